@@ -1,0 +1,33 @@
+"""Page configuration, navigation and the sidebar; everything else is in pages/ and ldp_core/."""
+
+import streamlit as st
+from threadpoolctl import threadpool_limits
+
+from pages.ui import frame, sidebar
+from pages.ui.state import session
+
+
+@st.cache_resource
+def one_thread_per_job():
+    """Two jobs on two cores: more BLAS threads would only make them, and other sessions, wait for each other."""
+    return threadpool_limits(limits=1, user_api="blas")
+
+
+st.set_page_config(page_title="Private collection designer", page_icon="🛡️", layout="wide")
+one_thread_per_job()
+page = st.navigation(
+    [
+        st.Page("pages/start.py", title="Start", icon=":material/home:", default=True),
+        st.Page("pages/data.py", title="Data", icon=":material/table_rows:"),
+        st.Page("pages/workload.py", title="Workload", icon=":material/quiz:"),
+        st.Page("pages/design.py", title="Design", icon=":material/tune:"),
+        st.Page("pages/compare.py", title="Compare", icon=":material/bar_chart:"),
+        st.Page("pages/simulate.py", title="Simulate", icon=":material/casino:"),
+        st.Page("pages/export.py", title="Export", icon=":material/download:"),
+        st.Page("pages/guide.py", title="Guide", icon=":material/menu_book:"),
+    ],
+    position="top",
+)
+frame.style()
+sidebar.draw(session())  # before the page: a page that lacks something stops the script
+page.run()

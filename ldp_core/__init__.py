@@ -1,0 +1,50 @@
+"""Design of local differential privacy (LDP) collections: workloads, mechanisms, their exact errors, and lower bounds.
+
+Tables become counts over types; a workload says what matters; a mechanism says what users send; analysis and bounds say
+how good it is; simulation shows it; deploy takes it into the world. Imports run one way along that sentence.
+
+Notation (long names in signatures, these letters inside the mathematics, as in McKenna et al. 2020):
+
+    n            number of types (values a person can have)
+    N            number of users
+    p            number of queries
+    E            e^epsilon
+    W  (p, n)    workload matrix                       G = W'W   Gram matrix
+    Q  (m, n)    strategy: Q[y, u] = P(report y | type u); columns sum to 1, rows within a factor E
+    D            diag(Q 1)                             M = Q' D^-1 Q   information matrix
+    R  (n, m)    reconstruction of the counts, R Q = I (answers are W R y for a tally y of reports)
+    L            objective tr(M^-1 G) = n * average variance per user + tr G
+    alpha        target mean squared error of a share, averaged over the queries
+"""
+
+from ldp_core import (
+    analysis,
+    bounds,
+    deploy,
+    domain,
+    estimators,
+    mechanisms,
+    optimize,
+    privacy,
+    simulate,
+    sweep,
+    tables,
+    workloads,
+)
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "analysis",
+    "bounds",
+    "deploy",
+    "domain",
+    "estimators",
+    "mechanisms",
+    "optimize",
+    "privacy",
+    "simulate",
+    "sweep",
+    "tables",
+    "workloads",
+]

@@ -1,0 +1,106 @@
+"""How good a mechanism is on a workload: exact variances, users needed, and what a number of users can tell.
+
+All variances are of *counts* and summed over the p queries, so their unit is squared users. Per-user figures are the
+contribution of one user; N users of the worst type contribute N times the worst. Dividing a count by N gives a share.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ldp_core.mechanisms.base import Mechanism
+from ldp_core.workloads import Workload
+
+DEFAULT_ALPHA = 0.01
+NOISE_MULTIPLE = 1.96  # two-sided 95 % of a normal distribution
+
+
+def worst_case_variance(mechanism: Mechanism, workload: Workload) -> float:
+    """Total variance one user of the worst type adds (McKenna et al. 2020, Corollary 3.5)."""
+    return float(mechanism.variance_profile(workload).max())
+
+
+def average_variance(mechanism: Mechanism, workload: Workload) -> float:
+    """Total variance one user adds, averaged evenly over the types (their Corollary 3.6, per user)."""
+    return float(mechanism.variance_profile(workload).mean())
+
+
+def variance_on_data(mechanism: Mechanism, workload: Workload, counts: np.ndarray) -> float:
+    """Total variance (squared users) when the users are ``counts`` (n,)."""
+    return float(np.asarray(counts, dtype=float) @ mechanism.variance_profile(workload))
+
+
+def objective(mechanism: Mechanism, workload: Workload) -> float:
+    """L = n * average variance + tr G, the scale of the optimisers and the bounds (their Theorem 3.9)."""
+    return workload.n * average_variance(mechanism, workload) + workload.trace
+
+
+def users_for(variance_per_user: float, num_queries: int, alpha: float = DEFAULT_ALPHA) -> float:
+    """Users until the mean squared error of a share, averaged over the queries, is ``alpha``: variance / (p alpha)."""
+    if not 0 < alpha <= 1:
+        raise ValueError(f"The target error alpha must be above 0 and at most 1; got {alpha}.")
+    return variance_per_user / (num_queries * alpha)
+
+
+def sample_complexity(mechanism: Mechanism, workload: Workload, alpha: float = DEFAULT_ALPHA) -> float:
+    """Users needed in the worst case for normalised variance ``alpha`` (McKenna et al. 2020, Corollary 5.4)."""
+    return users_for(worst_case_variance(mechanism, workload), workload.num_queries, alpha)
+
+
+def users_from_objective(value: float, workload: Workload, alpha: float = DEFAULT_ALPHA) -> float:
+    """The users needed that an objective L (or a lower bound on it) stands for: (L - tr G) / (n p alpha), at least 0.
+
+    Average case for a mechanism's L; a lower bound on L bounds the worst case too, which is never below the average.
+    """
+    return users_for(max(0.0, (value - workload.trace) / workload.n), workload.num_queries, alpha)
+
+
+def standard_errors(mechanism: Mechanism, workload: Workload, counts: np.ndarray) -> np.ndarray:
+    """(p,) exact standard error, in users, of the unbiased answer to each query on the data ``counts`` (n,)."""
+    variances = workload.query_variances(mechanism.covariance(counts))
+    return np.sqrt(np.maximum(variances, 0))  # rounding can leave -1e-12 where a variance is 0
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The cost of one mechanism on one workload. Standard errors are of a typical query (root mean square over the
+    queries), as shares of all users; variances are per user, summed over the queries."""
+
+    name: str
+    epsilon: float
+    users_needed: float
+    worst_case_variance: float
+    average_variance: float
+    objective: float
+    standard_error_worst: float
+    standard_error_average: float
+    standard_error_on_data: float
+    noise_floor: float
+    """Smallest share that differs from zero at the 95 % level with these users, for a typical query in the worst case."""
+
+
+def summarise(mechanism: Mechanism, workload: Workload, counts: np.ndarray, alpha: float = DEFAULT_ALPHA) -> Summary:
+    """Everything the Compare page says of ``mechanism``, for the population ``counts`` (n,)."""
+    profile = mechanism.variance_profile(workload)
+    users = float(np.sum(counts))
+    worst, average = float(profile.max()), float(profile.mean())
+    p = workload.num_queries
+
+    def share(variance_per_user: float) -> float:
+        return math.sqrt(max(0.0, variance_per_user) / (p * users))
+
+    return Summary(
+        name=mechanism.name,
+        epsilon=mechanism.epsilon,
+        users_needed=users_for(worst, p, alpha),
+        worst_case_variance=worst,
+        average_variance=average,
+        objective=workload.n * average + workload.trace,
+        standard_error_worst=share(worst),
+        standard_error_average=share(average),
+        standard_error_on_data=share(float(np.asarray(counts, dtype=float) @ profile) / users),
+        noise_floor=NOISE_MULTIPLE * share(worst),
+    )

@@ -1,0 +1,137 @@
+"""Pictures that set mechanisms side by side, with what no mechanism can beat."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from ldp_core import wording
+from ldp_core.charts.theme import (
+    BOUND_TITLES,
+    IMPOSSIBLE,
+    LIGHT,
+    Theme,
+    colour,
+    figure,
+    log_axis,
+    marker,
+    query_ticks,
+    title,
+)
+
+BOUND_LINES = {"svd": ("dash", 1.5), "centred_svd": ("solid", 2.5)}
+
+
+def users_needed(frame: pd.DataFrame, bounds: dict[str, float], users: int | None, look: Theme = LIGHT) -> go.Figure:
+    """A dot a mechanism on a log axis of users needed (worst case); bounds are lines, the impossible region is shaded.
+
+    ``frame`` has columns name and users_needed; ``bounds`` has svd and centred_svd in users; ``users`` is what is planned.
+    """
+    frame = frame.sort_values("users_needed", ascending=False)
+    fig = figure(look, "users needed, worst case (log scale)", "", height=180 + 50 * len(frame))
+    best = max(bounds.values(), default=0)
+    if best > 0:
+        fig.add_vrect(x0=1e-9, x1=best, fillcolor=look.faint, opacity=0.12, line_width=0)
+    fig.add_scatter(
+        x=frame["users_needed"],
+        y=[title(name) for name in frame["name"]],
+        mode="markers+text",
+        marker={
+            "size": 15,
+            "color": [colour(name) for name in frame["name"]],
+            "symbol": [marker(name) for name in frame["name"]],
+        },
+        text=[wording.whole(value) for value in frame["users_needed"]],
+        textposition="top center",
+        cliponaxis=False,
+        hovertemplate="%{y}: %{x:,.0f} users<extra></extra>",
+    )
+    lines = [
+        (value, f"{BOUND_TITLES[name]} {wording.whole(value)}", *BOUND_LINES[name]) for name, value in bounds.items()
+    ]
+    if users:
+        lines.append((users, f"your {users:,} users", "dot", 1.5))
+    lines = sorted((line for line in lines if line[0] > 0), key=lambda line: line[0])
+    values = [value for value in [*frame["users_needed"], *(line[0] for line in lines)] if value > 0]
+    low, high = np.log10(min(values) / 2.2), np.log10(max(values) * 4)
+    for row, (value, text, dash, width) in enumerate(reversed(lines)):
+        own = users is not None and value == users
+        fig.add_vline(x=value, line={"color": look.text if own else look.faint, "width": width, "dash": dash})
+        fig.add_annotation(
+            x=np.log10(value),
+            y=1.0,
+            yref="paper",
+            yanchor="bottom",
+            yshift=17 * row,  # a row each: lines may be close together
+            xanchor="center",
+            text=text,
+            showarrow=False,
+            font={"size": 13, "color": look.text if own else look.faint},
+        )
+    if best > 0:
+        fig.add_annotation(
+            x=np.log10(best),
+            y=0,
+            yref="paper",
+            yanchor="bottom",
+            xanchor="right",
+            xshift=-6,
+            showarrow=False,
+            text=IMPOSSIBLE.replace("LDP mechanism", "LDP<br>mechanism"),
+            align="right",
+            font={"size": 12, "color": look.faint},
+        )
+    fig.update_layout(margin={"t": 24 + 17 * len(lines)})
+    fig.update_xaxes(**{**log_axis(min(values), max(values)), "range": [float(low), float(high)]})
+    return fig
+
+
+def over_epsilon(frame: pd.DataFrame, epsilon: float | None, look: Theme = LIGHT) -> go.Figure:
+    """Users needed (worst case) against epsilon, a line a mechanism, bounds grey. ``frame``: name, epsilon, users_needed.
+
+    Where a bound reaches zero users it says nothing and is not drawn.
+    """
+    fig = figure(look, "epsilon (more private on the left)", "users needed, worst case (log scale)", height=500)
+    lines = frame[frame["users_needed"] > 0]
+    for name, points in lines.groupby("name", sort=False):
+        bound = name in BOUND_TITLES
+        line = {"color": look.faint, "width": 1.5, "dash": "dash" if name == "svd" else "solid"}
+        fig.add_scatter(
+            x=points["epsilon"],
+            y=points["users_needed"],
+            name=title(name),
+            mode="lines" if bound else "lines+markers",
+            line=line if bound else {"color": colour(name), "width": 2.5},
+            marker={"symbol": marker(name), "size": 9},
+            fill="tozeroy" if name == "centred_svd" else None,
+            fillcolor="rgba(127,127,127,0.14)",
+            hovertemplate=f"{title(name)}, epsilon %{{x:g}}: %{{y:,.0f}} users<extra></extra>",
+        )
+    if epsilon:
+        fig.add_vline(x=epsilon, line={"color": look.text, "width": 1, "dash": "dot"})
+    fig.update_layout(showlegend=True)
+    if len(lines):
+        fig.update_yaxes(**log_axis(lines["users_needed"].min(), lines["users_needed"].max()))
+    fig.update_xaxes(range=[0, float(frame["epsilon"].max()) * 1.03] if len(frame) else None)
+    return fig
+
+
+def query_errors(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
+    """Standard error of each query on the data, as a share of all users. ``frame``: name, query, label, standard_error."""
+    fig = figure(look, "query", "standard error on this data (percentage points)", height=430)
+    for name, points in frame.groupby("name", sort=False):
+        fig.add_scattergl(
+            x=points["query"] + 1,
+            y=100 * points["standard_error"],
+            name=title(name),
+            mode="lines+markers" if len(points) <= 64 else "lines",
+            line={"color": colour(name), "width": 2},
+            marker={"symbol": marker(name), "size": 7},
+            customdata=points["label"],
+            hovertemplate=f"%{{customdata}}: ±%{{y:.3g}} percentage points<extra>{title(name)}</extra>",
+        )
+    fig.update_layout(showlegend=True)
+    fig.update_yaxes(rangemode="tozero")
+    query_ticks(fig, frame)
+    return fig

@@ -1,0 +1,84 @@
+"""Pictures of simulated collections against the truth."""
+
+from __future__ import annotations
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from ldp_core.charts.theme import LIGHT, Theme, colour, figure, marker, query_ticks, title
+from ldp_core.estimators import ESTIMATORS
+
+ESTIMATOR_DASH = {"unbiased": "solid", "wnnls": "dot"}
+
+
+def answers(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
+    """True answers and the mean estimate with a band of one standard deviation over the trials.
+
+    ``frame``: mechanism, estimator, query, label, true, mean, deviation, all answers as shares of users.
+    """
+    fig = figure(look, "query", "share of users (%)", height=420)
+    one = frame.groupby(["mechanism", "estimator"], sort=False)
+    few = frame["query"].nunique() <= 48
+    truth = frame.drop_duplicates("query").sort_values("query")
+    fig.add_scatter(
+        x=truth["query"] + 1,
+        y=100 * truth["true"],
+        name="true answer",
+        mode="lines+markers" if few else "lines",
+        line={"color": look.text, "width": 2},
+        marker={"size": 5},
+        customdata=truth["label"],
+        hovertemplate="%{customdata}: %{y:.2f} %<extra>true</extra>",
+    )
+    for index, ((mechanism, estimator), points) in enumerate(one):
+        shift = 0.12 * (index + 1) if few else 0
+        fig.add_scatter(
+            x=points["query"] + 1 + shift,
+            y=100 * points["mean"],
+            name=f"{title(mechanism)}, {ESTIMATORS[estimator].short}",
+            mode="markers" if few else "lines",
+            customdata=points["label"],
+            marker={"color": colour(mechanism), "symbol": marker(mechanism), "size": 8},
+            line={"color": colour(mechanism), "width": 1.5, "dash": ESTIMATOR_DASH.get(estimator, "solid")},
+            error_y={"type": "data", "array": 100 * points["deviation"], "thickness": 1.2, "width": 2 if few else 0},
+            opacity=1.0 if estimator == "unbiased" else 0.6,
+            hovertemplate="%{customdata}: %{y:.2f} %<extra>"
+            + f"{title(mechanism)}, {ESTIMATORS[estimator].short}</extra>",
+        )
+    fig.update_layout(showlegend=True)
+    query_ticks(fig, frame)
+    return fig
+
+
+def errors(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
+    """Observed error of a typical query (mean over trials, ±2 standard errors) and the predicted one as a bar mark.
+
+    ``frame``: mechanism, estimator, observed, standard_error, predicted (NaN where no exact prediction exists), as shares.
+    """
+    fig = figure(look, "error of a typical query (percentage points)", "", height=120 + 44 * len(frame))
+    names = [f"{title(row.mechanism)}, {ESTIMATORS[row.estimator].short}" for row in frame.itertuples()]
+    fig.add_scatter(
+        x=100 * frame["observed"],
+        y=names,
+        mode="markers",
+        name="observed, ± 2 standard errors",
+        marker={
+            "size": 12,
+            "color": [colour(n) for n in frame["mechanism"]],
+            "symbol": [marker(n) for n in frame["mechanism"]],
+        },
+        error_x={"type": "data", "array": 200 * frame["standard_error"], "thickness": 1.5},
+        hovertemplate="%{y}: %{x:.3g} percentage points observed<extra></extra>",
+    )
+    fig.add_scatter(
+        x=100 * frame["predicted"],
+        y=names,
+        mode="markers",
+        name="predicted exactly",
+        marker={"symbol": "line-ns-open", "size": 26, "color": look.text, "line": {"width": 3}},
+        hovertemplate="%{y}: %{x:.3g} percentage points predicted<extra></extra>",
+    )
+    fig.update_layout(showlegend=True)
+    fig.update_xaxes(rangemode="tozero")
+    fig.update_yaxes(autorange="reversed")
+    return fig

@@ -1,0 +1,132 @@
+"""One look for every figure: colours and markers fixed per mechanism, light and dark, plain numbers on log axes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from ldp_core import mechanisms
+
+# Okabe and Ito's colour-blind-safe palette; each mechanism keeps its colour and marker everywhere.
+STYLES: dict[str, tuple[str, str]] = {
+    "optimized": ("#D55E00", "star"),
+    "optimized_gradient": ("#999933", "diamond"),
+    "subset_selection": ("#0072B2", "square"),
+    "hadamard": ("#009E73", "triangle-up"),
+    "hierarchical": ("#CC79A7", "pentagon"),
+    "haar": ("#E69F00", "hexagon"),
+    "randomized_response": ("#56B4E9", "circle"),
+    "fourier": ("#7F7F7F", "cross"),
+}
+UNKNOWN_STYLE = ("#7F7F7F", "x")
+BOUND_TITLES = {"svd": "SVD bound", "centred_svd": "centred SVD bound"}
+IMPOSSIBLE = "no unbiased ε-LDP mechanism can be here"
+PIXELS = 512
+"""Heat maps are binned to at most this many cells a side before they reach the browser."""
+
+
+@dataclass(frozen=True)
+class Theme:
+    """Colours of the page a figure sits on. Backgrounds are transparent, so the page shows through."""
+
+    text: str
+    faint: str
+    grid: str
+    accent: str
+    paper: str
+    sequential: str
+
+
+LIGHT = Theme("#262730", "#6B6F7B", "rgba(49,51,63,0.14)", "#0072B2", "#FFFFFF", "Blues")
+DARK = Theme("#FAFAFA", "#A3A8B4", "rgba(250,250,250,0.18)", "#56B4E9", "#0E1117", "Cividis")
+
+
+def theme(dark: bool = False) -> Theme:
+    return DARK if dark else LIGHT
+
+
+def colour(name: str) -> str:
+    return STYLES.get(name, UNKNOWN_STYLE)[0]
+
+
+def marker(name: str) -> str:
+    return STYLES.get(name, UNKNOWN_STYLE)[1]
+
+
+def title(name: str) -> str:
+    """The readable name of a mechanism or bound, short enough for a legend."""
+    if name in BOUND_TITLES:
+        return BOUND_TITLES[name]
+    known = mechanisms.REGISTRY.get(name)
+    return known.title.replace("(projected gradient)", "(gradient)") if known else name  # charts are narrow
+
+
+def figure(look: Theme, x: str, y: str, height: int = 380) -> go.Figure:
+    """An empty figure with axis titles (each with its unit) in the look of the page."""
+    fig = go.Figure()
+    fig.update_layout(
+        height=height,
+        margin={"l": 10, "r": 20, "t": 30, "b": 10},
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        font={"color": look.text, "size": 13, "family": "Source Sans, Source Sans Pro, sans-serif"},
+        modebar={"bgcolor": "rgba(0,0,0,0)", "color": look.faint, "activecolor": look.text},
+        showlegend=False,
+        hoverlabel={"font": {"size": 13}},
+        legend={
+            "orientation": "h",
+            "yanchor": "bottom",
+            "y": 1.0,
+            "x": 0,
+            "entrywidth": 180,  # two columns beside the controls of a laptop screen
+        },
+    )
+    axis = {"gridcolor": look.grid, "zeroline": False, "linecolor": look.grid, "automargin": True}
+    fig.update_xaxes(title={"text": x, "font": {"size": 14}}, **axis)
+    fig.update_yaxes(title={"text": y, "font": {"size": 14}}, **axis)
+    return fig
+
+
+def log_axis(low: float, high: float, pad: float = 1.4) -> dict:
+    """Axis settings for a log axis over [low, high] labelled in plain numbers (100, 1,000, ...)."""
+    low, high = max(low, 1e-12) / pad, max(high, 1e-12) * pad
+    decades = np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1)
+    span = np.log10(high / low)
+    steps = (
+        (1,) if span > 3.5 else (1, 3) if span > 1.8 else (1, 2, 5) if span > 0.7 else (1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9)
+    )
+    ticks = [step * 10.0**decade for decade in decades for step in steps]
+    return {
+        "type": "log",
+        "range": [float(np.log10(low)), float(np.log10(high))],
+        "tickvals": ticks,
+        "ticktext": [f"{tick:,.0f}" if tick >= 1 else f"{tick:g}" for tick in ticks],
+        "minor": {"showgrid": False},
+    }
+
+
+def binned(matrix: np.ndarray, side: int = PIXELS) -> np.ndarray:
+    """``matrix`` averaged over blocks to at most ``side`` cells each way, as float32."""
+    for axis in (0, 1):
+        size = matrix.shape[axis]
+        if size > side:
+            edges = np.linspace(0, size, side + 1).astype(int)
+            sums = np.add.reduceat(matrix, edges[:-1], axis=axis)
+            shape = (-1, 1) if axis == 0 else (1, -1)
+            matrix = sums / np.diff(edges).reshape(shape)
+    return matrix.astype(np.float32)
+
+
+def query_ticks(fig: go.Figure, frame: pd.DataFrame, shown: int = 12) -> None:
+    """Name queries on the x axis by their labels, thinned evenly. ``frame``: query, label."""
+    queries = frame.drop_duplicates("query").sort_values("query")
+    kept = queries.iloc[np.unique(np.linspace(0, len(queries) - 1, min(shown, len(queries))).astype(int))]
+    fig.update_xaxes(tickvals=kept["query"] + 1, ticktext=[short(label) for label in kept["label"]])
+
+
+def short(label: str, length: int = 18) -> str:
+    """A label cut to fit beside a tick."""
+    return label if len(label) <= length else label[: length - 1] + "…"

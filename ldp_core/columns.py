@@ -1,0 +1,99 @@
+"""Cells of a raw column: their text, their number, and what counts as missing.
+
+One set of rules serves summaries, domains and encoding, so that a count shown to the analyst is the count used:
+
+* a cell is compared as text, without leading and trailing spaces; whole floats read as integers ("3", not "3.0"),
+  because a column of integers with gaps is stored as floats;
+* a cell is missing when it is null, NaN, blank, or one of `MISSING_WORDS` in any case, unless a declared category
+  has exactly that text;
+* a number is whatever `pandas.to_numeric` reads. Truth values and dates are text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+MISSING_WORDS = frozenset({"na", "n/a", "nan", "null", "none", "?"})
+
+# Above this, neighbouring whole floats are further than 1 apart and writing them as integers would invent digits.
+_EXACT_WHOLE = 2.0**53
+
+
+@dataclass(frozen=True)
+class Column:
+    """A raw column by its distinct texts.
+
+    Attributes:
+        name: the column's name, for messages.
+        codes: (rows,) int64, position of each row's text in `texts`; -1 for a null or blank cell.
+        texts: (distinct,) object array of stripped, non-empty texts.
+        numbers: (distinct,) float64, NaN where the text is not a number; infinities stay infinite.
+        missing: (distinct,) bool, the text is one of `MISSING_WORDS`.
+    """
+
+    name: str
+    codes: np.ndarray
+    texts: np.ndarray
+    numbers: np.ndarray
+    missing: np.ndarray
+
+    @property
+    def rows_per_text(self) -> np.ndarray:
+        """(distinct,) int64: how many rows hold each text."""
+        return np.bincount(self.codes[self.codes >= 0], minlength=self.texts.size)
+
+
+def parse(series: pd.Series) -> Column:
+    """Read a column of any dtype (or a list of values) once; the work per row is a hash look-up."""
+    series = pd.Series(series)
+    if series.dtype == object:
+        # As text before hashing: True, 1 and 1.0 are equal to a hash table but not to an analyst.
+        series = pd.Series([_text(value) for value in series], dtype=object, name=series.name)
+    row_codes, distinct = pd.factorize(series)
+    # Different values can share a text ("a" and " a"), so the texts are factorised once more.
+    merged, texts = pd.factorize(np.array([_text(value) for value in distinct], dtype=object))
+    codes = np.append(merged, -1)[row_codes].astype(np.int64)
+    missing = np.array([text.casefold() in MISSING_WORDS for text in texts], dtype=bool)
+
+    if pd.api.types.is_numeric_dtype(distinct.dtype) and not pd.api.types.is_bool_dtype(distinct.dtype):
+        numbers = np.full(texts.size, np.nan)
+        # Nullable dtypes can hold NaN beside null, so a distinct value may still be without a text.
+        filled = merged >= 0
+        numbers[merged[filled]] = np.asarray(distinct[filled], dtype=np.float64)
+    else:
+        numbers = to_numbers(texts)
+    numbers[missing] = np.nan
+    return Column(str(series.name) if series.name is not None else "the column", codes, texts, numbers, missing)
+
+
+def to_numbers(texts: np.ndarray) -> np.ndarray:
+    """Numbers written in `texts` (object array of strings); NaN where there is none. Float64, same shape."""
+    return np.array(pd.to_numeric(texts, errors="coerce"), dtype=np.float64)
+
+
+def quote_examples(texts: list[str] | np.ndarray, limit: int = 3, width: int = 30) -> str:
+    """A few values for a message: quoted, shortened, separated by commas."""
+    shown = [text if len(text) <= width else text[: width - 1] + "…" for text in map(str, texts[:limit])]
+    return ", ".join(f'"{text}"' for text in shown) + (", …" if len(texts) > limit else "")
+
+
+def not_numbers(column: Column, which: np.ndarray | list[int]) -> str:
+    """The sentence refusing the texts at positions (or mask) `which`, since they are not numbers."""
+    return (
+        f"{column.rows_per_text[which].sum():,} of {column.codes.size:,} values of {column.name} are not numbers, "
+        f"such as {quote_examples(column.texts[which])}: use the values as categories, or treat these as missing."
+    )
+
+
+def _text(value: object) -> str | None:
+    """Stripped text of one cell; None when it is null or blank."""
+    if isinstance(value, str):
+        return value.strip() or None
+    if pd.api.types.is_scalar(value) and pd.isna(value):
+        return None
+    if isinstance(value, float | np.floating) and value.is_integer() and abs(value) < _EXACT_WHOLE:
+        return str(int(value))
+    return str(value).strip() or None

@@ -1,0 +1,134 @@
+"""The one face of every mechanism, and the three values that pass between collecting and estimating."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from ldp_core.workloads import Workload
+
+
+@dataclass(frozen=True)
+class Audit:
+    """The guarantee a mechanism really gives, computed from its probabilities.
+
+    ``worst_pair`` names the two types (from 0) that one report tells apart best.
+    """
+
+    epsilon: float
+    delta: float
+    method: str
+    worst_pair: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Reports:
+    """Sufficient statistics of the reports of ``users`` people. Adding two collections is exact."""
+
+    mechanism_digest: str
+    users: int
+    data: np.ndarray
+
+    def __add__(self, other: Reports) -> Reports:
+        if self.mechanism_digest != other.mechanism_digest:
+            raise ValueError("These reports come from different mechanisms (or parameters) and cannot be added.")
+        return Reports(self.mechanism_digest, self.users + other.users, self.data + other.data)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Estimated counts (users per type) and the answers that follow from them."""
+
+    estimated_counts: np.ndarray
+    unbiased: bool
+
+    def counts(self) -> np.ndarray:
+        """(n,) estimated users of each type."""
+        return self.estimated_counts
+
+    def answers(self, workload: Workload, queries: np.ndarray | None = None) -> np.ndarray:
+        """(p,) estimated answers in users, or those of the given query indices."""
+        return workload.answers(self.estimated_counts, queries)
+
+    def squared_error(self, workload: Workload, counts: np.ndarray) -> float:
+        """Squared error summed over all queries (squared users), without forming the answers."""
+        return float(workload.quadratic(self.estimated_counts - np.asarray(counts, dtype=float)))
+
+
+@runtime_checkable
+class Mechanism(Protocol):
+    """What a person's device sends and what the collector makes of it.
+
+    ``values`` are type indices (one a user), ``counts`` users per type (n,). ``simulate(counts)`` has the same
+    distribution as ``aggregate(privatize(values))`` and costs no loop over users.
+    """
+
+    name: str
+    n: int
+    epsilon: float
+    delta: float
+    parameters: Mapping[str, Any]
+
+    @property
+    def digest(self) -> str: ...
+    @property
+    def bits_per_report(self) -> float: ...
+    def variance_profile(self, workload: Workload) -> np.ndarray: ...
+    def covariance(self, counts: np.ndarray) -> np.ndarray: ...
+    def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray: ...
+    def aggregate(self, raw: np.ndarray) -> Reports: ...
+    def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports: ...
+    def estimate(self, reports: Reports) -> Estimate: ...
+    def supports(self, workload: Workload) -> str | None: ...
+    def audit(self) -> Audit: ...
+    def explain(self) -> str: ...
+
+
+@runtime_checkable
+class FiniteOutput(Protocol):
+    """A mechanism with finitely many outputs: it has an information matrix."""
+
+    def information(self) -> np.ndarray: ...
+
+
+def digest_of(name: str, n: int, epsilon: float, parameters: Mapping[str, Any], content: bytes = b"") -> str:
+    """SHA-256 (hex) that identifies a mechanism up to equal behaviour; ``content`` is its strategy where it has one."""
+    header = json.dumps([name, n, repr(float(epsilon)), dict(parameters)], sort_keys=True, default=str)
+    return hashlib.sha256(header.encode() + b"\0" + content).hexdigest()
+
+
+def check_values(values: np.ndarray, n: int) -> np.ndarray:
+    """Type indices as an integer array, or a ValueError."""
+    values = np.asarray(values)
+    if values.ndim != 1 or not np.issubdtype(values.dtype, np.integer):
+        raise ValueError("Values must be a one-dimensional array of whole-number type indices, one a user.")
+    if values.size and (values.min() < 0 or values.max() >= n):
+        raise ValueError(f"Type indices run from 0 to {n - 1}.")
+    return values
+
+
+def check_counts(counts: np.ndarray, n: int) -> np.ndarray:
+    """Users per type as an int64 array, or a ValueError."""
+    counts = np.asarray(counts)
+    if counts.shape != (n,):
+        raise ValueError(f"Counts must have one entry for each of the {n} types; got shape {counts.shape}.")
+    whole = np.rint(counts).astype(np.int64) if np.all(np.isfinite(counts)) else None
+    if whole is None or np.any(whole != counts) or whole.min() < 0:
+        raise ValueError("Counts must be non-negative whole numbers of users.")
+    return whole
+
+
+def check_reports(reports: Reports, digest: str) -> None:
+    """Refuse reports that another mechanism produced: the estimate would be nonsense without any other sign."""
+    if reports.mechanism_digest != digest:
+        raise ValueError("These reports were made by another mechanism, or by the same one with other parameters.")
+
+
+def check_same_types(n: int, workload: Workload) -> str | None:
+    """The reason why a mechanism on ``n`` types cannot answer ``workload``, if sizes differ."""
+    return None if workload.n == n else f"The mechanism has {n} types, the workload {workload.n}."

@@ -1,0 +1,190 @@
+"""Mechanisms given by an explicit strategy matrix: any finite set of outputs, any probabilities.
+
+Notation as in McKenna et al. 2020: Q (m, n) strategy, D = diag(Q 1), M = Q' D^-1 Q the information matrix, and
+R = M^-1 Q' D^-1 the optimal unbiased reconstruction of the counts (their Theorem 3.10 with W = I; answers are W R y).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from ldp_core.mechanisms.base import (
+    Audit,
+    Estimate,
+    Reports,
+    check_counts,
+    check_reports,
+    check_same_types,
+    check_values,
+    digest_of,
+)
+from ldp_core.privacy import check_epsilon
+from ldp_core.workloads import Workload
+
+STRATEGY_ENTRIES = 2**25
+"""Largest explicit strategy (256 MiB of float64)."""
+
+_MULTINOMIAL_CELLS = 2**22  # outcomes drawn at once: bounds the memory of `simulate`
+
+
+class ExplicitMechanism:
+    """A mechanism that sends output y to a user of type u with probability ``strategy[y, u]``.
+
+    Parameters
+    ----------
+    strategy : (m, n) array of probabilities, columns sum to one (within 1e-9), no row all zero.
+    epsilon : the guarantee asked for; `audit` says what the probabilities deliver.
+
+    Raises ValueError when ``strategy`` is not a matrix of conditional probabilities.
+    """
+
+    delta = 0.0
+
+    def __init__(
+        self,
+        name: str,
+        strategy: np.ndarray,
+        epsilon: float,
+        parameters: Mapping[str, Any] | None = None,
+        explanation: str = "",
+    ):
+        self.name = name
+        self.epsilon = check_epsilon(epsilon)
+        self.parameters = dict(parameters or {})
+        self.strategy = check_strategy(strategy)
+        self.strategy.flags.writeable = False
+        self._explanation = explanation
+
+    @property
+    def n(self) -> int:
+        return self.strategy.shape[1]
+
+    @cached_property
+    def digest(self) -> str:
+        return digest_of(self.name, self.n, self.epsilon, self.parameters, self.strategy.tobytes())
+
+    @property
+    def bits_per_report(self) -> float:
+        """Whole bits that number the m outputs."""
+        return float(max(1, math.ceil(math.log2(self.strategy.shape[0]))))
+
+    def information(self) -> np.ndarray:
+        """(n, n) M = Q' D^-1 Q; M 1 = 1."""
+        scaled = self.strategy / np.sqrt(self.strategy.sum(axis=1))[:, None]
+        return scaled.T @ scaled
+
+    @cached_property
+    def _inverse(self) -> tuple[np.ndarray, np.ndarray | None]:
+        """M^+ and, when Q does not identify every type, the projector onto what it does identify."""
+        M = self.information()
+        factor, failed = linalg.lapack.dpotrf(M, lower=True)
+        if not failed and linalg.lapack.dpocon(factor, np.abs(M).sum(axis=0).max(), uplo="L")[0] > 1e-10:
+            return linalg.cho_solve((factor, True), np.eye(self.n)), None
+        values, vectors = linalg.eigh(M)
+        # Differences between types enter M squared: at epsilon = 0.001 an identified direction can be as small as 1e-12.
+        kept = values > 1e-13
+        inverse = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
+        return inverse, None if kept.all() else vectors[:, kept] @ vectors[:, kept].T
+
+    @cached_property
+    def reconstruction(self) -> np.ndarray:
+        """(n, m) R = M^+ Q' D^-1: column y is what one report y adds to the estimated counts."""
+        return self._inverse[0] @ (self.strategy / self.strategy.sum(axis=1)[:, None]).T
+
+    def supports(self, workload: Workload) -> str | None:
+        """None, or why the workload cannot be answered: its rows must lie in the row space of Q (McKenna et al., Thm 3.10)."""
+        if reason := check_same_types(self.n, workload):
+            return reason
+        projector = self._inverse[1]
+        if projector is None:
+            return None
+        lost = workload.quadratic(np.eye(self.n) - projector).sum()
+        if lost > 1e-9 * workload.trace:
+            return (
+                "This strategy sends the same reports for types that the workload tells apart, so it cannot answer it."
+            )
+        return None
+
+    def variance_profile(self, workload: Workload) -> np.ndarray:
+        """(n,) total variance over all queries that one user of each type adds: sum_y Q_yu |W R_y|^2 - G_uu (their Thm 3.4)."""
+        if reason := self.supports(workload):
+            raise ValueError(reason)
+        return self.strategy.T @ workload.quadratic(self.reconstruction.T) - workload.gram_diag
+
+    def covariance(self, counts: np.ndarray) -> np.ndarray:
+        """(n, n) covariance of the estimated counts when the users are ``counts``: R diag(Qx) R' - diag(x)."""
+        counts = np.asarray(counts, dtype=float)
+        scaled = self.reconstruction * np.sqrt(self.strategy @ counts)
+        return scaled @ scaled.T - np.diag(counts)
+
+    @cached_property
+    def _cumulative(self) -> np.ndarray:
+        """Distribution functions of all types on one increasing axis, type u on (u, u + 1]."""
+        cumulative = np.cumsum(self.strategy.T, axis=1)
+        cumulative /= cumulative[:, -1:]
+        return (cumulative + np.arange(self.n)[:, None]).ravel()
+
+    def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """(users,) one output index a user. For simulation only: a client needs a secure random source."""
+        values = check_values(values, self.n)
+        m = self.strategy.shape[0]
+        position = np.searchsorted(self._cumulative, values + rng.random(values.size), side="right")
+        # Adding the type rounds the uniform draw; keep the one-in-2^40 draw that rounds into its neighbour.
+        return np.clip(position - values * m, 0, m - 1)
+
+    def aggregate(self, raw: np.ndarray) -> Reports:
+        """Reports from output indices: how often each output was sent."""
+        raw = check_values(raw, self.strategy.shape[0])
+        return Reports(self.digest, raw.size, np.bincount(raw, minlength=self.strategy.shape[0]))
+
+    def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
+        """Reports of ``counts`` (n,) users: one multinomial draw a type, whatever the number of users."""
+        counts = check_counts(counts, self.n)
+        tally = np.zeros(self.strategy.shape[0], dtype=np.int64)
+        present = np.flatnonzero(counts)
+        chunk = max(1, _MULTINOMIAL_CELLS // self.strategy.shape[0])
+        for start in range(0, present.size, chunk):
+            types = present[start : start + chunk]
+            probabilities = self.strategy.T[types]
+            tally += rng.multinomial(counts[types], probabilities / probabilities.sum(axis=1)[:, None]).sum(axis=0)
+        return Reports(self.digest, int(counts.sum()), tally)
+
+    def estimate(self, reports: Reports) -> Estimate:
+        """The unbiased estimate of least total variance for users spread evenly over the types."""
+        check_reports(reports, self.digest)
+        return Estimate(self.reconstruction @ reports.data, unbiased=self._inverse[1] is None)
+
+    def audit(self) -> Audit:
+        """Largest log-ratio of any output's probabilities between two types, over all m outputs."""
+        high, low = self.strategy.max(axis=1), self.strategy.min(axis=1)
+        with np.errstate(divide="ignore"):
+            ratios = high / low
+        worst = int(np.argmax(ratios))
+        pair = (int(self.strategy[worst].argmax()), int(self.strategy[worst].argmin()))
+        method = (
+            f"exact: largest ratio of probabilities over all {self.strategy.shape[0]:,} outputs and all pairs of types"
+        )
+        return Audit(float(np.log(ratios[worst])), 0.0, method, pair)
+
+    def explain(self) -> str:
+        return self._explanation
+
+
+def check_strategy(strategy: np.ndarray) -> np.ndarray:
+    """A contiguous float64 copy of a valid strategy matrix, or a ValueError that says what is wrong with it."""
+    Q = np.array(strategy, dtype=float, order="C")
+    if Q.ndim != 2 or Q.shape[1] < 2 or Q.shape[0] < 2:
+        raise ValueError(f"A strategy is a matrix of at least 2 outputs by 2 types; got shape {Q.shape}.")
+    if not np.all(np.isfinite(Q)) or Q.min() < 0:
+        raise ValueError("A strategy holds probabilities: finite and not negative.")
+    if np.any(Q.sum(axis=1) == 0):
+        raise ValueError("A strategy has an output that no one ever sends; leave such rows out.")
+    if np.abs(Q.sum(axis=0) - 1).max() > 1e-9:
+        raise ValueError("The probabilities of every type (each column of a strategy) must sum to 1.")
+    return Q

@@ -1,0 +1,53 @@
+"""Hadamard response (Acharya, Sun and Zhang 2019): near-optimal histograms from one short report."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import hadamard
+
+from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
+from ldp_core.privacy import check_epsilon, odds
+
+
+def _power_of_two_at_least(x: float) -> int:
+    power = 1
+    while power < x:
+        power *= 2
+    return power
+
+
+def blocks_and_size(n: int, epsilon: float) -> tuple[int, int]:
+    """Number B of blocks and their size b (both powers of two) of the general-privacy form; outputs are K = B b.
+
+    B = 2^(ceil(log2 min(e^epsilon, 2n)) - 1), b = 2^ceil(log2(n/B + 1)); B = 1 is the high-privacy form.
+    """
+    blocks = _power_of_two_at_least(min(np.exp(epsilon), 2 * n)) // 2
+    return blocks, _power_of_two_at_least(n / blocks + 1)
+
+
+def build(n: int, epsilon: float) -> ExplicitMechanism:
+    """Hadamard response on ``n`` types with the optimal reconstruction. ValueError when K x n is too large to write out."""
+    epsilon = check_epsilon(epsilon)
+    blocks, size = blocks_and_size(n, epsilon)
+    outputs = blocks * size
+    if outputs * n > STRATEGY_ENTRIES:
+        raise ValueError(
+            f"Hadamard response on {n:,} types needs a {outputs:,} x {n:,} strategy matrix, too large here. "
+            "Use coarser bins, randomized response or subset selection."
+        )
+    E = odds(epsilon)
+    Q = np.ones((outputs, blocks * (size - 1)))
+    block = np.where(hadamard(size)[:, 1:] > 0, E, 1.0)  # the all-ones first column tells types apart from nothing
+    for i in range(blocks):
+        Q[i * size : (i + 1) * size, i * (size - 1) : (i + 1) * (size - 1)] = block
+    # Every column holds size/2 likely outputs, so one divisor keeps the ratios within a row exact.
+    Q = Q[:, :n] / (size / 2 * E + outputs - size / 2)
+    return ExplicitMechanism(
+        "hadamard",
+        Q,
+        epsilon,
+        {},
+        f"Each type owns {size // 2:,} of {outputs:,} possible reports, a row pattern of a Hadamard matrix; a person "
+        f"sends each report of their own set e^epsilon times as often as any other. A report is one number of "
+        f"{int(np.log2(outputs))} bits.",
+    )

@@ -1,0 +1,12 @@
+"""Optimisers that design a strategy matrix for a workload.
+
+Notation: ``n`` types, ``m`` outputs, strategy ``Q`` (m, n) with columns summing to one and every row within a factor
+``E = exp(epsilon)``, workload Gram matrix ``G = W'W``, ``d = Q 1``, information matrix ``M = Q' D^-1 Q`` and
+objective ``L(Q) = tr(M^-1 G)``. Inside the optimisers the transposed strategy ``P = Q'`` (n, m) is used, so that the
+entries of one type are contiguous in memory.
+"""
+
+from ldp_core.optimize.gradient import Optimized, Progress, projected_gradient
+from ldp_core.optimize.projection import Projection, project
+
+__all__ = ["Optimized", "Progress", "Projection", "project", "projected_gradient"]

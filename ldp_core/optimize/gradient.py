@@ -1,0 +1,175 @@
+"""Projected gradient descent for a workload's strategy (McKenna et al. 2020, Algorithm 2), with adaptive steps."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from ldp_core.optimize.descent import Descent, Point, random_start, start_from
+from ldp_core.privacy import check_epsilon
+from ldp_core.workloads import Workload
+
+# Most cases settle before; at n = 512, where none does, the last half of the rounds gains 0.2 %.
+DEFAULT_ROUNDS = 1000
+# A descent has settled when this many rounds gain less than this share of the objective ...
+WINDOW = 20
+SETTLED = 1e-3
+# ... and the search has converged when this many perturbed descents in a row brought less than that.
+PATIENCE = 4
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a callback sees each round: best ``objective`` so far, ``seconds`` since the start, rounds done and allowed.
+
+    ``strategy`` copies the best strategy (m, n) when read, and must be read inside the callback.
+    """
+
+    round: int
+    max_rounds: int
+    seconds: float
+    objective: float
+    _best: Point
+
+    @property
+    def strategy(self) -> np.ndarray:
+        return self._best.transposed.T.copy()
+
+
+@dataclass(frozen=True)
+class Optimized:
+    """A designed strategy and how it was found.
+
+    ``strategy`` (m, n) has columns summing to 1 and rows within a factor e^epsilon, as stored; ``objective`` is
+    ``L = tr(M^-1 G)`` in squared users; ``history`` holds (round, seconds, best objective) for every round.
+    """
+
+    strategy: np.ndarray
+    objective: float
+    history: tuple[tuple[int, float, float], ...]
+    rounds: int
+    seconds: float
+    epsilon: float
+    seed: int
+    stopped: Literal["converged", "rounds", "time", "cancelled"]
+
+
+def projected_gradient(
+    workload: Workload,
+    epsilon: float,
+    rows: int | None = None,
+    seed: int = 0,
+    max_rounds: int | None = None,
+    time_limit: float | None = None,
+    initial: np.ndarray | None = None,
+    callback: Callable[[Progress], None] | None = None,
+    cancel: object | None = None,
+) -> Optimized:
+    """Strategy (m, n) that minimises ``L(Q) = tr(M^-1 G)`` for ``workload`` under epsilon-LDP.
+
+    McKenna, Maity, Mazumdar and Miklau (2020), Algorithm 2: from a random matrix, alternate a small step on the row
+    minima z with a gradient step on Q projected onto the columns that z allows (Algorithm 1). Three things are
+    adaptive here: step lengths (backtracking, with momentum), rows that stretch along when their z moves (the
+    derivative for z then needs no active sets), and small random perturbations of the best strategy once it settles.
+
+    ``rows`` is m (default 4n), ``epsilon`` in nats, ``time_limit`` in seconds; ``initial`` (m, n) replaces the random
+    start and is never made worse. ``callback(progress)`` is called every round; ``cancel`` is a zero-argument callable
+    or an event (anything with ``is_set``). The best strategy seen is returned, deterministic in (seed, max_rounds):
+    time and cancelling only stop the search, which otherwise ends when it converges.
+
+    Raises ValueError for an epsilon or sizes out of range, or an ``initial`` that is not an epsilon-LDP strategy.
+    """
+    epsilon = check_epsilon(epsilon)
+    limit = _checked_rounds(max_rounds)
+    if time_limit is not None and not time_limit >= 0:
+        raise ValueError(
+            f"time_limit must be a number of seconds from 0 up, but is {time_limit}: leave it out for none."
+        )
+    started = time.perf_counter()
+    rng = np.random.default_rng(seed)
+    cancelled = getattr(cancel, "is_set", cancel) or (lambda: False)
+    root = workload.gram_root
+    if initial is None:
+        start = random_start(root, epsilon, _checked_outputs(rows, workload.n), rng)
+    elif rows is None:
+        start = start_from(initial, root, epsilon)
+    else:
+        raise ValueError("initial fixes the number of rows: give rows or initial, not both.")
+
+    search = _Search(Descent(root, epsilon, start), rng)
+    history: list[tuple[int, float, float]] = []
+    stopped = "converged"
+    while not search.converged:
+        seconds = time.perf_counter() - started
+        if cancelled():
+            stopped = "cancelled"
+        elif time_limit is not None and seconds >= time_limit:
+            stopped = "time"
+        elif len(history) >= limit:
+            stopped = "rounds"
+        if stopped != "converged":
+            break
+        search.round()
+        seconds = time.perf_counter() - started
+        history.append((len(history) + 1, seconds, search.best.objective))
+        if callback is not None:
+            callback(Progress(len(history), limit, seconds, search.best.objective, search.best))
+    strategy, objective = search.descent.finish(search.best)
+    seconds = time.perf_counter() - started
+    return Optimized(strategy, objective, tuple(history), len(history), seconds, epsilon, seed, stopped)
+
+
+class _Search:
+    """Descents one after the other: each starts at the best point so far, perturbed, once the last has settled."""
+
+    def __init__(self, descent: Descent, rng: np.random.Generator):
+        self.descent = descent
+        self.best = descent.point
+        self.converged = descent.point.objective <= 0  # nothing is asked
+        self._rng = rng
+        self._recent = [descent.point.objective]
+        self._target = np.inf
+        self._failures = 0
+
+    def round(self) -> None:
+        moved = self.descent.step()
+        if self.descent.point.objective < self.best.objective:
+            self.best = self.descent.point
+        self._recent.append(self.descent.point.objective)
+        settled = len(self._recent) > WINDOW and self._recent[-1] > self._recent[-1 - WINDOW] * (1 - SETTLED)
+        if settled or not moved:
+            self._restart()
+
+    def _restart(self) -> None:
+        if self.best.objective < self._target:
+            self._target = self.best.objective * (1 - SETTLED)
+            self._failures = 0
+        else:
+            self._failures += 1
+        if self._failures >= PATIENCE:
+            self.converged = True
+            return
+        self.descent.perturb(self.best, self._rng)
+        self._recent = [self.descent.point.objective]
+
+
+def _checked_rounds(max_rounds: int | None) -> int:
+    if max_rounds is None:
+        return DEFAULT_ROUNDS
+    if max_rounds != int(max_rounds) or max_rounds < 0:
+        raise ValueError(
+            f"max_rounds must be a whole number from 0 up, but is {max_rounds}: leave it out for the default."
+        )
+    return int(max_rounds)
+
+
+def _checked_outputs(rows: int | None, n: int) -> int:
+    if rows is None:
+        return 4 * n
+    if rows != int(rows) or rows < n:
+        raise ValueError(f"rows must be a whole number of at least n = {n}, but is {rows}: 4n = {4 * n} works well.")
+    return int(rows)

@@ -1,0 +1,103 @@
+"""Objective ``L(Q) = tr(M^-1 G)`` of McKenna et al. (2020), Theorem 3.11, and its analytic derivatives.
+
+Everything here takes the transposed strategy ``P = Q'`` (n, m) and the root (r, n) of the Gram matrix that workloads
+provide, ``G = root' root``: a rank-deficient workload then costs less, and the objective is a sum of squares.
+
+All matrix products go to SciPy's BLAS, which `lapack` needs anyway: NumPy brings a second BLAS with threads of its
+own, and the two sets of threads would wait for each other. BLAS is column-major, hence the ``.T`` of row-major arrays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import blas, lapack
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """``objective`` with what its derivatives reuse: ``outputs`` d (m,), ``cholesky`` of M, ``solved`` M^-1 root'."""
+
+    objective: float
+    outputs: np.ndarray
+    cholesky: np.ndarray
+    solved: np.ndarray
+
+
+def evaluate(transposed: np.ndarray, root: np.ndarray, buffer: np.ndarray | None = None) -> Evaluation | None:
+    """L and its parts at ``transposed`` (n, m), or None where M is singular: no unbiased reconstruction exists."""
+    outputs = transposed.sum(axis=0)
+    scaled = np.multiply(transposed, 1 / np.sqrt(outputs), out=buffer)
+    information = blas.dsyrk(1.0, scaled.T, trans=1, lower=1)
+    cholesky, failed = lapack.dpotrf(information, lower=1)
+    # A pivot lost in rounding means that M is numerically singular even where the factorisation runs through.
+    if failed or cholesky.diagonal().min() ** 2 < 1e-14 * information.diagonal().max():
+        return None
+    solved, _ = lapack.dpotrs(cholesky, root.T, lower=1)
+    return Evaluation(float(np.einsum("ij,ji->", solved, root)), outputs, cholesky, solved)
+
+
+def slopes(transposed: np.ndarray, at: Evaluation, out: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """``(X P, a)`` with ``X = M^-1 G M^-1`` and ``a_y = q_y' X q_y / d_y`` (m,), from which all derivatives follow.
+
+    The gradient is ``dL/dQ[y, u] = a_y / d_y - 2 (X q_y)_u / d_y``, and stretching row y changes L at the rate
+    ``-a_y`` (see `gradient`).
+    """
+    product = np.empty_like(transposed) if out is None else out
+    curved = blas.dsyrk(1.0, at.solved, lower=1)
+    blas.dsymm(1.0, curved, transposed.T, side=1, lower=1, c=product.T, overwrite_c=1)
+    return product, np.einsum("ij,ij->j", transposed, product) / at.outputs
+
+
+def gradient(strategy: np.ndarray, root: np.ndarray) -> np.ndarray:
+    """Gradient dL/dQ (m, n) of ``L(Q) = tr(M^-1 G)`` for ``strategy`` (m, n) and ``G = root' root``.
+
+    ``dL/dQ = -2 D^-1 Q X + (a_y / d_y) 1'``. Raises ValueError where M is singular.
+    """
+    transposed = np.ascontiguousarray(strategy.T)
+    at = evaluate(transposed, root)
+    if at is None:
+        raise ValueError("the strategy cannot tell all types apart, so L is infinite: give it n independent rows.")
+    product, curvature = slopes(transposed, at)
+    return ((curvature - 2 * product) / at.outputs).T
+
+
+def types_to_outputs(transposed: np.ndarray, vector: np.ndarray) -> np.ndarray:
+    """``Q v`` (m,) for a vector over types (n,)."""
+    return blas.dgemv(1.0, transposed.T, vector)
+
+
+def outputs_to_types(transposed: np.ndarray, vector: np.ndarray) -> np.ndarray:
+    """``Q' w`` (n,) for a vector over outputs (m,)."""
+    return blas.dgemv(1.0, transposed.T, vector, trans=1)
+
+
+def multipliers(
+    transposed: np.ndarray, curvature: np.ndarray, at: Evaluation, start: np.ndarray, steps: int
+) -> np.ndarray:
+    """Multipliers mu (n,) of the column sums for moves that stretch rows: ``(Q' diag(1/a) Q) mu = 1``.
+
+    With them the stretches ``1 + t (1 - mu'q_y / a_y)`` keep every column sum, and L falls at the rate
+    ``sum_y a_y (1 - mu'q_y / a_y)^2``. A few conjugate gradient steps from ``start``, preconditioned by M^-1: near
+    the optimum a is proportional to d for the symmetric workloads, and the matrix to M.
+    """
+    mu = start.copy()
+
+    def image_of(vector: np.ndarray) -> np.ndarray:
+        return outputs_to_types(transposed, types_to_outputs(transposed, vector) / curvature)
+
+    residual = 1 - image_of(mu)
+    direction, old = np.zeros_like(mu), 1.0
+    for _ in range(steps):
+        conditioned, _ = lapack.dpotrs(at.cholesky, residual, lower=1)
+        new = residual @ conditioned
+        direction = conditioned + (new / old) * direction
+        image = image_of(direction)
+        bend = direction @ image
+        if not bend > 0:
+            break
+        mu += (new / bend) * direction
+        residual -= (new / bend) * image
+        old = new
+    return mu

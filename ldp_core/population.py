@@ -1,0 +1,173 @@
+"""Populations without data: domains typed in, and the counts a plan expects."""
+
+from __future__ import annotations
+
+import operator
+from typing import Literal
+
+import numpy as np
+
+from .domain import MAX_TYPES, CategoricalAttribute, Missing, NumericAttribute, build, check_size
+
+MAX_USERS = 10**9
+
+
+def declare_categories(
+    name: str,
+    text: str,
+    *,
+    ordered: bool = False,
+    missing: Missing = "drop",
+    outside: Literal["other", "refuse"] = "refuse",
+) -> CategoricalAttribute:
+    """Categories typed in, one per line, or separated by commas when all are on one line.
+
+    Raises:
+        ValueError: blank or repeated categories, fewer than two types, or more than `MAX_TYPES`.
+    """
+    text = text.strip()
+    # A comma that ends a line separates; one inside a line belongs to the category.
+    lines = [line.strip().removesuffix(",") for line in text.splitlines()]
+    values = lines if len(lines) > 1 else text.split(",")
+    attribute = build(
+        CategoricalAttribute,
+        name=checked_name(name),
+        values=tuple(values) if text else (),
+        ordered=ordered,
+        missing=missing,
+        outside=outside,
+        origin="declared",
+    )
+    return check_types(attribute)
+
+
+def declare_range(
+    name: str,
+    low: float,
+    high: float,
+    bins: int,
+    integer: bool = False,
+    *,
+    missing: Missing = "drop",
+    outside: Literal["other", "clamp", "refuse"] = "refuse",
+) -> NumericAttribute:
+    """A range of numbers in bins of equal width.
+
+    Args:
+        low, high: the ends, both included; whole numbers when `integer`.
+        bins: the number of bins wanted. Whole numbers get bins of equally many of them, so there can be fewer bins, and
+            the first and last one can be narrower.
+
+    Raises:
+        ValueError: ends that are no numbers or not in order, or a number of bins outside 2..`MAX_TYPES`.
+    """
+    limit = 2.0**51 if integer else 1e300
+    try:
+        usable = -limit <= float(low) < float(high) <= limit
+    except (TypeError, ValueError):
+        usable = False
+    if not usable:
+        raise ValueError(f"{name} cannot range from {low} to {high}: give two finite numbers, the lower one first.")
+    if integer and not (float(low).is_integer() and float(high).is_integer()):
+        raise ValueError(f"the range {low} to {high} of {name} must have whole ends: round them or use decimals.")
+    bins = checked_bins(bins)
+    if integer:
+        # What lies beyond the declared ends is outside, so the first and last bin may be narrower.
+        edges = np.clip(whole_edges(low, high, bins), low - 0.5, high + 0.5)
+    else:
+        edges = np.linspace(float(low), float(high), bins + 1)
+    attribute = build(
+        NumericAttribute,
+        name=checked_name(name),
+        edges=tuple(edges.tolist()),
+        binning="equal_width",
+        integer=integer,
+        missing=missing,
+        outside=outside,
+        origin="declared",
+    )
+    return check_types(attribute)
+
+
+def expected_counts(shape: Literal["uniform", "zipf", "bell"], n: int, users: int) -> np.ndarray:
+    """Expected number of users of each type, for planning without data.
+
+    Shares are equal ("uniform"), proportional to 1/rank ("zipf"), or a normal curve centred on the middle of the types
+    with a standard deviation of n/6 ("bell"); they are rounded by largest remainders, ties to the earlier type.
+
+    Args:
+        n: number of types.
+        users: number of users, 1 to `MAX_USERS`.
+
+    Returns:
+        (n,) int64 summing to `users` exactly.
+    """
+    n = _positive(n, "the number of types")
+    users = _positive(users, "the number of users")
+    if users > MAX_USERS:
+        raise ValueError(f"{users:,} users are too many to plan for: at most {MAX_USERS:,} are allowed.")
+    types = np.arange(n)
+    if shape == "uniform":
+        weights = np.ones(n)
+    elif shape == "zipf":
+        weights = 1.0 / (types + 1)
+    elif shape == "bell":
+        weights = np.exp(-0.5 * ((types - (n - 1) / 2) / (n / 6)) ** 2)
+    else:
+        raise ValueError(f'the shape "{shape}" is unknown: use "uniform", "zipf" or "bell".')
+    shares = users * (weights / weights.sum())
+    counts = np.floor(shares).astype(np.int64)
+    largest = np.argsort(counts - shares, kind="stable")
+    counts[largest[: users - counts.sum()]] += 1
+    return counts
+
+
+def whole_edges(low: float, high: float, bins: int) -> np.ndarray:
+    """Half-integer edges of at most `bins` bins, all of the same number of whole numbers, that cover low..high.
+
+    Equal widths come before the exact number of bins: widths of 2 and 3 in turn would show as a false comb in every
+    histogram. Widths of 100 and more keep two significant digits, and the start is rounded down to suit.
+    """
+    low, high = int(low), int(high)
+    width = -(-(high - low + 1) // bins)
+    unit = 10 ** max(0, len(str(width)) - 2)
+    low = low // unit * unit
+    width = -(-(high - low + 1) // (bins * unit)) * unit
+    return np.arange(low, high + width + 1, width) - 0.5
+
+
+def checked_bins(bins: int) -> int:
+    """`bins` as an int, or ValueError unless it is a whole number in 2..`MAX_TYPES`."""
+    bins = _positive(bins, "the number of bins")
+    if not 2 <= bins <= MAX_TYPES:
+        raise ValueError(f"{bins:,} bins are not possible: choose a number from 2 to {MAX_TYPES:,}.")
+    return bins
+
+
+def checked_name(name: object) -> str:
+    """The name of an attribute as stripped text, or ValueError when it is blank."""
+    name = str(name).strip()
+    if not name:
+        raise ValueError("the attribute has no name: give it one.")
+    return name
+
+
+def check_types(attribute: CategoricalAttribute | NumericAttribute) -> CategoricalAttribute | NumericAttribute:
+    """The attribute itself, or ValueError unless it has 2 to `MAX_TYPES` types."""
+    check_size(attribute.size, attribute.name)
+    if attribute.size < 2:
+        raise ValueError(
+            f'{attribute.name} has only one value, "{attribute.labels[0][:60]}", so there is nothing to learn: '
+            "choose another column, or declare the other values it can take."
+        )
+    return attribute
+
+
+def _positive(number: int, what: str) -> int:
+    try:
+        whole = operator.index(number)
+    except TypeError:
+        whole = 0
+    if isinstance(number, bool) or whole < 1:
+        raise ValueError(f"{what} must be a positive whole number and is {number!r}: enter one such as 32.")
+    return whole

@@ -1,0 +1,73 @@
+"""Numbers as people read them: at most three significant digits, and always a unit."""
+
+from __future__ import annotations
+
+import math
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """``value`` with at most ``digits`` significant digits and thousands separators: 18200 -> "18,200"."""
+    if not math.isfinite(value):
+        return "unlimited" if value > 0 else "unknown"
+    if value == 0:
+        return "0"
+    places = digits - 1 - math.floor(math.log10(abs(value)))
+    rounded = round(value, places)
+    if places <= 0:
+        return f"{rounded:,.0f}"
+    text = f"{rounded:,.{places}f}".rstrip("0").rstrip(".")
+    return text if abs(rounded) >= 1e-4 else f"{value:.{digits - 1}e}"
+
+
+def count(value: float) -> str:
+    """A whole number with separators: 18240 -> "18,240"."""
+    return f"{value:,.0f}"
+
+
+def users(value: float) -> str:
+    """Users needed, whole and rounded up to three significant digits: 18237 -> "18,300 users"."""
+    return _people(value, math.ceil)
+
+
+def at_least(value: float) -> str:
+    """A lower bound on users, rounded down so that it stays true: 18237 -> "18,200 users"."""
+    return _people(math.ceil(value) if math.isfinite(value) else value, math.floor)
+
+
+def _people(value: float, rounding) -> str:
+    if not math.isfinite(value):
+        return "unlimited users"
+    if value <= 0:
+        return "0 users"
+    unit = 10 ** max(0, math.floor(math.log10(value)) - 2)
+    needed = rounding(value / unit + (1e-9 if rounding is math.floor else -1e-9)) * unit
+    return f"{needed:,} user{'s' if needed != 1 else ''}"
+
+
+def whole(value: float) -> str:
+    """Users needed in full: 18236.2 -> "18,237"."""
+    return f"{math.ceil(value - 1e-9):,}" if math.isfinite(value) else "unlimited"
+
+
+def share(value: float) -> str:
+    """A share of all users in per cent: 0.032 -> "3.2 %"."""
+    return f"{significant(100 * value)} %"
+
+
+def points(value: float) -> str:
+    """A difference of shares: 0.009 -> "0.9 percentage points"."""
+    return f"{significant(100 * value)} percentage points"
+
+
+def error(value: float) -> str:
+    """A standard error of a share, kept on one line: 0.045 -> "± 4.5 percentage points"."""
+    return f"±\N{NO-BREAK SPACE}{significant(100 * value)}\N{NO-BREAK SPACE}percentage points"
+
+
+def duration(seconds: float) -> str:
+    """A time span: 75 -> "1 min 15 s"."""
+    if seconds < 1:
+        return "under a second"
+    if seconds < 60:
+        return f"{significant(seconds, 2)} s"
+    return f"{int(seconds // 60)} min {int(seconds % 60)} s"

@@ -1,0 +1,336 @@
+"""Workloads: sets of linear counting queries over the n types of a domain.
+
+A workload is the p x n matrix W of the papers, but hardly anything needs W itself: variances, bounds and the optimisers
+speak in the Gram matrix ``G = W'W``, and answers come from running sums. So a workload is a set of operations with known
+structure, and the explicit matrix exists only for small sizes and for pictures.
+
+Vectors over types always have the types on their *last* axis, so a batch of count vectors is ``(batch, n)``.
+
+Source of the named workloads: McKenna et al. 2020, Section 6.1; Cormode et al. 2019 for ranges.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import linalg
+from scipy.sparse.linalg import LinearOperator
+
+DENSE_TYPES = 4096
+"""Largest number of types for which an n x n matrix is formed (128 MiB of float64)."""
+
+MATRIX_ENTRIES = 2**25
+"""Largest number of entries of an explicit workload matrix or answer vector."""
+
+
+class Workload(ABC):
+    """p linear queries over n types. Subclasses say how to apply G, answer queries and name them."""
+
+    kind: ClassVar[str]
+    title: ClassVar[str]
+    meaning: ClassVar[str]
+    symmetry: ClassVar[str] = "none"
+    """Permutations of the types that leave G unchanged: none, exchangeable, translation or hamming."""
+
+    def __init__(self, n: int):
+        if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 2:
+            raise ValueError(f"A workload needs a whole number of at least 2 types; got n = {n!r}.")
+        self.n = int(n)
+
+    # --- what a subclass provides -------------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def num_queries(self) -> int:
+        """p, the number of queries."""
+
+    @abstractmethod
+    def apply_gram(self, x: np.ndarray) -> np.ndarray:
+        """G applied along the last axis of ``x`` (..., n), in O(n) per vector."""
+
+    @property
+    @abstractmethod
+    def gram_diag(self) -> np.ndarray:
+        """(n,) diagonal of G: in how many queries (weighted) each type counts."""
+
+    @abstractmethod
+    def singular_values(self) -> np.ndarray:
+        """(min(n, p),) singular values of W, largest first."""
+
+    @abstractmethod
+    def rows(self, queries: np.ndarray) -> np.ndarray:
+        """(k, n) the rows of W with the given indices."""
+
+    @abstractmethod
+    def _answers(self, x: np.ndarray, queries: np.ndarray | None) -> np.ndarray:
+        """Answers for counts ``x`` (..., n); ``queries`` None means all of them."""
+
+    @abstractmethod
+    def query_variances(self, covariance: np.ndarray) -> np.ndarray:
+        """(p,) diag(W C W') for an (n, n) covariance C of the counts."""
+
+    @abstractmethod
+    def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
+        """Readable name of one query, in the domain's labels when given."""
+
+    # --- what follows from it -----------------------------------------------------------------------------------
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """A serialisable recipe; `from_spec` rebuilds the workload."""
+        return {"kind": self.kind, "n": self.n}
+
+    @property
+    def gram(self) -> LinearOperator:
+        """G = W'W as an (n, n) symmetric `LinearOperator`."""
+        along_columns = lambda columns: self.apply_gram(np.asarray(columns).T).T  # noqa: E731
+        return LinearOperator(
+            (self.n, self.n),
+            matvec=lambda x: self.apply_gram(np.ravel(x)),
+            matmat=along_columns,
+            rmatvec=lambda x: self.apply_gram(np.ravel(x)),
+            rmatmat=along_columns,
+            dtype=float,
+        )
+
+    def gram_dense(self) -> np.ndarray:
+        """(n, n) G as an array. ValueError past `DENSE_TYPES` types."""
+        if self.n > DENSE_TYPES:
+            raise ValueError(
+                f"The {self.title} workload has {self.n:,} types; n x n matrices are formed for at most {DENSE_TYPES:,}. "
+                "Use coarser bins, or a mechanism and view that work without one."
+            )
+        return self._gram_dense
+
+    @cached_property
+    def _gram_dense(self) -> np.ndarray:
+        G = self.apply_gram(np.eye(self.n))
+        G.flags.writeable = False  # shared by every caller
+        return G
+
+    @cached_property
+    def gram_root(self) -> np.ndarray:
+        """(r, n) R with R'R = G, r the rank of G: the workload squeezed to at most n queries of equal total error."""
+        try:
+            return linalg.cholesky(self.gram_dense())
+        except linalg.LinAlgError:
+            values, vectors = linalg.eigh(self.gram_dense())
+            kept = values > values[-1] * self.n * np.finfo(float).eps
+            return np.sqrt(values[kept])[:, None] * vectors[:, kept].T
+
+    @property
+    def trace(self) -> float:
+        """tr G = |W|_F^2."""
+        return float(self.gram_diag.sum())
+
+    @cached_property
+    def gram_sums(self) -> np.ndarray:
+        """(n,) row sums G 1."""
+        return self.apply_gram(np.ones(self.n))
+
+    def quadratic(self, x: np.ndarray) -> np.ndarray:
+        """x'Gx for every vector along the last axis of ``x`` (..., n): the squared length of its answers."""
+        x = np.asarray(x, dtype=float)
+        return np.einsum("...i,...i->...", x, self.apply_gram(x))
+
+    def answers(self, x: np.ndarray, queries: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
+        """W x for counts ``x`` (..., n): (..., p), or only the given query indices. In users."""
+        x = np.asarray(x, dtype=float)
+        if x.shape[-1] != self.n:
+            raise ValueError(f"Counts have {x.shape[-1]} types, the workload has {self.n}.")
+        if queries is None and x.size // self.n * self.num_queries > MATRIX_ENTRIES:
+            raise ValueError(
+                f"All {self.num_queries:,} answers at once would not fit in memory; ask for the queries you need."
+            )
+        return self._answers(x, None if queries is None else self._checked(queries))
+
+    def _checked(self, queries: Sequence[int] | np.ndarray) -> np.ndarray:
+        queries = np.asarray(queries, dtype=np.int64)
+        if queries.size and (queries.min() < 0 or queries.max() >= self.num_queries):
+            raise ValueError(f"Query indices run from 0 to {self.num_queries - 1:,}.")
+        return queries
+
+    @property
+    def matrix(self) -> np.ndarray:
+        """(p, n) W, only when small. ValueError past `MATRIX_ENTRIES` entries."""
+        if self.num_queries * self.n > MATRIX_ENTRIES:
+            raise ValueError(
+                f"The {self.title} matrix has {self.num_queries:,} x {self.n:,} entries, too many to write out. "
+                "Use the Gram matrix, or rows() for some of the queries."
+            )
+        return self.rows(np.arange(self.num_queries))
+
+    def __repr__(self) -> str:
+        return f"{self.kind}({self.n})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Workload) and self.spec == other.spec
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+
+class Histogram(Workload):
+    """One query a type: how many people have it. W = I."""
+
+    kind = "histogram"
+    title = "Histogram"
+    meaning = "How many people are of each type?"
+    symmetry = "exchangeable"
+
+    @property
+    def num_queries(self) -> int:
+        return self.n
+
+    def apply_gram(self, x: np.ndarray) -> np.ndarray:
+        return np.array(x, dtype=float)
+
+    @property
+    def gram_diag(self) -> np.ndarray:
+        return np.ones(self.n)
+
+    def singular_values(self) -> np.ndarray:
+        return np.ones(self.n)
+
+    def rows(self, queries: np.ndarray) -> np.ndarray:
+        return (np.asarray(queries)[:, None] == np.arange(self.n)).astype(float)
+
+    def _answers(self, x: np.ndarray, queries: np.ndarray | None) -> np.ndarray:
+        return x.copy() if queries is None else x[..., queries]
+
+    def query_variances(self, covariance: np.ndarray) -> np.ndarray:
+        return np.diagonal(covariance).copy()
+
+    def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
+        return labels[query] if labels is not None else f"type {query + 1}"
+
+
+class Prefix(Workload):
+    """Running totals along an ordered domain: W is the lower triangle of ones, G_ij = n - max(i, j) (from 0)."""
+
+    kind = "prefix"
+    title = "Prefix"
+    meaning = "How many people are at or below each value? (the cumulative distribution, medians and quantiles)"
+
+    @property
+    def num_queries(self) -> int:
+        return self.n
+
+    def apply_gram(self, x: np.ndarray) -> np.ndarray:
+        totals = np.cumsum(np.asarray(x, dtype=float), axis=-1)
+        return np.cumsum(totals[..., ::-1], axis=-1)[..., ::-1]
+
+    @property
+    def gram_diag(self) -> np.ndarray:
+        return np.arange(self.n, 0, -1, dtype=float)
+
+    def singular_values(self) -> np.ndarray:
+        # W^-1 is the first difference; its squared singular values are those of a discrete Laplacian with one free end.
+        k = np.arange(1, self.n + 1)
+        return 1 / (2 * np.sin((2 * k - 1) * np.pi / (4 * self.n + 2)))
+
+    def rows(self, queries: np.ndarray) -> np.ndarray:
+        return (np.arange(self.n) <= np.asarray(queries)[:, None]).astype(float)
+
+    def _answers(self, x: np.ndarray, queries: np.ndarray | None) -> np.ndarray:
+        totals = np.cumsum(x, axis=-1)
+        return totals if queries is None else totals[..., queries]
+
+    def query_variances(self, covariance: np.ndarray) -> np.ndarray:
+        return np.diagonal(np.cumsum(np.cumsum(covariance, axis=0), axis=1)).copy()
+
+    def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
+        return f"up to {labels[query]}" if labels is not None else f"types 1 to {query + 1}"
+
+
+class AllRange(Workload):
+    """Every interval of an ordered domain: G_ij = (min(i, j) + 1)(n - max(i, j)) (from 0), p = n(n + 1)/2.
+
+    Queries are ordered by their first type, then by their last.
+    """
+
+    kind = "all_range"
+    title = "All Range"
+    meaning = "How many people are between any two values?"
+
+    @property
+    def num_queries(self) -> int:
+        return self.n * (self.n + 1) // 2
+
+    def apply_gram(self, x: np.ndarray) -> np.ndarray:
+        x = np.asarray(x, dtype=float)
+        from_left = np.arange(1, self.n + 1, dtype=float)
+        from_right = from_left[::-1]
+        below = np.cumsum(from_left * x, axis=-1)  # sum over j <= i of (j + 1) x_j
+        above = np.cumsum((from_right * x)[..., ::-1], axis=-1)[..., ::-1] - from_right * x  # over j > i of (n - j) x_j
+        return from_right * below + from_left * above
+
+    @property
+    def gram_diag(self) -> np.ndarray:
+        from_left = np.arange(1, self.n + 1, dtype=float)
+        return from_left * from_left[::-1]
+
+    def singular_values(self) -> np.ndarray:
+        # G/(n+1) is the inverse of the second-difference matrix, whose eigenvalues are 4 sin^2(k pi / (2(n+1))).
+        k = np.arange(1, self.n + 1)
+        return np.sqrt(self.n + 1) / (2 * np.sin(k * np.pi / (2 * (self.n + 1))))
+
+    def ends(self, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """First and last type (both included, from 0) of the given queries."""
+        first = np.arange(self.n, dtype=np.int64)
+        offsets = first * self.n - first * (first - 1) // 2
+        low = np.searchsorted(offsets, queries, side="right") - 1
+        return low, low + (queries - offsets[low])
+
+    def rows(self, queries: np.ndarray) -> np.ndarray:
+        low, high = self.ends(np.asarray(queries))
+        types = np.arange(self.n)
+        return ((types >= low[:, None]) & (types <= high[:, None])).astype(float)
+
+    def _answers(self, x: np.ndarray, queries: np.ndarray | None) -> np.ndarray:
+        low, high = self.ends(np.arange(self.num_queries) if queries is None else queries)
+        totals = np.concatenate([np.zeros((*x.shape[:-1], 1)), np.cumsum(x, axis=-1)], axis=-1)
+        return totals[..., high + 1] - totals[..., low]
+
+    def query_variances(self, covariance: np.ndarray) -> np.ndarray:
+        blocks = np.zeros((self.n + 1, self.n + 1))
+        blocks[1:, 1:] = np.cumsum(np.cumsum(covariance, axis=0), axis=1)
+        low, high = np.triu_indices(self.n)
+        return blocks[high + 1, high + 1] - blocks[low, high + 1] - blocks[high + 1, low] + blocks[low, low]
+
+    def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
+        (low,), (high,) = self.ends(np.array([query]))
+        if labels is None:
+            return f"types {low + 1} to {high + 1}" if low < high else f"type {low + 1}"
+        return f"{labels[low]} to {labels[high]}" if low < high else labels[low]
+
+
+KINDS: dict[str, Callable[..., Workload]] = {family.kind: family for family in (Histogram, Prefix, AllRange)}
+
+
+def histogram(n: int) -> Workload:
+    """Counts of each of ``n`` types."""
+    return Histogram(n)
+
+
+def prefix(n: int) -> Workload:
+    """Cumulative counts along ``n`` ordered types."""
+    return Prefix(n)
+
+
+def all_range(n: int) -> Workload:
+    """Counts of all n(n + 1)/2 intervals of ``n`` ordered types."""
+    return AllRange(n)
+
+
+def from_spec(spec: dict[str, Any]) -> Workload:
+    """The workload described by ``spec`` (see `Workload.spec`). ValueError when its kind is unknown."""
+    parameters = dict(spec)
+    kind = parameters.pop("kind", None)
+    if kind not in KINDS:
+        raise ValueError(f"Unknown workload {kind!r}; choose one of {', '.join(KINDS)}.")
+    return KINDS[kind](**parameters)

@@ -1,0 +1,78 @@
+"""Take the design with you: one zip, and what it says about the data."""
+
+import json
+
+import streamlit as st
+
+from ldp_core import deploy, mechanisms, wording
+from pages.ui import frame
+from pages.ui.state import OPTIMIZED
+from pages.ui.text import plain
+
+state = frame.open_page("Export", "Take the chosen design with you as one file, to deploy it or to load it here again.")
+design = frame.need_design(state)
+c = state.configuration
+spec = mechanisms.spec(c.mechanism.name)
+
+left, right = st.columns([1, 2], gap="large")
+with left:
+    st.markdown(f"**{spec.title}**, epsilon {c.epsilon}, for {design.workload.title}")
+    st.caption("Choose another mechanism on the Design page.")
+    try:
+        content = state.export()
+    except ValueError as error:
+        st.error(plain(str(error)))
+        st.stop()
+    mechanism = state.mechanism(c.mechanism.name)
+    st.download_button(
+        "Download the design (zip)",
+        data=content,
+        file_name="ldp-design.zip",
+        mime="application/zip",
+        type="primary",
+        icon=":material/download:",
+        key="download",
+        on_click="ignore",
+    )
+    st.caption(f"{wording.significant(len(content) / 1000)} kB. Load it again with “Load a design” in the sidebar.")
+    if mechanism is None:
+        st.warning(
+            "The mechanism is not optimised for this design yet, so the file holds your choices but no strategy."
+        )
+        st.page_link("pages/design.py", label="Optimise it on the Design page", icon=":material/tune:")
+
+with right:
+    if mechanism is not None:
+        st.subheader("What you promise")
+        st.code(deploy.guarantee(c, mechanism.audit()), language=None, wrap_lines=True)
+        summary = state.summary(c.mechanism.name)
+        st.markdown(
+            f"Expect a standard error of {wording.error(summary.standard_error_on_data)} on a typical query with "
+            f"{wording.count(design.users)} users on {design.population}, and at most "
+            f"{wording.error(summary.standard_error_worst)} whatever values people have."
+        )
+    st.subheader("What the file reveals of the data")
+    observed = deploy.observed_parts(c)
+    for sentence in observed or ["Everything was declared: the file reveals nothing of any data."]:
+        st.markdown(f"- {plain(sentence)}")
+    st.subheader("What is in it")
+    members = [
+        "**configuration.json**: every choice you made, nothing else.",
+        "**outcome.json**: expected errors, bounds, the audit, software versions.",
+    ]
+    if mechanism is not None and getattr(mechanism, "strategy", None) is not None:
+        m, n = mechanism.strategy.shape
+        members.append(
+            f"**strategy.npz**: the {m:,} x {n:,} probabilities, plain numbers only; its SHA-256 is in outcome.json, and loading "
+            "checks both it and epsilon."
+        )
+    elif c.mechanism.name != OPTIMIZED:
+        members.append("No strategy file: this mechanism is fully described by its parameters.")
+    for member in members:
+        st.markdown(f"- {member}")
+    st.warning(
+        f"The seed {c.simulation.seed} is for simulation only. A client must draw from its own secure random source: one that used "
+        "this seed would give its users no privacy."
+    )
+    with st.expander("configuration.json"):
+        st.json(json.loads(c.to_json()))

@@ -1,0 +1,85 @@
+"""Local differential privacy and epsilon in plain words."""
+
+import pandas as pd
+import streamlit as st
+
+from ldp_core import deploy, wording
+from ldp_core.mechanisms import REGISTRY
+from pages.ui import frame
+
+frame.open_page("Guide", "What local differential privacy means, what epsilon buys, and how to read the numbers here.")
+
+st.markdown(
+    """
+#### The idea
+You want to know something about many people, say how many are of which age, without learning it about anyone. With **local
+differential privacy** each person's own device changes the answer at random before sending it. A single report is deniable;
+thousands together still tell the truth, because the randomness is known and can be averaged out. Nobody has to trust the
+collector: the true values never leave the devices.
+
+The oldest example is a coin. Asked a delicate yes-or-no question, flip a coin: on heads answer truthfully, on tails flip again and
+say yes or no by that coin. A "yes" proves little about one person, but the share of yes among thousands reveals the true share.
+
+#### Epsilon
+Epsilon says how much one report may give away. Whatever somebody believed about you before, your report can change the odds between
+any two of your possible values by at most a factor of e to the power of epsilon.
+"""
+)
+levels = [0.1, 0.5, 1.0, 2.0, 4.0, 8.0]
+st.dataframe(
+    pd.DataFrame(
+        {
+            "Epsilon": [f"{e:g}" for e in levels],
+            "What it means": [deploy.risk_in_words(e).capitalize() for e in levels],
+            "An even guess (50 %) between two values becomes at most": [
+                wording.share(2.718281828459045**e / (1 + 2.718281828459045**e)) for e in levels
+            ],
+        }
+    ),
+    hide_index=True,
+)
+st.markdown(
+    """
+Smaller is more private, and needs more users for the same accuracy. Several reports of one person **add up**: two reports at epsilon 1
+are as revealing as one at epsilon 2. That is why the Design page asks how many reports each person will send. The guarantee covers
+what is in the report. It does not cover that somebody took part, their network address, or when they reported.
+
+#### Words used here
+- **Type**: one possible value of a person, for example an age from 20 to 29. The *domain* is the list of all types; their number is *n*.
+- **Workload**: the questions you want answered about everybody. *Histogram* asks for every type, *prefix* for everybody up to each
+  value, *all range* for everybody between any two values.
+- **Mechanism**: how a device turns a value into a report, and how answers are computed from the reports.
+- **Strategy**: the table of a mechanism's probabilities, a row a report, a column a type.
+- **Users needed** (sample complexity): how many people must report so that a typical answer has the error you can live with.
+- **Standard error**: how far an answer is typically off. "± 2 percentage points" means that about two collections in three land within
+  2 points of the truth, and 19 in 20 within 4.
+- **Worst case, average case, on this data**: the error depends on the values people really have. Worst case holds whatever they are;
+  average case supposes that all types are equally common; "on this data" uses the data or the population you expect.
+- **Unbiased**: right on average over many collections. Unbiased counts can be negative; *non-negative* estimates (WNNLS) repair
+  that and are closer to the truth in total, but lean towards what is possible.
+- **Audited epsilon**: computed from the probabilities the mechanism really uses, as stored, rather than from the formula behind it.
+- **Lower bound**: a number of users below which no unbiased mechanism with this epsilon can work, proved by mathematics. The *gap* to
+  it is the most that any better mechanism could still save.
+
+#### From here to a decision
+1. **Data**: upload a table, pick a sample, or declare the values and the number of people you expect.
+2. **Workload**: choose the questions.
+3. **Design**: choose epsilon and a mechanism. *Optimized* fits one to your questions.
+4. **Compare**: see which mechanism needs the fewest users, and what drowns in noise with yours.
+5. **Simulate**: look at answers you might get.
+6. **Export**: take the design with you.
+
+#### The mechanisms
+"""
+)
+st.dataframe(
+    pd.DataFrame([{"Mechanism": s.title, "Made for": s.made_for, "Source": s.paper} for s in REGISTRY.values()]),
+    hide_index=True,
+)
+st.markdown(
+    """
+#### What happens to uploaded data
+Rows stay in the memory of the server you run, for your session only. They are not written to disk, shared with other sessions, or
+sent anywhere. Exports hold the design, not the data; the Export page lists what a design reveals.
+"""
+)

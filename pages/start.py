@@ -1,0 +1,70 @@
+"""The promise in one sentence, and a live demonstration."""
+
+import pandas as pd
+import streamlit as st
+
+from ldp_core import charts, deploy, frames, mechanisms, simulate, wording, workloads
+from ldp_core.deploy import SampleData, Treatment
+from ldp_core.deploy.resolve import resolve_domain
+from ldp_core.tables import tally
+from pages.ui import frame
+from pages.ui.controls import control
+from pages.ui.state import catalogue, sample_table
+
+DEMO_SEED = 7
+TRIALS = 100
+
+state = frame.open_page(
+    "Learn about everybody, without learning about anybody",
+    "Plan a collection under **local differential privacy**: choose the questions and how private each answer is, and see what it "
+    "costs in users and accuracy before anybody is asked.",
+)
+
+sample = catalogue()[0]
+left, right = st.columns([1, 2], gap="large")
+with left:
+    st.markdown(
+        f"**Try it.** {sample['sentence']} Each of them sends one randomised report; the chart shows what the collector gets."
+    )
+    epsilon = control(
+        st.slider,
+        "Epsilon (more private on the left)",
+        "demo-epsilon",
+        state.view.get("demo", 1.0),
+        lambda value: state.view.update(demo=value),
+        min_value=0.1,
+        max_value=5.0,
+        step=0.1,
+    )
+    risk = deploy.risk_in_words(epsilon)
+    st.caption(f"{risk[0].upper()}{risk[1:]}.")
+    if st.button("Use this sample on every page", type="primary", icon=":material/arrow_forward:", key="begin"):
+        state.load_sample(sample["file"])
+        state.change(epsilon=f"{epsilon:g}")
+        st.switch_page("pages/design.py")
+    st.page_link("pages/data.py", label="Bring your own data, or plan without any", icon=":material/table_rows:")
+    st.page_link("pages/guide.py", label="What is local differential privacy?", icon=":material/menu_book:")
+
+
+def demonstration() -> tuple[pd.DataFrame, pd.DataFrame]:
+    """True and private cumulative shares on the sample, and the error seen in them."""
+    table = sample_table(sample["file"])
+    treatment = Treatment(kind=sample["treatment"], bins=24)
+    domain = resolve_domain(SampleData(file=sample["file"], column=sample["column"], treatment=treatment), table)
+    workload = workloads.prefix(domain.size)
+    mechanism = mechanisms.create("subset_selection", n=domain.size, epsilon=epsilon)
+    run = simulate.collect(mechanism, workload, tally(table, domain).counts, trials=TRIALS, seed=DEMO_SEED)
+    answers = frames.simulated_answers({mechanism.name: run}, workload, domain.labels())
+    return answers, frames.simulated_errors({mechanism.name: run}, {mechanism.name: mechanism}, workload)
+
+
+with right:
+    answers, errors = state.cached(("demonstration", epsilon), demonstration)
+    typical = wording.error(errors["observed"].iloc[0])
+    frame.chart(
+        lambda look: charts.answers(answers, look),
+        f"Share of people up to each age: the truth, and {TRIALS} private collections by subset selection (mean ± one standard "
+        f"deviation of a single collection). At epsilon {epsilon:g} a typical answer is off by {typical}.",
+        "demonstration",
+        answers,
+    )

@@ -1,0 +1,121 @@
+"""What every page looks like: title and purpose, controls beside a picture, words under it, downloads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from ldp_core import charts
+from pages.ui import work
+from pages.ui.state import Design, Session, session
+from pages.ui.text import plain
+
+_CHART_OPTIONS = {"displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "select2d", "autoScale2d"]}
+
+
+def open_page(title: str, purpose: str) -> Session:
+    """Title, one sentence of purpose, and whatever the last action has to say."""
+    state = session()
+    st.title(title)
+    st.markdown(purpose)
+    for kind, text in state.notices:
+        getattr(st, kind)(plain(text))
+    state.notices = []
+    if state.view.pop("offer_optimise", False) and state.optimized() is None and state.design() is not None:
+        st.button(
+            "Optimise again", on_click=work.start_optimizer, args=(state,), key="offer", icon=":material/play_arrow:"
+        )
+    return state
+
+
+def style() -> None:
+    """A laptop screen is 800 pixels high: less air above the title, and captions close to what they belong to."""
+    st.html(
+        """<style>
+        .stMainBlockContainer { padding: 4.5rem 2.5rem 3rem; }
+        [data-testid="stSidebarUserContent"] { padding-top: 0; }
+        [data-testid="stSidebarHeader"] { height: 2.5rem; }
+        [data-testid="stSidebar"] .stPageLink p { white-space: nowrap; }
+        .st-key-current-design [data-testid="stCaptionContainer"] { padding-left: 2.1rem; margin-bottom: -0.5rem; }
+        </style>"""
+    )
+
+
+def look() -> charts.Theme:
+    """The chart theme of the page as the reader sees it."""
+    return charts.theme(st.context.theme.type == "dark")
+
+
+def need(ready: Any, sentence: str, page: str, label: str) -> None:
+    """Unless ``ready``, say what is missing with a link to where it is set, and end the page."""
+    if not ready:
+        st.info(sentence)
+        st.page_link(page, label=label, icon=":material/arrow_forward:")
+        st.stop()
+
+
+def need_design(state: Session) -> Design:
+    """The current design with data and workload; otherwise the page says what it needs."""
+    design = state.design()
+    need(design, "This page needs a domain: the values people can have.", "pages/data.py", "Choose or declare data")
+    need(
+        design.workload,
+        "This page needs a workload: the questions to be answered.",
+        "pages/workload.py",
+        "Choose a workload",
+    )
+    return design
+
+
+def chart(
+    draw: Callable[[charts.Theme], go.Figure], sentence: str, name: str, data: pd.DataFrame | None = None
+) -> None:
+    """A figure, one sentence of interpretation, and its downloads. ``draw`` takes a theme and returns the figure."""
+    spoken = re.sub(r"[*_`$\\]", "", sentence)
+    st.plotly_chart(draw(look()), theme=None, config=_CHART_OPTIONS, key=f"chart-{name}", alt=spoken)
+    st.markdown(sentence)
+    with st.container(horizontal=True, key=f"downloads-{name}"):
+        if data is not None:
+            download_table(data, name)
+        st.download_button(
+            "Chart (HTML)",
+            data=lambda: standalone(draw),
+            file_name=f"{name}.html",
+            mime="text/html",
+            key=f"html-{name}",
+            on_click="ignore",
+            icon=":material/download:",
+            type="tertiary",
+        )
+
+
+def standalone(draw: Callable[[charts.Theme], go.Figure]) -> str:
+    """The figure as one HTML file that needs no network."""
+    figure = draw(charts.LIGHT)
+    figure.update_layout(paper_bgcolor="white", plot_bgcolor="white")
+    return figure.to_html(include_plotlyjs=True, full_html=True)
+
+
+def download_table(data: pd.DataFrame, name: str) -> None:
+    """A button that downloads ``data`` as CSV in full precision."""
+    st.download_button(
+        "Data (CSV)",
+        data=lambda: data.to_csv(index=False),
+        file_name=f"{name}.csv",
+        mime="text/csv",
+        key=f"csv-{name}",
+        on_click="ignore",
+        icon=":material/download:",
+        type="tertiary",
+    )
+
+
+def how_computed(text: str) -> None:
+    """Formula and source, folded away."""
+    with st.expander("How this is computed"):
+        st.markdown(text)

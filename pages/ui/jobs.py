@@ -1,0 +1,138 @@
+"""Background work: threads that outlive page switches, a visible queue, and cancellation.
+
+Workers never touch Streamlit. A page submits a function of the `Job`, which reports through ``job.progress`` and stops when
+``job.cancelled()``; fragments on the pages poll. A job whose browser session has been gone for a minute is cancelled.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import streamlit as st
+from streamlit.runtime import exists, get_instance
+
+WORKERS = 2
+ABANDONED_AFTER = 60.0  # seconds without a living session
+KEPT_FINISHED = 16
+
+
+@dataclass
+class Job:
+    """One piece of work of one session. ``key`` identifies its inputs, so equal work is never started twice."""
+
+    key: str
+    session: str
+    title: str
+    work: Callable[[Job], None]
+    progress: Any = None
+    state: str = "queued"  # queued, running, done, cancelled, failed
+    error: str = ""
+    started: float = 0.0
+    finished: float = 0.0
+    alive: float = field(default_factory=time.monotonic)
+    _cancel: threading.Event = field(default_factory=threading.Event)
+
+    def cancel(self) -> None:
+        self._cancel.set()
+
+    def cancelled(self) -> bool:
+        return self._cancel.is_set()
+
+    @property
+    def active(self) -> bool:
+        return self.state in ("queued", "running")
+
+    @property
+    def seconds(self) -> float:
+        return (self.finished or time.monotonic()) - self.started if self.started else 0.0
+
+
+class Jobs:
+    """All jobs of the server: at most `WORKERS` run at once, the rest wait in order."""
+
+    def __init__(self):
+        self._jobs: list[Job] = []
+        self._lock = threading.Condition()
+        for _ in range(WORKERS):
+            threading.Thread(target=self._worker, daemon=True).start()
+        threading.Thread(target=self._cancel_abandoned, daemon=True).start()
+
+    def submit(self, session: str, key: str, title: str, work: Callable[[Job], None]) -> Job:
+        """Queue ``work``; if the same work is already queued or running for this session, return that job."""
+        with self._lock:
+            for job in self._jobs:
+                if job.session == session and job.key == key and job.active:
+                    return job
+            job = Job(key, session, title, work)
+            self._jobs.append(job)
+            finished = [job for job in self._jobs if not job.active]
+            for old in finished[: max(0, len(finished) - KEPT_FINISHED)]:
+                self._jobs.remove(old)
+            self._lock.notify()
+            return job
+
+    def find(self, session: str, key: str) -> Job | None:
+        """The latest job with these inputs."""
+        with self._lock:
+            return next((j for j in reversed(self._jobs) if j.session == session and j.key == key), None)
+
+    def active(self, session: str) -> list[Job]:
+        with self._lock:
+            return [job for job in self._jobs if job.session == session and job.active]
+
+    def waiting_before(self, job: Job) -> int:
+        """How many jobs (of anyone) will run before this queued one."""
+        with self._lock:
+            ahead = self._jobs[: self._jobs.index(job)] if job in self._jobs else []
+            return sum(other.active for other in ahead)
+
+    def _worker(self) -> None:
+        while True:
+            with self._lock:
+                while not (job := next((j for j in self._jobs if j.state == "queued"), None)):
+                    self._lock.wait()
+                job.state, job.started = "running", time.monotonic()
+            self._run(job)
+
+    def _run(self, job: Job) -> None:
+        try:
+            if not job.cancelled():
+                job.work(job)
+            state = "cancelled" if job.cancelled() else "done"
+        except ValueError as error:  # the core's sentence for people
+            state, job.error = "failed", str(error)
+        except MemoryError:
+            state, job.error = "failed", "This needs more memory than the server has. Use coarser bins."
+        except Exception as error:
+            state, job.error = (
+                "failed",
+                f"The calculation stopped unexpectedly ({type(error).__name__}). Try other settings.",
+            )
+        job.finished = time.monotonic()
+        job.state = state
+
+    def _cancel_abandoned(self) -> None:
+        while True:
+            time.sleep(ABANDONED_AFTER / 6)
+            now = time.monotonic()
+            with self._lock:
+                active = [job for job in self._jobs if job.active]
+            for job in active:
+                if session_lives(job.session):
+                    job.alive = now
+                elif now - job.alive > ABANDONED_AFTER:
+                    job.cancel()
+
+
+def session_lives(session: str) -> bool:
+    """Whether a browser still holds this session. Without a server (in tests) every session lives."""
+    return get_instance().is_active_session(session) if exists() else True
+
+
+@st.cache_resource
+def jobs() -> Jobs:
+    return Jobs()

@@ -1,0 +1,155 @@
+"""The sidebar: the current design in five lines, each a link with its mark, and sample, load, save, undo below."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ldp_core import deploy, mechanisms, wording
+from pages.ui.jobs import jobs
+from pages.ui.state import OPTIMIZED, Design, Session, catalogue
+from pages.ui.text import plain
+
+SET, UNSET, STALE, RUNNING = (
+    ":material/check_circle:",
+    ":material/radio_button_unchecked:",
+    ":material/history:",
+    ":material/progress_activity:",
+)
+
+
+def draw(state: Session) -> None:
+    """The whole sidebar, and a quiet poll while work is running so that its mark and the page follow."""
+    with st.sidebar:
+        design = state.design()
+        st.markdown("**Current design**")
+        with st.container(gap=None, key="current-design"):
+            _data(state, design)
+            _workload(design)
+            _privacy(state)
+            _mechanism(state, design)
+        _actions(state)
+    if jobs().active(state.id):
+        with st.sidebar:
+            _follow(state)
+
+
+def _line(page: str, mark: str, text: str, detail: str) -> None:
+    st.page_link(page, label=plain(text), icon=mark)
+    st.caption(plain(detail))
+
+
+def _data(state: Session, design: Design | None) -> None:
+    if design is None:
+        _line("pages/data.py", UNSET, "Data: not chosen", "Upload, pick a sample, or declare")
+        return
+    missing = state.configuration.population.shape == "data" and not design.on_data
+    names = ", ".join(attribute.name for attribute in design.domain.attributes)
+    names = names if len(names) <= 24 else names[:23] + "…"
+    detail = f"{wording.count(design.users)} users, {design.domain.size:,} types"
+    _line(
+        "pages/data.py", STALE if missing else SET, f"Data: {names}", detail + (", file not loaded" if missing else "")
+    )
+
+
+def _workload(design: Design | None) -> None:
+    if design is None or design.workload is None:
+        _line("pages/workload.py", UNSET, "Workload: not chosen", "Which questions matter")
+        return
+    _line("pages/workload.py", SET, f"Workload: {design.workload.title}", f"{design.workload.num_queries:,} queries")
+
+
+def _privacy(state: Session) -> None:
+    c = state.configuration
+    risk = deploy.risk_in_words(c.epsilon_value)
+    _line("pages/design.py", SET, f"Epsilon: {c.epsilon}", risk[0].upper() + risk[1:])
+
+
+def _mechanism(state: Session, design: Design | None) -> None:
+    name = state.configuration.mechanism.name
+    title = mechanisms.spec(name).title
+    if design is None or design.workload is None:
+        _line("pages/design.py", UNSET, "Mechanism", f"{title}: needs data and a workload")
+        _line("pages/compare.py", UNSET, "Gap to the best: unknown", "Needs a mechanism")
+        return
+    running = any(job.key == state.optimized_key() for job in jobs().active(state.id)) if name == OPTIMIZED else False
+    try:
+        summary, gap = state.summary(name), state.gap(name)
+    except ValueError as error:
+        _line("pages/design.py", STALE, "Mechanism", f"{title}: {error}")
+        _line("pages/compare.py", UNSET, "Gap to the best: unknown", "Choose another mechanism")
+        return
+    if summary is None:
+        mark, detail = (RUNNING, "optimising") if running else (STALE, "not optimised for this design yet")
+        _line("pages/design.py", mark, "Mechanism", f"{title}: {detail}")
+        _line("pages/compare.py", mark, "Gap to the best: unknown", "Follows once it is optimised")
+        return
+    error = wording.error(state.configuration.target_alpha**0.5)
+    _line("pages/design.py", SET, "Mechanism", f"{title}: {wording.users(summary.users_needed)} needed for {error}")
+    _line(
+        "pages/compare.py",
+        SET,
+        f"Gap to the best: at most {wording.share(max(gap, 0))}" if gap < 10 else "Gap to the best: large",
+        "More users, on average, than the best lower bound allows",
+    )
+
+
+def _actions(state: Session) -> None:
+    with st.popover("Sample data", icon=":material/dataset:", width="stretch"):
+        for sample in catalogue():
+            st.button(
+                sample["title"],
+                key=f"sample-{sample['file']}",
+                help=sample["sentence"],
+                width="stretch",
+                on_click=_guarded,
+                args=(state, state.load_sample, sample["file"]),
+            )
+    with st.popover("Load a design", icon=":material/upload_file:", width="stretch"):
+        # A new key after each load empties the uploader, so the same file can be chosen again.
+        key = f"load-{st.session_state.setdefault('loads', 0)}"
+        uploaded = st.file_uploader("Exported zip or configuration.json", type=["zip", "json"], key=key)
+        if uploaded is not None:
+            st.session_state["loads"] += 1
+            _guarded(state, state.load, uploaded.getvalue())
+            st.rerun()
+    left, right = st.columns(2)
+    left.download_button(
+        "Save",
+        data=state.configuration.to_json,
+        file_name="configuration.json",
+        mime="application/json",
+        icon=":material/save:",
+        width="stretch",
+        on_click="ignore",
+        key="save",
+        help="The choices you made, as a small file. The Export page adds results and the strategy.",
+    )
+    right.button(
+        "Undo",
+        icon=":material/undo:",
+        width="stretch",
+        disabled=not state.past,
+        on_click=state.undo,
+        key="undo",
+        help="Back to the design before the last change.",
+    )
+
+
+def _guarded(state: Session, action, *arguments) -> None:
+    try:
+        action(*arguments)
+    except ValueError as error:
+        state.notices = [("error", str(error))]
+
+
+@st.fragment(run_every=1.0)
+def _follow(state: Session) -> None:
+    """While work is running: what and for how long; when it ends, the whole page follows."""
+    active = jobs().active(state.id)
+    for job in active:
+        if job.state == "queued":
+            st.caption(f"Waiting: {job.title} ({jobs().waiting_before(job)} before it)")
+        else:
+            st.caption(f"Running: {job.title}, {wording.duration(job.seconds)}")
+    if not active:
+        st.rerun()

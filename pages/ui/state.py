@@ -1,0 +1,396 @@
+"""The state of one browser session: one typed design, its history, and the results computed for it.
+
+The configuration is the only truth. Widgets show it and change it through `Session.change`; everything else is derived from
+it and cached under the digest of the inputs it used, so a result can never belong to other inputs than it says.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+import uuid
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from ldp_core import analysis, bounds, deploy, estimators, frames, mechanisms, tables, workloads
+from ldp_core.deploy import (
+    Configuration,
+    MechanismRecipe,
+    Population,
+    SampleData,
+    Treatment,
+    UploadedData,
+    WorkloadRecipe,
+)
+from ldp_core.deploy.resolve import resolve_domain
+from ldp_core.domain import Domain
+
+SAMPLES = Path(__file__).parents[2] / "sample_data"
+KEPT_BYTES = 256 * 2**20
+KEPT_STEPS = 50
+OPTIMIZED = "optimized_gradient"
+
+
+class Results:
+    """Values by key, least recently used dropped past `KEPT_BYTES` (the newest is always kept). Safe across threads."""
+
+    def __init__(self):
+        self._items: OrderedDict[str, tuple[Any, int]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: str) -> Any:
+        with self._lock:
+            if key not in self._items:
+                return None
+            self._items.move_to_end(key)
+            return self._items[key][0]
+
+    def put(self, key: str, value: Any, size: int = 0) -> None:
+        with self._lock:
+            self._items[key] = (value, size)
+            self._items.move_to_end(key)
+            total = sum(size for _, size in self._items.values())
+            for old in list(self._items)[:-1]:
+                if total <= KEPT_BYTES:
+                    break
+                if self._items[old][1]:  # dropping what weighs nothing frees nothing
+                    total -= self._items.pop(old)[1]
+
+
+@dataclass(frozen=True)
+class Design:
+    """What the configuration stands for once data and workload are set. ``counts`` are users per type."""
+
+    domain: Domain
+    labels: tuple[str, ...]
+    counts: np.ndarray
+    on_data: bool
+    workload: workloads.Workload | None
+    epsilon: float
+
+    @property
+    def users(self) -> int:
+        return int(self.counts.sum())
+
+    @property
+    def population(self) -> str:
+        """What errors "on this data" refer to, in words."""
+        return "this data" if self.on_data else "the expected population"
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A data choice that cannot be used yet, with the table it refers to and the sentence that says why."""
+
+    choice: Any
+    table: pd.DataFrame | None
+    table_id: str
+    error: str
+
+
+@dataclass(frozen=True)
+class Upload:
+    """The uploaded file as it came, so that its header row can be reinterpreted without another upload."""
+
+    content: bytes
+    name: str
+
+
+@dataclass
+class Session:
+    id: str
+    configuration: Configuration = field(default_factory=Configuration)
+    table: pd.DataFrame | None = None
+    """The rows of the uploaded file or sample in use. Never leaves the process."""
+    table_id: str = ""
+    draft: Draft | None = None
+    view: dict[str, Any] = field(default_factory=dict)
+    """What is unfolded or selected for looking at; no result depends on it."""
+    invalid: dict[str, tuple[Any, str]] = field(default_factory=dict)
+    """Entries that were refused: control -> what was typed and the sentence about it."""
+    notices: list[tuple[str, str]] = field(default_factory=list)
+    past: list[tuple[Configuration, pd.DataFrame | None, str]] = field(default_factory=list)
+    results: Results = field(default_factory=Results)
+    upload: Upload | None = None
+
+    # --- changing the design ------------------------------------------------------------------------------------
+
+    def change(self, **fields: Any) -> None:
+        """Replace fields of the configuration (undoable). Raises ValueError with a sentence; then nothing has changed."""
+        self._install(self.configuration.with_(**fields), self.table, self.table_id)
+
+    def _install(self, configuration: Configuration, table: pd.DataFrame | None, table_id: str) -> None:
+        if configuration == self.configuration and table_id == self.table_id:
+            return
+        self.past = [*self.past[-KEPT_STEPS:], (self.configuration, self.table, self.table_id)]
+        self.configuration, self.table, self.table_id = configuration, table, table_id
+        self.invalid.clear()
+
+    def undo(self) -> None:
+        """Back to the design before the last change, with the data it had."""
+        if self.past:
+            self.configuration, self.table, self.table_id = self.past.pop()
+            self.draft = None
+            self.invalid.clear()
+
+    def set_data(self, choice: deploy.configuration.DataChoice, table: pd.DataFrame | None, table_id: str) -> None:
+        """Adopt a data choice: resolve its domain and count its users. If it does not work, it is kept as a draft with the
+        reason, and the design stays as it was."""
+        try:
+            domain = resolve_domain(choice, table)
+            if choice.source == "declared":
+                population = self._declared_population()
+            else:
+                tally = self._tally(domain, table, table_id)
+                population = Population(users=tally.users, origin="data", shape="data")
+        except ValueError as error:
+            self.draft = Draft(choice, table, table_id, str(error))
+            return
+        changes = {"data": choice, "domain": domain, "population": population}
+        if self.configuration.workload is None:
+            changes["workload"] = WorkloadRecipe(kind="histogram")
+        self._install(self.configuration.with_(**changes), table, table_id)
+        self.draft = None
+
+    def _declared_population(self) -> Population:
+        now = self.configuration.population
+        if now.origin == "declared" and now.users:
+            return now
+        return Population(users=now.users or 10_000, origin="declared", shape="uniform")
+
+    def adopt_upload(self, content: bytes, name: str, header: bool = True) -> None:
+        """Read an uploaded file and offer its first column in the treatment that suits it. ValueError with a sentence when
+        it is no table; then nothing has changed."""
+        table = tables.read(content, name, header=header)
+        self.upload = Upload(content, name)
+        table_id = f"upload:{header}:{hashlib.sha256(content).hexdigest()}"
+        self.choose_column(str(table.columns[0]), table, table_id, header)
+
+    def choose_column(self, column: str, table: pd.DataFrame, table_id: str, header: bool = True) -> None:
+        """Another column of the table, in the treatment that suits it."""
+        treatment = Treatment(kind=tables.summarise(table[column]).suggested, header=header)
+        if table_id.startswith("sample:"):
+            choice = SampleData(file=table_id.removeprefix("sample:"), column=column, treatment=treatment)
+        else:
+            choice = UploadedData(column=column, treatment=treatment)
+        self.set_data(choice, table, table_id)
+
+    def load_sample(self, file: str) -> None:
+        """One click: a sample with its default column, and a workload that suits it."""
+        entry = next(sample for sample in catalogue() if sample["file"] == file)
+        table = sample_table(file)
+        numeric = entry["treatment"] == "numeric"
+        treatment = Treatment(
+            kind=entry["treatment"],
+            bins=entry.get("bins") or 32,
+            missing=entry.get("missing", "drop"),
+            rare_below=entry.get("rare_below", 0),
+        )
+        recipe = WorkloadRecipe(kind="prefix" if numeric else "histogram")
+        before = self.configuration
+        self.set_data(SampleData(file=file, column=entry["column"], treatment=treatment), table, f"sample:{file}")
+        if before.workload is None:
+            self.configuration = self.configuration.with_(workload=recipe)
+
+    def load(self, content: bytes) -> None:
+        """Restore an exported design (zip or bare JSON). ValueError with a sentence; then nothing has changed."""
+        bundle = deploy.load(content)
+        configuration, warnings = bundle.configuration, list(bundle.warnings)
+        for name in (configuration.mechanism.name, *configuration.compared):
+            mechanisms.spec(name)
+        for name in configuration.simulation.estimators:
+            estimators.spec(name)
+        table, table_id = self.table, self.table_id
+        choice = configuration.data
+        if choice is not None and choice.source == "sample" and choice.file in {s["file"] for s in catalogue()}:
+            table, table_id = sample_table(choice.file), f"sample:{choice.file}"
+        elif choice is None or choice.source == "declared":
+            table, table_id = None, ""
+        elif table is None or not self._fits(configuration.domain, table, table_id):
+            table, table_id = None, ""
+            warnings.append(
+                "The data itself is not in the file. Errors are shown for people spread evenly over the types until you "
+                "upload it again on the Data page."
+            )
+        self._install(configuration, table, table_id)
+        self.draft = None
+        if bundle.strategy is not None and configuration.mechanism.name == OPTIMIZED:
+            mechanism = mechanisms.optimized.from_strategy(
+                OPTIMIZED, bundle.strategy, configuration.epsilon_value, dict(configuration.mechanism.parameters)
+            )
+            self.keep_optimized(self.optimized_key(), mechanism, None)
+        self.view["offer_optimise"] = bundle.strategy is None and configuration.mechanism.name == OPTIMIZED
+        self.notices = [("success", "The design was loaded."), *(("warning", warning) for warning in warnings)]
+
+    def _fits(self, domain: Domain | None, table: pd.DataFrame, table_id: str) -> bool:
+        try:
+            return domain is not None and self._tally(domain, table, table_id).users > 0
+        except ValueError:
+            return False
+
+    # --- what follows from the design ---------------------------------------------------------------------------
+
+    def cached(self, key: Any, compute: Callable[[], Any], size: Callable[[Any], int] = lambda value: 0) -> Any:
+        """``compute()`` once per ``key`` (anything with a stable repr)."""
+        name = hashlib.sha256(repr(key).encode()).hexdigest()
+        value = self.results.get(name)
+        if value is None:
+            value = compute()
+            self.results.put(name, value, size(value))
+        return value
+
+    def _tally(self, domain: Domain, table: pd.DataFrame, table_id: str) -> tables.Tally:
+        key = ("tally", table_id, domain.model_dump_json())
+        return self.cached(key, lambda: tables.tally(table, domain), lambda tally: tally.counts.nbytes)
+
+    @property
+    def tally(self) -> tables.Tally | None:
+        """Users per type in the data at hand; None for a declared population or while the data is missing."""
+        c = self.configuration
+        if c.domain is None or c.population.shape != "data" or self.table is None:
+            return None
+        return self._tally(c.domain, self.table, self.table_id)
+
+    def design(self) -> Design | None:
+        """The current design, None while no domain is set."""
+        c = self.configuration
+        if c.domain is None:
+            return None
+        tally = self.tally
+        if tally is not None:
+            counts = tally.counts
+        else:
+            shape = "uniform" if c.population.shape == "data" else c.population.shape
+            counts = tables.expected_counts(shape, c.domain.size, c.population.users or 10_000)
+        workload = None
+        if c.workload is not None:
+            spec = {"kind": c.workload.kind, "n": c.domain.size, **c.workload.parameters}
+            workload = self.cached(("workload", json.dumps(spec)), lambda: workloads.from_spec(spec))
+        labels = self.cached(("labels", c.domain.model_dump_json()), lambda: tuple(c.domain.labels()))
+        return Design(c.domain, labels, counts, tally is not None, workload, c.epsilon_value)
+
+    def parameters_for(self, name: str) -> dict[str, Any]:
+        """Parameters of a mechanism in this design: the chosen ones if it is the chosen one, else the defaults."""
+        chosen = self.configuration.mechanism
+        allowed = mechanisms.spec(name).choices
+        return {k: v for k, v in chosen.parameters.items() if chosen.name == name and k in allowed}
+
+    def optimized_key(self, epsilon: float | None = None) -> str:
+        """Digest of everything the optimiser depends on."""
+        c = self.configuration
+        inputs = [c.workload and c.workload.model_dump(), c.domain and c.domain.size, epsilon or c.epsilon_value]
+        return "optimized:" + json.dumps([inputs, c.optimizer.model_dump()], default=str)
+
+    def keep_optimized(self, key: str, mechanism: mechanisms.Mechanism, history: pd.DataFrame | None) -> None:
+        self.results.put(key, (mechanism, history), 3 * mechanism.strategy.nbytes)
+
+    def optimized(self) -> tuple[mechanisms.Mechanism, pd.DataFrame | None] | None:
+        """The optimised mechanism of the current design and its history, once it has been computed."""
+        return self.results.get(self.optimized_key())
+
+    def mechanism(self, name: str) -> mechanisms.Mechanism | None:
+        """The named mechanism for the current design; None for an optimised one that was not computed yet.
+        ValueError when it cannot be built for this design."""
+        design = self.design()
+        if design is None or design.workload is None:
+            return None
+        if mechanisms.spec(name).needs_workload:
+            found = self.optimized()
+            return found[0] if found else None
+        parameters = self.parameters_for(name)
+        key = ("mechanism", name, design.domain.size, design.epsilon, sorted(parameters.items()))
+        build = lambda: mechanisms.create(name, n=design.domain.size, epsilon=design.epsilon, **parameters)  # noqa: E731
+        return self.cached(key, build, _weight)
+
+    def summary(self, name: str) -> analysis.Summary | None:
+        """Exact costs of the named mechanism in the current design; None while it is not available."""
+        mechanism, design = self.mechanism(name), self.design()
+        if mechanism is None:
+            return None
+        alpha = self.configuration.target_alpha
+        key = ("summary", mechanism.digest, design.workload.spec, alpha, hashlib.sha256(design.counts).hexdigest())
+        return self.cached(key, lambda: analysis.summarise(mechanism, design.workload, design.counts, alpha))
+
+    def summary_or_none(self, name: str) -> analysis.Summary | None:
+        """The summary of the named mechanism, None when it cannot be had for whatever reason."""
+        try:
+            return self.summary(name)
+        except ValueError:
+            return None
+
+    def bounds(self) -> dict[str, float]:
+        """Lower bounds on users needed in the current design, by name."""
+        design, alpha = self.design(), self.configuration.target_alpha
+        key = ("bounds", design.workload.spec, design.epsilon, alpha)
+        return self.cached(key, lambda: frames.users_bounds(design.workload, design.epsilon, alpha))
+
+    def gap(self, name: str) -> float | None:
+        """How many more users (as a share) the mechanism needs than the best bound allows, on average over the types."""
+        summary, design = self.summary(name), self.design()
+        if summary is None:
+            return None
+        key = ("bound", design.workload.spec, design.epsilon)
+        bound = self.cached(key, lambda: bounds.centred_svd(design.workload, design.epsilon))
+        return frames.gap(summary.objective, bound, design.workload)
+
+    def export(self) -> bytes:
+        """The current design as a zip; ValueError with a sentence when something it needs is missing."""
+        c, design = self.configuration, self.design()
+        name = c.mechanism.name
+        mechanism = self.mechanism(name)
+        outcome: dict[str, Any] = {}
+        if mechanism is not None:
+            outcome = {
+                "mechanism": {"name": name, "parameters": mechanism.parameters, "explanation": mechanism.explain()},
+                "expected_errors": asdict(self.summary(name)),
+                "expected_errors_refer_to": design.population,
+                "users_no_mechanism_can_do_without": self.bounds(),
+                "audit": asdict(mechanism.audit()),
+                "guarantee": deploy.guarantee(c, mechanism.audit()),
+            }
+        return deploy.export(c, outcome, getattr(mechanism, "strategy", None))
+
+
+def _weight(mechanism: mechanisms.Mechanism) -> int:
+    if isinstance(mechanism, mechanisms.ExplicitMechanism):
+        return 3 * mechanism.strategy.nbytes  # strategy, reconstruction, distribution functions
+    return 0
+
+
+def session() -> Session:
+    """The state of the browser session that runs this script."""
+    if "session" not in st.session_state:
+        context = get_script_run_ctx()
+        st.session_state["session"] = Session(context.session_id if context else uuid.uuid4().hex)
+    return st.session_state["session"]
+
+
+def catalogue() -> list[dict[str, Any]]:
+    """The sample data sets on offer."""
+    return _catalogue()
+
+
+@st.cache_data
+def _catalogue() -> list[dict[str, Any]]:
+    return json.loads((SAMPLES / "catalogue.json").read_text())
+
+
+@st.cache_data
+def sample_table(file: str) -> pd.DataFrame:
+    """Rows of a sample data set (synthetic, so it may be shared between sessions)."""
+    return tables.read((SAMPLES / file).read_bytes(), file)
+
+
+def choose_mechanism(name: str, **parameters: Any) -> MechanismRecipe:
+    """A recipe with the parameters the mechanism knows."""
+    allowed = mechanisms.spec(name).choices
+    return MechanismRecipe(name=name, parameters={k: v for k, v in parameters.items() if k in allowed})

@@ -1,0 +1,135 @@
+"""The heavy work pages start: what runs in the background, and where its result goes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ldp_core import frames, mechanisms, simulate, sweep
+from pages.ui.jobs import Job, jobs
+from pages.ui.state import OPTIMIZED, Session
+
+PICTURE_EVERY = 0.4  # seconds between pictures of an optimiser at work
+
+
+@dataclass(frozen=True)
+class OptimizerProgress:
+    """An optimiser at work: ``history`` of (seconds, best objective), and the best strategy so far (m, n)."""
+
+    round: int
+    max_rounds: int
+    seconds: float
+    history: tuple[tuple[float, float], ...]
+    strategy: np.ndarray
+
+
+def start_optimizer(state: Session) -> None:
+    """Fit the optimised mechanism to the current design. Cancelling keeps the best so far."""
+    design, settings, key = state.design(), state.configuration.optimizer, state.optimized_key()
+
+    def work(job: Job) -> None:
+        history: list[tuple[float, float]] = []
+        shown = -PICTURE_EVERY
+
+        def follow(progress) -> None:
+            nonlocal shown
+            history.append((progress.seconds, progress.objective))
+            if progress.seconds - shown >= PICTURE_EVERY:  # copying the strategy every round would slow the rounds
+                shown = progress.seconds
+                job.progress = OptimizerProgress(
+                    progress.round, progress.max_rounds, progress.seconds, tuple(history), progress.strategy
+                )
+
+        mechanism, result = mechanisms.optimized.fit_gradient(
+            design.workload,
+            design.epsilon,
+            seed=settings.seed,
+            rows=settings.rows,
+            max_rounds=settings.max_rounds,
+            callback=follow,
+            cancel=job.cancelled,
+        )
+        kept = [(seconds, objective) for _, seconds, objective in result.history]
+        state.keep_optimized(key, mechanism, tuple(kept))
+
+    jobs().submit(state.id, key, f"optimising for {design.workload.title}", work)
+
+
+def sweep_key(state: Session) -> str:
+    """Identifies a sweep over epsilon by its inputs."""
+    c = state.configuration
+    parameters = {name: state.parameters_for(name) for name in c.compared}
+    inputs = [
+        c.workload.model_dump(),
+        c.domain.size,
+        sorted(c.compared),
+        c.target_alpha,
+        parameters,
+        c.optimizer.model_dump(),
+    ]
+    return "sweep:" + json.dumps(inputs, sort_keys=True)
+
+
+def start_sweep(state: Session) -> None:
+    """Users needed over a range of epsilon for the compared mechanisms."""
+    design, c, key = state.design(), state.configuration, sweep_key(state)
+    parameters: dict[str, dict[str, Any]] = {name: state.parameters_for(name) for name in c.compared}
+    if OPTIMIZED in parameters:
+        parameters[OPTIMIZED] = {
+            "seed": c.optimizer.seed,
+            "rows": c.optimizer.rows,
+            "max_rounds": c.optimizer.max_rounds,
+        }
+
+    def work(job: Job) -> None:
+        def follow(frame: pd.DataFrame, done: int, total: int) -> None:
+            job.progress = (frame, done, total)
+
+        frame = sweep.over_epsilon(
+            c.compared,
+            design.workload,
+            alpha=c.target_alpha,
+            parameters=parameters,
+            callback=follow,
+            cancelled=job.cancelled,
+        )
+        state.results.put(key, frame)
+
+    jobs().submit(state.id, key, "sweep over epsilon", work)
+
+
+def simulation_key(state: Session, names: tuple[str, ...]) -> str:
+    """Identifies a simulation by its inputs, the mechanisms' actual probabilities included."""
+    c, design = state.configuration, state.design()
+    digests = [mechanism.digest for name in names if (mechanism := state.mechanism(name)) is not None]
+    users = hash(design.counts.tobytes())
+    return "simulation:" + json.dumps([digests, design.workload.spec, users, c.simulation.model_dump()], sort_keys=True)
+
+
+def start_simulation(state: Session, names: tuple[str, ...]) -> None:
+    """Trials of the given mechanisms on the people of this design."""
+    design, c, key = state.design(), state.configuration.simulation, simulation_key(state, names)
+    chosen = {name: mechanism for name in names if (mechanism := state.mechanism(name)) is not None}
+
+    def work(job: Job) -> None:
+        runs = {}
+        for name, mechanism in chosen.items():
+            if job.cancelled() and runs:
+                break
+            earlier = len(runs)
+
+            def follow(trial: int, total: int, name: str = name, earlier: int = earlier) -> None:
+                job.progress = (name, trial, total, (earlier * total + trial) / (len(chosen) * total))
+
+            runs[name] = simulate.collect(
+                mechanism, design.workload, design.counts, c.trials, c.seed, c.estimators, follow, job.cancelled
+            )
+        answers = frames.simulated_answers(runs, design.workload, design.labels)
+        errors = frames.simulated_errors(runs, chosen, design.workload)
+        state.results.put(key, (answers, errors))
+
+    jobs().submit(state.id, key, f"simulating {len(chosen)} mechanisms", work)

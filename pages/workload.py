@@ -1,0 +1,85 @@
+"""Which questions matter: the set of queries the mechanism is judged by."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from ldp_core import charts, wording, workloads
+from ldp_core.deploy import WorkloadRecipe
+from pages.ui import frame
+from pages.ui.controls import control
+from pages.ui.text import plain
+
+state = frame.open_page(
+    "Workload", "Choose the questions you want answered about everybody; the mechanism is judged by them."
+)
+frame.need(
+    state.design(),
+    "A workload is a set of questions about types of people, so it needs data first.",
+    "pages/data.py",
+    "Choose or declare data",
+)
+
+recipe = state.configuration.workload or WorkloadRecipe(kind="histogram")
+left, right = st.columns([1, 2], gap="large")
+with left:
+    control(
+        st.radio,
+        "Questions",
+        "workload-kind",
+        recipe.kind,
+        lambda kind: state.change(workload=WorkloadRecipe(kind=kind)),
+        options=list(workloads.KINDS),
+        format_func=lambda kind: workloads.KINDS[kind].title,
+        captions=[family.meaning for family in workloads.KINDS.values()],
+    )
+    if state.configuration.workload is None:
+        state.change(workload=recipe)
+        st.rerun()
+
+design = state.design()
+workload = design.workload
+attribute = design.domain.attributes[0]
+with left:
+    st.metric(
+        "Queries (p)", f"{workload.num_queries:,}", help="Numbers that will be estimated, each a count of people."
+    )
+    if recipe.kind != "histogram":
+        if attribute.kind == "categorical" and not attribute.ordered:
+            st.warning(
+                "These categories have no natural order, so sums along them depend on the alphabet. Histogram asks about "
+                "each category on its own."
+            )
+        elif attribute.size > len(attribute.labels) - ("other" in attribute.outside) - (
+            attribute.missing == "category"
+        ):
+            st.caption("The types (other) and (missing) stand at the end of the order.")
+
+with right:
+    examples = [workload.query_name(int(q), design.labels) for q in np.linspace(0, workload.num_queries - 1, 3)]
+    named = ", ".join(f"**{plain(name)}**" for name in dict.fromkeys(examples))
+    rows = f"Each row is one of {workload.num_queries:,} queries, filled where it counts a type"
+    thinned = " (evenly thinned for the picture)" if workload.num_queries > 512 else ""
+    frame.chart(
+        lambda look: charts.workload_matrix(workload, design.labels, look),
+        f"{rows}{thinned}. Examples: {named}.",
+        "workload",
+        pd.DataFrame({"query": examples})
+        if workload.num_queries > 4096
+        else pd.DataFrame({"query": [workload.query_name(i, design.labels) for i in range(workload.num_queries)]}),
+    )
+    values = workload.singular_values()
+    share = float(values[: max(1, len(values) // 10)].sum() / values.sum())
+    frame.chart(
+        lambda look: charts.singular_values(workload, look),
+        f"The singular values add up to {wording.significant(values.sum())}. The largest tenth of them holds "
+        f"{wording.share(share)}: the more evenly they spread, the more independent questions there are, and the more users "
+        "any mechanism needs.",
+        "singular-values",
+        pd.DataFrame({"rank": np.arange(1, len(values) + 1), "singular_value": values}),
+    )
+    frame.how_computed(
+        "A workload is a matrix *W* with a row a query and a column a type; the answers are *W x*. Everything here depends on it "
+        "only through the Gram matrix *G = W'W* (McKenna et al. 2020, Section 2.1). The singular values of these workloads are "
+        "known in closed form; their sum squared, divided by e^ε, bounds the error of every mechanism (same paper, Theorem 5.6)."
+    )

@@ -1,0 +1,119 @@
+"""Make the sample data sets: `python sample_data/make.py` writes the same bytes every time.
+
+Only uniform random numbers are drawn, and turned into categories and quantities by inverse distribution functions: the
+uniform stream of a seeded generator is stable across versions of NumPy where its other distributions need not be.
+All people are invented; shares are plausible, not measured.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtri
+
+FOLDER = Path(__file__).parent
+
+
+def pick(rng: np.random.Generator, shares: dict[str, float], rows: int) -> np.ndarray:
+    """(rows,) categories drawn with the given weights."""
+    cumulative = np.cumsum(list(shares.values()))
+    return np.array(list(shares), dtype=object)[
+        np.searchsorted(cumulative, rng.random(rows) * cumulative[-1], side="right")
+    ]
+
+
+def normal(rng: np.random.Generator, rows: int) -> np.ndarray:
+    """(rows,) standard normal numbers."""
+    return ndtri(rng.random(rows))
+
+
+def survey_ages() -> pd.DataFrame:
+    """A young and an older wave of respondents, 18 to 90, few past 80."""
+    rng, rows = np.random.default_rng(1), 3000
+    young = rng.random(rows) < 0.45
+    age = np.where(young, 29 + 7 * normal(rng, rows), 56 + 14 * normal(rng, rows))
+    contact = pick(rng, {"web": 58, "phone": 27, "letter": 15}, rows)
+    return pd.DataFrame({"age": np.clip(np.round(age), 18, 90).astype(int), "contact": contact})
+
+
+def commutes() -> pd.DataFrame:
+    """Minutes to work, log-normal with a median that depends on the mode, some rounded to 5; a tenth work at home."""
+    rng, rows = np.random.default_rng(2), 8000
+    medians = {"car": 24, "public transport": 38, "bicycle": 17, "on foot": 11, "at home": 0, "other": 30}
+    mode = pick(rng, dict(zip(medians, [46, 24, 11, 7, 10, 2], strict=True)), rows)
+    minutes = np.array([medians[name] for name in mode]) * np.exp(0.5 * normal(rng, rows))
+    # People report round numbers.
+    minutes = np.where(rng.random(rows) < 0.6, 5 * np.round(minutes / 5), np.round(minutes))
+    minutes = pd.Series(np.clip(minutes, 0, 150).astype(int).astype(str))
+    minutes[rng.random(rows) < 0.02] = ""
+    return pd.DataFrame({"mode": mode, "minutes": minutes})
+
+
+def screen_time() -> pd.DataFrame:
+    """Hours a day in an app, exponential with a mean that depends on the platform, one decimal."""
+    rng, rows = np.random.default_rng(3), 10000
+    means = {"Android": 2.9, "iOS": 2.5, "Windows": 3.6, "macOS": 3.1, "Linux": 3.9, "TV": 4.4}
+    platform = pick(rng, dict(zip(means, [41, 29, 17, 8, 2, 3], strict=True)), rows)
+    hours = -np.log1p(-rng.random(rows)) * np.array([means[name] for name in platform])
+    return pd.DataFrame({"platform": platform, "hours": np.round(np.clip(hours, 0, 16), 1)})
+
+
+def household_income() -> pd.DataFrame:
+    """Yearly income in hundreds, log-normal and so skewed to the right, by region."""
+    rng, rows = np.random.default_rng(4), 12000
+    medians = {"North": 36000, "East": 31000, "South": 42000, "West": 39000, "Capital": 51000}
+    region = pick(rng, dict(zip(medians, [22, 18, 24, 21, 15], strict=True)), rows)
+    income = np.array([medians[name] for name in region]) * np.exp(0.6 * normal(rng, rows))
+    return pd.DataFrame({"region": region, "income": (100 * np.clip(np.round(income / 100), 30, 4000)).astype(int)})
+
+
+def health_survey() -> pd.DataFrame:
+    """Six yes/no answers; a hidden trait raises all but exercise and lowers that, so that they go together."""
+    rng, rows = np.random.default_rng(5), 6000
+    trait = normal(rng, rows)
+    questions = {
+        "smokes": (-1.0, 0.6),
+        "high_blood_pressure": (-0.7, 0.8),
+        "diabetes": (-1.5, 0.7),
+        "asthma": (-1.3, 0.2),
+        "sleeps_badly": (-0.4, 0.6),
+        "exercises": (0.3, -0.7),
+    }
+    answers = {
+        name: np.where(level + slope * trait + normal(rng, rows) > 0, "yes", "no")
+        for name, (level, slope) in questions.items()
+    }
+    return pd.DataFrame(answers)
+
+
+def favourites() -> pd.DataFrame:
+    """Browsers and emoji with long tails of rare values, and unanswered questions written in several ways."""
+    rng, rows = np.random.default_rng(6), 9000
+    browsers = {"Chrome": 6100, "Safari": 1700, "Edge": 500, "Firefox": 390, "Opera": 160, "Samsung Internet": 140}
+    rare = {"Brave": 40, "Vivaldi": 14, "DuckDuckGo": 10, "Pale Moon": 4, "Lynx": 3, "Konqueror": 2}
+    emoji = {symbol: 1 / rank for rank, symbol in enumerate("😂❤🔥😊🙏👍😭🎉🥺✨😍🤔👀💀🚀🌱🍕🐙🦉🪴", 1)}
+    browser = pick(rng, {**browsers, **rare, "N/A": 180, "?": 60}, rows)
+    favourite = pick(rng, {**emoji, "": 0.15}, rows)
+    return pd.DataFrame({"browser": browser, "emoji": favourite})
+
+
+TABLES = {
+    "survey_ages.csv": survey_ages,
+    "commutes.csv": commutes,
+    "screen_time.csv": screen_time,
+    "household_income.csv": household_income,
+    "health_survey.csv": health_survey,
+    "favourites.csv": favourites,
+}
+
+
+def content(file: str) -> bytes:
+    """The bytes of one sample file."""
+    return TABLES[file]().to_csv(index=False, lineterminator="\n").encode("utf-8")
+
+
+if __name__ == "__main__":
+    for file in TABLES:
+        (FOLDER / file).write_bytes(content(file))

@@ -1,0 +1,16 @@
+#!/bin/bash
+# The one test command: own virtual environment, test requirements, Chromium where it is missing, then pytest.
+# Arguments are passed on to pytest, for example:  bash tests/run.sh -m slow
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+venv=.venv-tests
+[ -x "$venv/bin/python" ] || python3 -m venv "$venv"
+"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --requirement tests/requirements.txt
+
+if ! command -v chromium > /dev/null && [ "$(id -u)" = 0 ]; then
+    apt-get update --quiet=2 && apt-get install --yes --quiet=2 --no-install-recommends chromium > /dev/null
+fi
+
+"$venv/bin/ruff" check .
+exec "$venv/bin/python" -m pytest "$@"

@@ -1,0 +1,313 @@
+"""Domain: records to types and back, against brute force and by properties over nasty text."""
+
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from ldp_core.domain import MAX_TYPES, CategoricalAttribute, Domain, NumericAttribute, check_size
+
+NASTY = [
+    "<b>bold</b>",
+    "=1+1",
+    '"quoted"',
+    "a, b",
+    "😂",
+    "(other)",
+    "(missing)",
+    "((other))",
+    "NA",
+    "none",
+    "007",
+    "7",
+    "1e3",
+    "inf",
+    "$x$",
+    "[0, 1)",
+    "🏳️‍🌈",
+    "line\nbreak",
+]
+
+texts = st.one_of(st.sampled_from(NASTY), st.text(st.characters(exclude_categories=["Cs"]), max_size=8))
+names = st.text("abcxyz é", min_size=1, max_size=6)
+
+
+@st.composite
+def categorical(draw, name=None):
+    values = draw(st.lists(texts.map(str.strip).filter(bool), min_size=1, max_size=6, unique=True))
+    return CategoricalAttribute(
+        name=name or draw(names),
+        values=values,
+        missing=draw(st.sampled_from(["drop", "category", "refuse"])),
+        outside=draw(st.sampled_from(["other", "refuse"])),
+    )
+
+
+@st.composite
+def numeric(draw, name=None):
+    if integer := draw(st.booleans()):
+        numbers = st.integers(-(10**6), 10**6).map(lambda number: number + 0.5)
+    else:
+        numbers = st.floats(-1e300, 1e300)
+    edges = sorted(draw(st.lists(numbers, min_size=2, max_size=8, unique=True)))
+    return NumericAttribute(
+        name=name or draw(names),
+        edges=edges,
+        integer=integer,
+        missing=draw(st.sampled_from(["drop", "category", "refuse"])),
+        outside=draw(st.sampled_from(["other", "clamp", "refuse"])),
+        non_numbers=draw(st.sampled_from(["refuse", "missing"])),
+    )
+
+
+domains = st.tuples(st.one_of(categorical("a"), numeric("a")), st.one_of(categorical("b"), numeric("b")))
+
+
+@given(domains, st.integers(1, 2))
+def test_decoding_then_encoding_is_the_identity(attributes, count):
+    domain = Domain(attributes=attributes[:count])
+    indices = np.arange(domain.size)
+    encoding = domain.encode(domain.decode(indices))
+    np.testing.assert_array_equal(encoding.codes, indices)
+    assert encoding.codes.dtype == np.int64
+
+
+@given(domains)
+def test_labels_are_unique_and_as_many_as_types(attributes):
+    for attribute in attributes:
+        assert len(set(attribute.labels)) == len(attribute.labels) == attribute.size
+
+
+@given(domains)
+def test_the_recipe_survives_json(attributes):
+    domain = Domain(attributes=attributes)
+    again = Domain.model_validate_json(domain.model_dump_json())
+    assert again == domain
+    assert hash(again) == hash(domain)
+
+
+@given(st.lists(st.one_of(texts, st.none(), st.just(math.nan)), max_size=30), categorical())
+def test_categorical_encoding_matches_a_loop(values, attribute):
+    attribute = attribute.model_copy(update={"missing": "category", "outside": "other"})
+    labels = attribute.labels
+    expected = []
+    for value in values:
+        text = value.strip() if isinstance(value, str) else ""
+        if text in labels:
+            expected.append(labels.index(text))
+        elif text == "" or text.casefold() in {"na", "n/a", "nan", "null", "none", "?"}:
+            expected.append(len(labels) - 1)
+        else:
+            expected.append(len(labels) - 2)
+    encoding = attribute.encode(pd.Series(values, dtype=object))
+    assert encoding.codes.tolist() == expected
+    assert encoding.missing == expected.count(len(labels) - 1)
+    assert encoding.outside == expected.count(len(labels) - 2)
+
+
+@given(st.lists(st.floats(-20, 20), min_size=1), st.sampled_from(["other", "clamp"]))
+def test_numeric_encoding_matches_a_loop(values, outside):
+    edges = (-10.0, -1.5, 0.0, 10.0)
+    attribute = NumericAttribute(name="x", edges=edges, outside=outside)
+    expected = []
+    for value in values:
+        if -10 <= value <= 10:
+            expected.append(next(i for i in (2, 1, 0) if value >= edges[i]))
+        elif outside == "other":
+            expected.append(3)
+        else:
+            expected.append(0 if value < 0 else 2)
+    encoding = attribute.encode(pd.Series(values))
+    assert encoding.codes.tolist() == expected
+    assert encoding.outside == sum(abs(value) > 10 for value in values)
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype"),
+    [
+        ([1, 2, None, 3], "float64"),
+        ([1, 2, None, 3], "Int64"),
+        (["1", " 2", None, "3 "], "object"),
+        (["1", "2", None, "3"], "str"),
+        (["1", "2", None, "3"], "category"),
+        ([1, 2, None, 3], "category"),
+        ([1, 2.0, math.nan, "3"], "object"),
+        ([1, 2, None, 3], "double[pyarrow]"),
+    ],
+)
+def test_every_dtype_reads_the_same(values, dtype):
+    series = pd.Series(values, dtype=dtype, name="x")
+    categories = CategoricalAttribute(name="x", values=("1", "2", "3"), missing="category")
+    bins = NumericAttribute(name="x", edges=(0.5, 1.5, 2.5, 3.5), integer=True, missing="category")
+    for attribute in (categories, bins):
+        encoding = attribute.encode(series)
+        assert encoding.codes.tolist() == [0, 1, 3, 2]
+        assert encoding.missing == 1
+
+
+def test_truth_values_and_dates_are_text():
+    flags = CategoricalAttribute(name="x", values=("True", "False", "1"))
+    assert flags.encode(pd.Series([True, False])).codes.tolist() == [0, 1]
+    assert flags.encode(pd.Series([True, 1, False], dtype=object)).codes.tolist() == [0, 2, 1]
+    days = CategoricalAttribute(name="x", values=("2026-01-02 00:00:00",))
+    assert days.encode(pd.Series([pd.Timestamp("2026-01-02"), pd.NaT])).codes.tolist() == [0, -1]
+
+
+def test_a_declared_category_wins_over_a_missing_word():
+    attribute = CategoricalAttribute(name="x", values=("None", "Some"), missing="category")
+    assert attribute.encode(["None", "Some", "NA", ""]).codes.tolist() == [0, 1, 2, 2]
+
+
+def test_infinity_is_outside_and_clamps_to_its_side():
+    values = [math.inf, -math.inf, "inf", 5]
+    attribute = NumericAttribute(name="x", edges=(0, 4, 8), outside="clamp")
+    encoding = attribute.encode(values)
+    assert encoding.codes.tolist() == [1, 0, 1, 1]
+    assert encoding.outside == 3
+    with pytest.raises(ValueError, match='3 of 4 values of x are outside its domain, such as "inf", "-inf"'):
+        attribute.model_copy(update={"outside": "refuse"}).encode(values)
+
+
+def test_refusals_name_examples_and_ways_out():
+    attribute = CategoricalAttribute(name="colour", values=("red", "blue"), missing="refuse")
+    with pytest.raises(ValueError, match=r'1 of 2 values of colour are outside .* "green": send them to \(other\)'):
+        attribute.encode(["red", "green"])
+    with pytest.raises(ValueError, match=r"2 of 3 values of colour are missing.*drop them"):
+        attribute.encode(["red", None, " ? "])
+    bins = NumericAttribute(name="age", edges=(0, 50, 100))
+    with pytest.raises(ValueError, match=r'2 of 3 values of age are not numbers, such as "old", "<18": use'):
+        bins.encode(["old", "<18", "20"])
+    dropping = bins.model_copy(update={"non_numbers": "missing"}).encode(["old", "<18", "20"])
+    assert (dropping.codes.tolist(), dropping.missing) == ([-1, -1, 0], 2)
+
+
+@pytest.mark.parametrize(
+    ("edges", "integer", "labels"),
+    [
+        ((20, 30, 40), True, ("20-29", "30-40")),
+        ((19.5, 29.5, 39.5), True, ("20-29", "30-39")),
+        ((17.5, 18.5, 19.5), True, ("18", "19")),
+        ((-5.5, -0.5, 0.5), True, ("-5 to -1", "0")),
+        ((0, 0.25, 1), False, ("[0, 0.25)", "[0.25, 1]")),
+        ((-0.0001, 100, 200), False, ("[0, 100)", "[100, 200]")),
+        ((1000000, 2000000, 3500000), False, ("[1000000, 2000000)", "[2000000, 3500000]")),
+        ((1, 1 + 2**-52, 2), False, ("[1, 1.0000000000000002)", "[1.0000000000000002, 2]")),
+    ],
+)
+def test_bin_labels_are_short(edges, integer, labels):
+    assert NumericAttribute(name="x", edges=edges, integer=integer).labels == labels
+
+
+def test_special_labels_give_way_to_values():
+    attribute = CategoricalAttribute(
+        name="x", values=("(other)", "((other))", "(missing)"), outside="other", missing="category"
+    )
+    assert attribute.labels == ("(other)", "((other))", "(missing)", "(((other)))", "((missing))")
+    assert attribute.encode(["(other)", "new", "", "((missing))"]).codes.tolist() == [0, 3, 4, 4]
+
+
+@given(st.lists(st.integers(1, 5), min_size=1, max_size=4))
+def test_types_are_in_row_major_order(sizes):
+    attributes = [
+        CategoricalAttribute(name=f"a{i}", values=[f"v{j}" for j in range(size)]) for i, size in enumerate(sizes)
+    ]
+    domain = Domain(attributes=attributes)
+    rows = list(itertools.product(*(attribute.values for attribute in attributes)))
+    assert domain.shape == tuple(sizes)
+    assert domain.size == len(rows)
+    assert list(domain.decode(np.arange(domain.size)).itertuples(index=False, name=None)) == rows
+
+
+def test_labels_of_one_and_of_several_attributes():
+    age = NumericAttribute(name="age", edges=(19.5, 29.5, 39.5), integer=True)
+    income = CategoricalAttribute(name="income", values=("<=50K", ">50K"))
+    assert Domain(attributes=(age,)).labels() == ["20-29", "30-39"]
+    assert Domain(attributes=(age, income)).labels([1]) == ["age 20-29, income >50K"]
+
+
+def test_a_row_is_dropped_when_any_value_is_and_counted_once():
+    domain = Domain(
+        attributes=(
+            CategoricalAttribute(name="a", values=("x", "y"), outside="other"),
+            NumericAttribute(name="b", edges=(0, 1, 2), outside="clamp"),
+        )
+    )
+    frame = pd.DataFrame({"a": ["x", None, "z", None], "b": [0.5, None, 9, 1.5], "unused": 0})
+    encoding = domain.encode(frame)
+    assert encoding.codes.tolist() == [0, -1, 5, -1]
+    assert (encoding.missing, encoding.outside) == (2, 1)
+
+
+def test_large_domains_are_allowed_but_not_listed():
+    attributes = tuple(CategoricalAttribute(name=f"bit {i}", values=("0", "1")) for i in range(22))
+    domain = Domain(attributes=attributes)
+    assert domain.size == 2**22
+    last = np.array([0, 2**22 - 1])
+    np.testing.assert_array_equal(domain.encode(domain.decode(last)).codes, last)
+    with pytest.raises(ValueError, match="4,194,304 types are too many"):
+        domain.labels()
+    wide = tuple(CategoricalAttribute(name=f"bit {i}", values=("0", "1")) for i in range(63))
+    with pytest.raises(ValueError, match=r"more than 2\^62 types"):
+        Domain(attributes=wide)
+
+
+def test_check_size_says_how_to_mend():
+    check_size(MAX_TYPES)
+    with pytest.raises(ValueError, match=r"2,049 types .* at most 2,048 .* coarser bins, merge rare categories"):
+        check_size(MAX_TYPES + 1)
+
+
+@pytest.mark.parametrize("indices", [[-1], [4], [0.0]])
+def test_indices_outside_the_domain_are_refused(indices):
+    domain = Domain(attributes=(CategoricalAttribute(name="x", values=tuple("abcd")),))
+    with pytest.raises(ValueError, match="type indices must"):
+        domain.decode(indices)
+    assert domain.decode([]).shape == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: CategoricalAttribute(name="x", values=()), "no categories"),
+        (lambda: CategoricalAttribute(name="x", values=("a", " ")), "category 2 is blank"),
+        (lambda: CategoricalAttribute(name="x", values=("a", " a")), '"a" is there more than once'),
+        (lambda: CategoricalAttribute(name="", values=("a",)), "at least 1 character"),
+        (lambda: CategoricalAttribute(name="x", values=("a",), colour="red"), "Extra inputs"),
+        (lambda: NumericAttribute(name="x", edges=(1,)), "at least two edges"),
+        (lambda: NumericAttribute(name="x", edges=(0, 2, 1)), "2 is followed by 1"),
+        (lambda: NumericAttribute(name="x", edges=(0, 1, 1)), "1 is followed by 1"),
+        (lambda: NumericAttribute(name="x", edges=(0, math.nan)), "finite"),
+        (lambda: NumericAttribute(name="x", edges=(0, math.inf)), "finite|less than"),
+        (lambda: NumericAttribute(name="x", edges=(0.2, 0.4, 3), integer=True), "none lies between 0.2 and 0.4"),
+        (lambda: Domain(attributes=()), "at least one attribute"),
+        (lambda: Domain(attributes=[CategoricalAttribute(name="x", values=("a",))] * 2), "names must differ"),
+        (lambda: Domain.model_validate({"attributes": [{"kind": "colour", "name": "x"}]}), "kind"),
+    ],
+)
+def test_bad_recipes_are_refused(make, sentence):
+    with pytest.raises(ValidationError, match=sentence):
+        make()
+
+
+def test_recipes_are_frozen_and_missing_columns_named():
+    domain = Domain(attributes=(CategoricalAttribute(name="x", values=("a", "b")),))
+    with pytest.raises(ValidationError, match="frozen"):
+        domain.attributes[0].name = "y"
+    with pytest.raises(ValueError, match='lacks the column "x"'):
+        domain.encode(pd.DataFrame({"y": ["a"]}))
+
+
+@settings(max_examples=50)
+@given(st.lists(texts, max_size=20), st.lists(st.one_of(st.floats(), st.none()), max_size=20))
+def test_any_column_encodes_without_loss_of_rows(words, numbers):
+    categories = CategoricalAttribute(name="x", values=("a", "007"), missing="category", outside="other")
+    bins = NumericAttribute(name="x", edges=(0, 1), missing="category", outside="other", non_numbers="missing")
+    for attribute, values in itertools.product((categories, bins), (words, numbers)):
+        codes = attribute.encode(pd.Series(values, dtype=object)).codes
+        assert codes.shape == (len(values),)
+        assert ((codes >= 0) & (codes < attribute.size)).all()

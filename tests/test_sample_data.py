@@ -1,0 +1,45 @@
+"""Sample data: reproducible, small, and what the catalogue says of it works."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ldp_core import tables
+from sample_data import make
+
+FOLDER = Path(make.__file__).parent
+CATALOGUE = json.loads((FOLDER / "catalogue.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("file", make.TABLES)
+def test_making_a_file_again_gives_the_same_bytes(file):
+    assert make.content(file) == (FOLDER / file).read_bytes()
+
+
+def test_every_file_is_in_the_catalogue_and_the_readme():
+    files = {path.name for path in FOLDER.glob("*.csv")}
+    readme = (FOLDER / "README.md").read_text(encoding="utf-8")
+    assert files == set(make.TABLES) == {entry["file"] for entry in CATALOGUE}
+    assert all(f"`{file}`" in readme for file in files)
+    assert len(files) >= 5
+
+
+@pytest.mark.parametrize("entry", CATALOGUE, ids=lambda entry: entry["file"])
+def test_one_click_gives_counts(entry):
+    assert set(entry) == {"file", "title", "sentence", "column", "treatment", "bins"}
+    content = (FOLDER / entry["file"]).read_bytes()
+    assert len(content) < 400_000
+    table = tables.read(content, entry["file"])
+    assert 2_000 <= len(table) <= 20_000
+    assert f"{len(table):,}" in entry["sentence"]
+    series = table[entry["column"]]
+    summary = tables.summarise(series)
+    assert summary.suggested == entry["treatment"]
+    if entry["treatment"] == "numeric":
+        attribute = tables.numeric_attribute(series, bins=entry["bins"])
+    else:
+        attribute = tables.categorical_attribute(series)
+    tally = tables.tally(table, attribute)
+    assert tally.counts.sum() == tally.users == summary.rows - summary.missing
+    assert tally.dropped == summary.missing
