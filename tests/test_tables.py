@@ -237,7 +237,7 @@ def test_declared_values_keep_their_order():
     assert not tables.categorical_attribute(series, values=[2, 1, 10]).ordered
 
 
-SPREAD = pd.Series([*range(5000), *range(3000)], name="id")
+SPREAD = pd.Series([*range(5000), *range(1500)], name="id")
 
 
 @pytest.mark.parametrize(
