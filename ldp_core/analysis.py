@@ -60,7 +60,7 @@ def users_from_objective(value: float, workload: Workload, alpha: float = DEFAUL
 
 def standard_errors(mechanism: Mechanism, workload: Workload, counts: np.ndarray) -> np.ndarray:
     """(p,) exact standard error, in users, of the unbiased answer to each query on the data ``counts`` (n,)."""
-    variances = workload.query_variances(mechanism.covariance(counts))
+    variances = mechanism.query_variances(workload, counts)
     return np.sqrt(np.maximum(variances, 0))  # rounding can leave -1e-12 where a variance is 0
 
 

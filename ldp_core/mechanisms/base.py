@@ -28,27 +28,36 @@ class Audit:
 
 @dataclass(frozen=True)
 class Reports:
-    """Sufficient statistics of the reports of ``users`` people. Adding two collections is exact."""
+    """Sufficient statistics of the reports of ``users`` people: an array, or a tuple of arrays (one a level of a tree).
+    Adding two collections is exact for counts, and a floating-point sum for noisy vectors."""
 
     mechanism_digest: str
     users: int
-    data: np.ndarray
+    data: np.ndarray | tuple[np.ndarray, ...]
 
     def __add__(self, other: Reports) -> Reports:
         if self.mechanism_digest != other.mechanism_digest:
             raise ValueError("These reports come from different mechanisms (or parameters) and cannot be added.")
-        return Reports(self.mechanism_digest, self.users + other.users, self.data + other.data)
+        if isinstance(self.data, tuple):
+            data = tuple(mine + theirs for mine, theirs in zip(self.data, other.data, strict=True))
+        else:
+            data = self.data + other.data
+        return Reports(self.mechanism_digest, self.users + other.users, data)
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Estimated counts (users per type) and the answers that follow from them."""
+    """Estimated counts (users per type) and the answers that follow from them.
 
-    estimated_counts: np.ndarray
+    Mechanisms whose answers do not come from counts (raw trees, queries asked one by one) return a subclass that answers
+    differently; its ``counts`` is None where the counts are not identified.
+    """
+
+    estimated_counts: np.ndarray | None
     unbiased: bool
 
-    def counts(self) -> np.ndarray:
-        """(n,) estimated users of each type."""
+    def counts(self) -> np.ndarray | None:
+        """(n,) estimated users of each type, None when the reports do not identify them."""
         return self.estimated_counts
 
     def answers(self, workload: Workload, queries: np.ndarray | None = None) -> np.ndarray:
@@ -79,7 +88,7 @@ class Mechanism(Protocol):
     @property
     def bits_per_report(self) -> float: ...
     def variance_profile(self, workload: Workload) -> np.ndarray: ...
-    def covariance(self, counts: np.ndarray) -> np.ndarray: ...
+    def query_variances(self, workload: Workload, counts: np.ndarray) -> np.ndarray: ...
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray: ...
     def aggregate(self, raw: np.ndarray) -> Reports: ...
     def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports: ...
@@ -87,6 +96,14 @@ class Mechanism(Protocol):
     def supports(self, workload: Workload) -> str | None: ...
     def audit(self) -> Audit: ...
     def explain(self) -> str: ...
+
+
+class FromCovariance:
+    """Mixin for mechanisms that know the covariance of their estimated counts."""
+
+    def query_variances(self, workload: Workload, counts: np.ndarray) -> np.ndarray:
+        """(p,) exact variance (squared users) of the answer to each query when the users are ``counts`` (n,)."""
+        return workload.query_variances(self.covariance(counts))
 
 
 @runtime_checkable

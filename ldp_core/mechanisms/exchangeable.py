@@ -22,6 +22,7 @@ import numpy as np
 from ldp_core.mechanisms.base import (
     Audit,
     Estimate,
+    FromCovariance,
     Reports,
     check_counts,
     check_reports,
@@ -36,7 +37,7 @@ from ldp_core.workloads import DENSE_TYPES, Workload
 _HYPERGEOMETRIC_USERS = 10**9 - 1  # limit of NumPy's multivariate hypergeometric sampler
 
 
-class ExchangeableMechanism(ABC):
+class ExchangeableMechanism(FromCovariance, ABC):
     """Common part: estimation, exact variances and covariances from the four bit moments."""
 
     name: str

@@ -17,6 +17,7 @@ from scipy import linalg
 from ldp_core.mechanisms.base import (
     Audit,
     Estimate,
+    FromCovariance,
     Reports,
     check_counts,
     check_reports,
@@ -33,7 +34,7 @@ STRATEGY_ENTRIES = 2**25
 _MULTINOMIAL_CELLS = 2**22  # outcomes drawn at once: bounds the memory of `simulate`
 
 
-class ExplicitMechanism:
+class ExplicitMechanism(FromCovariance):
     """A mechanism that sends output y to a user of type u with probability ``strategy[y, u]``.
 
     Parameters
