@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from ldp_core import charts, wording, workloads
+from ldp_core import charts, wording
 from ldp_core.deploy import WorkloadRecipe
+from ldp_core.workloads import ON_TYPES as KINDS
 from pages.ui import frame
 from pages.ui.controls import control
 from pages.ui.text import plain
@@ -29,9 +30,9 @@ with left:
         "workload-kind",
         recipe.kind,
         lambda kind: state.change(workload=WorkloadRecipe(kind=kind)),
-        options=list(workloads.KINDS),
-        format_func=lambda kind: workloads.KINDS[kind].title,
-        captions=[family.meaning for family in workloads.KINDS.values()],
+        options=list(KINDS),
+        format_func=lambda kind: KINDS[kind].title,
+        captions=[family.meaning for family in KINDS.values()],
     )
     if state.configuration.workload is None:
         state.change(workload=recipe)

@@ -1,0 +1,120 @@
+"""Sets of linear counting queries: constructors, and recipes to rebuild them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ldp_core.workloads.base import DENSE_TYPES, MATRIX_ENTRIES, Workload
+from ldp_core.workloads.composite import Custom, Product, Union
+from ldp_core.workloads.marginals import AllMarginals, KWayMarginals, Parity, checked_shape, walsh_hadamard
+from ldp_core.workloads.ordered import AllRange, Histogram, Prefix, WidthRange
+
+__all__ = [
+    "DENSE_TYPES",
+    "FAMILIES",
+    "MATRIX_ENTRIES",
+    "ON_TYPES",
+    "AllMarginals",
+    "AllRange",
+    "Custom",
+    "Histogram",
+    "KWayMarginals",
+    "Parity",
+    "Prefix",
+    "Product",
+    "Union",
+    "WidthRange",
+    "Workload",
+    "all_marginals",
+    "all_range",
+    "custom",
+    "from_spec",
+    "histogram",
+    "k_way_marginals",
+    "parity",
+    "prefix",
+    "product",
+    "union",
+    "walsh_hadamard",
+    "width_range",
+]
+
+FAMILIES: dict[str, type[Workload]] = {
+    family.kind: family
+    for family in (Histogram, Prefix, AllRange, WidthRange, AllMarginals, KWayMarginals, Parity, Custom, Union, Product)
+}
+
+
+ON_TYPES: dict[str, type[Workload]] = {family.kind: family for family in (Histogram, Prefix, AllRange)}
+"""Families that any single attribute has, given by n alone."""
+
+
+def histogram(n: int) -> Workload:
+    """Counts of each of ``n`` types."""
+    return Histogram(n)
+
+
+def prefix(n: int) -> Workload:
+    """Cumulative counts along ``n`` ordered types."""
+    return Prefix(n)
+
+
+def all_range(n: int) -> Workload:
+    """Counts of all n(n + 1)/2 intervals of ``n`` ordered types."""
+    return AllRange(n)
+
+
+def width_range(n: int, width: int) -> Workload:
+    """Counts of all intervals of at most ``width`` of ``n`` ordered types."""
+    return WidthRange(n, width)
+
+
+def all_marginals(attributes: int | Sequence[int]) -> Workload:
+    """Every marginal of d binary attributes (a number), or of attributes with the given sizes (a list)."""
+    return AllMarginals(checked_shape(attributes))
+
+
+def k_way_marginals(attributes: int | Sequence[int], k: int) -> Workload:
+    """The marginals of every group of exactly ``k`` attributes; ``attributes`` as in `all_marginals`."""
+    return KWayMarginals(checked_shape(attributes), k)
+
+
+def parity(d: int, max_weight: int | None = None) -> Workload:
+    """The characters of ``d`` binary attributes of weight up to ``max_weight`` (all by default), weight 0 included."""
+    return Parity(d, max_weight)
+
+
+def custom(matrix: np.ndarray) -> Workload:
+    """The queries in the rows of ``matrix`` (p, n)."""
+    return Custom(matrix)
+
+
+def union(parts: Sequence[Workload], weights: Sequence[float] | None = None) -> Workload:
+    """All queries of ``parts``, those of part i scaled by ``weights[i]`` (1 by default)."""
+    return Union(parts, weights)
+
+
+def product(factors: Sequence[Workload]) -> Workload:
+    """Every combination of one query a factor, over the product of the factors' types."""
+    return Product(factors)
+
+
+def from_spec(spec: dict[str, Any]) -> Workload:
+    """The workload described by ``spec`` (see `Workload.spec`). ValueError when it describes none."""
+    parameters = dict(spec)
+    kind = parameters.pop("kind", None)
+    if kind not in FAMILIES:
+        raise ValueError(f"Unknown workload {kind!r}; choose one of {', '.join(FAMILIES)}.")
+    for nested in {"parts", "factors"} & set(parameters):
+        parameters[nested] = [from_spec(part) for part in parameters[nested]]
+    if "shape" in parameters:
+        parameters["shape"] = checked_shape(parameters["shape"])
+    try:
+        return FAMILIES[kind](**parameters)
+    except TypeError:
+        raise ValueError(
+            f"The recipe of a {kind} workload does not fit: {', '.join(parameters) or 'it is empty'}."
+        ) from None

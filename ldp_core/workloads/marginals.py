@@ -1,0 +1,277 @@
+"""Workloads over several attributes: marginals and parities. Types are records in row-major order, last attribute fastest.
+
+Gram matrices act attribute by attribute, so they are applied in O(n d) without ever being formed: for marginals each
+attribute contributes I where it is kept and the all-ones matrix J where it is summed out; parities are a projection in the
+Walsh-Hadamard basis. Sources: McKenna et al. 2020, Section 6.1; Cormode et al. 2018; Gaboardi et al. 2014.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from ldp_core.workloads.base import Workload
+
+MAX_ATTRIBUTES = 24
+
+
+def checked_shape(attributes: int | Sequence[int]) -> tuple[int, ...]:
+    """Sizes of the attributes; a single number d means d binary ones."""
+    if isinstance(attributes, (int, np.integer)) and not isinstance(attributes, bool):
+        shape = (2,) * int(attributes)
+    elif isinstance(attributes, (list, tuple, np.ndarray)):
+        shape = tuple(int(size) for size in attributes)
+    else:
+        raise ValueError(f"Give the number of binary attributes, or a list of attribute sizes; got {attributes!r}.")
+    if not 1 <= len(shape) <= MAX_ATTRIBUTES or min(shape) < 2:
+        raise ValueError(
+            f"There must be 1 to {MAX_ATTRIBUTES} attributes of at least 2 values each; got sizes {list(shape)}."
+        )
+    return shape
+
+
+class _Marginals(Workload):
+    """Marginal tables of chosen attribute subsets, a query a cell; subclasses say which subsets and how G acts."""
+
+    def __init__(self, shape: tuple[int, ...]):
+        super().__init__(math.prod(shape))
+        self.shape = shape
+        self.symmetry = "hamming" if set(shape) == {2} else "none"
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        return {"kind": self.kind, "shape": list(self.shape)}
+
+    @property
+    @abstractmethod
+    def sizes(self) -> range:
+        """Sizes of the attribute subsets asked for."""
+
+    @cached_property
+    def subsets(self) -> list[tuple[int, ...]]:
+        """Attribute subsets asked for, small ones first."""
+        attributes = range(len(self.shape))
+        return [subset for size in self.sizes for subset in combinations(attributes, size)]
+
+    @cached_property
+    def _offsets(self) -> np.ndarray:
+        cells = [math.prod(self.shape[i] for i in subset) for subset in self.subsets]
+        return np.concatenate([[0], np.cumsum(cells, dtype=np.int64)])
+
+    @property
+    def num_queries(self) -> int:
+        return int(self._offsets[-1])
+
+    def _summed(self, x: np.ndarray, subset: tuple[int, ...]) -> np.ndarray:
+        """Marginal table of ``x`` (..., n) over the attributes in ``subset``: (..., cells)."""
+        batch = x.shape[:-1]
+        others = tuple(len(batch) + i for i in range(len(self.shape)) if i not in subset)
+        return x.reshape(*batch, *self.shape).sum(axis=others).reshape(*batch, -1)
+
+    def _located(self, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Position of each query's subset, and its cell there."""
+        position = np.searchsorted(self._offsets, queries, side="right") - 1
+        return position, queries - self._offsets[position]
+
+    def rows(self, queries: np.ndarray) -> np.ndarray:
+        records = np.array(np.unravel_index(np.arange(self.n), self.shape))
+        rows = np.ones((len(queries), self.n))
+        for row, position, cell in zip(rows, *self._located(np.asarray(queries)), strict=True):
+            subset = self.subsets[position]
+            values = np.unravel_index(cell, [self.shape[i] for i in subset]) if subset else ()
+            for i, value in zip(subset, values, strict=True):
+                row *= records[i] == value
+        return rows
+
+    def _answers(self, x: np.ndarray, queries: np.ndarray | None) -> np.ndarray:
+        if queries is None:
+            return np.concatenate([self._summed(x, subset) for subset in self.subsets], axis=-1)
+        position, cell = self._located(queries)
+        found = np.empty((*x.shape[:-1], len(queries)))
+        for wanted in np.unique(position):
+            here = position == wanted
+            found[..., here] = self._summed(x, self.subsets[wanted])[..., cell[here]]
+        return found
+
+    def query_variances(self, covariance: np.ndarray) -> np.ndarray:
+        found = []
+        for subset in self.subsets:
+            half = self._summed(covariance, subset)
+            found.append(np.diagonal(self._summed(half.T, subset)))
+        return np.concatenate(found)
+
+    def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
+        (position,), (cell,) = self._located(np.array([query]))
+        subset = self.subsets[position]
+        if not subset:
+            return "everybody"
+        values = np.unravel_index(cell, [self.shape[i] for i in subset])
+        return ", ".join(f"x{i + 1} = {value}" for i, value in zip(subset, values, strict=True))
+
+    def singular_values(self) -> np.ndarray:
+        # On the functions that vary in exactly the attributes of T (a product of s_i - 1 dimensions), J contributes s_i
+        # outside T and 0 inside it, so G has one eigenvalue for every T.
+        values, counts = [], []
+        for size in range(len(self.shape) + 1):
+            for varying in combinations(range(len(self.shape)), size):
+                values.append(self._eigenvalue(varying))
+                counts.append(math.prod(self.shape[i] - 1 for i in varying))
+        spectrum = np.repeat(np.sqrt(values), counts)
+        return np.sort(spectrum)[::-1][: min(self.n, self.num_queries)]
+
+    @abstractmethod
+    def _eigenvalue(self, varying: tuple[int, ...]) -> float: ...
+
+
+class AllMarginals(_Marginals):
+    """Every marginal table, from the total to the full joint table: G is the Kronecker product of I + J."""
+
+    kind = "all_marginals"
+    title = "All Marginals"
+    meaning = "How many people have each combination of values, for every group of attributes?"
+
+    @property
+    def sizes(self) -> range:
+        return range(len(self.shape) + 1)
+
+    def apply_gram(self, x: np.ndarray) -> np.ndarray:
+        x = np.asarray(x, dtype=float)
+        table = x.reshape(*x.shape[:-1], *self.shape)
+        for axis in range(-len(self.shape), 0):
+            table = table + table.sum(axis=axis, keepdims=True)
+        return table.reshape(x.shape)
+
+    @property
+    def gram_diag(self) -> np.ndarray:
+        return np.full(self.n, 2.0 ** len(self.shape))
+
+    def _eigenvalue(self, varying: tuple[int, ...]) -> float:
+        return math.prod(1.0 + size for i, size in enumerate(self.shape) if i not in varying)
+
+
+class KWayMarginals(_Marginals):
+    """The marginal tables of every group of exactly k attributes: G_uv = C(attributes on which u and v agree, k)."""
+
+    kind = "k_way_marginals"
+    title = "k-way Marginals"
+    meaning = "How many people have each combination of values, for every group of k attributes?"
+
+    def __init__(self, shape: tuple[int, ...], k: int):
+        super().__init__(shape)
+        if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 1 <= k <= len(shape):
+            raise ValueError(f"k must be a whole number from 1 to the {len(shape)} attributes; got {k!r}.")
+        self.k = int(k)
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        return {**super().spec, "k": self.k}
+
+    @property
+    def sizes(self) -> range:
+        return range(self.k, self.k + 1)
+
+    def apply_gram(self, x: np.ndarray) -> np.ndarray:
+        x = np.asarray(x, dtype=float)
+        table = x.reshape(*x.shape[:-1], *self.shape)
+        # kept[j]: the attributes so far, j of them kept (I) and the others summed out (J). None is zero.
+        kept: list[np.ndarray | None] = [table] + [None] * self.k
+        for axis in range(-len(self.shape), 0):
+            summed = [None if t is None else np.broadcast_to(t.sum(axis=axis, keepdims=True), t.shape) for t in kept]
+            for j in range(self.k, 0, -1):
+                before = kept[j - 1]
+                if before is not None:
+                    summed[j] = before if summed[j] is None else summed[j] + before
+            kept = summed
+        return np.array(kept[self.k]).reshape(x.shape)
+
+    @property
+    def gram_diag(self) -> np.ndarray:
+        return np.full(self.n, float(math.comb(len(self.shape), self.k)))
+
+    def _eigenvalue(self, varying: tuple[int, ...]) -> float:
+        # Sum over the groups S that contain T: the product of the sizes outside S, a coefficient of prod (s_i + z).
+        coefficients = np.ones(1)
+        for i, size in enumerate(self.shape):
+            if i not in varying:
+                coefficients = np.convolve(coefficients, [size, 1.0])
+        extra = self.k - len(varying)
+        return float(coefficients[extra]) if 0 <= extra < len(coefficients) else 0.0
+
+
+class Parity(Workload):
+    """The characters (-1)^(sum of u_i over i in S) of binary attributes, for every |S| up to ``max_weight``, 0 included."""
+
+    kind = "parity"
+    title = "Parity"
+    meaning = "For every group of yes-or-no attributes: how many more people have an even than an odd number of yes?"
+    symmetry = "hamming"
+
+    def __init__(self, d: int, max_weight: int | None = None):
+        self.d = len(checked_shape(d))
+        super().__init__(2**self.d)
+        weight = self.d if max_weight is None else max_weight
+        if isinstance(weight, bool) or not isinstance(weight, (int, np.integer)) or not 0 <= weight <= self.d:
+            raise ValueError(f"The largest weight must be a whole number from 0 to {self.d}; got {max_weight!r}.")
+        self.max_weight = int(weight)
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        return {"kind": self.kind, "d": self.d, "max_weight": self.max_weight}
+
+    @property
+    def num_queries(self) -> int:
+        return sum(math.comb(self.d, weight) for weight in range(self.max_weight + 1))
+
+    @cached_property
+    def characters(self) -> np.ndarray:
+        """(p,) the subsets S as bit masks of the type index, light ones first."""
+        masks = np.arange(self.n)
+        weights = np.bitwise_count(masks)
+        order = np.lexsort((masks, weights))
+        return order[: self.num_queries]
+
+    def apply_gram(self, x: np.ndarray) -> np.ndarray:
+        spectrum = walsh_hadamard(np.asarray(x, dtype=float))
+        return walsh_hadamard(np.where(np.bitwise_count(np.arange(self.n)) <= self.max_weight, spectrum, 0.0))
+
+    @property
+    def gram_diag(self) -> np.ndarray:
+        return np.full(self.n, float(self.num_queries))
+
+    def singular_values(self) -> np.ndarray:
+        return np.full(self.num_queries, math.sqrt(self.n))
+
+    def rows(self, queries: np.ndarray) -> np.ndarray:
+        masks = self.characters[np.asarray(queries)]
+        return 1.0 - 2.0 * (np.bitwise_count(masks[:, None] & np.arange(self.n)) % 2)
+
+    def _answers(self, x: np.ndarray, queries: np.ndarray | None) -> np.ndarray:
+        masks = self.characters if queries is None else self.characters[queries]
+        return walsh_hadamard(x)[..., masks]
+
+    def query_variances(self, covariance: np.ndarray) -> np.ndarray:
+        both = walsh_hadamard(walsh_hadamard(covariance).T)
+        return np.diagonal(both)[self.characters].copy()
+
+    def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
+        mask = int(self.characters[query])
+        members = [f"x{i + 1}" for i in range(self.d) if mask >> (self.d - 1 - i) & 1]
+        return f"parity of {', '.join(members)}" if members else "everybody"
+
+
+def walsh_hadamard(x: np.ndarray) -> np.ndarray:
+    """The unnormalised Walsh-Hadamard transform along the last axis (a power of two): sum_u (-1)^popcount(S & u) x_u."""
+    x = np.array(x, dtype=float)
+    n, half = x.shape[-1], 1
+    while half < n:
+        pairs = x.reshape(*x.shape[:-1], n // (2 * half), 2, half)
+        even, odd = pairs[..., 0, :] + pairs[..., 1, :], pairs[..., 0, :] - pairs[..., 1, :]
+        pairs[..., 0, :], pairs[..., 1, :] = even, odd
+        half *= 2
+    return x

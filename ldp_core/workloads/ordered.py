@@ -1,0 +1,228 @@
+"""Workloads along an ordered domain (or, for the histogram, any domain): types, running totals, intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from ldp_core.workloads.base import Workload
+
+
+class Histogram(Workload):
+    """One query a type: how many people have it. W = I."""
+
+    kind = "histogram"
+    title = "Histogram"
+    meaning = "How many people are of each type?"
+    symmetry = "exchangeable"
+
+    @property
+    def num_queries(self) -> int:
+        return self.n
+
+    def apply_gram(self, x: np.ndarray) -> np.ndarray:
+        return np.array(x, dtype=float)
+
+    @property
+    def gram_diag(self) -> np.ndarray:
+        return np.ones(self.n)
+
+    def singular_values(self) -> np.ndarray:
+        return np.ones(self.n)
+
+    def rows(self, queries: np.ndarray) -> np.ndarray:
+        return (np.asarray(queries)[:, None] == np.arange(self.n)).astype(float)
+
+    def _answers(self, x: np.ndarray, queries: np.ndarray | None) -> np.ndarray:
+        return x.copy() if queries is None else x[..., queries]
+
+    def query_variances(self, covariance: np.ndarray) -> np.ndarray:
+        return np.diagonal(covariance).copy()
+
+    def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
+        return labels[query] if labels is not None else f"type {query + 1}"
+
+
+class Prefix(Workload):
+    """Running totals along an ordered domain: W is the lower triangle of ones, G_ij = n - max(i, j) (from 0)."""
+
+    kind = "prefix"
+    title = "Prefix"
+    meaning = "How many people are at or below each value? (the cumulative distribution, medians and quantiles)"
+
+    @property
+    def num_queries(self) -> int:
+        return self.n
+
+    def apply_gram(self, x: np.ndarray) -> np.ndarray:
+        totals = np.cumsum(np.asarray(x, dtype=float), axis=-1)
+        return np.cumsum(totals[..., ::-1], axis=-1)[..., ::-1]
+
+    @property
+    def gram_diag(self) -> np.ndarray:
+        return np.arange(self.n, 0, -1, dtype=float)
+
+    def singular_values(self) -> np.ndarray:
+        # W^-1 is the first difference; its squared singular values are those of a discrete Laplacian with one free end.
+        k = np.arange(1, self.n + 1)
+        return 1 / (2 * np.sin((2 * k - 1) * np.pi / (4 * self.n + 2)))
+
+    def rows(self, queries: np.ndarray) -> np.ndarray:
+        return (np.arange(self.n) <= np.asarray(queries)[:, None]).astype(float)
+
+    def _answers(self, x: np.ndarray, queries: np.ndarray | None) -> np.ndarray:
+        totals = np.cumsum(x, axis=-1)
+        return totals if queries is None else totals[..., queries]
+
+    def query_variances(self, covariance: np.ndarray) -> np.ndarray:
+        return np.diagonal(np.cumsum(np.cumsum(covariance, axis=0), axis=1)).copy()
+
+    def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
+        return f"up to {labels[query]}" if labels is not None else f"types 1 to {query + 1}"
+
+
+class AllRange(Workload):
+    """Every interval of an ordered domain: G_ij = (min(i, j) + 1)(n - max(i, j)) (from 0), p = n(n + 1)/2.
+
+    Queries are ordered by their first type, then by their last.
+    """
+
+    kind = "all_range"
+    title = "All Range"
+    meaning = "How many people are between any two values?"
+
+    @property
+    def num_queries(self) -> int:
+        return self.n * (self.n + 1) // 2
+
+    def apply_gram(self, x: np.ndarray) -> np.ndarray:
+        x = np.asarray(x, dtype=float)
+        from_left = np.arange(1, self.n + 1, dtype=float)
+        from_right = from_left[::-1]
+        below = np.cumsum(from_left * x, axis=-1)  # sum over j <= i of (j + 1) x_j
+        above = np.cumsum((from_right * x)[..., ::-1], axis=-1)[..., ::-1] - from_right * x  # over j > i of (n - j) x_j
+        return from_right * below + from_left * above
+
+    @property
+    def gram_diag(self) -> np.ndarray:
+        from_left = np.arange(1, self.n + 1, dtype=float)
+        return from_left * from_left[::-1]
+
+    def singular_values(self) -> np.ndarray:
+        # G/(n+1) is the inverse of the second-difference matrix, whose eigenvalues are 4 sin^2(k pi / (2(n+1))).
+        k = np.arange(1, self.n + 1)
+        return np.sqrt(self.n + 1) / (2 * np.sin(k * np.pi / (2 * (self.n + 1))))
+
+    def ends(self, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """First and last type (both included, from 0) of the given queries."""
+        first = np.arange(self.n, dtype=np.int64)
+        offsets = first * self.n - first * (first - 1) // 2
+        low = np.searchsorted(offsets, queries, side="right") - 1
+        return low, low + (queries - offsets[low])
+
+    def rows(self, queries: np.ndarray) -> np.ndarray:
+        return interval_rows(*self.ends(np.asarray(queries)), self.n)
+
+    def _answers(self, x: np.ndarray, queries: np.ndarray | None) -> np.ndarray:
+        low, high = self.ends(np.arange(self.num_queries) if queries is None else queries)
+        return interval_sums(x, low, high)
+
+    def query_variances(self, covariance: np.ndarray) -> np.ndarray:
+        return interval_variances(covariance, *self.ends(np.arange(self.num_queries)))
+
+    def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
+        (low,), (high,) = self.ends(np.array([query]))
+        return interval_name(low, high, labels)
+
+
+class WidthRange(Workload):
+    """Every interval of at most ``width`` types, ordered by first type, then by last."""
+
+    kind = "width_range"
+    title = "Ranges up to a width"
+    meaning = "How many people are between two values that lie close together?"
+
+    def __init__(self, n: int, width: int):
+        super().__init__(n)
+        if isinstance(width, bool) or not isinstance(width, (int, np.integer)) or not 1 <= width <= n:
+            raise ValueError(f"The width of ranges must be a whole number from 1 to {n}; got {width!r}.")
+        self.width = int(width)
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        return {**super().spec, "width": self.width}
+
+    @property
+    def num_queries(self) -> int:
+        return self.width * self.n - self.width * (self.width - 1) // 2
+
+    def apply_gram(self, x: np.ndarray) -> np.ndarray:
+        x = np.asarray(x, dtype=float)
+        total = np.zeros_like(x)
+        for length in range(1, self.width + 1):
+            windows = np.lib.stride_tricks.sliding_window_view  # clearer than index arithmetic for the second pass
+            first = np.arange(self.n - length + 1)
+            sums = interval_sums(x, first, first + length - 1)
+            padded = np.zeros((*x.shape[:-1], self.n + length - 1))
+            padded[..., length - 1 : self.n] = sums
+            total += windows(padded, length, axis=-1).sum(axis=-1)
+        return total
+
+    @property
+    def gram_diag(self) -> np.ndarray:
+        i, lengths = np.arange(self.n)[:, None], np.arange(1, self.width + 1)
+        # Intervals of one length that hold type i start from max(0, i - length + 1) to min(i, n - length).
+        held = np.minimum(i, self.n - lengths) - np.maximum(0, i - lengths + 1) + 1
+        return np.maximum(held, 0).sum(axis=1).astype(float)
+
+    def singular_values(self) -> np.ndarray:
+        return np.sqrt(np.maximum(linalg.eigvalsh(self.gram_dense())[::-1], 0))
+
+    def ends(self, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """First and last type (both included, from 0) of the given queries."""
+        offsets = np.concatenate([[0], np.cumsum(np.minimum(self.width, self.n - np.arange(self.n)))])
+        low = np.searchsorted(offsets, queries, side="right") - 1
+        return low, low + (queries - offsets[low])
+
+    def rows(self, queries: np.ndarray) -> np.ndarray:
+        return interval_rows(*self.ends(np.asarray(queries)), self.n)
+
+    def _answers(self, x: np.ndarray, queries: np.ndarray | None) -> np.ndarray:
+        return interval_sums(x, *self.ends(np.arange(self.num_queries) if queries is None else queries))
+
+    def query_variances(self, covariance: np.ndarray) -> np.ndarray:
+        return interval_variances(covariance, *self.ends(np.arange(self.num_queries)))
+
+    def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
+        (low,), (high,) = self.ends(np.array([query]))
+        return interval_name(low, high, labels)
+
+
+def interval_rows(low: np.ndarray, high: np.ndarray, n: int) -> np.ndarray:
+    """(k, n) indicator of the types from low to high (included)."""
+    types = np.arange(n)
+    return ((types >= low[:, None]) & (types <= high[:, None])).astype(float)
+
+
+def interval_sums(x: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """(..., k) sums of ``x`` (..., n) over the types from low to high (included)."""
+    totals = np.concatenate([np.zeros((*x.shape[:-1], 1)), np.cumsum(x, axis=-1)], axis=-1)
+    return totals[..., high + 1] - totals[..., low]
+
+
+def interval_variances(covariance: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """(k,) variance of the sum over the types from low to high, from an (n, n) covariance."""
+    n = len(covariance)
+    blocks = np.zeros((n + 1, n + 1))
+    blocks[1:, 1:] = np.cumsum(np.cumsum(covariance, axis=0), axis=1)
+    return blocks[high + 1, high + 1] - blocks[low, high + 1] - blocks[high + 1, low] + blocks[low, low]
+
+
+def interval_name(low: int, high: int, labels: Sequence[str] | None) -> str:
+    """Readable name of an interval of types."""
+    if labels is None:
+        return f"types {low + 1} to {high + 1}" if low < high else f"type {low + 1}"
+    return f"{labels[low]} to {labels[high]}" if low < high else labels[low]

@@ -1,0 +1,167 @@
+"""Marginals, parities, unions, products, custom matrices: every structured shortcut against the explicit matrix."""
+
+import json
+import math
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ldp_core import workloads
+
+SHAPES = st.lists(st.integers(2, 3), min_size=1, max_size=4)
+
+
+def marginal_rows(shape, subsets):
+    """Indicator rows written out from the definition, cell by cell."""
+    records = list(product(*(range(size) for size in shape)))
+    rows = []
+    for subset in subsets:
+        for cell in product(*(range(shape[i]) for i in subset)):
+            rows.append([float(all(r[i] == v for i, v in zip(subset, cell, strict=True))) for r in records])
+    return np.array(rows)
+
+
+def subsets_of(d, sizes):
+    return [subset for size in sizes for subset in combinations(range(d), size)]
+
+
+CASES = [
+    workloads.width_range(9, 1),
+    workloads.width_range(9, 4),
+    workloads.width_range(9, 9),
+    workloads.all_marginals(3),
+    workloads.all_marginals([3, 2, 4]),
+    workloads.k_way_marginals(4, 2),
+    workloads.k_way_marginals([3, 2, 2], 3),
+    workloads.parity(3),
+    workloads.parity(4, 2),
+    workloads.parity(3, 0),
+    workloads.custom([[1, 0, 2.5], [-1, 3, 0]]),
+    workloads.union([workloads.prefix(8), workloads.all_marginals(3), workloads.histogram(8)], weights=[1, 0.5, 3]),
+    workloads.product([workloads.prefix(3), workloads.histogram(2), workloads.all_range(2)]),
+]
+
+
+@pytest.mark.parametrize("w", CASES, ids=repr)
+def test_every_shortcut_agrees_with_the_matrix(w):
+    W = w.matrix
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(3, w.n))
+    C = (lambda a: a @ a.T)(rng.normal(size=(w.n, w.n)))
+    assert W.shape == (w.num_queries, w.n)
+    np.testing.assert_allclose(w.gram_dense(), W.T @ W, atol=1e-9)
+    np.testing.assert_allclose(w.gram @ x.T, W.T @ W @ x.T, atol=1e-9)
+    np.testing.assert_allclose(w.gram_diag, (W**2).sum(axis=0), atol=1e-9)
+    np.testing.assert_allclose(w.gram_sums, W.T @ W.sum(axis=1), atol=1e-9)
+    np.testing.assert_allclose(w.quadratic(x), ((x @ W.T) ** 2).sum(axis=1), atol=1e-9)
+    np.testing.assert_allclose(w.answers(x), x @ W.T, atol=1e-9)
+    some = rng.integers(w.num_queries, size=5)
+    np.testing.assert_allclose(w.answers(x[0], some), W[some] @ x[0], atol=1e-9)
+    np.testing.assert_allclose(w.query_variances(C), np.diag(W @ C @ W.T), atol=1e-8)
+    expected = np.linalg.svd(W, compute_uv=False)
+    found = w.singular_values()
+    assert found.shape == expected.shape
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    np.testing.assert_allclose(w.gram_root.T @ w.gram_root, W.T @ W, atol=1e-8)
+
+
+@pytest.mark.parametrize("w", CASES, ids=repr)
+def test_recipes_rebuild_the_workload(w):
+    again = workloads.from_spec(json.loads(json.dumps(w.spec)))
+    assert again == w
+    assert hash(again) == hash(w)
+    np.testing.assert_array_equal(again.matrix, w.matrix)
+
+
+@given(SHAPES)
+@settings(max_examples=30, deadline=None)
+def test_marginals_are_the_tables_of_every_subset(shape):
+    d = len(shape)
+    np.testing.assert_array_equal(
+        workloads.all_marginals(shape).matrix, marginal_rows(shape, subsets_of(d, range(d + 1)))
+    )
+    for k in range(1, d + 1):
+        np.testing.assert_array_equal(
+            workloads.k_way_marginals(shape, k).matrix, marginal_rows(shape, subsets_of(d, [k]))
+        )
+
+
+@pytest.mark.parametrize("d", [1, 3, 6])
+def test_binary_grams_have_the_papers_closed_forms(d):
+    types = np.arange(2**d)
+    hamming = np.bitwise_count(types[:, None] ^ types)
+    np.testing.assert_allclose(workloads.all_marginals(d).gram_dense(), 2.0 ** (d - hamming))
+    for k in range(1, d + 1):
+        expected = np.vectorize(math.comb)(d - hamming, k)
+        np.testing.assert_allclose(workloads.k_way_marginals(d, k).gram_dense(), expected)
+    np.testing.assert_allclose(workloads.parity(d).gram_dense(), 2**d * np.eye(2**d), atol=1e-9)
+
+
+@given(st.integers(2, 30), st.data())
+@settings(max_examples=40, deadline=None)
+def test_width_ranges_are_the_short_intervals(n, data):
+    width = data.draw(st.integers(1, n))
+    w = workloads.width_range(n, width)
+    expected = [(low, high) for low in range(n) for high in range(low, min(n, low + width))]
+    assert list(zip(*(ends.tolist() for ends in w.ends(np.arange(w.num_queries))), strict=True)) == expected
+    if width == n:
+        np.testing.assert_allclose(w.gram_dense(), workloads.all_range(n).gram_dense())
+
+
+def test_symmetry_of_a_union_is_what_its_parts_share():
+    hamming, exchangeable = workloads.all_marginals(3), workloads.histogram(8)
+    assert workloads.union([hamming, exchangeable]).symmetry == "hamming"
+    assert workloads.union([exchangeable, exchangeable]).symmetry == "exchangeable"
+    assert workloads.union([hamming, workloads.prefix(8)]).symmetry == "none"
+    assert workloads.all_marginals([2, 3]).symmetry == "none"
+
+
+def test_names_say_what_is_asked():
+    assert workloads.all_marginals(3).query_name(0) == "everybody"
+    assert workloads.k_way_marginals([2, 3], 2).query_name(5) == "x1 = 1, x2 = 2"
+    assert workloads.parity(3, 1).query_name(1) == "parity of x3"  # the last attribute runs fastest
+    assert workloads.width_range(4, 2).query_name(1, ["a", "b", "c", "d"]) == "a to b"
+    assert workloads.union([workloads.histogram(2), workloads.prefix(2)]).query_name(3, ["a", "b"]) == "up to b"
+    assert (
+        workloads.product([workloads.histogram(2), workloads.prefix(2)]).query_name(3)
+        == "x1: type 2 and x2: types 1 to 2"
+    )
+
+
+def test_many_attributes_stay_structured():
+    w = workloads.all_marginals(16)
+    x = np.random.default_rng(1).normal(size=w.n)
+    assert w.quadratic(x) > 0
+    assert w.singular_values().size == w.n
+    with pytest.raises(ValueError, match="65,536 types"):
+        w.gram_dense()
+
+
+@pytest.mark.parametrize(
+    ("build", "sentence"),
+    [
+        (lambda: workloads.all_marginals(0), "1 to 24 attributes"),
+        (lambda: workloads.all_marginals([2, 1]), "at least 2 values"),
+        (lambda: workloads.all_marginals(2.5), "number of binary attributes"),
+        (lambda: workloads.k_way_marginals(3, 4), "from 1 to the 3"),
+        (lambda: workloads.parity(3, -1), "from 0 to 3"),
+        (lambda: workloads.width_range(5, 6), "from 1 to 5"),
+        (lambda: workloads.custom([[1, 2], [3]]), "rows of equal length"),
+        (lambda: workloads.custom([[1, math.nan]]), "finite"),
+        (lambda: workloads.custom([[0, 0]]), "asks nothing"),
+        (lambda: workloads.custom([1, 2]), "a row a query"),
+        (lambda: workloads.union([]), "at least one"),
+        (lambda: workloads.union([workloads.prefix(3), workloads.prefix(4)]), "share their types"),
+        (lambda: workloads.union([workloads.prefix(3)], weights=[-1]), "positive"),
+        (lambda: workloads.union([workloads.prefix(3)], weights=[1, 2]), "as many weights"),
+        (lambda: workloads.product([]), "at least one"),
+        (lambda: workloads.from_spec({"kind": "prefixes", "n": 3}), "choose one of histogram"),
+        (lambda: workloads.from_spec({"kind": "prefix", "m": 3}), "does not fit"),
+    ],
+)
+def test_bad_workloads_get_a_sentence(build, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        build()
