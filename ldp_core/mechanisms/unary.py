@@ -1,0 +1,308 @@
+"""Reports of independent bits, one a type: RAPPOR, optimised unary encoding (OUE) and optimised local hashing (OLH).
+
+A user of type u sends bit u as 1 with probability p and every other bit with probability q < p, all independently (Wang et
+al. 2017). For OLH a bit says whether a type's hash is the bucket reported; the hash below makes bits as independent.
+
+Three reconstructions of the counts from the same reports:
+
+* ``standard``    (sum of bits - N q)/(p - q), the papers' own;
+* ``known_total`` (default) the same, shifted so that the counts sum to the N users: as private, unbiased and never worse;
+* ``optimal``     the best unbiased one for an even population: a report with many ones says less about each of them. With
+  k ones, a report adds ((v_j / s_k) - 1/n)/A + 1/n to type j, where v is p/q on ones and (1-p)/(1-q) elsewhere, s_k the sum
+  of v, and A = M_ii - M_ij from the information matrix, a binomial sum rather than one over 2^n outputs.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.stats import binom
+
+from ldp_core.mechanisms.base import Audit, Estimate, Reports, check_counts, check_reports, check_values
+from ldp_core.mechanisms.exchangeable import ExchangeableMechanism
+from ldp_core.privacy import odds
+
+RECONSTRUCTIONS = ("known_total", "standard", "optimal")
+_OPTIMAL_TYPES = 4096  # the optimal reconstruction keeps an (n + 1) x (n + 1) tally
+_BITS_AT_ONCE = 2**24
+
+
+class UnaryMechanism(ExchangeableMechanism):
+    """Common part of unary encodings and local hashing, given p and q."""
+
+    def __init__(self, n: int, epsilon: float, p: float, q: float, reconstruction: str):
+        super().__init__(n, epsilon, {"reconstruction": reconstruction})
+        if reconstruction not in RECONSTRUCTIONS:
+            raise ValueError(f"Unknown reconstruction {reconstruction!r}; choose one of {', '.join(RECONSTRUCTIONS)}.")
+        if reconstruction == "optimal" and n > _OPTIMAL_TYPES:
+            raise ValueError(
+                f"The optimal reconstruction is for at most {_OPTIMAL_TYPES:,} types; use known_total for {n:,}."
+            )
+        self.p, self.q = p, q
+        self.both_own, self.both_other = p * q, q * q
+        self.reconstruction = reconstruction
+        if reconstruction == "optimal":
+            self._identified = self._information_gap()
+
+    # --- reconstruction -----------------------------------------------------------------------------------------
+
+    def _likelihoods(self) -> tuple[float, float]:
+        """Relative probability of a report for a type whose bit is 1, and for one whose bit is 0."""
+        return self.p / self.q, (1 - self.p) / (1 - self.q)
+
+    def _information_gap(self) -> float:
+        """A = M_ii - M_ij = (a - b)^2 E[...]: half the mean of (Q_yi - Q_yj)^2 / d_y, over bits i and j that differ."""
+        a, b = self._likelihoods()
+        others = np.arange(self.n - 1)
+        row_sum = (others + 1) * a + (self.n - 1 - others) * b
+        chance = binom.pmf(others, self.n - 2, self.q) * self.q * (1 - self.q)
+        return float((a - b) ** 2 * np.sum(chance / row_sum))
+
+    def _weights(self) -> tuple[np.ndarray, np.ndarray]:
+        """(n + 1,) what a report with k = 0..n ones adds to a type whose bit is 1, and to one whose bit is 0."""
+        a, b = self._likelihoods()
+        ones = np.arange(self.n + 1)
+        row_sum = ones * a + (self.n - ones) * b
+        return tuple((v / row_sum - 1 / self.n) / self._identified + 1 / self.n for v in (a, b))
+
+    def _moments(self) -> tuple[float, float, float, float]:
+        if self.reconstruction == "standard":
+            return super()._moments()
+        if self.reconstruction == "known_total":
+            # Cov = c I + (a - c) e_u e_u', centred on both sides by I - 11'/n.
+            a, _, c, _ = super()._moments()
+            n = self.n
+            return (
+                c * (1 - 1 / n) + (a - c) * (1 - 1 / n) ** 2,
+                -c / n - (a - c) * (1 - 1 / n) / n,
+                c * (1 - 1 / n) + (a - c) / n**2,
+                -c / n + (a - c) / n**2,
+            )
+        return self._optimal_moments()
+
+    def _optimal_moments(self) -> tuple[float, float, float, float]:
+        """Second moments of one report's contribution over the number of ones, less the mean e_u e_u'."""
+        n, (one, zero) = self.n, self._weights()
+        k = np.arange(n)  # ones among the n - 1 types that are not the user's own
+        chance = binom.pmf(k, n - 1, self.q)
+        own = mixed = other = pair = 0.0
+        for bit, weight in ((1, self.p), (0, 1 - self.p)):
+            on, off = one[k + bit], zero[k + bit]
+            mine = on if bit else off
+            share = k / (n - 1)
+            own += weight * np.sum(chance * mine**2)
+            mixed += weight * np.sum(chance * mine * (share * on + (1 - share) * off))
+            other += weight * np.sum(chance * (share * on**2 + (1 - share) * off**2))
+            if n > 2:
+                total, squares = k * on + (n - 1 - k) * off, k * on**2 + (n - 1 - k) * off**2
+                pair += weight * np.sum(chance * (total**2 - squares)) / ((n - 1) * (n - 2))
+        return own - 1, mixed, other, pair
+
+    def estimate(self, reports: Reports) -> Estimate:
+        """Unbiased counts by the chosen reconstruction."""
+        check_reports(reports, self.digest)
+        if self.reconstruction == "optimal":
+            ones_by_k, reports_by_k = reports.data[:, :-1], reports.data[:, -1]
+            one, zero = self._weights()
+            return Estimate(reports_by_k @ zero + (one - zero) @ ones_by_k, unbiased=True)
+        counts = (reports.data - reports.users * self.q) / (self.p - self.q)
+        if self.reconstruction == "known_total":
+            counts = counts + (reports.users - counts.sum()) / self.n
+        return Estimate(counts, unbiased=True)
+
+    def information(self) -> np.ndarray:
+        """(n, n) M = Q' D^-1 Q of all 2^n outputs, whatever the reconstruction: A I + B 11' with M 1 = 1."""
+        A = self._information_gap()
+        return A * np.eye(self.n) + (1 - A) / self.n
+
+    # --- reports ------------------------------------------------------------------------------------------------
+
+    def _tally(self, bits: np.ndarray) -> np.ndarray:
+        """Sufficient statistic of (users, n) bits: sums, or sums by the number of ones with the reports of each number."""
+        if self.reconstruction != "optimal":
+            return bits.sum(axis=0, dtype=np.int64)
+        ones = bits.sum(axis=1)
+        data = np.zeros((self.n + 1, self.n + 1), dtype=np.int64)
+        np.add.at(data[:, :-1], ones, bits)
+        data[:, -1] = np.bincount(ones, minlength=self.n + 1)
+        return data
+
+    def _draw_bits(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """(users, n) bits of the given users."""
+        chance = np.full((values.size, self.n), self.q)
+        chance[np.arange(values.size), values] = self.p
+        return rng.random((values.size, self.n)) < chance
+
+    def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
+        """Two binomials a type; the optimal reconstruction needs whole reports, drawn in chunks of users."""
+        counts = check_counts(counts, self.n)
+        users = int(counts.sum())
+        if self.reconstruction != "optimal":
+            return Reports(self.digest, users, rng.binomial(counts, self.p) + rng.binomial(users - counts, self.q))
+        data = np.zeros((self.n + 1, self.n + 1), dtype=np.int64)
+        values = np.repeat(np.arange(self.n), counts)
+        chunk = max(1, _BITS_AT_ONCE // self.n)
+        for start in range(0, users, chunk):
+            data += self._tally(self._draw_bits(values[start : start + chunk], rng))
+        return Reports(self.digest, users, data)
+
+    def _outputs(self) -> int:
+        return 2**self.n if self.n < 64 else 2**63
+
+    def _strategy(self) -> np.ndarray:
+        """(2^n, n) probabilities of every bit vector, in binary order with type 0 in the highest bit."""
+        bits = np.arange(2**self.n)[:, None] >> np.arange(self.n)[::-1] & 1
+        base = np.prod(np.where(bits, self.q, 1 - self.q), axis=1)
+        return base[:, None] * np.where(bits, *self._likelihoods())
+
+
+class UnaryEncoding(UnaryMechanism):
+    """RAPPOR's symmetric encoding, p = 1 - q = e^(eps/2)/(1 + e^(eps/2)) (Erlingsson et al. 2014), and OUE, p = 1/2,
+    q = 1/(e^eps + 1), which has the least variance for rare types (Wang et al. 2017)."""
+
+    def __init__(self, name: str, n: int, epsilon: float, reconstruction: str = "known_total"):
+        E = odds(epsilon)
+        p, q = (0.5, 1 / (E + 1)) if name == "oue" else _symmetric(E)
+        self.name = name
+        super().__init__(n, epsilon, p, q, reconstruction)
+
+    @property
+    def bits_per_report(self) -> float:
+        return float(self.n)
+
+    def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """(users, n) bits."""
+        return self._draw_bits(check_values(values, self.n), rng)
+
+    def aggregate(self, raw: np.ndarray) -> Reports:
+        raw = np.asarray(raw)
+        if raw.ndim != 2 or raw.shape[1] != self.n or not np.isin(raw, (0, 1)).all():
+            raise ValueError(f"Each report must hold {self.n} bits; got an array of shape {raw.shape}.")
+        return Reports(self.digest, raw.shape[0], self._tally(raw.astype(np.int64)))
+
+    def audit(self) -> Audit:
+        """Two types differ in two bits, so the largest ratio is that of both bits speaking for one of them."""
+        a, b = self._likelihoods()
+        return Audit(
+            math.log(a / b), 0.0, "exact: ratio p(1 - q)/(q(1 - p)) of the two bits in which types differ", (0, 1)
+        )
+
+    def _two_probabilities(self) -> tuple[float, float]:
+        return self._likelihoods()
+
+    def explain(self) -> str:
+        return (
+            f"Each person sends {self.n:,} bits, one a type: the bit of their own type is 1 with probability {self.p:.3g}, "
+            f"every other bit with probability {self.q:.3g}."
+        )
+
+
+def _symmetric(E: float) -> tuple[float, float]:
+    """p and q = 1 - p with (p/q)^2 at most E as stored: near p = 1 the rounding of p alone would overshoot."""
+    p = 1 - 1 / (1 + math.sqrt(E))
+    while (p / (1 - p)) ** 2 > E:
+        p = math.nextafter(p, 0)
+    return p, 1 - p
+
+
+class LocalHashing(UnaryMechanism):
+    """OLH: hash the types into g = round(e^eps + 1) buckets by a hash function of one's own, report the hash function and
+    the bucket by randomized response (Wang et al. 2017).
+
+    The hash of type x is (b + sum of a_i over the binary digits i of x that are 1) mod g, with b and the a_i uniform. Two or
+    three types hash independently and uniformly, for any g: differences of types have digits in {-1, 0, 1}, units modulo
+    every g, and those of three types are linearly independent modulo every prime. So collisions have probability exactly
+    1/g and all means and covariances are those of independent bits. A keyed mixing of x is added on top, so that larger
+    groups of types behave as independent too.
+    """
+
+    name = "olh"
+
+    def __init__(self, n: int, epsilon: float, reconstruction: str = "known_total"):
+        E = odds(epsilon)
+        self.buckets = max(2, round(E + 1))
+        self._digits = max(1, math.ceil(math.log2(n))) if n >= 2 else 1
+        self._keep = E / (E + self.buckets - 1)
+        super().__init__(n, epsilon, self._keep, 1 / self.buckets, reconstruction)
+
+    @property
+    def bits_per_report(self) -> float:
+        """A 64-bit key, a coefficient a binary digit, the offset and the bucket."""
+        return float(64 + math.ceil((self._digits + 2) * math.log2(self.buckets)))
+
+    def _digits_of(self, types: np.ndarray) -> np.ndarray:
+        return types[:, None] >> np.arange(self._digits) & 1
+
+    def _keyed(self, keys: np.ndarray, types: np.ndarray) -> np.ndarray:
+        """Buckets by key alone; the two arguments broadcast."""
+        with np.errstate(over="ignore"):
+            steps = keys + types.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        return (_mix(steps) % np.uint64(self.buckets)).astype(np.int64)
+
+    def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """(users, digits + 3) uint64: key, coefficients, offset, reported bucket."""
+        values = check_values(values, self.n)
+        keys = rng.integers(2**64, size=values.size, dtype=np.uint64)
+        coefficients = rng.integers(self.buckets, size=(values.size, self._digits))
+        offset = rng.integers(self.buckets, size=values.size)
+        own = (coefficients * self._digits_of(values)).sum(axis=1) + self._keyed(keys, values) + offset
+        kept = rng.random(values.size) < self._keep
+        shift = np.where(kept, 0, rng.integers(1, self.buckets, size=values.size))
+        columns = [keys[:, None], coefficients, offset[:, None], ((own + shift) % self.buckets)[:, None]]
+        return np.hstack([column.astype(np.uint64) for column in columns])
+
+    def _chunks(self, raw: np.ndarray):
+        step = max(1, _BITS_AT_ONCE // self.n)
+        for start in range(0, len(raw), step):
+            yield raw[start : start + step]
+
+    def aggregate(self, raw: np.ndarray) -> Reports:
+        """Decodes every report against every type: O(users x n)."""
+        raw = np.asarray(raw)
+        if raw.ndim != 2 or raw.shape[1] != self._digits + 3 or raw.dtype != np.uint64:
+            raise ValueError(
+                f"Each report must hold {self._digits + 3} numbers (key, coefficients, offset, bucket) as uint64."
+            )
+        if raw.size and raw[:, 1:].max() >= self.buckets:
+            raise ValueError(f"Coefficients, offsets and buckets run from 0 to {self.buckets - 1}.")
+        data = self._tally(np.zeros((0, self.n), dtype=np.int64))
+        types = np.arange(self.n)
+        for part in self._chunks(raw):
+            small = part[:, 1:].astype(np.int64)
+            hashed = small[:, :-2] @ self._digits_of(types).T + small[:, -2:-1] + self._keyed(part[:, :1], types)
+            data = data + self._tally((hashed % self.buckets == small[:, -1:]).astype(np.int64))
+        return Reports(self.digest, len(raw), data)
+
+    def audit(self) -> Audit:
+        """For a given hash function the bucket is sent by randomized response: p against (1 - p)/(g - 1)."""
+        ratio = self._keep / ((1 - self._keep) / (self.buckets - 1))
+        return Audit(
+            math.log(ratio),
+            0.0,
+            f"exact: randomized response on {self.buckets} buckets, for every hash function",
+            (0, 1),
+        )
+
+    def _two_probabilities(self) -> tuple[float, float]:
+        return self._keep, (1 - self._keep) / (self.buckets - 1)
+
+    @property
+    def strategy(self) -> None:
+        """None: an output is a hash function and a bucket, far too many to write out."""
+        return None
+
+    def explain(self) -> str:
+        return (
+            f"Each person draws a hash function of their own that sorts the {self.n:,} types into {self.buckets} buckets, and "
+            f"reports it with the bucket of their type, the true one with probability {self._keep:.3g}. Decoding compares every "
+            "report with every type, so it suits small domains."
+        )
+
+
+def _mix(z: np.ndarray) -> np.ndarray:
+    """A bijective 64-bit mixing function (the finaliser of SplitMix64, Steele et al. 2014); wraps around by design."""
+    with np.errstate(over="ignore"):
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return z ^ (z >> np.uint64(31))
