@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ldp_core.mechanisms import hadamard, hierarchical, optimized
+from ldp_core.mechanisms import fourier, hadamard, hierarchical, optimized
 from ldp_core.mechanisms.base import Audit, Estimate, FiniteOutput, Mechanism, Reports
 from ldp_core.mechanisms.exchangeable import RandomizedResponse, SubsetSelection
-from ldp_core.mechanisms.explicit import ExplicitMechanism
+from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
+from ldp_core.mechanisms.unary import RECONSTRUCTIONS as UNARY_RECONSTRUCTIONS
+from ldp_core.mechanisms.unary import LocalHashing, UnaryEncoding
+from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from ldp_core.workloads import Workload
 
 __all__ = [
@@ -31,16 +36,49 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Spec:
-    """What the library knows of a mechanism before building it."""
+    """What the library knows of a mechanism before building it. Costs and bits are per user, in words or formulas."""
 
     name: str
     title: str
+    build: Callable[..., Mechanism]
     made_for: str
     paper: str
-    build: Callable[..., Mechanism]
+    bits: str
+    user_cost: str
+    collector_cost: str
+    delta: bool = False
+    """Whether the guarantee is (epsilon, delta) rather than pure."""
     needs_workload: bool = False
+    fitted: bool = False
+    """Whether building it is a numerical optimisation that may take long (and takes ``callback`` and ``cancel``)."""
+    epsilon_range: tuple[float, float] = (MIN_EPSILON, MAX_EPSILON)
     choices: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     """Parameters an analyst may choose, with their values; the first is the default."""
+    domain_rule: Callable[[int, float, Workload | None], str | None] = lambda n, epsilon, workload: None
+    """Why the mechanism cannot run on n types with this workload, None when it can."""
+
+    @property
+    def privacy(self) -> str:
+        return "(epsilon, delta)" if self.delta else "pure epsilon"
+
+    def unsuitable(self, n: int, epsilon: float, workload: Workload | None = None) -> str | None:
+        """Why this mechanism is not for ``n`` types at this epsilon, said before anything is built; None when it is."""
+        low, high = self.epsilon_range
+        if not low <= epsilon <= high:
+            return f"It works for epsilon from {low:.3g} to {high:.3g}."
+        return self.domain_rule(n, epsilon, workload)
+
+
+def _needs_entries(outputs: Callable[[int, float], float]) -> Callable[[int, float, Workload | None], str | None]:
+    """The domain rule of mechanisms that write out an (outputs x n) strategy."""
+
+    def rule(n: int, epsilon: float, workload: Workload | None) -> str | None:
+        rows = outputs(n, epsilon)
+        if rows * n <= STRATEGY_ENTRIES:
+            return None
+        return f"It needs a strategy matrix of about {rows:,.0f} x {n:,} entries, too large to write out. Use coarser bins."
+
+    return rule
 
 
 REGISTRY: dict[str, Spec] = {
@@ -49,39 +87,101 @@ REGISTRY: dict[str, Spec] = {
         Spec(
             "randomized_response",
             "Randomized response",
-            "small domains, or little privacy (large epsilon)",
-            "Warner 1965; Kairouz, Bonawitz and Ramage 2016",
             RandomizedResponse,
+            made_for="small domains, or little privacy (large epsilon)",
+            paper="Warner 1965; Kairouz, Bonawitz and Ramage 2016",
+            bits="log2 n",
+            user_cost="one draw",
+            collector_cost="one count a report",
         ),
         Spec(
             "subset_selection",
             "Subset selection",
-            "histograms: the exact optimum there",
-            "Ye and Barg 2018; Wang et al. 2016",
             SubsetSelection,
+            made_for="histograms: the exact optimum there",
+            paper="Ye and Barg 2018; Wang et al. 2016",
+            bits="log2 of C(n, k), k near n/(e^eps + 1)",
+            user_cost="k draws",
+            collector_cost="k counts a report",
+        ),
+        Spec(
+            "rappor",
+            "RAPPOR",
+            partial(UnaryEncoding, "rappor"),
+            made_for="histograms, with the simplest reports",
+            paper="Erlingsson, Pihur and Korolova 2014",
+            bits="n",
+            user_cost="n draws",
+            collector_cost="n counts a report",
+            choices={"reconstruction": UNARY_RECONSTRUCTIONS},
+        ),
+        Spec(
+            "oue",
+            "Optimised unary encoding",
+            partial(UnaryEncoding, "oue"),
+            made_for="histograms where most types are rare",
+            paper="Wang, Blocki, Li and Jha 2017",
+            bits="n",
+            user_cost="n draws",
+            collector_cost="n counts a report",
+            choices={"reconstruction": UNARY_RECONSTRUCTIONS},
+        ),
+        Spec(
+            "olh",
+            "Optimised local hashing",
+            LocalHashing,
+            made_for="histograms with short reports; decoding is slow, so small domains",
+            paper="Wang, Blocki, Li and Jha 2017",
+            bits="64 + (log2 n + 2) log2(e^eps + 1)",
+            user_cost="one hash and one draw",
+            collector_cost="n hashes a report",
+            choices={"reconstruction": UNARY_RECONSTRUCTIONS},
         ),
         Spec(
             "hadamard",
             "Hadamard response",
-            "histograms with short reports",
-            "Acharya, Sun and Zhang 2019",
             hadamard.build,
+            made_for="histograms with short reports",
+            paper="Acharya, Sun and Zhang 2019",
+            bits="log2 n + 1 or 2",
+            user_cost="a few draws",
+            collector_cost="one count a report, then a matrix product",
+            domain_rule=_needs_entries(lambda n, epsilon: math.prod(hadamard.blocks_and_size(n, epsilon))),
         ),
         Spec(
             "hierarchical",
             "Hierarchical",
-            "ranges and cumulative counts on ordered domains",
-            "Cormode, Kulkarni and Srivastava 2019",
             hierarchical.build,
+            made_for="ranges and cumulative counts on ordered domains",
+            paper="Cormode, Kulkarni and Srivastava 2019",
+            bits="log2 of the levels plus a report of the oracle",
+            user_cost="one report of the oracle",
+            collector_cost="as the oracle, then one pass over the tree",
             choices={"branching": (4, 2, 8, 16)},
+        ),
+        Spec(
+            "fourier",
+            "Fourier",
+            fourier.build,
+            made_for="marginals of yes-or-no attributes",
+            paper="Cormode, Kulkarni and Srivastava 2018",
+            bits="log2 n + 1",
+            user_cost="one parity and one draw",
+            collector_cost="one count a report, then a transform",
+            domain_rule=fourier.domain_rule,
         ),
         Spec(
             "optimized_gradient",
             "Optimized (projected gradient)",
-            "any workload: fitted to the chosen one",
-            "McKenna, Maity, Mazumdar and Miklau 2020, Algorithms 1 and 2",
             optimized.build_gradient,
+            made_for="any workload: fitted to the chosen one",
+            paper="McKenna, Maity, Mazumdar and Miklau 2020, Algorithms 1 and 2",
+            bits="log2 of the outputs, about log2 n + 2",
+            user_cost="one draw from a table of 4n numbers",
+            collector_cost="one count a report, then a matrix product",
             needs_workload=True,
+            fitted=True,
+            domain_rule=_needs_entries(lambda n, epsilon: 4 * n),
         ),
     )
 }

@@ -111,7 +111,8 @@ class ExchangeableMechanism(FromCovariance, ABC):
     @property
     def strategy(self) -> np.ndarray | None:
         """(m, n) the explicit strategy where it is small enough to write out, else None."""
-        if self._outputs() * self.n > STRATEGY_ENTRIES:
+        # There are at least n outputs; numbers like C(10^6, 10^5) take seconds to compute.
+        if self.n**2 > STRATEGY_ENTRIES or self._outputs() * self.n > STRATEGY_ENTRIES:
             return None
         return self._strategy()
 
@@ -192,7 +193,7 @@ class SubsetSelection(ExchangeableMechanism):
 
     def __init__(self, n: int, epsilon: float, size: int | None = None):
         chosen = best_subset_size(n, check_epsilon(epsilon)) if size is None else size
-        if isinstance(chosen, bool) or int(chosen) != chosen or not 1 <= chosen < n:
+        if isinstance(chosen, bool) or not isinstance(chosen, (int, np.integer)) or not 1 <= chosen < n:
             raise ValueError(f"The subset size must be a whole number from 1 to {n - 1}; got {size}.")
         super().__init__(n, epsilon, {"size": int(chosen)})
         self.size = k = int(chosen)
@@ -209,15 +210,16 @@ class SubsetSelection(ExchangeableMechanism):
 
     def _strategy(self) -> np.ndarray:
         members = np.array(list(combinations(range(self.n), self.size)))
-        inside, outside = self._two_probabilities()
+        sets_with_own = math.comb(self.n - 1, self.size - 1)
+        inside, outside = (probability / sets_with_own for probability in self._two_probabilities())
         Q = np.full((len(members), self.n), outside)
         np.put_along_axis(Q, members, inside, axis=1)
         return Q
 
     def _two_probabilities(self) -> tuple[float, float]:
+        # Times C(n - 1, k - 1), which overflows a float near n = 1000: the probabilities of all sets that hold the type.
         E = odds(self.epsilon)
-        # comb overflows a float near n = 1000; only the ratio matters to the audit, the scale to `strategy`.
-        scale = math.comb(self.n - 1, self.size - 1) * (E + (self.n - self.size) / self.size) if self.n < 1000 else 1.0
+        scale = E + (self.n - self.size) / self.size
         return E / scale, 1 / scale
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:

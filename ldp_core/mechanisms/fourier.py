@@ -6,7 +6,7 @@ import numpy as np
 
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
 from ldp_core.privacy import check_epsilon, odds
-from ldp_core.workloads import parity
+from ldp_core.workloads import Workload, parity
 
 
 def build(n: int, epsilon: float, max_weight: int | None = None) -> ExplicitMechanism:
@@ -19,9 +19,7 @@ def build(n: int, epsilon: float, max_weight: int | None = None) -> ExplicitMech
     """
     epsilon = check_epsilon(epsilon)
     if n & (n - 1):
-        raise ValueError(
-            f"Fourier reads types as yes-or-no attributes, so it needs a power of two of them; there are {n:,}."
-        )
+        raise ValueError(domain_rule(n, epsilon, None))
     d = n.bit_length() - 1
     weight = d if max_weight is None else max_weight
     if isinstance(weight, bool) or int(weight) != weight or not 1 <= weight <= d:
@@ -46,3 +44,12 @@ def build(n: int, epsilon: float, max_weight: int | None = None) -> ExplicitMech
         f"Each person draws one of {sampled:,} groups of attributes and reports whether they have an even or odd number of "
         "yes in it, by randomized response.",
     )
+
+
+def domain_rule(n: int, epsilon: float, workload: Workload | None) -> str | None:
+    """Why Fourier with all characters cannot run on ``n`` types, None when it can."""
+    if n & (n - 1):
+        return f"Fourier reads types as yes-or-no attributes, so it needs a power of two of them; there are {n:,}."
+    if 2 * n * n > STRATEGY_ENTRIES:
+        return f"Fourier with all characters of {n:,} types needs too large a strategy matrix. Use fewer attributes."
+    return None

@@ -30,7 +30,7 @@ def build(
 
     ValueError for a branching factor below 2, an unknown oracle or reconstruction, or a strategy too large to write out.
     """
-    if isinstance(branching, bool) or int(branching) != branching or branching < 2:
+    if isinstance(branching, bool) or not isinstance(branching, (int, np.integer)) or branching < 2:
         raise ValueError(f"The branching factor must be a whole number of at least 2; got {branching}.")
     if oracle not in ORACLES:
         raise ValueError(f"Unknown oracle {oracle!r}; choose one of {', '.join(ORACLES)}.")

@@ -21,7 +21,7 @@ from scipy.stats import binom
 
 from ldp_core.mechanisms.base import Audit, Estimate, Reports, check_counts, check_reports, check_values
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism
-from ldp_core.privacy import odds
+from ldp_core.privacy import check_epsilon, odds
 
 RECONSTRUCTIONS = ("known_total", "standard", "optimal")
 _OPTIMAL_TYPES = 4096  # the optimal reconstruction keeps an (n + 1) x (n + 1) tally
@@ -162,7 +162,7 @@ class UnaryEncoding(UnaryMechanism):
     q = 1/(e^eps + 1), which has the least variance for rare types (Wang et al. 2017)."""
 
     def __init__(self, name: str, n: int, epsilon: float, reconstruction: str = "known_total"):
-        E = odds(epsilon)
+        E = odds(check_epsilon(epsilon))
         p, q = (0.5, 1 / (E + 1)) if name == "oue" else _symmetric(E)
         self.name = name
         super().__init__(n, epsilon, p, q, reconstruction)
@@ -220,7 +220,7 @@ class LocalHashing(UnaryMechanism):
     name = "olh"
 
     def __init__(self, n: int, epsilon: float, reconstruction: str = "known_total"):
-        E = odds(epsilon)
+        E = odds(check_epsilon(epsilon))
         self.buckets = max(2, round(E + 1))
         self._digits = max(1, math.ceil(math.log2(n))) if n >= 2 else 1
         self._keep = E / (E + self.buckets - 1)
