@@ -154,7 +154,7 @@ class Population(_Inputs):
 class WorkloadRecipe(_Inputs):
     """A constructor of `ldp_core.workloads` and its arguments besides the domain."""
 
-    kind: Literal["histogram", "prefix", "all_range"]
+    kind: Literal["histogram", "prefix", "all_range", "width_range", "all_marginals", "k_way_marginals", "parity"]
     parameters: Parameters = {}
 
 

@@ -34,6 +34,7 @@ __all__ = [
     "from_spec",
     "histogram",
     "k_way_marginals",
+    "on_types",
     "parity",
     "prefix",
     "product",
@@ -48,8 +49,10 @@ FAMILIES: dict[str, type[Workload]] = {
 }
 
 
-ON_TYPES: dict[str, type[Workload]] = {family.kind: family for family in (Histogram, Prefix, AllRange)}
-"""Families that any single attribute has, given by n alone."""
+ON_TYPES: dict[str, type[Workload]] = {
+    family.kind: family for family in (Histogram, Prefix, AllRange, WidthRange, AllMarginals, KWayMarginals, Parity)
+}
+"""Families that a plain list of n types can have; those over attributes read the types as d yes-or-no answers, n = 2^d."""
 
 
 def histogram(n: int) -> Workload:
@@ -100,6 +103,25 @@ def union(parts: Sequence[Workload], weights: Sequence[float] | None = None) -> 
 def product(factors: Sequence[Workload]) -> Workload:
     """Every combination of one query a factor, over the product of the factors' types."""
     return Product(factors)
+
+
+def on_types(kind: str, n: int, **parameters: int) -> Workload:
+    """The workload ``kind`` of `ON_TYPES` on ``n`` types; those over yes-or-no attributes need n = 2^d.
+
+    ``parameters``: ``width`` of ranges, ``k`` attributes of a marginal, ``max_weight`` of parities.
+    ValueError when the kind is unknown, does not fit n, or a parameter is wrong.
+    """
+    if kind not in ON_TYPES:
+        raise ValueError(f"Unknown workload {kind!r}; choose one of {', '.join(ON_TYPES)}.")
+    if not issubclass(ON_TYPES[kind], (AllMarginals, KWayMarginals, Parity)):
+        return from_spec({"kind": kind, "n": n, **parameters})
+    if n & (n - 1):
+        raise ValueError(
+            f"{ON_TYPES[kind].title} reads the types as yes-or-no answers, so it needs a power of two of them; there are {n:,}."
+        )
+    d = n.bit_length() - 1
+    attributes = {"d": d} if kind == "parity" else {"shape": [2] * d}
+    return from_spec({"kind": kind, **attributes, **parameters})
 
 
 def from_spec(spec: dict[str, Any]) -> Workload:

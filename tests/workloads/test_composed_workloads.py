@@ -165,3 +165,13 @@ def test_many_attributes_stay_structured():
 def test_bad_workloads_get_a_sentence(build, sentence):
     with pytest.raises(ValueError, match=sentence):
         build()
+
+
+def test_types_read_as_yes_or_no_answers():
+    assert workloads.on_types("k_way_marginals", 8, k=2) == workloads.k_way_marginals(3, 2)
+    assert workloads.on_types("parity", 8) == workloads.parity(3)
+    assert workloads.on_types("width_range", 8, width=3) == workloads.width_range(8, 3)
+    with pytest.raises(ValueError, match="power of two of them; there are 6"):
+        workloads.on_types("all_marginals", 6)
+    with pytest.raises(ValueError, match="does not fit"):
+        workloads.on_types("prefix", 8, k=2)
