@@ -47,8 +47,8 @@ def collect(
     users = int(counts.sum())
     if users == 0:
         raise ValueError("There are no users to simulate.")
-    if trials < 1:
-        raise ValueError(f"The number of trials must be at least 1; got {trials}.")
+    if isinstance(trials, bool) or not isinstance(trials, (int, np.integer)) or trials < 1:
+        raise ValueError(f"The number of trials must be a whole number of at least 1; got {trials!r}.")
     if reason := mechanism.supports(workload):
         raise ValueError(reason)
     kept: dict[str, list[np.ndarray]] = {name: [] for name in estimators}

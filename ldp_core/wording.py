@@ -26,22 +26,23 @@ def count(value: float) -> str:
 
 def users(value: float) -> str:
     """Users needed, whole and rounded up to three significant digits: 18237 -> "18,300 users"."""
-    return _people(value, math.ceil)
+    return _people(value, up=True)
 
 
 def at_least(value: float) -> str:
     """A lower bound on users, rounded down so that it stays true: 18237 -> "18,200 users"."""
-    return _people(math.ceil(value) if math.isfinite(value) else value, math.floor)
+    return _people(value, up=False)
 
 
-def _people(value: float, rounding) -> str:
+def _people(value: float, up: bool) -> str:
     if not math.isfinite(value):
         return "unlimited users"
     if value <= 0:
         return "0 users"
-    unit = 10 ** max(0, math.floor(math.log10(value)) - 2)
-    needed = rounding(value / unit + (1e-9 if rounding is math.floor else -1e-9)) * unit
-    return f"{needed:,} user{'s' if needed != 1 else ''}"
+    people = math.ceil(value - 1e-9)  # a whole number may come out of a computation a little above itself
+    unit = 10 ** max(0, len(str(people)) - 3)
+    shown = (-(-people // unit) if up else people // unit) * unit
+    return f"{shown:,} user{'s' if shown != 1 else ''}"
 
 
 def whole(value: float) -> str:
@@ -68,6 +69,7 @@ def duration(seconds: float) -> str:
     """A time span: 75 -> "1 min 15 s"."""
     if seconds < 1:
         return "under a second"
-    if seconds < 60:
+    if round(seconds) < 60:
         return f"{significant(seconds, 2)} s"
-    return f"{int(seconds // 60)} min {int(seconds % 60)} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s"

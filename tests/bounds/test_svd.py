@@ -1,0 +1,126 @@
+"""The bounds from singular values: formulas, and no mechanism below them."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ldp_core import analysis, bounds, mechanisms, workloads
+
+MAKERS = [workloads.histogram, workloads.prefix, workloads.all_range]
+makers = st.sampled_from(MAKERS)
+
+
+def centred_by_formula(W, epsilon, prior):
+    """n (|W p|^2 + |W S P|_*^2 / sinh(epsilon/2)^2), by NumPy's singular values."""
+    n = len(prior)
+    root = np.sqrt(prior)
+    centred = W * root @ (np.eye(n) - np.outer(root, root))
+    nuclear = np.linalg.svd(centred, compute_uv=False).sum()
+    return n * (((W @ prior) ** 2).sum() + nuclear**2 / math.sinh(epsilon / 2) ** 2)
+
+
+def random_strategy(rng, n, epsilon, rows, two_valued):
+    """Columns sum to one, rows within e^epsilon: any rows within the ratio, complemented by their mirror images."""
+    E = math.exp(epsilon)
+    share = rng.random((rows, n)) < rng.uniform(0.05, 0.95, (rows, 1)) if two_valued else rng.random((rows, n))
+    high = 1 + (E - 1) * share
+    weights = rng.dirichlet(np.ones(rows))[:, None]
+    return np.vstack([high, 1 + E - high]) * np.vstack([weights, weights]) / (1 + E)
+
+
+@settings(max_examples=30, deadline=None)
+@given(makers, st.integers(2, 24), st.floats(0.01, 8))
+def test_svd_is_the_squared_sum_of_singular_values_over_e_epsilon(maker, n, epsilon):
+    workload = maker(n)
+    expected = np.linalg.svd(workload.matrix, compute_uv=False).sum() ** 2 / math.exp(epsilon)
+    assert bounds.svd(workload, epsilon) == pytest.approx(expected)
+
+
+@settings(max_examples=30, deadline=None)
+@given(makers, st.integers(2, 24), st.floats(0.01, 8))
+def test_centred_svd_is_its_formula(maker, n, epsilon):
+    workload = maker(n)
+    uniform = np.full(n, 1 / n)
+    expected = centred_by_formula(workload.matrix, epsilon, uniform)
+    # Past the exact zero that belongs to sqrt p, eigenvalues resolve singular values to 1e-8 of the largest.
+    assert bounds.centred_svd(workload, epsilon) == pytest.approx(expected, rel=1e-6)
+    assert bounds.centred_svd(workload, epsilon, uniform) == pytest.approx(expected, rel=1e-6)
+
+
+@settings(max_examples=30, deadline=None)
+@given(makers, st.integers(2, 12), st.floats(0.1, 5), st.integers(0, 2**32 - 1))
+def test_centred_svd_with_a_prior_is_its_formula(maker, n, epsilon, seed):
+    workload, prior = maker(n), np.random.default_rng(seed).dirichlet(np.ones(n))
+    expected = centred_by_formula(workload.matrix, epsilon, prior)
+    assert bounds.centred_svd(workload, epsilon, prior) == pytest.approx(expected, rel=1e-6)
+
+
+def test_published_values():
+    assert bounds.centred_svd(workloads.prefix(32), 1.0) == pytest.approx(7291.3, abs=0.05)
+    # The paper's Example 5.8: on the histogram, n^2 / e^epsilon.
+    assert bounds.svd(workloads.histogram(32), 1.0) == pytest.approx(32**2 / math.e)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.sampled_from(["randomized_response", "subset_selection", "hadamard", "hierarchical"]),
+    makers,
+    st.integers(2, 24),
+    st.floats(0.05, 8),
+)
+def test_no_closed_form_mechanism_is_below(name, maker, n, epsilon):
+    workload = maker(n)
+    value = analysis.objective(mechanisms.create(name, n, epsilon), workload) * (1 + 1e-9)
+    assert bounds.svd(workload, epsilon) <= value
+    assert bounds.centred_svd(workload, epsilon) <= value
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
+@pytest.mark.parametrize("maker", MAKERS)
+def test_no_optimised_mechanism_is_below(maker, epsilon):
+    workload = maker(16)
+    mechanism = mechanisms.create("optimized_gradient", epsilon=epsilon, workload=workload, max_rounds=150)
+    value = analysis.objective(mechanism, workload)
+    assert max(bounds.svd(workload, epsilon), bounds.centred_svd(workload, epsilon)) <= value
+
+
+@settings(max_examples=60, deadline=None)
+@given(makers, st.integers(2, 8), st.floats(0.3, 4), st.booleans(), st.booleans(), st.integers(0, 2**32 - 1))
+def test_no_strategy_is_below_for_any_prior(maker, n, epsilon, two_valued, with_prior, seed):
+    rng = np.random.default_rng(seed)
+    workload, Q = maker(n), random_strategy(rng, n, epsilon, 4 * n, two_valued)
+    assert Q.sum(axis=0) == pytest.approx(np.ones(n))
+    assert (Q.max(axis=1) / Q.min(axis=1)).max() <= math.exp(epsilon) * (1 + 1e-9)
+    prior = rng.dirichlet(np.ones(n)) if with_prior else np.full(n, 1 / n)
+    M = Q.T @ (Q / (Q @ prior)[:, None])
+    if np.linalg.cond(M) < 1e10:
+        value = n * np.trace(np.linalg.solve(M, workload.gram_dense()))
+        assert bounds.centred_svd(workload, epsilon, prior) <= value * (1 + 1e-6)
+        if not with_prior:
+            assert bounds.svd(workload, epsilon) <= value * (1 + 1e-6)
+
+
+@pytest.mark.parametrize(("n", "size"), [(3, 1), (6, 2), (40, 8)])
+def test_the_centred_bound_is_attained_where_the_best_subset_size_is_whole(n, size):
+    # With k = n / (e^epsilon + 1) every row has the largest variance allowed, and all directions share it evenly.
+    epsilon, workload = math.log(n / size - 1), workloads.histogram(n)
+    exact = analysis.objective(mechanisms.create("subset_selection", n, epsilon), workload)
+    assert bounds.centred_svd(workload, epsilon) == pytest.approx(exact, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "prior", [[0.5, 0.5], [0.5, 0.6, -0.1], [0.5, 0.5, 0.5], [float("nan"), 0.5, 0.5], np.full((3, 1), 1 / 3)]
+)
+def test_bad_priors_are_refused(prior):
+    with pytest.raises(ValueError, match="one non-negative probability for each of the 3 types"):
+        bounds.centred_svd(workloads.prefix(3), 1.0, np.array(prior))
+
+
+@pytest.mark.parametrize("bound", [bounds.svd, bounds.centred_svd])
+@pytest.mark.parametrize("epsilon", [0, -1, float("nan"), 1000, "one"])
+def test_bad_epsilon_is_refused(bound, epsilon):
+    with pytest.raises(ValueError, match=r"[Ee]psilon"):
+        bound(workloads.prefix(3), epsilon)

@@ -1,0 +1,249 @@
+"""Randomized response and subset selection: closed forms against their written-out strategies and exact enumeration."""
+
+import math
+from collections import Counter
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from ldp_core import analysis, workloads
+from ldp_core.mechanisms import ExplicitMechanism, exchangeable
+from ldp_core.mechanisms.exchangeable import RandomizedResponse, SubsetSelection, best_subset_size
+
+MAKERS = [workloads.histogram, workloads.prefix, workloads.all_range]
+EVERY_SUBSET = [(n, k) for n in range(2, 10) for k in range(1, n)]
+
+
+def subset_strategy(n, k, epsilon):
+    """Rows 1 + (E - 1) 1_S over all sets S of k types, columns normalised."""
+    rows = [[math.exp(epsilon) if u in S else 1.0 for u in range(n)] for S in combinations(range(n), k)]
+    return np.array(rows) / np.sum(rows, axis=0)
+
+
+@pytest.mark.parametrize(("n", "k"), EVERY_SUBSET)
+def test_subset_selection_equals_its_enumeration(n, k):
+    epsilon = 0.3 + 0.4 * k
+    closed = SubsetSelection(n, epsilon, k)
+    explicit = ExplicitMechanism("enumerated", subset_strategy(n, k, epsilon), epsilon)
+    members = np.array([[u in S for u in range(n)] for S in combinations(range(n), k)], dtype=float)
+    Q = explicit.strategy
+    assert closed.strategy == pytest.approx(Q, rel=1e-12)
+    assert closed.p == pytest.approx(members[:, 0] @ Q[:, 0])
+    assert closed.q == pytest.approx(members[:, 1] @ Q[:, 0])
+    assert closed.both_own == pytest.approx((members[:, 0] * members[:, 1]) @ Q[:, 0])
+    if n > 2:
+        assert closed.both_other == pytest.approx((members[:, 1] * members[:, 2]) @ Q[:, 0])
+    assert closed.information() == pytest.approx(explicit.information())
+    counts = np.arange(n) * 7 + 1
+    assert closed.covariance(counts) == pytest.approx(explicit.covariance(counts), rel=1e-6, abs=1e-6)
+    for maker in MAKERS:
+        assert closed.variance_profile(maker(n)) == pytest.approx(explicit.variance_profile(maker(n)), rel=1e-7)
+    # The same tally of sets gives the same estimate: the closed form is the optimal reconstruction.
+    tally = np.random.default_rng(n).multinomial(100, np.full(len(Q), 1 / len(Q)))
+    sets = np.array(list(combinations(range(n), k)))
+    estimate = closed.estimate(closed.aggregate(np.repeat(sets, tally, axis=0))).counts()
+    assert estimate == pytest.approx(explicit.reconstruction @ tally, abs=1e-6 * np.abs(estimate).max())
+
+
+@pytest.mark.parametrize("size", [1, 1199])
+def test_large_strategies_written_out_are_probabilities(size):
+    mechanism = SubsetSelection(1200, 8.0, size)
+    Q = mechanism.strategy
+    assert Q.sum(axis=0) == pytest.approx(np.ones(1200), abs=1e-12)
+    assert np.log(Q.max() / Q.min()) <= 8.0
+    assert Q.max() / Q.min() == pytest.approx(math.exp(8.0))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(2, 20), st.floats(0.05, 8), st.sampled_from(MAKERS))
+def test_randomized_response_equals_its_matrix(n, epsilon, maker):
+    closed = RandomizedResponse(n, epsilon)
+    Q = np.ones((n, n)) + np.expm1(epsilon) * np.eye(n)
+    explicit = ExplicitMechanism("matrix", Q / Q.sum(axis=0), epsilon)
+    assert closed.strategy == pytest.approx(explicit.strategy, rel=1e-12)
+    assert closed.information() == pytest.approx(explicit.information())
+    assert closed.variance_profile(maker(n)) == pytest.approx(explicit.variance_profile(maker(n)), rel=1e-6)
+    assert closed.variance_profile(maker(n)) == pytest.approx(SubsetSelection(n, epsilon, 1).variance_profile(maker(n)))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(2, 3000), st.floats(0.001, 20), st.data())
+def test_audit_never_exceeds_epsilon(n, epsilon, data):
+    size = data.draw(st.integers(1, n - 1))
+    for mechanism in (RandomizedResponse(n, epsilon), SubsetSelection(n, epsilon, size)):
+        assert mechanism.audit().epsilon <= epsilon
+        assert mechanism.audit().epsilon == pytest.approx(epsilon, rel=1e-9)
+        assert 0 < mechanism.q < mechanism.p < 1
+
+
+# --- the best size ------------------------------------------------------------------------------------------------
+
+
+def histogram_objective(n, k, epsilon):
+    """tr M^-1 for two-valued rows with k high entries (design notes): M has the eigenvalue 1 and n - 1 equal others."""
+    E = math.exp(epsilon)
+    high, low = E * n / (E * k + n - k), n / (E * k + n - k)
+    variance = k / n * high**2 + (n - k) / n * low**2 - 1
+    return 1 + (n - 1) ** 2 / variance
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.integers(2, 400), st.floats(0.001, 12))
+def test_the_best_size_is_the_best_of_all(n, epsilon):
+    values = [histogram_objective(n, k, epsilon) for k in range(1, n)]
+    chosen = best_subset_size(n, epsilon)
+    assert values[chosen - 1] <= min(values) * (1 + 1e-9)
+    mechanism = SubsetSelection(n, epsilon)
+    assert mechanism.size == chosen == mechanism.parameters["size"]
+    assert analysis.objective(mechanism, workloads.histogram(n)) == pytest.approx(min(values), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("n", "epsilon", "expected", "size"),
+    [
+        (32, 0.5, 15061.073, None),
+        (32, 1, 3543.442, None),
+        (32, 2, 697.332, None),
+        (32, 3, 217.511, None),
+        (32, 4, 80.066, None),
+        (64, 1, 14618.66, 17),
+        (128, 1, 59403.44, 34),
+    ],
+)
+def test_known_optima(n, epsilon, expected, size):
+    mechanism = SubsetSelection(n, epsilon)
+    assert analysis.objective(mechanism, workloads.histogram(n)) == pytest.approx(expected, rel=3e-6)
+    assert size in (None, mechanism.size)
+
+
+@pytest.mark.parametrize("size", [0, 5, -1, 2.5, True, "2", float("nan"), [2]])
+def test_bad_sizes_are_refused(size):
+    with pytest.raises(ValueError, match="whole number from 1 to 4"):
+        SubsetSelection(5, 1.0, size)
+
+
+# --- what is sent -------------------------------------------------------------------------------------------------
+
+
+def exact_bit_sums(counts, k, p):
+    """Distribution of the bit sums of all users, by enumerating every set of every user."""
+    n, total = len(counts), Counter({(0,) * len(counts): 1.0})
+    for u in np.repeat(np.arange(n), counts):
+        sets = list(combinations(range(n), k))
+        inside = sum(u in S for S in sets)
+        step = Counter()
+        for sums, chance in total.items():
+            for S in sets:
+                after = tuple(s + (j in S) for j, s in enumerate(sums))
+                step[after] += chance * (p / inside if u in S else (1 - p) / (len(sets) - inside))
+        total = step
+    return total
+
+
+@pytest.mark.parametrize(
+    ("counts", "k"), [((2, 1, 1), 1), ((2, 1, 1), 2), ((1, 0, 2, 1), 2), ((0, 3, 0, 1), 3), ((4, 1), 1)]
+)
+def test_simulated_bit_sums_have_the_exact_distribution(counts, k):
+    mechanism, rng, draws = SubsetSelection(len(counts), 1.2, k), np.random.default_rng(1), 4000
+    exact = exact_bit_sums(counts, k, mechanism.p)
+    values = np.repeat(np.arange(len(counts)), counts)
+    for draw in (
+        lambda: mechanism.simulate(np.array(counts), rng),
+        lambda: mechanism.aggregate(mechanism.privatize(values, rng)),
+    ):
+        seen = Counter(tuple(draw().data.tolist()) for _ in range(draws))
+        assert set(seen) <= set(exact)
+        common = [o for o in exact if exact[o] * draws >= 5]
+        observed = [seen[o] for o in common] + [draws - sum(seen[o] for o in common)]
+        expected = [draws * exact[o] for o in common] + [draws * (1 - sum(exact[o] for o in common))]
+        if expected[-1] < 1:  # (nearly) no rare outcomes left to pool
+            observed, expected = observed[:-1], np.array(expected[:-1]) * sum(observed[:-1]) / sum(expected[:-1])
+        assert stats.chisquare(observed, expected).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("k", [1, 3, 6])
+def test_simulated_bit_sums_have_the_exact_mean_and_covariance(k):
+    n, trials, counts = 7, 2000, np.array([50, 0, 3, 120, 0, 9, 30])
+    mechanism, rng = SubsetSelection(n, 0.8, k), np.random.default_rng(2)
+    sums = np.array([mechanism.simulate(counts, rng).data for _ in range(trials)])
+    assert (sums.sum(axis=1) == k * counts.sum()).all()
+    mean = mechanism.q * counts.sum() + (mechanism.p - mechanism.q) * counts
+    covariance = mechanism.covariance(counts) * (mechanism.p - mechanism.q) ** 2
+    assert np.abs((sums.mean(axis=0) - mean) / np.sqrt(np.diag(covariance) / trials)).max() < 4.5
+    centred = sums - mean
+    pairs = centred[:, :, None] * centred[:, None, :]
+    error = pairs.std(axis=0) / math.sqrt(trials)
+    assert np.abs((pairs.mean(axis=0) - covariance) / error).max() < 4.5
+
+
+def test_sets_are_sets_with_the_right_odds():
+    mechanism, rng, users = SubsetSelection(5, 1.0, 2), np.random.default_rng(3), 60_000
+    sets = np.sort(mechanism.privatize(np.full(users, 3), rng), axis=1)
+    assert (sets[:, 0] < sets[:, 1]).all()
+    seen = Counter(map(tuple, sets.tolist()))
+    chances = dict(zip(combinations(range(5), 2), mechanism.strategy[:, 3], strict=True))
+    assert stats.chisquare([seen[s] for s in chances], [users * c for c in chances.values()]).pvalue > 1e-4
+
+
+def test_responses_have_the_right_odds():
+    mechanism, rng, users = RandomizedResponse(4, 1.0), np.random.default_rng(4), 60_000
+    seen = np.bincount(mechanism.privatize(np.full(users, 2), rng), minlength=4)
+    assert stats.chisquare(seen, users * mechanism.strategy[:, 2]).pvalue > 1e-4
+
+
+def test_simulated_responses_have_the_exact_distribution():
+    counts, draws = np.array([2, 0, 1]), 20_000
+    mechanism, rng = RandomizedResponse(3, 1.0), np.random.default_rng(5)
+    exact = Counter()
+    for outputs in product(range(3), repeat=3):
+        tally = tuple(np.bincount(outputs, minlength=3).tolist())
+        exact[tally] += np.prod([mechanism.strategy[y, u] for y, u in zip(outputs, [0, 0, 2], strict=True)])
+    seen = Counter(tuple(mechanism.simulate(counts, rng).data.tolist()) for _ in range(draws))
+    assert stats.chisquare([seen[o] for o in exact], [draws * c for c in exact.values()]).pvalue > 1e-4
+
+
+def test_more_users_than_one_hypergeometric_draw_takes_are_simulated_in_batches(monkeypatch):
+    counts = np.array([3 * 10**9, 0, 5, 10**9])
+    mechanism = SubsetSelection(4, 1.0, 2)
+    reports = mechanism.simulate(counts, np.random.default_rng(0))
+    spread = np.sqrt(np.diag(mechanism.covariance(counts)))
+    assert reports.users == counts.sum()
+    assert (np.abs(mechanism.estimate(reports).counts() - counts) < 5 * spread).all()
+    # The split into batches changes nothing in distribution: small batches against the exact covariance.
+    monkeypatch.setattr(exchangeable, "_HYPERGEOMETRIC_USERS", 7)
+    few, rng = np.array([10, 0, 5, 20]), np.random.default_rng(1)
+    estimates = np.array([mechanism.estimate(mechanism.simulate(few, rng)).counts() for _ in range(1000)])
+    spread = np.sqrt(np.diag(mechanism.covariance(few)))
+    assert (np.abs(estimates.mean(axis=0) - few) < 4.5 * spread / math.sqrt(1000)).all()
+    assert estimates.std(axis=0) == pytest.approx(spread, rel=4.5 / math.sqrt(2 * 1000))
+
+
+def test_sets_of_the_wrong_length_are_refused():
+    with pytest.raises(ValueError, match="must hold 2 types"):
+        SubsetSelection(5, 1.0, 2).aggregate(np.zeros((4, 3), dtype=int))
+    with pytest.raises(ValueError, match="from 0 to 4"):
+        SubsetSelection(5, 1.0, 2).aggregate(np.array([[0, 5]]))
+
+
+def test_bits_number_all_reports():
+    assert RandomizedResponse(5, 1.0).bits_per_report == 3
+    assert SubsetSelection(5, 1.0, 2).bits_per_report == 4  # 10 subsets
+    assert SubsetSelection(4, 1.0, 1).bits_per_report == 2
+    assert SubsetSelection(2000, 1.0, 500).bits_per_report == math.ceil(math.log2(math.comb(2000, 500)))
+
+
+def test_sizes_past_any_matrix_work_in_closed_form():
+    n = 2**20
+    workload = workloads.prefix(n)
+    for mechanism in (RandomizedResponse(n, 1.0), SubsetSelection(n, 1.0)):
+        profile = mechanism.variance_profile(workload)
+        assert profile.shape == (n,)
+        assert profile.min() > 0
+        assert mechanism.strategy is None
+        assert mechanism.audit().epsilon <= 1
+        with pytest.raises(ValueError, match="too large"):
+            mechanism.covariance(np.ones(n))

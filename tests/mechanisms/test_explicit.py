@@ -1,0 +1,183 @@
+"""Explicit strategies against the definitions, computed naively."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from ldp_core import workloads
+from ldp_core.mechanisms import ExplicitMechanism
+
+MAKERS = [workloads.histogram, workloads.prefix, workloads.all_range]
+
+
+def random_strategy(seed, m, n, epsilon=1.0):
+    """(m, n) columns sum to one; ratios within a row stay well inside a factor e^epsilon of their share."""
+    Q = np.random.default_rng(seed).uniform(1, math.exp(epsilon / 2), (m, n))
+    return Q / Q.sum(axis=0)
+
+
+def mechanism_of(Q, epsilon=1.0):
+    return ExplicitMechanism("custom", Q, epsilon)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(2, 7), st.integers(0, 5), st.integers(0, 2**32 - 1), st.sampled_from(MAKERS))
+def test_information_reconstruction_and_profile_follow_the_definitions(n, more, seed, maker):
+    Q = random_strategy(seed, n + more, n, epsilon=3.0)
+    D = np.diag(Q.sum(axis=1))
+    M = Q.T @ np.linalg.inv(D) @ Q
+    if np.linalg.cond(M) > 1e8:  # a nearly singular draw would compare rounding errors
+        return
+    R = np.linalg.inv(M) @ Q.T @ np.linalg.inv(D)
+    mechanism, workload = mechanism_of(Q, 3.0), maker(n)
+    assert mechanism.information() == pytest.approx(M)
+    assert mechanism.reconstruction == pytest.approx(R, rel=1e-5, abs=1e-6)
+    assert mechanism.reconstruction @ Q == pytest.approx(np.eye(n), abs=1e-7)
+    V = workload.matrix @ R
+    profile = [sum(Q[y, u] * V[:, y] @ V[:, y] for y in range(n + more)) - workload.gram_diag[u] for u in range(n)]
+    assert mechanism.variance_profile(workload) == pytest.approx(np.array(profile), rel=1e-5)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(2, 5), st.integers(1, 6), st.integers(0, 2**32 - 1), st.sampled_from(MAKERS))
+def test_no_unbiased_reconstruction_has_a_smaller_average(n, more, seed, maker):
+    Q, workload = random_strategy(seed, n + more, n), maker(n)
+    mechanism = mechanism_of(Q)
+    R, W = mechanism.reconstruction, workload.matrix
+    # Every other unbiased reconstruction differs by rows that Q maps to zero.
+    null = np.linalg.svd(Q.T)[2][n:]
+    other = R + np.random.default_rng(seed + 1).normal(size=(n, more)) @ null * np.abs(R).max()
+    assert other @ Q == pytest.approx(np.eye(n), abs=1e-6)
+    average = (Q.sum(axis=1) * ((W @ other) ** 2).sum(axis=0)).sum() / n - workload.trace / n
+    assert mechanism.variance_profile(workload).mean() <= average * (1 + 1e-9)
+
+
+def test_covariance_is_that_of_independent_users():
+    Q, counts = random_strategy(1, 6, 4), np.array([10, 0, 7, 300])
+    mechanism = mechanism_of(Q)
+    R = mechanism.reconstruction
+    tally = sum(x * (np.diag(q) - np.outer(q, q)) for x, q in zip(counts, Q.T, strict=True))
+    assert mechanism.covariance(counts) == pytest.approx(R @ tally @ R.T)
+
+
+def test_reports_are_drawn_from_the_columns():
+    Q = np.array([[0.5, 0.0, 0.25], [0.125, 1.0, 0.25], [0.375, 0.0, 0.5]])
+    mechanism, rng = mechanism_of(Q, 20.0), np.random.default_rng(0)
+    for u in range(3):
+        drawn = np.bincount(mechanism.privatize(np.full(40_000, u), rng), minlength=3)
+        possible = Q[:, u] > 0
+        assert drawn[~possible].sum() == 0
+        if possible.sum() > 1:
+            assert stats.chisquare(drawn[possible], 40_000 * Q[possible, u]).pvalue > 1e-4
+
+
+def test_simulated_tallies_have_the_exact_distribution():
+    Q, counts, draws = random_strategy(2, 3, 2), np.array([2, 3]), 8000
+    mechanism, rng = mechanism_of(Q), np.random.default_rng(0)
+    exact = {}
+    for first in np.ndindex(3, 3):
+        for second in np.ndindex(3, 3, 3):
+            tally = tuple(np.bincount([*first, *second], minlength=3).tolist())
+            chance = np.prod(Q[list(first), 0]) * np.prod(Q[list(second), 1])
+            exact[tally] = exact.get(tally, 0.0) + chance
+    outcomes = list(exact)
+    for draw in (
+        lambda: mechanism.simulate(counts, rng),
+        lambda: mechanism.aggregate(mechanism.privatize(np.array([0, 1, 1, 0, 1]), rng)),
+    ):
+        seen = dict.fromkeys(outcomes, 0)
+        for _ in range(draws):
+            seen[tuple(draw().data.tolist())] += 1
+        assert stats.chisquare(list(seen.values()), [draws * exact[o] for o in outcomes]).pvalue > 1e-4
+
+
+def test_many_outputs_are_simulated_in_chunks_of_types(monkeypatch):
+    mechanism, counts = mechanism_of(random_strategy(3, 9, 5)), np.array([5, 0, 7, 11, 2])
+    whole = mechanism.simulate(counts, np.random.default_rng(1))
+    monkeypatch.setattr("ldp_core.mechanisms.explicit._MULTINOMIAL_CELLS", 18)
+    chunked = mechanism.simulate(counts, np.random.default_rng(1))
+    assert np.array_equal(whole.data, chunked.data)
+    assert chunked.data.sum() == counts.sum()
+
+
+def test_a_strategy_that_merges_types_answers_only_what_it_can():
+    Q = np.array([[0.75, 0.25, 0.25], [0.25, 0.75, 0.75]])  # types 2 and 3 look the same
+    mechanism = mechanism_of(Q, 2.0)
+    for maker in MAKERS:
+        assert "types that the workload tells apart" in mechanism.supports(maker(3))
+        with pytest.raises(ValueError, match="cannot answer it"):
+            mechanism.variance_profile(maker(3))
+
+    class FirstAgainstTheRest(workloads.Prefix):
+        def apply_gram(self, x):
+            return x @ np.diag([1.0, 0, 0]) + x @ np.array([[0.0, 0, 0], [0, 1, 1], [0, 1, 1]])
+
+        gram_diag = np.ones(3)
+
+    answered = FirstAgainstTheRest(3)
+    assert mechanism.supports(answered) is None
+    # Two merged types are binary randomized response: 2 E / (E - 1)^2 per user, here with E = 3.
+    assert mechanism.variance_profile(answered) == pytest.approx(np.full(3, 2 * 3 / (3 - 1) ** 2))
+    estimate = mechanism.estimate(mechanism.simulate(np.array([4, 1, 3]), np.random.default_rng(0)))
+    assert not estimate.unbiased
+    assert estimate.counts()[1] == pytest.approx(estimate.counts()[2])
+
+
+@pytest.mark.parametrize("n", [2, 32, 256])
+def test_the_smallest_epsilon_still_identifies_all_types(n):
+    Q = np.ones((n, n)) + np.expm1(0.001) * np.eye(n)
+    mechanism, workload = mechanism_of(Q / Q.sum(axis=0), 0.01), workloads.histogram(n)
+    expected = (n - 1) * (n / np.expm1(0.001) ** 2 + 2 / np.expm1(0.001))
+    assert mechanism.supports(workload) is None
+    assert mechanism.variance_profile(workload) == pytest.approx(np.full(n, expected), rel=1e-3)
+
+
+def test_audit_names_the_pair_of_the_largest_ratio():
+    Q = np.array([[0.2, 0.4, 0.3], [0.3, 0.3, 0.35], [0.5, 0.3, 0.35]])
+    audit = mechanism_of(Q).audit()
+    assert audit.epsilon == pytest.approx(math.log(2), rel=1e-12)
+    assert audit.worst_pair == (1, 0)
+    Q = np.array([[0.5, 0.0], [0.5, 1.0]])
+    assert mechanism_of(Q, 20.0).audit().epsilon == math.inf
+
+
+def test_the_strategy_is_a_copy_that_nobody_changes():
+    Q = random_strategy(4, 4, 3)
+    mechanism = mechanism_of(Q)
+    digest = mechanism.digest
+    Q[0, 0] = 9
+    assert mechanism.strategy.max() < 1
+    with pytest.raises(ValueError, match="read-only"):
+        mechanism.strategy[0, 0] = 0
+    changed = mechanism.strategy.copy()
+    changed[0, 0] = np.nextafter(changed[0, 0], 1)
+    assert mechanism_of(changed).digest != digest
+    assert mechanism_of(mechanism.strategy).digest == digest
+
+
+@pytest.mark.parametrize(
+    ("strategy", "words"),
+    [
+        ([[0.5, 0.5], [0.5, 0.4]], "each column of a strategy"),
+        ([[1.5, 0.5], [-0.5, 0.5]], "finite and not negative"),
+        ([[np.nan, 0.5], [0.5, 0.5]], "finite and not negative"),
+        ([[np.inf, 0.5], [0.5, 0.5]], "finite and not negative"),
+        ([[0.0, 0.0], [0.5, 0.5], [0.5, 0.5]], "no one ever sends"),
+        ([[1.0, 1.0]], "at least 2 outputs"),
+        ([[0.5], [0.5]], "2 types"),
+        ([0.5, 0.5], "2 outputs by 2 types"),
+    ],
+)
+def test_bad_strategies_are_refused(strategy, words):
+    with pytest.raises(ValueError, match=words):
+        mechanism_of(np.array(strategy))
+
+
+def test_bad_outputs_are_refused():
+    mechanism = mechanism_of(random_strategy(5, 4, 3))
+    with pytest.raises(ValueError, match="from 0 to 3"):
+        mechanism.aggregate(np.array([4]))

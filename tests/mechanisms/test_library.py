@@ -1,0 +1,320 @@
+"""What every registered mechanism promises, whatever its family."""
+
+import inspect
+import math
+
+import numpy as np
+import pytest
+
+from ldp_core import analysis, mechanisms, workloads
+from ldp_core.mechanisms import FiniteOutput, Mechanism
+
+N = 8
+COUNTS = np.array([260, 0, 90, 31, 400, 7, 0, 150])
+MAKERS = (workloads.histogram, workloads.prefix, workloads.all_range)
+NAMES = mechanisms.names()
+CLOSED = [name for name in NAMES if not mechanisms.spec(name).needs_workload]
+NEEDED = {"randomized_response", "subset_selection", "hadamard", "hierarchical", "optimized_gradient"}
+
+
+def make(name, n=N, epsilon=1.0, maker=workloads.prefix, **parameters):
+    """The mechanism, its fit (where it has one) cut short: the contract holds after any number of rounds."""
+    if mechanisms.spec(name).needs_workload:
+        quick = {"max_rounds": 40} if "max_rounds" in inspect.signature(mechanisms.spec(name).build).parameters else {}
+        return mechanisms.create(name, n, epsilon, workload=maker(n), **quick, **parameters)
+    return mechanisms.create(name, n, epsilon, **parameters)
+
+
+def answerable(mechanism):
+    """The named workloads that the mechanism answers: at least one."""
+    found = [maker(mechanism.n) for maker in MAKERS if mechanism.supports(maker(mechanism.n)) is None]
+    assert found
+    return found
+
+
+def within(samples, expected, scale=0.0, errors=5.0):
+    """Whether means over the first axis are within so many of their standard errors of what is expected.
+
+    ``scale`` is the size of what was added up: where a figure is known exactly only rounding is left.
+    """
+    error = samples.std(axis=0, ddof=1) / math.sqrt(len(samples))
+    return np.all(np.abs(samples.mean(axis=0) - expected) <= errors * error + 1e-9 * scale)
+
+
+def arrays(reports):
+    """The data of reports as a tuple of arrays, whatever the family."""
+    return reports.data if isinstance(reports.data, tuple) else (reports.data,)
+
+
+def same(one, other):
+    return all(np.array_equal(a, b) for a, b in zip(arrays(one), arrays(other), strict=True))
+
+
+def collected(mechanism, rng, trials, per_user):
+    """Estimates of repeated collections from the users ``COUNTS``."""
+    values = np.repeat(np.arange(mechanism.n), COUNTS)
+    estimates = []
+    for _ in range(trials):
+        if per_user:
+            reports = mechanism.aggregate(mechanism.privatize(rng.permutation(values), rng))
+        else:
+            reports = mechanism.simulate(COUNTS, rng)
+        assert reports.users == COUNTS.sum()
+        estimates.append(mechanism.estimate(reports))
+    return estimates
+
+
+def test_the_library_is_complete():
+    assert set(NAMES) >= NEEDED
+    for name in NAMES:
+        entry = mechanisms.spec(name)
+        assert entry.name == name
+        assert entry.title
+        assert entry.made_for
+        assert entry.paper
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_has_the_one_face(name):
+    mechanism = make(name)
+    assert isinstance(mechanism, Mechanism)
+    assert (mechanism.name, mechanism.n, mechanism.epsilon) == (name, N, 1.0)
+    assert 0 <= mechanism.delta < 1e-3
+    assert mechanism.bits_per_report >= 1
+    assert len(mechanism.explain()) > 40
+    assert dict(mechanism.parameters) == dict(make(name).parameters)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_audit_is_within_the_guarantee_in_floating_point(name):
+    rng = np.random.default_rng(0)
+    for epsilon in [0.001, 0.01, 0.1, 0.5, 1, 2, 5, 10, 20, *np.exp(rng.uniform(math.log(0.001), math.log(20), 20))]:
+        for n in (2, 3, N):
+            if mechanisms.spec(name).unsuitable(n, epsilon, workloads.prefix(n)):
+                continue
+            mechanism = make(name, n, epsilon)
+            audit = mechanism.audit()
+            assert audit.epsilon <= mechanism.epsilon == epsilon
+            assert audit.delta <= mechanism.delta
+            assert audit.method
+            one, other = audit.worst_pair
+            assert one != other
+            assert {one, other} <= set(range(n))
+
+
+@pytest.mark.parametrize("name", CLOSED)
+def test_closed_forms_spend_the_whole_epsilon(name):
+    for epsilon in (0.001, 1.0, 5.0, 20.0):
+        if mechanisms.spec(name).delta or mechanisms.spec(name).unsuitable(N, epsilon, workloads.prefix(N)):
+            continue
+        assert make(name, epsilon=epsilon).audit().epsilon == pytest.approx(epsilon, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_strategies_written_out_are_conditional_probabilities_within_the_guarantee(name):
+    mechanism = make(name)
+    Q = getattr(mechanism, "strategy", None)
+    if Q is None or mechanism.delta > 0:
+        pytest.skip("has no explicit strategy")
+    assert Q.min() > 0
+    assert Q.sum(axis=0) == pytest.approx(np.ones(N), abs=1e-12)
+    assert np.log(Q.max(axis=1) / Q.min(axis=1)).max() <= mechanism.epsilon
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_information_gives_the_best_objective_any_reconstruction_could_have(name):
+    mechanism = make(name)
+    if not isinstance(mechanism, FiniteOutput):
+        pytest.skip("has no information matrix")
+    M = mechanism.information()
+    assert M.shape == (N, N)
+    assert pytest.approx(M.T) == M
+    assert M.sum(axis=1) == pytest.approx(np.ones(N))
+    for workload in answerable(mechanism):
+        best = np.trace(np.linalg.pinv(M, rcond=1e-12, hermitian=True) @ workload.gram_dense())
+        assert best <= analysis.objective(mechanism, workload) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_query_variances_covariance_and_profile_agree(name):
+    mechanism = make(name)
+    for workload in answerable(mechanism):
+        profile = mechanism.variance_profile(workload)
+        variances = mechanism.query_variances(workload, COUNTS)
+        assert profile.shape == (N,)
+        assert profile.min() >= 0
+        assert variances.shape == (workload.num_queries,)
+        assert variances.sum() == pytest.approx(COUNTS @ profile)
+        if hasattr(mechanism, "covariance"):
+            C = mechanism.covariance(COUNTS)
+            assert pytest.approx(C.T) == C
+            assert np.linalg.eigvalsh(C).min() >= -1e-9 * np.trace(C)
+            W = workload.matrix
+            assert variances == pytest.approx(np.diag(W @ C @ W.T), abs=1e-9 * np.trace(C))
+
+
+@pytest.mark.parametrize("per_user", [True, False], ids=["privatize", "simulate"])
+@pytest.mark.parametrize("name", NAMES)
+def test_estimates_are_unbiased_with_the_stated_variances(name, per_user):
+    mechanism, trials = make(name), 1000
+    workload = answerable(mechanism)[-1]
+    estimates = collected(mechanism, np.random.default_rng(1), trials, per_user)
+    assert all(estimate.unbiased for estimate in estimates)
+    deviations = np.array([estimate.answers(workload) for estimate in estimates]) - workload.answers(COUNTS)
+    squared = np.array([estimate.squared_error(workload, COUNTS) for estimate in estimates])
+    assert within(deviations, 0, scale=COUNTS.sum())
+    assert within(deviations**2, mechanism.query_variances(workload, COUNTS), scale=squared.mean())
+    assert squared == pytest.approx((deviations**2).sum(axis=1))
+    assert within(squared, analysis.variance_on_data(mechanism, workload, COUNTS))
+    if hasattr(mechanism, "covariance"):
+        pairs = np.einsum("ti,tj->tij", deviations, deviations)
+        W = workload.matrix
+        assert within(pairs, W @ mechanism.covariance(COUNTS) @ W.T, scale=squared.mean())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_collecting_is_reproducible_and_leaves_its_input_alone(name):
+    mechanism, counts, values = make(name), COUNTS.copy(), np.repeat(np.arange(N), 3)
+    kept = values.copy()
+    one, again, other = (mechanism.simulate(counts, np.random.default_rng(seed)) for seed in (5, 5, 6))
+    assert same(one, again)
+    assert not same(one, other)
+    one, again = (mechanism.aggregate(mechanism.privatize(values, np.random.default_rng(5))) for _ in range(2))
+    assert same(one, again)
+    assert np.array_equal(counts, COUNTS)
+    assert np.array_equal(values, kept)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_merging_reports_equals_collecting_together(name):
+    mechanism, rng = make(name), np.random.default_rng(3)
+    workload = answerable(mechanism)[-1]
+    some = mechanism.aggregate(mechanism.privatize(np.arange(N), rng))
+    more = mechanism.aggregate(mechanism.privatize(np.repeat(np.arange(N), 20), rng))
+    both = some + more
+    assert both.users == some.users + more.users == 21 * N
+    assert both.mechanism_digest == mechanism.digest
+    for total, a, b in zip(arrays(both), arrays(some), arrays(more), strict=True):
+        assert np.array_equal(total, a + b)
+    assert same(both, more + some)
+    # Unbiased estimates are linear in the reports.
+    answers = [mechanism.estimate(reports).answers(workload) for reports in (some, more, both)]
+    assert answers[2] == pytest.approx(answers[0] + answers[1])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_reports_of_one_collection_can_be_aggregated_in_parts(name):
+    mechanism = make(name)
+    raw = mechanism.privatize(np.repeat(np.arange(N), 20), np.random.default_rng(3))
+    if not isinstance(raw, np.ndarray):
+        pytest.skip("reports are not the rows of one array")
+    whole, parts = mechanism.aggregate(raw), mechanism.aggregate(raw[:50]) + mechanism.aggregate(raw[50:])
+    assert parts.users == whole.users == 160
+    for a, b in zip(arrays(whole), arrays(parts), strict=True):
+        assert a == pytest.approx(b, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_users_and_one_type_only(name):
+    mechanism, rng = make(name), np.random.default_rng(4)
+    workload = answerable(mechanism)[-1]
+    nobody = mechanism.simulate(np.zeros(N, dtype=int), rng)
+    assert nobody.users == 0
+    assert mechanism.estimate(nobody).answers(workload) == pytest.approx(np.zeros(workload.num_queries))
+    assert mechanism.aggregate(mechanism.privatize(np.array([], dtype=int), rng)).users == 0
+    crowd = np.eye(N, dtype=int)[5] * 10**9
+    error = mechanism.estimate(mechanism.simulate(crowd, rng)).answers(workload) - workload.answers(crowd)
+    spread = np.sqrt(np.maximum(mechanism.query_variances(workload, crowd), 0))
+    assert (np.abs(error) <= 6 * spread + 1e-7 * 10**9).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_foreign_reports_are_refused(name):
+    mechanism = make(name)
+    for stranger in (make(name, epsilon=0.75), make(name, n=N // 2)):
+        reports = stranger.simulate(np.ones(stranger.n, dtype=int), np.random.default_rng(0))
+        assert reports.mechanism_digest != mechanism.digest
+        with pytest.raises(ValueError, match="made by another mechanism"):
+            mechanism.estimate(reports)
+        with pytest.raises(ValueError, match="cannot be added"):
+            _ = mechanism.simulate(COUNTS, np.random.default_rng(0)) + reports
+
+
+def test_no_two_mechanisms_share_a_digest():
+    digests = {make(name, epsilon=epsilon).digest for name in NAMES for epsilon in (1.0, 1.0 + 1e-12)}
+    assert len(digests) == 2 * len(NAMES)
+    assert all(make(name).digest == make(name).digest for name in NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_another_number_of_types_is_refused_in_words(name):
+    mechanism, workload = make(name), workloads.prefix(N + 1)
+    assert "9" in mechanism.supports(workload)
+    with pytest.raises(ValueError, match="types"):
+        mechanism.variance_profile(workload)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("counts", "words"),
+    [
+        (COUNTS[:-1], "one entry for each of the 8 types"),
+        (COUNTS - 1, "non-negative whole numbers"),
+        (COUNTS + 0.5, "non-negative whole numbers"),
+        (np.where(COUNTS == 0, np.nan, COUNTS), "non-negative whole numbers"),
+    ],
+)
+def test_bad_counts_are_refused(name, counts, words):
+    with pytest.raises(ValueError, match=words):
+        make(name).simulate(counts, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [([8], "from 0 to 7"), ([-1], "from 0 to 7"), ([0.5], "whole-number"), ([[1, 2]], "one-dimensional")],
+)
+def test_bad_values_are_refused(name, values, words):
+    with pytest.raises(ValueError, match=words):
+        make(name).privatize(np.array(values), np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("epsilon", [0, -1, 0.0009, 20.1, 1000, float("nan"), float("inf"), "one", None])
+def test_bad_epsilon_is_refused(name, epsilon):
+    with pytest.raises(ValueError, match=r"[Ee]psilon .*0\.001.* to 20"):
+        make(name, epsilon=epsilon)
+
+
+@pytest.mark.parametrize("name", CLOSED)
+@pytest.mark.parametrize("n", [1, 0, -4, 2.5, True])
+def test_bad_sizes_are_refused(name, n):
+    with pytest.raises(ValueError, match="at least 2 types"):
+        mechanisms.create(name, n)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_unknown_parameters_are_refused(name):
+    with pytest.raises(ValueError, match="no parameter 'colour'"):
+        make(name, colour="red")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_choice_offered_works_and_the_first_is_the_default(name):
+    for parameter, values in mechanisms.spec(name).choices.items():
+        default = make(name)
+        for value in values:
+            assert make(name, **{parameter: value}).audit().epsilon <= 1.0
+        assert make(name, **{parameter: values[0]}).digest == default.digest
+
+
+def test_create_says_what_is_missing():
+    with pytest.raises(ValueError, match="Unknown mechanism 'laplace'; choose one of randomized_response"):
+        mechanisms.create("laplace", n=4)
+    with pytest.raises(ValueError, match="number of types n, or a workload"):
+        mechanisms.create("hadamard")
+    with pytest.raises(ValueError, match="pass workload"):
+        mechanisms.create("optimized_gradient", n=4)
+    with pytest.raises(ValueError, match="4 types but n = 5"):
+        mechanisms.create("hadamard", n=5, workload=workloads.prefix(4))
+    assert mechanisms.create("hadamard", workload=workloads.prefix(4)).n == 4

@@ -1,0 +1,99 @@
+"""The core stands alone, and imports run one way along the sentence of the package docstring."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import ldp_core
+
+ROOT = Path(ldp_core.__file__).parent
+FILES = sorted(ROOT.rglob("*.py"))
+
+# A module imports from earlier lines only (and from its own package).
+LAYERS = [
+    {"privacy", "wording", "columns", "reading"},
+    {"domain", "gaussian_privacy"},
+    {"population"},
+    {"tables"},
+    {"workloads"},
+    {"optimize"},
+    {"mechanisms"},
+    {"analysis", "bounds", "estimators"},
+    {"simulate", "sweep"},
+    {"frames"},
+    {"deploy", "charts"},
+]
+RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
+TABLES = {"columns", "reading", "domain", "population", "tables"}
+MATHEMATICS = {"workloads", "optimize", "mechanisms", "analysis", "bounds", "estimators", "simulate", "sweep", "frames"}
+
+
+def unit(file):
+    """The top-level module or folder of the core that ``file`` belongs to."""
+    return file.relative_to(ROOT).parts[0].removesuffix(".py")
+
+
+def imported(source, package):
+    """Absolute dotted names of everything imported anywhere in ``source``, a module of ``package``, also in functions."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) + 1 - node.level] if node.level else []
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+def imports_of(file):
+    return list(imported(file.read_text(encoding="utf-8"), ["ldp_core", *file.relative_to(ROOT).parts[:-1]]))
+
+
+def core_units(file):
+    """Units of the core imported by ``file``, its own left out."""
+    names = (name.split(".") for name in imports_of(file))
+    return {parts[1] for parts in names if parts[0] == "ldp_core" and len(parts) > 1} - {unit(file)}
+
+
+def test_all_forms_of_import_are_seen():
+    source = "import a.b\nfrom . import x\nfrom ..domain import y\ndef f():\n    from ldp_core import z as w\n"
+    expected = {"a.b", "ldp_core.deploy.x", "ldp_core.domain.y", "ldp_core.z"}
+    assert set(imported(source, ["ldp_core", "deploy"])) == expected
+
+
+def test_every_part_of_the_core_has_a_layer():
+    assert {unit(file) for file in FILES} - {"__init__"} <= set(RANK), "give the new module a place in LAYERS"
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
+def test_no_file_imports_the_app_and_imports_run_one_way(file):
+    roots = {name.split(".")[0] for name in imports_of(file)}
+    assert not roots & {"streamlit", "pages", "app"}
+    if unit(file) != "__init__":
+        later = {name for name in core_units(file) if RANK.get(name, -1) >= RANK[unit(file)]}
+        assert not later
+    if unit(file) in MATHEMATICS:
+        assert not core_units(file) & TABLES
+
+
+def test_only_tables_reads_files():
+    readers = {unit(file) for file in FILES if core_units(file) & {"reading"}}
+    assert readers == {"tables"}
+
+
+def test_the_core_works_where_streamlit_does_not_exist():
+    program = """
+import importlib, pkgutil, sys
+sys.modules["streamlit"] = None  # importing it now raises ImportError
+import ldp_core
+for module in pkgutil.walk_packages(ldp_core.__path__, "ldp_core."):
+    importlib.import_module(module.name)
+mechanism = ldp_core.mechanisms.create("hierarchical", n=8, epsilon=1.0)
+print(ldp_core.analysis.sample_complexity(mechanism, ldp_core.workloads.prefix(8)) > 0)
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT.parent, timeout=120, check=False
+    )
+    assert run.stdout.strip() == "True", run.stderr

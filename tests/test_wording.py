@@ -1,0 +1,113 @@
+"""Numbers as people read them."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ldp_core import wording
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (18237, "18,200"),
+        (18251, "18,300"),
+        (999.6, "1,000"),
+        (123, "123"),
+        (12.34, "12.3"),
+        (10, "10"),
+        (9.996, "10"),
+        (0.99961, "1"),
+        (1.5, "1.5"),
+        (0.0321, "0.0321"),
+        (0.00012345, "0.000123"),
+        (0.0000123, "1.23e-05"),
+        (-4.567, "-4.57"),
+        (-1234567, "-1,230,000"),
+        (0, "0"),
+        (math.inf, "unlimited"),
+        (-math.inf, "unknown"),
+        (math.nan, "unknown"),
+    ],
+)
+def test_significant_digits(value, text):
+    assert wording.significant(value) == text
+
+
+@given(st.floats(1e-9, 1e15), st.integers(1, 6))
+def test_significant_digits_read_back_within_half_a_unit_of_the_last(value, digits):
+    read = float(wording.significant(value, digits).replace(",", ""))
+    assert abs(read - value) <= 0.501 * 10.0 ** (1 - digits) * value * 10
+
+
+@pytest.mark.parametrize(
+    ("value", "needed", "floor"),
+    [
+        (18237, "18,300 users", "18,200 users"),
+        (18236.2, "18,300 users", "18,200 users"),
+        (18200, "18,200 users", "18,200 users"),
+        (18200.5, "18,300 users", "18,200 users"),
+        (999.2, "1,000 users", "1,000 users"),
+        (12.1, "13 users", "13 users"),
+        (1, "1 user", "1 user"),
+        (0.3, "1 user", "1 user"),
+        (0, "0 users", "0 users"),
+        (-5, "0 users", "0 users"),
+        (math.inf, "unlimited users", "unlimited users"),
+    ],
+)
+def test_users(value, needed, floor):
+    assert wording.users(value) == needed
+    assert wording.at_least(value) == floor
+
+
+@given(st.floats(0.001, 1e12))
+def test_users_are_rounded_up_and_bounds_down(value):
+    def number(text):
+        return int(text.split()[0].replace(",", ""))
+
+    up, down = number(wording.users(value)), number(wording.at_least(value))
+    assert up >= value * (1 - 1e-9)
+    assert up <= max(1, value * 1.0101 + 1)
+    assert down <= math.ceil(value)
+    assert down >= value * 0.98
+    assert len(str(up).rstrip("0")) <= 3 or value < 1000
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (wording.count(18240), "18,240"),
+        (wording.whole(18236.2), "18,237"),
+        (wording.whole(18236.0000000001), "18,236"),
+        (wording.whole(math.inf), "unlimited"),
+        (wording.share(0.032), "3.2 %"),
+        (wording.share(0), "0 %"),
+        (wording.points(0.009), "0.9 percentage points"),
+        (wording.error(0.045), "±\u00a04.5\u00a0percentage points"),
+    ],
+)
+def test_units(text, expected):
+    assert text == expected
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "under a second"),
+        (0.99, "under a second"),
+        (1, "1 s"),
+        (3.14, "3.1 s"),
+        (42.4, "42 s"),
+        (59.4, "59 s"),
+        (59.7, "1 min 0 s"),
+        (60, "1 min 0 s"),
+        (75, "1 min 15 s"),
+        (119.9, "2 min 0 s"),
+        (3700, "61 min 40 s"),
+    ],
+)
+def test_durations(seconds, text):
+    assert wording.duration(seconds) == text
