@@ -10,11 +10,8 @@ import pandas as pd
 
 from ldp_core import analysis, bounds
 from ldp_core.mechanisms.base import Mechanism
-from ldp_core.simulate import Trials
+from ldp_core.simulate import Trials, shown_queries
 from ldp_core.workloads import Workload
-
-SHOWN_QUERIES = 400
-"""Most queries drawn in a chart of single queries; more are thinned evenly."""
 
 
 def summaries(rows: Sequence[analysis.Summary]) -> pd.DataFrame:
@@ -34,12 +31,6 @@ def gap(summary_objective: float, bound: float, workload: Workload) -> float:
     """How many more users a mechanism needs than the bound allows, average case against average case, as a share."""
     floor = bound - workload.trace
     return (summary_objective - workload.trace) / floor - 1 if floor > 0 else float("inf")
-
-
-def shown_queries(workload: Workload) -> np.ndarray:
-    """At most `SHOWN_QUERIES` query indices, evenly spread."""
-    kept = min(workload.num_queries, SHOWN_QUERIES)
-    return np.unique(np.linspace(0, workload.num_queries - 1, kept).astype(np.int64))
 
 
 def query_errors(
@@ -68,14 +59,14 @@ def query_errors(
 def simulated_answers(runs: Mapping[str, Trials], workload: Workload, labels: Sequence[str]) -> pd.DataFrame:
     """mechanism, estimator, query, label, true, mean, deviation, standard_error: answers as shares of all users over the
     trials of each mechanism; ``deviation`` is the spread of single trials, ``standard_error`` that of their mean."""
-    queries = shown_queries(workload)
-    names = [workload.query_name(int(query), labels) for query in queries]
     parts = []
     for mechanism, run in runs.items():
         users = run.counts.sum()
+        queries = run.queries
+        names = [workload.query_name(int(query), labels) for query in queries]
         truth = workload.answers(run.counts, queries) / users
-        for estimator, counts in run.estimates.items():
-            shares = workload.answers(counts, queries) / users
+        for estimator, answers in run.answers.items():
+            shares = answers / users
             trials = len(shares)
             deviation = shares.std(axis=0, ddof=1) if trials > 1 else np.full(len(queries), np.nan)
             parts.append(

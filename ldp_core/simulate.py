@@ -16,19 +16,29 @@ from ldp_core import estimators as estimation
 from ldp_core.mechanisms.base import Mechanism, check_counts
 from ldp_core.workloads import Workload
 
+SHOWN_QUERIES = 400
+"""Most queries whose single answers are kept and drawn; more are thinned evenly. Total errors are always of all."""
+
 
 @dataclass(frozen=True)
 class Trials:
-    """Estimated counts of repeated simulations.
+    """Answers of repeated simulations of users ``counts`` (n,).
 
-    ``estimates[name]`` is (trials, n): users per type estimated in each trial by that estimator. ``frame`` is tidy, one
-    row a trial and estimator, with ``total_squared_error`` in squared users summed over the queries, and
-    ``root_mean_squared_error`` of a typical query as a share of all users.
+    ``answers[name]`` is (trials, q): the answers in users, in each trial by that estimator, to the q queries whose indices are
+    ``queries``. ``frame`` is tidy, one row a trial and estimator, with ``total_squared_error`` in squared users summed over
+    *all* queries, and ``root_mean_squared_error`` of a typical query as a share of all users.
     """
 
     counts: np.ndarray
-    estimates: dict[str, np.ndarray]
+    queries: np.ndarray
+    answers: dict[str, np.ndarray]
     frame: pd.DataFrame
+
+
+def shown_queries(workload: Workload) -> np.ndarray:
+    """At most `SHOWN_QUERIES` query indices, evenly spread."""
+    kept = min(workload.num_queries, SHOWN_QUERIES)
+    return np.unique(np.linspace(0, workload.num_queries - 1, kept).astype(np.int64))
 
 
 def collect(
@@ -51,6 +61,7 @@ def collect(
         raise ValueError(f"The number of trials must be a whole number of at least 1; got {trials!r}.")
     if reason := mechanism.supports(workload):
         raise ValueError(reason)
+    queries = shown_queries(workload)
     kept: dict[str, list[np.ndarray]] = {name: [] for name in estimators}
     rows = []
     for trial, stream in enumerate(np.random.SeedSequence(seed).spawn(trials)):
@@ -61,11 +72,12 @@ def collect(
             estimate = estimation.improve(name, unbiased, workload)
             error = estimate.squared_error(workload, counts)
             rows.append((mechanism.name, name, trial, users, error, np.sqrt(error / workload.num_queries) / users))
-            kept[name].append(estimate.counts())
+            kept[name].append(estimate.answers(workload, queries))
         if callback:
             callback(trial + 1, trials)
     columns = ["mechanism", "estimator", "trial", "users", "total_squared_error", "root_mean_squared_error"]
-    return Trials(counts, {k: np.array(v) for k, v in kept.items()}, pd.DataFrame(rows, columns=columns))
+    answers = {name: np.array(values) for name, values in kept.items()}
+    return Trials(counts, queries, answers, pd.DataFrame(rows, columns=columns))
 
 
 def run(

@@ -108,8 +108,8 @@ def test_users_bounds_and_gap():
 @pytest.mark.parametrize(("n", "expected"), [(5, 15), (27, 378), (28, 400), (512, 400)])
 def test_shown_queries_are_few_and_evenly_spread(n, expected):
     workload = workloads.all_range(n)
-    shown = frames.shown_queries(workload)
-    assert len(shown) == min(workload.num_queries, frames.SHOWN_QUERIES) == expected
+    shown = simulate.shown_queries(workload)
+    assert len(shown) == min(workload.num_queries, simulate.SHOWN_QUERIES) == expected
     assert (shown[0], shown[-1]) == (0, workload.num_queries - 1)
     steps = np.diff(shown)
     assert steps.max() - steps.min() <= 1
@@ -147,7 +147,7 @@ def hand_made_run(trials=3):
             "root_mean_squared_error": np.sqrt(errors / 2) / 10,
         }
     )
-    return {"randomized_response": Trials(counts, {"unbiased": estimates}, frame)}
+    return {"randomized_response": Trials(counts, np.arange(2), {"unbiased": estimates}, frame)}
 
 
 def test_simulated_answers_by_hand():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -53,12 +53,14 @@ class Estimate:
     differently; its ``counts`` is None where the counts are not identified.
     """
 
-    estimated_counts: np.ndarray | None
+    estimated_counts: np.ndarray
+    """(n,) counts with the right answers to every query the mechanism supports, whether or not they are identified."""
     unbiased: bool
+    identified: bool = field(default=True, kw_only=True)
 
     def counts(self) -> np.ndarray | None:
         """(n,) estimated users of each type, None when the reports do not identify them."""
-        return self.estimated_counts
+        return self.estimated_counts if self.identified else None
 
     def answers(self, workload: Workload, queries: np.ndarray | None = None) -> np.ndarray:
         """(p,) estimated answers in users, or those of the given query indices."""

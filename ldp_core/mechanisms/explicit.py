@@ -157,9 +157,9 @@ class ExplicitMechanism(FromCovariance):
         return Reports(self.digest, int(counts.sum()), tally)
 
     def estimate(self, reports: Reports) -> Estimate:
-        """The unbiased estimate of least total variance for users spread evenly over the types."""
+        """The estimate of least total variance for users spread evenly over the types; unbiased on supported workloads."""
         check_reports(reports, self.digest)
-        return Estimate(self.reconstruction @ reports.data, unbiased=self._inverse[1] is None)
+        return Estimate(self.reconstruction @ reports.data, unbiased=True, identified=self._inverse[1] is None)
 
     def audit(self) -> Audit:
         """Largest log-ratio of any output's probabilities between two types, over all m outputs."""
