@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ldp_core.mechanisms import fourier, hadamard, hierarchical, optimized
+from ldp_core.mechanisms import fourier, haar, hadamard, hierarchical, hrr, optimized
 from ldp_core.mechanisms.base import Audit, Estimate, FiniteOutput, Mechanism, Reports
 from ldp_core.mechanisms.exchangeable import RandomizedResponse, SubsetSelection
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
@@ -157,7 +157,32 @@ REGISTRY: dict[str, Spec] = {
             bits="log2 of the levels plus a report of the oracle",
             user_cost="one report of the oracle",
             collector_cost="as the oracle, then one pass over the tree",
-            choices={"branching": (4, 2, 8, 16)},
+            choices={
+                "branching": (4, 2, 8, 16),
+                "oracle": ("hadamard", "oue", "hrr", "randomized_response", "subset_selection"),
+                "reconstruction": ("optimal", "consistent", "raw"),
+            },
+        ),
+        Spec(
+            "hrr",
+            "Hadamard randomized response",
+            hrr.build,
+            made_for="histograms with short reports on large domains",
+            paper="Nguyen et al. 2016; Cormode, Kulkarni and Srivastava 2019, Section 3.2",
+            bits="log2 n + 1",
+            user_cost="one parity and one draw",
+            collector_cost="one count a report, then a fast transform (or a matrix product for the optimal one)",
+            choices={"reconstruction": ("optimal", "transform")},
+        ),
+        Spec(
+            "haar",
+            "Haar wavelets (HaarHRR)",
+            haar.Haar,
+            made_for="ranges on large ordered domains, at small epsilon",
+            paper="Cormode, Kulkarni and Srivastava 2019, Section 4.6",
+            bits="log2 n + 1",
+            user_cost="one parity and one draw",
+            collector_cost="one count a report, then a fast transform",
         ),
         Spec(
             "fourier",

@@ -25,10 +25,45 @@ def blocks_and_size(n: int, epsilon: float) -> tuple[int, int]:
     return blocks, _power_of_two_at_least(n / blocks + 1)
 
 
-def build(n: int, epsilon: float) -> ExplicitMechanism:
-    """Hadamard response on ``n`` types with the optimal reconstruction. ValueError when K x n is too large to write out."""
+def build(n: int, epsilon: float, blocks: int | None = None) -> ExplicitMechanism:
+    """Hadamard response on ``n`` types with the optimal reconstruction; ``blocks`` (a power of two) overrides B.
+
+    ValueError for another number of blocks, or when K x n is too large to write out.
+    """
     epsilon = check_epsilon(epsilon)
-    blocks, size = blocks_and_size(n, epsilon)
+    Q, size = _strategy(n, epsilon, blocks)
+    return ExplicitMechanism(
+        "hadamard", Q, epsilon, {} if blocks is None else {"blocks": int(blocks)}, _explanation(size, len(Q))
+    )
+
+
+def build_projected(n: int, epsilon: float) -> ExplicitMechanism:
+    """Projected Hadamard response (Bassily 2019, Algorithm 5): one block at every epsilon.
+
+    Its estimate is the unbiased one; the paper's projection onto the simplex is the estimator "norm_sub".
+    """
+    epsilon = check_epsilon(epsilon)
+    Q, size = _strategy(n, epsilon, 1)
+    explanation = (
+        f"{_explanation(size, len(Q))} The projection that the paper adds is the estimator Norm-Sub: choose it to get counts "
+        "that are never negative and sum to the number of people."
+    )
+    return ExplicitMechanism("projected_hadamard", Q, epsilon, {}, explanation)
+
+
+def _strategy(n: int, epsilon: float, blocks: int | None) -> tuple[np.ndarray, int]:
+    """(K, n) probabilities and the block size b."""
+    if blocks is None:
+        blocks, size = blocks_and_size(n, epsilon)
+    else:
+        if (
+            isinstance(blocks, bool)
+            or not isinstance(blocks, (int, np.integer))
+            or not 1 <= blocks <= n
+            or blocks & (blocks - 1)
+        ):
+            raise ValueError(f"The number of blocks must be a power of two from 1 to {n}; got {blocks!r}.")
+        size = _power_of_two_at_least(n / blocks + 1)
     outputs = blocks * size
     if outputs * n > STRATEGY_ENTRIES:
         raise ValueError(
@@ -41,13 +76,12 @@ def build(n: int, epsilon: float) -> ExplicitMechanism:
     for i in range(blocks):
         Q[i * size : (i + 1) * size, i * (size - 1) : (i + 1) * (size - 1)] = block
     # Every column holds size/2 likely outputs, so one divisor keeps the ratios within a row exact.
-    Q = Q[:, :n] / (size / 2 * E + outputs - size / 2)
-    return ExplicitMechanism(
-        "hadamard",
-        Q,
-        epsilon,
-        {},
+    return Q[:, :n] / (size / 2 * E + outputs - size / 2), size
+
+
+def _explanation(size: int, outputs: int) -> str:
+    return (
         f"Each type owns {size // 2:,} of {outputs:,} possible reports, a row pattern of a Hadamard matrix; a person "
         f"sends each report of their own set e^epsilon times as often as any other. A report is one number of "
-        f"{int(np.log2(outputs))} bits.",
+        f"{int(np.log2(outputs))} bits."
     )

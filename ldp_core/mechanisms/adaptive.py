@@ -1,0 +1,155 @@
+"""Queries chosen one by one, each after seeing the answers to the earlier ones (Bassily 2019, Algorithm 6).
+
+Users are split at random into groups; those of group k answer the k-th query q, |q|_inf <= r, once, with +c r or -c r,
+c = (e^epsilon + 1)/(e^epsilon - 1), where P(+) = (1 + q_v/(c r))/2 for type v: the mean of an answer is q_v.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ldp_core.mechanisms.base import check_counts, check_values
+from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
+from ldp_core.privacy import check_epsilon, odds
+from ldp_core.workloads import Workload
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Estimated mean of a query over all users, in the query's own unit (a share for queries of 0 and 1).
+
+    ``standard_error`` is estimated from the ``users`` who answered: infinite for fewer than two of them.
+    """
+
+    value: float
+    standard_error: float
+    users: int
+
+
+Source = Callable[[np.ndarray, int], tuple[int, int]]
+"""Asks the users of one group: (query (n,), group from 0) -> (how many sent +, how many sent either)."""
+
+
+def chance_of_plus(query: np.ndarray, epsilon: float, bound: float) -> np.ndarray:
+    """P(+) for each entry of ``query``, at most ``bound`` in size."""
+    E = odds(epsilon)
+    return (E + 1 + np.asarray(query, dtype=float) / bound * (E - 1)) / (2 * (E + 1))
+
+
+def respond(
+    values: np.ndarray, query: np.ndarray, epsilon: float, bound: float, rng: np.random.Generator
+) -> np.ndarray:
+    """(users,) True where a user of type ``values`` sends +. For simulation only."""
+    query = check_query(query, len(np.atleast_1d(query)), bound)
+    return rng.random(np.size(values)) < chance_of_plus(query, epsilon, bound)[check_values(values, query.size)]
+
+
+def check_query(query: np.ndarray, n: int, bound: float) -> np.ndarray:
+    """``query`` as n floats at most ``bound`` in size, or a ValueError."""
+    query = np.asarray(query, dtype=float)
+    if query.shape != (n,) or not np.all(np.isfinite(query)):
+        raise ValueError(
+            f"A query needs a finite number for each of the {n} types; got an array of shape {query.shape}."
+        )
+    if np.abs(query).max() > bound:
+        raise ValueError(
+            f"The entries of a query must lie between -{bound:g} and {bound:g}; the largest is {np.abs(query).max():g}. "
+            "Scale the query, or begin with a larger bound."
+        )
+    return query
+
+
+class SimulatedUsers:
+    """Users ``counts`` (n,) split at random into ``groups``, each user choosing a group evenly, answering when asked.
+
+    The members of a group are drawn when it is asked: binomial shares of those still waiting, exactly the same split.
+    """
+
+    def __init__(self, counts: np.ndarray, epsilon: float, groups: int, rng: np.random.Generator, bound: float = 1.0):
+        self._waiting = check_counts(counts, np.size(counts))
+        self._epsilon, self._groups, self._rng, self._bound = check_epsilon(epsilon), groups, rng, bound
+
+    def __call__(self, query: np.ndarray, group: int) -> tuple[int, int]:
+        members = self._rng.binomial(self._waiting, 1 / (self._groups - group))
+        self._waiting = self._waiting - members
+        plus = self._rng.binomial(members, chance_of_plus(query, self._epsilon, self._bound))
+        return int(plus.sum()), int(members.sum())
+
+
+class AdaptiveSession:
+    """At most ``groups`` queries on ``n`` types, asked one after the other; epsilon-LDP, as every user answers only once.
+
+    ``source`` asks the users: `SimulatedUsers`, or a function that collects real reports made by `respond`. ``bound`` is
+    r, the largest size of an entry of a query, public and fixed before the first one.
+    """
+
+    def __init__(self, n: int, epsilon: float, groups: int, source: Source, bound: float = 1.0):
+        for name, number, least in (("number of types", n, 2), ("number of groups", groups, 1)):
+            if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < least:
+                raise ValueError(f"The {name} must be a whole number of at least {least}; got {number!r}.")
+        if not (bound > 0 and math.isfinite(bound)):
+            raise ValueError(f"The bound of the queries must be a positive number; got {bound}.")
+        self.n, self.groups, self.bound = int(n), int(groups), float(bound)
+        self.epsilon = check_epsilon(epsilon)
+        self._source = source
+        self._asked: list[tuple[np.ndarray, Answer]] = []
+
+    @property
+    def history(self) -> tuple[tuple[np.ndarray, Answer], ...]:
+        """Queries asked so far and their answers."""
+        return tuple(self._asked)
+
+    @property
+    def remaining(self) -> int:
+        """Groups that have not answered yet."""
+        return self.groups - len(self._asked)
+
+    def ask(self, query: np.ndarray) -> Answer:
+        """Unbiased mean of ``query`` (n,) over all users, from the next group. An empty group answers 0 +- infinity.
+
+        ValueError for a query out of bounds, or when every group has answered.
+        """
+        query = check_query(query, self.n, self.bound)
+        if not self.remaining:
+            raise ValueError(f"All {self.groups} groups have answered; a new session needs new users.")
+        plus, users = self._source(query, len(self._asked))
+        self._asked.append((query, self._answer(plus, users)))
+        return self._asked[-1][1]
+
+    def _answer(self, plus: int, users: int) -> Answer:
+        if not users:
+            return Answer(0.0, math.inf, 0)
+        E = odds(self.epsilon)
+        size = self.bound * (E + 1) / (E - 1)
+        value = size * (2 * plus - users) / users
+        # Every answer is +-size, so the sample variance follows from the mean.
+        variance = (size**2 - value**2) / (users - 1) if users > 1 else math.inf
+        return Answer(value, math.sqrt(max(0.0, variance)), users)
+
+
+def build(workload: Workload, epsilon: float) -> ExplicitMechanism:
+    """The version with the workload's own queries: each user answers one, drawn at random, as in a session.
+
+    Two outputs a query, with r the largest entry of W; answers by the optimal reconstruction, which uses all queries for
+    each. ValueError where the 2p x n strategy is too large to write out.
+    """
+    epsilon = check_epsilon(epsilon)
+    p, n = workload.num_queries, workload.n
+    if 2 * p * n > STRATEGY_ENTRIES:
+        raise ValueError(
+            f"Asking the {p:,} queries of this workload one by one needs a {2 * p:,} x {n:,} strategy matrix, too large "
+            "here. Use coarser bins, a smaller workload, or an adaptive session."
+        )
+    W = workload.matrix
+    bound = float(np.abs(W).max())
+    plus, minus = (chance_of_plus(sign * W, epsilon, bound) / p for sign in (1, -1))
+    Q = np.stack([plus, minus], axis=1).reshape(2 * p, n)
+    explanation = (
+        f"Each person is given one of the {p:,} queries at random and answers it with a plus or a minus, more often with the "
+        "sign of their own answer."
+    )
+    return ExplicitMechanism("adaptive", Q, epsilon, {"workload": workload.spec}, explanation)

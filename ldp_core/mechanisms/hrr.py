@@ -1,0 +1,184 @@
+"""Hadamard randomized response (HRR): one random Hadamard coefficient of the one-hot value, its sign by randomized response.
+
+With H the K x K Hadamard matrix, H_ju = (-1)^popcount(j & u), a user of type u draws a coefficient j uniformly and sends its
+sign H_ju, or with probability 1/(e^eps + 1) the opposite one. Output 2 i is "plus" and 2 i + 1 "minus" on the i-th
+coefficient that may be drawn.
+
+The constant coefficient j = 0 is not drawn here: it is +1 for every type, so its report would say nothing. It does say
+something of signed one-hot vectors (Haar): with m nodes, the coefficients of -e_v and e_v are those numbered m to 2m - 1 of
+the types m + v and v among 2m, so both uses share the functions below.
+
+Nguyen et al. 2016; Cormode et al. 2019, Section 3.2.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+
+import numpy as np
+
+from ldp_core.mechanisms.base import Estimate, Reports, check_counts, check_reports, check_values
+from ldp_core.mechanisms.exchangeable import ExchangeableMechanism
+from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
+from ldp_core.privacy import check_epsilon, odds
+from ldp_core.workloads import walsh_hadamard
+
+RECONSTRUCTIONS = ("optimal", "transform")
+_USERS_AT_ONCE = 2**20
+_CELLS_AT_ONCE = 2**22
+
+
+def sign_probabilities(epsilon: float) -> tuple[float, float]:
+    """Probability of sending the true sign, and the opposite one."""
+    E = odds(epsilon)
+    return E / (E + 1), 1 / (E + 1)
+
+
+def attenuation(epsilon: float) -> float:
+    """(e^eps - 1)/(e^eps + 1), the mean of the sign sent when the true one is +1."""
+    kept, flipped = sign_probabilities(epsilon)
+    return kept - flipped
+
+
+def privatize_signs(values: np.ndarray, coefficients: range, epsilon: float, rng: np.random.Generator) -> np.ndarray:
+    """(users,) one output 2 i + (sign is minus) a user, i the place of the coefficient drawn in ``coefficients``."""
+    place = rng.integers(len(coefficients), size=values.size)
+    minus = np.bitwise_count((place + coefficients.start) & values) & 1
+    return 2 * place + (minus ^ (rng.random(values.size) < sign_probabilities(epsilon)[1]))
+
+
+def simulate_signs(counts: np.ndarray, coefficients: range, epsilon: float, rng: np.random.Generator) -> np.ndarray:
+    """(2 len(coefficients),) tally of the outputs of ``counts`` users a type, in the distribution of `privatize_signs`.
+
+    Exact both ways, whichever is cheaper: many users a cell draw how many of each type chose each coefficient (a
+    multinomial), then how many of those with one true sign flipped it (a binomial); few draw their outputs one by one, in
+    vectorised batches.
+    """
+    choices = len(coefficients)
+    present = np.flatnonzero(counts)
+    users = int(counts.sum())
+    if users < present.size * choices:
+        tally = np.zeros(2 * choices, dtype=np.int64)
+        owner = np.cumsum(counts[present])
+        for start in range(0, users, _USERS_AT_ONCE):
+            stop = min(start + _USERS_AT_ONCE, users)
+            # The users numbered start to stop, types in order: what each type has of them.
+            batch = np.diff(np.clip(owner, start, stop), prepend=start)
+            values = np.repeat(present, batch)
+            tally += np.bincount(privatize_signs(values, coefficients, epsilon, rng), minlength=2 * choices)
+        return tally
+    true = np.zeros((choices, 2), dtype=np.int64)  # users by coefficient and true sign
+    even = np.full(choices, 1 / choices)
+    rows = max(1, _CELLS_AT_ONCE // choices)
+    for start in range(0, present.size, rows):
+        types = present[start : start + rows]
+        chosen = rng.multinomial(counts[types], even)
+        minus = np.bitwise_count(np.arange(coefficients.start, coefficients.stop) & types[:, None]) & 1
+        true[:, 1] += np.sum(chosen * minus, axis=0)
+        true[:, 0] += chosen.sum(axis=0)
+    true[:, 0] -= true[:, 1]
+    flipped = rng.binomial(true, sign_probabilities(epsilon)[1])
+    return (true - flipped + flipped[:, ::-1]).ravel()
+
+
+def sign_sums(tally: np.ndarray) -> np.ndarray:
+    """(choices,) sum of the signs sent on each coefficient."""
+    return tally[0::2] - tally[1::2]
+
+
+class HadamardRandomizedResponse(ExchangeableMechanism):
+    """HRR on ``n`` types, counts by one fast Walsh-Hadamard transform: O(n log n) and no matrix.
+
+    K is the least power of two that is at least n; where n = K this is also the optimal reconstruction. Moments: every
+    report adds z_i = g s H_ji + 1/K to type i, with g = (K - 1)/(K a) and s the sign sent.
+    """
+
+    name = "hrr"
+
+    def __init__(self, n: int, epsilon: float):
+        super().__init__(n, epsilon, {"reconstruction": "transform"})
+        self.order = 1 << (self.n - 1).bit_length()
+        self.coefficients = range(1, self.order)
+
+    @property
+    def bits_per_report(self) -> float:
+        """Whole bits that number the coefficient and its sign."""
+        return float(math.ceil(math.log2(2 * len(self.coefficients))))
+
+    @cached_property
+    def _gain(self) -> float:
+        return (self.order - 1) / (self.order * attenuation(self.epsilon))
+
+    def _moments(self) -> tuple[float, float, float, float]:
+        # E[H_ji H_jk] over the coefficients drawn is -1/(K - 1) for i != k; the means of g s H_ji are 1 - 1/K and -1/K.
+        K, square = self.order, self._gain**2
+        apart = -square / (K - 1)
+        return square - (1 - 1 / K) ** 2, apart + (1 - 1 / K) / K, square - 1 / K**2, apart - 1 / K**2
+
+    def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """(users,) one output a user, see the module."""
+        return privatize_signs(check_values(values, self.n), self.coefficients, self.epsilon, rng)
+
+    def aggregate(self, raw: np.ndarray) -> Reports:
+        raw = check_values(raw, 2 * len(self.coefficients))
+        return Reports(self.digest, raw.size, np.bincount(raw, minlength=2 * len(self.coefficients)))
+
+    def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
+        """Exact: see `simulate_signs`."""
+        counts = check_counts(counts, self.n)
+        return Reports(self.digest, int(counts.sum()), simulate_signs(counts, self.coefficients, self.epsilon, rng))
+
+    def estimate(self, reports: Reports) -> Estimate:
+        """Unbiased counts: the transform of the sign sums, the constant coefficient being the number of users."""
+        check_reports(reports, self.digest)
+        signs = np.concatenate([[0.0], sign_sums(reports.data)])
+        return Estimate(self._gain * walsh_hadamard(signs)[: self.n] + reports.users / self.order, unbiased=True)
+
+    def information(self) -> np.ndarray:
+        """(n, n) M = Q' D^-1 Q of the explicit strategy. ValueError past `STRATEGY_ENTRIES` of it."""
+        Q = self.strategy
+        if Q is None:
+            raise ValueError(f"The information matrix of {self.n:,} types needs a strategy too large to write out.")
+        return (Q.T / Q.sum(axis=1)) @ Q
+
+    def _outputs(self) -> int:
+        return 2 * len(self.coefficients)
+
+    def _strategy(self) -> np.ndarray:
+        minus = np.bitwise_count(np.array(self.coefficients)[:, None] & np.arange(self.n)) & 1
+        kept, flipped = self._two_probabilities()
+        Q = np.stack([np.where(minus, flipped, kept), np.where(minus, kept, flipped)], axis=1)
+        return Q.reshape(self._outputs(), self.n) / len(self.coefficients)
+
+    def _two_probabilities(self) -> tuple[float, float]:
+        return sign_probabilities(self.epsilon)
+
+    def explain(self) -> str:
+        return (
+            f"Each person draws one of {len(self.coefficients):,} ways to split the types into two halves and says which half "
+            f"holds their type, truthfully with probability {self._two_probabilities()[0]:.3g}. A report is one number of "
+            f"{self.bits_per_report:.0f} bits."
+        )
+
+
+def build(n: int, epsilon: float, reconstruction: str | None = None) -> ExplicitMechanism | HadamardRandomizedResponse:
+    """HRR with ``reconstruction`` "optimal" (explicit strategy of 2(K - 1) outputs) or "transform" (any size; the same
+    estimates where n is a power of two). None takes the optimal one while its strategy is small enough to write out.
+
+    ValueError for another reconstruction, or "optimal" on too many types.
+    """
+    transform = HadamardRandomizedResponse(n, check_epsilon(epsilon))
+    fits = transform._outputs() * n <= STRATEGY_ENTRIES
+    if reconstruction is None:
+        reconstruction = "optimal" if fits else "transform"
+    if reconstruction not in RECONSTRUCTIONS:
+        raise ValueError(f"Unknown reconstruction {reconstruction!r}; choose one of {', '.join(RECONSTRUCTIONS)}.")
+    if reconstruction == "transform":
+        return transform
+    if not fits:
+        raise ValueError(
+            f"The optimal reconstruction of HRR on {n:,} types needs a strategy matrix too large to write out here. Use "
+            'reconstruction "transform", or coarser bins.'
+        )
+    return ExplicitMechanism("hrr", transform.strategy, epsilon, {"reconstruction": "optimal"}, transform.explain())

@@ -1,0 +1,223 @@
+"""Trees over an ordered domain: levels, sums up and down, Hay consistency, decomposition of ranges, and estimates that answer
+ranges and quantiles without an n x n matrix.
+
+Levels are numbered from the leaves (0) up; the root is left out, because its count (all N users) is known. On level l every
+node but perhaps the last covers B^l types, so a domain of any size has a tree; only the last node of a level may have fewer
+children. Arrays over the nodes of one level have them on the last axis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ldp_core.mechanisms.base import Estimate
+from ldp_core.workloads import DENSE_TYPES, MATRIX_ENTRIES, AllRange, Histogram, Prefix, WidthRange, Workload
+
+QUERIES_AT_ONCE = 2**20
+"""Ranges decomposed at once: bounds the memory, some 100 bytes each."""
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A tree of branching factor B over ``n`` leaves."""
+
+    n: int
+    branching: int
+
+    @cached_property
+    def widths(self) -> tuple[int, ...]:
+        """Types under one node on each level: 1, B, B^2, ... below n."""
+        widths = [1]
+        while widths[-1] * self.branching < self.n:  # an integer loop: log_B(n) rounds the wrong way at exact powers
+            widths.append(widths[-1] * self.branching)
+        return tuple(widths)
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """Nodes on each level."""
+        return tuple(-(-self.n // width) for width in self.widths)
+
+    @property
+    def height(self) -> int:
+        """h, the number of levels below the root."""
+        return len(self.widths)
+
+    def up(self, values: np.ndarray) -> np.ndarray:
+        """Sums over the children of each node one level up."""
+        return np.add.reduceat(values, np.arange(0, values.shape[-1], self.branching), axis=-1)
+
+    def down(self, values: np.ndarray, size: int) -> np.ndarray:
+        """Each node's value at all of its children, ``size`` nodes in all."""
+        return np.repeat(values, self.branching, axis=-1)[..., :size]
+
+    def aggregate(self, counts: np.ndarray) -> list[np.ndarray]:
+        """Counts of the nodes of every level from those of the leaves."""
+        levels = [np.asarray(counts)]
+        for _ in self.sizes[1:]:
+            levels.append(self.up(levels[-1]))
+        return levels
+
+    def thin(self, counts: np.ndarray, rng: np.random.Generator) -> Iterator[np.ndarray]:
+        """Counts of the users who picked each level, by node of that level, when each user picks a level uniformly.
+
+        Exact in O(n) draws: of the users left at a level, each has picked it with probability 1/(levels left).
+        """
+        rest = counts
+        for level in range(self.height):
+            chosen = rng.binomial(rest, 1 / (self.height - level))
+            yield chosen
+            if level + 1 < self.height:
+                rest = self.up(rest - chosen)
+
+    @cached_property
+    def _variances(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """Variance of each node's best estimate from its subtree, and of the sum of its children's (levels 1 up to the
+        root), when every single node estimate has variance 1."""
+        combined, of_children = [np.ones(self.n)], []
+        for _ in self.sizes[1:]:
+            of_children.append(self.up(combined[-1]))
+            combined.append(of_children[-1] / (1 + of_children[-1]))
+        return combined, [*of_children, self.up(combined[-1])]
+
+    def consistent(self, levels: Sequence[np.ndarray], total: float) -> np.ndarray:
+        """(..., n) leaf counts by least squares over independent node estimates of equal variance, the root fixed.
+
+        Hay, Rastogi, Miklau and Suciu 2010: weighted averages up the tree, then differences shared out down it. The weights
+        are written with the variances of the subtrees, which on a complete tree are Hay's (B^i - B^(i-1))/(B^i - 1) and on a
+        ragged one those of least squares with the children that exist.
+        """
+        combined, of_children = self._variances
+        averaged = [levels[0]]
+        for own, variance in zip(levels[1:], of_children[:-1], strict=True):
+            averaged.append((variance * own + self.up(averaged[-1])) / (1 + variance))
+        value = np.full(1, total, dtype=float)
+        for average, variance, children in zip(averaged[::-1], combined[::-1], of_children[::-1], strict=True):
+            missing = (value - self.up(average)) / children
+            value = average + variance * self.down(missing, variance.size)
+        return value
+
+    def runs(
+        self, low: np.ndarray, high: np.ndarray
+    ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
+        """Minimal B-adic decomposition of the ranges from low to high (types, both included).
+
+        Yields for each level, leaves first, two runs of nodes ``start:stop`` as (start, stop, start, stop). A single type is
+        its leaf, and the whole domain is the nodes below the root.
+        """
+        start, stop = np.asarray(low), np.asarray(high) + 1
+        single = (
+            stop - start == 1
+        )  # a last node with one child would do as well, but that is another estimate of the type
+        for level, size in enumerate(self.sizes):
+            if level + 1 == self.height:
+                yield start, stop, stop, stop
+                return
+            first = -(-start // self.branching)
+            last = np.where(stop == size, self.sizes[level + 1], stop // self.branching)
+            climbs = (first < last) & ~single
+            left_stop = np.where(climbs, first * self.branching, stop)
+            right_start = np.where(climbs, np.minimum(last * self.branching, size), stop)
+            yield start, left_stop, right_start, stop
+            start, stop = np.where(climbs, first, 0), np.where(climbs, last, 0)
+
+
+def check_dense(n: int, what: str) -> None:
+    """Refuse, in words, an n x n matrix past `DENSE_TYPES` types."""
+    if n > DENSE_TYPES:
+        raise ValueError(
+            f"{what} needs an n x n matrix; it is formed for at most {DENSE_TYPES:,} types and there are {n:,}. Simulate instead, "
+            "or use coarser bins."
+        )
+
+
+def intervals(workload: Workload, queries: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray] | None:
+    """First and last type of each query (or of those given) when every query is a range of types, else None."""
+    if not isinstance(workload, (Histogram, Prefix, AllRange, WidthRange)):
+        return None
+    index = np.arange(workload.num_queries) if queries is None else np.asarray(queries, dtype=np.int64)
+    if index.size and (index.min() < 0 or index.max() >= workload.num_queries):
+        raise ValueError(f"Query indices run from 0 to {workload.num_queries - 1:,}.")
+    if isinstance(workload, Histogram):
+        return index, index
+    return (np.zeros_like(index), index) if isinstance(workload, Prefix) else workload.ends(index)
+
+
+def _totals(values: np.ndarray) -> np.ndarray:
+    """Running sums, from 0 before the first value."""
+    return np.concatenate([[0.0], np.cumsum(values)])
+
+
+@dataclass(frozen=True, kw_only=True)
+class OrderedEstimate(Estimate):
+    """Estimated counts along an ordered domain, with ranges and quantiles in O(1) and O(log n) each. ``users`` is N."""
+
+    users: int
+
+    @cached_property
+    def _running(self) -> np.ndarray:
+        return _totals(self.estimated_counts)
+
+    def ranges(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """(k,) estimated users from type low to type high, both included (from 0)."""
+        return self._running[np.asarray(high) + 1] - self._running[np.asarray(low)]
+
+    def quantile(self, q: float | np.ndarray) -> np.ndarray:
+        """Type (from 0) at which the share of users at or below it reaches ``q``, a number or array from 0 to 1.
+
+        By bisection on the estimated running totals (Cormode et al. 2019, Section 4.7): noise makes them go up and down, and
+        bisection meets one of the crossings without favouring the first.
+        """
+        q = np.asarray(q, dtype=float)
+        if not np.all((q >= 0) & (q <= 1)):
+            raise ValueError("Quantiles are shares from 0 to 1; 0.5 is the median.")
+        n = len(self.estimated_counts)
+        low, high = np.zeros(q.shape, dtype=np.int64), np.full(q.shape, n - 1)
+        while np.any(low < high):
+            middle = (low + high) // 2
+            reached = self.ranges(np.zeros_like(middle), middle) >= q * self.users
+            # A search that has ended (low = high) stays where it is while others go on.
+            low, high = np.where(reached, low, np.minimum(middle + 1, high)), np.where(reached, middle, high)
+        return low
+
+
+@dataclass(frozen=True, kw_only=True)
+class RawTreeEstimate(OrderedEstimate):
+    """Node estimates of a tree as they are. Workloads of ranges are answered from the fewest nodes that make up each range;
+    other workloads, and `counts`, use the leaves alone. Answers need not add up."""
+
+    tree: Tree
+    levels: tuple[np.ndarray, ...]
+
+    @cached_property
+    def _level_running(self) -> list[np.ndarray]:
+        return [_totals(level) for level in self.levels]
+
+    def ranges(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """(k,) estimated users from type low to type high, each range from its minimal decomposition."""
+        return sum(
+            total[run[1]] - total[run[0]] + total[run[3]] - total[run[2]]
+            for total, run in zip(self._level_running, self.tree.runs(low, high), strict=True)
+        )
+
+    def answers(self, workload: Workload, queries: np.ndarray | None = None) -> np.ndarray:
+        ends = intervals(workload, queries)
+        return super().answers(workload, queries) if ends is None else self.ranges(*ends)
+
+    def squared_error(self, workload: Workload, counts: np.ndarray) -> float:
+        """Squared error summed over all queries (squared users); for ranges every answer is formed, a batch at a time."""
+        if intervals(workload, np.zeros(0, dtype=np.int64)) is None:
+            return super().squared_error(workload, counts)
+        if workload.num_queries > MATRIX_ENTRIES:
+            raise ValueError(
+                f"Raw answers do not add up, so their error takes all {workload.num_queries:,} of them, too many here. Ask for "
+                'the queries you need, or use reconstruction "consistent".'
+            )
+        truth, error = _totals(counts), 0.0
+        for start in range(0, workload.num_queries, QUERIES_AT_ONCE):
+            low, high = intervals(workload, np.arange(start, min(start + QUERIES_AT_ONCE, workload.num_queries)))
+            error += float(np.sum((self.ranges(low, high) - truth[high + 1] + truth[low]) ** 2))
+        return error
