@@ -69,7 +69,7 @@ def collect(
             break
         unbiased = mechanism.estimate(mechanism.simulate(counts, np.random.default_rng(stream)))
         for name in estimators:
-            estimate = estimation.improve(name, unbiased, workload)
+            estimate = estimation.improve(name, unbiased, workload, users)
             error = estimate.squared_error(workload, counts)
             rows.append((mechanism.name, name, trial, users, error, np.sqrt(error / workload.num_queries) / users))
             kept[name].append(estimate.answers(workload, queries))

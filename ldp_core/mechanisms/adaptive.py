@@ -139,11 +139,8 @@ def build(workload: Workload, epsilon: float) -> ExplicitMechanism:
     """
     epsilon = check_epsilon(epsilon)
     p, n = workload.num_queries, workload.n
-    if 2 * p * n > STRATEGY_ENTRIES:
-        raise ValueError(
-            f"Asking the {p:,} queries of this workload one by one needs a {2 * p:,} x {n:,} strategy matrix, too large "
-            "here. Use coarser bins, a smaller workload, or an adaptive session."
-        )
+    if reason := domain_rule(n, epsilon, workload):
+        raise ValueError(reason)
     W = workload.matrix
     bound = float(np.abs(W).max())
     plus, minus = (chance_of_plus(sign * W, epsilon, bound) / p for sign in (1, -1))
@@ -153,3 +150,14 @@ def build(workload: Workload, epsilon: float) -> ExplicitMechanism:
         "sign of their own answer."
     )
     return ExplicitMechanism("adaptive", Q, epsilon, {"workload": workload.spec}, explanation)
+
+
+def domain_rule(n: int, epsilon: float, workload: Workload | None) -> str | None:
+    """Why the queries of ``workload`` cannot be asked one by one, None when they can (or are not known yet)."""
+    if workload is None or 2 * workload.num_queries * n <= STRATEGY_ENTRIES:
+        return None
+    return (
+        f"Asking the {workload.num_queries:,} queries of this workload one by one needs a strategy matrix of "
+        f"{2 * workload.num_queries:,} x {n:,} entries, too large here. Use coarser bins, a smaller workload, or an adaptive "
+        "session."
+    )

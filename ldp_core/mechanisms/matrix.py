@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ldp_core.gaussian_privacy import DEFAULT_DELTA, calibrated_scale, check_delta
 from ldp_core.mechanisms.additive import ROUNDING, AdditiveMechanism, GaussianNoise, LaplaceNoise
-from ldp_core.optimize.strategies import diameter, optimal_l1, optimal_l2
+from ldp_core.optimize.strategies import diameter, optimal_l1, optimal_l2, too_large
 from ldp_core.privacy import check_epsilon
 from ldp_core.workloads import Workload
 
@@ -53,3 +53,8 @@ def build_l2(
     explanation = _EXPLANATION.format(size=len(design.strategy), noise="Gaussian")
     noise = GaussianNoise(scale)
     return AdditiveMechanism("matrix_l2", design.strategy, noise, epsilon, delta, parameters, explanation)
+
+
+def domain_rule(n: int, epsilon: float, workload: Workload | None) -> str | None:
+    """Why the optimisers cannot run on ``n`` types, None when they can."""
+    return too_large(n)

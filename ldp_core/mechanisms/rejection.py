@@ -21,7 +21,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.stats import norm
 
-from ldp_core.mechanisms.additive import VectorMechanism, check_vectors
+from ldp_core.mechanisms.additive import VectorMechanism, check_vectors, too_large
 from ldp_core.mechanisms.base import Audit, Estimate, Reports, check_counts, check_reports, check_values, digest_of
 from ldp_core.optimize.strategies import diameter
 from ldp_core.privacy import MIN_EPSILON, check_epsilon, odds
@@ -111,6 +111,11 @@ def build(
         parameters["users"] = int(users)
         acceptance = Acceptance(epsilon / math.sqrt(4 * math.log(users)), epsilon / 4, drops=True)
     return RejectionMechanism(workload.gram_root, acceptance, epsilon, parameters)
+
+
+def domain_rule(n: int, epsilon: float, workload: Workload | None) -> str | None:
+    """Why the mechanism cannot run on ``n`` types, None when it can."""
+    return too_large(n)
 
 
 class RejectionMechanism(VectorMechanism):

@@ -1,0 +1,315 @@
+"""Strategies of the matrix mechanism run per user: what vector A e_u to send (plus noise) for a workload.
+
+A (k, n) holds one column a type. Neighbouring users may hold any two types, so what the noise must hide is the *diameter*
+``max |a_u - a_v|`` (L1 for Laplace, L2 for Gaussian noise), and because the number of users is known, the component of A
+along 1 matters to nobody: with ``P = I - 11'/n`` the total error is ``tr(PGP (P A'A P)^+)`` times the noise variance.
+
+Sources: Li, Miklau, Hay, McGregor and Rastogi 2015 (the matrix mechanism); Edmonds, Nikolov and Ullman 2020 (run per user);
+McKenna, Miklau, Hay and Machanavajjhala 2018 (p-identity strategies). The optimality conditions for L2 are derived here.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy import linalg
+from scipy.optimize import minimize
+from scipy.spatial.distance import pdist
+
+from ldp_core.workloads import MATRIX_ENTRIES, Workload
+
+LARGEST_TYPES = 1024
+"""Both optimisers factor n x n matrices in every round; past this many types a design would take many minutes."""
+
+DEFAULT_ROUNDS = 500
+TOLERANCE = 1e-3
+# The updates of weights are a power of this of the squared distances; halved (down to 1, which always ascended in trials)
+# whenever the dual value falls.
+BOLDEST_POWER = 3.0
+# Rows added to the identity in a p-identity strategy: 1/16 of the types, as in McKenna et al. 2018 for ranges, but at least a few.
+FEWEST_QUERIES = 4
+PAIR_ENTRIES = 2**32  # largest n^2 k for which all pairwise L1 distances are computed
+
+
+@dataclass(frozen=True)
+class StrategyProgress:
+    """What a callback sees each round: best ``error`` so far, proven ``bound`` (0 where none), rounds done and allowed."""
+
+    round: int
+    max_rounds: int
+    seconds: float
+    error: float
+    bound: float
+
+
+@dataclass(frozen=True)
+class StrategyDesign:
+    """A strategy (k, n) scaled to diameter 1.
+
+    ``error`` is tr(PGP (P A'A P)^+): the total variance over the queries that one user adds, per unit of noise variance.
+    ``bound`` is a proven lower limit of it over all strategies (L2 only, else 0).
+    """
+
+    strategy: np.ndarray
+    error: float
+    bound: float
+    rounds: int
+    seconds: float
+    stopped: Literal["converged", "rounds", "time", "cancelled"]
+
+
+def too_large(n: int) -> str | None:
+    """Why strategies on ``n`` types are not optimised, None where they are."""
+    if n <= LARGEST_TYPES:
+        return None
+    return (
+        f"Strategies of the matrix mechanism are optimised for at most {LARGEST_TYPES:,} types; there are {n:,}. Use coarser "
+        "bins, or the Gaussian mechanism, which needs no optimisation."
+    )
+
+
+def centred(matrix: np.ndarray) -> np.ndarray:
+    """``matrix`` P: rows (..., n) less their mean over the types."""
+    return matrix - matrix.mean(axis=-1, keepdims=True)
+
+
+def centred_inverse(strategy: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    """(P A'A P)^+ (n, n) and, where A does not identify every difference of types, the projector onto what it does."""
+    A = centred(np.asarray(strategy, dtype=float))
+    n = A.shape[1]
+    S = A.T @ A
+    # With weight along 1 that P leaves empty, S has full rank whenever the differences are identified.
+    level = np.trace(S) / (n - 1)
+    S += level / n
+    factor, failed = linalg.lapack.dpotrf(S, lower=True)
+    if not failed and linalg.lapack.dpocon(factor, np.abs(S).sum(axis=0).max(), uplo="L")[0] > 1e-10:
+        inverse = linalg.cho_solve((factor, True), np.eye(n)) - 1 / (level * n)
+        return (inverse + inverse.T) / 2, None
+    S -= level / n
+    values, vectors = linalg.eigh(S, driver="evd")
+    kept = values > values[-1] * n * np.finfo(float).eps
+    inverse = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
+    return inverse, None if kept.sum() == n - 1 else vectors[:, kept] @ vectors[:, kept].T
+
+
+def error_of(strategy: np.ndarray, workload: Workload) -> float:
+    """tr(PGP (P A'A P)^+) of a strategy (k, n) as it stands; infinite where it cannot answer the workload."""
+    inverse, projector = centred_inverse(strategy)
+    if projector is not None:
+        lost = workload.quadratic(centred(np.eye(workload.n)) - projector).sum()
+        if lost > 1e-9 * workload.trace:
+            return np.inf
+    return float(np.einsum("ij,ij->", workload.gram_dense(), inverse))
+
+
+def diameter(strategy: np.ndarray, norm: Literal["l1", "l2"]) -> tuple[float, tuple[int, int]]:
+    """Largest distance between two columns of ``strategy`` (k, n), and the two types that have it."""
+    A = centred(np.asarray(strategy, dtype=float))
+    n = A.shape[1]
+    rows, columns = np.triu_indices(n, 1)
+    if norm == "l1":
+        worst = int(np.argmax(pdist(A.T, "cityblock")))
+    else:
+        worst = int(np.argmax(squared_distances(A.T @ A)[rows, columns]))
+    pair = int(rows[worst]), int(columns[worst])
+    between = A[:, pair[0]] - A[:, pair[1]]
+    return float(np.linalg.norm(between, 1 if norm == "l1" else 2)), pair
+
+
+def squared_distances(gram: np.ndarray) -> np.ndarray:
+    """(n, n) squared L2 distances of the columns of A from A'A (n, n): no more work than one matrix product."""
+    lengths = np.diag(gram)
+    return np.maximum(lengths[:, None] + lengths - 2 * gram, 0.0)
+
+
+class _Clock:
+    """Counts rounds and says when to stop; only ``max_rounds`` bears on the result, time and cancelling just end it."""
+
+    def __init__(self, max_rounds, time_limit, cancel, callback):
+        if max_rounds is not None and (isinstance(max_rounds, bool) or max_rounds != int(max_rounds) or max_rounds < 1):
+            raise ValueError(
+                f"max_rounds must be a whole number of at least 1, but is {max_rounds}: leave it out for the default."
+            )
+        if time_limit is not None and not time_limit >= 0:
+            raise ValueError(
+                f"time_limit must be a number of seconds from 0 up, but is {time_limit}: leave it out for none."
+            )
+        self.limit = DEFAULT_ROUNDS if max_rounds is None else int(max_rounds)
+        self._time_limit, self._callback = time_limit, callback
+        self._cancelled = getattr(cancel, "is_set", cancel) or (lambda: False)
+        self._started = time.perf_counter()
+        self.rounds, self.stopped = 0, "converged"
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self._started
+
+    def done(self, error: float, bound: float) -> bool:
+        """Report a finished round; True when there should be no other."""
+        self.rounds += 1
+        if self._callback is not None:
+            self._callback(StrategyProgress(self.rounds, self.limit, self.seconds, error, bound))
+        if self._cancelled():
+            self.stopped = "cancelled"
+        elif self._time_limit is not None and self.seconds >= self._time_limit:
+            self.stopped = "time"
+        elif self.rounds >= self.limit:
+            self.stopped = "rounds"
+        return self.stopped != "converged"
+
+
+def optimal_l2(
+    workload: Workload,
+    max_rounds: int | None = None,
+    tolerance: float = TOLERANCE,
+    time_limit: float | None = None,
+    cancel: object | None = None,
+    callback: Callable[[StrategyProgress], None] | None = None,
+) -> StrategyDesign:
+    """The strategy of L2 diameter 1 with the least error for ``workload``, to within the share ``tolerance``.
+
+    With S = A'A the problem is convex: minimise tr(PGP S^+) where (e_u - e_v)'S(e_u - e_v) <= 1 for all pairs. For weights
+    w_uv >= 0 of the pairs with sum 1 and their graph Laplacian L, every feasible S has tr(LS) <= 1, and the least error
+    under that one constraint is tau^2, tau = tr((R L R')^1/2) with R'R = PGP, reached by S = R'(R L R')^(-1/2) R / tau: so
+    tau^2 is a lower bound, and S divided by its largest squared distance is feasible with error tau^2 max d^2. Weights
+    grow by a power of d_uv^2, as in multiplicative algorithms for optimal designs, until the two agree.
+
+    Starts from equal weights, with no random choice; deterministic in ``max_rounds`` (default 500, rarely reached).
+    ``cancel`` is a zero-argument callable or an event. ValueError past `LARGEST_TYPES` types or for a workload that asks
+    for nothing but the number of users.
+    """
+    clock = _Clock(max_rounds, time_limit, cancel, callback)
+    R, n = _centred_root(workload), workload.n
+    weights = np.full((n, n), 1 / (n * (n - 1)))  # of ordered pairs: L counts each pair twice
+    np.fill_diagonal(weights, 0.0)
+    error, bound, power, best = np.inf, 0.0, BOLDEST_POWER, None
+    while True:
+        factor, relaxed, lower = _best_under(weights, R)
+        squares = squared_distances(factor.T @ factor)
+        largest = squares.max()
+        if lower < bound:
+            power = max(1.0, power / 2)
+        bound = max(bound, lower)
+        if relaxed * largest < error:
+            error, best = relaxed * largest, factor / np.sqrt(largest)
+        if clock.done(error, bound) or error <= bound * (1 + tolerance):
+            break
+        weights *= (squares / largest) ** power
+        weights /= weights.sum()
+    stopped = "converged" if error <= bound * (1 + tolerance) else clock.stopped
+    return StrategyDesign(best, error, bound, clock.rounds, clock.seconds, stopped)
+
+
+def _best_under(weights: np.ndarray, R: np.ndarray) -> tuple[np.ndarray, float, float]:
+    """B (r, n) with B'B = S, the best under tr(LS) <= 1 for the pair ``weights`` (n, n), its error and tau^2."""
+    K = 2 * ((R * weights.sum(axis=1)) @ R.T - R @ weights @ R.T)
+    values, vectors = linalg.eigh((K + K.T) / 2, driver="evd")
+    # Directions whose weights vanish would get infinite distances; a floor keeps them finite and visible in the next round.
+    roots = np.sqrt(np.maximum(values, values[-1] * 1e-14))
+    total = roots.sum()
+    tau = np.sqrt(np.maximum(values, 0.0)).sum()
+    return (vectors / np.sqrt(roots * total)).T @ R, float(total**2), float(tau**2)
+
+
+def _centred_root(workload: Workload) -> np.ndarray:
+    """(r, n) R with R'R = PGP and r its rank."""
+    if reason := too_large(workload.n):
+        raise ValueError(reason)
+    values, vectors = linalg.eigh(centred(centred(workload.gram_dense()).T), driver="evd")
+    kept = values > workload.trace * workload.n * np.finfo(float).eps
+    if not kept.any():
+        raise ValueError(
+            "This workload asks only for the number of users, which is known; there is nothing to optimise."
+        )
+    return np.sqrt(values[kept])[:, None] * vectors[:, kept].T
+
+
+def optimal_l1(
+    workload: Workload,
+    queries: int | None = None,
+    seed: int = 0,
+    max_rounds: int | None = None,
+    time_limit: float | None = None,
+    cancel: object | None = None,
+    callback: Callable[[StrategyProgress], None] | None = None,
+) -> StrategyDesign:
+    """A strategy of L1 diameter 1 with small error for ``workload``: the best of three kinds.
+
+    The identity; W itself (where small enough); and a p-identity strategy (McKenna et al. 2018, Section 5.2), the identity
+    over ``queries`` non-negative rows with columns scaled to sum 1, fitted by L-BFGS-B to the centred error. The problem is
+    not convex: there are two fits, from the workload's main directions and from a random start fixed by ``seed``, and the
+    result is a local optimum at best, never worse than the other kinds. Every candidate is scaled by its exact diameter. ``queries`` defaults to n/16, at least 4.
+
+    ``cancel`` and ``callback`` as in `optimal_l2`. ValueError past `LARGEST_TYPES` types, or where nothing is asked.
+    """
+    clock = _Clock(max_rounds, time_limit, cancel, callback)
+    R, n = _centred_root(workload), workload.n
+    p = max(FEWEST_QUERIES, n // 16) if queries is None else queries
+    if isinstance(p, bool) or not isinstance(p, (int, np.integer)) or p < 1:
+        raise ValueError(
+            f"The number of queries besides the identity must be a whole number from 1 up; got {queries!r}."
+        )
+    candidates = [np.eye(n)]
+    if workload.num_queries * n**2 <= PAIR_ENTRIES and workload.num_queries * n <= MATRIX_ENTRIES:
+        candidates.append(workload.matrix)
+    for start in (_spectral_start(R, int(p)), np.random.default_rng(seed).random((int(p), n))):
+        if clock.stopped == "converged":
+            candidates.append(_fit_p_identity(start, workload.gram_dense(), clock))
+    error, best = min((_scaled_to_diameter(A, workload) for A in candidates), key=lambda scored: scored[0])
+    return StrategyDesign(best, error, 0.0, clock.rounds, clock.seconds, clock.stopped)
+
+
+def _scaled_to_diameter(A: np.ndarray, workload: Workload) -> tuple[float, np.ndarray]:
+    """Error and strategy after scaling to L1 diameter 1."""
+    A = A / diameter(A, "l1")[0]
+    return error_of(A, workload), A
+
+
+def _spectral_start(R: np.ndarray, p: int) -> np.ndarray:
+    """(p, n) positive and negative parts of what the workload asks most about, R (r, n) having its largest row last."""
+    rows = np.concatenate([np.maximum(R, 0)[::-1], np.maximum(-R, 0)[::-1]], axis=1).reshape(-1, R.shape[1])
+    return np.resize(rows, (p, R.shape[1])) / rows.max()
+
+
+def _fit_p_identity(start: np.ndarray, G: np.ndarray, clock: _Clock) -> np.ndarray:
+    """(n + p, n) the strategy fitted from Theta = ``start`` (p, n); its columns sum to 1, so its diameter is at most 2."""
+    p, n = start.shape
+    error, theta = np.inf, start.ravel()
+
+    def evaluate(flat: np.ndarray) -> tuple[float, np.ndarray]:
+        return _p_identity_error(flat.reshape(p, n), G)
+
+    def watch(intermediate_result) -> None:
+        nonlocal error, theta
+        if intermediate_result.fun < error:
+            error, theta = intermediate_result.fun, intermediate_result.x.copy()
+        if clock.done(4 * error, 0.0):
+            raise StopIteration
+
+    options = {"maxiter": clock.limit, "ftol": 1e-7, "gtol": 0.0}
+    minimize(
+        evaluate, theta, jac=True, method="L-BFGS-B", bounds=[(0, None)] * (p * n), callback=watch, options=options
+    )
+    return _p_identity(theta.reshape(p, n))
+
+
+def _p_identity(theta: np.ndarray) -> np.ndarray:
+    """[I; Theta] with columns scaled to sum 1."""
+    return np.vstack([np.eye(theta.shape[1]), theta]) / (1 + theta.sum(axis=0))
+
+
+def _p_identity_error(theta: np.ndarray, G: np.ndarray) -> tuple[float, np.ndarray]:
+    """tr(G (P A'A P)^+) of the p-identity strategy of ``theta`` (p, n), and its gradient, flat."""
+    A = _p_identity(theta)
+    n = theta.shape[1]
+    S, _ = centred_inverse(A)
+    GS = G @ S
+    slope = -2 * A @ (S @ GS)  # along A; P is in S already
+    scale = 1 / (1 + theta.sum(axis=0))
+    # A_bottom = Theta D and A_top = D with D = diag(scale), which itself falls as the column of Theta grows.
+    along_scale = np.diag(slope) + np.einsum("ju,ju->u", slope[n:], theta)
+    return float(np.trace(GS)), (slope[n:] * scale - along_scale * scale**2).ravel()

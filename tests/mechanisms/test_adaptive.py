@@ -1,0 +1,166 @@
+"""Adaptive queries: exact distributions, the promise of each answer, and the version with fixed queries."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from ldp_core import workloads
+from ldp_core.mechanisms import adaptive
+from ldp_core.mechanisms.adaptive import AdaptiveSession, SimulatedUsers, chance_of_plus, respond
+
+COUNTS = np.array([300, 0, 50, 650])
+QUERY = np.array([1.0, -0.5, 0.25, 0])
+EPSILON = 1.0
+C = (math.e + 1) / (math.e - 1)
+
+
+def session(rng, groups=1, counts=COUNTS, bound=1.0):
+    return AdaptiveSession(4, EPSILON, groups, SimulatedUsers(counts, EPSILON, groups, rng, bound), bound)
+
+
+def within(samples, expected, errors=5.0):
+    samples = np.asarray(samples)
+    return abs(samples.mean() - expected) <= errors * samples.std(ddof=1) / math.sqrt(len(samples))
+
+
+@pytest.mark.parametrize(("groups", "bound"), [(1, 1.0), (3, 1.0), (3, 2.5)])
+def test_answers_are_unbiased_with_the_stated_error(groups, bound):
+    rng, truth = np.random.default_rng(1), QUERY @ COUNTS / COUNTS.sum()
+    asked = [session(rng, groups, bound=bound) for _ in range(1500)]
+    for round_ in range(groups):
+        answers = [one.ask(QUERY) for one in asked]
+        values = np.array([answer.value for answer in answers])
+        assert within(values, truth)
+        # Each answer is +-c r with mean q_v; users are a random sample, which for one group is all of them.
+        users = COUNTS.sum() / groups
+        sampled = 1 - 1 / groups
+        spread = COUNTS @ QUERY**2 / COUNTS.sum() - truth**2
+        expected = ((C * bound) ** 2 - truth**2 - spread * (1 - sampled)) / users
+        assert values.var(ddof=1) == pytest.approx(expected, rel=0.2)
+        stated = np.array([answer.standard_error for answer in answers])
+        assert np.mean(stated**2) == pytest.approx(((C * bound) ** 2 - truth**2) / users, rel=0.03)
+        assert round_ < groups
+
+
+def test_everyone_is_in_exactly_one_group_and_groups_are_even():
+    rng = np.random.default_rng(2)
+    sizes = np.array([[one.ask(QUERY).users for _ in range(4)] for one in (session(rng, 4) for _ in range(400))])
+    assert np.all(sizes.sum(axis=1) == COUNTS.sum())
+    assert stats.chisquare(sizes.sum(axis=0)).pvalue > 1e-4
+    assert sizes[:, 1].var(ddof=1) == pytest.approx(1000 * 0.25 * 0.75, rel=0.35)
+
+
+def test_answers_may_steer_the_next_query():
+    """Bisection for the median, as an analyst would: with many users it arrives."""
+    counts = np.array([2, 2, 3, 9, 1, 1, 1, 1]) * 10**6
+    rng = np.random.default_rng(0)
+    one = AdaptiveSession(8, 2.0, 3, SimulatedUsers(counts, 2.0, 3, rng))
+    low, high = 0, 7
+    while low < high:
+        middle = (low + high) // 2
+        below = one.ask((np.arange(8) <= middle).astype(float))
+        low, high = (low, middle) if below.value >= 0.5 else (middle + 1, high)
+    assert low == 3
+    assert one.remaining == 0
+    assert len(one.history) == 3
+    assert one.history[0][0].sum() == 4
+
+
+def test_real_reports_give_the_same_answers():
+    values, rng = np.repeat(np.arange(4), COUNTS), np.random.default_rng(3)
+
+    def source(query, group):
+        plus = respond(values, query, EPSILON, 1.0, rng)
+        return int(plus.sum()), plus.size
+
+    answers = [AdaptiveSession(4, EPSILON, 1, source).ask(QUERY) for _ in range(500)]
+    assert within([answer.value for answer in answers], QUERY @ COUNTS / COUNTS.sum())
+    simulated = [session(rng).ask(QUERY).value for _ in range(500)]
+    assert stats.ks_2samp([answer.value for answer in answers], simulated).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("epsilon", [0.001, 0.5, 1.0, 8.0, 20.0])
+def test_a_sign_tells_two_types_apart_by_at_most_epsilon(epsilon):
+    plus = chance_of_plus(np.linspace(-3, 3, 101), epsilon, 3.0)
+    for chance in (plus, 1 - plus):
+        assert np.log(chance.max() / chance.min()) == pytest.approx(epsilon, rel=1e-6)
+    c = (math.exp(epsilon) + 1) / (math.exp(epsilon) - 1)
+    assert 3 * c * (2 * plus - 1) == pytest.approx(np.linspace(-3, 3, 101), abs=1e-9)
+
+
+def test_few_users_know_little():
+    rng = np.random.default_rng(0)
+    empty = session(rng, counts=np.zeros(4, dtype=int)).ask(QUERY)
+    assert (empty.value, empty.standard_error, empty.users) == (0.0, math.inf, 0)
+    single = session(rng, counts=np.array([1, 0, 0, 0])).ask(QUERY)
+    assert abs(single.value) == pytest.approx(C)
+    assert (single.standard_error, single.users) == (math.inf, 1)
+
+
+def test_a_session_ends_with_its_last_group():
+    one = session(np.random.default_rng(0), 2)
+    one.ask(QUERY)
+    with pytest.raises(ValueError, match="between -1 and 1"):
+        one.ask(2 * QUERY)
+    assert one.remaining == 1  # a refused query costs no group
+    one.ask(-QUERY)
+    with pytest.raises(ValueError, match="All 2 groups have answered"):
+        one.ask(QUERY)
+
+
+@pytest.mark.parametrize("query", [np.ones(3), np.full(4, np.nan), np.ones((4, 1))])
+def test_malformed_queries_are_refused(query):
+    with pytest.raises(ValueError, match="finite number for each of the 4 types"):
+        session(np.random.default_rng(0)).ask(query)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"n": 1}, "number of types"),
+        ({"groups": 0}, "number of groups"),
+        ({"groups": 2.0}, "number of groups"),
+        ({"bound": 0}, "positive number"),
+        ({"bound": math.inf}, "positive number"),
+        ({"epsilon": 0}, "out of range"),
+    ],
+)
+def test_bad_parameters_are_refused(options, sentence):
+    sound = {"n": 4, "epsilon": 1.0, "groups": 3, "source": lambda query, group: (0, 0)}
+    with pytest.raises(ValueError, match=sentence):
+        AdaptiveSession(**{**sound, **options})
+
+
+# --- fixed queries ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "workload", [workloads.prefix(5), workloads.parity(3), workloads.custom([[3.0, -1, 0], [0, 2, 1]])], ids=repr
+)
+def test_the_fixed_version_asks_each_user_one_query_at_random(workload):
+    m, p, W = adaptive.build(workload, EPSILON), workload.num_queries, workload.matrix
+    bound = np.abs(W).max()
+    for k in range(p):
+        plus = (1 + W[k] / (C * bound)) / 2
+        assert m.strategy[2 * k] == pytest.approx(plus / p)
+        assert m.strategy[2 * k + 1] == pytest.approx((1 - plus) / p)
+    assert m.audit().epsilon <= EPSILON
+    assert m.supports(workload) is None
+    # Optimal for even populations: never worse than the mean of the query's own users, variance p c^2 r^2 - q^2 each.
+    counts = np.full(workload.n, 7)
+    alone = (p * (C * bound) ** 2 * counts.sum()) - workload.matrix**2 @ counts
+    assert np.all(m.query_variances(workload, counts) <= alone * (1 + 1e-9))
+
+
+def test_characters_use_the_whole_epsilon():
+    assert adaptive.build(workloads.parity(3), EPSILON).audit().epsilon == pytest.approx(EPSILON)
+
+
+def test_too_many_queries_are_refused_in_words():
+    with pytest.raises(ValueError, match="adaptive session"):
+        adaptive.build(workloads.all_range(1024), 1.0)
+    assert "1,049,600" in adaptive.domain_rule(1024, 1.0, workloads.all_range(1024))
+    assert adaptive.domain_rule(1024, 1.0, None) is None
+    assert adaptive.domain_rule(64, 1.0, workloads.all_range(64)) is None

@@ -1,0 +1,186 @@
+"""Vectors plus noise: closed forms, densities and Monte Carlo for the additive family and the matrix mechanism."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from ldp_core import workloads
+from ldp_core.mechanisms.additive import AdditiveMechanism, GaussianNoise, LaplaceNoise
+from ldp_core.mechanisms.matrix import build_l1, build_l2
+
+COUNTS = np.array([40, 0, 7, 25, 3])
+VALUES = np.repeat(np.arange(5), COUNTS)
+NOISES = {"laplace": LaplaceNoise(1.3), "gaussian": GaussianNoise(1.3)}
+
+
+def mechanism(noise, k=6, n=5, seed=1, **options):
+    vectors = np.random.default_rng(seed).normal(size=(k, n))
+    return AdditiveMechanism("trial", vectors, NOISES[noise], 1.0, **options)
+
+
+def within(samples, expected, errors=5.0):
+    error = samples.std(axis=0, ddof=1) / math.sqrt(len(samples))
+    return np.all(np.abs(samples.mean(axis=0) - expected) <= errors * error + 1e-9)
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_profile_is_the_closed_form(noise):
+    m, workload = mechanism(noise), workloads.prefix(5)
+    P = np.eye(5) - 1 / 5
+    variance = {"laplace": 2 * 1.3**2, "gaussian": 1.3**2}[noise]
+    expected = variance * np.linalg.norm(workload.matrix @ P @ np.linalg.pinv(m.vectors @ P, rcond=1e-10), "fro") ** 2
+    assert m.variance_profile(workload) == pytest.approx(np.full(5, expected))
+    assert m.query_variances(workload, COUNTS).sum() == pytest.approx(COUNTS.sum() * expected)
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("per_user", [False, True])
+def test_estimates_are_unbiased_with_the_stated_covariance(noise, per_user):
+    m, workload, rng = mechanism(noise), workloads.prefix(5), np.random.default_rng(7)
+    collect = (lambda: m.aggregate(m.privatize(VALUES, rng))) if per_user else (lambda: m.simulate(COUNTS, rng))
+    estimates = np.array([m.estimate(collect()).counts() for _ in range(3000)])
+    assert within(estimates, COUNTS)
+    assert estimates.sum(axis=1) == pytest.approx(np.full(3000, COUNTS.sum()))
+    errors = (workload.answers(estimates) - workload.answers(COUNTS)) ** 2
+    assert within(errors, m.query_variances(workload, COUNTS))
+    assert within(errors.sum(axis=1), COUNTS @ m.variance_profile(workload))
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_simulated_sums_have_the_distribution_of_added_reports(noise):
+    m, rng, few = mechanism(noise, k=3), np.random.default_rng(3), np.array([1, 0, 2, 0, 0])
+    simulated = np.array([m.simulate(few, rng).data for _ in range(4000)])
+    added = np.array([m.aggregate(m.privatize(np.array([0, 2, 2]), rng)).data for _ in range(4000)])
+    for coordinate in range(3):
+        assert stats.ks_2samp(simulated[:, coordinate], added[:, coordinate]).pvalue > 1e-4
+    exact = {"laplace": 3 * 2 * 1.3**2, "gaussian": 3 * 1.3**2}[noise]
+    assert within((simulated - m.vectors @ few) ** 2, exact)
+
+
+def test_single_reports_follow_their_density():
+    m, rng = mechanism("laplace", k=2), np.random.default_rng(2)
+    noise = m.privatize(np.full(20000, 3), rng) - m.vectors[:, 3]
+    assert stats.kstest(noise.ravel(), stats.laplace(scale=1.3).cdf).pvalue > 1e-4
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 3), st.integers(2, 5), st.integers(0, 10**6))
+def test_laplace_audit_is_the_largest_log_ratio_of_densities(k, n, seed):
+    m = mechanism("laplace", k=k, n=n, seed=seed)
+    A, audit = m.vectors, m.audit()
+    # The log-ratio |y - a_v|_1/b - |y - a_u|_1/b is piecewise linear in each coordinate: largest at one of the corners.
+    corners = np.stack(np.meshgrid(*[np.append(row, [row.min() - 1, row.max() + 1]) for row in A]), -1).reshape(-1, k)
+    logs = -np.abs(corners[:, :, None] - A).sum(axis=1) / 1.3
+    assert audit.epsilon == pytest.approx((logs.max(axis=1) - logs.min(axis=1)).max())
+    u, v = audit.worst_pair
+    assert np.abs(A[:, u] - A[:, v]).sum() / 1.3 == pytest.approx(audit.epsilon)
+
+
+def test_reports_merge_and_foreign_ones_are_refused():
+    m, rng = mechanism("gaussian"), np.random.default_rng(0)
+    raw = m.privatize(VALUES, rng)
+    merged = m.aggregate(raw[:30]) + m.aggregate(raw[30:])
+    assert merged.users == len(VALUES)
+    assert merged.data == pytest.approx(m.aggregate(raw).data)
+    other = mechanism("gaussian", seed=2)
+    with pytest.raises(ValueError, match="another mechanism"):
+        other.estimate(merged)
+    assert len({m.digest, other.digest, mechanism("laplace").digest, mechanism("gaussian", delta=1e-5).digest}) == 4
+    assert m.digest == mechanism("gaussian").digest
+
+
+def test_no_users_are_no_trouble():
+    for noise in NOISES:
+        m = mechanism(noise)
+        reports = m.simulate(np.zeros(5, dtype=int), np.random.default_rng(0))
+        assert reports.users == 0
+        assert m.estimate(reports).counts() == pytest.approx(np.zeros(5))
+
+
+def test_what_is_not_told_apart_is_not_answered():
+    vectors = np.array([[1.0, 1, 0, 0], [0, 0, 1, 0]])  # types 0 and 1 alike
+    m = AdditiveMechanism("blind", vectors, GaussianNoise(1.0), 1.0)
+    assert "cannot answer" in m.supports(workloads.histogram(4))
+    with pytest.raises(ValueError, match="cannot answer"):
+        m.variance_profile(workloads.histogram(4))
+    together = workloads.custom(np.array([[1.0, 1, 0, 0], [2, 2, 5, 2]]))
+    assert m.supports(together) is None
+    rng, counts = np.random.default_rng(1), np.array([5, 9, 30, 2])
+    estimates = [m.estimate(m.simulate(counts, rng)) for _ in range(2000)]
+    assert estimates[0].counts() is None
+    answers = np.array([estimate.answers(together) for estimate in estimates])
+    assert within(answers, together.answers(counts))
+    assert within((answers - together.answers(counts)) ** 2, m.query_variances(together, counts))
+    assert "4 types, the workload 5" in m.supports(workloads.histogram(5))
+
+
+@pytest.mark.parametrize(
+    ("vectors", "sentence"),
+    [
+        (np.ones((2, 4)), "nothing to learn"),
+        (np.full((1, 3), np.nan), "finite"),
+        (np.ones(4), "finite .k, n. matrix"),
+        (np.ones((1, 1)), "n >= 2"),
+        (np.broadcast_to(np.arange(5000.0), (1, 5000)), "at most 4,096"),
+    ],
+)
+def test_useless_vectors_are_refused(vectors, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        AdditiveMechanism("trial", vectors, GaussianNoise(1.0), 1.0)
+
+
+@pytest.mark.parametrize("raw", [np.ones((3, 5)), np.ones(6), np.full((2, 6), np.inf)])
+def test_malformed_reports_are_refused(raw):
+    with pytest.raises(ValueError, match="6 finite numbers"):
+        mechanism("gaussian").aggregate(raw)
+
+
+# --- the matrix mechanism -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "workload", [workloads.prefix(16), workloads.parity(3, 2), workloads.k_way_marginals(4, 2)], ids=repr
+)
+def test_matrix_mechanisms_keep_their_promise_and_predict_their_errors(workload):
+    counts = np.random.default_rng(1).integers(0, 60, workload.n)
+    for m in (build_l1(workload, 0.8, max_rounds=80), build_l2(workload, 0.8, delta=1e-5)):
+        audit, rng = m.audit(), np.random.default_rng(2)
+        if m.name == "matrix_l1":
+            assert audit.epsilon == pytest.approx(0.8, rel=1e-9)
+            assert audit.epsilon <= 0.8
+            assert audit.delta == m.delta == 0
+        else:
+            assert audit.epsilon == 0.8
+            assert audit.delta == pytest.approx(1e-5, rel=1e-6)
+            assert audit.delta <= m.delta == 1e-5
+        assert m.supports(workload) is None
+        estimates = [m.estimate(m.simulate(counts, rng)) for _ in range(600)]
+        errors = np.array([estimate.squared_error(workload, counts) for estimate in estimates])
+        assert within(errors, counts @ m.variance_profile(workload))
+        assert m.bits_per_report == 64 * len(m.vectors)
+
+
+def test_matrix_mechanisms_are_reproducible():
+    workload = workloads.prefix(12)
+    one, two, other = (build_l1(workload, 1.0, seed=seed, max_rounds=30) for seed in (0, 0, 5))
+    assert one.digest == two.digest != other.digest
+    assert build_l2(workload, 1.0).digest == build_l2(workload, 1.0).digest
+
+
+@pytest.mark.parametrize(
+    ("build", "options", "sentence"),
+    [
+        (build_l1, {"epsilon": 0}, "out of range"),
+        (build_l2, {"epsilon": 1.0, "delta": 0}, "Delta"),
+        (build_l2, {"epsilon": 1.0, "delta": "x"}, "Delta must be a number"),
+        (build_l2, {"epsilon": 1.0, "delta": 0.5}, "at most 0.1"),
+        (build_l2, {"epsilon": math.nan}, "out of range"),
+    ],
+)
+def test_bad_parameters_are_refused(build, options, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        build(workloads.prefix(4), **options)

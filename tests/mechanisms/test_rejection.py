@@ -1,0 +1,205 @@
+"""Rejection sampling: integrals, densities, Monte Carlo; the corrected step is pure LDP and the printed one is not."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from scipy.integrate import quad
+
+from ldp_core import workloads
+from ldp_core.mechanisms import rejection
+from ldp_core.mechanisms.rejection import Acceptance, best_rho
+
+COUNTS = np.array([60, 0, 15, 33])
+VALUES = np.repeat(np.arange(4), COUNTS)
+BOTH = [{"variant": "corrected"}, {"variant": "paper", "users": 50}]
+
+
+def built(maker=workloads.prefix, n=4, epsilon=1.0, **options):
+    return rejection.build(maker(n), epsilon, **options)
+
+
+def within(samples, expected, errors=5.0):
+    error = samples.std(axis=0, ddof=1) / math.sqrt(len(samples))
+    return np.all(np.abs(samples.mean(axis=0) - expected) <= errors * error + 1e-9)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.floats(0.02, 4), st.floats(0.01, 0.69), st.booleans())
+def test_moments_are_the_integrals(rho, band, drops):
+    acceptance = Acceptance(rho, band, drops)
+    kinks = [(sign * band + rho**2 / 2) / rho for sign in (-1, 1)]
+    edges = np.unique(np.clip([-12, *kinks, 12], -12, 12))
+    for j in range(3):
+        pieces = [
+            quad(lambda z, j=j: z**j * float(acceptance(z)) * stats.norm.pdf(z), a, b, epsabs=1e-12)[0]
+            for a, b in zip(edges[:-1] + 1e-13, edges[1:] - 1e-13, strict=True)
+        ]
+        assert acceptance.moments[j] == pytest.approx(sum(pieces), rel=1e-7, abs=1e-10)
+
+
+def test_the_best_noise_is_that_of_the_design_notes():
+    """At epsilon = 1: per-coordinate variance 15.4 at sigma = 1.17 r, and far more with the paper's sigma."""
+    rho = best_rho(1.0)
+    assert 1 / rho == pytest.approx(1.17, abs=0.01)
+    assert Acceptance(rho, 0.5, False).variance == pytest.approx(15.4, abs=0.05)
+    papers = Acceptance(1 / math.sqrt(4 * math.log(1e6)), 0.25, True)
+    assert papers.variance > 7 * 15.4
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.floats(0.001, 2 * math.log(2)), st.floats(0.3, 3))
+def test_no_other_noise_is_better(epsilon, factor):
+    rho = best_rho(epsilon)
+    best, other = (Acceptance(r, epsilon / 2, False).variance for r in (rho, rho * factor))
+    assert best <= other * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("options", BOTH, ids=lambda options: options["variant"])
+@pytest.mark.parametrize("per_user", [False, True])
+def test_estimates_are_unbiased_with_the_stated_variances(options, per_user):
+    m, workload, rng = built(**options), workloads.prefix(4), np.random.default_rng(5)
+    collect = (lambda: m.aggregate(m.privatize(VALUES, rng))) if per_user else (lambda: m.simulate(COUNTS, rng))
+    estimates = np.array([m.estimate(collect()).counts() for _ in range(3000)])
+    assert within(estimates, COUNTS)
+    errors = (workload.answers(estimates) - workload.answers(COUNTS)) ** 2
+    assert within(errors, m.query_variances(workload, COUNTS))
+    assert within(errors.sum(axis=1), COUNTS @ m.variance_profile(workload))
+    assert m.query_variances(workload, COUNTS).sum() == pytest.approx(COUNTS @ m.variance_profile(workload))
+
+
+def test_the_profile_of_each_type_alone():
+    """Users of one type only, so that an error in the part along the own vector cannot hide among the others."""
+    m, workload, rng = built(), workloads.prefix(4), np.random.default_rng(6)
+    profile = m.variance_profile(workload)
+    assert len(np.unique(profile.round(6))) > 1
+    for u in range(4):
+        counts = np.zeros(4, dtype=int)
+        counts[u] = 1
+        draws = np.array([m.estimate(m.simulate(counts, rng)).counts() for _ in range(4000)])
+        assert within(workload.quadratic(draws - counts), profile[u])
+
+
+@pytest.mark.parametrize("options", BOTH, ids=lambda options: options["variant"])
+def test_simulated_sums_have_the_distribution_of_added_reports(options):
+    m, rng = built(**options), np.random.default_rng(3)
+    few = np.array([1, 0, 2, 0])
+    simulated = [m.simulate(few, rng).data for _ in range(4000)]
+    added = [m.aggregate(m.privatize(np.array([0, 2, 2]), rng)).data for _ in range(4000)]
+    for coordinate in range(m.size):
+        one, two = ([total[coordinate] for total, _ in data] for data in (simulated, added))
+        assert stats.ks_2samp(one, two).pvalue > 1e-4
+    kept = [np.bincount([sent[0] for _, sent in data], minlength=4) for data in (simulated, added)]
+    assert stats.chi2_contingency(np.array(kept)).pvalue > 1e-4
+
+
+def chances(m, y):
+    """(points, n) chance that each type sends the draw ``y``, from the densities of N(a, s^2) and N(0, s^2)."""
+    log_ratio = (2 * y @ m.vectors - (m.vectors**2).sum(axis=0)) / (2 * m.scale**2)
+    return log_ratio, m.acceptance(y @ m.vectors / (m.radius * m.scale))
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 1.0, 1.38])
+def test_no_report_tells_two_types_apart_by_more_than_epsilon(epsilon):
+    m, rng = built(epsilon=epsilon), np.random.default_rng(0)
+    y = rng.normal(scale=6 * m.scale, size=(50000, m.size))
+    log_ratio, eta = chances(m, y)
+    band = epsilon / 2
+    assert eta == pytest.approx(np.exp(np.clip(log_ratio, -band, band)) / 2, rel=1e-9)
+    assert 0 < eta.min() <= eta.max() <= 1
+    ratios = np.log(eta.max(axis=1) / eta.min(axis=1))
+    audit = m.audit()
+    assert ratios.max() == pytest.approx(audit.epsilon, rel=1e-9)
+    assert audit.epsilon == pytest.approx(epsilon, rel=1e-9)
+    assert audit.epsilon <= epsilon
+    u, v = audit.worst_pair
+    assert np.abs(np.log(eta[:, u] / eta[:, v])).max() == pytest.approx(epsilon, rel=1e-9)
+    # Sending nothing: the norms are equal, so the chance is.
+    assert np.linalg.norm(m.vectors, axis=0) == pytest.approx(np.full(4, m.radius))
+    sent = ~np.isnan(m.privatize(np.repeat(np.arange(4), 20000), rng)[:, 0]).reshape(4, -1)
+    assert stats.chi2_contingency([sent.sum(axis=1), (~sent).sum(axis=1)]).pvalue > 1e-4
+    assert within(sent.ravel().astype(float), m.acceptance.moments[0])
+
+
+def test_the_printed_step_is_not_private():
+    m = built(variant="paper", users=50)
+    y = np.random.default_rng(0).normal(scale=m.scale, size=(5000, m.size))
+    _, eta = chances(m, y)
+    assert np.any((eta.max(axis=1) > 0) & (eta.min(axis=1) == 0))
+    assert m.audit().epsilon == math.inf
+    assert "not locally private" in m.explain()
+    assert m.scale == pytest.approx(math.sqrt(4 * math.log(50)) * m.radius)
+    assert m.parameters["users"] == 50
+
+
+@pytest.mark.parametrize(("maker", "appended"), [(workloads.histogram, 0), (workloads.prefix, 1)])
+def test_a_coordinate_is_appended_only_where_norms_differ(maker, appended):
+    m = built(maker, 6)
+    assert m.size == 6 + appended
+    assert m.bits_per_report == 64 * m.size
+    distances = [np.linalg.norm(maker(6).matrix[:, u]) for u in range(6)]
+    assert m.radius == pytest.approx(max(distances))
+
+
+def test_histogram_variance_is_that_of_isotropic_noise_and_a_little_less():
+    m, n = built(workloads.histogram, 40), 40
+    profile = m.variance_profile(workloads.histogram(n))
+    assert profile == pytest.approx(np.full(n, profile[0]))
+    assert 0.95 * 15.36 * (n - 1) < profile[0] < 15.36 * (n - 1) + 5
+
+
+def test_partial_workloads_are_answered():
+    workload, rng, counts = workloads.parity(3, 1), np.random.default_rng(1), np.arange(8) * 5
+    m = rejection.build(workload, 1.0)
+    assert m.supports(workload) is None
+    assert m.supports(workloads.prefix(8)) is not None
+    errors = np.array([m.estimate(m.simulate(counts, rng)).squared_error(workload, counts) for _ in range(2000)])
+    assert within(errors, counts @ m.variance_profile(workload))
+
+
+def test_reports_merge_and_foreign_ones_are_refused():
+    m, rng = built(), np.random.default_rng(0)
+    raw = m.privatize(VALUES, rng)
+    merged, whole = m.aggregate(raw[:50]) + m.aggregate(raw[50:]), m.aggregate(raw)
+    assert merged.users == whole.users == len(VALUES)
+    assert merged.data[0] == pytest.approx(whole.data[0])
+    assert merged.data[1] == whole.data[1] == (~np.isnan(raw[:, 0])).sum()
+    with pytest.raises(ValueError, match="another mechanism"):
+        built(epsilon=0.9).estimate(merged)
+
+
+def test_large_collections_are_drawn_in_parts(monkeypatch):
+    monkeypatch.setattr(rejection, "_CHUNK", 17)
+    m, rng = built(), np.random.default_rng(4)
+    estimates = np.array([m.estimate(m.simulate(COUNTS, rng)).counts() for _ in range(1500)])
+    assert within(estimates, COUNTS)
+    assert within(workloads.prefix(4).quadratic(estimates - COUNTS), COUNTS @ m.variance_profile(workloads.prefix(4)))
+    empty = m.simulate(np.zeros(4, dtype=int), rng)
+    assert m.estimate(empty).counts() == pytest.approx(np.zeros(4))
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"epsilon": 1.4}, "2 log 2 = 1.386"),
+        ({"epsilon": 0}, "out of range"),
+        ({"variant": "exact"}, "corrected, paper"),
+        ({"users": 5}, "leave users out"),
+        ({"variant": "paper", "users": 1}, "at least 2"),
+        ({"variant": "paper", "users": 2.5}, "whole number"),
+    ],
+)
+def test_bad_parameters_are_refused(options, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        built(**options)
+
+
+@pytest.mark.parametrize(
+    ("raw", "sentence"), [(np.ones((2, 3)), "5 numbers"), (np.array([[1.0, 2, 3, 4, np.inf]]), "finite")]
+)
+def test_malformed_reports_are_refused(raw, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        built().aggregate(raw)
