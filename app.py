@@ -28,6 +28,7 @@ page = st.navigation(
     ],
     position="top",
 )
+frame.came_through_app()
 frame.style()
 sidebar.draw(session())  # before the page: a page that lacks something stops the script
 page.run()

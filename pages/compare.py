@@ -1,5 +1,8 @@
 """Mechanisms side by side: users needed, errors, and how far each is from what no mechanism can beat."""
 
+import math
+
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -7,8 +10,10 @@ from ldp_core import charts, frames, mechanisms, wording
 from pages.ui import frame, work
 from pages.ui.controls import control
 from pages.ui.jobs import jobs
-from pages.ui.state import OPTIMIZED
-from pages.ui.text import plain
+from pages.ui.state import OPTIMIZED, offered
+from pages.ui.text import gap_in_words, people, plain, waiting
+
+TIE = 1e-9
 
 state = frame.open_page(
     "Compare", "See which mechanism needs the fewest users for your questions, and what errors to expect."
@@ -37,9 +42,9 @@ with left:
         st.multiselect,
         "Mechanisms",
         "compared",
-        [n for n in c.compared if n in mechanisms.names()],
+        [n for n in c.compared if n in offered()],
         lambda chosen: state.change(compared=tuple(chosen)),
-        options=mechanisms.names(),
+        options=offered(),
         format_func=lambda n: mechanisms.spec(n).title,
         wrap=True,
     )
@@ -88,31 +93,35 @@ with right:
     table["gap"] = [state.gap(name) for name in table["name"]]
     limits = state.bounds()
     best = table.iloc[0]
+    # Equal up to rounding is equal: on two types several mechanisms are the same one.
+    winners = table["name"][table["users_needed"] <= best["users_needed"] * (1 + TIE)]
     error = wording.error(c.target_alpha**0.5)
     title = mechanisms.spec(best["name"]).title
+    names = " and ".join(f"**{mechanisms.spec(name).title}**" for name in winners)
     floor = best["noise_floor"]
     if floor < 1:
-        feasible = (
-            f"With your {wording.count(design.users)} users, shares below **{wording.share(floor)}** drown in noise."
-        )
+        feasible = f"With your {people(design.users)}, shares below **{wording.share(floor)}** drown in noise."
     else:
-        feasible = (
-            f"With your {wording.count(design.users)} users **nothing can be told from noise**, whatever the share."
-        )
+        feasible = f"With your {people(design.users)} **nothing can be told from noise**, whatever the share."
     st.markdown(
-        f"**{title}** needs the fewest users: {wording.users(best['users_needed'])} for a standard error of {error} in the worst "
+        f"{names} {'needs' if len(winners) == 1 else 'need'} the fewest users: {wording.users(best['users_needed'])} for a standard error of {error} in the worst "
         f"case. {feasible}"
     )
     overview, per_query, range_tab = st.tabs(["Users needed", "Error of each query", "Over epsilon"])
 
 with overview:
-    worst_gap = best["gap"]
-    distance = f"at most {wording.share(max(worst_gap, 0))} more users" if worst_gap < 10 else "many more users"
+    if limits["centred_svd"] > 0:
+        bound_sentence = (
+            f"No unbiased mechanism with epsilon {c.epsilon} can need fewer than {wording.at_least(limits['centred_svd'])} (centred SVD "
+            f"bound, proved for the average over types and so for the worst case too); McKenna et al.'s SVD bound says "
+            f"{wording.at_least(limits['svd'])}. On average over the types {title} needs at most {gap_in_words(best['gap'])} "
+            f"{'more users than the bound' if best['gap'] < 10 else 'as many'}."
+        )
+    else:
+        bound_sentence = f"At epsilon {c.epsilon} the lower bounds say nothing here: they allow any number of users."
     frame.chart(
         lambda look: charts.users_needed(table, limits, design.users, look),
-        f"No unbiased mechanism with epsilon {c.epsilon} can need fewer than {wording.at_least(limits['centred_svd'])} (centred SVD "
-        f"bound, proved for the average over types and so for the worst case too); McKenna et al.'s SVD bound says "
-        f"{wording.at_least(limits['svd'])}. {title} needs {distance} on average than the bound.",
+        bound_sentence,
         "users-needed",
         table,
     )
@@ -122,9 +131,11 @@ with per_query:
         lambda: frames.query_errors(ready, design.workload, design.counts, design.labels),
     )
     hardest = errors[errors["name"] == best["name"]].nlargest(1, "standard_error").iloc[0]
+    shown, p = errors["query"].nunique(), design.workload.num_queries
+    among = "query" if shown == p else f"of the {shown:,} queries shown (of {p:,})"
     frame.chart(
         lambda look: charts.query_errors(errors, look),
-        f"Exact standard errors on {design.population}. For {title} the hardest query is **{plain(hardest['label'])}** with "
+        f"Exact standard errors on {design.population}. For {title} the hardest {among} is **{plain(hardest['label'])}** with "
         f"{wording.error(hardest['standard_error'])}.",
         "query-errors",
         errors,
@@ -136,7 +147,8 @@ with range_tab:
 
     def sweep_sentence(found: pd.DataFrame) -> str:
         own = found[~found["name"].isin(["svd", "centred_svd"])]
-        winners = own.loc[own.groupby("epsilon")["users_needed"].idxmin()] if len(own) else own
+        rounded = own["users_needed"].map(lambda users: float(f"{users:.6g}"))  # ties go to the first by name
+        winners = own.loc[rounded.groupby(own["epsilon"]).idxmin()] if len(own) else own
         parts = [
             f"{mechanisms.spec(name).title} at epsilon {', '.join(f'{e:g}' for e in group['epsilon'])}"
             for name, group in winners.groupby("name", sort=False)
@@ -148,7 +160,7 @@ with range_tab:
         if not job.active:
             st.rerun()
         if job.progress is None:
-            st.info(f"Waiting for a free place: {jobs().waiting_before(job)} before this one.")
+            st.info(waiting(job.state, jobs().waiting_before(job)))
             return
         found, finished, total = job.progress
         st.progress(finished / total, text=f"{finished} of {total} points, {wording.duration(job.seconds)}")
@@ -191,22 +203,26 @@ columns = {
         "Users needed", format="%,.0f", help="Worst case, for your target error."
     ),
     "gap": st.column_config.NumberColumn(
-        "Gap, at most", format="%.1f %%", help="More users than the bound allows, average case."
+        "Gap, at most", format="%,.1f %%", help="More users than the bound allows, average case."
     ),
     "standard_error_worst": st.column_config.NumberColumn("± worst case", format="%.2f pp"),
     "standard_error_average": st.column_config.NumberColumn("± average case", format="%.2f pp"),
-    "standard_error_on_data": st.column_config.NumberColumn(f"± on {design.population}", format="%.2f pp"),
+    "standard_error_on_data": st.column_config.NumberColumn(
+        "± this data" if design.on_data else "± expected", format="%.2f pp", help=f"On {design.population}."
+    ),
     "worst_case_variance": st.column_config.NumberColumn("Variance, worst", format="%,.1f"),
     "average_variance": st.column_config.NumberColumn("Variance, average", format="%,.1f"),
 }
 shown = table[list(columns)].copy()
 shown["name"] = [mechanisms.spec(n).title for n in shown["name"]]
+shown["users_needed"] = np.ceil(shown["users_needed"] - 1e-9)  # as everywhere: whole people
+shown["gap"] = shown["gap"].replace(math.inf, math.nan)  # where the bound says nothing, there is no gap
 for share in ("gap", "standard_error_worst", "standard_error_average", "standard_error_on_data"):
     shown[share] *= 100
 st.dataframe(shown, hide_index=True, column_config=columns)
 st.caption(
     f"± is the standard error of a typical query (root mean square over the {design.workload.num_queries:,} queries) in percentage "
-    f"points (pp) of your {wording.count(design.users)} users. Worst case: everybody has the value that is hardest to count. Average "
+    f"points (pp) of your {people(design.users)}. Worst case: everybody has the value that is hardest to count. Average "
     "case: all types equally common. Variances are in squared users, summed over the queries, for one user."
 )
 frame.how_computed(

@@ -3,13 +3,13 @@
 import pandas as pd
 import streamlit as st
 
-from ldp_core import charts, tables, wording
-from ldp_core.deploy import DeclaredData, Population
+from ldp_core import charts, wording
+from ldp_core.deploy import DeclaredData
 from ldp_core.domain import MAX_TYPES
 from pages.ui import frame
 from pages.ui.controls import control, whole_number
-from pages.ui.state import catalogue
-from pages.ui.text import plain
+from pages.ui.state import Draft, catalogue
+from pages.ui.text import people, plain
 
 SOURCES = {"sample": "Sample", "upload": "Upload", "declared": "Declare"}
 MISSING = {"drop": "leave those people out", "category": "a category of their own", "refuse": "refuse the data"}
@@ -50,7 +50,13 @@ def set_header(header: bool) -> None:
 def set_treatment(**changes) -> None:
     choice, table, table_id = in_use()
     treatment = choice.treatment.model_copy(update=changes)
-    state.set_data(choice.model_copy(update={"treatment": treatment}), table, table_id)
+    choice = choice.model_copy(update={"treatment": treatment})
+    if treatment.method == "own_edges" and not treatment.edges_text.strip():  # just chosen: nothing is wrong yet
+        state.draft = Draft(
+            choice, table, table_id, "list the edges of the bins, at least two numbers from low to high."
+        )
+        return
+    state.set_data(choice, table, table_id)
 
 
 def treatment_setter(field: str):
@@ -129,10 +135,11 @@ def column_controls(choice, table: pd.DataFrame) -> None:
             )
         control(
             st.checkbox,
-            "Texts that are not numbers count as missing",
+            "Other texts count as missing",
             "data-texts",
             t.non_numbers == "missing",
             lambda on: set_treatment(non_numbers="missing" if on else "refuse"),
+            help="What is not a number in this column, such as “over 90”. Otherwise such a column is refused.",
         )
     control(
         st.selectbox,
@@ -212,36 +219,31 @@ def declared_controls(choice: DeclaredData) -> None:
 
 def population_controls() -> None:
     """Expected users and how they spread: what errors "to expect" refer to before there is data."""
-    population = state.configuration.population
-    now = (
-        population if population.origin == "declared" else Population(users=10_000, origin="declared", shape="uniform")
-    )
+    now = state.expected()
     control(
         st.text_input,
         "Expected number of users",
         "declare-users",
-        f"{now.users or 10_000:,}",
-        lambda text: state.change(
-            population=now.model_copy(update={"users": whole_number(text, "the number of users", 1, 10**9)})
-        ),
+        f"{now.users:,}",
+        lambda text: state.expect(users=whole_number(text, "the number of users", 1, 10**9)),
     )
     control(
         st.selectbox,
         "Expected shape",
         "declare-shape",
         now.shape,
-        lambda shape: state.change(population=now.model_copy(update={"shape": shape, "users": now.users or 10_000})),
+        lambda shape: state.expect(shape=shape),
         options=list(SHAPES),
         format_func=SHAPES.get,
         help="Only used to predict errors; the mechanism does not depend on it.",
     )
 
 
-choice, table, _ = in_use()
+choice, table, table_id = in_use()
 left, right = st.columns([1, 2], gap="large")
 with left:
     current = choice.source if choice is not None else "sample"
-    source = state.view.setdefault("source", current)
+    source = state.view.get("source", current)
     source = (
         control(
             st.segmented_control,
@@ -300,15 +302,19 @@ with right:
         shares = design.counts / design.users
         top = int(shares.argmax())
         unused = int((design.counts == 0).sum())
-        empty = f"{unused:,} of {design.domain.size:,} types are empty" if unused else "no type is empty"
+        empty = (
+            f"{unused:,} of {design.domain.size:,} types {'is' if unused == 1 else 'are'} empty"
+            if unused
+            else "no type is empty"
+        )
         words = (
             f"The most common type is **{plain(design.labels[top])}** with {wording.share(shares[top])} of "
-            f"{wording.count(design.users)} users; {empty}."
+            f"{people(design.users)}; {empty}."
         )
         if not design.on_data:
             words = "No data is loaded: this is the population you expect. " + words
         if tally is not None and tally.outside:
-            words += f" {tally.outside:,} users were outside the listed values and were merged or moved."
+            words += f" {people(tally.outside)} had a value outside the domain and went where you said."
         data = pd.DataFrame({"type": design.labels, "users": design.counts})
         frame.chart(
             lambda look: charts.histogram(design.labels, design.counts, attribute.name, look), words, "histogram", data
@@ -320,7 +326,8 @@ with right:
             )
     if table is not None:
         st.subheader("First rows")
-        summary = tables.summarise(table[choice.column]) if choice.column in table.columns else None
+        known = choice.column in table.columns
+        summary = state.summary_of(choice.column, table, table_id) if known else None
         st.dataframe(table.head(8), hide_index=True)
         facts = f"{len(table):,} rows, {table.shape[1]:,} columns."
         if summary is not None:

@@ -1,5 +1,7 @@
 """How private and how: epsilon, the mechanism, its strategy and its guarantee."""
 
+import math
+
 import pandas as pd
 import streamlit as st
 
@@ -8,10 +10,12 @@ from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from pages.ui import frame, work
 from pages.ui.controls import change, control
 from pages.ui.jobs import jobs
-from pages.ui.state import OPTIMIZED, choose_mechanism
-from pages.ui.text import plain
+from pages.ui.state import OPTIMIZED, choose_mechanism, offered
+from pages.ui.text import gap_in_words, plain, waiting
 
 SLIDER_LOW, SLIDER_HIGH = 0.1, 5.0
+DRAWN_BITS = 22  # a strategy of more than 2^22 probabilities is drawn only where it is at hand anyway
+PARAMETERS = {"branching": "Branching factor"}
 
 state = frame.open_page(
     "Design", "Decide how private each report is and how it is made; see what is sent and what is guaranteed."
@@ -73,14 +77,14 @@ def mechanism_controls() -> None:
         "mechanism",
         name,
         lambda chosen: state.change(mechanism=choose_mechanism(chosen)),
-        options=mechanisms.names(),
+        options=offered(),
         format_func=lambda n: mechanisms.spec(n).title,
     )
     st.caption(f"Made for {spec.made_for}. Source: {spec.paper}.")
     for parameter, values in spec.choices.items():
         control(
             st.selectbox,
-            f"{parameter.capitalize()} factor",
+            PARAMETERS.get(parameter, parameter.capitalize()),
             f"choice-{parameter}",
             c.mechanism.parameters.get(parameter, values[0]),
             lambda value, parameter=parameter: state.change(
@@ -88,7 +92,7 @@ def mechanism_controls() -> None:
             ),
             options=sorted(values),
         )
-    if spec.needs_workload:
+    if name == OPTIMIZED:
         control(
             st.number_input,
             "Optimiser seed",
@@ -137,11 +141,8 @@ def live() -> None:
     job = job_of_design()
     if job is None or not job.active:
         st.rerun()
-    if job.state == "queued":
-        st.info(f"Waiting for a free place: {jobs().waiting_before(job)} before this one.")
-        return
     if job.progress is None:
-        st.info("Choosing a start and a step size.")
+        st.info(waiting(job.state, jobs().waiting_before(job)))
         return
     progress, history = job.progress, job.progress.history
     st.markdown(
@@ -160,7 +161,7 @@ left, right = st.columns([1, 2], gap="large")
 with left:
     privacy_controls()
     mechanism_controls()
-    if spec.needs_workload:
+    if name == OPTIMIZED:
         optimizer_controls()
 
 with right:
@@ -175,17 +176,17 @@ with right:
             live()
         else:
             limit = state.bounds()["centred_svd"]
-            others = [n for n in mechanisms.names() if not mechanisms.spec(n).needs_workload]
+            others = [n for n in c.compared if n != OPTIMIZED]
             table = frames.summaries([summary for n in others if (summary := state.summary_or_none(n)) is not None])
-            st.info(
-                f"This mechanism is fitted to your workload: press Optimise. Whatever it finds, no unbiased mechanism with "
-                f"epsilon {c.epsilon} can need fewer than {wording.at_least(limit)} here for an average error of "
-                f"{wording.error(c.target_alpha**0.5)}."
+            least = (
+                f" Whatever it finds, no unbiased mechanism with epsilon {c.epsilon} can need fewer than {wording.at_least(limit)} "
+                f"here for an average error of {wording.error(c.target_alpha**0.5)}."
             )
+            st.info(f"This mechanism is fitted to your workload: press Optimise.{least if limit > 0 else ''}")
             frame.chart(
                 lambda look: charts.users_needed(table, state.bounds(), design.users, look),
-                "What the mechanisms that need no fitting ask for, and the region that is out of reach for any. The fitted one "
-                "will land between the two.",
+                "What the mechanisms that need no fitting ask for"
+                + (", and the region that is out of reach for any unbiased one." if limit > 0 else "."),
                 "before-optimising",
                 table,
             )
@@ -206,34 +207,43 @@ with right:
     )
     distance.metric(
         "Gap to the best, at most",
-        wording.share(max(gap, 0)) if gap < 10 else f"{gap + 1:,.0f} times",
-        help="How many more users this mechanism needs, averaged evenly over the types, than the centred SVD bound allows any.",
+        gap_in_words(gap),
+        help="The lower bound says nothing at this epsilon."
+        if math.isinf(gap)
+        else "How many more users this mechanism needs, averaged evenly over the types, than the centred SVD bound allows any.",
     )
     enough = "enough" if design.users >= summary.users_needed else "not enough"
     st.markdown(
         f"{spec.title} needs **{wording.users(summary.users_needed)}** for a standard error of {error} on a typical query in "
         f"the worst case; your {wording.count(design.users)} are {enough}. With them, expect "
         f"{wording.error(summary.standard_error_on_data)} on {design.population}. {mechanism.explain()} "
-        f"A report is {mechanism.bits_per_report:g} bits."
+        f"A report is {wording.count(math.ceil(mechanism.bits_per_report))} bit{'' if mechanism.bits_per_report == 1 else 's'}."
     )
     st.caption("Guarantee, to paste into a privacy review")
-    st.code(deploy.guarantee(c, audit), language=None, wrap_lines=True)
+    frame.guarantee(c, audit)
 
     if name == OPTIMIZED and state.optimized()[1]:
         history = state.optimized()[1]
         data = frames.convergence(history, design.workload, c.target_alpha)
+        region = (
+            "At this epsilon the lower bound says nothing."
+            if math.isinf(gap)
+            else "The shaded region is proved impossible by the centred SVD bound; the distance to it is the most that any other "
+            "unbiased mechanism could still save."
+        )
         frame.chart(
             lambda look: curve(history, look),
-            f"The optimiser improved its strategy for {wording.duration(data['seconds'].iloc[-1])}. The shaded region is proved "
-            "impossible by the centred SVD bound; the distance to it is the most that any other mechanism could still save.",
+            f"The optimiser improved its strategy for {wording.duration(data['seconds'].iloc[-1])}. {region}",
             "convergence",
             data,
         )
-    strategy = mechanism.strategy
+    # Subset selection on 25 types already has half a million reports: writing them out takes seconds and shows nothing.
+    small = mechanism.bits_per_report + math.log2(design.domain.size) <= DRAWN_BITS
+    fitted = isinstance(mechanism, mechanisms.ExplicitMechanism)
+    strategy = getattr(mechanism, "strategy", None) if small or fitted else None
     if strategy is None:
         st.info(
-            "The strategy of this mechanism has too many reports to draw: every set of the chosen size is one. Its variances "
-            "and audit are exact all the same."
+            "This mechanism has too many possible reports to draw its strategy. Its variances and audit are exact all the same."
         )
     else:
         relative = st.toggle("Show odds instead of probabilities", value=True, key="relative")

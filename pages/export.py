@@ -5,9 +5,9 @@ import json
 import streamlit as st
 
 from ldp_core import deploy, mechanisms, wording
-from pages.ui import frame
+from pages.ui import exchange, frame
 from pages.ui.state import OPTIMIZED
-from pages.ui.text import plain
+from pages.ui.text import people, plain
 
 state = frame.open_page("Export", "Take the chosen design with you as one file, to deploy it or to load it here again.")
 design = frame.need_design(state)
@@ -19,7 +19,7 @@ with left:
     st.markdown(f"**{spec.title}**, epsilon {c.epsilon}, for {design.workload.title}")
     st.caption("Choose another mechanism on the Design page.")
     try:
-        content = state.export()
+        content = exchange.export(state)
     except ValueError as error:
         st.error(plain(str(error)))
         st.stop()
@@ -44,11 +44,11 @@ with left:
 with right:
     if mechanism is not None:
         st.subheader("What you promise")
-        st.code(deploy.guarantee(c, mechanism.audit()), language=None, wrap_lines=True)
+        frame.guarantee(c, mechanism.audit())
         summary = state.summary(c.mechanism.name)
         st.markdown(
             f"Expect a standard error of {wording.error(summary.standard_error_on_data)} on a typical query with "
-            f"{wording.count(design.users)} users on {design.population}, and at most "
+            f"{people(design.users)} on {design.population}, and at most "
             f"{wording.error(summary.standard_error_worst)} whatever values people have."
         )
     st.subheader("What the file reveals of the data")
@@ -60,7 +60,7 @@ with right:
         "**configuration.json**: every choice you made, nothing else.",
         "**outcome.json**: expected errors, bounds, the audit, software versions.",
     ]
-    if mechanism is not None and getattr(mechanism, "strategy", None) is not None:
+    if mechanism is not None and spec.fitted:
         m, n = mechanism.strategy.shape
         members.append(
             f"**strategy.npz**: the {m:,} x {n:,} probabilities, plain numbers only; its SHA-256 is in outcome.json, and loading "

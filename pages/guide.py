@@ -1,9 +1,11 @@
 """Local differential privacy and epsilon in plain words."""
 
+import math
+
 import pandas as pd
 import streamlit as st
 
-from ldp_core import deploy, wording
+from ldp_core import deploy
 from ldp_core.mechanisms import REGISTRY
 from pages.ui import frame
 
@@ -25,15 +27,20 @@ Epsilon says how much one report may give away. Whatever somebody believed about
 any two of your possible values by at most a factor of e to the power of epsilon.
 """
 )
+
+
+def even_guess(epsilon: float) -> str:
+    """The most that 50 % can become, rounded up: even at epsilon 8 it is not quite certainty."""
+    return f"{math.ceil(1e4 / (1 + math.exp(-epsilon))) / 100:g} %"
+
+
 levels = [0.1, 0.5, 1.0, 2.0, 4.0, 8.0]
 st.dataframe(
     pd.DataFrame(
         {
             "Epsilon": [f"{e:g}" for e in levels],
             "What it means": [deploy.risk_in_words(e).capitalize() for e in levels],
-            "An even guess (50 %) between two values becomes at most": [
-                wording.share(2.718281828459045**e / (1 + 2.718281828459045**e)) for e in levels
-            ],
+            "An even guess (50 %) between two values becomes at most": [even_guess(e) for e in levels],
         }
     ),
     hide_index=True,
@@ -41,7 +48,7 @@ st.dataframe(
 st.markdown(
     """
 Smaller is more private, and needs more users for the same accuracy. Several reports of one person **add up**: two reports at epsilon 1
-are as revealing as one at epsilon 2. That is why the Design page asks how many reports each person will send. The guarantee covers
+can reveal as much as one at epsilon 2. That is why the Design page asks how many reports each person will send. The guarantee covers
 what is in the report. It does not cover that somebody took part, their network address, or when they reported.
 
 #### Words used here

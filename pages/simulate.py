@@ -6,8 +6,8 @@ from ldp_core import charts, estimators, mechanisms, wording
 from pages.ui import frame, work
 from pages.ui.controls import control, whole_number
 from pages.ui.jobs import jobs
-from pages.ui.state import OPTIMIZED
-from pages.ui.text import plain
+from pages.ui.state import OPTIMIZED, offered
+from pages.ui.text import people, plain, waiting
 
 state = frame.open_page(
     "Simulate", "Run the chosen mechanisms on these people, as often as you like, and see what their answers are worth."
@@ -27,9 +27,9 @@ with left:
         st.multiselect,
         "Mechanisms",
         "simulated",
-        [n for n in state.view.get("simulated", (c.mechanism.name,)) if n in mechanisms.names()],
+        [n for n in state.view.get("simulated", (c.mechanism.name,)) if n in offered()],
         lambda chosen: state.view.update(simulated=tuple(chosen)),
-        options=mechanisms.names(),
+        options=offered(),
         format_func=lambda n: mechanisms.spec(n).title,
         wrap=True,
     )
@@ -78,8 +78,9 @@ with left:
     if OPTIMIZED in names and state.optimized() is None:
         st.info("The optimised mechanism is not fitted to this design yet.")
         st.page_link("pages/design.py", label="Optimise it on the Design page", icon=":material/tune:")
-    key = work.simulation_key(state, names)
+    key = work.simulation_key(state, usable)
     job, done = jobs().find(state.id, key), state.results.get(key)
+    cut_short = job is not None and job.state == "cancelled"
     if job is not None and job.active:
         st.button("Cancel and keep these trials", on_click=job.cancel, key="cancel", icon=":material/stop_circle:")
     else:
@@ -88,8 +89,8 @@ with left:
             type="primary",
             key="run",
             on_click=work.start_simulation,
-            args=(state, names),
-            disabled=not usable or not simulation.estimators or (done is not None and job.state == "done"),
+            args=(state, usable),
+            disabled=not usable or not simulation.estimators or (done is not None and not cut_short),
             icon=":material/play_arrow:",
         )
 
@@ -99,7 +100,7 @@ def live() -> None:
     if not job.active:
         st.rerun()
     if job.progress is None:
-        st.info(f"Waiting for a free place: {jobs().waiting_before(job)} before this one.")
+        st.info(waiting(job.state, jobs().waiting_before(job)))
         return
     name, trial, total, fraction = job.progress
     st.progress(
@@ -122,15 +123,18 @@ with right:
         st.stop()
     answers, errors = done
     first = errors.iloc[0]
-    trials = int(first["trials"])
+    trials, p = int(first["trials"]), design.workload.num_queries
     pair = f"{mechanisms.spec(first['mechanism']).title}, {estimators.ESTIMATORS[first['estimator']].short}"
     widest = answers.loc[answers["deviation"].idxmax()] if trials > 1 else None
     sentence = (
         f"Points are means over {trials:,} trials; bars show one standard deviation of a single trial, so about one collection in "
-        f"three lands outside them. "
+        "three lands outside them. "
+        if trials > 1
+        else "Points are the answers of a single trial; more trials show how far they spread. "
     )
     if widest is not None:
-        sentence += f"The widest is **{plain(widest['label'])}** with {wording.error(widest['deviation'])}."
+        among = f" of the {answers['query'].nunique():,} queries shown" if answers["query"].nunique() < p else ""
+        sentence += f"The widest{among} is **{plain(widest['label'])}** with {wording.error(widest['deviation'])}."
     frame.chart(lambda look: charts.answers(answers, look), sentence, "simulated-answers", answers)
     words = f"{pair}: a typical query was off by {wording.error(first['observed'])} of all users"
     if first["predicted"] == first["predicted"]:
@@ -140,7 +144,7 @@ with right:
         words += f". Non-negative estimates cut the error by {wording.share(1 - both['wnnls'] / both['unbiased'])}, at the price of bias"
     frame.chart(lambda look: charts.errors(errors, look), words + ".", "simulated-errors", errors)
     st.caption(
-        f"Seed {simulation.seed}, {trials:,} trials of {wording.count(design.users)} users. Observed errors carry ± 2 standard errors "
+        f"Seed {simulation.seed}, {trials:,} trial{'s' if trials > 1 else ''} of {people(design.users)}. Observed errors carry ± 2 standard errors "
         "of the simulation; predictions exist for unbiased estimates only."
     )
     frame.how_computed(

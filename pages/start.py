@@ -42,15 +42,15 @@ with left:
         state.load_sample(sample["file"])
         state.change(epsilon=f"{epsilon:g}")
         st.switch_page("pages/design.py")
-    st.page_link("pages/data.py", label="Bring your own data, or plan without any", icon=":material/table_rows:")
+    st.page_link("pages/data.py", label="Bring your own data", icon=":material/table_rows:")
     st.page_link("pages/guide.py", label="What is local differential privacy?", icon=":material/menu_book:")
 
 
-def demonstration() -> tuple[pd.DataFrame, pd.DataFrame]:
+@st.cache_data(max_entries=64, show_spinner=False)  # synthetic people, so every visitor may share them
+def demonstration(file: str, column: str, kind: str, epsilon: float) -> tuple[pd.DataFrame, pd.DataFrame]:
     """True and private cumulative shares on the sample, and the error seen in them."""
-    table = sample_table(sample["file"])
-    treatment = Treatment(kind=sample["treatment"], bins=24)
-    domain = resolve_domain(SampleData(file=sample["file"], column=sample["column"], treatment=treatment), table)
+    table = sample_table(file)
+    domain = resolve_domain(SampleData(file=file, column=column, treatment=Treatment(kind=kind, bins=24)), table)
     workload = workloads.prefix(domain.size)
     mechanism = mechanisms.create("subset_selection", n=domain.size, epsilon=epsilon)
     run = simulate.collect(mechanism, workload, tally(table, domain).counts, trials=TRIALS, seed=DEMO_SEED)
@@ -59,7 +59,7 @@ def demonstration() -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 with right:
-    answers, errors = state.cached(("demonstration", epsilon), demonstration)
+    answers, errors = demonstration(sample["file"], sample["column"], sample["treatment"], epsilon)
     typical = wording.error(errors["observed"].iloc[0])
     frame.chart(
         lambda look: charts.answers(answers, look),

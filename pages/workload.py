@@ -6,10 +6,12 @@ import streamlit as st
 
 from ldp_core import charts, wording
 from ldp_core.deploy import WorkloadRecipe
-from ldp_core.workloads import ON_TYPES as KINDS
+from ldp_core.workloads import ON_TYPES
 from pages.ui import frame
 from pages.ui.controls import control
 from pages.ui.text import plain
+
+OFFERED = ("histogram", "prefix", "all_range")  # the families that need no parameter and fit any domain
 
 state = frame.open_page(
     "Workload", "Choose the questions you want answered about everybody; the mechanism is judged by them."
@@ -22,6 +24,7 @@ frame.need(
 )
 
 recipe = state.configuration.workload or WorkloadRecipe(kind="histogram")
+kinds = list(dict.fromkeys([*OFFERED, recipe.kind]))  # a design from a file may ask others
 left, right = st.columns([1, 2], gap="large")
 with left:
     control(
@@ -30,9 +33,9 @@ with left:
         "workload-kind",
         recipe.kind,
         lambda kind: state.change(workload=WorkloadRecipe(kind=kind)),
-        options=list(KINDS),
-        format_func=lambda kind: KINDS[kind].title,
-        captions=[family.meaning for family in KINDS.values()],
+        options=kinds,
+        format_func=lambda kind: ON_TYPES[kind].title,
+        captions=[ON_TYPES[kind].meaning for kind in kinds],
     )
     if state.configuration.workload is None:
         state.change(workload=recipe)
@@ -65,15 +68,15 @@ with right:
         lambda look: charts.workload_matrix(workload, design.labels, look),
         f"{rows}{thinned}. Examples: {named}.",
         "workload",
-        pd.DataFrame({"query": examples})
-        if workload.num_queries > 4096
-        else pd.DataFrame({"query": [workload.query_name(i, design.labels) for i in range(workload.num_queries)]}),
+        lambda: pd.DataFrame({"query": [workload.query_name(i, design.labels) for i in range(workload.num_queries)]}),
     )
     values = workload.singular_values()
-    share = float(values[: max(1, len(values) // 10)].sum() / values.sum())
+    first = max(1, len(values) // 10)
+    share = float(values[:first].sum() / values.sum())
+    largest = f"The {first} largest hold" if first > 1 else "The largest holds"
     frame.chart(
         lambda look: charts.singular_values(workload, look),
-        f"The singular values add up to {wording.significant(values.sum())}. The largest tenth of them holds "
+        f"The singular values add up to {wording.significant(values.sum())}. {largest} "
         f"{wording.share(share)}: the more evenly they spread, the more independent questions there are, and the more users "
         "any mechanism needs.",
         "singular-values",

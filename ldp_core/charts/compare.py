@@ -14,6 +14,7 @@ from ldp_core.charts.theme import (
     Theme,
     colour,
     figure,
+    literal,
     log_axis,
     marker,
     query_ticks,
@@ -51,7 +52,7 @@ def users_needed(frame: pd.DataFrame, bounds: dict[str, float], users: int | Non
         (value, f"{BOUND_TITLES[name]} {wording.whole(value)}", *BOUND_LINES[name]) for name, value in bounds.items()
     ]
     if users:
-        lines.append((users, f"your {users:,} users", "dot", 1.5))
+        lines.append((users, f"your {users:,} user{'s' if users != 1 else ''}", "dot", 1.5))
     lines = sorted((line for line in lines if line[0] > 0), key=lambda line: line[0])
     values = [value for value in [*frame["users_needed"], *(line[0] for line in lines)] if value > 0]
     low, high = np.log10(min(values) / 2.2), np.log10(max(values) * 4)
@@ -119,7 +120,7 @@ def over_epsilon(frame: pd.DataFrame, epsilon: float | None, look: Theme = LIGHT
 
 def query_errors(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
     """Standard error of each query on the data, as a share of all users. ``frame``: name, query, label, standard_error."""
-    fig = figure(look, "query", "standard error on this data (percentage points)", height=430)
+    fig = figure(look, "query", "standard error (percentage points)", height=430)
     for name, points in frame.groupby("name", sort=False):
         fig.add_scattergl(
             x=points["query"] + 1,
@@ -128,7 +129,7 @@ def query_errors(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
             mode="lines+markers" if len(points) <= 64 else "lines",
             line={"color": colour(name), "width": 2},
             marker={"symbol": marker(name), "size": 7},
-            customdata=points["label"],
+            customdata=points["label"].map(literal),
             hovertemplate=f"%{{customdata}}: ±%{{y:.3g}} percentage points<extra>{title(name)}</extra>",
         )
     fig.update_layout(showlegend=True)

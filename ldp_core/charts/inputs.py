@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ldp_core import wording
-from ldp_core.charts.theme import LIGHT, PIXELS, Theme, binned, figure, short
+from ldp_core.charts.theme import LIGHT, PIXELS, TICK_LENGTH, Theme, binned, figure, literal, short
 from ldp_core.workloads import Workload
 
 LABELLED_TYPES = 40
@@ -16,9 +16,12 @@ LABELLED_TYPES = 40
 
 def histogram(labels: Sequence[str], counts: np.ndarray, name: str, look: Theme = LIGHT) -> go.Figure:
     """Users per type as bars from zero."""
-    fig = figure(look, name, "users", height=340)
+    fig = figure(look, short(name, 60), "users", height=340)
     users = max(float(np.sum(counts)), 1.0)
-    hover = [f"{label}<br>{c:,.0f} users ({wording.share(c / users)})" for label, c in zip(labels, counts, strict=True)]
+    hover = [
+        f"{literal(label)}<br>{c:,.0f} users ({wording.share(c / users)})"
+        for label, c in zip(labels, counts, strict=True)
+    ]
     fig.add_bar(
         x=np.arange(len(labels)),
         y=np.asarray(counts, dtype=float),
@@ -41,7 +44,7 @@ def label_ticks(labels: Sequence[str]) -> dict:
 
 
 def _long(labels: Sequence[str]) -> bool:
-    return sum(len(short(label)) for label in labels) > 140
+    return sum(min(len(label), TICK_LENGTH) for label in labels) > 140
 
 
 def workload_matrix(workload: Workload, labels: Sequence[str], look: Theme = LIGHT) -> go.Figure:
@@ -50,7 +53,7 @@ def workload_matrix(workload: Workload, labels: Sequence[str], look: Theme = LIG
     rows = binned(workload.rows(shown))
     fig = figure(look, "type of person", "query", height=420)
     few = len(shown) <= 64 and workload.n <= 64
-    names = [workload.query_name(int(query), labels) for query in shown] if few else None
+    names = [literal(workload.query_name(int(query), labels)) for query in shown] if few else None
     fig.add_heatmap(
         z=rows,
         colorscale=[[0, "rgba(127,127,127,0.08)"], [1, look.accent]],

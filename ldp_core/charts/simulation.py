@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import plotly.graph_objects as go
 
-from ldp_core.charts.theme import LIGHT, Theme, colour, figure, marker, query_ticks, title
+from ldp_core.charts.theme import LIGHT, Theme, colour, figure, literal, marker, query_ticks, title
 from ldp_core.estimators import ESTIMATORS
 
 ESTIMATOR_DASH = {"unbiased": "solid", "wnnls": "dot"}
@@ -27,7 +27,7 @@ def answers(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
         mode="lines+markers" if few else "lines",
         line={"color": look.text, "width": 2},
         marker={"size": 5},
-        customdata=truth["label"],
+        customdata=truth["label"].map(literal),
         hovertemplate="%{customdata}: %{y:.2f} %<extra>true</extra>",
     )
     for index, ((mechanism, estimator), points) in enumerate(one):
@@ -37,7 +37,7 @@ def answers(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
             y=100 * points["mean"],
             name=f"{title(mechanism)}, {ESTIMATORS[estimator].short}",
             mode="markers" if few else "lines",
-            customdata=points["label"],
+            customdata=points["label"].map(literal),
             marker={"color": colour(mechanism), "symbol": marker(mechanism), "size": 8},
             line={"color": colour(mechanism), "width": 1.5, "dash": ESTIMATOR_DASH.get(estimator, "solid")},
             error_y={"type": "data", "array": 100 * points["deviation"], "thickness": 1.2, "width": 2 if few else 0},
@@ -67,7 +67,7 @@ def errors(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
             "color": [colour(n) for n in frame["mechanism"]],
             "symbol": [marker(n) for n in frame["mechanism"]],
         },
-        error_x={"type": "data", "array": 200 * frame["standard_error"], "thickness": 1.5},
+        error_x={"type": "data", "array": 200 * frame["standard_error"], "thickness": 1.5, "color": look.text},
         hovertemplate="%{y}: %{x:.3g} percentage points observed<extra></extra>",
     )
     fig.add_scatter(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +27,8 @@ BOUND_TITLES = {"svd": "SVD bound", "centred_svd": "centred SVD bound"}
 IMPOSSIBLE = "no unbiased ε-LDP mechanism can be here"
 PIXELS = 512
 """Heat maps are binned to at most this many cells a side before they reach the browser."""
+TICK_LENGTH = 18
+"""Most letters of a label beside a tick."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,14 @@ def figure(look: Theme, x: str, y: str, height: int = 380) -> go.Figure:
             "entrywidth": 180,  # two columns beside the controls of a laptop screen
         },
     )
-    axis = {"gridcolor": look.grid, "zeroline": False, "linecolor": look.grid, "automargin": True}
+    axis = {
+        "gridcolor": look.grid,
+        "zeroline": False,
+        "linecolor": look.grid,
+        "automargin": True,
+        "separatethousands": True,
+        "exponentformat": "none",  # "60µ" percentage points is no number people read
+    }
     fig.update_xaxes(title={"text": x, "font": {"size": 14}}, **axis)
     fig.update_yaxes(title={"text": y, "font": {"size": 14}}, **axis)
     return fig
@@ -103,7 +113,7 @@ def log_axis(low: float, high: float, pad: float = 1.4) -> dict:
         "type": "log",
         "range": [float(np.log10(low)), float(np.log10(high))],
         "tickvals": ticks,
-        "ticktext": [f"{tick:,.0f}" if tick >= 1 else f"{tick:g}" for tick in ticks],
+        "ticktext": [f"{tick:,.12g}" for tick in ticks],
         "minor": {"showgrid": False},
     }
 
@@ -127,6 +137,11 @@ def query_ticks(fig: go.Figure, frame: pd.DataFrame, shown: int = 12) -> None:
     fig.update_xaxes(tickvals=kept["query"] + 1, ticktext=[short(label) for label in kept["label"]])
 
 
-def short(label: str, length: int = 18) -> str:
-    """A label cut to fit beside a tick."""
-    return label if len(label) <= length else label[: length - 1] + "…"
+def short(label: str, length: int = TICK_LENGTH) -> str:
+    """A label cut to fit beside a tick, shown literally."""
+    return literal(label if len(label) <= length else label[: length - 1] + "…")
+
+
+def literal(label: str) -> str:
+    """A label of the user's as text: Plotly would read ``<b>`` and ``&amp;`` in it as markup."""
+    return html.escape(label, quote=False)

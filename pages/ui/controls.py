@@ -25,6 +25,7 @@ def control(
 
     def changed() -> None:
         entry = st.session_state[key]
+        state.notices = []
         try:
             state.invalid.pop(key, None)
             commit(entry)

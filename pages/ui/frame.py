@@ -10,27 +10,41 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from ldp_core import charts
+from ldp_core import charts, deploy, mechanisms
 from pages.ui import work
 from pages.ui.state import Design, Session, session
 from pages.ui.text import plain
 
+_APP = "came-through-app"
 _CHART_OPTIONS = {"displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "select2d", "autoScale2d"]}
 
 
 def open_page(title: str, purpose: str) -> Session:
     """Title, one sentence of purpose, and whatever the last action has to say."""
+    if _APP not in st.session_state:
+        # Until app.py has run once, Streamlit takes pages/ for its own navigation and runs a page alone, without the
+        # sidebar: the first visitor after a restart would get that under any address but the root.
+        st.switch_page("app.py")
     state = session()
     st.title(title)
     st.markdown(purpose)
-    for kind, text in state.notices:
+    if title != state.page:
+        state.page, state.notices = title, []
+    for (
+        kind,
+        text,
+    ) in state.notices:  # again on every run: one ends whenever background work does, before anybody has read
         getattr(st, kind)(plain(text))
-    state.notices = []
-    if state.view.pop("offer_optimise", False) and state.optimized() is None and state.design() is not None:
+    if state.notices and state.view.get("offer_optimise") == state.optimized_key() and not state.optimized():
         st.button(
             "Optimise again", on_click=work.start_optimizer, args=(state,), key="offer", icon=":material/play_arrow:"
         )
     return state
+
+
+def came_through_app() -> None:
+    """To be called by app.py: pages of this browser session run inside its navigation."""
+    st.session_state[_APP] = True
 
 
 def style() -> None:
@@ -42,6 +56,7 @@ def style() -> None:
         [data-testid="stSidebarHeader"] { height: 2.5rem; }
         [data-testid="stSidebar"] .stPageLink p { white-space: nowrap; }
         .st-key-current-design [data-testid="stCaptionContainer"] { padding-left: 2.1rem; margin-bottom: -0.5rem; }
+        .st-key-current-design .stPageLink a { padding-block: 0; }
         </style>"""
     )
 
@@ -73,9 +88,13 @@ def need_design(state: Session) -> Design:
 
 
 def chart(
-    draw: Callable[[charts.Theme], go.Figure], sentence: str, name: str, data: pd.DataFrame | None = None
+    draw: Callable[[charts.Theme], go.Figure],
+    sentence: str,
+    name: str,
+    data: pd.DataFrame | Callable[[], pd.DataFrame] | None = None,
 ) -> None:
-    """A figure, one sentence of interpretation, and its downloads. ``draw`` takes a theme and returns the figure."""
+    """A figure, one sentence of interpretation, and its downloads. ``draw`` takes a theme and returns the figure;
+    ``data`` may be a function where making the table takes long."""
     spoken = re.sub(r"[*_`$\\]", "", sentence)
     st.plotly_chart(draw(look()), theme=None, config=_CHART_OPTIONS, key=f"chart-{name}", alt=spoken)
     st.markdown(sentence)
@@ -101,11 +120,11 @@ def standalone(draw: Callable[[charts.Theme], go.Figure]) -> str:
     return figure.to_html(include_plotlyjs=True, full_html=True)
 
 
-def download_table(data: pd.DataFrame, name: str) -> None:
+def download_table(data: pd.DataFrame | Callable[[], pd.DataFrame], name: str) -> None:
     """A button that downloads ``data`` as CSV in full precision."""
     st.download_button(
         "Data (CSV)",
-        data=lambda: data.to_csv(index=False),
+        data=lambda: (data() if callable(data) else data).to_csv(index=False),
         file_name=f"{name}.csv",
         mime="text/csv",
         key=f"csv-{name}",
@@ -113,6 +132,14 @@ def download_table(data: pd.DataFrame, name: str) -> None:
         icon=":material/download:",
         type="tertiary",
     )
+
+
+def guarantee(configuration: deploy.Configuration, audit: mechanisms.Audit) -> None:
+    """The line for a privacy review, or why this mechanism must not be deployed."""
+    try:
+        st.code(deploy.guarantee(configuration, audit), language=None, wrap_lines=True)
+    except ValueError as error:
+        st.error(plain(str(error)))
 
 
 def how_computed(text: str) -> None:

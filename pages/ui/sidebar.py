@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import streamlit as st
 
 from ldp_core import deploy, mechanisms, wording
+from pages.ui import exchange
 from pages.ui.jobs import jobs
 from pages.ui.state import OPTIMIZED, Design, Session, catalogue
-from pages.ui.text import plain
+from pages.ui.text import gap_in_words, people, plain
 
 SET, UNSET, STALE, RUNNING = (
     ":material/check_circle:",
@@ -45,7 +48,7 @@ def _data(state: Session, design: Design | None) -> None:
     missing = state.configuration.population.shape == "data" and not design.on_data
     names = ", ".join(attribute.name for attribute in design.domain.attributes)
     names = names if len(names) <= 24 else names[:23] + "…"
-    detail = f"{wording.count(design.users)} users, {design.domain.size:,} types"
+    detail = f"{people(design.users)}, {design.domain.size:,} types"
     _line(
         "pages/data.py", STALE if missing else SET, f"Data: {names}", detail + (", file not loaded" if missing else "")
     )
@@ -85,10 +88,13 @@ def _mechanism(state: Session, design: Design | None) -> None:
         return
     error = wording.error(state.configuration.target_alpha**0.5)
     _line("pages/design.py", SET, "Mechanism", f"{title}: {wording.users(summary.users_needed)} needed for {error}")
+    if math.isinf(gap):
+        _line("pages/compare.py", SET, "Gap to the best: unknown", "At this epsilon the lower bounds say nothing")
+        return
     _line(
         "pages/compare.py",
         SET,
-        f"Gap to the best: at most {wording.share(max(gap, 0))}" if gap < 10 else "Gap to the best: large",
+        f"Gap to the best: at most {gap_in_words(gap)}",
         "More users, on average, than the best lower bound allows",
     )
 
@@ -110,7 +116,7 @@ def _actions(state: Session) -> None:
         uploaded = st.file_uploader("Exported zip or configuration.json", type=["zip", "json"], key=key)
         if uploaded is not None:
             st.session_state["loads"] += 1
-            _guarded(state, state.load, uploaded.getvalue())
+            _guarded(state, exchange.load, state, uploaded.getvalue())
             st.rerun()
     left, right = st.columns(2)
     left.download_button(
@@ -139,7 +145,7 @@ def _guarded(state: Session, action, *arguments) -> None:
     try:
         action(*arguments)
     except ValueError as error:
-        state.notices = [("error", str(error))]
+        state.notices = [("error", f"{error} What you had set up is unchanged.")]
 
 
 @st.fragment(run_every=1.0)

@@ -12,7 +12,7 @@ import threading
 import uuid
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +21,10 @@ import pandas as pd
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from ldp_core import analysis, bounds, deploy, estimators, frames, mechanisms, tables, workloads
+from ldp_core import analysis, bounds, deploy, frames, mechanisms, tables, workloads
 from ldp_core.deploy import (
     Configuration,
+    DeclaredData,
     MechanismRecipe,
     Population,
     SampleData,
@@ -118,6 +119,9 @@ class Session:
     invalid: dict[str, tuple[Any, str]] = field(default_factory=dict)
     """Entries that were refused: control -> what was typed and the sentence about it."""
     notices: list[tuple[str, str]] = field(default_factory=list)
+    """What the last action has to say, on screen until the next one or another page."""
+    page: str = ""
+    """Title of the page on screen."""
     past: list[tuple[Configuration, pd.DataFrame | None, str]] = field(default_factory=list)
     results: Results = field(default_factory=Results)
     upload: Upload | None = None
@@ -126,11 +130,13 @@ class Session:
 
     def change(self, **fields: Any) -> None:
         """Replace fields of the configuration (undoable). Raises ValueError with a sentence; then nothing has changed."""
-        self._install(self.configuration.with_(**fields), self.table, self.table_id)
+        self.install(self.configuration.with_(**fields), self.table, self.table_id)
 
-    def _install(self, configuration: Configuration, table: pd.DataFrame | None, table_id: str) -> None:
+    def install(self, configuration: Configuration, table: pd.DataFrame | None, table_id: str) -> None:
+        """Make this the design (undoable): every change ends here."""
         if configuration == self.configuration and table_id == self.table_id:
             return
+        self.notices = []
         self.past = [*self.past[-KEPT_STEPS:], (self.configuration, self.table, self.table_id)]
         self.configuration, self.table, self.table_id = configuration, table, table_id
         self.invalid.clear()
@@ -139,16 +145,18 @@ class Session:
         """Back to the design before the last change, with the data it had."""
         if self.past:
             self.configuration, self.table, self.table_id = self.past.pop()
-            self.draft = None
+            self.draft, self.notices = None, []
             self.invalid.clear()
+            self.view.pop("source", None)
 
     def set_data(self, choice: deploy.configuration.DataChoice, table: pd.DataFrame | None, table_id: str) -> None:
         """Adopt a data choice: resolve its domain and count its users. If it does not work, it is kept as a draft with the
         reason, and the design stays as it was."""
+        self.notices = []
         try:
             domain = resolve_domain(choice, table)
             if choice.source == "declared":
-                population = self._declared_population()
+                population = self.expected()
             else:
                 tally = self._tally(domain, table, table_id)
                 population = Population(users=tally.users, origin="data", shape="data")
@@ -156,16 +164,30 @@ class Session:
             self.draft = Draft(choice, table, table_id, str(error))
             return
         changes = {"data": choice, "domain": domain, "population": population}
-        if self.configuration.workload is None:
-            changes["workload"] = WorkloadRecipe(kind="histogram")
-        self._install(self.configuration.with_(**changes), table, table_id)
-        self.draft = None
+        recipe, notices = self.configuration.workload, []
+        try:
+            self._workload(recipe, domain.size)
+        except ValueError as error:  # marginals of yes-or-no answers need a power of two types, for example
+            recipe, notices = None, [("warning", f"The questions were set back to Histogram. {error}")]
+        changes["workload"] = recipe or WorkloadRecipe(kind="histogram")
+        self.install(self.configuration.with_(**changes), table, table_id)
+        self.draft, self.notices = None, notices
 
-    def _declared_population(self) -> Population:
+    def expected(self) -> Population:
+        """The declared population, or the one to start declaring with. A count of users read off the data is no
+        expectation: an export would call it declared."""
         now = self.configuration.population
         if now.origin == "declared" and now.users:
             return now
-        return Population(users=now.users or 10_000, origin="declared", shape="uniform")
+        return self.view.get("expected", Population(users=10_000, origin="declared", shape="uniform"))
+
+    def expect(self, **fields: Any) -> None:
+        """Change the declared population. Until a domain is declared it waits: the design at hand has its own people."""
+        population = Population(**{**dict(self.expected()), **fields})
+        if isinstance(self.configuration.data, DeclaredData):
+            self.change(population=population)
+        else:
+            self.view["expected"] = population
 
     def adopt_upload(self, content: bytes, name: str, header: bool = True) -> None:
         """Read an uploaded file and offer its first column in the treatment that suits it. ValueError with a sentence when
@@ -173,11 +195,27 @@ class Session:
         table = tables.read(content, name, header=header)
         self.upload = Upload(content, name)
         table_id = f"upload:{header}:{hashlib.sha256(content).hexdigest()}"
+        if self.awaits_upload and self.fits(self.configuration.domain, table, table_id):
+            population = Population(
+                users=self._tally(self.configuration.domain, table, table_id).users, origin="data", shape="data"
+            )
+            self.install(self.configuration.with_(population=population), table, table_id)
+            return
         self.choose_column(str(table.columns[0]), table, table_id, header)
+
+    @property
+    def awaits_upload(self) -> bool:
+        """Whether the design was loaded from a file and refers to data that is not at hand."""
+        c = self.configuration
+        return self.table is None and c.data is not None and c.data.source == "upload" and c.population.shape == "data"
+
+    def summary_of(self, column: str, table: pd.DataFrame, table_id: str) -> tables.ColumnSummary:
+        """Facts about a column; a million different texts take a second to read, so they are read once."""
+        return self.cached(("column", table_id, column), lambda: tables.summarise(table[column]))
 
     def choose_column(self, column: str, table: pd.DataFrame, table_id: str, header: bool = True) -> None:
         """Another column of the table, in the treatment that suits it."""
-        treatment = Treatment(kind=tables.summarise(table[column]).suggested, header=header)
+        treatment = Treatment(kind=self.summary_of(column, table, table_id).suggested, header=header)
         if table_id.startswith("sample:"):
             choice = SampleData(file=table_id.removeprefix("sample:"), column=column, treatment=treatment)
         else:
@@ -197,45 +235,10 @@ class Session:
         )
         recipe = WorkloadRecipe(kind="prefix" if numeric else "histogram")
         before = self.configuration
+        self.view.pop("source", None)
         self.set_data(SampleData(file=file, column=entry["column"], treatment=treatment), table, f"sample:{file}")
         if before.workload is None:
             self.configuration = self.configuration.with_(workload=recipe)
-
-    def load(self, content: bytes) -> None:
-        """Restore an exported design (zip or bare JSON). ValueError with a sentence; then nothing has changed."""
-        bundle = deploy.load(content)
-        configuration, warnings = bundle.configuration, list(bundle.warnings)
-        for name in (configuration.mechanism.name, *configuration.compared):
-            mechanisms.spec(name)
-        for name in configuration.simulation.estimators:
-            estimators.spec(name)
-        table, table_id = self.table, self.table_id
-        choice = configuration.data
-        if choice is not None and choice.source == "sample" and choice.file in {s["file"] for s in catalogue()}:
-            table, table_id = sample_table(choice.file), f"sample:{choice.file}"
-        elif choice is None or choice.source == "declared":
-            table, table_id = None, ""
-        elif table is None or not self._fits(configuration.domain, table, table_id):
-            table, table_id = None, ""
-            warnings.append(
-                "The data itself is not in the file. Errors are shown for people spread evenly over the types until you "
-                "upload it again on the Data page."
-            )
-        self._install(configuration, table, table_id)
-        self.draft = None
-        if bundle.strategy is not None and configuration.mechanism.name == OPTIMIZED:
-            mechanism = mechanisms.optimized.from_strategy(
-                OPTIMIZED, bundle.strategy, configuration.epsilon_value, dict(configuration.mechanism.parameters)
-            )
-            self.keep_optimized(self.optimized_key(), mechanism, None)
-        self.view["offer_optimise"] = bundle.strategy is None and configuration.mechanism.name == OPTIMIZED
-        self.notices = [("success", "The design was loaded."), *(("warning", warning) for warning in warnings)]
-
-    def _fits(self, domain: Domain | None, table: pd.DataFrame, table_id: str) -> bool:
-        try:
-            return domain is not None and self._tally(domain, table, table_id).users > 0
-        except ValueError:
-            return False
 
     # --- what follows from the design ---------------------------------------------------------------------------
 
@@ -247,6 +250,13 @@ class Session:
             value = compute()
             self.results.put(name, value, size(value))
         return value
+
+    def fits(self, domain: Domain | None, table: pd.DataFrame, table_id: str) -> bool:
+        """Whether the rows of the table have types in this domain."""
+        try:
+            return domain is not None and self._tally(domain, table, table_id).users > 0
+        except ValueError:
+            return False
 
     def _tally(self, domain: Domain, table: pd.DataFrame, table_id: str) -> tables.Tally:
         key = ("tally", table_id, domain.model_dump_json())
@@ -271,12 +281,15 @@ class Session:
         else:
             shape = "uniform" if c.population.shape == "data" else c.population.shape
             counts = tables.expected_counts(shape, c.domain.size, c.population.users or 10_000)
-        workload = None
-        if c.workload is not None:
-            spec = {"kind": c.workload.kind, "n": c.domain.size, **c.workload.parameters}
-            workload = self.cached(("workload", json.dumps(spec)), lambda: workloads.from_spec(spec))
+        workload = self._workload(c.workload, c.domain.size)
         labels = self.cached(("labels", c.domain.model_dump_json()), lambda: tuple(c.domain.labels()))
         return Design(c.domain, labels, counts, tally is not None, workload, c.epsilon_value)
+
+    def _workload(self, recipe: WorkloadRecipe | None, n: int) -> workloads.Workload | None:
+        if recipe is None:
+            return None
+        build = lambda: workloads.on_types(recipe.kind, n, **recipe.parameters)  # noqa: E731
+        return self.cached(("workload", recipe.model_dump_json(), n), build)
 
     def parameters_for(self, name: str) -> dict[str, Any]:
         """Parameters of a mechanism in this design: the chosen ones if it is the chosen one, else the defaults."""
@@ -303,12 +316,24 @@ class Session:
         design = self.design()
         if design is None or design.workload is None:
             return None
-        if mechanisms.spec(name).needs_workload:
+        spec, parameters = mechanisms.spec(name), self.parameters_for(name)
+        if name == OPTIMIZED:
             found = self.optimized()
             return found[0] if found else None
-        parameters = self.parameters_for(name)
-        key = ("mechanism", name, design.domain.size, design.epsilon, sorted(parameters.items()))
-        build = lambda: mechanisms.create(name, n=design.domain.size, epsilon=design.epsilon, **parameters)  # noqa: E731
+        if name not in offered():
+            raise ValueError(f"{spec.title} takes a long numerical fit, which these pages do not run: choose another.")
+        workload = design.workload if spec.needs_workload else None
+        key = (
+            "mechanism",
+            name,
+            design.domain.size,
+            design.epsilon,
+            workload and workload.spec,
+            sorted(parameters.items()),
+        )
+        build = lambda: mechanisms.create(  # noqa: E731
+            name, n=design.domain.size, epsilon=design.epsilon, workload=workload, **parameters
+        )
         return self.cached(key, build, _weight)
 
     def summary(self, name: str) -> analysis.Summary | None:
@@ -342,23 +367,6 @@ class Session:
         bound = self.cached(key, lambda: bounds.centred_svd(design.workload, design.epsilon))
         return frames.gap(summary.objective, bound, design.workload)
 
-    def export(self) -> bytes:
-        """The current design as a zip; ValueError with a sentence when something it needs is missing."""
-        c, design = self.configuration, self.design()
-        name = c.mechanism.name
-        mechanism = self.mechanism(name)
-        outcome: dict[str, Any] = {}
-        if mechanism is not None:
-            outcome = {
-                "mechanism": {"name": name, "parameters": mechanism.parameters, "explanation": mechanism.explain()},
-                "expected_errors": asdict(self.summary(name)),
-                "expected_errors_refer_to": design.population,
-                "users_no_mechanism_can_do_without": self.bounds(),
-                "audit": asdict(mechanism.audit()),
-                "guarantee": deploy.guarantee(c, mechanism.audit()),
-            }
-        return deploy.export(c, outcome, getattr(mechanism, "strategy", None))
-
 
 def _weight(mechanism: mechanisms.Mechanism) -> int:
     if isinstance(mechanism, mechanisms.ExplicitMechanism):
@@ -388,6 +396,11 @@ def _catalogue() -> list[dict[str, Any]]:
 def sample_table(file: str) -> pd.DataFrame:
     """Rows of a sample data set (synthetic, so it may be shared between sessions)."""
     return tables.read((SAMPLES / file).read_bytes(), file)
+
+
+def offered() -> list[str]:
+    """Mechanisms the pages run: a numerical fit needs a background job, which only one has."""
+    return [name for name in mechanisms.names() if name == OPTIMIZED or not mechanisms.spec(name).fitted]
 
 
 def choose_mechanism(name: str, **parameters: Any) -> MechanismRecipe:

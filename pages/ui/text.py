@@ -1,8 +1,28 @@
-"""Text that comes from data or files, made safe to show."""
+"""Text that several pages show: what comes from data or files made safe, and recurring phrases."""
 
+import math
 import re
+
+from ldp_core import wording
 
 
 def plain(text: str) -> str:
     """Text of a user (labels, names) made safe to place in Markdown."""
-    return re.sub(r"([\\`*_{}\[\]()<>#+\-.!|$~:^&])", r"\\\1", text.replace("\n", " "))
+    return re.sub(r"([\\`*_{}\[\]()<>#+\-.!|$~:^&])", r"\\\1", " ".join(text.splitlines()))
+
+
+def people(number: float) -> str:
+    """A number of users in full: "1 user", "3,000 users"."""
+    return f"{wording.count(number)} user{'' if number == 1 else 's'}"
+
+
+def gap_in_words(gap: float) -> str:
+    """A gap in users as a share or, where that is too large to picture, as a multiple of the bound."""
+    if math.isinf(gap):
+        return "unknown"
+    return wording.share(max(gap, 0)) if gap < 10 else f"{wording.significant(gap + 1)} times"
+
+
+def waiting(job_state: str, before: int) -> str:
+    """What a job without progress yet is doing."""
+    return f"Waiting for a free place: {before} before this one." if job_state == "queued" else "Starting."

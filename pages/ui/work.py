@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -102,18 +103,18 @@ def start_sweep(state: Session) -> None:
     jobs().submit(state.id, key, "sweep over epsilon", work)
 
 
-def simulation_key(state: Session, names: tuple[str, ...]) -> str:
-    """Identifies a simulation by its inputs, the mechanisms' actual probabilities included."""
+def simulation_key(state: Session, names: Sequence[str]) -> str:
+    """Identifies a simulation of mechanisms that can run by its inputs, their actual probabilities included."""
     c, design = state.configuration, state.design()
-    digests = [mechanism.digest for name in names if (mechanism := state.mechanism(name)) is not None]
+    digests = [state.mechanism(name).digest for name in names]
     users = hash(design.counts.tobytes())
     return "simulation:" + json.dumps([digests, design.workload.spec, users, c.simulation.model_dump()], sort_keys=True)
 
 
-def start_simulation(state: Session, names: tuple[str, ...]) -> None:
+def start_simulation(state: Session, names: Sequence[str]) -> None:
     """Trials of the given mechanisms on the people of this design."""
     design, c, key = state.design(), state.configuration.simulation, simulation_key(state, names)
-    chosen = {name: mechanism for name in names if (mechanism := state.mechanism(name)) is not None}
+    chosen = {name: state.mechanism(name) for name in names}
 
     def work(job: Job) -> None:
         runs = {}

@@ -1,0 +1,94 @@
+"""Designs in and out of a session: loading a file, and the zip that Export offers."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import pandas as pd
+
+from ldp_core import deploy, estimators, mechanisms
+from ldp_core.deploy import Configuration
+from ldp_core.domain import check_size
+from pages.ui.state import OPTIMIZED, Session, catalogue, sample_table
+
+
+def load(state: Session, content: bytes) -> None:
+    """Restore an exported design (zip or bare JSON). ValueError with a sentence; then nothing has changed."""
+    bundle = deploy.load(content)
+    configuration, warnings = bundle.configuration, list(bundle.warnings)
+    table, table_id = _table(state, configuration)
+    needs_rows = configuration.domain is not None and configuration.population.shape == "data"
+    if table is None and needs_rows:
+        warnings.append(
+            "The data itself is not in the file. Errors are shown for people spread evenly over the types until you "
+            "choose it again on the Data page."
+        )
+    _check_usable(state, configuration, table, table_id)
+    state.install(configuration, table, table_id)
+    state.draft = None
+    state.view.pop("source", None)
+    if bundle.strategy is not None and configuration.mechanism.name == OPTIMIZED:
+        mechanism = mechanisms.optimized.from_strategy(
+            OPTIMIZED, bundle.strategy, configuration.epsilon_value, _recorded_parameters(bundle.outcome)
+        )
+        state.keep_optimized(state.optimized_key(), mechanism, None)
+    elif configuration.mechanism.name == OPTIMIZED and state.design() is not None:
+        state.view["offer_optimise"] = state.optimized_key()
+    state.notices = [("success", "The design was loaded."), *(("warning", warning) for warning in warnings)]
+
+
+def _table(state: Session, configuration: Configuration) -> tuple[pd.DataFrame | None, str]:
+    """The rows a loaded design refers to: its sample, or the upload at hand where that fits. Files hold no rows."""
+    choice, table, table_id = configuration.data, None, ""
+    if choice is None or choice.source == "declared":
+        return None, ""
+    if choice.source == "upload" and state.table_id.startswith("upload:"):
+        table, table_id = state.table, state.table_id
+    elif choice.source == "sample" and choice.file in {sample["file"] for sample in catalogue()}:
+        table, table_id = sample_table(choice.file), f"sample:{choice.file}"
+    if table is None or choice.column not in table.columns:
+        return None, ""
+    return (table, table_id) if state.fits(configuration.domain, table, table_id) else (None, "")
+
+
+def _recorded_parameters(outcome: dict[str, Any] | None) -> dict[str, Any]:
+    """What the file says of how its strategy was fitted, for the record only; the strategy itself has been verified."""
+    mechanism = (outcome or {}).get("mechanism")
+    parameters = mechanism.get("parameters") if isinstance(mechanism, dict) else None
+    return parameters if isinstance(parameters, dict) else {}
+
+
+def _check_usable(state: Session, configuration: Configuration, table: pd.DataFrame | None, table_id: str) -> None:
+    """A file edited by hand may parse and still describe nothing that can be built: refuse it before it is the design."""
+    for name in (configuration.mechanism.name, *configuration.compared):
+        mechanisms.spec(name)
+    for name in configuration.simulation.estimators:
+        estimators.spec(name)
+    if configuration.domain is not None:
+        check_size(configuration.domain.size, "this app")
+    trial = Session(state.id, configuration, table, table_id, results=state.results)
+    try:
+        trial.design()
+    except ValueError as error:
+        raise ValueError(f"This design cannot be used. {error}") from None
+
+
+def export(state: Session) -> bytes:
+    """The current design as a zip; ValueError with a sentence when something it needs is missing."""
+    c, design = state.configuration, state.design()
+    name = c.mechanism.name
+    mechanism = state.mechanism(name)
+    outcome: dict[str, Any] = {}
+    if mechanism is not None:
+        outcome = {
+            "mechanism": {"name": name, "parameters": mechanism.parameters, "explanation": mechanism.explain()},
+            "expected_errors": asdict(state.summary(name)),
+            "expected_errors_refer_to": design.population,
+            "users_no_mechanism_can_do_without": state.bounds(),
+            "audit": asdict(mechanism.audit()),
+            "guarantee": deploy.guarantee(c, mechanism.audit()),
+        }
+    # Only what was fitted needs its numbers; every other mechanism is its parameters.
+    strategy = getattr(mechanism, "strategy", None) if mechanisms.spec(name).fitted else None
+    return deploy.export(c, outcome, strategy)

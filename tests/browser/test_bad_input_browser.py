@@ -1,0 +1,82 @@
+"""Bad entries as a person types them, and files as a person picks them."""
+
+from playwright.sync_api import expect
+
+ENTRIES = {
+    "0": "too small",
+    "-1": "is negative",
+    "nan": "is not a number",
+    "1000": "is too large",
+    "abc": "is not a number",
+    "1,5": "write 1.5 with a point",
+}
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(100)
+
+
+def alerts(visitor):
+    return visitor.page.get_by_test_id("stAlertContentError")
+
+
+def test_epsilon_typed_wrong_is_answered_and_changes_nothing(visit):
+    visitor = visit()
+    visitor.button("begin").click()
+    expect(visitor.page.locator("h1")).to_have_text("Design")
+    entry = visitor.entry("epsilon-text")
+    for typed, said in ENTRIES.items():
+        entry.fill(typed)
+        entry.press("Enter")
+        expect(alerts(visitor)).to_have_count(1)
+        expect(alerts(visitor)).to_contain_text(said)
+        expect(entry).to_have_value(typed)
+        expect(visitor.page.get_by_test_id("stSidebar").get_by_text("Epsilon: 1", exact=True)).to_be_visible()
+    entry.fill("0.5")
+    entry.press("Enter")
+    expect(alerts(visitor)).to_have_count(0)
+    expect(visitor.page.get_by_test_id("stSidebar").get_by_text("Epsilon: 0.5", exact=True)).to_be_visible()
+
+
+def test_files_that_are_no_tables_are_answered_and_change_nothing(visit):
+    visitor = visit()
+    visitor.button("begin").click()
+    expect(visitor.page.locator("h1")).to_have_text("Design")
+    visitor.go("Data")
+    visitor.page.locator(".st-key-data-source").get_by_text("Upload").click()
+    for name, content, said in (
+        ("photo.csv", PNG, "This file is a PNG image, not a table"),
+        ("empty.csv", b"", "This file is empty"),
+        ("header.csv", b"a,b\n", "column names but no rows"),
+        ("latin.csv", "a\nJosé\n".encode("latin-1"), "not UTF-8 text"),
+    ):
+        box = visitor.page.locator("[data-testid=stMain] input[type=file]")
+        box.set_input_files({"name": name, "mimeType": "text/csv", "buffer": content})
+        expect(alerts(visitor)).to_contain_text(said)
+        expect(alerts(visitor)).to_contain_text("What you had set up is unchanged.")
+        visitor.settle()
+        expect(visitor.page.get_by_text("3,000 users, 25 types")).to_be_visible()
+
+
+def test_a_configuration_edited_by_hand_is_answered_and_changes_nothing(visit):
+    visitor = visit()
+    visitor.button("begin").click()
+    expect(visitor.page.locator("h1")).to_have_text("Design")
+    file = {"name": "configuration.json", "mimeType": "application/json", "buffer": b'{"format": "ldp-design"'}
+    visitor.load(file, "not valid JSON")
+    expect(alerts(visitor)).to_contain_text("What you had set up is unchanged.")
+    expect(visitor.page.get_by_text("3,000 users, 25 types")).to_be_visible()
+
+
+def test_markup_in_categories_is_shown_as_typed(visit):
+    visitor = visit()
+    page = visitor.page
+    page.get_by_role("button", name="Load a design").wait_for()
+    visitor.go("Data")
+    page.locator(".st-key-data-source").get_by_text("Upload").click()
+    rows = b"<b>group</b>\n<b>x</b>\n:smile:\n$y$\n=1+1\n<b>x</b>\n"
+    page.locator("[data-testid=stMain] input[type=file]").set_input_files(
+        {"name": "markup.csv", "mimeType": "text/csv", "buffer": rows}
+    )
+    expect(page.get_by_text("The most common type is <b>x</b>")).to_be_visible()
+    ticks = page.locator(".st-key-chart-histogram .xtick text")
+    expect(ticks.filter(has_text="<b>x</b>")).to_have_count(1)
+    expect(page.locator(".st-key-chart-histogram .xtitle")).to_have_text("<b>group</b>")
+    assert page.locator(".st-key-chart-histogram .xtick text tspan[style*=bold]").count() == 0

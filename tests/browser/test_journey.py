@@ -1,0 +1,105 @@
+"""The whole way in a real browser: sample data, prefix, epsilon 1, optimise, compare, simulate, export, load again."""
+
+import json
+import zipfile
+
+import pytest
+from playwright.sync_api import expect
+
+PAGES = ["Data", "Workload", "Design", "Compare", "Simulate", "Export", "Guide"]
+NEEDED = "Users needed, worst case"
+
+
+def test_from_a_sample_to_an_exported_design_and_back(visit, tmp_path):
+    visitor = visit()
+    page = visitor.page
+    visitor.button("begin").click()
+    expect(page.locator("h1")).to_have_text("Design")
+    visitor.go("Data")
+    expect(page.get_by_text("The most common type is")).to_be_visible()
+    expect(page.locator(".st-key-chart-histogram .js-plotly-plot")).to_be_visible()
+    visitor.go("Workload")
+    page.locator(".st-key-workload-kind").get_by_text("Prefix", exact=True).click()
+    expect(page.locator(".st-key-chart-workload .js-plotly-plot")).to_be_visible()
+
+    visitor.go("Design")
+    visitor.entry("epsilon-text").fill("1")
+    visitor.entry("epsilon-text").press("Enter")
+    visitor.button("optimise").click()
+    expect(page.locator(".st-key-chart-strategy .js-plotly-plot")).to_be_visible()  # live progress comes and goes
+    expect(page.get_by_text("audited epsilon 1,")).to_be_visible()
+    needed = visitor.metric(NEEDED)
+    assert int(needed.replace(",", "")) > 0
+
+    visitor.go("Compare")
+    expect(page.locator(".st-key-chart-users-needed .js-plotly-plot")).to_be_visible()
+    expect(page.get_by_text(f"needs the fewest users: {needed} users")).to_be_visible()
+    page.get_by_role("tab", name="Error of each query").click()
+    expect(page.locator(".st-key-chart-query-errors .js-plotly-plot")).to_be_visible()
+
+    visitor.go("Simulate")
+    visitor.button("run").click()
+    expect(page.locator(".st-key-chart-simulated-answers .js-plotly-plot")).to_be_visible()
+    expect(page.get_by_text("the exact prediction is")).to_be_visible()
+
+    visitor.go("Export")
+    with page.expect_download() as download:
+        visitor.button("download").click()
+    design = tmp_path / download.value.suggested_filename
+    download.value.save_as(design)
+    archive = zipfile.ZipFile(design)
+    assert sorted(archive.namelist()) == ["configuration.json", "outcome.json", "strategy.npz"]
+    configuration = json.loads(archive.read("configuration.json"))
+    assert (configuration["epsilon"], configuration["workload"]["kind"]) == ("1", "prefix")
+
+    other = visit()
+    other.load(design, "The design was loaded.")
+    other.go("Design")
+    expect(other.page.locator(".st-key-chart-strategy .js-plotly-plot")).to_be_visible()
+    assert other.metric(NEEDED) == needed
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_page_fits_a_small_laptop(visit, scheme):
+    visitor = visit(scheme)
+    visitor.button("begin").click()
+    expect(visitor.page.locator("h1")).to_have_text("Design")
+    for title in PAGES:
+        visitor.go(title)
+        wider = visitor.page.evaluate(
+            """() => [document.documentElement, document.querySelector('[data-testid=stMain]'),
+                      document.querySelector('[data-testid=stSidebarContent]')]
+                     .map(element => element.scrollWidth - element.clientWidth)"""
+        )
+        assert max(wider) <= 0, title
+        dark = visitor.page.evaluate(
+            "() => getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor.match(/\\d+/g)[0] < 128"
+        )
+        assert dark == (scheme == "dark")
+
+
+def test_charts_follow_dark(visit):
+    visitor = visit("dark")
+    text = visitor.page.locator(".st-key-chart-demonstration .xtick text").first
+    expect(text).to_have_css("fill", "rgb(250, 250, 250)")
+
+
+def test_the_primary_button_is_reached_by_keyboard(visit):
+    page = visit().page
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate("() => document.activeElement.closest('.st-key-begin') !== null"):
+            break
+    else:
+        pytest.fail("Tab does not reach the primary button")
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text("Design")
+
+
+def test_two_visitors_have_two_designs(visit):
+    one, two = visit(), visit()
+    one.button("begin").click()
+    expect(one.page.locator("h1")).to_have_text("Design")
+    two.go("Design")
+    expect(two.page.get_by_text("This page needs a domain")).to_be_visible()
+    expect(two.page.get_by_text("Data: not chosen")).to_be_visible()

@@ -1,0 +1,163 @@
+"""A person at the app, without a browser: turns pages, uses widgets, reads what is on screen."""
+
+import base64
+import json
+import time
+import uuid
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.runtime.pages_manager import PagesManager
+from streamlit.testing.v1 import AppTest, app_test
+
+from pages.ui.jobs import jobs
+
+APP = Path(__file__).parents[2] / "app.py"
+PATIENCE = 60  # seconds for a background job that takes well under one
+
+
+class NavigationAsServed(PagesManager):
+    """AppTest forgets before every run that app.py called st.navigation, and then runs a file of pages/ alone, without the
+    sidebar. It sets that on this class instead, so that the server's own class remembers, as it does in a server."""
+
+
+class App:
+    """One browser session."""
+
+    def __init__(self):
+        self.at = AppTest.from_file(APP, default_timeout=PATIENCE).run()
+        # All test sessions of one process share an id, which would let one find the jobs of another.
+        self.session.id = uuid.uuid4().hex
+
+    @property
+    def session(self):
+        return self.at.session_state["session"]
+
+    @property
+    def configuration(self):
+        return self.session.configuration
+
+    def go(self, page):
+        self.at.switch_page(f"pages/{page}.py").run()
+        return self.check()
+
+    def check(self):
+        assert not self.at.exception, [e.message for e in self.at.exception]
+        return self
+
+    def press(self, key):
+        self.at.button(key=key).click().run()
+        return self.check()
+
+    def enter(self, kind, key, value):
+        """Set the widget ``key`` of a kind ("text_input", "selectbox", ...)."""
+        getattr(self.at, kind)(key=key).set_value(value).run()
+        return self.check()
+
+    def has(self, kind, key):
+        return any(element.key == key for element in getattr(self.at, kind))
+
+    def sample(self, file="survey_ages.csv", page=None):
+        self.press(f"sample-{file}")
+        return self.go(page) if page else self
+
+    def upload(self, name, content):
+        """Upload a file of rows on the Data page."""
+        self.go("data")
+        self.enter("segmented_control", "data-source", "upload")
+        (box,) = [u for u in self.at.file_uploader if u.key.startswith("upload-")]
+        box.set_value((name, content, "application/octet-stream")).run()
+        return self.check()
+
+    def load(self, content, name="design.zip"):
+        """Load a design in the sidebar; ``content`` is bytes or the document of a configuration."""
+        content = content if isinstance(content, bytes) else json.dumps(content).encode()
+        (box,) = [u for u in self.at.file_uploader if u.key.startswith("load-")]
+        box.set_value((name, content, "application/octet-stream")).run()
+        return self.check()
+
+    def declare(self, low="0", high="16", bins=16, users=None):
+        """Declare a range in bins on the Data page."""
+        self.go("data")
+        self.enter("segmented_control", "data-source", "declared")
+        self.enter("segmented_control", "declare-kind", "numeric")
+        self.enter("text_input", "declare-name", "x")
+        self.enter("text_input", "declare-low", low)
+        self.enter("text_input", "declare-high", high)
+        self.enter("number_input", "declare-bins", bins)
+        return self.enter("text_input", "declare-users", str(users)) if users else self
+
+    def finish(self):
+        """Wait until the background work of this session is done, and let the page follow."""
+        deadline = time.monotonic() + PATIENCE
+        while jobs().active(self.session.id):
+            assert time.monotonic() < deadline, "background work did not end"
+            time.sleep(0.02)
+        self.at.run()
+        return self.check()
+
+    @property
+    def errors(self):
+        return [plain(element.value) for element in self.at.error]
+
+    @property
+    def charts(self):
+        """Figures as the browser gets them, with their numbers as lists."""
+        return [json.loads(chart.proto.spec, object_hook=numbers) for chart in self.at.get("plotly_chart")]
+
+    @property
+    def links(self):
+        return {link.proto.page for link in self.at.get("page_link")}
+
+    @property
+    def words(self):
+        """Everything written on screen, without Markdown's escapes."""
+        kinds = ("title", "subheader", "markdown", "caption", "info", "warning", "error", "success", "code")
+        parts = [str(element.value) for kind in kinds for element in getattr(self.at, kind)]
+        parts += [f"{metric.label} {metric.value}" for metric in self.at.metric]
+        parts += [link.proto.label for link in self.at.get("page_link")]
+        return plain("\n".join(parts))
+
+    @property
+    def dataframes(self):
+        return [element.value for element in self.at.dataframe]
+
+
+def numbers(value):
+    if "bdata" not in value:
+        return value
+    flat = np.frombuffer(base64.b64decode(value["bdata"]), dtype=value["dtype"])
+    return flat.reshape([int(side) for side in value["shape"].split(",")] if "shape" in value else -1).tolist()
+
+
+def plain(text):
+    return text.replace("\\", "").replace("\N{NO-BREAK SPACE}", " ")
+
+
+@pytest.fixture(autouse=True)
+def _served(monkeypatch):
+    monkeypatch.setattr(app_test, "PagesManager", NavigationAsServed)
+    monkeypatch.setattr(PagesManager, "uses_pages_directory", False)
+    # Every AppTest searches all installed packages for components, a quarter of a second; the app uses none.
+    monkeypatch.setattr("streamlit.components.v2.manifest_scanner.scan_component_manifests", list, raising=False)
+
+
+@pytest.fixture
+def app():
+    app = App()
+    yield app
+    for job in jobs().active(app.session.id):
+        job.cancel()
+
+
+@pytest.fixture
+def ages(app):
+    """The app with the first sample: 3,000 ages in 25 types, prefix, epsilon 1."""
+    return app.sample()
+
+
+@pytest.fixture
+def another():
+    """Makes further sessions."""
+    return App

@@ -1,0 +1,131 @@
+"""Files that are no tables and tables that make no types: one clear sentence each, and what was set up stays."""
+
+import io
+import re
+
+import pandas as pd
+import pytest
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(100)
+MARKUP = [
+    "<b>bold</b>",
+    "<script>alert(1)</script>",
+    ":smile:",
+    "$x^2$",
+    "=1+1",
+    "**a**",
+    "[a](http://b.c)",
+    "😀",
+    "a & b",
+    "# a",
+]
+
+
+def parquet(table):
+    content = io.BytesIO()
+    table.to_parquet(content)
+    return content.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("empty.csv", b"", "is empty"),
+        ("blank.csv", b"\n\n\n", "only blank lines"),
+        ("header.csv", b"age,colour\n", "no rows"),
+        ("latin.csv", "name\nJosé\n".encode("latin-1"), "not UTF-8 text (byte 9, on line 2)"),
+        ("wide.csv", "a\nb\n".encode("utf-16"), "UTF-16"),
+        ("photo.csv", PNG, "a PNG image"),
+        ("photo.parquet", PNG, "a PNG image"),
+        ("photo.png", PNG, 'ending in ".png"'),
+        ("table.xlsx", b"PK\x03\x04", 'ending in ".xlsx"'),
+        ("none", b"a\nb\n", "without an ending"),
+        ("ragged.csv", b"a,b\n1,2\n1,2,3\n", "Line 3"),
+        ("twice.csv", b"a,a\n1,2\n", '"a"'),
+        ("quote.csv", b'a,b\n1,"2\n3,4\n', "quotation mark"),
+        ("text.parquet", b"a,b\n1,2\n", "rename it to end in .csv"),
+        ("cut.parquet", parquet(pd.DataFrame({"a": [1, 2]}))[:-9], "damaged or incomplete"),
+        ("empty.parquet", parquet(pd.DataFrame({"a": []})), "no rows"),
+    ],
+    ids=lambda value: value if isinstance(value, str) and "." in value else "",
+)
+def test_files_that_are_no_tables(ages, name, content, said):
+    before = ages.configuration
+    ages.upload(name, content)
+    assert len(ages.errors) == 1
+    assert said in ages.errors[0]
+    assert ages.errors[0].endswith("What you had set up is unchanged.")
+    assert ages.configuration == before
+    assert ages.session.tally.users == 3000
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"a\n7\n", "value"),
+        (b"a\nsame\nsame\n", "value"),
+        (b"a,b\n,1\n,2\n", "missing"),
+        (b"a\n" + b"\n".join(str(i).encode() + b"x" for i in range(100_000)) + b"\n", "100,000"),
+    ],
+    ids=["one row", "one value", "all missing", "too many values"],
+)
+def test_columns_that_make_no_types(ages, content, said):
+    before = ages.configuration
+    ages.upload("rows.csv", content)
+    assert len(ages.errors) == 1
+    assert said in ages.errors[0]
+    assert "The design keeps its earlier data until then." in ages.errors[0]
+    assert ages.configuration == before
+    for page in ("design", "compare", "export"):
+        assert "3,000" in ages.go(page).words
+
+
+def test_a_million_distinct_values(ages):
+    before = ages.configuration
+    ages.upload("many.csv", b"id\n" + b"\n".join(b"u%d" % i for i in range(1_000_000)))
+    assert len(ages.errors) == 1
+    assert "1,000,000" in ages.errors[0]
+    assert ages.configuration == before
+
+
+def test_mixed_types_as_numbers_can_be_mended(ages):
+    ages.upload("mixed.csv", b"age\n20\nover 90\n35\n41\n20\n")
+    ages.enter("segmented_control", "data-kind", "numeric")
+    assert "1 of 5 values of age are not numbers" in ages.errors[0]
+    assert "over 90" in ages.errors[0]
+    ages.enter("checkbox", "data-texts", True)
+    assert not ages.errors
+    assert ages.session.tally.users == 4
+
+
+def test_a_draft_can_be_left_for_a_sample(ages):
+    ages.upload("rows.csv", b"a\nsame\nsame\n").sample("commutes.csv")
+    assert not ages.errors
+    assert ages.configuration.data.file == "commutes.csv"
+
+
+def test_markup_is_shown_literally(app):
+    app.go("data").enter("segmented_control", "data-source", "declared")
+    app.enter("text_input", "declare-name", "<i>it</i> :smile: $y$").enter(
+        "text_area", "declare-categories", "\n".join(MARKUP)
+    )
+    assert app.session.design().labels == tuple(MARKUP)
+    app.go("design").enter("selectbox", "mechanism", "randomized_response")
+    app.go("simulate").press("run").finish()
+    seen = 0
+    for page in ("data", "workload", "design", "compare", "simulate", "export"):
+        app.go(page)
+        for kind in ("markdown", "caption", "info", "warning", "error"):
+            for element in getattr(app.at, kind):
+                # st.html and code are no Markdown; everything else must have escaped what it quotes.
+                assert not re.search(r"(?<!\\)<(b|i|script)(?!\\)>|(?<!\\):smile(?!\\):|(?<!\\)\$x", element.value), (
+                    element.value
+                )
+                seen += r"\<b\>" in element.value or r"\<i\>" in element.value
+        for chart in app.charts:
+            # Plotly reads <b> as bold wherever it shows text.
+            assert not re.search(
+                r"<(b|i|script)>", str(chart["layout"]) + str([t.get("hovertext") for t in chart["data"]])
+            )
+            assert not re.search(r"<(b|i|script)>", str([t.get("customdata") for t in chart["data"]]))
+    assert seen

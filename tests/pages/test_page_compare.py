@@ -1,0 +1,142 @@
+"""The comparison: its table against the core, target errors, the three pictures, and the sweep over epsilon."""
+
+import numpy as np
+import pytest
+
+from ldp_core import analysis, mechanisms, workloads
+from pages.ui.state import OPTIMIZED, offered
+
+CLOSED = ["randomized_response", "subset_selection", "hadamard", "hierarchical"]
+TITLES = {mechanisms.spec(name).title: name for name in mechanisms.names()}
+
+
+@pytest.fixture
+def compared(ages):
+    return ages.go("compare")
+
+
+def figures(app):
+    return app.dataframes[-1].set_index("name")
+
+
+def test_table_agrees_with_the_core_and_the_chart(compared):
+    table, workload = figures(compared), workloads.prefix(25)
+    assert {TITLES[title] for title in table.index} == set(CLOSED)
+    chart = compared.charts[0]["data"][0]
+    shown = dict(zip(chart["y"], chart["text"], strict=True))
+    for title, row in table.iterrows():
+        mechanism = mechanisms.create(TITLES[title], n=25, epsilon=1.0)
+        assert row["users_needed"] == np.ceil(analysis.sample_complexity(mechanism, workload))
+        assert row["worst_case_variance"] == pytest.approx(analysis.worst_case_variance(mechanism, workload))
+        assert row["average_variance"] == pytest.approx(analysis.average_variance(mechanism, workload))
+        assert shown[title] == f"{row['users_needed']:,.0f}"  # the picture and the table say the same number
+    assert table["users_needed"].is_monotonic_increasing
+
+
+def test_errors_halve_and_users_quadruple_with_the_target(compared):
+    before = figures(compared)
+    compared.enter("text_input", "target-error", "5 %")
+    assert compared.configuration.target_alpha == 0.0025
+    after = figures(compared)
+    assert after["users_needed"].to_numpy() == pytest.approx(4 * before["users_needed"].to_numpy(), rel=5e-3)
+    assert np.array_equal(after["standard_error_worst"], before["standard_error_worst"])
+    assert "± 5 percentage points in the worst case" in compared.words
+
+
+@pytest.mark.parametrize("entry", ["", "0", "-1", "abc", "nan", "inf", "101", "1,5"])
+def test_refused_target_errors(compared, entry):
+    compared.enter("text_input", "target-error", entry)
+    assert len(compared.errors) == 1
+    assert "percentage points" in compared.errors[0]
+    assert compared.configuration.target_alpha == 0.01
+    assert compared.at.text_input(key="target-error").value == entry
+
+
+def test_mechanisms_can_be_left_out_down_to_none(compared):
+    compared.enter("multiselect", "compared", ["hadamard"])
+    assert list(figures(compared).index) == ["Hadamard response"]
+    assert "Hadamard response** needs the fewest users" in compared.words
+    compared.enter("multiselect", "compared", [])
+    assert "Choose at least one mechanism" in compared.at.info[0].value
+
+
+def test_every_mechanism_can_be_compared_or_says_why_not(compared):
+    compared.enter("multiselect", "compared", offered())
+    n, epsilon = 25, 1.0
+    for name in offered():
+        spec = mechanisms.spec(name)
+        reason = spec.unsuitable(n, epsilon, workloads.prefix(n))
+        if reason:
+            assert f"{spec.title}: {reason}" in compared.words
+        elif name != OPTIMIZED:
+            assert spec.title in figures(compared).index
+
+
+def test_tabs_show_users_errors_and_the_way_to_a_sweep(compared):
+    assert [tab.label for tab in compared.at.tabs] == ["Users needed", "Error of each query", "Over epsilon"]
+    assert len(compared.charts) == 2
+    assert compared.has("button", "sweep")
+    design, best = compared.session.design(), figures(compared).index[0]
+    mechanism = mechanisms.create(TITLES[best], n=25, epsilon=1.0)
+    errors = analysis.standard_errors(mechanism, design.workload, design.counts)
+    name = design.workload.query_name(int(errors.argmax()), design.labels)
+    assert f"the hardest query is **{name}**" in compared.words
+
+
+def test_hardest_of_a_selection_is_called_that(app):
+    app.declare(bins=64).go("workload").enter("radio", "workload-kind", "all_range").go("compare")
+    assert "the hardest of the 400 queries shown (of 2,080) is" in app.words
+
+
+def test_the_optimised_mechanism_joins_and_wins(app):
+    app.declare(bins=8).go("workload").enter("radio", "workload-kind", "prefix").go("compare")
+    app.press("optimise").finish()
+    assert figures(app).index[0] == "Optimized (projected gradient)"
+    assert not app.has("button", "optimise")
+    assert (figures(app)["gap"].dropna() >= -1e-9).all()
+
+
+def test_equal_mechanisms_share_the_first_place(app):
+    app.declare(bins=2).go("compare")
+    # On two types subset selection is randomized response.
+    assert "**Randomized response** and **Subset selection** need the fewest users" in app.words
+
+
+def test_few_users_are_told_from_many(app):
+    app.declare(users="3").go("compare")
+    assert "nothing can be told from noise" in app.words
+    app.go("data").enter("text_input", "declare-users", "1,000,000").go("compare")
+    assert "drown in noise" in app.words
+    assert "nothing can be told" not in app.words
+
+
+def test_bound_of_nobody_is_no_bound(app):
+    app.declare().go("design").enter("text_input", "epsilon-text", "5").go("compare")
+    assert app.session.bounds()["centred_svd"] == 0
+    assert "the lower bounds say nothing here" in app.words
+    assert figures(app)["gap"].isna().all()
+
+
+def test_sweep_agrees_with_the_table_and_is_kept(app):
+    app.declare(bins=8).go("compare").enter("multiselect", "compared", CLOSED)
+    app.press("sweep").finish()
+    assert not app.has("button", "sweep")
+    assert len(app.charts) == 3
+    table = figures(app)
+    curves = {trace["name"]: trace for trace in app.charts[2]["data"]}
+    for title, row in table.iterrows():
+        at_one = list(curves[title]["x"]).index(1.0)
+        assert np.ceil(curves[title]["y"][at_one]) == row["users_needed"]
+        assert list(curves[title]["y"]) == sorted(curves[title]["y"], reverse=True)  # less privacy, fewer users
+    assert "Fewest users: " in app.words
+    app.go("design").enter("text_input", "epsilon-text", "2").go("compare")
+    assert not app.has("button", "sweep")  # a sweep does not depend on the epsilon chosen
+    app.enter("text_input", "target-error", "5")
+    assert app.has("button", "sweep")
+
+
+def test_a_cancelled_sweep_keeps_its_points_and_can_start_again(app):
+    app.declare(bins=256).go("workload").enter("radio", "workload-kind", "prefix").go("compare")
+    app.enter("multiselect", "compared", ["optimized_gradient", "hadamard"]).press("sweep")
+    app.press("cancel-sweep").finish()
+    assert app.has("button", "sweep")

@@ -1,0 +1,142 @@
+"""Uploads, columns and bins, declared domains, and what happens to a choice that does not work."""
+
+import io
+
+import pandas as pd
+import pytest
+
+CSV = b"age,colour\n20,red\n30,blue\n40,red\n50,\n60,green\n,red\n"
+
+
+def parquet(table):
+    content = io.BytesIO()
+    table.to_parquet(content)
+    return content.getvalue()
+
+
+def numbers(app):
+    return app.upload("people.csv", CSV).enter("segmented_control", "data-kind", "numeric")
+
+
+def test_csv_upload_offers_its_first_column(app):
+    app.upload("people.csv", CSV)
+    assert app.configuration.data.column == "age"
+    assert app.session.tally.users == 5
+    assert "Left out 1" in app.words
+    assert "6 rows, 2 columns. Column age: 5 distinct values, 1 missing." in app.words
+    app.enter("selectbox", "data-column", "colour")
+    assert app.session.design().labels == ("blue", "green", "red")
+    assert app.session.design().counts.tolist() == [1, 1, 3]
+
+
+def test_parquet_upload(app):
+    app.upload("people.parquet", parquet(pd.DataFrame({"answer": ["yes", "no", "yes"]})))
+    assert dict(zip(app.session.design().labels, app.session.design().counts, strict=True)) == {"no": 1, "yes": 2}
+
+
+def test_missing_values_can_be_a_category(app):
+    app.upload("people.csv", CSV).enter("selectbox", "data-column", "colour")
+    app.enter("selectbox", "data-missing", "category")
+    assert app.session.tally.users == 6
+    assert len(app.session.design().labels) == 4
+
+
+def test_rare_values_merge_into_other(app):
+    app.upload("people.csv", CSV).enter("selectbox", "data-column", "colour").enter("number_input", "data-rare", 2)
+    assert sorted(app.session.design().counts) == [2, 3]
+    assert "(other)" in app.session.design().labels
+
+
+def test_own_edges_and_values_beyond_them(app):
+    numbers(app).enter("number_input", "data-bins", 3).enter("selectbox", "data-method", "own_edges")
+    assert "at least two numbers" in app.errors[0]
+    app.enter("text_input", "data-edges", "25; 45; 55")
+    assert "outside" in app.errors[0]
+    assert app.session.design().domain.size == 3  # the design keeps its bins while the edges do not work
+    app.enter("selectbox", "data-outside", "clamp")
+    assert not app.errors
+    assert app.session.design().counts.tolist() == [3, 2]
+    assert "2 users had a value outside the domain" in app.words
+
+
+@pytest.mark.parametrize(("method", "least"), [("equal_width", 1), ("equal_count", 1)])
+def test_bins(app, method, least):
+    numbers(app).enter("selectbox", "data-method", method).enter("number_input", "data-bins", 2)
+    assert app.session.design().domain.size == 2
+    assert min(app.session.design().counts) >= least
+
+
+def test_a_file_without_header_can_be_reread(app):
+    app.upload("people.csv", b"1\n2\n3\n3\n")
+    assert app.session.tally.users == 3
+    app.enter("checkbox", "data-header", False)
+    assert app.session.tally.users == 4
+    assert app.configuration.data.column == "column_1"
+
+
+def test_declared_range_has_the_expected_users_and_shape(app):
+    app.declare("0", "100", 10, users="2,000")
+    design = app.session.design()
+    assert (design.users, design.domain.size, design.on_data) == (2000, 10, False)
+    assert set(design.counts) == {200}
+    assert "No data is loaded: this is the population you expect." in app.words
+    app.enter("selectbox", "declare-shape", "zipf")
+    assert app.session.design().counts[0] > 2 * app.session.design().counts[3]
+    assert app.session.design().users == 2000
+
+
+def test_declared_categories_and_single_users(app):
+    app.go("data").enter("segmented_control", "data-source", "declared")
+    app.enter("text_input", "declare-name", "answer").enter("text_area", "declare-categories", "yes\nno\nperhaps")
+    app.enter("text_input", "declare-users", "1")
+    assert app.session.design().labels == ("yes", "no", "perhaps")
+    for page in ("data", "design", "compare", "simulate", "export"):
+        words = app.go(page).words
+        assert "1 users" not in words
+    app.go("export")
+    assert "Everything was declared" in app.words
+
+
+def test_users_counted_in_data_do_not_become_declared_ones(ages):
+    ages.go("data").enter("segmented_control", "data-source", "declared")
+    assert ages.at.text_input(key="declare-users").value == "10,000"
+    ages.enter("text_input", "declare-name", "answer").enter("text_area", "declare-categories", "yes\nno")
+    assert ages.session.design().users == 10_000
+
+
+def test_expected_users_do_not_touch_the_data_at_hand(ages):
+    before = ages.configuration
+    ages.go("data").enter("segmented_control", "data-source", "declared").enter("text_input", "declare-users", "77")
+    assert ages.configuration == before
+    ages.enter("text_input", "declare-name", "answer").enter("text_area", "declare-categories", "yes\nno")
+    assert ages.session.design().users == 77
+
+
+@pytest.mark.parametrize("entry", ["", "0", "-3", "1.5", "many", "10000000001"])
+def test_refused_numbers_of_users_keep_entry_and_design(app, entry):
+    app.declare(users="500").enter("text_input", "declare-users", entry)
+    assert len(app.errors) == 1
+    assert "whole number from 1 to 1,000,000,000" in app.errors[0]
+    assert app.at.text_input(key="declare-users").value == entry
+    assert app.session.design().users == 500
+
+
+@pytest.mark.parametrize(("low", "high"), [("10", "5"), ("x", "5"), ("0", ""), ("nan", "1"), ("0", "inf")])
+def test_ranges_that_make_no_sense_are_drafts(ages, low, high):
+    before = ages.configuration
+    ages.declare(low, high)
+    assert len(ages.errors) == 1
+    assert "The design keeps its earlier data until then." in ages.errors[0]
+    assert ages.configuration == before
+
+
+def test_the_data_page_shows_what_the_sidebar_loaded(app):
+    app.go("data").enter("segmented_control", "data-source", "upload").sample("commutes.csv")
+    assert app.at.segmented_control(key="data-source").value == "sample"
+    assert app.has("selectbox", "data-column")
+    app.press("undo")
+    assert app.configuration.domain is None
+
+
+def test_reveals_of_data_are_said(ages):
+    assert "The list of types was read off the data" in ages.go("data").words

@@ -1,0 +1,158 @@
+"""Epsilon and its bad entries, the optimiser as a job, and results that belong to the design they were computed for."""
+
+import math
+import re
+
+import pytest
+
+from ldp_core import analysis, bounds, mechanisms, workloads
+
+# The figures on the Design page, read back.
+METRICS = {"needed": "Users needed, worst case", "audited": "Audited epsilon", "gap": "Gap to the best, at most"}
+
+
+def metric(app, which):
+    return next(metric.value for metric in app.at.metric if metric.label == METRICS[which])
+
+
+@pytest.fixture
+def small(app):
+    """A design small enough to be optimised in no time: 8 types, prefix."""
+    app.declare(bins=8).go("workload").enter("radio", "workload-kind", "prefix")
+    return app.go("design")
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ("0", "too small"),
+        ("-1", "negative"),
+        ("nan", "not a number"),
+        ("1000", "too large"),
+        ("abc", "not a number"),
+        ("1,5", "write 1.5 with a point"),
+        ("inf", "must be finite"),
+        ("", "is empty"),
+        ("<b>1</b>", "not a number"),
+        ("٣", "other digits"),
+    ],
+)
+def test_refused_epsilon_keeps_the_entry_and_the_design(ages, entry, said):
+    ages.go("design")
+    before = ages.configuration
+    ages.enter("text_input", "epsilon-text", entry)
+    assert len(ages.errors) == 1
+    assert said in ages.errors[0]
+    assert "from 0.001 to 20" in ages.errors[0]
+    assert ages.at.text_input(key="epsilon-text").value == entry
+    assert ages.configuration == before
+    ages.enter("text_input", "epsilon-text", "0.5")
+    assert not ages.errors
+    assert ages.configuration.epsilon == "0.5"
+
+
+def test_slider_and_exact_entry_are_one_value(ages):
+    ages.go("design").enter("slider", "epsilon-slider", 2.5)
+    assert ages.at.text_input(key="epsilon-text").value == "2.5"
+    ages.enter("text_input", "epsilon-text", "1e-1")
+    assert ages.at.slider(key="epsilon-slider").value == 0.1
+    assert "at most a factor 1.11" in ages.words
+
+
+def test_a_refused_entry_gives_way_to_the_slider(ages):
+    ages.go("design").enter("text_input", "epsilon-text", "abc").enter("slider", "epsilon-slider", 2.0)
+    assert ages.at.text_input(key="epsilon-text").value == "2"
+    assert not ages.errors
+
+
+def test_reports_add_up(ages):
+    ages.go("design").enter("text_input", "epsilon-text", "0.3").enter("number_input", "reports", 5)
+    assert "In total epsilon 1.5 per person: 5 reports of 0.3 each." in ages.words
+    assert f"at most a factor {math.exp(1.5):.2f}"[:-1] in ages.words
+
+
+def test_figures_are_those_of_the_core(ages):
+    ages.go("design").enter("selectbox", "mechanism", "subset_selection")
+    workload = workloads.prefix(25)
+    mechanism = mechanisms.create("subset_selection", n=25, epsilon=1.0)
+    assert metric(ages, "needed") == f"{math.ceil(analysis.sample_complexity(mechanism, workload)):,}"
+    assert metric(ages, "audited") == "1"
+    floor = bounds.centred_svd(workload, 1.0) - workload.trace
+    gap = (analysis.objective(mechanism, workload) - workload.trace) / floor - 1
+    assert float(metric(ages, "gap").removesuffix(" %")) == pytest.approx(100 * gap, rel=5e-3)
+
+
+def test_optimising_ends_in_a_result_and_export_follows(small):
+    assert "press Optimise" in small.at.info[0].value
+    small.press("optimise").finish()
+    assert not small.has("button", "optimise")
+    assert "audited epsilon 1," in small.words
+    assert len(small.charts) == 2  # the closing gap, and the strategy
+    mechanism, _ = small.session.optimized()
+    assert mechanism.audit().epsilon <= 1 + 1e-9
+    others = [small.session.summary(name).objective for name in ("randomized_response", "hierarchical")]
+    assert small.session.summary("optimized_gradient").objective < min(others)
+
+
+def test_results_belong_to_their_design(small):
+    small.press("optimise").finish()
+    needed = metric(small, "needed")
+    small.enter("text_input", "epsilon-text", "2")
+    assert "not optimised for this design yet" in small.words
+    assert small.has("button", "optimise")
+    assert not small.at.metric
+    small.enter("text_input", "epsilon-text", "1")
+    assert metric(small, "needed") == needed
+    assert not small.has("button", "optimise")
+    small.enter("text_input", "epsilon-text", "1.0")  # another spelling of the same
+    assert metric(small, "needed") == needed
+
+
+def test_cancelling_keeps_the_best_so_far(app):
+    app.declare(bins=400).go("workload").enter("radio", "workload-kind", "all_range").go("design").press("optimise")
+    assert app.has("button", "cancel")
+    app.press("cancel").finish()
+    if app.session.optimized() is None:  # cancelled before the first strategy: the button is back
+        assert app.has("button", "optimise")
+    else:
+        assert "audited epsilon" in app.words
+
+
+def test_work_goes_on_while_another_page_is_open(small):
+    small.press("optimise").go("guide").finish()
+    assert small.go("design").session.optimized() is not None
+
+
+def test_a_failed_optimisation_says_why(small, monkeypatch):
+    def fail(*_, **__):
+        raise ValueError("This is too large.")
+
+    monkeypatch.setattr(mechanisms.optimized, "fit_gradient", fail)
+    small.press("optimise").finish()
+    assert small.errors == ["This is too large."]
+    assert small.has("button", "optimise")
+
+
+@pytest.mark.parametrize("epsilon", ["0.1", "5", "20"])
+@pytest.mark.parametrize("bins", [2, 16])
+@pytest.mark.parametrize("kind", ["histogram", "prefix", "all_range"])
+def test_extremes_say_nothing_false(app, epsilon, bins, kind):
+    app.declare(bins=bins).go("workload").enter("radio", "workload-kind", kind)
+    app.go("design").enter("text_input", "epsilon-text", epsilon).press("optimise").finish()
+    bound = app.session.bounds()["centred_svd"]
+    for page in ("workload", "design", "compare", "export"):
+        words = app.go(page).words
+        assert not re.search(r"\b(inf|nan|None|unlimited)\b|fewer than 0 ", words), page
+        said = "no unbiased mechanism" in words.lower() or "proved impossible" in words
+        assert not said or bound > 0, page
+    for page in ("start", "data", "guide"):
+        app.go(page)
+
+
+def test_many_reports_are_not_drawn_but_said(ages):
+    ages.go("design").enter("selectbox", "mechanism", "subset_selection")
+    assert "too many possible reports to draw" in ages.words
+    ages.enter("selectbox", "mechanism", "randomized_response")
+    (heat,) = [trace for chart in ages.charts for trace in chart["data"] if trace["type"] == "heatmap"]
+    assert "too many possible reports" not in ages.words
+    assert heat

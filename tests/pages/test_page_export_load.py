@@ -1,0 +1,235 @@
+"""Export and load: the same screen comes back, and a file that cannot be used changes nothing."""
+
+import io
+import json
+import zipfile
+
+import pytest
+
+from ldp_core import mechanisms
+from pages.ui import exchange
+from pages.ui.state import OPTIMIZED, offered
+
+
+def document(app):
+    return json.loads(app.configuration.to_json())
+
+
+def exported(app):
+    return exchange.export(app.session)
+
+
+def figures(app):
+    return {metric.label: metric.value for metric in app.go("design").at.metric}
+
+
+@pytest.fixture
+def fitted(app):
+    """An optimised design on a sample."""
+    app.sample().go("design").enter("text_input", "epsilon-text", "1.5")
+    return app.press("optimise").finish()
+
+
+def refused(app, content, said, name="design.zip"):
+    """The file is refused with one sentence, and the design and its results are untouched."""
+    before, summary = app.configuration, app.session.summary_or_none(app.configuration.mechanism.name)
+    app.load(content, name)
+    assert len(app.errors) == 1
+    assert said in app.errors[0], app.errors
+    assert app.errors[0].endswith("What you had set up is unchanged.")
+    assert app.configuration == before
+    assert app.session.summary_or_none(before.mechanism.name) == summary
+
+
+def test_a_zip_restores_the_screen_in_another_session(fitted, another):
+    zipped = exported(fitted)
+    other = another().load(zipped)
+    assert "The design was loaded." in other.words
+    assert other.configuration == fitted.configuration
+    assert figures(other) == figures(fitted)
+    assert not other.has("button", "optimise")
+    assert exported(other) == zipped
+
+
+@pytest.mark.parametrize("name", [name for name in offered() if name != OPTIMIZED])
+def test_every_mechanism_survives_the_round_trip(ages, another, name):
+    ages.go("design").enter("selectbox", "mechanism", name)
+    if mechanisms.spec(name).unsuitable(25, 1.0, ages.session.design().workload):
+        assert len(ages.go("export").errors) == 1
+        return
+    ages.go("export")
+    assert "fully described by its parameters" in ages.words
+    other = another().load(exported(ages))
+    assert figures(other) == figures(ages)
+    assert other.session.summary(name) == ages.session.summary(name)
+
+
+def test_the_export_page_says_what_is_promised_and_revealed(fitted):
+    fitted.go("export")
+    assert "Pure local differential privacy with epsilon = 1.5" in fitted.words
+    assert 'The range of "age"' in fitted.words
+    assert "3,000, was counted in the data" in fitted.words
+    assert "is for simulation only" in fitted.words
+    names = zipfile.ZipFile(io.BytesIO(exported(fitted))).namelist()
+    assert sorted(names) == ["configuration.json", "outcome.json", "strategy.npz"]
+    for name in names:
+        assert f"**{name}**" in fitted.words
+
+
+def test_export_before_optimising_says_so(ages):
+    ages.go("export")
+    assert "not optimised for this design yet" in ages.at.warning[0].value
+    assert [b.key for b in ages.at.download_button if b.key == "download"]
+
+
+def test_bare_json_offers_to_optimise_again(fitted, another):
+    other = another().load(document(fitted), "configuration.json")
+    assert other.session.optimized() is None
+    assert "optimise again" in other.words
+    other.press("offer").finish()
+    assert figures(other) == figures(fitted)  # the seed is in the file
+
+
+def test_loading_can_be_undone(ages, another):
+    other = another().declare()
+    before = other.configuration
+    other.load(document(ages), "configuration.json").press("undo")
+    assert other.configuration == before
+
+
+def test_uploaded_rows_are_asked_for_and_fit_back_in(app, another):
+    rows = b"first,colour\n1,red\n2,blue\n3,red\n"
+    app.upload("rows.csv", rows).enter("selectbox", "data-column", "colour")
+    other = another().load(document(app), "configuration.json")
+    assert "The data itself is not in the file" in other.words
+    assert "file not loaded" in other.words
+    assert "for people spread evenly" in other.words
+    assert set(other.session.design().counts) == {1, 2}
+    assert not other.session.design().on_data
+    before = other.configuration
+    other.upload("rows.csv", rows)
+    assert other.configuration == before  # not the first column of the file: the one the design is about
+    assert other.session.design().counts.tolist() == app.session.design().counts.tolist()
+    assert other.session.design().on_data
+
+
+def test_a_sample_is_not_taken_for_uploaded_rows(app, another):
+    app.upload("rows.csv", b"age\n20\n30\n40\n")
+    other = another().sample().load(document(app), "configuration.json")
+    assert not other.session.design().on_data
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"epsilon": "0"}, "Epsilon 0 is too small"),
+        ({"epsilon": "1000"}, "too large"),
+        ({"epsilon": 1}, "epsilon"),
+        ({"epsilon": "nan"}, "not a number"),
+        ({"mechanism": {"name": "magic", "parameters": {}}}, "Unknown mechanism 'magic'"),
+        ({"compared": ["magic"]}, "Unknown mechanism 'magic'"),
+        ({"workload": {"kind": "everything", "parameters": {}}}, "workload"),
+        ({"workload": {"kind": "prefix", "parameters": {"foo": 3}}}, "does not fit"),
+        ({"reports_per_user": 0}, "reports_per_user"),
+        ({"target_alpha": -1}, "target_alpha"),
+        ({"colour": "red"}, "colour"),
+        ({"version": 99}, "newer version"),
+        ({"simulation": {"seed": 0, "trials": 20, "estimators": ["guess"]}}, "guess"),
+    ],
+)
+def test_configurations_edited_by_hand(fitted, change, said):
+    refused(fitted, {**document(fitted), **change}, said, "configuration.json")
+
+
+def test_one_edited_key_is_missed(ages):
+    edited = document(ages)
+    del edited["epsilon"]
+    refused(ages, edited, "epsilon is missing", "configuration.json")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "not valid JSON"),
+        (b"{", "JSON"),
+        (b"[]", "not a configuration"),
+        (b"\xff\xfe\x00", "UTF-8"),
+        (b"PK\x03\x04 broken", "zip"),
+        (b"\x89PNG\r\n\x1a\n", "UTF-8"),
+    ],
+)
+def test_files_that_are_no_design(fitted, content, said):
+    refused(fitted, content, said)
+
+
+def test_a_corrupt_zip(fitted):
+    zipped = bytearray(exported(fitted))
+    zipped[len(zipped) // 2] ^= 0xFF
+    refused(fitted, bytes(zipped), "damaged zip")
+
+
+def test_a_zip_without_configuration(fitted):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("holiday.jpg", b"")
+    refused(fitted, buffer.getvalue(), "holiday.jpg")
+
+
+def test_a_strategy_that_does_not_keep_epsilon(fitted):
+    archive = zipfile.ZipFile(io.BytesIO(exported(fitted)))
+    edited = {**json.loads(archive.read("configuration.json")), "epsilon": "0.5"}
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as changed:
+        changed.writestr("configuration.json", json.dumps(edited))
+        for name in ("outcome.json", "strategy.npz"):
+            changed.writestr(name, archive.read(name))
+    refused(fitted, buffer.getvalue(), "epsilon")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"data": {"column": "nope"}},
+        {"data": {"file": "nope.csv"}},
+        {"domain": "edges"},
+        {"mechanism": {"name": "hierarchical", "parameters": {"branching": "x"}}},
+        {"mechanism": {"name": "hierarchical", "parameters": {"branching": 3}}},
+        {"mechanism": {"name": "fourier", "parameters": {}}},
+        {"simulation": {"seed": 2**62, "trials": 20, "estimators": []}},
+        {"compared": []},
+        {"population": {"users": None, "origin": "declared", "shape": "uniform"}},
+    ],
+    ids=str,
+)
+def test_odd_but_valid_files_break_no_page(ages, another, change):
+    edited = document(ages)
+    for key, value in change.items():
+        if key == "domain":
+            edited["domain"]["attributes"][0]["edges"] = [0.0, 1.0, 2.0]
+        elif key == "data":
+            edited["data"].update(value)
+        else:
+            edited[key] = value
+    other = another().load(edited, "configuration.json")
+    assert "The design was loaded." in other.words
+    for page in ("data", "workload", "design", "compare", "simulate", "export", "guide", "start"):
+        other.go(page)
+
+
+def test_questions_that_no_longer_fit_are_set_back(app):
+    app.declare(bins=16)
+    edited = document(app)
+    edited["workload"] = {"kind": "all_marginals", "parameters": {}}
+    app.load(edited, "configuration.json").go("workload")
+    assert app.session.design().workload.kind == "all_marginals"
+    app.sample("survey_ages.csv", "data")  # 25 types are no power of two
+    assert app.session.design().workload.kind == "histogram"
+
+
+def test_what_a_load_has_to_say_stays_until_the_next_action(ages):
+    ages.load(b"{").at.run()
+    assert "not valid JSON" in ages.errors[0]
+    ages.press("undo")
+    assert not ages.errors
+    ages.load(b"{").go("guide")
+    assert not ages.errors

@@ -1,0 +1,186 @@
+"""Every page: what it says without data, that it opens with every sample, workload and mechanism, and undo."""
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from streamlit.runtime.pages_manager import PagesManager
+from streamlit.testing.v1 import AppTest, app_test
+
+from ldp_core import mechanisms
+from pages.ui.controls import whole_number
+from pages.ui.state import OPTIMIZED, catalogue, offered
+from pages.ui.text import gap_in_words, people
+
+APP = Path(__file__).parents[2] / "app.py"
+PAGES = ["start", "data", "workload", "design", "compare", "simulate", "export", "guide"]
+NEED_DATA = ["workload", "design", "compare", "simulate", "export"]
+FILES = [sample["file"] for sample in catalogue()]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_page_opens_without_data(app, page):
+    assert app.go(page).at.title[0].value
+
+
+@pytest.mark.parametrize("page", NEED_DATA)
+def test_page_without_data_says_what_it_needs_and_links_there(app, page):
+    app.go(page)
+    assert "needs" in app.at.info[0].value
+    main = [link.proto.label for link in app.at.main.get("page_link")]
+    assert main == ["Choose or declare data"]
+    assert not app.charts
+
+
+@pytest.mark.parametrize("page", ["design", "compare", "simulate", "export"])
+def test_page_without_workload_links_to_workloads(ages, page):
+    ages.session.configuration = ages.configuration.with_(workload=None)
+    ages.go(page)
+    assert "workload" in ages.at.info[0].value
+    assert [link.proto.label for link in ages.at.main.get("page_link")] == ["Choose a workload"]
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_each_sample_carries_through_every_page(app, file):
+    app.sample(file)
+    users = f"{app.session.design().users:,} users"
+    for page in PAGES:
+        assert users in app.go(page).words, page
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_samples_on_the_data_page_take_one_click(app, file):
+    app.go("data").press(f"pick-{file}")
+    assert app.configuration.data.file == file
+    assert app.charts
+    assert "First rows" in app.words
+
+
+@pytest.mark.parametrize("kind", ["histogram", "prefix", "all_range"])
+def test_each_workload_is_pictured_and_named(ages, kind):
+    ages.go("workload").enter("radio", "workload-kind", kind)
+    workload = ages.session.design().workload
+    assert workload.kind == kind
+    assert f"Queries (p) {workload.num_queries:,}" in ages.words
+    assert workload.query_name(0, ages.session.design().labels) in ages.words
+    assert len(ages.charts) == 2
+
+
+def test_sums_along_unordered_categories_are_warned_about(app):
+    app.sample("favourites.csv", "workload").enter("radio", "workload-kind", "prefix")
+    assert "no natural order" in app.at.warning[0].value
+
+
+@pytest.mark.parametrize("name", [name for name in offered() if name != OPTIMIZED])
+def test_each_mechanism_shows_its_guarantee_or_says_why_not(ages, name):
+    ages.go("design").enter("selectbox", "mechanism", name)
+    assert ages.configuration.mechanism.name == name
+    design = ages.session.design()
+    unsuitable = mechanisms.spec(name).unsuitable(design.domain.size, design.epsilon, design.workload)
+    if unsuitable:
+        assert len(ages.errors) == 1
+        assert unsuitable in ages.errors[0]
+        return
+    mechanism = ages.session.mechanism(name)
+    assert "Users needed, worst case" in ages.words
+    assert f"audited epsilon {mechanism.audit().epsilon:.6g}" in ages.words
+
+
+@pytest.mark.parametrize("name", [n for n in offered() if mechanisms.spec(n).choices])
+def test_each_parameter_can_be_chosen(ages, name):
+    ages.go("design").enter("selectbox", "mechanism", name)
+    for parameter, values in mechanisms.spec(name).choices.items():
+        for value in values:
+            ages.enter("selectbox", f"choice-{parameter}", value)
+            assert ages.at.selectbox(key=f"choice-{parameter}").value == value
+            assert ages.session.parameters_for(name).get(parameter, values[0]) == value
+            assert "Users needed, worst case" in ages.words
+
+
+def test_start_shows_a_demonstration_and_hands_it_over(app):
+    assert len(app.charts) == 1
+    assert "At epsilon 1 a typical answer is off by" in app.words
+    app.enter("slider", "demo-epsilon", 2.0)
+    assert "At epsilon 2 " in app.words
+    app.press("begin")
+    assert app.configuration.epsilon == "2"
+    assert app.at.title[0].value == "Design"
+
+
+def test_demonstration_errs_more_the_more_private(app):
+    def off():
+        return float(app.words.split("typical answer is off by ± ")[1].split()[0])
+
+    loose = off()
+    app.enter("slider", "demo-epsilon", 0.1)
+    assert off() > 5 * loose
+
+
+def test_guide_never_rounds_a_guess_up_to_certainty(app):
+    odds, mechanism_table = app.go("guide").dataframes
+    guesses = odds.iloc[:, 2].str.removesuffix(" %").astype(float)
+    assert guesses.is_monotonic_increasing
+    assert guesses.iloc[-1] == 99.97  # e^8 / (1 + e^8) = 0.999665
+    assert guesses.iloc[2] == 73.11
+    assert list(mechanism_table["Mechanism"]) == [spec.title for spec in mechanisms.REGISTRY.values()]
+
+
+def test_undo_goes_back_step_by_step_with_the_data(ages):
+    before = ages.configuration
+    ages.go("design").enter("text_input", "epsilon-text", "2")
+    ages.sample("commutes.csv")
+    assert ages.session.tally.users != 3000
+    ages.press("undo")
+    assert (ages.configuration.epsilon, ages.session.tally.users) == ("2", 3000)
+    ages.press("undo")
+    assert ages.configuration == before
+    ages.press("undo")
+    assert ages.configuration.domain is None
+    assert ages.at.button(key="undo").disabled
+
+
+def test_two_sessions_do_not_see_each_other(ages, another):
+    ages.upload("secret.csv", b"diagnosis\nflu\ncold\nflu\n")
+    other = another()
+    for page in PAGES:
+        other.go(page)
+        assert "diagnosis" not in other.words
+        assert "flu" not in other.words
+    other.sample("commutes.csv")
+    assert ages.go("data").session.tally.users == 3
+    assert "diagnosis" in ages.words
+
+
+@given(number=st.integers(1, 10**9))
+@settings(max_examples=50)
+def test_whole_numbers_are_read_as_shown(number):
+    assert whole_number(f" {number:,} ", "it", 1, 10**9) == number
+
+
+@given(text=st.text(max_size=30))
+@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+def test_texts_are_whole_numbers_or_refused_with_the_range(text):
+    digits = re.sub(r"[,_ ]", "", text.strip())
+    if re.fullmatch("[0-9]{1,9}", digits) and int(digits) >= 1:
+        assert whole_number(text, "the number of users", 1, 10**9) == int(digits)
+    elif not re.fullmatch("[0-9]+", digits):
+        with pytest.raises(ValueError, match="from 1 to 1,000,000,000"):
+            whole_number(text, "the number of users", 1, 10**9)
+
+
+def test_phrases():
+    assert [people(n) for n in (1, 2, 3000)] == ["1 user", "2 users", "3,000 users"]
+    assert [gap_in_words(gap) for gap in (-1e-12, 0.0593, 25, float("inf"))] == ["0 %", "5.93 %", "26 times", "unknown"]
+
+
+def test_a_deep_link_to_a_fresh_server_still_comes_through_the_app(monkeypatch):
+    # Streamlit's own navigation of pages/, which is on until app.py has run once in a process.
+    monkeypatch.setattr(PagesManager, "uses_pages_directory", True)
+    monkeypatch.setattr(app_test, "PagesManager", PagesManager)
+    at = AppTest.from_file(APP, default_timeout=60)
+    at.switch_page("pages/design.py").run()
+    assert not at.exception
+    assert "Current design" in at.sidebar.markdown[0].value
+    assert at.title[0].value.startswith("Learn about everybody")
