@@ -8,7 +8,7 @@ from dataclasses import asdict
 import numpy as np
 import pandas as pd
 
-from ldp_core import analysis, bounds
+from ldp_core import analysis, bounds, mechanisms
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.simulate import Trials, shown_queries
 from ldp_core.workloads import Workload
@@ -17,6 +17,26 @@ from ldp_core.workloads import Workload
 def summaries(rows: Sequence[analysis.Summary]) -> pd.DataFrame:
     """A row a mechanism with the fields of `analysis.Summary`, fewest users needed first."""
     return pd.DataFrame([asdict(row) for row in rows]).sort_values("users_needed", ignore_index=True)
+
+
+def catalogue(n: int, epsilon: float, workload: Workload) -> pd.DataFrame:
+    """A row for every mechanism of the library: what it was made for, its privacy and costs, and a note where it cannot run
+    on ``n`` types with this workload and epsilon (empty where it can)."""
+    return pd.DataFrame(
+        [
+            {
+                "mechanism": spec.title,
+                "made_for": spec.made_for,
+                "note": spec.unsuitable(n, epsilon, workload) or "",
+                "privacy": spec.privacy,
+                "bits_a_report": spec.bits,
+                "user_computes": spec.user_cost,
+                "collector_computes": spec.collector_cost,
+                "source": spec.paper,
+            }
+            for spec in mechanisms.REGISTRY.values()
+        ]
+    )
 
 
 def users_bounds(workload: Workload, epsilon: float, alpha: float) -> dict[str, float]:
@@ -34,7 +54,7 @@ def gap(summary_objective: float, bound: float, workload: Workload) -> float:
 
 
 def query_errors(
-    mechanisms: Sequence[Mechanism], workload: Workload, counts: np.ndarray, labels: Sequence[str]
+    compared: Sequence[Mechanism], workload: Workload, counts: np.ndarray, labels: Sequence[str]
 ) -> pd.DataFrame:
     """name, query, label, standard_error (share of all users) of the unbiased answers on the data ``counts``."""
     queries = shown_queries(workload)
@@ -50,7 +70,7 @@ def query_errors(
                     "standard_error": analysis.standard_errors(mechanism, workload, counts)[queries] / users,
                 }
             )
-            for mechanism in mechanisms
+            for mechanism in compared
         ],
         ignore_index=True,
     )
@@ -87,7 +107,7 @@ def simulated_answers(runs: Mapping[str, Trials], workload: Workload, labels: Se
 
 
 def simulated_errors(
-    runs: Mapping[str, Trials], mechanisms: Mapping[str, Mechanism], workload: Workload
+    runs: Mapping[str, Trials], simulated: Mapping[str, Mechanism], workload: Workload
 ) -> pd.DataFrame:
     """mechanism, estimator, trials, observed, standard_error, predicted: error of a typical query as a share of all users.
 
@@ -97,7 +117,7 @@ def simulated_errors(
     rows = []
     for name, run in runs.items():
         users, p = float(run.counts.sum()), workload.num_queries
-        exact = np.sqrt(max(0.0, analysis.variance_on_data(mechanisms[name], workload, run.counts)) / p) / users
+        exact = np.sqrt(max(0.0, analysis.variance_on_data(simulated[name], workload, run.counts)) / p) / users
         for estimator, trials in run.frame.groupby("estimator", sort=False):
             squared = trials["total_squared_error"] / p / users**2
             observed = float(np.sqrt(squared.mean()))

@@ -10,7 +10,6 @@ from ldp_core import charts, frames, mechanisms, wording
 from pages.ui import frame, work
 from pages.ui.controls import control
 from pages.ui.jobs import jobs
-from pages.ui.state import OPTIMIZED, offered
 from pages.ui.text import gap_in_words, people, plain, waiting
 
 TIE = 1e-9
@@ -42,9 +41,9 @@ with left:
         st.multiselect,
         "Mechanisms",
         "compared",
-        [n for n in c.compared if n in offered()],
+        [n for n in c.compared if n in mechanisms.names()],
         lambda chosen: state.change(compared=tuple(chosen)),
-        options=offered(),
+        options=mechanisms.names(),
         format_func=lambda n: mechanisms.spec(n).title,
         wrap=True,
     )
@@ -69,19 +68,22 @@ with left:
             continue
         if mechanism is not None:
             ready.append(mechanism)
-    if OPTIMIZED in c.compared and state.optimized() is None:
-        job = jobs().find(state.id, state.optimized_key())
-        running = job is not None and job.active
+    if missing := state.unfitted(c.compared):
+        fits = [job for name in missing if (job := jobs().find(state.id, state.fitted_key(name))) is not None]
+        running = any(job.active for job in fits)
         st.button(
-            "Optimising" if running else "Add the optimised mechanism",
+            "Fitting" if running else f"Add {len(missing)} fitted mechanism{'' if len(missing) == 1 else 's'}",
             key="optimise",
             type="primary",
             disabled=running,
-            on_click=work.start_optimizer,
-            args=(state,),
+            on_click=work.start_fits,
+            args=(state, missing),
             icon=":material/play_arrow:",
-            help="Fits a strategy to your workload in the background; it joins the comparison when it is ready.",
+            help="Fits each to your workload in the background; it joins the comparison when it is ready.",
         )
+        for job in fits:
+            if job.state == "failed":
+                st.error(plain(job.error))
     for name, reason in failed:
         st.warning(f"{mechanisms.spec(name).title}: {reason}")
 
@@ -198,7 +200,7 @@ with range_tab:
 
 st.subheader("All figures")
 columns = {
-    "name": st.column_config.TextColumn("Mechanism"),
+    "name": st.column_config.TextColumn("Mechanism", width="medium"),
     "users_needed": st.column_config.NumberColumn(
         "Users needed", format="%,.0f", help="Worst case, for your target error."
     ),
@@ -225,6 +227,27 @@ st.caption(
     f"points (pp) of your {people(design.users)}. Worst case: everybody has the value that is hardest to count. Average "
     "case: all types equally common. Variances are in squared users, summed over the queries, for one user."
 )
+if any(state.mechanism(name).delta > 0 for name in table["name"]):
+    st.caption(
+        "Mechanisms with an (epsilon, delta) guarantee promise less than pure epsilon, so they may need fewer users than the "
+        "bounds allow others; they have no gap here."
+    )
+with st.expander("Every mechanism: what it was made for, what it costs, and where it cannot run"):
+    st.dataframe(
+        frames.catalogue(design.domain.size, design.epsilon, design.workload),
+        hide_index=True,
+        column_config={
+            "mechanism": "Mechanism",
+            "made_for": "Made for",
+            "note": "Note for this design",
+            "privacy": "Privacy",
+            "bits_a_report": "Bits a report",
+            "user_computes": "A user computes",
+            "collector_computes": "The collector computes",
+            "source": "Source",
+        },
+    )
+    st.caption("n is the number of types, p the number of queries. An empty note means that it can run on this design.")
 frame.how_computed(
     "**Users needed** is the sample complexity *max t / (p α)* (McKenna et al. 2020, Corollary 5.4), *t* the variance one user "
     "of each type adds over all queries. **SVD bound**: L ≥ (Σσ)²/e^ε (same paper, Theorem 5.6). **Centred SVD bound**: "

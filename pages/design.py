@@ -10,7 +10,7 @@ from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from pages.ui import frame, work
 from pages.ui.controls import change, control
 from pages.ui.jobs import jobs
-from pages.ui.state import OPTIMIZED, choose_mechanism, offered
+from pages.ui.state import choose_mechanism
 from pages.ui.text import gap_in_words, plain, waiting
 
 SLIDER_LOW, SLIDER_HIGH = 0.1, 5.0
@@ -77,10 +77,13 @@ def mechanism_controls() -> None:
         "mechanism",
         name,
         lambda chosen: state.change(mechanism=choose_mechanism(chosen)),
-        options=offered(),
+        options=mechanisms.names(),
         format_func=lambda n: mechanisms.spec(n).title,
     )
-    st.caption(f"Made for {spec.made_for}. Source: {spec.paper}.")
+    st.caption(
+        f"Made for {spec.made_for}. {spec.privacy[0].upper()}{spec.privacy[1:]}-LDP. Bits a report: {spec.bits}. "
+        f"Source: {spec.paper}."
+    )
     for parameter, values in spec.choices.items():
         control(
             st.selectbox,
@@ -90,9 +93,10 @@ def mechanism_controls() -> None:
             lambda value, parameter=parameter: state.change(
                 mechanism=choose_mechanism(name, **{**c.mechanism.parameters, parameter: value})
             ),
-            options=sorted(values),
+            options=values if isinstance(values[0], str) else sorted(values),
+            format_func=lambda value: str(value).replace("_", " "),
         )
-    if name == OPTIMIZED:
+    if spec.fitted:
         control(
             st.number_input,
             "Optimiser seed",
@@ -107,21 +111,21 @@ def mechanism_controls() -> None:
 
 
 def job_of_design():
-    return jobs().find(state.id, state.optimized_key())
+    return jobs().find(state.id, state.fitted_key(name))
 
 
 def optimizer_controls() -> None:
     job = job_of_design()
     if job is not None and job.active:
         st.button("Cancel and keep the best so far", on_click=job.cancel, key="cancel", icon=":material/stop_circle:")
-    elif state.optimized():
+    elif state.fitted(name):
         st.caption("Fitted to this design. Another seed tries another start.")
     else:
         st.button(
             "Optimise",
             type="primary",
-            on_click=work.start_optimizer,
-            args=(state,),
+            on_click=work.start_fit,
+            args=(state, name),
             key="optimise",
             icon=":material/play_arrow:",
             help="Fits the strategy to your workload, in the background; you can stop it at any moment and keep the best so far.",
@@ -132,7 +136,7 @@ def optimizer_controls() -> None:
 
 def curve(history, look: charts.Theme):
     data = frames.convergence(history, design.workload, c.target_alpha)
-    return charts.convergence(data, state.bounds()["centred_svd"], OPTIMIZED, look)
+    return charts.convergence(data, state.bounds()["centred_svd"], name, look)
 
 
 @st.fragment(run_every=0.5)
@@ -146,10 +150,12 @@ def live() -> None:
         return
     progress, history = job.progress, job.progress.history
     st.markdown(
-        f"Round {progress.round:,} of at most {progress.max_rounds:,}, {wording.duration(progress.seconds)} so far. Best so far: "
-        f"**{wording.users(frames.convergence(history[-1:], design.workload, c.target_alpha)['users_needed'].iloc[-1])}** "
-        "needed on average."
+        f"Round {progress.round:,} of at most {progress.max_rounds:,}, {wording.duration(progress.seconds)} so far."
     )
+    if not history:
+        return
+    best = frames.convergence(history[-1:], design.workload, c.target_alpha)["users_needed"].iloc[-1]
+    st.markdown(f"Best so far: **{wording.users(best)}** needed on average.")
     st.plotly_chart(
         curve(history, frame.look()), theme=None, key="live-curve", alt="Users needed by the best strategy so far"
     )
@@ -161,7 +167,7 @@ left, right = st.columns([1, 2], gap="large")
 with left:
     privacy_controls()
     mechanism_controls()
-    if name == OPTIMIZED:
+    if spec.fitted:
         optimizer_controls()
 
 with right:
@@ -176,13 +182,15 @@ with right:
             live()
         else:
             limit = state.bounds()["centred_svd"]
-            others = [n for n in c.compared if n != OPTIMIZED]
-            table = frames.summaries([summary for n in others if (summary := state.summary_or_none(n)) is not None])
+            others = [summary for n in c.compared if (summary := state.summary_or_none(n)) is not None]
             least = (
                 f" Whatever it finds, no unbiased mechanism with epsilon {c.epsilon} can need fewer than {wording.at_least(limit)} "
                 f"here for an average error of {wording.error(c.target_alpha**0.5)}."
             )
             st.info(f"This mechanism is fitted to your workload: press Optimise.{least if limit > 0 else ''}")
+            if not others:
+                st.stop()
+            table = frames.summaries(others)
             frame.chart(
                 lambda look: charts.users_needed(table, state.bounds(), design.users, look),
                 "What the mechanisms that need no fitting ask for"
@@ -222,8 +230,8 @@ with right:
     st.caption("Guarantee, to paste into a privacy review")
     frame.guarantee(c, audit)
 
-    if name == OPTIMIZED and state.optimized()[1]:
-        history = state.optimized()[1]
+    if spec.fitted and state.fitted(name)[1]:
+        history = state.fitted(name)[1]
         data = frames.convergence(history, design.workload, c.target_alpha)
         region = (
             "At this epsilon the lower bound says nothing."
@@ -240,10 +248,12 @@ with right:
     # Subset selection on 25 types already has half a million reports: writing them out takes seconds and shows nothing.
     small = mechanism.bits_per_report + math.log2(design.domain.size) <= DRAWN_BITS
     fitted = isinstance(mechanism, mechanisms.ExplicitMechanism)
-    strategy = getattr(mechanism, "strategy", None) if small or fitted else None
+    finite = isinstance(mechanism, mechanisms.FiniteOutput)
+    strategy = getattr(mechanism, "strategy", None) if finite and (small or fitted) else None
     if strategy is None:
         st.info(
-            "This mechanism has too many possible reports to draw its strategy. Its variances and audit are exact all the same."
+            "This mechanism has too many possible reports to draw its strategy, or sends numbers rather than one of a list of "
+            "reports. Its variances and audit are exact all the same."
         )
     else:
         relative = st.toggle("Show odds instead of probabilities", value=True, key="relative")

@@ -6,7 +6,6 @@ import streamlit as st
 
 from ldp_core import deploy, mechanisms, wording
 from pages.ui import exchange, frame
-from pages.ui.state import OPTIMIZED
 from pages.ui.text import people, plain
 
 state = frame.open_page("Export", "Take the chosen design with you as one file, to deploy it or to load it here again.")
@@ -66,7 +65,7 @@ with right:
             f"**strategy.npz**: the {m:,} x {n:,} probabilities, plain numbers only; its SHA-256 is in outcome.json, and loading "
             "checks both it and epsilon."
         )
-    elif c.mechanism.name != OPTIMIZED:
+    elif not spec.fitted:
         members.append("No strategy file: this mechanism is fully described by its parameters.")
     for member in members:
         st.markdown(f"- {member}")

@@ -6,7 +6,6 @@ from ldp_core import charts, estimators, mechanisms, wording
 from pages.ui import frame, work
 from pages.ui.controls import control, whole_number
 from pages.ui.jobs import jobs
-from pages.ui.state import OPTIMIZED, offered
 from pages.ui.text import people, plain, waiting
 
 state = frame.open_page(
@@ -27,9 +26,9 @@ with left:
         st.multiselect,
         "Mechanisms",
         "simulated",
-        [n for n in state.view.get("simulated", (c.mechanism.name,)) if n in offered()],
+        [n for n in state.view.get("simulated", (c.mechanism.name,)) if n in mechanisms.names()],
         lambda chosen: state.view.update(simulated=tuple(chosen)),
-        options=offered(),
+        options=mechanisms.names(),
         format_func=lambda n: mechanisms.spec(n).title,
         wrap=True,
     )
@@ -75,9 +74,10 @@ with left:
             reasons.append(f"{mechanisms.spec(name).title}: {error}")
     for reason in reasons:
         st.warning(reason)
-    if OPTIMIZED in names and state.optimized() is None:
-        st.info("The optimised mechanism is not fitted to this design yet.")
-        st.page_link("pages/design.py", label="Optimise it on the Design page", icon=":material/tune:")
+    if waiting_for := state.unfitted(names):
+        titles = " and ".join(mechanisms.spec(name).title for name in waiting_for)
+        st.info(f"{titles}: not fitted to this design yet.")
+        st.page_link("pages/compare.py", label="Fit it on the Compare page", icon=":material/bar_chart:")
     key = work.simulation_key(state, usable)
     job, done = jobs().find(state.id, key), state.results.get(key)
     cut_short = job is not None and job.state == "cancelled"

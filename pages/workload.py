@@ -4,14 +4,11 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from ldp_core import charts, wording
+from ldp_core import charts, wording, workloads
 from ldp_core.deploy import WorkloadRecipe
-from ldp_core.workloads import ON_TYPES
 from pages.ui import frame
 from pages.ui.controls import control
 from pages.ui.text import plain
-
-OFFERED = ("histogram", "prefix", "all_range")  # the families that need no parameter and fit any domain
 
 state = frame.open_page(
     "Workload", "Choose the questions you want answered about everybody; the mechanism is judged by them."
@@ -24,7 +21,17 @@ frame.need(
 )
 
 recipe = state.configuration.workload or WorkloadRecipe(kind="histogram")
-kinds = list(dict.fromkeys([*OFFERED, recipe.kind]))  # a design from a file may ask others
+size = state.design().domain.size
+kinds = workloads.kinds_for(size)
+
+
+def choose(kind: str, **parameters: int) -> None:
+    needed = workloads.parameter(kind, size)
+    if needed is not None:
+        parameters = {needed.name: needed.default, **parameters}
+    state.change(workload=WorkloadRecipe(kind=kind, parameters=parameters))
+
+
 left, right = st.columns([1, 2], gap="large")
 with left:
     control(
@@ -32,11 +39,26 @@ with left:
         "Questions",
         "workload-kind",
         recipe.kind,
-        lambda kind: state.change(workload=WorkloadRecipe(kind=kind)),
+        choose,
         options=kinds,
-        format_func=lambda kind: ON_TYPES[kind].title,
-        captions=[ON_TYPES[kind].meaning for kind in kinds],
+        format_func=lambda kind: workloads.ON_TYPES[kind].title,
+        captions=[workloads.ON_TYPES[kind].meaning for kind in kinds],
     )
+    if needed := workloads.parameter(recipe.kind, size):
+        control(
+            st.number_input,
+            needed.label,
+            f"workload-{needed.name}",
+            recipe.parameters.get(needed.name, needed.default),
+            lambda value: choose(recipe.kind, **{needed.name: int(value)}),
+            min_value=needed.low,
+            max_value=needed.high,
+            step=1,
+        )
+    if recipe.kind in ("all_marginals", "k_way_marginals", "parity"):
+        st.caption(
+            f"The {size:,} types are read as {size.bit_length() - 1} yes-or-no attributes x1, x2, ..., the first type being all no."
+        )
     if state.configuration.workload is None:
         state.change(workload=recipe)
         st.rerun()
@@ -48,7 +70,7 @@ with left:
     st.metric(
         "Queries (p)", f"{workload.num_queries:,}", help="Numbers that will be estimated, each a count of people."
     )
-    if recipe.kind != "histogram":
+    if recipe.kind in ("prefix", "all_range", "width_range"):
         if attribute.kind == "categorical" and not attribute.ordered:
             st.warning(
                 "These categories have no natural order, so sums along them depend on the alphabet. Histogram asks about "

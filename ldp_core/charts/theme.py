@@ -21,6 +21,17 @@ STYLES: dict[str, tuple[str, str]] = {
     "haar": ("#E69F00", "hexagon"),
     "randomized_response": ("#56B4E9", "circle"),
     "fourier": ("#7F7F7F", "cross"),
+    # The second ring: darker and lighter relatives, told apart by their markers as well.
+    "rappor": ("#44AA99", "triangle-down"),
+    "oue": ("#88CCEE", "triangle-left"),
+    "olh": ("#117733", "triangle-right"),
+    "hrr": ("#AA4499", "star-triangle-up"),
+    "matrix_l1": ("#CC6677", "hexagram"),
+    "matrix_l2": ("#882255", "star-square"),
+    "gaussian": ("#6699CC", "diamond-tall"),
+    "rejection_gaussian": ("#661100", "diamond-wide"),
+    "projected_hadamard": ("#332288", "bowtie"),
+    "adaptive": ("#DDCC77", "hourglass"),
 }
 UNKNOWN_STYLE = ("#7F7F7F", "x")
 BOUND_TITLES = {"svd": "SVD bound", "centred_svd": "centred SVD bound"}

@@ -55,6 +55,13 @@ NODE_ORACLES: dict[str, Callable[[int, float], Mechanism]] = {
     "hrr": hrr.HadamardRandomizedResponse,
     "subset_selection": SubsetSelection,
 }
+ORACLE_TITLES = {
+    "hadamard": "Hadamard response",
+    "randomized_response": "randomized response",
+    "oue": "OUE",
+    "hrr": "HRR",
+    "subset_selection": "subset selection",
+}
 ORACLES = ("hadamard", "randomized_response", "hrr")
 """Oracles with few enough outputs to write their strategy out, as the optimal reconstruction needs."""
 RECONSTRUCTIONS = ("optimal", "consistent", "raw")
@@ -377,7 +384,7 @@ def _optimal(n: int, epsilon: float, branching: int, oracle: str) -> ExplicitMec
 
 def described(tree: Tree, oracle: str) -> str:
     """The collection in a sentence or two."""
-    name = "OUE" if oracle == "oue" else "HRR" if oracle == "hrr" else oracle.replace("_", " ")
+    name = ORACLE_TITLES[oracle]
     return (
         f"The types are the leaves of a tree with {tree.branching} children a node. Each person picks one of {tree.height} "
         f"levels at random ({', '.join(f'{size:,}' for size in tree.sizes)} nodes) and reports their node there by {name}."

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ldp_core.mechanisms.explicit import ExplicitMechanism
-from ldp_core.optimize import Optimized, projected_gradient
+from ldp_core.optimize import projected_gradient
 from ldp_core.workloads import Workload
 
 _EXPLANATION = (
@@ -21,16 +21,6 @@ def from_strategy(name: str, strategy: np.ndarray, epsilon: float, parameters: d
     return ExplicitMechanism(name, strategy, epsilon, parameters, _EXPLANATION.format(outputs=len(strategy)))
 
 
-def fit_gradient(workload: Workload, epsilon: float, **options: Any) -> tuple[ExplicitMechanism, Optimized]:
-    """McKenna et al.'s optimised mechanism and the record of its optimisation.
-
-    ``options`` are those of `ldp_core.optimize.projected_gradient`.
-    """
-    result = projected_gradient(workload, epsilon, **options)
-    parameters = {"workload": workload.spec, "seed": result.seed, "rounds": result.rounds}
-    return from_strategy("optimized_gradient", result.strategy, epsilon, parameters), result
-
-
 def build_gradient(
     workload: Workload,
     epsilon: float,
@@ -38,8 +28,19 @@ def build_gradient(
     rows: int | None = None,
     max_rounds: int | None = None,
     time_limit: float | None = None,
+    callback=None,
     cancel=None,
 ) -> ExplicitMechanism:
-    """The mechanism of `fit_gradient` alone, for the registry."""
-    options = {"seed": seed, "rows": rows, "max_rounds": max_rounds, "time_limit": time_limit, "cancel": cancel}
-    return fit_gradient(workload, epsilon, **options)[0]
+    """McKenna et al.'s optimised mechanism; see `ldp_core.optimize.projected_gradient` for the parameters."""
+    result = projected_gradient(
+        workload,
+        epsilon,
+        rows=rows,
+        seed=seed,
+        max_rounds=max_rounds,
+        time_limit=time_limit,
+        callback=callback,
+        cancel=cancel,
+    )
+    parameters = {"workload": workload.spec, "seed": seed, "rounds": result.rounds}
+    return from_strategy("optimized_gradient", result.strategy, epsilon, parameters)

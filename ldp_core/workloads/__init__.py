@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ __all__ = [
     "Custom",
     "Histogram",
     "KWayMarginals",
+    "Parameter",
     "Parity",
     "Prefix",
     "Product",
@@ -34,7 +36,9 @@ __all__ = [
     "from_spec",
     "histogram",
     "k_way_marginals",
+    "kinds_for",
     "on_types",
+    "parameter",
     "parity",
     "prefix",
     "product",
@@ -52,6 +56,7 @@ FAMILIES: dict[str, type[Workload]] = {
 ON_TYPES: dict[str, type[Workload]] = {
     family.kind: family for family in (Histogram, Prefix, AllRange, WidthRange, AllMarginals, KWayMarginals, Parity)
 }
+_OVER_ATTRIBUTES = {family.kind for family in (AllMarginals, KWayMarginals, Parity)}
 """Families that a plain list of n types can have; those over attributes read the types as d yes-or-no answers, n = 2^d."""
 
 
@@ -105,6 +110,34 @@ def product(factors: Sequence[Workload]) -> Workload:
     return Product(factors)
 
 
+@dataclass(frozen=True)
+class Parameter:
+    """The whole number that a workload kind needs besides n: its name, what it means, and its range and default."""
+
+    name: str
+    label: str
+    low: int
+    high: int
+    default: int
+
+
+def parameter(kind: str, n: int) -> Parameter | None:
+    """What `on_types` needs to know besides ``n``; None for kinds that need nothing."""
+    d = n.bit_length() - 1
+    if kind == "width_range":
+        return Parameter("width", "Widest range, in types", 1, n, max(1, n // 8))
+    if kind == "k_way_marginals":
+        return Parameter("k", "Attributes in a group (k)", 1, d, min(3, d))
+    if kind == "parity":
+        return Parameter("max_weight", "Most attributes in a group", 0, d, d)
+    return None
+
+
+def kinds_for(n: int) -> list[str]:
+    """The kinds of `ON_TYPES` that ``n`` types can have: those over yes-or-no attributes need a power of two."""
+    return [kind for kind in ON_TYPES if not (kind in _OVER_ATTRIBUTES and n & (n - 1))]
+
+
 def on_types(kind: str, n: int, **parameters: int) -> Workload:
     """The workload ``kind`` of `ON_TYPES` on ``n`` types; those over yes-or-no attributes need n = 2^d.
 
@@ -113,7 +146,7 @@ def on_types(kind: str, n: int, **parameters: int) -> Workload:
     """
     if kind not in ON_TYPES:
         raise ValueError(f"Unknown workload {kind!r}; choose one of {', '.join(ON_TYPES)}.")
-    if not issubclass(ON_TYPES[kind], (AllMarginals, KWayMarginals, Parity)):
+    if kind not in _OVER_ATTRIBUTES:
         return from_spec({"kind": kind, "n": n, **parameters})
     if n & (n - 1):
         raise ValueError(

@@ -10,7 +10,7 @@ import pandas as pd
 from ldp_core import deploy, estimators, mechanisms
 from ldp_core.deploy import Configuration
 from ldp_core.domain import check_size
-from pages.ui.state import OPTIMIZED, Session, catalogue, sample_table
+from pages.ui.state import Session, catalogue, sample_table
 
 
 def load(state: Session, content: bytes) -> None:
@@ -28,13 +28,13 @@ def load(state: Session, content: bytes) -> None:
     state.install(configuration, table, table_id)
     state.draft = None
     state.view.pop("source", None)
-    if bundle.strategy is not None and configuration.mechanism.name == OPTIMIZED:
-        mechanism = mechanisms.optimized.from_strategy(
-            OPTIMIZED, bundle.strategy, configuration.epsilon_value, _recorded_parameters(bundle.outcome)
-        )
-        state.keep_optimized(state.optimized_key(), mechanism, None)
-    elif configuration.mechanism.name == OPTIMIZED and state.design() is not None:
-        state.view["offer_optimise"] = state.optimized_key()
+    name = configuration.mechanism.name
+    if bundle.strategy is not None and mechanisms.spec(name).fitted:
+        parameters = _recorded_parameters(bundle.outcome)
+        mechanism = mechanisms.optimized.from_strategy(name, bundle.strategy, configuration.epsilon_value, parameters)
+        state.keep_fitted(state.fitted_key(name), mechanism, ())
+    elif mechanisms.spec(name).fitted and state.design() is not None:
+        state.view["offer_optimise"] = state.fitted_key(name)
     state.notices = [("success", "The design was loaded."), *(("warning", warning) for warning in warnings)]
 
 
@@ -90,5 +90,7 @@ def export(state: Session) -> bytes:
             "guarantee": deploy.guarantee(c, mechanism.audit()),
         }
     # Only what was fitted needs its numbers; every other mechanism is its parameters.
-    strategy = getattr(mechanism, "strategy", None) if mechanisms.spec(name).fitted else None
+    # Fitted probabilities cannot be rebuilt from parameters alone; other mechanisms can.
+    explicit = isinstance(mechanism, mechanisms.ExplicitMechanism) and mechanisms.spec(name).fitted
+    strategy = mechanism.strategy if explicit else None
     return deploy.export(c, outcome, strategy)

@@ -30,14 +30,13 @@ def open_page(title: str, purpose: str) -> Session:
     st.markdown(purpose)
     if title != state.page:
         state.page, state.notices = title, []
-    for (
-        kind,
-        text,
-    ) in state.notices:  # again on every run: one ends whenever background work does, before anybody has read
+    # Shown again on every run: one ends whenever background work does, before anybody has read.
+    for kind, text in state.notices:
         getattr(st, kind)(plain(text))
-    if state.notices and state.view.get("offer_optimise") == state.optimized_key() and not state.optimized():
+    name = state.configuration.mechanism.name
+    if state.notices and state.view.get("offer_optimise") == state.fitted_key(name) and not state.fitted(name):
         st.button(
-            "Optimise again", on_click=work.start_optimizer, args=(state,), key="offer", icon=":material/play_arrow:"
+            "Optimise again", on_click=work.start_fit, args=(state, name), key="offer", icon=":material/play_arrow:"
         )
     return state
 

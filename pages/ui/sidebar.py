@@ -9,7 +9,7 @@ import streamlit as st
 from ldp_core import deploy, mechanisms, wording
 from pages.ui import exchange
 from pages.ui.jobs import jobs
-from pages.ui.state import OPTIMIZED, Design, Session, catalogue
+from pages.ui.state import Design, Session, catalogue
 from pages.ui.text import gap_in_words, people, plain
 
 SET, UNSET, STALE, RUNNING = (
@@ -74,7 +74,7 @@ def _mechanism(state: Session, design: Design | None) -> None:
         _line("pages/design.py", UNSET, "Mechanism", f"{title}: needs data and a workload")
         _line("pages/compare.py", UNSET, "Gap to the best: unknown", "Needs a mechanism")
         return
-    running = any(job.key == state.optimized_key() for job in jobs().active(state.id)) if name == OPTIMIZED else False
+    running = any(job.key == state.fitted_key(name) for job in jobs().active(state.id))
     try:
         summary, gap = state.summary(name), state.gap(name)
     except ValueError as error:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import threading
+import math
 import uuid
-from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -34,37 +33,11 @@ from ldp_core.deploy import (
 )
 from ldp_core.deploy.resolve import resolve_domain
 from ldp_core.domain import Domain
+from ldp_core.mechanisms.additive import VectorMechanism
+from pages.ui.results import Results
 
 SAMPLES = Path(__file__).parents[2] / "sample_data"
-KEPT_BYTES = 256 * 2**20
 KEPT_STEPS = 50
-OPTIMIZED = "optimized_gradient"
-
-
-class Results:
-    """Values by key, least recently used dropped past `KEPT_BYTES` (the newest is always kept). Safe across threads."""
-
-    def __init__(self):
-        self._items: OrderedDict[str, tuple[Any, int]] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def get(self, key: str) -> Any:
-        with self._lock:
-            if key not in self._items:
-                return None
-            self._items.move_to_end(key)
-            return self._items[key][0]
-
-    def put(self, key: str, value: Any, size: int = 0) -> None:
-        with self._lock:
-            self._items[key] = (value, size)
-            self._items.move_to_end(key)
-            total = sum(size for _, size in self._items.values())
-            for old in list(self._items)[:-1]:
-                if total <= KEPT_BYTES:
-                    break
-                if self._items[old][1]:  # dropping what weighs nothing frees nothing
-                    total -= self._items.pop(old)[1]
 
 
 @dataclass(frozen=True)
@@ -297,18 +270,30 @@ class Session:
         allowed = mechanisms.spec(name).choices
         return {k: v for k, v in chosen.parameters.items() if chosen.name == name and k in allowed}
 
-    def optimized_key(self, epsilon: float | None = None) -> str:
-        """Digest of everything the optimiser depends on."""
+    def fitted_key(self, name: str) -> str:
+        """Digest of everything the fit of a mechanism depends on."""
         c = self.configuration
-        inputs = [c.workload and c.workload.model_dump(), c.domain and c.domain.size, epsilon or c.epsilon_value]
-        return "optimized:" + json.dumps([inputs, c.optimizer.model_dump()], default=str)
+        inputs = [name, c.workload and c.workload.model_dump(), c.domain and c.domain.size, c.epsilon_value]
+        return "fitted:" + json.dumps([inputs, c.optimizer.model_dump()], default=str)
 
-    def keep_optimized(self, key: str, mechanism: mechanisms.Mechanism, history: pd.DataFrame | None) -> None:
-        self.results.put(key, (mechanism, history), 3 * mechanism.strategy.nbytes)
+    def keep_fitted(self, key: str, mechanism: mechanisms.Mechanism, history: tuple[tuple[float, float], ...]) -> None:
+        """Remember a finished fit; ``history`` holds (seconds, best objective), empty where it is not known."""
+        self.results.put(key, (mechanism, history), _weight(mechanism))
 
-    def optimized(self) -> tuple[mechanisms.Mechanism, pd.DataFrame | None] | None:
-        """The optimised mechanism of the current design and its history, once it has been computed."""
-        return self.results.get(self.optimized_key())
+    def fitted(self, name: str) -> tuple[mechanisms.Mechanism, tuple[tuple[float, float], ...]] | None:
+        """A fitted mechanism of the current design and its history, once it has been computed."""
+        return self.results.get(self.fitted_key(name))
+
+    def unfitted(self, names: Iterable[str]) -> list[str]:
+        """Those of the named mechanisms that await their fit to the current design and can have one."""
+        design = self.design()
+        return [
+            name
+            for name in names
+            if mechanisms.spec(name).fitted
+            and self.fitted(name) is None
+            and mechanisms.spec(name).unsuitable(design.domain.size, design.epsilon, design.workload) is None
+        ]
 
     def mechanism(self, name: str) -> mechanisms.Mechanism | None:
         """The named mechanism for the current design; None for an optimised one that was not computed yet.
@@ -317,11 +302,11 @@ class Session:
         if design is None or design.workload is None:
             return None
         spec, parameters = mechanisms.spec(name), self.parameters_for(name)
-        if name == OPTIMIZED:
-            found = self.optimized()
+        if reason := spec.unsuitable(design.domain.size, design.epsilon, design.workload):
+            raise ValueError(reason)
+        if spec.fitted:
+            found = self.fitted(name)
             return found[0] if found else None
-        if name not in offered():
-            raise ValueError(f"{spec.title} takes a long numerical fit, which these pages do not run: choose another.")
         workload = design.workload if spec.needs_workload else None
         key = (
             "mechanism",
@@ -363,6 +348,8 @@ class Session:
         summary, design = self.summary(name), self.design()
         if summary is None:
             return None
+        if self.mechanism(name).delta > 0:
+            return math.inf  # the bounds speak of pure epsilon-LDP
         key = ("bound", design.workload.spec, design.epsilon)
         bound = self.cached(key, lambda: bounds.centred_svd(design.workload, design.epsilon))
         return frames.gap(summary.objective, bound, design.workload)
@@ -371,6 +358,8 @@ class Session:
 def _weight(mechanism: mechanisms.Mechanism) -> int:
     if isinstance(mechanism, mechanisms.ExplicitMechanism):
         return 3 * mechanism.strategy.nbytes  # strategy, reconstruction, distribution functions
+    if isinstance(mechanism, VectorMechanism):
+        return 2 * mechanism.vectors.nbytes  # the vectors and their inverse
     return 0
 
 
@@ -396,11 +385,6 @@ def _catalogue() -> list[dict[str, Any]]:
 def sample_table(file: str) -> pd.DataFrame:
     """Rows of a sample data set (synthetic, so it may be shared between sessions)."""
     return tables.read((SAMPLES / file).read_bytes(), file)
-
-
-def offered() -> list[str]:
-    """Mechanisms the pages run: a numerical fit needs a background job, which only one has."""
-    return [name for name in mechanisms.names() if name == OPTIMIZED or not mechanisms.spec(name).fitted]
 
 
 def choose_mechanism(name: str, **parameters: Any) -> MechanismRecipe:

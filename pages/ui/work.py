@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,25 +13,33 @@ import pandas as pd
 
 from ldp_core import frames, mechanisms, simulate, sweep
 from pages.ui.jobs import Job, jobs
-from pages.ui.state import OPTIMIZED, Session
+from pages.ui.state import Session
 
 PICTURE_EVERY = 0.4  # seconds between pictures of an optimiser at work
 
 
 @dataclass(frozen=True)
-class OptimizerProgress:
-    """An optimiser at work: ``history`` of (seconds, best objective), and the best strategy so far (m, n)."""
+class FitProgress:
+    """A fit under way: ``history`` of (seconds, best objective) and the best strategy so far (m, n), where it has them."""
 
     round: int
     max_rounds: int
     seconds: float
-    history: tuple[tuple[float, float], ...]
-    strategy: np.ndarray
+    history: tuple[tuple[float, float], ...] = ()
+    strategy: np.ndarray | None = None
 
 
-def start_optimizer(state: Session) -> None:
-    """Fit the optimised mechanism to the current design. Cancelling keeps the best so far."""
-    design, settings, key = state.design(), state.configuration.optimizer, state.optimized_key()
+def fit_options(state: Session, name: str) -> dict[str, Any]:
+    """The optimiser settings of the design that this mechanism knows."""
+    known = inspect.signature(mechanisms.spec(name).build).parameters
+    settings = {k: v for k, v in state.configuration.optimizer.model_dump().items() if k in known}
+    return {**settings, **state.parameters_for(name)}
+
+
+def start_fit(state: Session, name: str) -> None:
+    """Fit a mechanism to the current design. Cancelling keeps the best so far."""
+    design, spec, key = state.design(), mechanisms.spec(name), state.fitted_key(name)
+    options = fit_options(state, name)
 
     def work(job: Job) -> None:
         history: list[tuple[float, float]] = []
@@ -38,26 +47,30 @@ def start_optimizer(state: Session) -> None:
 
         def follow(progress) -> None:
             nonlocal shown
-            history.append((progress.seconds, progress.objective))
+            # Only optimisers of strategies speak of users needed; others report an error of their own kind.
+            drawn = hasattr(progress, "objective")
+            if drawn:
+                history.append((progress.seconds, progress.objective))
             if progress.seconds - shown >= PICTURE_EVERY:  # copying the strategy every round would slow the rounds
                 shown = progress.seconds
-                job.progress = OptimizerProgress(
-                    progress.round, progress.max_rounds, progress.seconds, tuple(history), progress.strategy
+                job.progress = FitProgress(
+                    progress.round,
+                    progress.max_rounds,
+                    progress.seconds,
+                    tuple(history),
+                    progress.strategy if drawn else None,
                 )
 
-        mechanism, result = mechanisms.optimized.fit_gradient(
-            design.workload,
-            design.epsilon,
-            seed=settings.seed,
-            rows=settings.rows,
-            max_rounds=settings.max_rounds,
-            callback=follow,
-            cancel=job.cancelled,
-        )
-        kept = [(seconds, objective) for _, seconds, objective in result.history]
-        state.keep_optimized(key, mechanism, tuple(kept))
+        mechanism = spec.build(design.workload, design.epsilon, callback=follow, cancel=job.cancelled, **options)
+        state.keep_fitted(key, mechanism, tuple(history))
 
-    jobs().submit(state.id, key, f"optimising for {design.workload.title}", work)
+    jobs().submit(state.id, key, f"fitting {spec.title} to {design.workload.title}", work)
+
+
+def start_fits(state: Session, names: Sequence[str]) -> None:
+    """Fit several mechanisms, one after the other as places become free."""
+    for name in names:
+        start_fit(state, name)
 
 
 def sweep_key(state: Session) -> str:
@@ -75,16 +88,15 @@ def sweep_key(state: Session) -> str:
     return "sweep:" + json.dumps(inputs, sort_keys=True)
 
 
+def sweep_options(state: Session, name: str) -> dict[str, Any]:
+    """What a mechanism of the design is built with at every point of a sweep."""
+    return fit_options(state, name) if mechanisms.spec(name).fitted else state.parameters_for(name)
+
+
 def start_sweep(state: Session) -> None:
     """Users needed over a range of epsilon for the compared mechanisms."""
     design, c, key = state.design(), state.configuration, sweep_key(state)
-    parameters: dict[str, dict[str, Any]] = {name: state.parameters_for(name) for name in c.compared}
-    if OPTIMIZED in parameters:
-        parameters[OPTIMIZED] = {
-            "seed": c.optimizer.seed,
-            "rows": c.optimizer.rows,
-            "max_rounds": c.optimizer.max_rounds,
-        }
+    parameters = {name: sweep_options(state, name) for name in c.compared}
 
     def work(job: Job) -> None:
         def follow(frame: pd.DataFrame, done: int, total: int) -> None:

@@ -6,6 +6,8 @@ import re
 import pytest
 
 from ldp_core import analysis, bounds, mechanisms, workloads
+from ldp_core.deploy import WorkloadRecipe
+from ldp_core.deploy.configuration import Optimizer
 
 # The figures on the Design page, read back.
 METRICS = {"needed": "Users needed, worst case", "audited": "Audited epsilon", "gap": "Gap to the best, at most"}
@@ -88,7 +90,7 @@ def test_optimising_ends_in_a_result_and_export_follows(small):
     assert not small.has("button", "optimise")
     assert "audited epsilon 1," in small.words
     assert len(small.charts) == 2  # the closing gap, and the strategy
-    mechanism, _ = small.session.optimized()
+    mechanism, _ = small.session.fitted("optimized_gradient")
     assert mechanism.audit().epsilon <= 1 + 1e-9
     others = [small.session.summary(name).objective for name in ("randomized_response", "hierarchical")]
     assert small.session.summary("optimized_gradient").objective < min(others)
@@ -112,7 +114,7 @@ def test_cancelling_keeps_the_best_so_far(app):
     app.declare(bins=400).go("workload").enter("radio", "workload-kind", "all_range").go("design").press("optimise")
     assert app.has("button", "cancel")
     app.press("cancel").finish()
-    if app.session.optimized() is None:  # cancelled before the first strategy: the button is back
+    if app.session.fitted("optimized_gradient") is None:  # cancelled before the first strategy: the button is back
         assert app.has("button", "optimise")
     else:
         assert "audited epsilon" in app.words
@@ -120,14 +122,14 @@ def test_cancelling_keeps_the_best_so_far(app):
 
 def test_work_goes_on_while_another_page_is_open(small):
     small.press("optimise").go("guide").finish()
-    assert small.go("design").session.optimized() is not None
+    assert small.go("design").session.fitted("optimized_gradient") is not None
 
 
 def test_a_failed_optimisation_says_why(small, monkeypatch):
     def fail(*_, **__):
         raise ValueError("This is too large.")
 
-    monkeypatch.setattr(mechanisms.optimized, "fit_gradient", fail)
+    monkeypatch.setattr(mechanisms.optimized, "projected_gradient", fail)
     small.press("optimise").finish()
     assert small.errors == ["This is too large."]
     assert small.has("button", "optimise")
@@ -137,7 +139,7 @@ def test_a_failed_optimisation_says_why(small, monkeypatch):
 @pytest.mark.parametrize("bins", [2, 16])
 @pytest.mark.parametrize("kind", ["histogram", "prefix", "all_range"])
 def test_extremes_say_nothing_false(app, epsilon, bins, kind):
-    app.declare(bins=bins).go("workload").enter("radio", "workload-kind", kind)
+    app.declare(bins=bins).session.change(optimizer=Optimizer(max_rounds=20), workload=WorkloadRecipe(kind=kind))
     app.go("design").enter("text_input", "epsilon-text", epsilon).press("optimise").finish()
     bound = app.session.bounds()["centred_svd"]
     for page in ("workload", "design", "compare", "export"):

@@ -1,6 +1,8 @@
 """Every page: what it says without data, that it opens with every sample, workload and mechanism, and undo."""
 
 import re
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,9 @@ from streamlit.testing.v1 import AppTest, app_test
 
 from ldp_core import mechanisms
 from pages.ui.controls import whole_number
-from pages.ui.state import OPTIMIZED, catalogue, offered
+from pages.ui.jobs import KEPT_FINISHED, Jobs
+from pages.ui.results import Results
+from pages.ui.state import catalogue
 from pages.ui.text import gap_in_words, people
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -73,7 +77,7 @@ def test_sums_along_unordered_categories_are_warned_about(app):
     assert "no natural order" in app.at.warning[0].value
 
 
-@pytest.mark.parametrize("name", [name for name in offered() if name != OPTIMIZED])
+@pytest.mark.parametrize("name", [name for name in mechanisms.names() if not mechanisms.spec(name).fitted])
 def test_each_mechanism_shows_its_guarantee_or_says_why_not(ages, name):
     ages.go("design").enter("selectbox", "mechanism", name)
     assert ages.configuration.mechanism.name == name
@@ -88,7 +92,7 @@ def test_each_mechanism_shows_its_guarantee_or_says_why_not(ages, name):
     assert f"audited epsilon {mechanism.audit().epsilon:.6g}" in ages.words
 
 
-@pytest.mark.parametrize("name", [n for n in offered() if mechanisms.spec(n).choices])
+@pytest.mark.parametrize("name", [n for n in mechanisms.names() if mechanisms.spec(n).choices])
 def test_each_parameter_can_be_chosen(ages, name):
     ages.go("design").enter("selectbox", "mechanism", name)
     for parameter, values in mechanisms.spec(name).choices.items():
@@ -184,3 +188,56 @@ def test_a_deep_link_to_a_fresh_server_still_comes_through_the_app(monkeypatch):
     assert not at.exception
     assert "Current design" in at.sidebar.markdown[0].value
     assert at.title[0].value.startswith("Learn about everybody")
+
+
+def test_results_keep_the_newest_within_their_limit(monkeypatch):
+    monkeypatch.setattr("pages.ui.results.KEPT_BYTES", 100)
+    results = Results()
+    results.put("weightless", 0)
+    for name in "abc":
+        results.put(name, name, 40)
+    assert [results.get(name) for name in ("weightless", "a", "b", "c")] == [0, None, "b", "c"]
+    results.get("b")
+    results.put("d", "d", 40)  # c was used longest ago
+    assert [results.get(name) for name in "bcd"] == ["b", None, "d"]
+    results.put("huge", "huge", 1000)
+    assert results.get("huge") == "huge"
+
+
+def test_equal_work_runs_once_and_finished_jobs_are_forgotten():
+    work, go = Jobs(), threading.Event()
+    first = work.submit("me", "key", "waiting", lambda job: go.wait(10))
+    assert work.submit("me", "key", "waiting", lambda job: None) is first
+    other = work.submit("you", "key", "waiting", lambda job: go.wait(10))
+    assert other is not first
+    queued = work.submit("me", "next", "queued", lambda job: None)
+    assert work.waiting_before(queued) == 2
+    assert {job.key for job in work.active("me")} == {"key", "next"}
+    go.set()
+    deadline = time.monotonic() + 10
+    while work.active("me") + work.active("you"):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert (first.state, queued.state) == ("done", "done")
+    for i in range(2 * KEPT_FINISHED):
+        work.submit("me", f"many {i}", "", lambda job: None)
+    while work.active("me"):
+        time.sleep(0.01)
+    work.submit("me", "last", "", lambda job: None)
+    assert work.find("me", "key") is None
+
+
+def test_work_that_breaks_ends_in_a_sentence():
+    work = Jobs()
+
+    def fail(job):
+        raise KeyError("secret")
+
+    job = work.submit("me", "key", "", fail)
+    deadline = time.monotonic() + 10
+    while job.active:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert job.state == "failed"
+    assert "stopped unexpectedly" in job.error
+    assert "secret" not in job.error

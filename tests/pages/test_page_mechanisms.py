@@ -1,0 +1,62 @@
+"""The whole library in the app: every mechanism is listed with its costs, can be fitted and compared, or says why not."""
+
+import pytest
+
+from ldp_core import mechanisms, workloads
+
+FITTED = [name for name in mechanisms.names() if mechanisms.spec(name).fitted]
+
+
+def test_every_mechanism_is_listed_with_costs_and_a_note_where_it_cannot_run(app):
+    app.declare(bins=10).go("compare")
+    (listed,) = [table for table in app.dataframes if "bits_a_report" in table]
+    assert list(listed["mechanism"]) == [mechanisms.spec(name).title for name in mechanisms.names()]
+    assert listed[["made_for", "privacy", "bits_a_report", "user_computes", "collector_computes", "source"]].all(
+        axis=None
+    )
+    notes = listed.set_index("mechanism")["note"]
+    assert "power of two" in notes["Fourier"]  # 10 types are no yes-or-no attributes
+    assert notes["Hadamard response"] == ""
+
+
+def test_fits_run_from_the_compare_page_and_join_the_table(app):
+    app.declare(bins=8).go("compare").enter("multiselect", "compared", [*FITTED, "haar"])
+    app.press("optimise").finish()
+    app.go("compare")
+    (figures,) = [table for table in app.dataframes if "users_needed" in table]
+    assert set(figures["name"]) == {mechanisms.spec(name).title for name in [*FITTED, "haar"]}
+    assert "promise less than pure epsilon" in app.words  # one of them is (epsilon, delta)
+    assert not app.has("button", "optimise")
+
+
+@pytest.mark.parametrize("name", [name for name in mechanisms.names() if name not in FITTED])
+def test_every_other_mechanism_opens_on_the_design_page(app, name):
+    app.declare(bins=8).go("design").enter("selectbox", "mechanism", name)
+    summary = app.session.summary(name)
+    assert summary.users_needed > 0
+    assert "privacy unit" in app.words
+    for parameter, values in mechanisms.spec(name).choices.items():
+        for value in values:
+            app.enter("selectbox", f"choice-{parameter}", value)
+            # What cannot be had, or must not be deployed, is said in a sentence.
+            assert app.errors or "privacy unit" in app.words
+            app.enter("selectbox", f"choice-{parameter}", values[0])
+
+
+def test_workloads_ask_for_what_they_need(app):
+    app.declare(bins=16).go("workload")
+    for kind in workloads.kinds_for(16):
+        app.enter("radio", "workload-kind", kind)
+        needed = workloads.parameter(kind, 16)
+        if needed is not None:
+            app.enter("number_input", f"workload-{needed.name}", needed.low)
+            assert app.configuration.workload.parameters == {needed.name: needed.low}
+        assert app.session.design().workload.kind == kind
+    app.declare(bins=10).go("workload")
+    assert app.configuration.workload.kind == "histogram"  # parities need a power of two
+    assert len(app.at.radio(key="workload-kind").options) == 4
+
+
+def test_fourier_says_that_it_needs_yes_or_no_attributes(app):
+    app.declare(bins=10).go("design").enter("selectbox", "mechanism", "fourier")
+    assert "power of two" in app.errors[0]
