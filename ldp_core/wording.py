@@ -52,7 +52,7 @@ def whole(value: float) -> str:
 
 def share(value: float) -> str:
     """A share of all users in per cent: 0.032 -> "3.2 %"."""
-    return f"{significant(100 * value)} %"
+    return f"{significant(100 * value)}\N{NO-BREAK SPACE}%"
 
 
 def points(value: float) -> str:

@@ -114,7 +114,7 @@ with right:
 with overview:
     if limits["centred_svd"] > 0:
         bound_sentence = (
-            f"No unbiased mechanism with epsilon {c.epsilon} can need fewer than {wording.at_least(limits['centred_svd'])} (centred SVD "
+            f"No unbiased mechanism with pure epsilon {c.epsilon} can need fewer than {wording.at_least(limits['centred_svd'])} (centred SVD "
             f"bound, proved for the average over types and so for the worst case too); McKenna et al.'s SVD bound says "
             f"{wording.at_least(limits['svd'])}. On average over the types {title} needs at most {gap_in_words(best['gap'])} "
             f"{'more users than the bound' if best['gap'] < 10 else 'as many'}."

@@ -184,7 +184,7 @@ with right:
             limit = state.bounds()["centred_svd"]
             others = [summary for n in c.compared if (summary := state.summary_or_none(n)) is not None]
             least = (
-                f" Whatever it finds, no unbiased mechanism with epsilon {c.epsilon} can need fewer than {wording.at_least(limit)} "
+                f" Whatever it finds, no unbiased mechanism with pure epsilon {c.epsilon} can need fewer than {wording.at_least(limit)} "
                 f"here for an average error of {wording.error(c.target_alpha**0.5)}."
             )
             st.info(f"This mechanism is fitted to your workload: press Optimise.{least if limit > 0 else ''}")

@@ -384,6 +384,7 @@ def test_treating_text_as_missing_is_remembered():
         (lambda: tables.numeric_attribute(pd.Series([0.5, np.nextafter(0.5, 1)])), "too close together for 32 bins"),
         (lambda: tables.numeric_attribute(pd.Series([0.0, 5e-324])), "too close together"),
         (lambda: tables.numeric_attribute(pd.Series([1, 2]), bins=1), "1 bins are not possible: .* 2 to 2,048"),
+        (lambda: tables.numeric_attribute(pd.Series([1, 2]), method="own_edges", edges=[]), "fewer than two given"),
         (lambda: tables.numeric_attribute(pd.Series([1, 2]), bins=5000), "5,000 bins"),
         (lambda: tables.numeric_attribute(pd.Series([1, 2]), bins=2.5), "positive whole number and is 2.5"),
         (lambda: tables.numeric_attribute(pd.Series([1, 2]), method="own_edges"), "none given"),

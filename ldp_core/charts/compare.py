@@ -17,6 +17,7 @@ from ldp_core.charts.theme import (
     literal,
     log_axis,
     marker,
+    query_mode,
     query_ticks,
     title,
 )
@@ -126,9 +127,9 @@ def query_errors(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
             x=points["query"] + 1,
             y=100 * points["standard_error"],
             name=title(name),
-            mode="lines+markers" if len(points) <= 64 else "lines",
+            mode=query_mode(points["query"]),
             line={"color": colour(name), "width": 2},
-            marker={"symbol": marker(name), "size": 7},
+            marker={"symbol": marker(name), "size": 6},
             customdata=points["label"].map(literal),
             hovertemplate=f"%{{customdata}}: ±%{{y:.3g}} percentage points<extra>{title(name)}</extra>",
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import plotly.graph_objects as go
 
-from ldp_core.charts.theme import LIGHT, Theme, colour, figure, literal, marker, query_ticks, title
+from ldp_core.charts.theme import LIGHT, Theme, colour, figure, literal, marker, query_mode, query_ticks, title
 from ldp_core.estimators import ESTIMATORS
 
 ESTIMATOR_DASH = {"unbiased": "solid", "wnnls": "dot"}
@@ -24,7 +24,7 @@ def answers(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
         x=truth["query"] + 1,
         y=100 * truth["true"],
         name="true answer",
-        mode="lines+markers" if few else "lines",
+        mode=query_mode(truth["query"], few=48),
         line={"color": look.text, "width": 2},
         marker={"size": 5},
         customdata=truth["label"].map(literal),
@@ -36,7 +36,7 @@ def answers(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
             x=points["query"] + 1 + shift,
             y=100 * points["mean"],
             name=f"{title(mechanism)}, {ESTIMATORS[estimator].short}",
-            mode="markers" if few else "lines",
+            mode="markers" if few or "markers" in query_mode(truth["query"], few=48) else "lines",
             customdata=points["label"].map(literal),
             marker={"color": colour(mechanism), "symbol": marker(mechanism), "size": 8},
             line={"color": colour(mechanism), "width": 1.5, "dash": ESTIMATOR_DASH.get(estimator, "solid")},

@@ -141,6 +141,13 @@ def binned(matrix: np.ndarray, side: int = PIXELS) -> np.ndarray:
     return matrix.astype(np.float32)
 
 
+def query_mode(queries: pd.Series, few: int = 64) -> str:
+    """How to draw one value a query: a line joins neighbours only, never queries thinned out of a longer list."""
+    if np.any(np.diff(np.unique(queries)) > 1):
+        return "markers"
+    return "lines+markers" if len(queries) <= few else "lines"
+
+
 def query_ticks(fig: go.Figure, frame: pd.DataFrame, shown: int = 12) -> None:
     """Name queries on the x axis by their labels, thinned evenly. ``frame``: query, label."""
     queries = frame.drop_duplicates("query").sort_values("query")

@@ -30,7 +30,7 @@ ESTIMATORS = {
             "wnnls",
             "Non-negative (WNNLS)",
             "non-negative",
-            "the closest answers that real people could give; biased, but never a larger total error",
+            "the closest answers that counts of zero or more could give; biased, but never a larger total error",
             unbiased=False,
         ),
         EstimatorSpec(

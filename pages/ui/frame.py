@@ -55,7 +55,8 @@ def style() -> None:
         [data-testid="stSidebarHeader"] { height: 2.5rem; }
         [data-testid="stSidebar"] .stPageLink p { white-space: nowrap; }
         .st-key-current-design [data-testid="stCaptionContainer"] { padding-left: 2.1rem; margin-bottom: -0.5rem; }
-        .st-key-current-design .stPageLink a { padding-block: 0; }
+        .st-key-current-design [data-testid="stCaptionContainer"] p { padding-top: 0.3rem; }
+        :has(> [data-testid="stMultiSelectTagsContainer"]) { max-height: 17rem; }
         </style>"""
     )
 
