@@ -149,9 +149,8 @@ def live() -> None:
         st.info(waiting(job.state, jobs().waiting_before(job)))
         return
     progress, history = job.progress, job.progress.history
-    st.markdown(
-        f"Round {progress.round:,} of at most {progress.max_rounds:,}, {wording.duration(progress.seconds)} so far."
-    )
+    limit = f" of at most {progress.max_rounds:,}" if progress.max_rounds else ""
+    st.markdown(f"Round {progress.round:,}{limit}, {wording.duration(progress.seconds)} so far.")
     if not history:
         return
     best = frames.convergence(history[-1:], design.workload, c.target_alpha)["users_needed"].iloc[-1]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import linalg
+from scipy import linalg, optimize
 
+from ldp_core.bounds.centred import centred_gram, check_prior
+from ldp_core.bounds.schemes import scheme_of
 from ldp_core.privacy import check_epsilon
 from ldp_core.workloads import Workload
 
@@ -26,17 +28,58 @@ def centred_svd(workload: Workload, epsilon: float, prior: np.ndarray | None = N
     ``prior`` : (n,) non-negative, summing to one; None is uniform.
     """
     epsilon, n = check_epsilon(epsilon), workload.n
-    p = np.full(n, 1 / n) if prior is None else np.asarray(prior, dtype=float)
-    if p.shape != (n,) or not np.all(p >= 0) or not math.isclose(p.sum(), 1, abs_tol=1e-9):
-        raise ValueError(f"A prior holds one non-negative probability for each of the {n} types and sums to 1.")
-    root = np.sqrt(p)
-    if workload.symmetry == "exchangeable" and prior is None:
-        # G = a I + b 11' has one eigenvalue a on everything orthogonal to 1.
-        level = float(workload.gram_diag[0] - (workload.gram_sums[0] - workload.gram_diag[0]) / (n - 1))
-        nuclear = (n - 1) * math.sqrt(level / n)
+    p = check_prior(prior, n)
+    found = scheme_of(workload) if prior is None else None
+    if found is not None:
+        scheme, gamma = found
+        nuclear = float(scheme.multiplicities[1:] @ np.sqrt(np.maximum(gamma[1:], 0))) / math.sqrt(n)
     else:
-        K = root[:, None] * workload.gram_dense() * root
-        K = K - np.outer(K @ root, root)
-        K = K - np.outer(root, root @ K)
+        K = centred_gram(workload.gram_dense(), p)
         nuclear = float(np.sqrt(np.maximum(linalg.eigvalsh(K), 0)).sum())
     return n * (float(workload.quadratic(p)) + nuclear**2 / math.sinh(epsilon / 2) ** 2)
+
+
+def worst_case_variance(workload: Workload, epsilon: float, max_rounds: int = 200) -> float:
+    """No epsilon-LDP mechanism has a smaller worst-case variance per user (squared users, summed over the queries).
+
+    The worst type's variance is at least the average over any prior p, hence at least
+    ``|W p|^2 + |W S P|_*^2 / sinh(epsilon/2)^2 - sum_u p_u G_uu`` (see `centred_svd`), which is maximised over p here: every
+    p gives a true bound, so how far the search gets decides only how strong it is. Where the symmetry of the workload makes all types alike
+    the uniform p is best. At most ``max_rounds`` eigenvalue decompositions.
+    """
+    epsilon, n = check_epsilon(epsilon), workload.n
+    even = (centred_svd(workload, epsilon) - workload.trace) / n
+    if workload.symmetry in ("exchangeable", "hamming", "translation"):
+        return max(0.0, even)
+    G, spread = workload.gram_dense(), math.sinh(epsilon / 2) ** 2
+
+    def loss(x: np.ndarray) -> tuple[float, np.ndarray]:
+        """Minus the bound at p = softmax(x), and its gradient by x."""
+        p = np.exp(x - x.max())
+        p /= p.sum()
+        value, by_p = _prior_bound(G, p, spread)
+        return -value / even, -p * (by_p - p @ by_p) / even
+
+    best = optimize.minimize(loss, np.zeros(n), jac=True, method="L-BFGS-B", options={"maxfun": max_rounds})
+    return max(0.0, even, -float(best.fun) * even)
+
+
+def _prior_bound(G: np.ndarray, p: np.ndarray, spread: float) -> tuple[float, np.ndarray]:
+    """``p'Gp + |W S P|_*^2 / spread - p'diag(G)`` and its gradient by p (n,), for p of sum 1.
+
+    The nuclear norm is the trace of the root of ``G^(1/2) (diag p - p p') G^(1/2)``, whose non-zero eigenvalues are those
+    of K = P S G S P with vectors v: it changes by half of ``tr(K^(-1/2) dK)`` in the other factorisation, where
+    ``u = G (S v)`` stands for G^(1/2) times an eigenvector.
+    """
+    root = np.sqrt(p)
+    values, vectors = linalg.eigh(centred_gram(G, p))
+    kept = values > values[-1] * len(p) * np.finfo(float).eps
+    norms = np.sqrt(values[kept])
+    nuclear = norms.sum()
+    images = G @ (root[:, None] * vectors[:, kept])
+    # d nuclear = 1/2 sum_k z_k'(diag dp - dp p' - p dp') z_k / norm_k^3 with z = images, as G^(1/2) z~ = z for each k.
+    weights = 1 / (2 * norms**3)
+    by_p = images**2 @ weights - 2 * images @ (weights * (p @ images))
+    applied = G @ p
+    value = p @ applied + nuclear**2 / spread - p @ G.diagonal()
+    return float(value), 2 * applied + 2 * nuclear / spread * by_p - G.diagonal()

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ldp_core.mechanisms.explicit import ExplicitMechanism
-from ldp_core.optimize import projected_gradient
+from ldp_core.optimize import design, projected_gradient
 from ldp_core.workloads import Workload
 
 _EXPLANATION = (
@@ -44,3 +44,23 @@ def build_gradient(
     )
     parameters = {"workload": workload.spec, "seed": seed, "rounds": result.rounds}
     return from_strategy("optimized_gradient", result.strategy, epsilon, parameters)
+
+
+def build_certified(
+    workload: Workload,
+    epsilon: float,
+    seed: int = 0,
+    max_rounds: int | None = None,
+    time_limit: float | None = 10.0,
+    callback=None,
+    cancel=None,
+) -> ExplicitMechanism:
+    """The best mechanism there is, within a per cent or so; see `ldp_core.optimize.design` for the parameters.
+
+    How close it is for sure tells `ldp_core.bounds.certificate`.
+    """
+    result = design(
+        workload, epsilon, time_limit=time_limit, max_rounds=max_rounds, seed=seed, callback=callback, cancel=cancel
+    )
+    parameters = {"workload": workload.spec, "seed": seed, "rounds": result.rounds}
+    return from_strategy("optimized", result.strategy, epsilon, parameters)

@@ -6,7 +6,8 @@ objective ``L(Q) = tr(M^-1 G)``. Inside the optimisers the transposed strategy `
 entries of one type are contiguous in memory.
 """
 
+from ldp_core.optimize.design import design
 from ldp_core.optimize.gradient import Optimized, Progress, projected_gradient
 from ldp_core.optimize.projection import Projection, project
 
-__all__ = ["Optimized", "Progress", "Projection", "project", "projected_gradient"]
+__all__ = ["Optimized", "Progress", "Projection", "design", "project", "projected_gradient"]

@@ -176,7 +176,12 @@ def test_texts_are_whole_numbers_or_refused_with_the_range(text):
 
 def test_phrases():
     assert [people(n) for n in (1, 2, 3000)] == ["1 user", "2 users", "3,000 users"]
-    assert [gap_in_words(gap) for gap in (-1e-12, 0.0593, 25, float("inf"))] == ["0 %", "5.93 %", "26 times", "unknown"]
+    assert [gap_in_words(gap) for gap in (-1e-12, 0.0593, 25, float("inf"))] == [
+        "0\N{NO-BREAK SPACE}%",
+        "5.93\N{NO-BREAK SPACE}%",
+        "26 times",
+        "unknown",
+    ]
 
 
 def test_a_deep_link_to_a_fresh_server_still_comes_through_the_app(monkeypatch):

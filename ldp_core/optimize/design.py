@@ -1,0 +1,128 @@
+"""The best strategy for a workload: column generation over two-valued rows, with majorise-minimise weights.
+
+Replacing a row of a strategy by extreme rays of the cone ``{q : q_i <= E q_j}`` never raises ``L = tr(M^-1 G)``, and those
+rays are the two-valued rows ``v`` in {1, E}^n. So the best strategy is a measure over such rows, and finding it is convex:
+an optimal experimental design problem without local minima (this project; the objective is that of McKenna et al. 2020,
+Theorem 3.11). The measure lives on a few thousand rows; `weights` improves their weights, `pricing` finds better rows.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+
+from ldp_core.bounds.centred import check_prior
+from ldp_core.optimize import symmetric
+from ldp_core.optimize.gradient import Optimized, Progress
+from ldp_core.optimize.rows import RowSearch
+from ldp_core.privacy import check_epsilon
+from ldp_core.workloads import Workload
+
+MOST_TYPES = 2048
+"""Largest number of types for which a strategy matrix is designed."""
+
+# The search has converged when this many rounds together gain less than this share of the objective.
+WINDOW = 60
+SETTLED = 1e-6
+
+
+def design(
+    workload: Workload,
+    epsilon: float,
+    time_limit: float | None = 10.0,
+    max_rounds: int | None = None,
+    seed: int = 0,
+    callback: Callable[[Progress], None] | None = None,
+    cancel: object | None = None,
+    prior: np.ndarray | None = None,
+) -> Optimized:
+    """Strategy (m, n) of least ``L = tr(M^-1 G)`` under epsilon-LDP, within one per cent or so of the best there is.
+
+    Workloads that treat all types alike (``symmetry`` exchangeable or hamming, without a prior) are solved over orbits of
+    rows, and by subset selection where that is small enough to write out. How far from the optimum a strategy is at most
+    tells `ldp_core.bounds.certificate`.
+
+    ``epsilon`` in nats, ``time_limit`` in seconds, ``prior`` (n,) the expected shares of the types: the objective is then
+    ``tr(M_p^-1 G)``, ``M_p = sum_y q_y q_y' / (n q_y'p)``, the average over the prior. ``callback(progress)`` is called
+    every round; ``cancel`` is a zero-argument callable or an event (anything with ``is_set``). The best strategy seen is
+    returned, its columns summing to 1 within 1e-12 and its rows within e^epsilon as stored. Deterministic in (seed,
+    max_rounds): time and cancelling only stop the search.
+
+    Raises ValueError for an epsilon, sizes or a prior out of range, and above 2048 types.
+    """
+    epsilon = check_epsilon(epsilon)
+    _check_limits(workload, time_limit, max_rounds)
+    reference = workload.n * check_prior(prior, workload.n)
+    started = time.perf_counter()
+    cancelled = getattr(cancel, "is_set", cancel) or (lambda: False)
+    rng = np.random.default_rng(seed)
+    search = _search(workload, epsilon, reference, rng, prior is None)
+
+    history: list[tuple[int, float, float]] = []
+    recent = [search.best.objective]
+    stopped = "converged"
+    while not search.finished:
+        seconds = time.perf_counter() - started
+        if cancelled():
+            stopped = "cancelled"
+        elif time_limit is not None and seconds >= time_limit:
+            stopped = "time"
+        elif max_rounds is not None and len(history) >= max_rounds:
+            stopped = "rounds"
+        elif len(recent) > WINDOW and recent[-1] > recent[-1 - WINDOW] * (1 - SETTLED):
+            break
+        if stopped != "converged":
+            break
+        search.round()
+        recent.append(search.best.objective)
+        seconds = time.perf_counter() - started
+        history.append((len(history) + 1, seconds, search.best.objective))
+        if callback is not None:
+            callback(Progress(len(history), max_rounds or 0, seconds, search.best.objective, search.best))
+    strategy, objective = search.finish(stopped == "cancelled")
+    seconds = time.perf_counter() - started
+    return Optimized(strategy, objective, tuple(history), len(history), seconds, epsilon, seed, stopped)
+
+
+class Best(Protocol):
+    """The best mechanism so far: its objective, and its strategy written out on demand (transposed, as Progress wants)."""
+
+    objective: float
+
+    @property
+    def transposed(self) -> np.ndarray: ...
+
+
+class Search(Protocol):
+    """What `design` drives: rounds that improve ``best``, until ``finished`` or told to stop."""
+
+    best: Best
+    finished: bool
+
+    def round(self) -> None: ...
+    def finish(self, at_once: bool) -> tuple[np.ndarray, float]: ...
+
+
+def _search(
+    workload: Workload, epsilon: float, reference: np.ndarray, rng: np.random.Generator, uniform: bool
+) -> Search:
+    if not uniform or workload.symmetry not in symmetric.GROUPS:
+        return RowSearch(workload, epsilon, reference, rng)
+    if symmetric.SubsetSearch.fits(workload, epsilon):
+        return symmetric.SubsetSearch(workload, epsilon)
+    return symmetric.OrbitSearch(workload, epsilon, rng)
+
+
+def _check_limits(workload: Workload, time_limit: float | None, max_rounds: int | None) -> None:
+    if workload.n > MOST_TYPES:
+        raise ValueError(
+            f"A strategy matrix for {workload.n:,} types would be too large to design; at most {MOST_TYPES:,} are. Use "
+            "coarser bins, or a closed-form mechanism such as subset selection."
+        )
+    if time_limit is not None and not time_limit >= 0:
+        raise ValueError(f"time_limit must be a number of seconds from 0 up, but is {time_limit}: None means no limit.")
+    if max_rounds is not None and (max_rounds != int(max_rounds) or max_rounds < 0):
+        raise ValueError(f"max_rounds must be a whole number from 0 up, but is {max_rounds}: None means no limit.")

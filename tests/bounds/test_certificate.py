@@ -1,0 +1,391 @@
+"""The certificate: its proof re-checked by brute force, tampering, CVXPY oracles, symmetric and prior variants."""
+
+import math
+import threading
+from dataclasses import replace
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ldp_core import analysis, bounds, mechanisms, workloads
+from ldp_core.bounds.certificate import Certificate, closed_form, size_form
+from ldp_core.bounds.interior import Path
+from ldp_core.bounds.moments import Relaxation
+from ldp_core.bounds.schemes import scheme_of
+from ldp_core.bounds.starts import starting_moments
+from ldp_core.bounds.symmetric import symmetric_certificate
+from ldp_core.optimize import design
+
+UNIFORM = {n: np.full(n, 1 / n) for n in range(2, 65)}
+# Values of the moment relaxation (with non-negative 0/1 moments) found with a general solver: prefix, 32 types.
+PREFIX_32 = {1.0: 7497.6, 2.0: 1823.7, 3.0: 933.4, 4.0: 683.8}
+
+
+def two_valued_rows(n, epsilon):
+    return 1 + np.expm1(epsilon) * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)
+
+
+def general(workload, epsilon, prior=None):
+    """The certificate without use of symmetry: an explicit uniform prior is not treated as symmetric."""
+    return bounds.certificate(workload, epsilon, prior=UNIFORM[workload.n] if prior is None else prior)
+
+
+def bound_by_brute_force(certificate):
+    """What C and mu of a certificate prove, with the condition looked at for all 2^n rows."""
+    workload, n = certificate.workload, certificate.workload.n
+    G, C = workload.gram_dense(), certificate.inverse
+    rows = two_valued_rows(n, certificate.epsilon)
+    masses = n * rows @ certificate.prior
+    left = np.einsum("ki,ij,kj->k", rows, C @ G @ C, rows)
+    missing = np.max((left / masses - rows @ certificate.multipliers) / rows.sum(axis=1))
+    return np.trace(C @ G) ** 2 / (certificate.multipliers.sum() + n * max(0.0, missing))
+
+
+WORKLOADS = {
+    "prefix": workloads.prefix,
+    "all_range": workloads.all_range,
+    "histogram": workloads.histogram,
+    "width": lambda n: workloads.width_range(n, 2),
+}
+kinds = st.sampled_from(list(WORKLOADS))
+
+
+@pytest.mark.parametrize("epsilon", [0.25, 1.0, 2.0, 4.0])
+@pytest.mark.parametrize("kind", WORKLOADS)
+@pytest.mark.parametrize("n", [2, 5, 9])
+def test_the_proof_holds_for_all_rows(kind, n, epsilon):
+    certificate = general(WORKLOADS[kind](n), epsilon)
+    assert certificate.verify()
+    assert certificate.value == certificate.proven()
+    assert certificate.value <= bound_by_brute_force(certificate) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("with_prior", [False, True])
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
+@pytest.mark.parametrize("kind", WORKLOADS)
+def test_is_just_below_the_best_strategy(kind, epsilon, with_prior):
+    workload = WORKLOADS[kind](8)
+    prior = np.arange(1.0, 9) / 36 if with_prior else UNIFORM[8]
+    best = design(workload, epsilon, time_limit=None, max_rounds=120, prior=prior).objective
+    certificate = bounds.certificate(workload, epsilon, prior=prior)
+    assert certificate.verify()
+    assert 0.98 * best < certificate.value <= best * (1 + 1e-9)
+    assert certificate.value >= bounds.centred_svd(workload, epsilon, prior) * (1 - 1e-6)
+
+
+@pytest.mark.parametrize("epsilon", PREFIX_32)
+def test_reaches_the_relaxation_of_prefix(epsilon):
+    certificate = bounds.certificate(workloads.prefix(32), epsilon)
+    assert certificate.verify()
+    assert 0.998 * PREFIX_32[epsilon] < certificate.value < 1.0005 * PREFIX_32[epsilon]
+
+
+def relaxation_by_cvxpy(workload, epsilon):
+    """The relaxation as written in `ldp_core.bounds.moments`, by a general solver."""
+    n, D = workload.n, math.expm1(epsilon)
+    Y = cp.Variable((n + 1, n + 1), PSD=True)
+    a, b, T = Y[0, 0], Y[0, 1:], Y[1:, 1:]
+    ones = np.ones((n, 1))
+    column = cp.reshape(b, (n, 1), order="C")
+    M = a * np.ones((n, n)) + column @ ones.T + ones @ column.T + T
+    middle = int(n / (D + 2))
+    sizes = [k for k in (middle - 1, middle, middle + 1) if 1 <= k < n] or [1]
+    constraints = [cp.diag(T) == D * b, T >= 0, cp.sum(M, axis=1) == 1]
+    constraints += [cp.sum(cp.multiply(size_form(k, n, D), Y)) >= 0 for k in sizes]
+    objective = cp.matrix_frac(workload.gram_root.T, M)
+    return float(cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL"))
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1.5, 3.0])
+@pytest.mark.parametrize("kind", WORKLOADS)
+def test_relaxation_against_a_general_solver(kind, epsilon):
+    workload = WORKLOADS[kind](6)
+    value = general(workload, epsilon).value
+    expected = relaxation_by_cvxpy(workload, epsilon)
+    assert expected * (1 - 1.5e-3) < value < expected * (1 + 1e-5)
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
+@pytest.mark.parametrize("with_prior", [False, True])
+@pytest.mark.parametrize("kind", WORKLOADS)
+def test_the_closed_form_proves_the_centred_svd_bound(kind, with_prior, epsilon):
+    workload = WORKLOADS[kind](12)
+    prior = np.random.default_rng(1).dirichlet(np.ones(12)) if with_prior else UNIFORM[12]
+    certificate = closed_form(workload, epsilon, prior)
+    assert certificate.verify()
+    assert certificate.value == pytest.approx(bounds.centred_svd(workload, epsilon, prior), rel=1e-6)
+    assert certificate.value <= bound_by_brute_force(certificate) * (1 + 1e-9)
+
+
+# --- tampering ------------------------------------------------------------------------------------------------------
+
+ARRAYS = ["inverse", "multipliers", "diagonal", "pairs", "size_multipliers"]
+
+
+def honest():
+    workload = workloads.prefix(8)
+    best = design(workload, 2.0, time_limit=None, max_rounds=120).objective
+    return bounds.certificate(workload, 2.0), best
+
+
+@pytest.mark.parametrize("field", ARRAYS)
+@pytest.mark.parametrize("factor", [1.01, 0.99, -1.0, 0.0])
+def test_scaling_any_array_breaks_the_proof(field, factor):
+    certificate, _ = honest()
+    forged = replace(certificate, **{field: factor * getattr(certificate, field)})
+    assert not forged.verify()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda c: {"value": c.value * (1 + 1e-9)},
+        lambda c: {"value": np.inf},
+        lambda c: {"value": np.nan},
+        lambda c: {"epsilon": c.epsilon + 0.01},
+        lambda c: {"sizes": c.sizes + 0.5},
+        lambda c: {"sizes": c.sizes + 1},
+        lambda c: {"prior": np.arange(1.0, 9) / 36},
+        lambda c: {"workload": workloads.histogram(8)},
+        lambda c: {"multipliers": c.multipliers[:-1]},
+        lambda c: {"inverse": c.inverse[:-1]},
+        lambda c: {"multipliers": np.full(8, np.nan)},
+        lambda c: {"pairs": c.pairs - 1e-3},
+        lambda c: {"inverse": c.inverse + np.triu(np.ones((8, 8)), 1) * 1e-6},
+        lambda c: {"pairs": np.triu(c.pairs)},
+        lambda c: {"multipliers": np.roll(c.multipliers, 1)},
+        lambda c: {"diagonal": np.roll(c.diagonal, 1)},
+    ],
+)
+def test_changing_any_field_breaks_the_proof(change):
+    certificate, _ = honest()
+    assert certificate.verify()
+    assert not replace(certificate, **change(certificate)).verify()
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.sampled_from(ARRAYS), st.floats(-8, 1), st.integers(0, 2**32 - 1))
+def test_nothing_false_is_ever_proven(field, size, seed):
+    # Whatever the arrays hold, what they prove is true: at most what the best strategy attains.
+    certificate, best = SHARED
+    array = getattr(certificate, field)
+    noise = 10**size * np.abs(array).max() * np.random.default_rng(seed).standard_normal(array.shape)
+    if field in ("inverse", "pairs"):
+        noise = noise + noise.T
+    changed = array + noise
+    if field in ("pairs", "size_multipliers"):
+        changed = np.abs(changed)
+    assert replace(certificate, **{field: changed}).proven() <= best * (1 + 1e-9)
+
+
+@settings(max_examples=100, deadline=None)
+@given(kinds, st.integers(2, 7), st.floats(0.1, 5), st.integers(0, 2**32 - 1))
+def test_arrays_made_up_prove_no_more_than_brute_force(kind, n, epsilon, seed):
+    rng = np.random.default_rng(seed)
+    workload, D = WORKLOADS[kind](n), math.expm1(epsilon)
+    prior = rng.dirichlet(np.ones(n))
+    C = rng.standard_normal((n, n))
+    pairs = rng.random((n, n)) / D**2
+    certificate = Certificate(
+        workload,
+        epsilon,
+        prior,
+        0.0,
+        C @ C.T,
+        rng.uniform(0, 10 * n, n),
+        rng.standard_normal(n),
+        pairs + pairs.T,
+        np.array([1, 2]),
+        rng.random(2) / (1 + D**2),
+    )
+    assert certificate.proven() <= bound_by_brute_force(certificate) * (1 + 1e-9)
+
+
+SHARED = honest()
+
+
+# --- symmetric workloads --------------------------------------------------------------------------------------------
+
+SYMMETRIC = [
+    workloads.histogram(16),
+    workloads.all_marginals(4),
+    workloads.k_way_marginals(4, 2),
+    workloads.parity(4),
+    workloads.parity(5, 2),
+]
+
+
+@pytest.mark.parametrize("workload", SYMMETRIC, ids=repr)
+def test_schemes_have_the_eigenvalues_of_the_gram_matrix(workload):
+    scheme, gamma = scheme_of(workload)
+    K = scheme.eigenvalues
+    assert K @ K == pytest.approx(workload.n * np.eye(len(K)))  # both schemes are self-dual
+    spectrum = np.repeat(gamma, scheme.multiplicities.astype(int))
+    expected = np.linalg.eigvalsh(workload.gram_dense())
+    assert np.sort(spectrum) == pytest.approx(expected, abs=1e-9 * expected[-1])
+
+
+@pytest.mark.parametrize("epsilon", [0.25, 1.0, 3.0, 6.0])
+@pytest.mark.parametrize("workload", SYMMETRIC, ids=repr)
+def test_symmetric_certificates_agree_with_general_ones(workload, epsilon):
+    small, large = bounds.certificate(workload, epsilon), general(workload, epsilon)
+    assert isinstance(small, bounds.SymmetricCertificate)
+    assert isinstance(large, Certificate)
+    assert small.verify()
+    assert large.verify()
+    assert small.value == pytest.approx(large.value, rel=2.5e-3)
+    assert small.value >= large.value * (1 - 1e-5)
+
+
+@pytest.mark.parametrize("epsilon", [0.25, 1.0, 2.0, 3.0, 5.0])
+@pytest.mark.parametrize("n", [2, 8, 32, 1000])
+def test_subset_selection_is_certified_exactly(n, epsilon):
+    workload = workloads.histogram(n)
+    best = analysis.objective(mechanisms.create("subset_selection", n, epsilon), workload)
+    value = bounds.certificate(workload, epsilon).value
+    assert best * (1 - 1e-5) < value <= best * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("workload", [workloads.histogram(2**20), workloads.all_marginals(16)], ids=repr)
+def test_large_symmetric_workloads(workload):
+    certificate = bounds.certificate(workload, 1.0)
+    assert certificate.verify()
+    # At epsilon = 1 the centred SVD bound is all but attained there.
+    assert certificate.value == pytest.approx(bounds.centred_svd(workload, 1.0), rel=1e-5)
+
+
+@pytest.mark.parametrize("field", ["inverse", "multiplier", "diagonal", "pairs", "size_multipliers"])
+@pytest.mark.parametrize("factor", [1.01, 0.99, -1.0, 0.0, np.nan])
+def test_tampering_with_a_symmetric_certificate(field, factor):
+    certificate = symmetric_certificate(workloads.k_way_marginals(4, 2), 3.0)
+    forged = replace(certificate, **{field: factor * getattr(certificate, field)})
+    assert not forged.verify()
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from(["inverse", "multiplier", "diagonal", "pairs", "size_multipliers", "epsilon"]),
+    st.floats(-8, 1),
+    st.integers(0, 2**32 - 1),
+)
+def test_symmetric_certificates_prove_nothing_false(field, size, seed):
+    certificate, best = SHARED_SYMMETRIC
+    held = np.asarray(getattr(certificate, field), dtype=float)
+    changed = held + 10**size * np.abs(held).max() * np.random.default_rng(seed).standard_normal(held.shape)
+    if field == "epsilon":  # a larger epsilon allows more: what is proven for it holds for the smaller one
+        changed = certificate.epsilon + abs(float(changed) - certificate.epsilon)
+    if field in ("pairs", "size_multipliers"):
+        changed = np.abs(changed)
+    assert replace(certificate, **{field: changed}).proven() <= best * (1 + 1e-9)
+
+
+SHARED_SYMMETRIC = (
+    symmetric_certificate(workloads.histogram(8), 2.0),
+    analysis.objective(mechanisms.create("subset_selection", 8, 2.0), workloads.histogram(8)),
+)
+
+
+def test_other_workloads_have_no_scheme():
+    assert scheme_of(workloads.prefix(8)) is None
+    assert symmetric_certificate(workloads.prefix(8), 1.0) is None
+
+
+# --- the parts ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("blind", [False, True])
+@pytest.mark.parametrize("epsilon", [0.5, 3.0])
+def test_derivatives_of_the_barrier_equal_finite_differences(epsilon, blind):
+    rng = np.random.default_rng(0)
+    n, workload = 5, workloads.prefix(5)
+    relaxation = Relaxation(workload.gram_dense(), math.exp(epsilon), n * np.arange(1.0, 6) / 15, blind)
+    path = Path(relaxation, *starting_moments(relaxation, math.exp(epsilon)))
+    moments = path.point.moments
+    move = rng.random((n, n)) * moments.second
+    move, along = move + move.T, 0.3 * moments.mass
+    X = path.curvature()
+    second, mass, mu = path.gradient(X)
+    slope = np.vdot(second, move) + mass * along
+
+    def at(length):
+        moved = relaxation.moments(moments.mass + length * along, moments.second + length * move)
+        assert relaxation.information(moved) @ relaxation.reference == pytest.approx(np.ones(n))
+        return relaxation.point(moved, path.weight, path.cut_weight).barrier
+
+    h = 1e-4
+    assert (at(h) - at(-h)) / (2 * h) == pytest.approx(slope, rel=1e-4)
+    applied, applied_mass = path._hessian(X + relaxation.log_weight(path.weight) / 2 * path.point.inverse)(move, along)
+    bend = np.vdot(applied, move) + applied_mass * along
+    assert (at(h) + at(-h) - 2 * at(0)) / h**2 == pytest.approx(bend, rel=1e-3)
+    assert mu.shape == (n,)
+
+
+@pytest.mark.parametrize("epsilon", [0.001, 0.5, 2.0, 8.0, 20.0])
+@pytest.mark.parametrize("prior", [[1 / 6] * 6, [0.9, 0.02, 0.02, 0.02, 0.02, 0.02], [1, 0, 0, 0, 0, 0]])
+def test_starting_moments_are_inside(prior, epsilon):
+    workload, ratio = workloads.prefix(6), math.exp(epsilon)
+    relaxation = Relaxation(workload.gram_dense(), ratio, 6 * np.array(prior), False)
+    moments, weight = starting_moments(relaxation, ratio)
+    assert relaxation.point(moments, 1.0, 1.0) is not None
+    assert relaxation.information(moments) @ relaxation.reference == pytest.approx(np.ones(6))
+    assert weight > 0
+
+
+def test_stages_improve_and_can_be_stopped():
+    workload, seen, event = workloads.prefix(32), [], threading.Event()
+    full = bounds.certificate(workload, 2.0, callback=seen.append)
+    assert [p.round for p in seen] == list(range(1, len(seen) + 1))
+    assert all(a.value <= b.value for a, b in zip(seen, seen[1:], strict=False))
+    assert seen[-1].value == full.value < seen[-1].relaxation < 1.002 * full.value
+    event.set()
+    cancelled = bounds.certificate(workload, 2.0, cancel=event)
+    assert cancelled.verify()
+    assert cancelled.value == pytest.approx(bounds.centred_svd(workload, 2.0), rel=1e-6)
+    assert bounds.certificate(workload, 2.0, time_limit=0).value == cancelled.value
+
+
+@pytest.mark.parametrize("epsilon", [0.001, 8.0, 20.0])
+@pytest.mark.parametrize("n", [2, 3, 8])
+def test_extreme_epsilon(n, epsilon):
+    workload = workloads.prefix(n)
+    certificate = bounds.certificate(workload, epsilon)
+    assert certificate.verify()
+    best = design(workload, epsilon, time_limit=None, max_rounds=60).objective
+    assert bounds.centred_svd(workload, epsilon) * (1 - 1e-6) <= certificate.value <= best * (1 + 1e-9)
+
+
+# --- the worst case -------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=30, deadline=None)
+@given(kinds, st.integers(2, 20), st.floats(0.1, 4))
+def test_no_mechanism_has_a_smaller_worst_case(kind, n, epsilon):
+    workload = WORKLOADS[kind](n)
+    bound = bounds.worst_case_variance(workload, epsilon)
+    assert bound >= (bounds.centred_svd(workload, epsilon) - workload.trace) / n * (1 - 1e-9)
+    for name in ("randomized_response", "subset_selection", "hadamard", "hierarchical"):
+        assert bound <= analysis.worst_case_variance(mechanisms.create(name, n, epsilon), workload) * (1 + 1e-9)
+
+
+def test_the_worst_case_bound_uses_the_best_prior():
+    workload = workloads.prefix(16)
+    bound = bounds.worst_case_variance(workload, 1.0)
+
+    def at(prior):
+        value = bounds.centred_svd(workload, 1.0, prior) / 16 - prior @ workload.gram_diag
+        return float(value)
+
+    assert bound > 1.02 * at(UNIFORM[16])
+    rng = np.random.default_rng(0)
+    assert bound >= max(at(rng.dirichlet(np.full(16, c))) for c in (0.5, 1, 5, 50, 500) for _ in range(20)) - 1e-9
+
+
+@pytest.mark.parametrize("call", [bounds.certificate, bounds.worst_case_variance])
+def test_bad_epsilon_and_priors_are_refused(call):
+    with pytest.raises(ValueError, match="out of range"):
+        call(workloads.prefix(4), 0.0)
+    with pytest.raises(ValueError, match="each of the 4 types"):
+        bounds.certificate(workloads.prefix(4), 1.0, prior=np.full(3, 1 / 3))

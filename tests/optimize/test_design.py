@@ -1,0 +1,318 @@
+"""The certified-optimal optimiser: against every row enumerated (CVXPY), validity, determinism, its parts one by one."""
+
+import math
+import threading
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ldp_core import analysis, bounds, mechanisms, workloads
+from ldp_core.optimize import design, pricing
+from ldp_core.optimize.rows import RowSearch
+from ldp_core.optimize.starts import threshold_rows
+from ldp_core.optimize.symmetric import OrbitSearch, best_size
+from ldp_core.optimize.weights import BOLD, MONOTONE, Singular, update
+
+# Optima with all 2^n rows enumerated, n = 8, epsilon = 1.
+EXACT = {"histogram": 181.891, "prefix": 220.251, "all_range": 1220.185}
+LOW_RANK = {
+    "parity": workloads.parity(4, 2),
+    "k_way": workloads.k_way_marginals(4, 2),
+    "custom": workloads.custom(np.arange(10.0).reshape(2, 5) ** 0.5),
+}
+
+
+def all_rows(n, epsilon):
+    high = (np.arange(2**n)[:, None] >> np.arange(n)) & 1
+    return 1 + np.expm1(epsilon) * high
+
+
+def enumerated(workload, epsilon, prior=None):
+    """The least tr(M^-1 G) over measures on all two-valued rows, by an interior point solver."""
+    n = workload.n
+    rows = all_rows(n, epsilon)
+    masses = rows.sum(axis=1) if prior is None else n * rows @ prior
+    weights = cp.Variable(len(rows), nonneg=True)
+    outer = (rows[:, :, None] * rows[:, None, :] / masses[:, None, None]).reshape(len(rows), -1)
+    information = cp.reshape(outer.T @ weights, (n, n), order="C")
+    objective = cp.matrix_frac(workload.gram_root.T, (information + information.T) / 2)
+    problem = cp.Problem(cp.Minimize(objective), [rows.T @ weights == 1])
+    return float(problem.solve(solver="CLARABEL"))
+
+
+def plain_objective(strategy, workload, prior=None):
+    n = workload.n
+    masses = strategy.sum(axis=1) if prior is None else n * strategy @ prior
+    return float(
+        np.trace(np.linalg.pinv(strategy.T @ (strategy / masses[:, None]), rcond=1e-14) @ workload.gram_dense())
+    )
+
+
+def assert_valid(strategy, epsilon):
+    assert strategy.dtype == np.float64
+    assert (strategy > 0).all()
+    assert np.abs(strategy.sum(axis=0) - 1).max() <= 1e-12
+    ratio = (strategy.max(axis=1) / strategy.min(axis=1)).max()
+    assert ratio <= np.exp(epsilon)
+    assert np.log(ratio) <= epsilon
+
+
+@pytest.mark.parametrize("kind", EXACT)
+def test_exact_optima_of_eight_types(kind):
+    result = design(getattr(workloads, kind)(8), 1.0, time_limit=None, max_rounds=150)
+    assert_valid(result.strategy, 1.0)
+    assert result.objective == pytest.approx(EXACT[kind], rel=2e-5)
+
+
+@pytest.mark.parametrize("with_prior", [False, True])
+@pytest.mark.parametrize(("n", "epsilon"), [(4, 0.5), (5, 1.0), (5, 3.0)])
+@pytest.mark.parametrize("kind", ["prefix", "all_range", "histogram"])
+def test_is_the_optimum_over_all_rows(kind, n, epsilon, with_prior):
+    workload = getattr(workloads, kind)(n)
+    prior = np.arange(1.0, n + 1) / (n * (n + 1) / 2) if with_prior else None
+    result = design(workload, epsilon, time_limit=None, max_rounds=150, prior=prior)
+    assert_valid(result.strategy, epsilon)
+    assert result.objective == pytest.approx(plain_objective(result.strategy, workload, prior), rel=1e-9)
+    assert result.objective == pytest.approx(enumerated(workload, epsilon, prior), rel=2e-5)
+
+
+@pytest.mark.parametrize("epsilon", [0.25, 1.0, 4.0])
+@pytest.mark.parametrize("workload", [workloads.prefix(32), workloads.all_range(32)], ids=repr)
+def test_is_within_half_a_per_cent_of_the_certified_bound(workload, epsilon):
+    result = design(workload, epsilon, time_limit=None, max_rounds=250)
+    assert_valid(result.strategy, epsilon)
+    certified = bounds.certificate(workload, epsilon)
+    assert certified.verify()
+    assert certified.value <= result.objective < 1.005 * certified.value
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
+@pytest.mark.parametrize(
+    "workload",
+    [workloads.histogram(32), workloads.all_marginals(5), workloads.k_way_marginals(5, 3), workloads.parity(5)],
+    ids=repr,
+)
+def test_symmetric_workloads_are_solved_by_orbits(workload, epsilon):
+    result = design(workload, epsilon, time_limit=None, max_rounds=60)
+    assert_valid(result.strategy, epsilon)
+    assert result.objective == pytest.approx(plain_objective(result.strategy, workload), rel=1e-9)
+    certified = bounds.certificate(workload, epsilon).value
+    assert certified <= result.objective < 1.005 * certified
+
+
+def test_histogram_is_subset_selection_where_that_can_be_written_out():
+    workload = workloads.histogram(12)
+    result = design(workload, 1.0)
+    assert result.rounds == 0
+    assert len(result.strategy) == math.comb(12, best_size(12, math.e))
+    best = mechanisms.create("subset_selection", 12, 1.0)
+    assert result.objective == pytest.approx(analysis.objective(best, workload), rel=1e-12)
+    assert plain_objective(result.strategy, workload) == pytest.approx(result.objective, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", LOW_RANK)
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 3.0])
+def test_rank_deficient_workloads(name, epsilon):
+    workload = LOW_RANK[name]
+    assert len(workload.gram_root) < workload.n
+    uniform = np.full(workload.n, 1 / workload.n)
+    for prior in (None, uniform):  # a prior switches the orbits off
+        result = design(workload, epsilon, time_limit=None, max_rounds=150, prior=prior)
+        assert_valid(result.strategy, epsilon)
+        assert result.objective == pytest.approx(plain_objective(result.strategy, workload), rel=1e-5)
+        bound = bounds.certificate(workload, epsilon).value
+        assert bound <= result.objective < 1.03 * bound
+        mechanism = mechanisms.ExplicitMechanism("designed", result.strategy, epsilon)
+        assert analysis.objective(mechanism, workload) == pytest.approx(result.objective, rel=1e-5)
+
+
+def test_rank_deficient_search_survives_settling():
+    # Weights of rows that the workload does not need die out here, down to rows that cannot balance their columns.
+    workload = workloads.parity(5, 2)
+    search = RowSearch(workload, 3.0, np.ones(32), np.random.default_rng(0))
+    for _ in range(900):
+        search.round()
+    strategy, objective = search.finish(False)
+    assert_valid(strategy, 3.0)
+    assert objective == pytest.approx(2448.84, rel=1e-4)
+
+
+@pytest.mark.parametrize("epsilon", [0.001, 0.1, 8.0, 20.0])
+@pytest.mark.parametrize("workload", [workloads.prefix(2), workloads.prefix(7), workloads.histogram(3)], ids=repr)
+def test_is_valid_for_extreme_epsilon_and_small_domains(workload, epsilon):
+    result = design(workload, epsilon, time_limit=None, max_rounds=40)
+    assert_valid(result.strategy, epsilon)
+    assert bounds.centred_svd(workload, epsilon) <= result.objective * (1 + 1e-9)
+
+
+def test_a_prior_is_worth_having():
+    workload, prior = workloads.prefix(12), np.array([0.7, *np.full(11, 0.3 / 11)])
+    blind = design(workload, 1.0, time_limit=None, max_rounds=100)
+    informed = design(workload, 1.0, time_limit=None, max_rounds=100, prior=prior)
+    assert informed.objective < plain_objective(blind.strategy, workload, prior)
+    certified = bounds.certificate(workload, 1.0, prior=prior)
+    assert certified.verify()
+    assert certified.value <= informed.objective < 1.01 * certified.value
+
+
+@pytest.mark.parametrize("workload", [workloads.prefix(16), workloads.all_marginals(4)], ids=repr)
+def test_progress_is_monotone_and_carries_a_valid_strategy(workload):
+    seen = []
+
+    def watch(progress):
+        assert_valid(progress.strategy, 1.0)
+        assert plain_objective(progress.strategy, workload) == pytest.approx(progress.objective, rel=1e-9)
+        seen.append((progress.round, progress.seconds, progress.objective))
+
+    result = design(workload, 1.0, time_limit=None, max_rounds=12, callback=watch)
+    assert [s[0] for s in seen] == list(range(1, 13))
+    assert result.history == tuple(seen)
+    assert (np.diff([s[2] for s in seen]) <= 0).all()
+    assert result.objective <= seen[-1][2] * (1 + 1e-9)
+    assert (result.stopped, result.rounds) == ("rounds", 12)
+
+
+@pytest.mark.parametrize("workload", [workloads.prefix(12), workloads.all_marginals(4)], ids=repr)
+def test_is_deterministic_in_seed_and_rounds(workload):
+    one, again, other = (design(workload, 1.0, None, max_rounds=8, seed=seed) for seed in (3, 3, 4))
+    assert np.array_equal(one.strategy, again.strategy)
+    assert one.objective == again.objective
+    assert one.objective != other.objective
+
+
+def test_cancelling_and_time_stop_with_a_valid_strategy():
+    workload, event = workloads.prefix(24), threading.Event()
+    stopped = design(workload, 1.0, callback=lambda p: event.set() if p.round == 3 else None, cancel=event)
+    assert (stopped.stopped, stopped.rounds) == ("cancelled", 3)
+    assert_valid(stopped.strategy, 1.0)
+    at_once = design(workload, 1.0, cancel=lambda: True)
+    assert (at_once.stopped, at_once.rounds) == ("cancelled", 0)
+    assert_valid(at_once.strategy, 1.0)
+    timed = design(workload, 1.0, time_limit=0)
+    assert (timed.stopped, timed.rounds) == ("time", 0)
+    assert_valid(timed.strategy, 1.0)
+
+
+def test_converges_on_its_own():
+    result = design(workloads.prefix(4), 1.0, time_limit=None)
+    assert result.stopped == "converged"
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"epsilon": 0.0}, "out of range"),
+        ({"max_rounds": -1}, "max_rounds"),
+        ({"max_rounds": 1.5}, "max_rounds"),
+        ({"time_limit": float("nan")}, "time_limit"),
+        ({"prior": np.full(3, 1 / 3)}, "each of the 4 types"),
+        ({"prior": np.array([0.5, 0.6, -0.1, 0.0])}, "non-negative"),
+        ({"workload": workloads.prefix(4096)}, "too large"),
+    ],
+)
+def test_bad_input_is_refused_in_words(changes, words):
+    with pytest.raises(ValueError, match=words):
+        design(**{"workload": workloads.prefix(4), "epsilon": 1.0, **changes})
+
+
+# --- the parts ------------------------------------------------------------------------------------------------------
+
+
+def random_problem(n, seed):
+    rng = np.random.default_rng(seed)
+    root = rng.standard_normal((n, n))
+    high = np.vstack([np.eye(n, dtype=bool), rng.random((6 * n, n)) < 0.4])
+    rows = np.where(high, math.e, 1.0)
+    return root, rows, rng.dirichlet(np.ones(len(rows)))
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(2, 8), st.integers(0, 2**32 - 1), st.booleans())
+def test_updates_balance_the_columns_and_never_raise_the_objective(n, seed, with_prior):
+    root, rows, weights = random_problem(n, seed)
+    reference = n * np.random.default_rng(seed).dirichlet(np.ones(n)) if with_prior else np.ones(n)
+    floor, mu, before = np.zeros(len(rows)), None, np.inf
+    for round_ in range(6):
+        done = update(rows, rows @ reference, weights, root, mu, MONOTONE, floor)
+        assert done.weights @ rows == pytest.approx(np.ones(n), abs=1e-12)
+        assert done.weights.min() >= 0
+        information = rows.T @ (rows * (weights / (rows @ reference))[:, None])
+        expected = np.trace(np.linalg.inv(information) @ root.T @ root)
+        assert done.objective == pytest.approx(expected, rel=1e-6)
+        assert done.inverse_trace == pytest.approx(np.trace(np.linalg.inv(information)), rel=1e-6)
+        if round_ > 1:  # the first weights are not feasible
+            assert done.objective <= before * (1 + 1e-12)
+        weights, mu, before = done.weights, done.multipliers, done.objective
+
+
+def test_bold_updates_reach_the_same_optimum():
+    root, rows, weights = random_problem(6, 1)
+    ends = []
+    for power in (MONOTONE, BOLD):
+        w, mu = weights, None
+        for _ in range(400):
+            done = update(rows, rows.sum(axis=1), w, root, mu, power, np.zeros(len(rows)))
+            w, mu = done.weights, done.multipliers
+        ends.append(done.objective)
+    assert ends[0] == pytest.approx(ends[1], rel=1e-4)
+
+
+def test_update_refuses_rows_that_do_not_tell_types_apart():
+    rows = np.ones((5, 3))
+    with pytest.raises(Singular, match="independent rows"):
+        update(rows, rows.sum(axis=1), np.full(5, 0.2), np.eye(3), None, MONOTONE, np.zeros(5))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(2, 9), st.floats(0.1, 4), st.integers(0, 2**32 - 1))
+def test_climbing_ends_where_no_single_flip_helps(n, epsilon, seed):
+    rng = np.random.default_rng(seed)
+    root, D = rng.standard_normal((n, n)), math.expm1(epsilon)
+    X, reference = root.T @ root + np.ones((n, n)), rng.uniform(0.2, 2, n)
+    mu = rng.uniform(0.5, 2, n) * np.trace(X) / n
+    starts = rng.random((40, n)) < 0.5
+
+    def worth(high):
+        v = 1 + D * high
+        return np.einsum("ki,ij,kj->k", v, X, v) / (v @ reference) - v @ mu
+
+    found, gains = pricing.climb(starts, X, mu, reference, D)
+    v = 1 + D * found
+    assert (worth(found) >= worth(starts) - 1e-4 * (v @ mu)).all()
+    assert gains == pytest.approx(worth(found) / (v @ mu), abs=1e-4)
+    for u in range(n):
+        flipped = found.copy()
+        flipped[:, u] ^= True
+        assert (worth(flipped) <= worth(found) + 1e-4 * (v @ mu)).all()
+
+
+def test_first_rows_have_the_right_share_and_shape():
+    workload = workloads.prefix(32)
+    high = threshold_rows(workload.gram_dense(), math.e, 4000, np.random.default_rng(0))
+    assert high.mean() == pytest.approx(1 / (1 + math.e), abs=0.01)
+    together = np.corrcoef(high.T)
+    assert together[10, 11] > 0.4 > 0 > together[10, 31]
+
+
+@pytest.mark.parametrize("ratio", [1.1, math.e, 20.0, 1e6])
+@pytest.mark.parametrize("n", [2, 5, 30])
+def test_best_size_maximises_the_variance_of_rows_of_mean_one(n, ratio):
+    def variance(k):
+        row = np.array([ratio] * k + [1.0] * (n - k))
+        return np.var(row / row.mean())
+
+    assert variance(best_size(n, ratio)) == pytest.approx(max(variance(k) for k in range(1, n)))
+
+
+@pytest.mark.parametrize("workload", [workloads.histogram(30), workloads.parity(4, 2)], ids=repr)
+def test_orbits_count_their_rows(workload):
+    search = OrbitSearch(workload, 1.0, np.random.default_rng(0))
+    for _ in range(5):
+        search.round()
+    power = search._group.power(np.where(search._high, search._ratio, 1.0))
+    sizes = search._orbit_sizes(power)
+    for row, size in zip(search._high, sizes, strict=True):
+        assert len(np.unique(row[search._difference], axis=0)) == size
