@@ -47,8 +47,6 @@ MOST_NEWTON, MOST_CONJUGATE = 25, 300
 LOOSE, EXACT = (0.1, 1e-2), (1e-3, 1e-10)
 # Rounding: eigenvalues and products of n x n matrices are good to this many units in the last place, times n.
 ROUNDING = 32 * np.finfo(float).eps
-# Share of G's average diagonal added while optimising, where the workload is blind to some directions.
-RIDGE = 1e-7
 
 
 @dataclass(frozen=True)
@@ -230,9 +228,7 @@ def _diagonal_for(C: np.ndarray, G: np.ndarray, mu: np.ndarray, prior: np.ndarra
 def _stages(workload: Workload, epsilon: float, prior: np.ndarray, stop: Callable[[], bool]):
     """Certificates along the central path, each with the relaxation's objective there."""
     n, ratio, G = workload.n, np.exp(epsilon), workload.gram_dense()
-    if len(workload.gram_root) < n:
-        G = G + RIDGE * workload.trace / n * np.eye(n)
-    relaxation = Relaxation(G, ratio, n * prior)
+    relaxation = Relaxation(G, ratio, n * prior, blind=len(workload.gram_root) < n)
     path = Path(relaxation, *starting_moments(relaxation, ratio))
     goal = FINE if n <= FINE_TYPES else COARSE
     while not stop():
@@ -253,14 +249,16 @@ def _stages(workload: Workload, epsilon: float, prior: np.ndarray, stop: Callabl
 def _extracted(workload, epsilon, prior, path: Path, X: np.ndarray, mu: np.ndarray) -> Certificate:
     """The certificate from the multipliers of a point near the central path.
 
-    What is left of the form is meant to be ``Z = sum of kappa_k p_k p_k' + kappa (1, null)(1, null)'``. N takes up the
-    off-diagonal entries as far as it may be non-negative, Gamma the diagonal, and an even shift of mu the corner.
+    What is left of the form is meant to be ``Z = kappa (1, null)(1, null)'``, and a multiple of M^-1 more where log det M is
+    in the barrier. N takes up the off-diagonal entries as far as it may be non-negative, Gamma the diagonal, and an even
+    shift of mu the corner.
     """
     point, relaxation = path.point, path.relaxation
     n, D = relaxation.n, relaxation.spread
     kappas = path.cut_weight / point.cuts
     q = np.concatenate([[1.0], point.null])
     Z = (path.cut_weight / point.schur) * np.outer(q, q)
+    Z += bordered(relaxation.log_weight(path.weight) * point.inverse)
     cuts = np.zeros((n + 1, n + 1))
     for k, kappa in zip(relaxation.sizes, kappas, strict=True):
         cuts += kappa * size_form(k, n, D)

@@ -40,7 +40,7 @@ class Path:
     @property
     def gap(self) -> float:
         """How far the objective is above the relaxation's value at most, as a share, once on the central path."""
-        constraints = len(self.point.cuts) + 2
+        constraints = len(self.point.cuts) + (3 if self.relaxation.blind else 2)
         return constraints * self.relaxation.n**2 * self.weight / self.point.objective
 
     @property
@@ -70,7 +70,7 @@ class Path:
     def gradient(self, X: np.ndarray) -> tuple[np.ndarray, float, np.ndarray]:
         """Gradient of the barrier by the variables, and the multipliers mu (n,) of M r = 1."""
         point, relaxation = self.point, self.relaxation
-        second, first, mass = relaxation.pulled(-X)
+        second, first, mass = relaxation.pulled(-X - relaxation.log_weight(self.weight) * point.inverse)
         every_pair, every_type, whole = relaxation.cut_gradient(-self.cut_weight / point.cuts)
         share, p = -self.cut_weight / point.schur, point.null
         second += every_pair
@@ -83,6 +83,8 @@ class Path:
         """The Newton direction, to a relative ``tolerance``: conjugate gradients, preconditioned by the diagonal."""
         X = self.curvature()
         gradient, at_mass, _ = self.gradient(X)
+        # The Hessian of log det M has the form of that of tr(M^-1 G), with half its weight times M for G.
+        X = X + self.relaxation.log_weight(self.weight) / 2 * self.point.inverse
         apply = self._hessian(X)
         diagonal = self._hessian_diagonal(X)
         mass_diagonal = apply(np.zeros_like(gradient), 1.0)[1]
@@ -93,7 +95,10 @@ class Path:
         target = tolerance**2 * rz
         for _ in range(most_steps):
             q, q0 = apply(p, p0)
-            step = rz / (np.vdot(p, q) + p0 * q0)
+            bend = np.vdot(p, q) + p0 * q0
+            if not bend > 0:
+                break  # nothing but rounding is left of the residual
+            step = rz / bend
             x += step * p
             x0 += step * p0
             r -= step * q

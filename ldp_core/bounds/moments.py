@@ -54,9 +54,13 @@ class Point:
 
 
 class Relaxation:
-    """The relaxation of one problem: ``gram`` G (n, n), ``ratio`` E, ``reference`` r (n,)."""
+    """The relaxation of one problem: ``gram`` G (n, n), ``ratio`` E, ``reference`` r (n,).
 
-    def __init__(self, gram: np.ndarray, ratio: float, reference: np.ndarray):
+    ``blind`` says that G is rank-deficient: tr(M^-1 G) does not keep M regular then, and log det M joins the barrier.
+    """
+
+    def __init__(self, gram: np.ndarray, ratio: float, reference: np.ndarray, blind: bool):
+        self.blind = blind
         self.gram, self.spread, self.reference = np.asfortranarray(gram), ratio - 1, reference
         self.n = n = len(gram)
         middle = int(n / (ratio + 1))
@@ -88,14 +92,16 @@ class Relaxation:
     def point(self, moments: Moments, pair_weight: float, cut_weight: float) -> Point | None:
         """The barrier at ``moments``, None outside the relaxation.
 
-        ``tr(M^-1 G) - pair_weight * sum log T_ij - cut_weight * (sum log cuts + log(a - b'T^-1 b))``.
+        ``tr(M^-1 G) - pair_weight * sum log T_ij - cut_weight * (sum log cuts + log(a - b'T^-1 b))``, and for a ``blind``
+        relaxation ``- n pair_weight * log det M``.
         """
         second = np.array(moments.second, order="F")
         second[self._diagonal] = self.spread * moments.first
         cuts = self.cut_values(moments)
         if second.min() <= 0 or cuts.min() <= 0:
             return None
-        second_inverse, inverse = _inverse(second), _inverse(self.information(moments))
+        second_inverse, _ = _inverse(second)
+        inverse, log_determinant = _inverse(self.information(moments))
         if second_inverse is None or inverse is None:
             return None
         null = -blas.dsymv(1.0, second_inverse, moments.first)
@@ -107,7 +113,12 @@ class Relaxation:
         logs = np.log(second)
         pairs = logs.sum() - logs.trace()
         barrier = objective - pair_weight * pairs - cut_weight * (np.log(cuts).sum() + np.log(schur))
+        barrier -= self.log_weight(pair_weight) * log_determinant
         return Point(moments, inverse, half, objective, cuts, second_inverse, null, schur, float(barrier))
+
+    def log_weight(self, pair_weight: float) -> float:
+        """The barrier's weight of log det M."""
+        return self.n * pair_weight if self.blind else 0.0
 
     def pulled(self, F: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
         """Gradient of ``<F, M>`` (F symmetric) by (T, b, a): the adjoint of `information`."""
@@ -133,13 +144,13 @@ class Relaxation:
         return second, mass + self.n * float(mu.sum()), mu
 
 
-def _inverse(matrix: np.ndarray) -> np.ndarray | None:
-    """Inverse of a symmetric matrix, None where it is not positive definite."""
+def _inverse(matrix: np.ndarray) -> tuple[np.ndarray | None, float]:
+    """Inverse and log determinant of a symmetric matrix, None where it is not positive definite."""
     factor, failed = lapack.dpotrf(matrix, lower=1)
     if failed:
-        return None
+        return None, -np.inf
     inverse, _ = lapack.dpotri(factor, lower=1)
     lower = np.tril(inverse, -1)
     full = np.asfortranarray(lower + lower.T)
     full[np.diag_indices(len(full))] = inverse.diagonal()
-    return full
+    return full, 2 * float(np.log(factor.diagonal()).sum())
