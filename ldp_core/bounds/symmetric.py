@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ldp_core.bounds.schemes import Scheme, scheme_of
+from ldp_core.bounds.schemes import Scheme, cuts_of, scheme_of
 from ldp_core.privacy import check_epsilon
 from ldp_core.workloads import Workload
 
@@ -25,7 +25,7 @@ class SymmetricCertificate:
 
     The proof, by class: ``inverse`` (s+1,) eigenvalues of C on the characters, ``multiplier`` mu of every type,
     ``diagonal`` Gamma of every type, ``pairs`` (s+1,) entries of N on the classes of pairs (0 for equal types),
-    ``sizes`` k (c,) and ``size_multipliers`` kappa (c,).
+    ``sizes`` k (c,), ``subcubes`` (w, k) (e, 2) and ``cut_multipliers`` kappa (c + e,) of those `Cuts`.
     """
 
     workload: Workload
@@ -36,7 +36,8 @@ class SymmetricCertificate:
     diagonal: float
     pairs: np.ndarray
     sizes: np.ndarray
-    size_multipliers: np.ndarray
+    subcubes: np.ndarray
+    cut_multipliers: np.ndarray
 
     def verify(self) -> bool:
         """Whether ``value`` is proven by the stored numbers: signs, and the eigenvalues of one matrix by class."""
@@ -48,13 +49,12 @@ class SymmetricCertificate:
         if found is None:
             return -np.inf
         scheme, gamma = found
-        classes = np.shape(gamma)
-        arrays = (self.inverse, self.multiplier, self.diagonal, self.pairs, self.sizes, self.size_multipliers)
-        shapes = (classes, (), (), classes, np.shape(self.sizes), np.shape(self.sizes))
+        classes, cuts = np.shape(gamma), (np.size(self.sizes) + len(self.subcubes),)
+        arrays = (self.inverse, self.multiplier, self.diagonal, self.pairs, self.cut_multipliers)
+        shapes = (classes, (), (), classes, cuts)
         if any(np.shape(a) != s or not np.all(np.isfinite(a)) for a, s in zip(arrays, shapes, strict=True)):
             return -np.inf
-        whole = np.array_equal(self.sizes, np.rint(self.sizes))
-        if not whole or np.min(self.pairs) < 0 or np.min(self.size_multipliers, initial=0.0) < 0:
+        if np.min(self.pairs) < 0 or np.min(self.cut_multipliers, initial=0.0) < 0 or not self._cuts_valid(scheme):
             return -np.inf
         n, D = scheme.n, np.expm1(check_epsilon(self.epsilon))
         trace = float(scheme.multiplicities @ (self.inverse * gamma))
@@ -66,22 +66,33 @@ class SymmetricCertificate:
             return -np.inf
         return trace**2 / total * (1 - ROUNDING * len(gamma))
 
+    def _cuts_valid(self, scheme: Scheme) -> bool:
+        """Whether the cuts are whole numbers that make sense, and subcubes are used on binary attributes only."""
+        if not np.array_equal(self.sizes, np.rint(self.sizes)):
+            return False
+        if not len(self.subcubes):
+            return True
+        w, k = np.transpose(self.subcubes)
+        inside = self.workload.symmetry == "hamming" and w.min() >= 1 and w.max() < len(scheme.valencies)
+        return bool(inside and np.array_equal(w, np.rint(w)) and np.array_equal(k, 2 * np.rint(k / 2)))
+
     def _lowest(self, scheme: Scheme, gamma: np.ndarray, D: float) -> float:
         """A lower bound on the smallest eigenvalue of the form in (1, y), of which (1, 1'y / sqrt n) is one block."""
-        n, k, kappa = scheme.n, np.asarray(self.sizes, dtype=float), np.asarray(self.size_multipliers)
+        n, kappa = scheme.n, np.asarray(self.cut_multipliers)
+        cuts = cuts_of(scheme, D, self.sizes, self.subcubes)
         X = self.inverse**2 * gamma
-        taken = scheme.eigenvalues @ self.pairs
-        values = -X - taken + self.diagonal
+        classes = self.pairs + kappa @ cuts.pairs
+        taken = scheme.eigenvalues @ classes
         on_ones = self.multiplier * n - X[0]
-        corner = n * on_ones - D**2 * (kappa @ (k * (k + 1)))
-        side = np.sqrt(n) * (on_ones - D * self.diagonal / 2 + D * (kappa @ (k + 0.5)))
-        middle = on_ones - taken[0] + self.diagonal - n * kappa.sum()
+        corner = n * on_ones - kappa @ cuts.constant
+        side = np.sqrt(n) * (on_ones - D * self.diagonal / 2 - kappa @ cuts.linear / 2)
+        middle = on_ones - taken[0] + self.diagonal
         # The smaller eigenvalue of the 2 x 2 block, without the cancellation of the textbook formula where it is near 0.
         mean, half = (corner + middle) / 2, np.hypot((corner - middle) / 2, side)
         lowest = (corner * middle - side**2) / (mean + half) if mean > 0 else mean - half
-        size = n * (abs(on_ones) + X[0] + self.multiplier * n) + D**2 * (kappa @ (k + 1) ** 2) + n * kappa.sum()
-        size += np.abs(X).max() + np.abs(scheme.eigenvalues @ np.abs(self.pairs)).max() + (1 + D) * abs(self.diagonal)
-        return min(lowest, values[1:].min()) - ROUNDING * len(gamma) * size
+        size = n * (abs(on_ones) + X[0] + self.multiplier * n) + kappa @ (cuts.constant + n * np.abs(cuts.linear))
+        size += np.abs(X).max() + (np.abs(scheme.eigenvalues) @ classes).max() + (1 + D) * abs(self.diagonal)
+        return min(lowest, (self.diagonal - X - taken)[1:].min()) - ROUNDING * len(gamma) * size
 
 
 def symmetric_certificate(workload: Workload, epsilon: float) -> SymmetricCertificate | None:
@@ -104,15 +115,16 @@ class _Small:
         n, D, s = scheme.n, np.expm1(epsilon), len(gamma) - 1
         self._D = D
         v = scheme.valencies[1:]
-        middle = int(n / (D + 2))
-        self.sizes = np.array(sorted({k for k in (middle - 1, middle, middle + 1) if 1 <= k < n} or {1}), dtype=float)
+        self.sizes, self.subcubes = _cuts_for(workload, D)
+        self._cuts = cuts_of(scheme, D, self.sizes, self.subcubes)
         own = 2 * n + D
         self._b = np.concatenate([-v, [-float(n), 1.0]]) / own
         unit = np.eye(s + 2)
         self._tau = D * self._b + np.concatenate([v, [0.0, 0.0]])
         M = D * self._b + np.hstack([scheme.eigenvalues[1:, 1:], np.zeros((s, 2))])
-        k = self.sizes[:, None]
-        cuts = n * self._tau - (2 * k + 1) * D * n * self._b + k * (k + 1) * D**2 * unit[s]
+        cuts = n * (self._cuts.pairs[:, 1:] * v) @ np.eye(s, s + 2)
+        cuts += np.outer(n * (D * self._cuts.pairs[:, 0] + self._cuts.linear), self._b)
+        cuts += np.outer(self._cuts.constant, unit[s])
         self._linear = np.vstack([unit[:s], M, cuts])
         self._weights = np.concatenate([v, np.zeros(s), np.full(len(cuts), float(n))]) * n
         # Characters the workload is blind to still need m > 0: their share of the objective vanishes with the barrier.
@@ -188,19 +200,31 @@ class _Small:
 
     def _extracted(self, x: np.ndarray, tau: float) -> SymmetricCertificate:
         """C = M^-1, kappa and N from the centre, then the least Gamma and the least mu that leave the form non-negative."""
-        n, D, s, k = self._scheme.n, self._D, self._s, self.sizes
+        n, D, s, cuts = self._scheme.n, self._D, self._s, self._cuts
         _, linear, _ = self._values(x)
         inverse = np.concatenate([[1.0], 1 / linear[s : 2 * s]])
         pairs = np.concatenate([[0.0], tau / x[:s]])  # the weight of T_ij counts once for each ordered pair
         kappa = tau * self._weights[2 * s :] / linear[2 * s :]
         X = inverse**2 * self._gamma
-        taken = self._scheme.eigenvalues @ pairs
+        taken = self._scheme.eigenvalues @ (pairs + kappa @ cuts.pairs)
         gamma = float((X + taken)[1:].max())
         # With u = n mu - X_0 the block of the ones is [[n u - c, sqrt n (u + e)], [., u + f]]: its determinant is linear in u.
-        c = D**2 * (kappa @ (k * (k + 1)))
-        e = D * (kappa @ (k + 0.5)) - D * gamma / 2
-        f = gamma - taken[0] - n * kappa.sum()
+        c, e, f = kappa @ cuts.constant, -(D * gamma + kappa @ cuts.linear) / 2, gamma - taken[0]
         u = (c * f + n * e**2) / (n * f - c - 2 * n * e)
         mu = float(u + X[0]) / n
-        found = SymmetricCertificate(self._workload, self._epsilon, 0.0, inverse, mu, gamma, pairs, k, kappa)
+        arrays = (inverse, mu, gamma, pairs, self.sizes, self.subcubes, kappa)
+        found = SymmetricCertificate(self._workload, self._epsilon, 0.0, *arrays)
         return replace(found, value=max(0.0, found.proven()))
+
+
+def _cuts_for(workload: Workload, D: float) -> tuple[np.ndarray, np.ndarray]:
+    """Sizes (c,) and subcubes (e, 2) next to the share 1/(E + 1) of high entries that the centred SVD bound asks for."""
+    n, share = workload.n, 1 / (D + 2)
+    middle = int(n * share)
+    sizes = sorted({k for k in (middle - 1, middle, middle + 1) if 1 <= k < n} or {1})
+    subcubes = []
+    if workload.symmetry == "hamming":
+        for w in range(2, n.bit_length()):  # for w = 1 the polynomial is zero
+            even = 2 * int(2**w * share / 2)
+            subcubes += [(w, k) for k in (even - 2, even, even + 2) if 0 <= k <= 2**w - 2]
+    return np.array(sizes, dtype=float), np.reshape(np.array(subcubes, dtype=float), (-1, 2))

@@ -28,6 +28,8 @@ from ldp_core.workloads import Workload, walsh_hadamard
 FEWEST_ROWS, MOST_ROWS, ROWS_PER_TYPE = 2**13, 2**15, 128
 MOST_ENTRIES = 2**25
 STARTS = 64
+# Shares of entries flipped in rows held, to climb somewhere else from there.
+CHANGES = (1 / 64, 1 / 16, 1 / 4)
 UPDATES = 60
 NEW_SHARE = 0.1
 LEAST_GAIN = 1e-6
@@ -201,15 +203,17 @@ class OrbitSearch:
         return n // still.sum(axis=1)
 
     def _price(self) -> None:
-        """Climb from rows held and from changed ones; the multipliers of the columns are all L/n by symmetry."""
-        n = self._high.shape[1]
-        starts = self._high[self._rng.choice(len(self._high), min(STARTS, len(self._high)), replace=False)]
-        changed = starts ^ (self._rng.random(starts.shape) < 1 / 16)
+        """Climb from rows held, from changed ones and from random ones of any density. The multipliers of the columns are all
+        L/n by symmetry."""
+        n, rng = self._high.shape[1], self._rng
+        held = self._high[rng.choice(len(self._high), min(STARTS, len(self._high)), replace=False)]
+        changed = held ^ (rng.random(held.shape) < rng.choice(CHANGES, (len(held), 1)))
+        drawn = rng.random((STARTS, n)) < rng.random((STARTS, 1)) * rng.random((STARTS, 1)) / 2
         # Spectra of symmetric matrices are even, and for those transform and inverse differ by n only.
         column = self._group.spectrum(self._searched / self._m**2) / n
         level = np.full(n, (self._searched / self._m).sum() / n)
         found, gains = pricing.climb(
-            np.vstack([starts, changed]), column[self._difference], level, np.ones(n), self._ratio - 1
+            np.vstack([held, changed, drawn]), column[self._difference], level, np.ones(n), self._ratio - 1
         )
         found = np.unique(found[gains > LEAST_GAIN], axis=0)
         self._high = np.vstack([self._high, found])

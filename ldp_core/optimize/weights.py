@@ -95,6 +95,8 @@ def _balanced(
         balanced = scaled / slopes**power
         short = 1 - blas.dgemv(1.0, rows.T, balanced)
         error = np.abs(short).max()
+        if not np.isfinite(error):
+            raise Singular("the rows held cannot make all columns sum to 1: add independent rows.")
         if error <= SUM_TOLERANCE or (error < 10 * SUM_TOLERANCE and error >= previous):
             break
         if factor is None or step == 1 or error > STALE * previous:
@@ -104,9 +106,10 @@ def _balanced(
                 raise Singular("the rows held cannot make all columns sum to 1: add independent rows.")
         previous = error
         move, _ = lapack.dpotrs(factor, -short, lower=1)
-        length = _length(scaled, power, slopes, _images(rows, move), move.sum(), -short @ move, error)
+        turn = _images(rows, move)
+        length = _length(scaled, power, slopes, turn, move.sum(), -short @ move, error)
         mu = mu + length * move
-        slopes = _images(rows, mu)
+        slopes = slopes + length * turn
     return balanced, mu
 
 

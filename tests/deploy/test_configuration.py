@@ -300,7 +300,11 @@ def test_no_text_crashes_the_parser(text):
 @pytest.mark.parametrize(
     ("path", "value", "reason"),
     [
-        ("workload/kind", "prefx", "workload > kind: 'prefx' is not one of histogram, prefix, all_range, width_range, "),
+        (
+            "workload/kind",
+            "prefx",
+            "workload > kind: 'prefx' is not one of histogram, prefix, all_range, width_range, ",
+        ),
         ("workload/parameters/width", [1], "workload > parameters > width: a parameter must be a finite number"),
         ("mechanism/parameters/branching", None, "mechanism > parameters > branching: a parameter must be"),
         ("data/source", "web", "data: source 'web' is not one of sample, upload, declared"),
