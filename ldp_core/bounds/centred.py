@@ -31,7 +31,8 @@ def centred_root(gram: np.ndarray) -> np.ndarray:
     n = len(gram)
     values, vectors = linalg.eigh(centred_gram(gram, np.full(n, 1 / n)))
     roots = np.sqrt(np.maximum(values, 0) * n)
-    return (vectors * (roots + 1e-3 * roots.mean())) @ vectors.T
+    little = 1e-3 * roots.mean() or 1.0  # nothing is asked but the total
+    return (vectors * (roots + little)) @ vectors.T
 
 
 def high_share(ratio: float, n: int) -> float:

@@ -12,6 +12,11 @@ from ldp_core.bounds.schemes import scheme_of
 from ldp_core.privacy import check_epsilon
 from ldp_core.workloads import Workload
 
+ALIKE = ("exchangeable", "hamming", "translation")
+"""Symmetries of workloads that turn every type into every other: the uniform prior is then the least favourable one."""
+# The search for a prior leaves every type this share of the uniform one: none is lost for good.
+LEAST_SHARE = 1e-6
+
 
 def svd(workload: Workload, epsilon: float) -> float:
     """L >= (sum of singular values of W)^2 / e^epsilon (McKenna et al. 2020, Theorem 5.6)."""
@@ -47,21 +52,36 @@ def worst_case_variance(workload: Workload, epsilon: float, max_rounds: int = 20
     p gives a true bound, so how far the search gets decides only how strong it is. Where the symmetry of the workload makes all types alike
     the uniform p is best. At most ``max_rounds`` eigenvalue decompositions.
     """
+    return max(0.0, least_favourable_prior(workload, epsilon, max_rounds)[1])
+
+
+def least_favourable_prior(workload: Workload, epsilon: float, max_rounds: int = 200) -> tuple[np.ndarray, float]:
+    """The prior (n,) that makes the bound of `worst_case_variance` largest, and that bound (which may be negative).
+
+    The uniform one where it is best by symmetry, or where the search finds no larger bound that says anything.
+    """
     epsilon, n = check_epsilon(epsilon), workload.n
+    uniform = np.full(n, 1 / n)
     even = (centred_svd(workload, epsilon) - workload.trace) / n
-    if workload.symmetry in ("exchangeable", "hamming", "translation"):
-        return max(0.0, even)
+    if workload.symmetry in ALIKE:
+        return uniform, even
     G, spread = workload.gram_dense(), math.sinh(epsilon / 2) ** 2
+    scale = abs(even) or 1.0
+
+    def prior_of(x: np.ndarray) -> np.ndarray:
+        p = np.exp(x - x.max())
+        return (1 - LEAST_SHARE) * p / p.sum() + LEAST_SHARE / n
 
     def loss(x: np.ndarray) -> tuple[float, np.ndarray]:
-        """Minus the bound at p = softmax(x), and its gradient by x."""
-        p = np.exp(x - x.max())
-        p /= p.sum()
+        """Minus the bound at p = softmax(x), all but, and its gradient by x."""
+        p = prior_of(x)
         value, by_p = _prior_bound(G, p, spread)
-        return -value / even, -p * (by_p - p @ by_p) / even
+        q = p - LEAST_SHARE / n
+        return -value / scale, -q * (by_p - q @ by_p / q.sum()) / scale
 
     best = optimize.minimize(loss, np.zeros(n), jac=True, method="L-BFGS-B", options={"maxfun": max_rounds})
-    return max(0.0, even, -float(best.fun) * even)
+    value = -float(best.fun) * scale
+    return (prior_of(best.x), value) if value > max(even, 0.0) else (uniform, even)
 
 
 def _prior_bound(G: np.ndarray, p: np.ndarray, spread: float) -> tuple[float, np.ndarray]:

@@ -308,7 +308,7 @@ REGISTRY: dict[str, Spec] = {
             collector_cost="one count a report, then a matrix product",
             needs_workload=True,
             fitted=True,
-            domain_rule=_needs_entries(lambda n, epsilon: 16 * n),
+            domain_rule=optimized.domain_rule,
         ),
     )
 }

@@ -9,8 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator
 
 from ldp_core.workloads import Workload
+
+_ROW_ENTRIES = 2**22  # of queries written out at once
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,11 @@ class Estimate:
         """(n,) estimated users of each type, None when the reports do not identify them."""
         return self.estimated_counts if self.identified else None
 
+    @property
+    def total(self) -> float:
+        """The number of users as far as the estimate tells it: the sum of the counts, at least 0."""
+        return max(0.0, float(np.sum(self.estimated_counts)))
+
     def answers(self, workload: Workload, queries: np.ndarray | None = None) -> np.ndarray:
         """(p,) estimated answers in users, or those of the given query indices."""
         return workload.answers(self.estimated_counts, queries)
@@ -90,7 +98,9 @@ class Mechanism(Protocol):
     @property
     def bits_per_report(self) -> float: ...
     def variance_profile(self, workload: Workload) -> np.ndarray: ...
-    def query_variances(self, workload: Workload, counts: np.ndarray) -> np.ndarray: ...
+    def query_variances(
+        self, workload: Workload, counts: np.ndarray, queries: np.ndarray | None = None
+    ) -> np.ndarray: ...
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray: ...
     def aggregate(self, raw: np.ndarray) -> Reports: ...
     def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports: ...
@@ -99,13 +109,35 @@ class Mechanism(Protocol):
     def audit(self) -> Audit: ...
     def explain(self) -> str: ...
 
+    @property
+    def channel(self) -> np.ndarray | LinearOperator | None:
+        """(m, n) Q where reports keep how often each of m outputs was sent (see `tally`), so that they have a likelihood."""
+
+    def tally(self, reports: Reports) -> np.ndarray: ...
+
 
 class FromCovariance:
-    """Mixin for mechanisms that know the covariance of their estimated counts."""
+    """Mixin for mechanisms whose answers are linear in their estimated counts, with a known covariance."""
 
-    def query_variances(self, workload: Workload, counts: np.ndarray) -> np.ndarray:
-        """(p,) exact variance (squared users) of the answer to each query when the users are ``counts`` (n,)."""
-        return workload.query_variances(self.covariance(counts))
+    channel: np.ndarray | LinearOperator | None = None
+
+    def tally(self, reports: Reports) -> np.ndarray:
+        """(m,) how often each output was sent, in the order of the rows of `channel` (where there is one)."""
+        return reports.data
+
+    def query_variances(self, workload: Workload, counts: np.ndarray, queries: np.ndarray | None = None) -> np.ndarray:
+        """(p,) exact variance (squared users) of the answer to each query when the users are ``counts`` (n,), or of the
+        queries with the given indices: those need no n x n matrix where the mechanism has none."""
+        if queries is None:
+            return workload.query_variances(self.covariance(counts))
+        queries = np.asarray(queries, dtype=np.int64)
+        chunk = max(1, _ROW_ENTRIES // workload.n)
+        parts = [queries[start : start + chunk] for start in range(0, queries.size, chunk)]
+        return np.concatenate([self.linear_variances(workload.rows(part), counts) for part in parts] or [np.zeros(0)])
+
+    def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        """(q,) exact variance of ``rows`` (q, n) times the estimated counts when the users are ``counts`` (n,)."""
+        return np.einsum("qi,qi->q", rows @ self.covariance(counts), rows)
 
 
 @runtime_checkable

@@ -18,6 +18,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator
 
 from ldp_core.mechanisms.base import (
     Audit,
@@ -95,6 +96,15 @@ class ExchangeableMechanism(FromCovariance, ABC):
         np.fill_diagonal(C, own * x + other * (users - x))
         return C
 
+    def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        """(q,) exact variance of ``rows`` (q, n) times the estimated counts, in O(n) each."""
+        own, mixed, other, pair = self._moments()
+        x = np.asarray(counts, dtype=float)
+        users, sums, squares = x.sum(), rows.sum(axis=1), rows**2
+        # Every pair of types as if apart, then the diagonal put right.
+        apart = pair * users * (sums**2 - squares.sum(axis=1)) + 2 * (mixed - pair) * (rows @ x * sums - squares @ x)
+        return apart + (own - other) * (squares @ x) + other * users * squares.sum(axis=1)
+
     def information(self) -> np.ndarray:
         """(n, n) M = Q' D^-1 Q = A I + B 11', from M^-1 = I + sum_u Cov_u."""
         own, mixed, other, pair = self._moments()
@@ -151,6 +161,11 @@ class RandomizedResponse(ExchangeableMechanism):
     def _outputs(self) -> int:
         return self.n
 
+    @property
+    def channel(self) -> LinearOperator:
+        """(n, n) the strategy."""
+        return _direct_channel(self.n, self.p, self.q)
+
     def _strategy(self) -> np.ndarray:
         Q = np.full((self.n, self.n), self.q)
         np.fill_diagonal(Q, self.p)
@@ -198,6 +213,11 @@ class SubsetSelection(ExchangeableMechanism):
         super().__init__(n, epsilon, {"size": int(chosen)})
         self.size = k = int(chosen)
         self.p, self.q, self.both_own, self.both_other = _subset_moments(n, k, odds(self.epsilon))
+
+    @property
+    def channel(self) -> LinearOperator | None:
+        """Sets of one type are randomized response; of larger ones reports only keep how often each type was in one."""
+        return _direct_channel(self.n, self.p, self.q) if self.size == 1 else None
 
     @property
     def bits_per_report(self) -> float:
@@ -258,6 +278,15 @@ class SubsetSelection(ExchangeableMechanism):
             f"Each person reports a set of {self.size:,} of the {self.n:,} types. It holds their true type with "
             f"probability {self.p:.3g}; the rest of the set is drawn at random."
         )
+
+
+def _direct_channel(n: int, p: float, q: float) -> LinearOperator:
+    """(n, n) the strategy (p - q) I + q 11' of reporting one type."""
+
+    def apply(x: np.ndarray) -> np.ndarray:
+        return (p - q) * np.ravel(x) + q * x.sum()
+
+    return LinearOperator((n, n), matvec=apply, rmatvec=apply, dtype=float)
 
 
 def _subset_moments(n: int, k: int, E: float) -> tuple[float, float, float, float]:

@@ -1,7 +1,9 @@
 """Mechanisms given by an explicit strategy matrix: any finite set of outputs, any probabilities.
 
 Notation as in McKenna et al. 2020: Q (m, n) strategy, D = diag(Q 1), M = Q' D^-1 Q the information matrix, and
-R = M^-1 Q' D^-1 the optimal unbiased reconstruction of the counts (their Theorem 3.10 with W = I; answers are W R y).
+R = M^-1 Q' D^-1 the optimal unbiased reconstruction of the counts (their Theorem 3.10 with W = I; answers are W R y). With
+a prior p over the types, D_p = diag(n Q p) takes the place of D: R is then the unbiased reconstruction of least average
+variance under p, for every workload at once (their proof holds for any positive weights of the types).
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from ldp_core.bounds.centred import check_prior
 from ldp_core.mechanisms.base import (
     Audit,
     Estimate,
@@ -31,7 +34,10 @@ from ldp_core.workloads import Workload
 STRATEGY_ENTRIES = 2**25
 """Largest explicit strategy (256 MiB of float64)."""
 
+# Mass of an output that is never sent under the prior, as a share of its mass under the uniform one.
+LEAST_MASS = 1e-6
 _MULTINOMIAL_CELLS = 2**22  # outcomes drawn at once: bounds the memory of `simulate`
+_GUIDED_CELLS, _GUIDED_STEPS = 2**23, 4
 
 
 class ExplicitMechanism(FromCovariance):
@@ -41,8 +47,10 @@ class ExplicitMechanism(FromCovariance):
     ----------
     strategy : (m, n) array of probabilities, columns sum to one (within 1e-9), no row all zero.
     epsilon : the guarantee asked for; `audit` says what the probabilities deliver.
+    prior : (n,) the shares of the types for which the average variance is to be least, None for equal ones. Estimates are
+        unbiased whatever the users are.
 
-    Raises ValueError when ``strategy`` is not a matrix of conditional probabilities.
+    Raises ValueError when ``strategy`` is not a matrix of conditional probabilities, or ``prior`` no probabilities.
     """
 
     delta = 0.0
@@ -54,6 +62,7 @@ class ExplicitMechanism(FromCovariance):
         epsilon: float,
         parameters: Mapping[str, Any] | None = None,
         explanation: str = "",
+        prior: np.ndarray | None = None,
     ):
         self.name = name
         self.epsilon = check_epsilon(epsilon)
@@ -61,6 +70,10 @@ class ExplicitMechanism(FromCovariance):
         self.strategy = check_strategy(strategy)
         self.strategy.flags.writeable = False
         self._explanation = explanation
+        self.prior = None
+        if prior is not None:
+            self.prior = np.array(check_prior(prior, self.n))
+            self.prior.flags.writeable = False
 
     @property
     def n(self) -> int:
@@ -68,35 +81,47 @@ class ExplicitMechanism(FromCovariance):
 
     @cached_property
     def digest(self) -> str:
-        return digest_of(self.name, self.n, self.epsilon, self.parameters, self.strategy.tobytes())
+        content = self.strategy.tobytes() + (b"" if self.prior is None else b"prior" + self.prior.tobytes())
+        return digest_of(self.name, self.n, self.epsilon, self.parameters, content)
 
     @property
     def bits_per_report(self) -> float:
         """Whole bits that number the m outputs."""
         return float(max(1, math.ceil(math.log2(self.strategy.shape[0]))))
 
-    def information(self) -> np.ndarray:
-        """(n, n) M = Q' D^-1 Q; M 1 = 1."""
-        scaled = self.strategy / np.sqrt(self.strategy.sum(axis=1))[:, None]
+    def information(self, prior: np.ndarray | None = None) -> np.ndarray:
+        """(n, n) M_p = Q' D_p^-1 Q for ``prior`` p (n,), with M_p (n p) = 1; None is the uniform one: M 1 = 1."""
+        scaled = self.strategy / np.sqrt(self._masses(prior))[:, None]
         return scaled.T @ scaled
+
+    def _masses(self, prior: np.ndarray | None) -> np.ndarray:
+        """(m,) the diagonal of D_p, n times the probability of each output under ``prior``.
+
+        An output that is never sent under the prior gets a little mass: any positive one leaves R unbiased.
+        """
+        even = self.strategy.sum(axis=1)
+        if prior is None:
+            return even
+        masses = self.n * (self.strategy @ prior)
+        return np.where(masses > 0, masses, LEAST_MASS * even)
 
     @cached_property
     def _inverse(self) -> tuple[np.ndarray, np.ndarray | None]:
         """M^+ and, when Q does not identify every type, the projector onto what it does identify."""
-        M = self.information()
+        M = self.information(self.prior)
         factor, failed = linalg.lapack.dpotrf(M, lower=True)
         if not failed and linalg.lapack.dpocon(factor, np.abs(M).sum(axis=0).max(), uplo="L")[0] > 1e-10:
             return linalg.cho_solve((factor, True), np.eye(self.n)), None
         values, vectors = linalg.eigh(M)
         # Differences between types enter M squared: at epsilon = 0.001 an identified direction can be as small as 1e-12.
-        kept = values > 1e-13
+        kept = values > 1e-13 * values[-1]
         inverse = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
         return inverse, None if kept.all() else vectors[:, kept] @ vectors[:, kept].T
 
     @cached_property
     def reconstruction(self) -> np.ndarray:
-        """(n, m) R = M^+ Q' D^-1: column y is what one report y adds to the estimated counts."""
-        return self._inverse[0] @ (self.strategy / self.strategy.sum(axis=1)[:, None]).T
+        """(n, m) R = M_p^+ Q' D_p^-1: column y is what one report y adds to the estimated counts."""
+        return self._inverse[0] @ (self.strategy / self._masses(self.prior)[:, None]).T
 
     def supports(self, workload: Workload) -> str | None:
         """None, or why the workload cannot be answered: its rows must lie in the row space of Q (McKenna et al., Thm 3.10)."""
@@ -118,11 +143,21 @@ class ExplicitMechanism(FromCovariance):
             raise ValueError(reason)
         return self.strategy.T @ workload.quadratic(self.reconstruction.T) - workload.gram_diag
 
+    @property
+    def channel(self) -> np.ndarray:
+        """(m, n) the strategy: reports are the tally of its outputs."""
+        return self.strategy
+
     def covariance(self, counts: np.ndarray) -> np.ndarray:
         """(n, n) covariance of the estimated counts when the users are ``counts``: R diag(Qx) R' - diag(x)."""
         counts = np.asarray(counts, dtype=float)
         scaled = self.reconstruction * np.sqrt(self.strategy @ counts)
         return scaled @ scaled.T - np.diag(counts)
+
+    def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        """(q,) exact variance of ``rows`` (q, n) times the estimated counts: sum_y (r'R_y)^2 (Qx)_y - sum_u r_u^2 x_u."""
+        counts = np.asarray(counts, dtype=float)
+        return (rows @ self.reconstruction) ** 2 @ (self.strategy @ counts) - rows**2 @ counts
 
     @cached_property
     def _cumulative(self) -> np.ndarray:
@@ -133,11 +168,29 @@ class ExplicitMechanism(FromCovariance):
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users,) one output index a user. For simulation only: a client needs a secure random source."""
-        values = check_values(values, self.n)
-        m = self.strategy.shape[0]
-        position = np.searchsorted(self._cumulative, values + rng.random(values.size), side="right")
+        values, m = check_values(values, self.n), self.strategy.shape[0]
         # Adding the type rounds the uniform draw; keep the one-in-2^40 draw that rounds into its neighbour.
-        return np.clip(position - values * m, 0, m - 1)
+        draws = np.minimum(values + rng.random(values.size), np.nextafter(self.n, 0))
+        return np.clip(self._positions(draws) - values * m, 0, m - 1)
+
+    def _positions(self, draws: np.ndarray) -> np.ndarray:
+        """The first entry of `_cumulative` above each draw."""
+        cumulative, m = self._cumulative, self.strategy.shape[0]
+        if cumulative.size > _GUIDED_CELLS:
+            return np.searchsorted(cumulative, draws, side="right")
+        position = self._guide[(draws * m).astype(np.int64)].astype(np.int64)
+        below = np.flatnonzero(cumulative[position] <= draws)
+        for _ in range(_GUIDED_STEPS):
+            position[below] += 1
+            below = below[cumulative[position[below]] <= draws[below]]
+        position[below] = np.searchsorted(cumulative, draws[below], side="right")
+        return position
+
+    @cached_property
+    def _guide(self) -> np.ndarray:
+        """Where to begin looking for a draw, for every step of 1/m: on average one entry below (Chen and Asau 1974)."""
+        grid = np.arange(self.strategy.size) / self.strategy.shape[0]
+        return np.searchsorted(self._cumulative, grid, side="right").astype(np.int32)
 
     def aggregate(self, raw: np.ndarray) -> Reports:
         """Reports from output indices: how often each output was sent."""
@@ -145,19 +198,24 @@ class ExplicitMechanism(FromCovariance):
         return Reports(self.digest, raw.size, np.bincount(raw, minlength=self.strategy.shape[0]))
 
     def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
-        """Reports of ``counts`` (n,) users: one multinomial draw a type, whatever the number of users."""
+        """Reports of ``counts`` (n,) users: one multinomial draw a type, whatever the number of users, or one draw a user
+        where that is cheaper."""
         counts = check_counts(counts, self.n)
-        tally = np.zeros(self.strategy.shape[0], dtype=np.int64)
+        m, users = self.strategy.shape[0], int(counts.sum())
         present = np.flatnonzero(counts)
-        chunk = max(1, _MULTINOMIAL_CELLS // self.strategy.shape[0])
+        if users < present.size * m:
+            return self.aggregate(self.privatize(np.repeat(np.arange(self.n), counts), rng))
+        tally = np.zeros(m, dtype=np.int64)
+        chunk = max(1, _MULTINOMIAL_CELLS // m)
         for start in range(0, present.size, chunk):
             types = present[start : start + chunk]
             probabilities = self.strategy.T[types]
             tally += rng.multinomial(counts[types], probabilities / probabilities.sum(axis=1)[:, None]).sum(axis=0)
-        return Reports(self.digest, int(counts.sum()), tally)
+        return Reports(self.digest, users, tally)
 
     def estimate(self, reports: Reports) -> Estimate:
-        """The estimate of least total variance for users spread evenly over the types; unbiased on supported workloads."""
+        """The estimate of least total variance for users spread over the types like the prior (evenly without one); unbiased
+        on supported workloads, whatever the users are."""
         check_reports(reports, self.digest)
         return Estimate(self.reconstruction @ reports.data, unbiased=True, identified=self._inverse[1] is None)
 

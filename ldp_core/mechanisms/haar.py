@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator
 
 from ldp_core.mechanisms.base import (
     Audit,
@@ -28,6 +29,7 @@ from ldp_core.mechanisms.base import (
 from ldp_core.mechanisms.hrr import (
     attenuation,
     privatize_signs,
+    sign_channel,
     sign_probabilities,
     sign_sums,
     simulate_signs,
@@ -104,6 +106,37 @@ class Haar(FromCovariance):
             data.append(simulate_signs(types, range(m, 2 * m), self.epsilon, rng))
         return Reports(self.digest, int(counts.sum()), tuple(data))
 
+    @property
+    def channel(self) -> LinearOperator:
+        """(outputs of all levels, n) the strategy, by fast transforms."""
+        padded = self.tree.channel([self._level_channel(m) for m in self.blocks])
+
+        def forward(x: np.ndarray) -> np.ndarray:
+            return padded @ np.pad(np.ravel(x), (0, self.tree.n - self.n))
+
+        def adjoint(y: np.ndarray) -> np.ndarray:
+            return (padded.T @ np.ravel(y))[: self.n]
+
+        return LinearOperator((padded.shape[0], self.n), matvec=forward, rmatvec=adjoint, dtype=float)
+
+    def _level_channel(self, blocks: int) -> LinearOperator:
+        """Q of one level on its half blocks."""
+        signs = sign_channel(2 * blocks, range(blocks, 2 * blocks), self.epsilon)
+        order = self._signed(np.arange(2 * blocks), blocks)
+
+        def forward(halves: np.ndarray) -> np.ndarray:
+            types = np.empty(2 * blocks)
+            types[order] = np.ravel(halves)
+            return signs @ types
+
+        return LinearOperator(
+            signs.shape, matvec=forward, rmatvec=lambda y: (signs.T @ np.ravel(y))[order], dtype=float
+        )
+
+    def tally(self, reports: Reports) -> np.ndarray:
+        """(outputs of all levels,) how often each output was sent."""
+        return np.concatenate(reports.data)
+
     # --- estimates and their variance ---------------------------------------------------------------------------
 
     @cached_property
@@ -155,6 +188,18 @@ class Haar(FromCovariance):
         C = x.sum() * (self._gain**2 / len(self.blocks) * noise - c**2) + c * (x[:, None] + x)
         C[np.diag_indices(self.n)] -= x
         return C
+
+    def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        """(q,) exact variance of ``rows`` (q, n) times the estimated counts, without an n x n matrix."""
+        x, c = np.asarray(counts, dtype=float), 1 / self.tree.n
+        sums, noise = rows.sum(axis=1), np.zeros(len(rows))
+        halves = np.pad(rows, ((0, 0), (0, self.tree.n - self.n)))
+        for level in range(len(self.blocks)):
+            left, right = halves[:, 0::2], halves[:, 1::2]
+            noise += np.sum(((left - right) / 2 ** (level + 1)) ** 2, axis=1)
+            halves = left + right
+        isotropic = x.sum() * (self._gain**2 / len(self.blocks) * noise - (c * sums) ** 2)
+        return isotropic + 2 * c * sums * (rows @ x) - rows**2 @ x
 
     def audit(self) -> Audit:
         """Every output is one sign: sent as it is, or flipped."""

@@ -17,6 +17,7 @@ import math
 from functools import cached_property
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator
 
 from ldp_core.mechanisms.base import Estimate, Reports, check_counts, check_reports, check_values
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism
@@ -82,6 +83,23 @@ def simulate_signs(counts: np.ndarray, coefficients: range, epsilon: float, rng:
     return (true - flipped + flipped[:, ::-1]).ravel()
 
 
+def sign_channel(n: int, coefficients: range, epsilon: float) -> LinearOperator:
+    """(2 len(coefficients), n) Q of `privatize_signs` on ``n`` types, by fast transforms: no matrix."""
+    order, choices, a = coefficients.stop, len(coefficients), attenuation(epsilon)
+
+    def forward(x: np.ndarray) -> np.ndarray:
+        x = np.ravel(x)
+        signs = a * walsh_hadamard(np.pad(x, (0, order - n)))[coefficients.start :]
+        return np.stack([x.sum() + signs, x.sum() - signs], axis=1).ravel() / (2 * choices)
+
+    def adjoint(y: np.ndarray) -> np.ndarray:
+        y = np.ravel(y)
+        signs = np.pad(sign_sums(y), (coefficients.start, 0))
+        return (y.sum() + a * walsh_hadamard(signs)[:n]) / (2 * choices)
+
+    return LinearOperator((2 * choices, n), matvec=forward, rmatvec=adjoint, dtype=float)
+
+
 def sign_sums(tally: np.ndarray) -> np.ndarray:
     """(choices,) sum of the signs sent on each coefficient."""
     return tally[0::2] - tally[1::2]
@@ -134,6 +152,11 @@ class HadamardRandomizedResponse(ExchangeableMechanism):
         check_reports(reports, self.digest)
         signs = np.concatenate([[0.0], sign_sums(reports.data)])
         return Estimate(self._gain * walsh_hadamard(signs)[: self.n] + reports.users / self.order, unbiased=True)
+
+    @property
+    def channel(self) -> LinearOperator:
+        """(2(K - 1), n) the strategy as fast transforms."""
+        return sign_channel(self.n, self.coefficients, self.epsilon)
 
     def information(self) -> np.ndarray:
         """(n, n) M = Q' D^-1 Q of the explicit strategy. ValueError past `STRATEGY_ENTRIES` of it."""

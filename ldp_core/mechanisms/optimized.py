@@ -2,23 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ldp_core.mechanisms.explicit import ExplicitMechanism
-from ldp_core.optimize import design, projected_gradient
+from ldp_core.bounds import average_variance, equivalent_objective
+from ldp_core.mechanisms.exchangeable import SubsetSelection
+from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
+from ldp_core.mechanisms.orbits import OrbitMechanism
+from ldp_core.optimize import Progress, design, design_orbits, projected_gradient, worst_case_design
+from ldp_core.optimize.design import MOST_TYPES
+from ldp_core.optimize.orbits import MOST_TYPES as MOST_ORBIT_TYPES
 from ldp_core.workloads import Workload
+
+TARGETS = ("average", "worst_case")
+"""Whose variance `build_certified` makes least."""
 
 _EXPLANATION = (
     "Each person sends one of {outputs:,} reports; how likely each is for each type was fitted numerically so that the "
-    "answers to the chosen workload have the least total variance."
+    "answers to the chosen workload have the least total variance{aim}."
 )
 
 
-def from_strategy(name: str, strategy: np.ndarray, epsilon: float, parameters: dict[str, Any]) -> ExplicitMechanism:
-    """A fitted mechanism from a strategy that was optimised before (and saved)."""
-    return ExplicitMechanism(name, strategy, epsilon, parameters, _EXPLANATION.format(outputs=len(strategy)))
+def from_strategy(
+    name: str, strategy: np.ndarray, epsilon: float, parameters: dict[str, Any], prior: np.ndarray | None = None
+) -> ExplicitMechanism:
+    """A fitted mechanism from a strategy that was optimised before (and saved), with the prior it was optimised for."""
+    if parameters.get("target") == "worst_case":
+        aim = " that can be promised whatever the people are like"
+    else:
+        aim = "" if prior is None else " for people spread over the types as expected"
+    explanation = _EXPLANATION.format(outputs=len(strategy), aim=aim)
+    return ExplicitMechanism(name, strategy, epsilon, parameters, explanation, prior)
 
 
 def build_gradient(
@@ -52,15 +69,63 @@ def build_certified(
     seed: int = 0,
     max_rounds: int | None = None,
     time_limit: float | None = 10.0,
-    callback=None,
+    callback: Callable[[Progress], None] | None = None,
     cancel=None,
-) -> ExplicitMechanism:
+    target: str = "average",
+    prior: np.ndarray | None = None,
+) -> ExplicitMechanism | OrbitMechanism | SubsetSelection:
     """The best mechanism there is, within a per cent or so; see `ldp_core.optimize.design` for the parameters.
 
-    How close it is for sure tells `ldp_core.bounds.certificate`.
+    ``target`` says whose variance is made least: the "average" over the types, weighted by ``prior`` (n,) where that is
+    given, or that of the worst type ("worst_case"; see `ldp_core.optimize.worst_case_design`). ``callback(progress)`` gets
+    objectives on the scale of L, n times that variance + tr G, whatever the target is. How close to the best the mechanism
+    is for sure tells `ldp_core.bounds.certificate`, or `ldp_core.bounds.worst_case` with the mechanism's prior.
+
+    Past 2048 types no strategy is written out: workloads that treat all types alike get subset selection, their optimum, and
+    those over binary attributes an `ldp_core.mechanisms.orbits.OrbitMechanism`, without a prior.
     """
-    result = design(
-        workload, epsilon, time_limit=time_limit, max_rounds=max_rounds, seed=seed, callback=callback, cancel=cancel
-    )
+    if target not in TARGETS:
+        raise ValueError(f"target must be one of {', '.join(TARGETS)}, but is {target!r}.")
+    if workload.n > MOST_TYPES and prior is None and workload.symmetry == "exchangeable":
+        return SubsetSelection(workload.n, epsilon)
+    limits = {"time_limit": time_limit, "max_rounds": max_rounds, "seed": seed, "cancel": cancel}
+    if workload.n > MOST_TYPES and prior is None and workload.symmetry == "hamming":
+        found = design_orbits(workload, epsilon, callback=callback, **limits)
+        parameters = {"workload": workload.spec, "seed": seed, "rounds": found.rounds}
+        explanation = _EXPLANATION.format(outputs=len(found.high) * workload.n, aim="")
+        return OrbitMechanism("optimized", found.high, found.shares, epsilon, parameters, explanation)
+    if target == "worst_case":
+        if prior is not None:
+            raise ValueError("The worst case is the same for every prior: leave the prior out, or choose the average.")
+        result = worst_case_design(workload, epsilon, callback=callback, **limits)
+    else:
+        if prior is not None and callback is not None:
+            callback = _comparable(callback, workload, prior)
+        result = design(workload, epsilon, prior=prior, callback=callback, **limits)
     parameters = {"workload": workload.spec, "seed": seed, "rounds": result.rounds}
-    return from_strategy("optimized", result.strategy, epsilon, parameters)
+    if target != "average":
+        parameters["target"] = target
+    return from_strategy("optimized", result.strategy, epsilon, parameters, result.prior)
+
+
+def _comparable(
+    callback: Callable[[Progress], None], workload: Workload, prior: np.ndarray
+) -> Callable[[Progress], None]:
+    """``callback``, with objectives under a prior put on the scale of L."""
+
+    def pass_on(progress: Progress) -> None:
+        variance = average_variance(progress.objective, workload, prior)
+        callback(replace(progress, objective=equivalent_objective(variance, workload)))
+
+    return pass_on
+
+
+def domain_rule(n: int, epsilon: float, workload: Workload | None) -> str | None:
+    """Why no mechanism is designed for ``n`` types, None when one is."""
+    if 16 * n * n <= STRATEGY_ENTRIES:
+        return None
+    if workload is not None and workload.symmetry == "exchangeable":
+        return None
+    if workload is not None and workload.symmetry == "hamming" and n <= MOST_ORBIT_TYPES:
+        return None
+    return f"It needs a strategy matrix of about {16 * n:,} x {n:,} entries, too large to write out. Use coarser bins."

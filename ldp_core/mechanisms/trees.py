@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy import linalg
+from scipy.sparse.linalg import LinearOperator
 
 from ldp_core.mechanisms.base import Estimate
 from ldp_core.workloads import DENSE_TYPES, MATRIX_ENTRIES, AllRange, Histogram, Prefix, WidthRange, Workload
@@ -100,6 +102,38 @@ class Tree:
             value = average + variance * self.down(missing, variance.size)
         return value
 
+    def shares(self, rows: np.ndarray) -> list[np.ndarray]:
+        """(..., nodes) for each level, what ``rows`` (..., n) times the counts of `consistent` gives each node estimate: the
+        adjoint of `consistent`, in O(n)."""
+        combined, of_children = self._variances
+        weights, value = [], np.asarray(rows, dtype=float)
+        for variance, children in zip(combined, of_children, strict=True):
+            missing = self.up(variance * value) / children
+            weights.append(value - self.down(missing, variance.size))
+            value = missing
+        for level in range(self.height - 1, 0, -1):
+            variance = of_children[level - 1]
+            weights[level - 1] = weights[level - 1] + self.down(weights[level] / (1 + variance), self.sizes[level - 1])
+            weights[level] = weights[level] * variance / (1 + variance)
+        return weights
+
+    def channel(self, levels: Sequence[np.ndarray | LinearOperator]) -> LinearOperator:
+        """(outputs of all levels, n) Q where each user picks a level uniformly and sends an output by that level's Q."""
+        ends = np.cumsum([Q.shape[0] for Q in levels])
+
+        def forward(x: np.ndarray) -> np.ndarray:
+            nodes = self.aggregate(np.ravel(x))
+            return np.concatenate([Q @ z for Q, z in zip(levels, nodes, strict=True)]) / self.height
+
+        def adjoint(y: np.ndarray) -> np.ndarray:
+            total = np.zeros(1)
+            parts = np.split(np.ravel(y), ends[:-1])
+            for Q, part, size in zip(reversed(levels), reversed(parts), reversed(self.sizes), strict=True):
+                total = self.down(total, size) + Q.T @ part
+            return total / self.height
+
+        return LinearOperator((int(ends[-1]), self.n), matvec=forward, rmatvec=adjoint, dtype=float)
+
     def runs(
         self, low: np.ndarray, high: np.ndarray
     ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
@@ -157,6 +191,11 @@ class OrderedEstimate(Estimate):
 
     users: int
 
+    @property
+    def total(self) -> float:
+        """N, which was known."""
+        return float(self.users)
+
     @cached_property
     def _running(self) -> np.ndarray:
         return _totals(self.estimated_counts)
@@ -207,6 +246,27 @@ class RawTreeEstimate(OrderedEstimate):
         ends = intervals(workload, queries)
         return super().answers(workload, queries) if ends is None else self.ranges(*ends)
 
+    def fitted(self, workload: Workload) -> np.ndarray:
+        """(n,) the counts whose answers come closest to the raw ones, by least squares over all queries.
+
+        ValueError for ranges on more than `DENSE_TYPES` types.
+        """
+        if isinstance(workload, Prefix):
+            return np.diff(self.answers(workload), prepend=0.0)
+        if intervals(workload, np.zeros(0, dtype=np.int64)) is None or isinstance(workload, Histogram):
+            return self.estimated_counts
+        check_dense(workload.n, "Fitting counts to raw answers")
+        steps = np.zeros(workload.n + 1)  # of W'a, in which every answer counts at all types of its range
+        for low, high, answers in self._in_batches(workload):
+            steps += np.bincount(low, answers, workload.n + 1) - np.bincount(high + 1, answers, workload.n + 1)
+        return linalg.solve(workload.gram_dense(), np.cumsum(steps[:-1]), assume_a="pos")
+
+    def _in_batches(self, workload: Workload) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """First and last types of all ranges of ``workload``, and their raw answers."""
+        for start in range(0, workload.num_queries, QUERIES_AT_ONCE):
+            low, high = intervals(workload, np.arange(start, min(start + QUERIES_AT_ONCE, workload.num_queries)))
+            yield low, high, self.ranges(low, high)
+
     def squared_error(self, workload: Workload, counts: np.ndarray) -> float:
         """Squared error summed over all queries (squared users); for ranges every answer is formed, a batch at a time."""
         if intervals(workload, np.zeros(0, dtype=np.int64)) is None:
@@ -217,7 +277,6 @@ class RawTreeEstimate(OrderedEstimate):
                 'the queries you need, or use reconstruction "consistent".'
             )
         truth, error = _totals(counts), 0.0
-        for start in range(0, workload.num_queries, QUERIES_AT_ONCE):
-            low, high = intervals(workload, np.arange(start, min(start + QUERIES_AT_ONCE, workload.num_queries)))
-            error += float(np.sum((self.ranges(low, high) - truth[high + 1] + truth[low]) ** 2))
+        for low, high, answers in self._in_batches(workload):
+            error += float(np.sum((answers - truth[high + 1] + truth[low]) ** 2))
         return error

@@ -8,6 +8,19 @@ entries of one type are contiguous in memory.
 
 from ldp_core.optimize.design import design
 from ldp_core.optimize.gradient import Optimized, Progress, projected_gradient
+from ldp_core.optimize.orbits import OrbitDesign, design_orbits
 from ldp_core.optimize.projection import Projection, project
+from ldp_core.optimize.worst_case import WorstCaseOptimized, worst_case_design
 
-__all__ = ["Optimized", "Progress", "Projection", "design", "project", "projected_gradient"]
+__all__ = [
+    "Optimized",
+    "OrbitDesign",
+    "Progress",
+    "Projection",
+    "WorstCaseOptimized",
+    "design",
+    "design_orbits",
+    "project",
+    "projected_gradient",
+    "worst_case_design",
+]

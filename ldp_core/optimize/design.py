@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from ldp_core.optimize import symmetric
 from ldp_core.optimize.gradient import Optimized, Progress
 from ldp_core.optimize.rows import RowSearch
 from ldp_core.privacy import check_epsilon
+from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload
 
 MOST_TYPES = 2048
@@ -46,21 +48,45 @@ def design(
     tells `ldp_core.bounds.certificate`.
 
     ``epsilon`` in nats, ``time_limit`` in seconds, ``prior`` (n,) the expected shares of the types: the objective is then
-    ``tr(M_p^-1 G)``, ``M_p = sum_y q_y q_y' / (n q_y'p)``, the average over the prior. ``callback(progress)`` is called
-    every round; ``cancel`` is a zero-argument callable or an event (anything with ``is_set``). The best strategy seen is
-    returned, its columns summing to 1 within 1e-12 and its rows within e^epsilon as stored. Deterministic in (seed,
-    max_rounds): time and cancelling only stop the search.
+    ``tr(M_p^-1 G)``, ``M_p = sum_y q_y q_y' / (n q_y'p)``, the average over the prior (and on a scale of its own: see
+    `ldp_core.bounds.average_variance`). ``callback(progress)`` is called every round; ``cancel`` is a zero-argument callable
+    or an event (anything with ``is_set``). The best strategy seen is returned, its columns summing to 1 within 1e-12 and its
+    rows within e^epsilon as stored. Deterministic in (seed, max_rounds): time and cancelling only stop the search.
 
     Raises ValueError for an epsilon, sizes or a prior out of range, and above 2048 types.
     """
-    epsilon = check_epsilon(epsilon)
-    _check_limits(workload, time_limit, max_rounds)
-    reference = workload.n * check_prior(prior, workload.n)
     started = time.perf_counter()
-    cancelled = getattr(cancel, "is_set", cancel) or (lambda: False)
-    rng = np.random.default_rng(seed)
-    search = _search(workload, epsilon, reference, rng, prior is None)
+    epsilon = check_epsilon(epsilon)
+    check_limits(workload, time_limit, max_rounds)
+    reference = workload.n * check_prior(prior, workload.n)
+    with blas_threads(workload.n):
+        search = _search(workload, epsilon, reference, np.random.default_rng(seed), prior is None)
+        run = drive(search, started, time_limit, max_rounds, callback, cancel)
+    return Optimized(*run.found, run.history, len(run.history), run.seconds, epsilon, seed, run.stopped, prior)
 
+
+@dataclass(frozen=True)
+class Run:
+    """What a search came to: the strategy ``found`` and its objective, and how it went (see `Optimized`)."""
+
+    found: tuple[np.ndarray, float]
+    history: tuple[tuple[int, float, float], ...]
+    seconds: float
+    stopped: Literal["converged", "rounds", "time", "cancelled"]
+
+
+def drive(
+    search: Search,
+    started: float,
+    time_limit: float | None,
+    max_rounds: int | None,
+    callback: Callable[[Progress], None] | None,
+    cancel: object | None,
+    window: int = WINDOW,
+) -> Run:
+    """Rounds of ``search`` until ``window`` of them gain next to nothing or it is told to stop; the clock began at
+    ``started``."""
+    cancelled = getattr(cancel, "is_set", cancel) or (lambda: False)
     history: list[tuple[int, float, float]] = []
     recent = [search.best.objective]
     stopped = "converged"
@@ -72,7 +98,7 @@ def design(
             stopped = "time"
         elif max_rounds is not None and len(history) >= max_rounds:
             stopped = "rounds"
-        elif len(recent) > WINDOW and recent[-1] > recent[-1 - WINDOW] * (1 - SETTLED):
+        elif len(recent) > window and recent[-1] > recent[-1 - window] * (1 - SETTLED):
             break
         if stopped != "converged":
             break
@@ -82,9 +108,8 @@ def design(
         history.append((len(history) + 1, seconds, search.best.objective))
         if callback is not None:
             callback(Progress(len(history), max_rounds or 0, seconds, search.best.objective, search.best))
-    strategy, objective = search.finish(stopped == "cancelled")
-    seconds = time.perf_counter() - started
-    return Optimized(strategy, objective, tuple(history), len(history), seconds, epsilon, seed, stopped)
+    found = search.finish(stopped == "cancelled")
+    return Run(found, tuple(history), time.perf_counter() - started, stopped)
 
 
 class Best(Protocol):
@@ -116,12 +141,16 @@ def _search(
     return symmetric.OrbitSearch(workload, epsilon, rng)
 
 
-def _check_limits(workload: Workload, time_limit: float | None, max_rounds: int | None) -> None:
+def check_limits(workload: Workload, time_limit: float | None, max_rounds: int | None) -> None:
     if workload.n > MOST_TYPES:
         raise ValueError(
             f"A strategy matrix for {workload.n:,} types would be too large to design; at most {MOST_TYPES:,} are. Use "
             "coarser bins, or a closed-form mechanism such as subset selection."
         )
+    check_budget(time_limit, max_rounds)
+
+
+def check_budget(time_limit: float | None, max_rounds: int | None) -> None:
     if time_limit is not None and not time_limit >= 0:
         raise ValueError(f"time_limit must be a number of seconds from 0 up, but is {time_limit}: None means no limit.")
     if max_rounds is not None and (max_rounds != int(max_rounds) or max_rounds < 0):

@@ -8,16 +8,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from ldp_core.optimize.descent import Descent, Point, random_start, start_from
 from ldp_core.privacy import check_epsilon
+from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload
 
 # Most cases settle before; at n = 512, where none does, the last half of the rounds gains 0.2 %.
 DEFAULT_ROUNDS = 1000
-# Up to this many types a second BLAS thread gains little, and where another process wants the core it costs a lot.
-ONE_THREAD = 256
 # A descent has settled when this many rounds gain less than this share of the objective ...
 WINDOW = 20
 SETTLED = 1e-3
@@ -48,7 +46,8 @@ class Optimized:
     """A designed strategy and how it was found.
 
     ``strategy`` (m, n) has columns summing to 1 and rows within a factor e^epsilon, as stored; ``objective`` is
-    ``L = tr(M^-1 G)`` in squared users; ``history`` holds (round, seconds, best objective) for every round.
+    ``L = tr(M^-1 G)`` in squared users; ``history`` holds (round, seconds, best objective) for every round. ``prior`` (n,) is
+    the one its reconstruction is to be the best for (see `ldp_core.mechanisms.ExplicitMechanism`), None the uniform one.
     """
 
     strategy: np.ndarray
@@ -59,6 +58,7 @@ class Optimized:
     epsilon: float
     seed: int
     stopped: Literal["converged", "rounds", "time", "cancelled"]
+    prior: np.ndarray | None = None
 
 
 def projected_gradient(
@@ -103,7 +103,7 @@ def projected_gradient(
     else:
         raise ValueError("initial fixes the number of rows: give rows or initial, not both.")
 
-    with threadpool_limits(limits=1 if workload.n <= ONE_THREAD else None, user_api="blas"):
+    with blas_threads(workload.n):
         search = _Search(Descent(root, epsilon, start), rng)
         history: list[tuple[int, float, float]] = []
         stopped = "converged"

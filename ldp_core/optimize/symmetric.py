@@ -19,8 +19,9 @@ from itertools import combinations
 import numpy as np
 
 from ldp_core.optimize import pricing
+from ldp_core.optimize.levels import LevelSearch, images
 from ldp_core.optimize.starts import threshold_rows
-from ldp_core.optimize.weights import BOLD
+from ldp_core.optimize.weights import fitted_shares
 from ldp_core.privacy import odds
 from ldp_core.workloads import Workload, walsh_hadamard
 
@@ -30,12 +31,12 @@ MOST_ENTRIES = 2**25
 STARTS = 64
 # Shares of entries flipped in rows held, to climb somewhere else from there.
 CHANGES = (1 / 64, 1 / 16, 1 / 4)
-UPDATES = 60
+# Rounds that permute attributes too, before, and images of their base rows where so many translations leave them as they are.
+LEVEL_ROUNDS, IMAGES, SMALL_ORBIT = 20, 120, 8
+UPDATES = 30
 NEW_SHARE = 0.1
 LEAST_GAIN = 1e-6
 RIDGE = 1e-9
-# Randomized response keeps at least this share of the probability, so that no character is ever lost.
-LEAST_SHARE = 1e-7
 
 
 @dataclass(frozen=True)
@@ -76,19 +77,25 @@ class Written:
 
 @dataclass(frozen=True)
 class Orbits:
-    """Base rows ``high`` (b, n), the ``shares`` (b,) of probability of their orbits, and the objective."""
+    """Base rows ``high`` (b, n), the ``shares`` (b,) of probability of their orbits, which translations leave a base row as it
+    is (``still``, (b, n) booleans), and the objective."""
 
     high: np.ndarray
     shares: np.ndarray
+    still: np.ndarray
     ratio: float
     difference: np.ndarray
     objective: float
 
     def rows(self) -> tuple[np.ndarray, np.ndarray]:
         """All different rows (k, n) of the orbits and their weights (k,)."""
-        n = self.high.shape[1]
-        moved = self.high[:, self.difference.T].reshape(-1, n)
-        weights = np.repeat(self.shares / np.where(self.high, self.ratio, 1.0).sum(axis=1), n)
+        types = np.arange(self.high.shape[1])
+        # One translation of each coset of those that change nothing.
+        shifts = [np.flatnonzero(self.difference[:, still].min(axis=1) == types) for still in self.still]
+        sizes = np.array([len(part) for part in shifts])
+        moved = np.concatenate([row[self.difference[:, part].T] for row, part in zip(self.high, shifts, strict=True)])
+        masses = np.where(self.high, self.ratio, 1.0).sum(axis=1)
+        weights = np.repeat(self.shares * len(types) / (sizes * masses), sizes)
         _, first, place = np.unique(np.packbits(moved, axis=1), axis=0, return_index=True, return_inverse=True)
         return moved[first], np.bincount(place.ravel(), weights)
 
@@ -150,11 +157,25 @@ class OrbitSearch:
         column = workload.apply_gram(first)
         self._gamma = self._group.spectrum(column)
         self._searched = self._gamma + RIDGE * self._gamma.mean()
-        high = threshold_rows(column[self._difference], self._ratio, STARTS, rng)
+        high = self._starts(workload, epsilon, column)
         self._high = np.vstack([first[None] > 0, high[high.any(axis=1) & ~high.all(axis=1)]])
+        self._power = self._powers(self._high)
         self._shares = np.full(len(self._high), 1 / len(self._high))
         self._update()
         self.best = self._mixture()
+
+    def _starts(self, workload: Workload, epsilon: float, column: np.ndarray) -> np.ndarray:
+        """Base rows to begin with. Over binary attributes, rows of small orbits come from the design that permutes attributes
+        too, with their images; there are too few of the others for an even choice, and they find their own shape."""
+        drawn = threshold_rows(column[self._difference], self._ratio, STARTS, self._rng)
+        if workload.symmetry != "hamming":
+            return drawn
+        search = LevelSearch(workload, epsilon, self._rng)
+        for _ in range(LEVEL_ROUNDS):
+            search.round()
+        small = self._still(self._powers(search.best.high)).sum(axis=1) >= SMALL_ORBIT
+        few = np.where(small, IMAGES, 1)
+        return np.vstack([drawn, images(search.best, few, self._rng)])
 
     def round(self) -> None:
         """New base rows, then many updates of the shares (they cost next to nothing)."""
@@ -169,38 +190,30 @@ class OrbitSearch:
 
     def _mixture(self) -> Orbits:
         objective = float((self._gamma / self._m).sum())
-        return Orbits(self._high, self._shares, self._ratio, self._difference, objective)
+        return Orbits(self._high, self._shares, self._still(self._power), self._ratio, self._difference, objective)
+
+    def _powers(self, high: np.ndarray) -> np.ndarray:
+        return self._group.power(np.where(high, self._ratio, 1.0))
 
     def _update(self) -> None:
         """Many updates, after half of which the lightest orbits beyond the most rows leave."""
-        power = self._group.power(np.where(self._high, self._ratio, 1.0))
-        energies = power / power[:, :1]  # the trivial character's is (1'v)^2
-        shares = self._fitted(self._shares, energies)
+        energies = self._power / self._power[:, :1]  # the trivial character's is (1'v)^2
+        shares = fitted_shares(self._shares, energies, self._searched, UPDATES)
         heavy = np.argsort(-shares, kind="stable")
         heavy = np.concatenate([[0], heavy[heavy != 0]])
-        kept = np.sort(heavy[np.cumsum(self._orbit_sizes(power)[heavy]) <= self._most_rows])
-        self._high, energies = self._high[kept], energies[kept]
-        self._shares = self._fitted(shares[kept], energies)
+        sizes = energies.shape[1] // self._still(self._power).sum(axis=1)
+        kept = np.sort(heavy[np.cumsum(sizes[heavy]) <= self._most_rows])
+        self._high, self._power, energies = self._high[kept], self._power[kept], energies[kept]
+        self._shares = fitted_shares(shares[kept], energies, self._searched, UPDATES)
         self._m = self._shares @ energies
 
-    def _fitted(self, shares: np.ndarray, energies: np.ndarray) -> np.ndarray:
-        """Multiplicative updates as in `weights`: with all prices equal, only their sum needs restoring."""
-        for _ in range(UPDATES // 2):
-            m = shares @ energies
-            shares = shares * (energies @ (self._searched / m**2)) ** BOLD
-            shares /= shares.sum()
-            shares[0] = max(shares[0], LEAST_SHARE)
-        return shares / shares.sum()
+    def _still(self, power: np.ndarray) -> np.ndarray:
+        """(k, n) which translations leave the base rows as they are: their orbits hold n over so many different rows.
 
-    def _orbit_sizes(self, power: np.ndarray) -> np.ndarray:
-        """How many different rows the orbits hold: n over the translations that leave the base row as it is.
-
-        A translation that moves it changes two entries or more, and lowers the autocorrelation by (E - 1)^2 or more.
+        A translation that moves a row changes two entries or more, and lowers the autocorrelation by (E - 1)^2 or more.
         """
-        n = power.shape[1]
-        correlation = self._group.spectrum(power) / n
-        still = correlation > correlation[:, :1] - 0.5 * (self._ratio - 1) ** 2
-        return n // still.sum(axis=1)
+        correlation = self._group.spectrum(power) / power.shape[1]
+        return correlation > correlation[:, :1] - 0.5 * (self._ratio - 1) ** 2
 
     def _price(self) -> None:
         """Climb from rows held, from changed ones and from random ones of any density. The multipliers of the columns are all
@@ -216,5 +229,5 @@ class OrbitSearch:
             np.vstack([held, changed, drawn]), column[self._difference], level, np.ones(n), self._ratio - 1
         )
         found = np.unique(found[gains > LEAST_GAIN], axis=0)
-        self._high = np.vstack([self._high, found])
+        self._high, self._power = np.vstack([self._high, found]), np.vstack([self._power, self._powers(found)])
         self._shares = np.concatenate([self._shares, np.full(len(found), NEW_SHARE * self._shares.mean())])

@@ -21,6 +21,8 @@ MAX_HALVINGS = 30
 # Powers of the ratio worth / price by which weights change: the majoriser's own, which never raises L, and a longer step.
 # From 1 on, weights that alone decide an eigenvalue of M would swing for ever: their worth falls with their square.
 MONOTONE, BOLD = 0.5, 0.8
+# Where row 0 is randomized response, it keeps at least this share of the probability, so that no direction is ever lost.
+LEAST_SHARE = 1e-7
 # A step that shrinks the error less than this means that the factored Hessian is out of date.
 STALE = 0.2
 
@@ -138,3 +140,14 @@ def _length(
 def _images(rows: np.ndarray, vector: np.ndarray) -> np.ndarray:
     """Rows times a vector, by the BLAS that everything else here uses (NumPy's has threads of its own)."""
     return blas.dgemv(1.0, rows.T, vector, trans=1)
+
+
+def fitted_shares(shares: np.ndarray, energies: np.ndarray, worth: np.ndarray, rounds: int) -> np.ndarray:
+    """Shares (k,) that make ``sum_j worth_j / m_j`` small, ``m = shares @ energies`` (k, c): the updates above where M is
+    diagonal and all columns alike, so that only the sum of the shares needs restoring. Row 0 is randomized response."""
+    for _ in range(rounds):
+        m = shares @ energies
+        shares = shares * (energies @ (worth / m**2)) ** BOLD
+        shares /= shares.sum()
+        shares[0] = max(shares[0], LEAST_SHARE)
+    return shares / shares.sum()

@@ -1,5 +1,7 @@
 """Explicit strategies against the definitions, computed naively."""
 
+import hashlib
+import json
 import math
 
 import numpy as np
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from ldp_core import workloads
-from ldp_core.mechanisms import ExplicitMechanism
+from ldp_core.mechanisms import ExplicitMechanism, Reports
 
 MAKERS = [workloads.histogram, workloads.prefix, workloads.all_range]
 
@@ -54,6 +56,67 @@ def test_no_unbiased_reconstruction_has_a_smaller_average(n, more, seed, maker):
     assert other @ Q == pytest.approx(np.eye(n), abs=1e-6)
     average = (Q.sum(axis=1) * ((W @ other) ** 2).sum(axis=0)).sum() / n - workload.trace / n
     assert mechanism.variance_profile(workload).mean() <= average * (1 + 1e-9)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(2, 6), st.integers(0, 5), st.integers(0, 2**32 - 1), st.sampled_from(MAKERS), st.booleans())
+def test_a_prior_is_weighted_least_squares(n, more, seed, maker, with_zeros):
+    rng = np.random.default_rng(seed)
+    Q, prior, workload = random_strategy(seed, n + more, n), rng.dirichlet(np.ones(n)), maker(n)
+    if with_zeros:
+        prior[0] = 0
+        prior /= prior.sum()
+    if np.linalg.cond(Q) > 1e4:  # a nearly singular draw would compare rounding errors
+        return
+    mechanism = ExplicitMechanism("custom", Q, 1.0, prior=prior)
+    root = np.sqrt(Q @ prior)
+    # Least squares where output y counts with variance (Qp)_y: independent of the information matrix.
+    expected = np.linalg.pinv(Q / root[:, None]) / root
+    assert mechanism.reconstruction == pytest.approx(expected, rel=1e-5, abs=1e-5 * np.abs(expected).max())
+    assert mechanism.reconstruction @ Q == pytest.approx(np.eye(n), abs=1e-6)
+    assert mechanism.information(prior) @ (n * prior) == pytest.approx(np.ones(n))
+    assert mechanism.information() == pytest.approx(mechanism_of(Q).information())
+    average = (Q @ prior) @ ((workload.matrix @ expected) ** 2).sum(axis=0) - prior @ workload.gram_diag
+    profile = mechanism.variance_profile(workload)
+    assert prior @ profile == pytest.approx(average, rel=1e-5)
+    assert prior @ profile <= prior @ mechanism_of(Q).variance_profile(workload) * (1 + 1e-9)
+    # The covariance of N users spread like the prior says the same, query by query.
+    assert mechanism.query_variances(workload, 50 * prior).sum() == pytest.approx(50 * average, rel=1e-5)
+
+
+def test_outputs_that_the_prior_never_sends_leave_estimates_unbiased():
+    Q = np.array([[0.5, 0.0, 0.25], [0.125, 0.75, 0.25], [0.375, 0.0, 0.25], [0.0, 0.25, 0.25]])
+    workload = workloads.prefix(3)
+    blind = mechanism_of(Q, 20.0).variance_profile(workload)
+    for prior in ([0.0, 1.0, 0.0], [0.7, 0.0, 0.3], [1.0, 0.0, 0.0]):
+        mechanism = ExplicitMechanism("custom", Q, 20.0, prior=np.array(prior))
+        assert mechanism.reconstruction @ Q == pytest.approx(np.eye(3), abs=1e-6)
+        assert np.array(prior) @ mechanism.variance_profile(workload) < np.array(prior) @ blind
+
+
+def test_a_prior_is_part_of_the_mechanism():
+    Q, prior = random_strategy(4, 6, 4), np.array([0.7, 0.1, 0.1, 0.1])
+    plain, informed = mechanism_of(Q), ExplicitMechanism("custom", Q, 1.0, prior=prior)
+    header = json.dumps(["custom", 4, "1.0", {}], sort_keys=True).encode()
+    assert plain.digest == hashlib.sha256(header + b"\0" + Q.tobytes()).hexdigest()  # as in exports made before priors
+    assert informed.digest != plain.digest
+    assert informed.digest != ExplicitMechanism("custom", Q, 1.0, prior=prior[::-1]).digest
+    reports = plain.aggregate(np.array([0, 1, 2]))
+    with pytest.raises(ValueError, match="another mechanism"):
+        informed.estimate(reports)
+    counts = informed.estimate(Reports(informed.digest, 3, reports.data)).counts()
+    assert counts == pytest.approx(informed.reconstruction @ reports.data)
+    assert counts.sum() == pytest.approx(3)
+    prior[:] = 0.25
+    assert informed.prior[0] == 0.7
+
+
+@pytest.mark.parametrize(
+    "prior", [np.full(3, 1 / 3), [0.5, 0.6, -0.1, 0.0], [np.nan, 0.5, 0.5, 0.0], np.full((4, 1), 0.25)]
+)
+def test_bad_priors_are_refused(prior):
+    with pytest.raises(ValueError, match="each of the 4 types"):
+        ExplicitMechanism("custom", random_strategy(4, 6, 4), 1.0, prior=prior)
 
 
 def test_covariance_is_that_of_independent_users():

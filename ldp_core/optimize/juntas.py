@@ -1,0 +1,97 @@
+"""Rows that depend on few attributes: every 0/1 function of four bits, each bit the parity of a few attributes.
+
+Workloads of low degree (marginals of few attributes, parities of low weight) want rows whose transform lies on low weights, and
+such rows depend on few attributes: a function of degree g has 2^g times a whole number for its mean, hence few shapes.
+The transform of a function of parities is that of its table, moved to other characters: no vector over types is needed.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import permutations, product
+
+import numpy as np
+from scipy.special import factorial
+
+from ldp_core.workloads import walsh_hadamard
+
+BITS = 4
+LARGEST_BLOCK = 3
+
+
+@cache
+def tables() -> np.ndarray:
+    """(k, 16) all 0/1 functions of four bits but the constants, one for each class under translations and permutations."""
+    size = 2**BITS
+    points = np.arange(size)
+    moves = [
+        sum(((points >> i) & 1) << place for i, place in enumerate(order)) ^ shift
+        for order in permutations(range(BITS))
+        for shift in points
+    ]
+    moves, powers = np.array(moves), 1 << points
+    seen = np.zeros(2**size, dtype=bool)
+    found = []
+    for code in range(1, 2**size - 1):
+        if not seen[code]:
+            bits = (code >> points) & 1
+            seen[bits[moves] @ powers] = True
+            found.append(bits)
+    return np.array(found, dtype=bool)
+
+
+def junta_energies(d: int, most_images: float = np.inf) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The different juntas over d attributes: index of the table (k,), attributes a bit (k, 4), and the energy of the 0/1
+    function by weight of the characters (k, d+1), with energy 1 at weight 0 if constantly 1.
+
+    Those with more than ``most_images`` different images under permutations of the attributes (not counting translations) are
+    left out."""
+    functions = tables()
+    spectra = (walsh_hadamard(functions) / 2**BITS) ** 2
+    subsets = (np.arange(2**BITS)[:, None] >> np.arange(BITS)) & 1
+    relevant = np.array([_relevant(table) for table in functions])
+    parts = []
+    for blocks in product(range(1, LARGEST_BLOCK + 1), repeat=BITS):
+        by_weight = np.zeros((2**BITS, BITS * LARGEST_BLOCK + 1))
+        by_weight[np.arange(2**BITS), subsets @ np.array(blocks)] = 1
+        energies = spectra @ by_weight
+        fits = relevant @ np.array(blocks) <= d
+        fits[fits] = _images(d, relevant[fits] * np.array(blocks), spectra[fits]) <= most_images
+        kept = np.zeros((int(fits.sum()), d + 1))
+        width = min(d + 1, energies.shape[1])
+        kept[:, :width] = energies[fits][:, :width]
+        parts.append((np.flatnonzero(fits), np.tile(blocks, (len(kept), 1)), kept))
+    which, blocks, energies = (np.concatenate(part) for part in zip(*parts, strict=True))
+    _, first = np.unique(np.round(energies, 9), axis=0, return_index=True)
+    return which[first], blocks[first], energies[first]
+
+
+def _images(d: int, blocks: np.ndarray, spectra: np.ndarray) -> np.ndarray:
+    """(k,) in how many ways d attributes can be shared out to ``blocks`` (k, 4), but for permutations of bits that leave
+    ``spectra`` (k, 16) as they are; a few of those ways may still have the same spectrum."""
+    used = blocks.sum(axis=1)
+    ways = factorial(d) / (factorial(blocks).prod(axis=1) * factorial(d - used))
+    points = np.arange(2**BITS)
+    symmetries = np.zeros(len(blocks))
+    for order in permutations(range(BITS)):
+        moved = sum(((points >> i) & 1) << place for i, place in enumerate(order))
+        same = np.isclose(spectra[:, moved], spectra).all(axis=1)
+        symmetries += same & (blocks[:, list(order)] == blocks).all(axis=1)
+    return ways * factorial((blocks == 0).sum(axis=1)) / symmetries
+
+
+def _relevant(table: np.ndarray) -> np.ndarray:
+    """(4,) which bits the function depends on: the others take no attributes."""
+    points = np.arange(len(table))
+    return np.array([(table != table[points ^ (1 << i)]).any() for i in range(BITS)])
+
+
+def junta_row(table: np.ndarray, blocks: np.ndarray, d: int) -> np.ndarray:
+    """(2^d,) the row of one junta: each bit that matters is the parity of the next ``blocks[i]`` attributes."""
+    types, index, start = np.arange(2**d), np.zeros(2**d, dtype=np.int64), 0
+    for i in np.flatnonzero(_relevant(table)):
+        width = int(blocks[i])
+        mask = ((1 << width) - 1) << start
+        index |= (np.bitwise_count(types & mask) & 1).astype(np.int64) << int(i)
+        start += width
+    return table[index]

@@ -1,0 +1,100 @@
+"""Designs by the full symmetry of binary attributes: juntas, level energies, and what they reach."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from ldp_core import analysis, bounds, workloads
+from ldp_core.mechanisms.orbits import OrbitMechanism
+from ldp_core.optimize import design, design_orbits
+from ldp_core.optimize.juntas import junta_energies, junta_row, tables
+from ldp_core.optimize.levels import NEGLIGIBLE, LevelSearch, images
+from ldp_core.workloads import walsh_hadamard
+
+LOW_DEGREE = [workloads.k_way_marginals(6, 3), workloads.parity(6, 3), workloads.k_way_marginals(6, 2)]
+
+
+def test_tables_are_all_functions_of_four_bits_once():
+    # 402 classes under permuting and flipping the inputs (OEIS A000616), less the two constants.
+    assert len(tables()) == 400
+    assert tables().sum(axis=1).min() == 1
+    assert tables().sum(axis=1).max() == 15
+
+
+@pytest.mark.parametrize("d", [2, 5, 9])
+def test_energies_of_juntas_are_those_of_their_rows(d):
+    which, blocks, energies = junta_energies(d)
+    weights = np.bitwise_count(np.arange(2**d))
+    for i in np.random.default_rng(0).choice(len(which), 40):
+        row = junta_row(tables()[which[i]], blocks[i], d)
+        spectrum = (walsh_hadamard(row) / 2**d) ** 2
+        assert np.bincount(weights, spectrum, d + 1) == pytest.approx(energies[i])
+
+
+def test_few_images_are_few():
+    d, most = 5, 10
+    which, blocks, _ = junta_energies(d, most)
+    assert 0 < len(which) < len(junta_energies(d)[0])
+    types = np.arange(2**d)
+    maps = [
+        sum(((types >> i) & 1) << place for i, place in enumerate(order)) for order in itertools.permutations(range(d))
+    ]
+    for table, block in zip(tables()[which], blocks, strict=True):
+        power = np.rint(walsh_hadamard(junta_row(table, block, d)) ** 2)
+        assert len(np.unique(power[np.array(maps)], axis=0)) <= most
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("workload", [*LOW_DEGREE[:2], workloads.all_marginals(6), workloads.parity(6)], ids=repr)
+def test_reaches_the_bound_in_a_few_rounds(workload, epsilon):
+    search = LevelSearch(workload, epsilon, np.random.default_rng(0))
+    for _ in range(25):
+        before = search.best.objective
+        search.round()
+        assert search.best.objective <= before
+    assert search.best.shares.sum() == pytest.approx(1)
+    certified = bounds.certificate(workload, epsilon).value
+    assert certified * (1 - 1e-9) <= search.best.objective < 1.005 * certified
+
+
+def test_images_are_permutations_of_the_attributes_without_repetition():
+    workload = workloads.k_way_marginals(5, 2)
+    search = LevelSearch(workload, 1.0, np.random.default_rng(0))
+    for _ in range(5):
+        search.round()
+    high = images(search.best, np.full(len(search.best.high), 60), np.random.default_rng(0))
+    powers = np.rint(walsh_hadamard(high) ** 2)
+    levels = np.bitwise_count(np.arange(32))
+    profiles = {tuple(np.bincount(levels, np.rint(walsh_hadamard(row) ** 2), 6)) for row in search.best.high}
+    assert {tuple(np.bincount(levels, power, 6)) for power in powers} <= profiles
+    assert len(high) > (search.best.shares > NEGLIGIBLE).sum()
+
+
+@pytest.mark.parametrize("workload", LOW_DEGREE, ids=repr)
+@pytest.mark.parametrize("epsilon", [0.5, 3.0])
+def test_orbit_designs_and_written_strategies_agree(workload, epsilon):
+    orbits = design_orbits(workload, epsilon, time_limit=None, max_rounds=20)
+    assert orbits.shares.sum() == pytest.approx(1)
+    mechanism = OrbitMechanism("orbits", orbits.high, orbits.shares, epsilon)
+    assert analysis.objective(mechanism, workload) == pytest.approx(orbits.objective, rel=1e-6)
+    written = design(workload, epsilon, time_limit=None, max_rounds=20)
+    assert orbits.objective == pytest.approx(written.objective, rel=5e-3)
+    assert bounds.certificate(workload, epsilon).value <= orbits.objective * (1 + 1e-9)
+
+
+def test_orbit_designs_are_deterministic_and_can_be_cancelled():
+    workload = workloads.all_marginals(5)
+    one, again, other = (design_orbits(workload, 1.0, None, max_rounds=3, seed=seed) for seed in (1, 1, 2))
+    assert np.array_equal(one.high, again.high)
+    assert one.objective == again.objective != other.objective
+    cancelled = design_orbits(workload, 1.0, cancel=lambda: True)
+    assert (cancelled.stopped, cancelled.rounds) == ("cancelled", 0)
+    mechanism = OrbitMechanism("orbits", cancelled.high, cancelled.shares, 1.0)
+    assert analysis.objective(mechanism, workload) == pytest.approx(cancelled.objective)
+
+
+@pytest.mark.parametrize("workload", [workloads.prefix(8), workloads.histogram(8)], ids=repr)
+def test_other_workloads_are_refused_in_words(workload):
+    with pytest.raises(ValueError, match="binary attributes"):
+        design_orbits(workload, 1.0)
