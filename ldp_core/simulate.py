@@ -6,18 +6,31 @@ ten of a run of ten, and results do not depend on how far a cancelled run got.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 
 from ldp_core import estimators as estimation
-from ldp_core.mechanisms.base import Mechanism, check_counts
+from ldp_core.mechanisms.base import Estimate, Mechanism, check_counts
 from ldp_core.workloads import Workload
 
 SHOWN_QUERIES = 400
 """Most queries whose single answers are kept and drawn; more are thinned evenly. Total errors are always of all."""
+
+_BLOCK = 32  # trials whose answers are computed together
+_BLOCK_ENTRIES = 2**22
+
+
+@dataclass(frozen=True)
+class View:
+    """What else to keep of every trial: ``reduce`` makes (trials, k) of the answers (trials, q), in users, to the given
+    ``queries`` of ``workload`` (None: all of them). Each row may depend on the same row only."""
+
+    workload: Workload
+    queries: np.ndarray | None
+    reduce: Callable[[np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -26,13 +39,15 @@ class Trials:
 
     ``answers[name]`` is (trials, q): the answers in users, in each trial by that estimator, to the q queries whose indices are
     ``queries``. ``frame`` is tidy, one row a trial and estimator, with ``total_squared_error`` in squared users summed over
-    *all* queries, and ``root_mean_squared_error`` of a typical query as a share of all users.
+    *all* queries, and ``root_mean_squared_error`` of a typical query as a share of all users. ``views[view][name]`` is
+    (trials, k), what `View` made of the answers by that estimator.
     """
 
     counts: np.ndarray
     queries: np.ndarray
     answers: dict[str, np.ndarray]
     frame: pd.DataFrame
+    views: dict[str, dict[str, np.ndarray]] = field(default_factory=dict)
 
 
 def shown_queries(workload: Workload) -> np.ndarray:
@@ -50,9 +65,11 @@ def collect(
     estimators: Sequence[str] = ("unbiased",),
     callback: Callable[[int, int], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
+    views: Mapping[str, View] | None = None,
 ) -> Trials:
     """Simulate ``trials`` collections from users ``counts`` (n,). ``callback(done, trials)`` follows; a cancelled run keeps
-    what it has (at least one trial). ValueError for bad counts, numbers or names, or a workload that cannot be answered."""
+    what it has (at least one trial). ``views`` are kept besides the answers. ValueError for bad counts, numbers or names, a workload that cannot be answered, or an
+    estimator that does not suit (see `EstimatorSpec.unsuitable`)."""
     counts = check_counts(counts, workload.n)
     users = int(counts.sum())
     if users == 0:
@@ -61,23 +78,88 @@ def collect(
         raise ValueError(f"The number of trials must be a whole number of at least 1; got {trials!r}.")
     if reason := mechanism.supports(workload):
         raise ValueError(reason)
+    estimators = tuple(dict.fromkeys(estimators))
+    if not estimators:
+        raise ValueError(f"Choose at least one estimator: {', '.join(estimation.names())}.")
+    for entry in map(estimation.spec, estimators):
+        if reason := entry.unsuitable(mechanism, workload):
+            raise ValueError(f"{entry.title}: {reason}")
     queries = shown_queries(workload)
-    kept: dict[str, list[np.ndarray]] = {name: [] for name in estimators}
-    rows = []
+    views = dict(views or {})
+    wanted = [View(workload, queries, lambda answers: answers), *views.values()]
+    kept = {name: _Kept(workload, counts, wanted) for name in estimators}
     for trial, stream in enumerate(np.random.SeedSequence(seed).spawn(trials)):
         if trial and cancelled and cancelled():
             break
-        unbiased = mechanism.estimate(mechanism.simulate(counts, np.random.default_rng(stream)))
+        reports = mechanism.simulate(counts, np.random.default_rng(stream))
+        unbiased = mechanism.estimate(reports)
         for name in estimators:
-            estimate = estimation.improve(name, unbiased, workload, users)
-            error = estimate.squared_error(workload, counts)
-            rows.append((mechanism.name, name, trial, users, error, np.sqrt(error / workload.num_queries) / users))
-            kept[name].append(estimate.answers(workload, queries))
+            kept[name].add(estimation.apply(name, reports, mechanism, workload, unbiased))
         if callback:
             callback(trial + 1, trials)
-    columns = ["mechanism", "estimator", "trial", "users", "total_squared_error", "root_mean_squared_error"]
-    answers = {name: np.array(values) for name, values in kept.items()}
-    return Trials(counts, queries, answers, pd.DataFrame(rows, columns=columns))
+    found = {name: one.finish() for name, one in kept.items()}
+    frame = _frame(mechanism.name, users, workload.num_queries, {name: errors for name, (_, errors) in found.items()})
+    answers = {name: parts[0] for name, (parts, _) in found.items()}
+    seen = {view: {name: parts[i] for name, (parts, _) in found.items()} for i, view in enumerate(views, start=1)}
+    return Trials(counts, queries, answers, frame, seen)
+
+
+class _Kept:
+    """What views keep of one estimator, and its errors, trial after trial.
+
+    Answers that come from counts are computed for a block of trials at once. The last block is filled up with zeros: the
+    size of a block can change the last bit of a product, and no trial may depend on how many others there are.
+    """
+
+    def __init__(self, workload: Workload, counts: np.ndarray, views: Sequence[View]):
+        self.workload, self.counts, self.views = workload, counts, views
+        self.waiting = np.zeros((min(_BLOCK, max(1, _BLOCK_ENTRIES // workload.n)), workload.n))
+        self.filled = 0
+        self.parts: list[list[np.ndarray]] = [[] for _ in views]
+        self.errors: list[float] = []
+
+    def add(self, estimate: Estimate) -> None:
+        if type(estimate).answers is not Estimate.answers:
+            self._keep(lambda view: estimate.answers(view.workload, view.queries)[None])
+            self.errors.append(estimate.squared_error(self.workload, self.counts))
+            return
+        self.waiting[self.filled] = estimate.estimated_counts
+        self.filled += 1
+        if self.filled == len(self.waiting):
+            self._flush()
+
+    def _keep(self, answers: Callable[[View], np.ndarray], rows: int = 1) -> None:
+        for view, parts in zip(self.views, self.parts, strict=True):
+            parts.append(view.reduce(answers(view))[:rows])
+
+    def _flush(self) -> None:
+        self.waiting[self.filled :] = 0.0
+        self._keep(lambda view: view.workload.answers(self.waiting, view.queries), self.filled)
+        self.errors.extend(self.workload.quadratic(self.waiting - self.counts)[: self.filled])
+        self.filled = 0
+
+    def finish(self) -> tuple[list[np.ndarray], np.ndarray]:
+        """(trials, k) of each view, and (trials,) squared errors."""
+        if self.filled:
+            self._flush()
+        return [np.concatenate(parts) for parts in self.parts], np.array(self.errors)
+
+
+def _frame(mechanism: str, users: int, num_queries: int, errors: dict[str, np.ndarray]) -> pd.DataFrame:
+    """The tidy frame: trials in order, and within each the estimators."""
+    table = np.array(list(errors.values())).reshape(len(errors), -1)
+    trials = table.shape[1]
+    total = table.T.ravel()
+    return pd.DataFrame(
+        {
+            "mechanism": mechanism,
+            "estimator": list(errors) * trials,
+            "trial": np.repeat(np.arange(trials), len(errors)),
+            "users": users,
+            "total_squared_error": total,
+            "root_mean_squared_error": np.sqrt(total / num_queries) / users,
+        }
+    )
 
 
 def run(

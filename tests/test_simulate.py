@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from ldp_core import analysis, mechanisms, simulate, workloads
+from ldp_core import analysis, estimators, mechanisms, simulate, workloads
 
 COUNTS = np.array([120, 0, 40, 300, 5, 35])
 N = COUNTS.sum()
@@ -106,3 +106,44 @@ def test_ten_million_users_cost_no_loop_over_users(workload):
     run = simulate.collect(mechanism, workloads.prefix(512), counts, trials=1)
     exact = analysis.variance_on_data(mechanism, workloads.prefix(512), counts)
     assert 0.02 * exact < run.frame["total_squared_error"].iloc[0] < 20 * exact
+
+
+def test_blocks_of_trials_change_nothing():
+    """Answers are computed for 32 trials together: every trial is still what it is alone, whatever the number of trials."""
+    workload = workloads.custom(np.random.default_rng(0).normal(size=(9, 6)))
+    mechanism = mechanisms.create("haar", 6, 1.0)
+    names = ["wnnls_total", "unbiased", "mle"]
+    many, few = (simulate.collect(mechanism, workload, COUNTS, trials=k, seed=2, estimators=names) for k in (70, 33))
+    assert list(many.answers) == names
+    for name in names:
+        assert np.array_equal(many.answers[name][:33], few.answers[name])
+    assert many.frame[: 33 * 3].equals(few.frame)
+    assert list(many.frame["estimator"][:3]) == names
+    stream = np.random.SeedSequence(2).spawn(70)[40]
+    reports = mechanism.simulate(COUNTS, np.random.default_rng(stream))
+    for name in names:
+        alone = estimators.apply(name, reports, mechanism, workload)
+        assert many.answers[name][40] == pytest.approx(alone.answers(workload), rel=1e-12)
+        row = many.frame[(many.frame["trial"] == 40) & (many.frame["estimator"] == name)].iloc[0]
+        assert row["total_squared_error"] == pytest.approx(alone.squared_error(workload, COUNTS), rel=1e-9)
+
+
+def test_raw_trees_answer_in_their_own_way_and_can_be_made_consistent():
+    workload = workloads.all_range(6)
+    mechanism = mechanisms.create("hierarchical", 6, 1.0, reconstruction="raw", branching=2)
+    run = simulate.collect(mechanism, workload, COUNTS, 40, 0, ["unbiased", "consistency"])
+    reports = mechanism.simulate(COUNTS, np.random.default_rng(np.random.SeedSequence(0).spawn(1)[0]))
+    assert run.answers["unbiased"][0] == pytest.approx(mechanism.estimate(reports).answers(workload))
+    errors = run.frame.groupby("estimator")["total_squared_error"].mean()
+    assert errors["consistency"] < errors["unbiased"]
+
+
+def test_estimators_that_do_not_suit_are_refused_before_any_trial(mechanism, workload):
+    seen = []
+    with pytest.raises(ValueError, match="Maximum likelihood: The likelihood needs every report"):
+        simulate.collect(mechanism, workload, COUNTS, 5, 0, ["unbiased", "mle"], lambda *done: seen.append(done))
+    assert not seen
+    with pytest.raises(ValueError, match="at least one estimator"):
+        simulate.collect(mechanism, workload, COUNTS, 5, 0, [])
+    twice = simulate.collect(mechanism, workload, COUNTS, 2, 0, ["wnnls", "wnnls"])
+    assert len(twice.frame) == 2

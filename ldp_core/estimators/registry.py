@@ -1,0 +1,265 @@
+"""The estimators by name: what each is, what it suits, and how it is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ldp_core.estimators import mle, norm_sub, polytope, posterior, wnnls
+from ldp_core.mechanisms.base import Estimate, Mechanism, Reports
+from ldp_core.mechanisms.haar import Haar
+from ldp_core.mechanisms.hierarchical import ConsistentTree, RawTree
+from ldp_core.mechanisms.trees import OrderedEstimate, RawTreeEstimate
+from ldp_core.workloads import DENSE_TYPES, Histogram, Prefix, Workload
+
+MLE_TYPES = 2**16
+"""Beyond, maximising a likelihood by fast transforms takes minutes."""
+
+Rule = Callable[[Mechanism, Workload], str | None]
+
+
+@dataclass(frozen=True)
+class EstimatorSpec:
+    """One estimator. It has ``improve`` where it starts from the unbiased estimate, else ``from_reports``."""
+
+    name: str
+    title: str
+    short: str
+    meaning: str
+    unbiased: bool
+    improve: Callable[[Estimate, Workload, float], Estimate] | None = None
+    """(unbiased estimate, workload, users)"""
+    from_reports: Callable[..., Estimate] | None = None
+    """(reports, mechanism, unbiased estimate, options of its own)"""
+    rule: Rule = lambda mechanism, workload: None
+
+    def unsuitable(self, mechanism: Mechanism, workload: Workload) -> str | None:
+        """Why this estimator does not work with ``mechanism`` on ``workload``, in a sentence; None when it does."""
+        return mechanism.supports(workload) or self.rule(mechanism, workload)
+
+
+# --- what each needs --------------------------------------------------------------------------------------------------
+
+
+def _needs_counts(mechanism: Mechanism, workload: Workload) -> str | None:
+    if mechanism.supports(Histogram(mechanism.n)) is None:
+        return None
+    return "Norm-Sub mends counts, but these reports only tell the answers; choose WNNLS or unbiased."
+
+
+def _fits_wnnls(mechanism: Mechanism, workload: Workload) -> str | None:
+    if reason := wnnls.too_large(workload):
+        return reason
+    if isinstance(mechanism, RawTree) and mechanism.n > DENSE_TYPES and not isinstance(workload, (Histogram, Prefix)):
+        return (
+            f"Raw answers do not add up; fitting counts to them is done for at most {DENSE_TYPES:,} types and there are "
+            f'{mechanism.n:,}. Use a tree with reconstruction "consistent".'
+        )
+    return None
+
+
+def _fits_polytope(mechanism: Mechanism, workload: Workload) -> str | None:
+    if workload.n <= DENSE_TYPES or isinstance(workload, Histogram):
+        return None
+    return (
+        f"The projection of answers needs an n x n matrix, formed for at most {DENSE_TYPES:,} types; there are "
+        f"{workload.n:,}. Use Norm-Sub or coarser bins."
+    )
+
+
+def _has_likelihood(mechanism: Mechanism, workload: Workload) -> str | None:
+    if mechanism.channel is None:
+        return (
+            "The likelihood needs every report as it was sent, but what this mechanism keeps are sums over all reports (of "
+            "bits, sets or noisy vectors), from which it cannot be recovered. Choose WNNLS or Norm-Sub."
+        )
+    if mechanism.n > MLE_TYPES:
+        return (
+            f"Maximising the likelihood is done for at most {MLE_TYPES:,} types; there are {mechanism.n:,}. Choose WNNLS or "
+            "Norm-Sub, or coarser bins."
+        )
+    return None
+
+
+def _can_be_sampled(mechanism: Mechanism, workload: Workload) -> str | None:
+    if reason := _has_likelihood(mechanism, workload):
+        return reason
+    outputs, n = mechanism.channel.shape
+    if outputs * n <= posterior.ENTRIES:
+        return None
+    return (
+        f"Sampling the posterior goes through all {outputs:,} x {n:,} pairs of an output and a type, too many here. Choose "
+        "maximum likelihood, or coarser bins."
+    )
+
+
+def _is_raw_tree(mechanism: Mechanism, workload: Workload) -> str | None:
+    if isinstance(mechanism, RawTree):
+        return None
+    if isinstance(mechanism, (ConsistentTree, Haar)):
+        return "The answers of this mechanism are consistent as they are: every node is the sum of its children."
+    return 'Consistency mends the node estimates of a tree: choose a hierarchical mechanism with reconstruction "raw".'
+
+
+# --- how each is computed ---------------------------------------------------------------------------------------------
+
+
+def _closest(unbiased: Estimate, workload: Workload) -> np.ndarray:
+    """(n,) counts that answer ``workload`` as ``unbiased`` does, or as closely as counts can."""
+    return unbiased.fitted(workload) if isinstance(unbiased, RawTreeEstimate) else unbiased.estimated_counts
+
+
+def _wnnls(unbiased: Estimate, workload: Workload, users: float) -> Estimate:
+    counts = wnnls.project(workload, _closest(unbiased, workload))
+    return Estimate(counts, unbiased=False, identified=unbiased.identified)
+
+
+def _wnnls_total(unbiased: Estimate, workload: Workload, users: float) -> Estimate:
+    counts = wnnls.project(workload, _closest(unbiased, workload), users)
+    return Estimate(counts, unbiased=False, identified=unbiased.identified)
+
+
+def _norm_sub(unbiased: Estimate, workload: Workload, users: float) -> Estimate:
+    if not unbiased.identified:
+        raise ValueError("Norm-Sub mends counts, but these reports only tell the answers; choose WNNLS or unbiased.")
+    return Estimate(norm_sub.project(unbiased.estimated_counts, users), unbiased=False)
+
+
+def _polytope(unbiased: Estimate, workload: Workload, users: float) -> Estimate:
+    counts = polytope.project(workload, _closest(unbiased, workload), users)
+    return Estimate(counts, unbiased=False, identified=unbiased.identified)
+
+
+def _consistency(unbiased: Estimate, workload: Workload, users: float) -> Estimate:
+    """Hay et al. 2010, the number of users being known at the root: see `Tree.consistent`. Linear, so still unbiased."""
+    if not isinstance(unbiased, RawTreeEstimate):
+        raise ValueError("Consistency mends the node estimates of a tree; this estimate has none.")
+    counts = unbiased.tree.consistent(unbiased.levels, users)
+    return OrderedEstimate(counts, unbiased=True, users=unbiased.users)
+
+
+ESTIMATORS = {
+    spec.name: spec
+    for spec in (
+        EstimatorSpec(
+            "unbiased",
+            "Unbiased",
+            "unbiased",
+            "right on average; single counts may come out negative",
+            unbiased=True,
+            improve=lambda unbiased, workload, users: unbiased,
+        ),
+        EstimatorSpec(
+            "wnnls",
+            "Non-negative (WNNLS)",
+            "non-negative",
+            "the closest answers that counts of zero or more could give; biased, but never a larger total error",
+            unbiased=False,
+            improve=_wnnls,
+            rule=_fits_wnnls,
+        ),
+        EstimatorSpec(
+            "wnnls_total",
+            "Non-negative, known total (WNNLS)",
+            "non-negative, known total",
+            "the closest answers that some data set of this many people could give; biased, but never a larger total error",
+            unbiased=False,
+            improve=_wnnls_total,
+            rule=_fits_wnnls,
+        ),
+        EstimatorSpec(
+            "norm_sub",
+            "Non-negative, known total (Norm-Sub)",
+            "Norm-Sub",
+            "the closest counts that are never negative and sum to the number of people; biased, rare types tend to 0",
+            unbiased=False,
+            improve=_norm_sub,
+            rule=_needs_counts,
+        ),
+        EstimatorSpec(
+            "polytope",
+            "Projected answers (Bassily)",
+            "projected",
+            "the closest answers whose counts sum to at most the number of people, signs left out; pays with few people and "
+            "many queries",
+            unbiased=False,
+            improve=_polytope,
+            rule=_fits_polytope,
+        ),
+        EstimatorSpec(
+            "mle",
+            "Maximum likelihood",
+            "likeliest",
+            "the shares of the types that make the reports received most likely; never negative, biased towards 0 for rare types",
+            unbiased=False,
+            from_reports=mle.estimate,
+            rule=_has_likelihood,
+        ),
+        EstimatorSpec(
+            "posterior",
+            "Posterior mean",
+            "posterior mean",
+            "the average over all populations, weighted by how well they explain the reports; biased towards even shares, with "
+            "credible intervals; takes seconds a collection",
+            unbiased=False,
+            from_reports=posterior.estimate,
+            rule=_can_be_sampled,
+        ),
+        EstimatorSpec(
+            "consistency",
+            "Tree consistency",
+            "consistent",
+            "the node estimates of a tree, weighed so that every node is the sum of its children; right on average, less noisy",
+            unbiased=True,
+            improve=_consistency,
+            rule=_is_raw_tree,
+        ),
+    )
+}
+
+
+def names() -> list[str]:
+    """Names `apply` accepts."""
+    return list(ESTIMATORS)
+
+
+def spec(name: str) -> EstimatorSpec:
+    """The registry entry of ``name``. ValueError when there is none."""
+    if name not in ESTIMATORS:
+        raise ValueError(f"Unknown estimator {name!r}; choose one of {', '.join(ESTIMATORS)}.")
+    return ESTIMATORS[name]
+
+
+def apply(
+    name: str,
+    reports: Reports,
+    mechanism: Mechanism,
+    workload: Workload,
+    unbiased: Estimate | None = None,
+    **options,
+) -> Estimate:
+    """Estimate from ``reports`` by the estimator ``name``.
+
+    ``unbiased`` is the mechanism's own estimate where it is at hand. ``options`` are those of `mle.estimate` and
+    `posterior.estimate`. ValueError for an unknown name, foreign reports, or an estimator that does not suit.
+    """
+    entry = spec(name)
+    if reason := entry.unsuitable(mechanism, workload):
+        raise ValueError(reason)
+    unbiased = mechanism.estimate(reports) if unbiased is None else unbiased
+    if entry.from_reports:
+        return entry.from_reports(reports, mechanism, unbiased, **options)
+    return entry.improve(unbiased, workload, reports.users)
+
+
+def improve(name: str, unbiased: Estimate, workload: Workload, users: float | None = None) -> Estimate:
+    """The estimator ``name`` applied to an unbiased estimate already at hand, of ``users`` people (None: as estimated).
+
+    ValueError for an unknown name, one that needs the reports themselves, or Norm-Sub where the counts are not identified.
+    """
+    entry = spec(name)
+    if entry.improve is None:
+        raise ValueError(f"{entry.title} is computed from the reports themselves, not from an estimate; use apply.")
+    return entry.improve(unbiased, workload, unbiased.total if users is None else users)

@@ -1,0 +1,145 @@
+"""Confidence intervals: coverage by simulation, the variance behind them, and domains too large for a matrix."""
+
+import numpy as np
+import pytest
+
+from ldp_core import estimators, mechanisms, workloads
+from ldp_core.mechanisms.base import Estimate
+from ldp_core.mechanisms.trees import RawTreeEstimate
+
+N_TYPES, TRIALS = 12, 2000
+COUNTS = np.array([900, 0, 0, 40, 350, 0, 1200, 5, 80, 0, 400, 25])
+TREE = {"branching": 3, "oracle": "oue"}
+CASES = {
+    "randomized_response": {},
+    "subset_selection": {},
+    "oue": {},
+    "hadamard": {},
+    "hrr": {"reconstruction": "transform"},
+    "haar": {},
+    "hierarchical": {**TREE, "reconstruction": "consistent"},
+    "hierarchical raw": {**TREE, "reconstruction": "raw"},
+    "matrix_l1": {"max_rounds": 3},
+    "matrix_l2": {"max_rounds": 3},
+    "rejection_gaussian": {},
+}
+
+
+def built(case, workload, epsilon=1.0):
+    name = case.split()[0]
+    fitted = {"workload": workload} if mechanisms.spec(name).needs_workload else {"n": workload.n}
+    return mechanisms.create(name, epsilon=epsilon, **fitted, **CASES[case])
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_ninety_five_per_cent_intervals_cover_93_to_97_per_cent(case):
+    """The share covered in 2,000 trials has a standard error of sqrt(0.95 * 0.05/2000) = 0.5 %: two per cent is four of them."""
+    workload = workloads.all_range(N_TYPES)
+    mechanism, queries = built(case, workload), np.array([0, 4, 11, 30, 47, 77])
+    rng, truth = np.random.default_rng(7), workload.answers(COUNTS, queries)
+    covered = np.zeros(queries.size)
+    for _ in range(TRIALS):
+        estimate = mechanism.estimate(mechanism.simulate(COUNTS, rng))
+        low, high = estimators.intervals(mechanism, workload, estimate, queries=queries).T
+        covered += (low <= truth) & (truth <= high)
+    known = np.isclose(mechanism.query_variances(workload, COUNTS, queries), 0, atol=1e-6)
+    assert known.sum() <= 1  # only the number of users
+    tolerance = 4.1 * np.sqrt(0.95 * 0.05 / TRIALS)
+    assert covered[~known] / TRIALS == pytest.approx(np.full((~known).sum(), 0.95), abs=tolerance)
+
+
+def test_trees_made_consistent_have_the_narrower_intervals():
+    workload, queries = workloads.all_range(N_TYPES), np.array([4, 30, 47])
+    raw, tidy = built("hierarchical raw", workload), built("hierarchical", workload)
+    reports = raw.simulate(COUNTS, np.random.default_rng(0))
+    found = estimators.apply("consistency", reports, raw, workload)
+    ends = estimators.intervals(raw, workload, found, queries=queries)
+    assert ends == pytest.approx(estimators.intervals(tidy, workload, found, queries=queries))
+    wider = estimators.intervals(raw, workload, raw.estimate(reports), queries=queries)
+    assert np.all(np.diff(ends) < np.diff(wider))
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("level", [0.5, 0.99])
+def test_width_follows_from_the_exact_covariance(case, level):
+    workload = workloads.all_range(N_TYPES)
+    mechanism = built(case, workload)
+    estimate = Estimate(COUNTS.astype(float), unbiased=True)
+    if "raw" in case:
+        levels = tuple(mechanism.tree.aggregate(COUNTS))
+        estimate = RawTreeEstimate(COUNTS, unbiased=True, users=COUNTS.sum(), tree=mechanism.tree, levels=levels)
+    ends = estimators.intervals(mechanism, workload, estimate, level)
+    assert ends.shape == (workload.num_queries, 2)
+    assert ends.mean(axis=1) == pytest.approx(workload.answers(COUNTS))
+    multiple = {0.5: 0.67449, 0.99: 2.57583}[level]
+    expected = 2 * multiple * np.sqrt(np.maximum(mechanism.query_variances(workload, COUNTS), 0))
+    assert ends[:, 1] - ends[:, 0] == pytest.approx(expected, rel=1e-4, abs=1e-3)
+    queries = np.array([70, 3])
+    some = estimators.intervals(mechanism, workload, estimate, level, queries)
+    assert some == pytest.approx(ends[queries], rel=1e-9, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("haar", {}),
+        ("hrr", {"reconstruction": "transform"}),
+        ("hierarchical", {"reconstruction": "consistent"}),
+        ("hierarchical", {"reconstruction": "raw"}),
+        ("hierarchical", {"reconstruction": "raw", "oracle": "hrr"}),
+        ("oue", {}),
+    ],
+)
+@pytest.mark.parametrize("make", [workloads.prefix, workloads.all_range, workloads.histogram])
+def test_large_domains_need_no_matrix(name, parameters, make):
+    n = 2**16
+    workload, mechanism = make(n), mechanisms.create(name, n, 1.0, **parameters)
+    counts = np.random.default_rng(0).multinomial(2**22, np.full(n, 1 / n))
+    queries = np.array([0, workload.num_queries // 3, workload.num_queries - 2])
+    estimate = mechanism.estimate(mechanism.simulate(counts, np.random.default_rng(1)))
+    low, high = estimators.intervals(mechanism, workload, estimate, 0.99999, queries).T
+    truth = workload.answers(counts, queries)
+    assert np.all(low <= truth)
+    assert np.all(truth <= high)
+    assert np.all(high - low < 2 * counts.sum())
+    assert np.all(high > low)
+
+
+def test_variances_are_taken_at_the_known_number_of_users():
+    """The leaves of a raw tree hardly tell it: their sum is noise."""
+    n, users = 2**12, 20_000
+    workload, queries = workloads.all_range(n), np.arange(0, 10**6, 2500)
+    counts = np.random.default_rng(0).multinomial(users, np.full(n, 1 / n))
+    truth = workload.answers(counts, queries)
+    raw = mechanisms.create("hierarchical", n, 1.0, reconstruction="raw", oracle="oue")
+    plain = mechanisms.create("oue", n, 1.0, reconstruction="standard")
+    for mechanism in (raw, plain):
+        estimate = mechanism.estimate(mechanism.simulate(counts, np.random.default_rng(3)))
+        assert abs(estimate.estimated_counts.sum() - users) > 0.5 * users
+        low, high = estimators.intervals(mechanism, workload, estimate, 0.95, queries, users=users).T
+        known = np.sqrt(mechanism.query_variances(workload, counts, queries))
+        assert (high - low) / known == pytest.approx(np.full(queries.size, 2 * 1.95996), rel=0.02)
+    low, high = estimators.intervals(
+        raw, workload, raw.estimate(raw.simulate(counts, np.random.default_rng(3))), 0.95, queries
+    ).T
+    assert np.mean((low <= truth) & (truth <= high)) > 0.85
+
+
+def test_no_users_have_intervals_of_no_width():
+    workload = workloads.prefix(6)
+    mechanism = mechanisms.create("randomized_response", 6, 1.0)
+    estimate = mechanism.estimate(mechanism.simulate(np.zeros(6, dtype=int), np.random.default_rng(0)))
+    assert np.array_equal(estimators.intervals(mechanism, workload, estimate), np.zeros((6, 2)))
+
+
+@pytest.mark.parametrize("level", [0, 1, -0.5, 95, float("nan")])
+def test_impossible_levels_are_refused(level):
+    mechanism, workload = mechanisms.create("oue", 4, 1.0), workloads.prefix(4)
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        estimators.intervals(mechanism, workload, Estimate(np.ones(4), unbiased=True), level)
+
+
+def test_biased_answers_have_no_such_intervals():
+    mechanism, workload = mechanisms.create("oue", 4, 1.0), workloads.prefix(4)
+    with pytest.raises(ValueError, match="unbiased answers"):
+        estimators.intervals(mechanism, workload, Estimate(np.ones(4), unbiased=False))

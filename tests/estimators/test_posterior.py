@@ -1,0 +1,158 @@
+"""The Gibbs sampler against the exact posterior of a handful of users, and what its numbers promise."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.special import gammaln
+
+from ldp_core import estimators, mechanisms, workloads
+from ldp_core.estimators import mle
+from ldp_core.mechanisms import ExplicitMechanism
+from ldp_core.mechanisms.base import Reports
+
+
+def exact_posterior(Q, tally, alpha):
+    """All possible counts (k, n) of the users and their probabilities, over every assignment of types to the reports."""
+    n, outputs = Q.shape[1], np.repeat(np.arange(len(tally)), tally)
+    weights = {}
+    for types in product(range(n), repeat=len(outputs)):
+        counts = tuple(np.bincount(types, minlength=n))
+        weight = np.exp(gammaln(alpha + np.array(counts)).sum()) * Q[outputs, list(types)].prod()
+        weights[counts] = weights.get(counts, 0.0) + weight
+    found = np.array(list(weights.values()))
+    return np.array(list(weights)), found / found.sum()
+
+
+class Scattered(ExplicitMechanism):
+    """A strategy without any structure."""
+
+    def __init__(self, n, epsilon):
+        Q = np.exp(epsilon * np.random.default_rng(n).random((2 * n, n)))
+        super().__init__("scattered", Q / Q.sum(axis=0), 2 * epsilon)
+
+
+SMALL = {
+    "randomized response": (mechanisms.create("randomized_response", 3, 1.5), [3, 2, 1], 0.5),
+    "hadamard": (mechanisms.create("hadamard", 3, 2.0), [2, 0, 1, 0, 0, 2, 0, 1], 0.5),
+    "no structure": (Scattered(4, 2.0), [1, 0, 2, 0, 1, 1, 0, 0], np.array([0.3, 1.0, 2.0, 0.5])),
+    "two types": (mechanisms.create("hadamard", 2, 0.5), [5, 1, 1, 3], 1.0),
+}
+
+
+@pytest.mark.parametrize("case", SMALL)
+def test_agrees_with_the_exact_posterior(case):
+    mechanism, tally, prior = SMALL[case]
+    n, tally = mechanism.n, np.array(tally)
+    reports, workload = Reports(mechanism.digest, int(tally.sum()), tally), workloads.all_range(mechanism.n)
+    Q = mle.written_out(mechanism.channel)
+    counts, chances = exact_posterior(Q, tally, np.broadcast_to(prior, n))
+    found = estimators.apply("posterior", reports, mechanism, workload, prior=prior, draws=12_000, seed=2)
+    answers = workload.answers(counts)
+    mean = chances @ answers
+    error = found.standard_errors(workload)
+    assert not found.unbiased
+    assert np.all(np.abs(found.answers(workload) - mean) <= 4.5 * error + 1e-9)
+    assert error.max() < 0.05  # of few users: the comparison says something
+    assert found.draws.sum(axis=1).tolist() == [tally.sum()] * 12_000
+    # The whole distribution of every answer: its probabilities, with errors for dependent draws.
+    drawn, effective = workload.answers(found.draws), found.effective_draws(workload)
+    for query in range(workload.num_queries):
+        for value in range(tally.sum() + 1):
+            expected = min(1.0, chances[answers[:, query] == value].sum())
+            share = np.mean(drawn[:, query] == value)
+            assert abs(share - expected) < 4.5 * np.sqrt(expected * (1 - expected) / effective[query]) + 1e-3
+
+
+def test_intervals_are_quantiles_of_the_exact_posterior():
+    mechanism, tally, prior = SMALL["hadamard"]
+    reports = Reports(mechanism.digest, 6, np.array(tally))
+    workload = workloads.histogram(3)
+    counts, chances = exact_posterior(mechanism.strategy, tally, np.full(3, prior))
+    found = estimators.apply("posterior", reports, mechanism, workload, draws=20_000)
+    for level in (0.5, 0.9):
+        for type_, (low, high) in enumerate(found.intervals(workload, level)):
+            for end, tail in ((low, (1 - level) / 2), (high, (1 + level) / 2)):
+                below = chances[counts[:, type_] < end].sum()
+                upto = chances[counts[:, type_] <= end].sum()
+                assert below - 0.02 <= tail <= upto + 0.02
+    some = found.intervals(workload, 0.9, np.array([2]))
+    assert some == pytest.approx(found.intervals(workload, 0.9)[[2]])
+
+
+def test_credible_intervals_cover_populations_drawn_from_the_prior():
+    """Averaged over the prior, a 90 % credible interval holds the truth in 90 % of all cases (or more: counts are whole)."""
+    workload, mechanism = workloads.prefix(4), mechanisms.create("hadamard", 4, 1.0)
+    rng, covered = np.random.default_rng(0), np.zeros(3)
+    trials = 120
+    for trial in range(trials):
+        truth = rng.multinomial(300, rng.dirichlet(np.full(4, 0.5)))
+        reports = mechanism.simulate(truth, rng)
+        found = estimators.apply("posterior", reports, mechanism, workload, draws=300, burn_in=50, seed=trial)
+        low, high = found.intervals(workload, 0.9)[:3].T
+        answers = workload.answers(truth)[:3]
+        covered += (low <= answers) & (answers <= high)
+    assert np.all(np.abs(covered / trials - 0.9) < 4 * np.sqrt(0.09 / trials))
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [("haar", {}), ("hrr", {"reconstruction": "transform"}), ("hierarchical", {}), ("randomized_response", {})],
+)
+def test_many_reports_leave_little_doubt(name, parameters):
+    n, counts = 8, np.array([9000, 500, 4000, 100, 800, 25000, 1900, 700]) * 200
+    workload, mechanism = workloads.prefix(n), mechanisms.create(name, n, 3.0, **parameters)
+    reports = mechanism.simulate(counts, np.random.default_rng(1))
+    found = estimators.apply("posterior", reports, mechanism, workload, draws=300)
+    low, high = found.intervals(workload, 0.999).T
+    truth = workload.answers(counts)
+    assert np.all((low <= truth) & (truth <= high))
+    assert np.all(high - low < 0.01 * counts.sum())
+    assert np.all(found.answers(workload) >= low - 1e-6)
+    assert np.all(found.answers(workload) <= high + 1e-6)
+
+
+def test_the_seed_decides():
+    workload, mechanism = workloads.prefix(5), mechanisms.create("hadamard", 5, 1.0)
+    reports = mechanism.simulate(np.array([50, 0, 20, 10, 5]), np.random.default_rng(0))
+    one, same, other = (
+        estimators.apply("posterior", reports, mechanism, workload, draws=200, seed=seed) for seed in (1, 1, 2)
+    )
+    assert np.array_equal(one.draws, same.draws)
+    assert np.array_equal(one.counts(), same.counts())
+    assert not np.array_equal(one.draws, other.draws)
+    effective = one.effective_draws(workload)
+    assert np.all((effective > 0) & (effective <= 200))
+    assert effective[-1] == 200  # the number of users is known
+    assert one.standard_errors(workload)[-1] == pytest.approx(0, abs=1e-9)
+
+
+def test_no_reports_leave_nothing_to_count():
+    mechanism = mechanisms.create("hadamard", 5, 1.0)
+    reports = mechanism.simulate(np.zeros(5, dtype=int), np.random.default_rng(0))
+    found = estimators.apply("posterior", reports, mechanism, workloads.prefix(5), draws=100)
+    assert found.counts().tolist() == [0.0] * 5
+    assert found.intervals(workloads.prefix(5)).tolist() == [[0.0, 0.0]] * 5
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"prior": 0.0}, "one positive number"),
+        ({"prior": np.ones(3)}, "each of the 4 types"),
+        ({"prior": np.nan}, "one positive number"),
+        ({"draws": 10}, "at least 100"),
+        ({"burn_in": -1}, "burn-in of 0 or more"),
+    ],
+)
+def test_bad_options_are_refused(options, words):
+    mechanism = mechanisms.create("hadamard", 4, 1.0)
+    reports = mechanism.simulate(np.full(4, 5), np.random.default_rng(0))
+    with pytest.raises(ValueError, match=words):
+        estimators.apply("posterior", reports, mechanism, workloads.prefix(4), **options)
+
+
+def test_large_strategies_are_refused_in_words():
+    mechanism, workload = mechanisms.create("haar", 2**12, 1.0), workloads.prefix(2**12)
+    assert "too many here" in estimators.spec("posterior").unsuitable(mechanism, workload)
+    assert estimators.spec("mle").unsuitable(mechanism, workload) is None
