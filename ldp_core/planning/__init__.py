@@ -1,0 +1,26 @@
+"""Planning a collection: of epsilon, users and error, any two fix the third; and which mechanism to take.
+
+With v the variance per user of a mechanism on the workload (squared users, summed over the p queries), N users give
+shares with a mean squared error over the queries of ``alpha = v(epsilon) / (p N)`` (McKenna et al. 2020, Corollary
+5.4); its root is the standard error of a typical query. The case says whose v counts: ``worst``, whatever values people
+have, or ``average``, over people spread evenly over the types. Put in place of v, a lower bound gives what no unbiased
+epsilon-LDP mechanism can do.
+"""
+
+from ldp_core.planning.curves import errors_over_epsilon, errors_over_users
+from ldp_core.planning.recommend import TOLERANCE, Recommendation, recommend
+from ldp_core.planning.solve import CASES, COLUMNS, default_bound, plan
+from ldp_core.planning.words import in_words
+
+__all__ = [
+    "CASES",
+    "COLUMNS",
+    "TOLERANCE",
+    "Recommendation",
+    "default_bound",
+    "errors_over_epsilon",
+    "errors_over_users",
+    "in_words",
+    "plan",
+    "recommend",
+]

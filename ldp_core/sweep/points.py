@@ -1,0 +1,214 @@
+"""One point of a sweep: the variances per user of a mechanism or a bound, for one workload and epsilon."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from typing import Any, Protocol
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+from ldp_core import bounds, mechanisms, workloads
+from ldp_core.mechanisms import Mechanism
+from ldp_core.workloads import Workload
+
+BOUNDS = ("svd", "centred_svd", "certificate")
+"""Lower bounds that can stand in place of a mechanism's name."""
+
+# Rounds of a fit, by the largest number of types they are for: a few seconds a point at most up to 256 types.
+ROUNDS: dict[str, dict[int, int]] = {
+    "optimized": {64: 100, 128: 30, 256: 10, 512: 3},
+    "optimized_gradient": {128: 300, 512: 100},
+    "matrix_l1": {128: 300, 256: 30},
+    "matrix_l2": {1024: 100},
+}
+CERTIFIED_TYPES = 256
+"""Certificates of workloads without symmetry take half a minute past this many types."""
+LEAST_FAVOURABLE_TYPES = 512
+"""The search for the least favourable population takes a second at most up to this many types."""
+LIGHT_TYPES = 256
+"""Closed forms on more types than this are worth handing to another process."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a point came to. Variances are per user, in squared users and summed over the queries; for a bound they are
+    what no unbiased epsilon-LDP mechanism can be below. They do not depend on any target error. nan where ``reason``
+    says why there are none."""
+
+    worst: float = math.nan
+    average: float = math.nan
+    stopped: str = ""
+    """How the number was found: "closed form", or by a fit that "converged" or was cut off after its "rounds"."""
+    rounds: int = 0
+    bits: float = math.nan
+    """Length of one report; nan for a bound."""
+    reason: str = ""
+
+
+class Cache(Protocol):
+    """Outcomes by the key of their point. Must be safe to use from several threads."""
+
+    def get(self, key: str) -> Outcome | None: ...
+    def put(self, key: str, value: Outcome) -> None: ...
+
+
+class MemoryCache:
+    """A `Cache` in a dictionary, whose single operations are atomic."""
+
+    def __init__(self):
+        self._outcomes: dict[str, Outcome] = {}
+
+    def get(self, key: str) -> Outcome | None:
+        return self._outcomes.get(key)
+
+    def put(self, key: str, value: Outcome) -> None:
+        self._outcomes[key] = value
+
+
+@dataclass(frozen=True)
+class Point:
+    """The mechanism or bound ``name`` for ``workload`` at ``epsilon``, ``parameters`` as for `mechanisms.create`.
+
+    Travels to other processes as recipes. A ``time_limit`` is left out: results must not depend on a machine's speed.
+    Who makes many points of one workload passes its ``recipe``, which can be long.
+    """
+
+    name: str
+    workload: Workload
+    epsilon: float
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    recipe: str = field(default="", repr=False)
+
+    def __post_init__(self):
+        object.__setattr__(self, "recipe", self.recipe or recipe_of(self.workload))
+
+    @property
+    def fitted(self) -> bool:
+        return self.name not in BOUNDS and mechanisms.spec(self.name).fitted
+
+    @property
+    def effort(self) -> int:
+        """Rough rank of the cost: 0 a closed form, 1 a certificate, 2 a fit."""
+        by_search = self.name == "certificate" and self.workload.symmetry not in ("exchangeable", "hamming")
+        return 2 if self.fitted else int(by_search)
+
+    @property
+    def heavy(self) -> bool:
+        """Whether it is worth a process of its own."""
+        return self.effort > 0 or self.workload.n > LIGHT_TYPES
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The parameters with the number of rounds of a fit settled (None where a sweep does not fit so many types)."""
+        options = {key: value for key, value in self.parameters.items() if key != "time_limit"}
+        if self.fitted and options.get("max_rounds") is None:
+            limits = [rounds for types, rounds in ROUNDS[self.name].items() if self.workload.n <= types]
+            options["max_rounds"] = max(limits, default=None)
+        return options
+
+    @property
+    def key(self) -> str:
+        """SHA-256 of everything the outcome depends on."""
+        header = json.dumps([self.name, repr(float(self.epsilon)), self.options], sort_keys=True, default=_plain)
+        return "point:" + hashlib.sha256(f"{header}\n{self.recipe}".encode()).hexdigest()
+
+    def __reduce__(self):
+        return _restored, (self.name, self.recipe, self.epsilon, dict(self.parameters))
+
+
+def recipe_of(workload: Workload) -> str:
+    """The workload as text, from which it can be rebuilt."""
+    return json.dumps(workload.spec)
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else str(value)
+
+
+def _restored(name: str, recipe: str, epsilon: float, parameters: dict[str, Any]) -> Point:
+    return Point(name, _workload(recipe), epsilon, parameters, recipe)
+
+
+@lru_cache(maxsize=2)  # neighbouring points share a workload and what it has computed of itself
+def _workload(recipe: str) -> Workload:
+    return workloads.from_spec(json.loads(recipe))
+
+
+def never() -> bool:
+    return False
+
+
+def evaluate(point: Point, cancelled: Callable[[], bool] = never) -> Outcome | None:
+    """The outcome of ``point``, None when ``cancelled`` by its end. ``cancelled`` also reaches into a fit under way."""
+    with _blas().limit(limits=1, user_api="blas"):
+        try:
+            outcome = _bound(point, cancelled) if point.name in BOUNDS else _mechanism(point, cancelled)
+        except ValueError as error:  # the core's sentence for people
+            outcome = Outcome(reason=str(error))
+    return None if cancelled() else outcome
+
+
+def computed(point: Point, results: Cache | None, cancelled: Callable[[], bool] = never) -> Outcome | None:
+    """The outcome of ``point`` from ``results``, else by `evaluate` and kept there."""
+    outcome = results.get(point.key) if results is not None else None
+    if outcome is None and (outcome := evaluate(point, cancelled)) is not None and results is not None:
+        results.put(point.key, outcome)
+    return outcome
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def _mechanism(point: Point, cancelled: Callable[[], bool]) -> Outcome:
+    spec, workload, options = mechanisms.spec(point.name), point.workload, point.options
+    if reason := spec.unsuitable(workload.n, point.epsilon, workload):
+        return Outcome(reason=reason)
+    if not point.fitted:
+        mechanism = mechanisms.create(point.name, workload.n, point.epsilon, workload, **options)
+        return outcome_of(mechanism, workload, "closed form")
+    limit = options["max_rounds"]
+    if limit is None:
+        return Outcome(
+            reason=f"Fitting it to {workload.n:,} types takes too long for a sweep. Give a number of rounds, or fit it "
+            "on its own."
+        )
+    mechanism = mechanisms.create(
+        point.name, workload.n, point.epsilon, workload, **options, time_limit=None, cancel=cancelled
+    )
+    rounds = mechanism.parameters["rounds"]
+    return outcome_of(mechanism, workload, "rounds" if rounds >= limit else "converged", rounds)
+
+
+def outcome_of(mechanism: Mechanism, workload: Workload, stopped: str, rounds: int = 0) -> Outcome:
+    """What a mechanism that exists comes to on ``workload``."""
+    profile = mechanism.variance_profile(workload)
+    return Outcome(float(profile.max()), float(profile.mean()), stopped, rounds, float(mechanism.bits_per_report))
+
+
+def _bound(point: Point, cancelled: Callable[[], bool]) -> Outcome:
+    """A bound on L bounds the average over types, and with it the worst type. For the worst type the centred SVD bound
+    takes the least favourable population, where it can be searched for in seconds."""
+    workload, epsilon, stopped = point.workload, point.epsilon, "closed form"
+    if point.name == "svd":
+        value = bounds.svd(workload, epsilon)
+    elif point.name == "centred_svd":
+        value = bounds.centred_svd(workload, epsilon)
+    elif not point.effort or workload.n <= CERTIFIED_TYPES:
+        value = bounds.certificate(workload, epsilon, time_limit=None, cancel=cancelled).value
+        stopped = "converged" if point.effort else stopped
+    else:
+        return Outcome(
+            reason=f"A certificate for {workload.n:,} types takes too long for a sweep; the centred SVD bound holds."
+        )
+    average = worst = max(0.0, (value - workload.trace) / workload.n)
+    if point.name != "svd" and workload.n <= LEAST_FAVOURABLE_TYPES:
+        worst = max(average, bounds.worst_case_variance(workload, epsilon))
+    return Outcome(worst, average, stopped)
