@@ -8,10 +8,32 @@ from typing import Any
 
 import numpy as np
 
+from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import DENSE_TYPES, MATRIX_ENTRIES, Workload
+from ldp_core.workloads.comparisons import quoted
 from ldp_core.workloads.composite import Custom, Product, Union
+from ldp_core.workloads.expressions import PredicateError, parse
 from ldp_core.workloads.marginals import AllMarginals, KWayMarginals, Parity, checked_shape, walsh_hadamard
+from ldp_core.workloads.matrix_files import MatrixFile, read_matrix
+from ldp_core.workloads.matrix_part import MatrixPart
+from ldp_core.workloads.on_attributes import OnAttributes
 from ldp_core.workloads.ordered import AllRange, Histogram, Prefix, WidthRange
+from ldp_core.workloads.parts import (
+    AllMarginalsPart,
+    HistogramPart,
+    JointHistogramPart,
+    KWayMarginalsPart,
+    MarginalsPart,
+    ParityPart,
+    Predicate,
+    PredicatesPart,
+    PrefixPart,
+    RangesPart,
+    WorkloadPart,
+    over_attributes,
+)
+from ldp_core.workloads.predicates import Predicates
+from ldp_core.workloads.shares import QueryShare, dominating, group_shares
 
 __all__ = [
     "DENSE_TYPES",
@@ -19,29 +41,54 @@ __all__ = [
     "MATRIX_ENTRIES",
     "ON_TYPES",
     "AllMarginals",
+    "AllMarginalsPart",
     "AllRange",
+    "Axis",
     "Custom",
     "Histogram",
+    "HistogramPart",
+    "JointHistogramPart",
     "KWayMarginals",
+    "KWayMarginalsPart",
+    "MarginalsPart",
+    "MatrixFile",
+    "MatrixPart",
+    "OnAttributes",
     "Parameter",
     "Parity",
+    "ParityPart",
+    "Predicate",
+    "PredicateError",
+    "Predicates",
+    "PredicatesPart",
     "Prefix",
+    "PrefixPart",
     "Product",
+    "QueryShare",
+    "RangesPart",
     "Union",
     "WidthRange",
     "Workload",
+    "WorkloadPart",
     "all_marginals",
     "all_range",
+    "axes_of",
     "custom",
+    "dominating",
     "from_spec",
+    "group_shares",
     "histogram",
     "k_way_marginals",
     "kinds_for",
     "on_types",
+    "over_attributes",
     "parameter",
     "parity",
+    "parse",
     "prefix",
     "product",
+    "quoted",
+    "read_matrix",
     "union",
     "walsh_hadamard",
     "width_range",
@@ -49,7 +96,10 @@ __all__ = [
 
 FAMILIES: dict[str, type[Workload]] = {
     family.kind: family
-    for family in (Histogram, Prefix, AllRange, WidthRange, AllMarginals, KWayMarginals, Parity, Custom, Union, Product)
+    for family in (
+        *(Histogram, Prefix, AllRange, WidthRange, AllMarginals, KWayMarginals, Parity),
+        *(Custom, Union, Product, OnAttributes, Predicates),
+    )
 }
 
 
@@ -165,7 +215,9 @@ def from_spec(spec: dict[str, Any]) -> Workload:
         raise ValueError(f"Unknown workload {kind!r}; choose one of {', '.join(FAMILIES)}.")
     for nested in {"parts", "factors"} & set(parameters):
         parameters[nested] = [from_spec(part) for part in parameters[nested]]
-    if "shape" in parameters:
+    if "base" in parameters:
+        parameters["base"] = from_spec(parameters["base"])
+    if "shape" in parameters and kind in _OVER_ATTRIBUTES:
         parameters["shape"] = checked_shape(parameters["shape"])
     try:
         return FAMILIES[kind](**parameters)

@@ -1,8 +1,8 @@
 """Workloads: sets of linear counting queries over the n types of a domain.
 
 A workload is the p x n matrix W of the papers, but hardly anything needs W itself: variances, bounds and the optimisers
-speak in the Gram matrix ``G = W'W``, and answers come from running sums. So a workload is a set of operations with known
-structure, and the explicit matrix exists only for small sizes and for pictures.
+speak in the Gram matrix ``G = W'W``, and answers come from running sums. So a workload is a set of operations with
+known structure, and the explicit matrix exists only for small sizes and for pictures.
 
 Vectors over types always have the types on their *last* axis, so a batch of count vectors is ``(batch, n)``.
 
@@ -11,6 +11,7 @@ Source of the named workloads: McKenna et al. 2020, Section 6.1; Cormode et al. 
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
@@ -19,6 +20,9 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import linalg
 from scipy.sparse.linalg import LinearOperator
+
+from ldp_core.workloads import shifts
+from ldp_core.workloads.axes import Axis, axes_of
 
 DENSE_TYPES = 4096
 """Largest number of types for which an n x n matrix is formed (128 MiB of float64)."""
@@ -34,12 +38,19 @@ class Workload(ABC):
     title: ClassVar[str]
     meaning: ClassVar[str]
     symmetry: ClassVar[str] = "none"
-    """Permutations of the types that leave G unchanged: none, exchangeable, translation or hamming."""
+    """Permutations of the types that leave G unchanged: all of them (exchangeable); flipping and swapping binary
+    attributes (hamming); others that turn every type into every other, cyclic shifts of attributes (translation);
+    none."""
 
-    def __init__(self, n: int):
+    def __init__(self, n: int, axes: Sequence[Axis] | None = None):
         if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 2:
             raise ValueError(f"A workload needs a whole number of at least 2 types; got n = {n!r}.")
         self.n = int(n)
+        self.axes = None if axes is None else axes_of(axes)
+        if self.axes is not None and math.prod(axis.size for axis in self.axes) != self.n:
+            raise ValueError(
+                f"The attributes have {' x '.join(str(axis.size) for axis in self.axes)} types, the workload has {self.n}."
+            )
 
     # --- what a subclass provides -------------------------------------------------------------------------------
 
@@ -58,10 +69,6 @@ class Workload(ABC):
         """(n,) diagonal of G: in how many queries (weighted) each type counts."""
 
     @abstractmethod
-    def singular_values(self) -> np.ndarray:
-        """(min(n, p),) singular values of W, largest first."""
-
-    @abstractmethod
     def rows(self, queries: np.ndarray) -> np.ndarray:
         """(k, n) the rows of W with the given indices."""
 
@@ -75,14 +82,27 @@ class Workload(ABC):
 
     @abstractmethod
     def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
-        """Readable name of one query, in the domain's labels when given."""
+        """Readable name of one query: by the attributes the workload was built with, else in the domain's labels when
+        given."""
 
     # --- what follows from it -----------------------------------------------------------------------------------
 
     @property
     def spec(self) -> dict[str, Any]:
-        """A serialisable recipe; `from_spec` rebuilds the workload."""
+        """A serialisable recipe; `from_spec` rebuilds the queries. Names of attributes and queries are no part of
+        it."""
         return {"kind": self.kind, "n": self.n}
+
+    @property
+    def shifts(self) -> tuple[tuple[int, bool], ...]:
+        """The types as a table in row-major order: the size of each axis, and whether G stays the same when types are
+        shifted cyclically along it."""
+        return ((self.n, self.symmetry == "exchangeable"),)
+
+    def query_weights(self, queries: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
+        """(p,) weights that the rows of W, and with them the answers, carry (1 but in unions), or of the given
+        queries."""
+        return np.ones(self.num_queries if queries is None else len(queries))
 
     @property
     def gram(self) -> LinearOperator:
@@ -108,7 +128,7 @@ class Workload(ABC):
 
     @cached_property
     def _gram_dense(self) -> np.ndarray:
-        G = self.apply_gram(np.eye(self.n))
+        G = shifts.dense_gram(self)
         G.flags.writeable = False  # shared by every caller
         return G
 
@@ -123,6 +143,26 @@ class Workload(ABC):
         values, vectors = linalg.eigh(self.gram_dense())
         kept = values > values[-1] * self.n * np.finfo(float).eps
         return np.sqrt(values[kept])[:, None] * vectors[:, kept].T
+
+    def singular_values(self) -> np.ndarray:
+        """(min(n, p),) singular values of W, largest first. ValueError where they would take too large matrices."""
+        m = shifts.fixed_types(self)
+        if m > DENSE_TYPES or m * self.n > DENSE_TYPES**2:
+            raise ValueError(
+                f"The singular values of the {self.title} workload on {self.n:,} types take {m:,} columns of its Gram matrix, "
+                f"too many. Use coarser bins, or fewer attributes with ranges."
+            )
+        return self._spectrum.copy()
+
+    @cached_property
+    def _spectrum(self) -> np.ndarray:
+        return np.sqrt(np.sort(shifts.eigenvalues(self))[::-1][: min(self.n, self.num_queries)])
+
+    @property
+    def rank(self) -> int:
+        """Number of linearly independent queries."""
+        values = self.singular_values()
+        return int(np.count_nonzero(values > values[0] * self.n * np.finfo(float).eps))
 
     @property
     def trace(self) -> float:

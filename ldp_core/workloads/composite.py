@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from ldp_core.workloads import shifts
 from ldp_core.workloads.base import MATRIX_ENTRIES, Workload
+from ldp_core.workloads.ordered import Histogram
 
 
 class Custom(Workload):
@@ -20,7 +22,7 @@ class Custom(Workload):
     title = "Custom"
     meaning = "The answers to your own queries."
 
-    def __init__(self, matrix: np.ndarray):
+    def __init__(self, matrix: np.ndarray, names: Sequence[str] | None = None):
         try:
             W = np.array(matrix, dtype=float)
         except (TypeError, ValueError):
@@ -35,7 +37,12 @@ class Custom(Workload):
             raise ValueError("A workload matrix must hold finite numbers; some are missing or infinite.")
         if not W.any():
             raise ValueError("A workload of zeros asks nothing; give at least one entry that is not 0.")
+        if names is not None and len(names) != len(W):
+            raise ValueError(
+                f"The workload matrix has {len(W):,} queries and {len(names):,} names; give each query one."
+            )
         super().__init__(W.shape[1])
+        self.names = None if names is None else tuple(names)
         W.flags.writeable = False
         self._matrix = W
 
@@ -54,7 +61,17 @@ class Custom(Workload):
     def gram_diag(self) -> np.ndarray:
         return (self._matrix**2).sum(axis=0)
 
+    @cached_property
+    def _gram_dense(self) -> np.ndarray:
+        G = self._matrix.T @ self._matrix
+        G.flags.writeable = False  # shared by every caller
+        return G
+
     def singular_values(self) -> np.ndarray:
+        return self._spectrum.copy()
+
+    @cached_property
+    def _spectrum(self) -> np.ndarray:
         return linalg.svdvals(self._matrix)
 
     def rows(self, queries: np.ndarray) -> np.ndarray:
@@ -67,7 +84,7 @@ class Custom(Workload):
         return np.einsum("qi,qi->q", self._matrix @ covariance, self._matrix)
 
     def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
-        return f"query {query + 1}"
+        return f"query {query + 1}" if self.names is None else self.names[query]
 
     def __repr__(self) -> str:
         return f"custom({self.num_queries} x {self.n})"
@@ -96,22 +113,42 @@ class Union(Workload):
             raise ValueError(f"A union of {len(parts)} workloads needs as many weights, each a positive finite number.")
         super().__init__(parts[0].n)
         self.parts, self.weights = tuple(parts), tuple(float(weight) for weight in weights)
-        kinds = {part.symmetry for part in parts}
-        common = {frozenset({"exchangeable"}): "exchangeable", frozenset({"hamming"}): "hamming"}
-        mixed = frozenset({"exchangeable", "hamming"})
-        self.symmetry = "hamming" if kinds == mixed else common.get(frozenset(kinds), "none")
+
+    @cached_property
+    def symmetry(self) -> str:
+        return shifts.symmetry(self)
+
+    @cached_property
+    def shifts(self) -> tuple[tuple[int, bool], ...]:
+        # Parts that treat all types alike do so in a table of any shape.
+        tables = {part.shifts for part in self.parts if part.symmetry != "exchangeable"}
+        if not tables:
+            return ((self.n, True),)
+        if len({tuple(size for size, _ in table) for table in tables}) > 1:
+            return ((self.n, False),)
+        return tuple((axis[0][0], all(same for _, same in axis)) for axis in zip(*tables, strict=True))
 
     @property
     def spec(self) -> dict[str, Any]:
         return {"kind": self.kind, "parts": [part.spec for part in self.parts], "weights": list(self.weights)}
 
     @cached_property
-    def _offsets(self) -> np.ndarray:
+    def offsets(self) -> np.ndarray:
+        """(parts + 1,) where the queries of each part begin, and p."""
         return np.concatenate([[0], np.cumsum([part.num_queries for part in self.parts])])
 
     @property
     def num_queries(self) -> int:
-        return int(self._offsets[-1])
+        return int(self.offsets[-1])
+
+    def query_weights(self, queries: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
+        if queries is None:
+            pairs = zip(self.parts, self.weights, strict=True)
+            return np.concatenate([weight * part.query_weights() for part, weight in pairs])
+        found = np.empty(len(queries))
+        for part, weight, places, own in self._located(np.asarray(queries)):
+            found[places] = weight * part.query_weights(own)
+        return found
 
     def apply_gram(self, x: np.ndarray) -> np.ndarray:
         return sum(weight**2 * part.apply_gram(x) for part, weight in zip(self.parts, self.weights, strict=True))
@@ -120,17 +157,13 @@ class Union(Workload):
     def gram_diag(self) -> np.ndarray:
         return sum(weight**2 * part.gram_diag for part, weight in zip(self.parts, self.weights, strict=True))
 
-    def singular_values(self) -> np.ndarray:
-        spectrum = np.sqrt(np.maximum(linalg.eigvalsh(self.gram_dense())[::-1], 0))
-        return spectrum[: min(self.n, self.num_queries)]
-
     def _located(self, queries: np.ndarray):
         """The queries of each part: (part, weight, places among ``queries``, indices within the part)."""
-        owner = np.searchsorted(self._offsets, queries, side="right") - 1
+        owner = np.searchsorted(self.offsets, queries, side="right") - 1
         for i, (part, weight) in enumerate(zip(self.parts, self.weights, strict=True)):
             places = np.flatnonzero(owner == i)
             if places.size:
-                yield part, weight, places, queries[places] - self._offsets[i]
+                yield part, weight, places, queries[places] - self.offsets[i]
 
     def rows(self, queries: np.ndarray) -> np.ndarray:
         queries = np.asarray(queries)
@@ -153,8 +186,8 @@ class Union(Workload):
         return np.concatenate([weight**2 * part.query_variances(covariance) for part, weight in pairs])
 
     def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
-        ((part, _, _, (own,)),) = self._located(np.array([query]))
-        return part.query_name(int(own), labels)
+        owner = int(np.searchsorted(self.offsets, query, side="right")) - 1
+        return self.parts[owner].query_name(int(query - self.offsets[owner]), labels)
 
     def __repr__(self) -> str:
         return f"union({', '.join(map(repr, self.parts))}; {', '.join(f'{w:g}' for w in self.weights)})"
@@ -177,6 +210,20 @@ class Product(Workload):
     def spec(self) -> dict[str, Any]:
         return {"kind": self.kind, "factors": [factor.spec for factor in self.factors]}
 
+    @cached_property
+    def symmetry(self) -> str:
+        return shifts.symmetry(self)
+
+    @property
+    def shifts(self) -> tuple[tuple[int, bool], ...]:
+        return tuple(axis for factor in self.factors for axis in factor.shifts)
+
+    def query_weights(self, queries: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
+        if queries is None:
+            return reduce(np.kron, [factor.query_weights() for factor in self.factors])
+        own = self._located(np.asarray(queries))
+        return np.prod([factor.query_weights(q) for factor, q in zip(self.factors, own, strict=True)], axis=0)
+
     @property
     def num_queries(self) -> int:
         return math.prod(factor.num_queries for factor in self.factors)
@@ -196,8 +243,14 @@ class Product(Workload):
     def gram_diag(self) -> np.ndarray:
         return reduce(np.kron, [factor.gram_diag for factor in self.factors])
 
+    @cached_property
+    def _gram_dense(self) -> np.ndarray:
+        G = reduce(np.kron, [factor.gram_dense() for factor in self.factors])
+        G.flags.writeable = False  # shared by every caller
+        return G
+
     def singular_values(self) -> np.ndarray:
-        return np.sort(reduce(np.kron, [factor.singular_values() for factor in self.factors]))[::-1]
+        return padded(reduce(np.kron, [factor.singular_values() for factor in self.factors]), self)
 
     def _located(self, queries: np.ndarray) -> tuple[np.ndarray, ...]:
         return np.unravel_index(queries, [factor.num_queries for factor in self.factors])
@@ -212,6 +265,23 @@ class Product(Workload):
         return self._along_axes(x, lambda factor, values: factor.answers(values))
 
     def query_variances(self, covariance: np.ndarray) -> np.ndarray:
+        # Queries that take one value of a factor each need the covariances within that value only.
+        each = [i for i, factor in enumerate(self.factors) if isinstance(factor, Histogram)]
+        rest = [i for i in range(len(self.factors)) if i not in each]
+        if not each or not rest:
+            return self._row_variances(covariance)
+        d, sizes = len(self.factors), [factor.n for factor in self.factors]
+        second = [i if i in each else d + i for i in range(d)]
+        table = np.asarray(covariance, dtype=float).reshape(sizes * 2)
+        table = np.einsum(table, [*range(d), *second], [*each, *rest, *(d + i for i in rest)])
+        m = math.prod(sizes[i] for i in rest)
+        factors = [self.factors[i] for i in rest]
+        base = factors[0] if len(factors) == 1 else Product(factors)
+        found = np.array([base.query_variances(block) for block in table.reshape(-1, m, m)])
+        found = found.reshape([*(sizes[i] for i in each), *(factor.num_queries for factor in factors)])
+        return found.transpose(np.argsort([*each, *rest])).ravel()
+
+    def _row_variances(self, covariance: np.ndarray) -> np.ndarray:
         found = np.empty(self.num_queries)
         chunk = max(1, MATRIX_ENTRIES // (8 * self.n))
         for start in range(0, self.num_queries, chunk):
@@ -220,11 +290,19 @@ class Product(Workload):
         return found
 
     def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
-        own = self._located(np.array([query]))
+        own = [int(q[0]) for q in self._located(np.array([query]))]
         return " and ".join(
-            f"x{i + 1}: {factor.query_name(int(q[0]))}"
+            factor.query_name(q) if factor.axes is not None else f"x{i + 1}: {factor.query_name(q)}"
             for i, (factor, q) in enumerate(zip(self.factors, own, strict=True))
         )
 
     def __repr__(self) -> str:
         return f"product({', '.join(map(repr, self.factors))})"
+
+
+def padded(values: np.ndarray, workload: Workload) -> np.ndarray:
+    """(min(n, p),) the singular values ``values`` of ``workload``, largest first, with the zeros that it has
+    besides."""
+    spectrum = np.zeros(min(workload.n, workload.num_queries))
+    spectrum[: len(values)] = np.sort(values)[::-1]
+    return spectrum

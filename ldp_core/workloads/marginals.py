@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ldp_core.workloads.axes import Axis, cell_name
 from ldp_core.workloads.base import Workload
 
 MAX_ATTRIBUTES = 24
@@ -39,14 +40,18 @@ def checked_shape(attributes: int | Sequence[int]) -> tuple[int, ...]:
 class _Marginals(Workload):
     """Marginal tables of chosen attribute subsets, a query a cell; subclasses say which subsets and how G acts."""
 
-    def __init__(self, shape: tuple[int, ...]):
-        super().__init__(math.prod(shape))
+    def __init__(self, shape: tuple[int, ...], axes: Sequence[Axis] | None = None):
+        super().__init__(math.prod(shape), axes)
         self.shape = shape
-        self.symmetry = "hamming" if set(shape) == {2} else "none"
+        self.symmetry = "hamming" if set(shape) == {2} else "translation"
 
     @property
     def spec(self) -> dict[str, Any]:
         return {"kind": self.kind, "shape": list(self.shape)}
+
+    @property
+    def shifts(self) -> tuple[tuple[int, bool], ...]:
+        return tuple((size, True) for size in self.shape)
 
     @property
     @abstractmethod
@@ -100,11 +105,16 @@ class _Marginals(Workload):
         return found
 
     def query_variances(self, covariance: np.ndarray) -> np.ndarray:
-        found = []
-        for subset in self.subsets:
-            half = self._summed(covariance, subset)
-            found.append(np.diagonal(self._summed(half.T, subset)))
-        return np.concatenate(found)
+        # Axis by axis, the two of an attribute become one: its values where it is kept, and last the sum over it.
+        table = np.asarray(covariance, dtype=float).reshape(self.shape * 2)
+        for left in range(len(self.shape), 0, -1):
+            summed = table.sum(axis=(0, left))
+            table = np.concatenate([np.diagonal(table, axis1=0, axis2=left), summed[..., None]], axis=-1)
+        chosen = (
+            tuple(slice(0, size) if i in subset else size for i, size in enumerate(self.shape))
+            for subset in self.subsets
+        )
+        return np.concatenate([table[cells].ravel() for cells in chosen])
 
     def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
         (position,), (cell,) = self._located(np.array([query]))
@@ -112,6 +122,8 @@ class _Marginals(Workload):
         if not subset:
             return "everybody"
         values = np.unravel_index(cell, [self.shape[i] for i in subset])
+        if self.axes is not None:
+            return cell_name([self.axes[i] for i in subset], values)
         return ", ".join(f"x{i + 1} = {value}" for i, value in zip(subset, values, strict=True))
 
     def singular_values(self) -> np.ndarray:
@@ -162,8 +174,8 @@ class KWayMarginals(_Marginals):
     title = "k-way Marginals"
     meaning = "How many people have each combination of values, for every group of k attributes?"
 
-    def __init__(self, shape: tuple[int, ...], k: int):
-        super().__init__(shape)
+    def __init__(self, shape: tuple[int, ...], k: int, axes: Sequence[Axis] | None = None):
+        super().__init__(shape, axes)
         if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 1 <= k <= len(shape):
             raise ValueError(f"k must be a whole number from 1 to the {len(shape)} attributes; got {k!r}.")
         self.k = int(k)
@@ -212,9 +224,9 @@ class Parity(Workload):
     meaning = "For every group of yes-or-no attributes: how many more people have an even than an odd number of yes?"
     symmetry = "hamming"
 
-    def __init__(self, d: int, max_weight: int | None = None):
+    def __init__(self, d: int, max_weight: int | None = None, axes: Sequence[Axis] | None = None):
         self.d = len(checked_shape(d))
-        super().__init__(2**self.d)
+        super().__init__(2**self.d, axes)
         weight = self.d if max_weight is None else max_weight
         if isinstance(weight, bool) or not isinstance(weight, (int, np.integer)) or not 0 <= weight <= self.d:
             raise ValueError(f"The largest weight must be a whole number from 0 to {self.d}; got {max_weight!r}.")
@@ -223,6 +235,10 @@ class Parity(Workload):
     @property
     def spec(self) -> dict[str, Any]:
         return {"kind": self.kind, "d": self.d, "max_weight": self.max_weight}
+
+    @property
+    def shifts(self) -> tuple[tuple[int, bool], ...]:
+        return ((2, True),) * self.d
 
     @property
     def num_queries(self) -> int:
@@ -261,8 +277,9 @@ class Parity(Workload):
 
     def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
         mask = int(self.characters[query])
-        members = [f"x{i + 1}" for i in range(self.d) if mask >> (self.d - 1 - i) & 1]
-        return f"parity of {', '.join(members)}" if members else "everybody"
+        members = [i for i in range(self.d) if mask >> (self.d - 1 - i) & 1]
+        named = [f"x{i + 1}" if self.axes is None else self.axes[i].at(1) for i in members]
+        return f"parity of {', '.join(named)}" if members else "everybody"
 
 
 def walsh_hadamard(x: np.ndarray) -> np.ndarray:

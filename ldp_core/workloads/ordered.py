@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import linalg
 
+from ldp_core.workloads.axes import Axis, cell_name
 from ldp_core.workloads.base import Workload
 
 
@@ -43,10 +45,21 @@ class Histogram(Workload):
         return np.diagonal(covariance).copy()
 
     def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
+        if self.axes is not None:
+            return cell_name(self.axes, np.unravel_index(query, [axis.size for axis in self.axes]))
         return labels[query] if labels is not None else f"type {query + 1}"
 
 
-class Prefix(Workload):
+class _Ordered(Workload):
+    """Queries along one order of the types; ``axes`` is the attribute that has it, in a list of one."""
+
+    def __init__(self, n: int, axes: Sequence[Axis] | None = None):
+        super().__init__(n, axes)
+        if self.axes is not None and len(self.axes) != 1:
+            raise ValueError(f"{self.title} goes along one attribute; got {len(self.axes)}.")
+
+
+class Prefix(_Ordered):
     """Running totals along an ordered domain: W is the lower triangle of ones, G_ij = n - max(i, j) (from 0)."""
 
     kind = "prefix"
@@ -81,10 +94,12 @@ class Prefix(Workload):
         return np.diagonal(np.cumsum(np.cumsum(covariance, axis=0), axis=1)).copy()
 
     def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
+        if self.axes is not None:
+            return self.axes[0].up_to(query)
         return f"up to {labels[query]}" if labels is not None else f"types 1 to {query + 1}"
 
 
-class AllRange(Workload):
+class AllRange(_Ordered):
     """Every interval of an ordered domain: G_ij = (min(i, j) + 1)(n - max(i, j)) (from 0), p = n(n + 1)/2.
 
     Queries are ordered by their first type, then by their last.
@@ -135,18 +150,18 @@ class AllRange(Workload):
 
     def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
         (low,), (high,) = self.ends(np.array([query]))
-        return interval_name(low, high, labels)
+        return interval_name(low, high, labels) if self.axes is None else self.axes[0].between(low, high)
 
 
-class WidthRange(Workload):
+class WidthRange(_Ordered):
     """Every interval of at most ``width`` types, ordered by first type, then by last."""
 
     kind = "width_range"
     title = "Ranges up to a width"
     meaning = "How many people are between two values that lie close together?"
 
-    def __init__(self, n: int, width: int):
-        super().__init__(n)
+    def __init__(self, n: int, width: int, axes: Sequence[Axis] | None = None):
+        super().__init__(n, axes)
         if isinstance(width, bool) or not isinstance(width, (int, np.integer)) or not 1 <= width <= n:
             raise ValueError(f"The width of ranges must be a whole number from 1 to {n}; got {width!r}.")
         self.width = int(width)
@@ -163,13 +178,25 @@ class WidthRange(Workload):
         x = np.asarray(x, dtype=float)
         total = np.zeros_like(x)
         for length in range(1, self.width + 1):
-            windows = np.lib.stride_tricks.sliding_window_view  # clearer than index arithmetic for the second pass
             first = np.arange(self.n - length + 1)
             sums = interval_sums(x, first, first + length - 1)
-            padded = np.zeros((*x.shape[:-1], self.n + length - 1))
-            padded[..., length - 1 : self.n] = sums
-            total += windows(padded, length, axis=-1).sum(axis=-1)
+            # Type i is in the intervals that start from i - length + 1 to i, where there are such.
+            types = np.arange(self.n)
+            total += interval_sums(sums, np.maximum(types - length + 1, 0), np.minimum(types, self.n - length))
         return total
+
+    @cached_property
+    def _gram_dense(self) -> np.ndarray:
+        # Of the intervals that start at a <= i and hold j >= i too, the longest ends at min(n, a + width) - 1.
+        types = np.arange(self.n)
+        ends = np.concatenate([[0], np.cumsum(np.minimum(self.n, types + self.width))])
+        low, high = np.minimum(types[:, None], types), np.maximum(types[:, None], types)
+        first = np.maximum(high - self.width + 1, 0)
+        G = np.where(first <= low, ends[low + 1] - ends[np.minimum(first, low)] - (low - first + 1) * high, 0).astype(
+            float
+        )
+        G.flags.writeable = False  # shared by every caller
+        return G
 
     @property
     def gram_diag(self) -> np.ndarray:
@@ -178,7 +205,8 @@ class WidthRange(Workload):
         held = np.minimum(i, self.n - lengths) - np.maximum(0, i - lengths + 1) + 1
         return np.maximum(held, 0).sum(axis=1).astype(float)
 
-    def singular_values(self) -> np.ndarray:
+    @cached_property
+    def _spectrum(self) -> np.ndarray:
         return np.sqrt(np.maximum(linalg.eigvalsh(self.gram_dense())[::-1], 0))
 
     def ends(self, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -198,7 +226,7 @@ class WidthRange(Workload):
 
     def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
         (low,), (high,) = self.ends(np.array([query]))
-        return interval_name(low, high, labels)
+        return interval_name(low, high, labels) if self.axes is None else self.axes[0].between(low, high)
 
 
 def interval_rows(low: np.ndarray, high: np.ndarray, n: int) -> np.ndarray:

@@ -42,6 +42,25 @@ CASES = [
     workloads.custom([[1, 0, 2.5], [-1, 3, 0]]),
     workloads.union([workloads.prefix(8), workloads.all_marginals(3), workloads.histogram(8)], weights=[1, 0.5, 3]),
     workloads.product([workloads.prefix(3), workloads.histogram(2), workloads.all_range(2)]),
+    workloads.product([workloads.custom([[1, 2, 0]]), workloads.all_range(3)]),  # fewer queries than types on one axis
+    workloads.product([workloads.histogram(2), workloads.prefix(3), workloads.histogram(3), workloads.prefix(2)]),
+    workloads.product([workloads.histogram(2), workloads.histogram(3)]),
+    workloads.product([workloads.all_marginals([2, 3]), workloads.union([workloads.prefix(2)], [2])]),
+    workloads.OnAttributes([2, 3, 4], [1], workloads.prefix(3)),
+    workloads.OnAttributes(
+        [2, 3, 4], [2, 0], workloads.product([workloads.all_range(3), workloads.histogram(2)]), [3, 2]
+    ),
+    workloads.OnAttributes([2, 1, 3, 2], [3, 0], workloads.parity(2, 1)),
+    workloads.union(
+        [
+            workloads.OnAttributes([3, 4, 2], [0], workloads.all_range(3)),
+            workloads.OnAttributes([3, 4, 2], [1, 2], workloads.histogram(8)),
+            workloads.all_marginals([3, 4, 2]),
+        ],
+        weights=[2, 0.3, 1],
+    ),
+    workloads.Predicates([2, 3, 2], [[], [((1,), [1, 0, 1])], [((0, 2), [[1, 0], [1, 1]]), ((1,), [0, 1, 1])]]),
+    workloads.OnAttributes([3, 2, 2], [0, 2], workloads.Predicates([3, 2], [[((0,), [1, 0, 1]), ((1,), [0, 1])]])),
 ]
 
 
@@ -66,6 +85,8 @@ def test_every_shortcut_agrees_with_the_matrix(w):
     assert found.shape == expected.shape
     np.testing.assert_allclose(found, expected, atol=1e-6)
     np.testing.assert_allclose(w.gram_root.T @ w.gram_root, W.T @ W, atol=1e-8)
+    assert w.rank == np.linalg.matrix_rank(W)
+    assert w.trace == pytest.approx((W**2).sum())
 
 
 @pytest.mark.parametrize("w", CASES, ids=repr)
@@ -116,7 +137,62 @@ def test_symmetry_of_a_union_is_what_its_parts_share():
     assert workloads.union([hamming, exchangeable]).symmetry == "hamming"
     assert workloads.union([exchangeable, exchangeable]).symmetry == "exchangeable"
     assert workloads.union([hamming, workloads.prefix(8)]).symmetry == "none"
-    assert workloads.all_marginals([2, 3]).symmetry == "none"
+    assert workloads.all_marginals([2, 3]).symmetry == "translation"
+
+
+@pytest.mark.parametrize("w", CASES, ids=repr)
+def test_shifts_and_symmetries_that_are_declared_hold(w):
+    G, sizes = w.gram_dense(), [size for size, _ in w.shifts]
+    types = np.arange(w.n).reshape(sizes)
+    assert types.size == w.n
+    for axis, (_, same) in enumerate(w.shifts):
+        moved = np.roll(types, 1, axis=axis).ravel()
+        assert not same or np.allclose(G[np.ix_(moved, moved)], G)
+    if w.symmetry == "hamming":
+        types = np.arange(w.n)
+        masks = [types ^ 1] + [np.moveaxis(types.reshape(sizes), axis, 0).ravel() for axis in range(len(sizes))]
+        assert all(np.allclose(G[np.ix_(moved, moved)], G) for moved in masks)
+    if w.symmetry == "exchangeable":
+        moved = np.random.default_rng(0).permutation(w.n)
+        assert np.allclose(G[np.ix_(moved, moved)], G)
+    if w.symmetry != "none":
+        assert len({*np.round(w.gram_diag, 9)}) == 1
+
+
+def test_the_largest_symmetry_is_found():
+    pairs = [workloads.OnAttributes([2, 2, 2], pair, workloads.histogram(4)) for pair in combinations(range(3), 2)]
+    assert workloads.union(pairs).symmetry == "hamming"
+    assert workloads.union(pairs[:2]).symmetry == "translation"
+    assert workloads.union(pairs, [1, 2, 1]).symmetry == "translation"
+    assert workloads.union([*pairs, workloads.prefix(8)]).symmetry == "none"
+    assert workloads.product([workloads.histogram(2), workloads.histogram(3)]).symmetry == "exchangeable"
+    assert workloads.OnAttributes([3, 2], [0], workloads.histogram(3)).symmetry == "translation"
+    # Cyclic shifts of tables of different shapes are different groups.
+    assert workloads.union([workloads.all_marginals([2, 3]), workloads.all_marginals([3, 2])]).symmetry == "none"
+
+
+def test_weights_of_queries_are_those_of_their_rows():
+    inner = workloads.union([workloads.histogram(2), workloads.prefix(2)], [3, 0.5])
+    outer = workloads.union([workloads.OnAttributes([2, 3], [0], inner), workloads.histogram(6)], [2, 1])
+    assert outer.query_weights().tolist() == [6, 6, 1, 1] + [1] * 6
+    assert outer.query_weights([9, 2, 0]).tolist() == [1, 1, 6]
+    both = workloads.product([inner, workloads.histogram(2)])
+    assert both.query_weights().tolist() == [3, 3, 3, 3, 0.5, 0.5, 0.5, 0.5]
+    assert both.query_weights([7, 0]).tolist() == [0.5, 3]
+
+
+def test_what_dominates_the_error():
+    w = workloads.union([workloads.histogram(2), workloads.prefix(2)])
+    found = workloads.dominating(w, [1, 5, 1, 3], most=2, labels=["a", "b"])
+    assert [(share.query, share.name, share.variance, share.share) for share in found] == [
+        (1, "b", 5, 0.5),
+        (3, "up to b", 3, 0.3),
+    ]
+    assert workloads.group_shares(w, [1, 5, 1, 3]).tolist() == [0.6, 0.4]
+    assert workloads.group_shares(workloads.prefix(2), [1, 0]).tolist() == [1]
+    assert [share.share for share in workloads.dominating(w, [0, -1e-12, 0, 0])] == [0, 0, 0, 0]
+    with pytest.raises(ValueError, match="4 queries"):
+        workloads.dominating(w, [1, 2])
 
 
 def test_names_say_what_is_asked():
@@ -158,6 +234,16 @@ def test_many_attributes_stay_structured():
         (lambda: workloads.union([workloads.prefix(3)], weights=[-1]), "positive"),
         (lambda: workloads.union([workloads.prefix(3)], weights=[1, 2]), "as many weights"),
         (lambda: workloads.product([]), "at least one"),
+        (lambda: workloads.OnAttributes([2, 3], [0, 0], workloads.histogram(4)), "different ones, from 0 to 1"),
+        (lambda: workloads.OnAttributes([2, 3], [2], workloads.histogram(4)), "different ones, from 0 to 1"),
+        (lambda: workloads.OnAttributes([2, 3], [1], workloads.histogram(4)), "4 types, the attributes kept have 3"),
+        (lambda: workloads.OnAttributes([2, 3], [1], workloads.histogram(4), [4]), r"cannot be \[4\]"),
+        (lambda: workloads.Predicates([2, 3], []), "at least one"),
+        (lambda: workloads.Predicates([2, 3], [[((1, 0), [1] * 6)]]), "must increase"),
+        (lambda: workloads.Predicates([2, 3], [[((1,), [1, 0])]]), "as many entries"),
+        (lambda: workloads.Predicates([2, 3], [[((1,), [0, 0, 0])]]), "true at least"),
+        (lambda: workloads.Predicates([2, 3], [[]], ["a", "b"]), "give each one"),
+        (lambda: workloads.Custom([[1, 0]], ["a", "b"]), "give each query one"),
         (lambda: workloads.from_spec({"kind": "prefixes", "n": 3}), "choose one of histogram"),
         (lambda: workloads.from_spec({"kind": "prefix", "m": 3}), "does not fit"),
     ],

@@ -1,0 +1,377 @@
+"""Conditions on people as text, such as ``age >= 30 and not (sex = male or "marital status" in {Divorced, Widowed})``.
+
+    condition  = term {"or" term}
+    term       = factor {"and" factor}
+    factor     = "not" factor | "(" condition ")" | comparison
+    comparison = attribute ("=" | "!=" | "<" | "<=" | ">" | ">=") value
+               | attribute ["not"] "in" "{" value {"," value} "}"
+               | attribute ["not"] "between" value "and" value          both ends included
+               | number ("<" | "<=" | ">" | ">=") attribute [("<" | "<=" | ">" | ">=") value]
+
+Names and values of letters, digits and most signs stand as they are; others, and the words above, in double or single
+quotes or backticks, where a doubled quote is one. Values are labels, or numbers where types are bins of numbers: a
+comparison that would cut a bin is refused, since its users are not told apart. "!=" and "not" mean everybody else,
+"(missing)" included; "<" and the like hold of nobody in "(other)" and "(missing)". Text is parsed by recursive descent,
+never evaluated.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from ldp_core.workloads.axes import Axis, axes_of
+from ldp_core.workloads.base import MATRIX_ENTRIES
+from ldp_core.workloads.comparisons import SEARCHED, compare, equal_to, nearest, quoted
+
+LONGEST = 10_000
+"""Characters of a condition."""
+DEEPEST = 50
+"""Parentheses and "not" within each other."""
+
+_TOKEN = re.compile(
+    r"""(?P<space>\s+)
+    | (?P<quoted>"(?:[^"]|"")*" | '(?:[^']|'')*' | `(?:[^`]|``)*` | “[^”]*”)
+    | (?P<sign><=|>=|==|!=|<>|≤|≥|≠|=|<|>)
+    | (?P<mark>[(){},])
+    | (?P<word>[^\s"'`“<>=!≤≥≠(){},][^\s"`“<>=!≤≥≠(){},]*)""",
+    re.VERBOSE,
+)
+_SIGNS = {"==": "=", "<>": "!=", "≠": "!=", "≤": "<=", "≥": ">="}
+_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_WORDS = ("and", "or", "not", "in", "between")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
+
+class PredicateError(ValueError):
+    """A condition that cannot be read; the message is one sentence, ``position`` the character it is about (from 0)."""
+
+    def __init__(self, sentence: str, position: int):
+        super().__init__(f"At character {position + 1}: {sentence}")
+        self.position = position
+
+
+@dataclass(frozen=True)
+class Among:
+    """The value of one attribute is among those where ``mask`` is true."""
+
+    axis: int
+    mask: tuple[bool, ...]
+
+
+@dataclass(frozen=True)
+class Not:
+    """Everybody else."""
+
+    term: Condition
+
+
+@dataclass(frozen=True)
+class And:
+    """Everybody of whom all terms hold."""
+
+    terms: tuple[Condition, ...]
+
+
+@dataclass(frozen=True)
+class Or:
+    """Everybody of whom at least one term holds."""
+
+    terms: tuple[Condition, ...]
+
+
+Condition = Among | Not | And | Or
+
+
+def parse(text: str, attributes: Any) -> Condition:
+    """The condition that ``text`` states about the attributes of a `Domain` (or a sequence of attributes or axes).
+
+    Raises `PredicateError`, a ValueError: one sentence saying where and what is wrong, and the nearest name that
+    exists.
+    """
+    return _Parser(text, axes_of(attributes)).whole()
+
+
+def factors(condition: Condition, shape: Sequence[int]) -> list[tuple[tuple[int, ...], np.ndarray]]:
+    """The condition as a product: boolean tables over different attributes (increasing), all of which must hold.
+
+    Tables that are all true are left out. ValueError when a table would have more than `MATRIX_ENTRIES` entries.
+    """
+    groups: list[tuple[set[int], list[Condition]]] = []
+    for term in _conjuncts(condition):
+        mentioned = _mentioned(term)
+        together = [group for group in groups if group[0] & mentioned]
+        groups = [group for group in groups if not group[0] & mentioned]
+        mentioned = mentioned.union(*(group[0] for group in together))
+        groups.append((mentioned, [*(t for group in together for t in group[1]), term]))
+    found = []
+    for mentioned, terms in groups:
+        attributes = tuple(sorted(mentioned))
+        sizes = [shape[i] for i in attributes]
+        if np.prod(sizes, dtype=float) > MATRIX_ENTRIES:
+            raise ValueError(
+                f"A condition ties {len(sizes)} attributes of {np.prod(sizes, dtype=float):,.0f} values together, too many: "
+                "split it, or use coarser bins."
+            )
+        table = np.broadcast_to(_table(And(tuple(terms)), attributes, shape), sizes)
+        if not table.all():
+            found.append((attributes, table))
+    return found
+
+
+def row(condition: Condition, shape: Sequence[int]) -> np.ndarray:
+    """(n,) 1 for the types of which the condition holds, 0 for the others."""
+    shape = tuple(shape)
+    found = np.ones(shape)
+    for attributes, table in factors(condition, shape):
+        found *= table.reshape([size if i in attributes else 1 for i, size in enumerate(shape)])
+    return found.ravel()
+
+
+def _conjuncts(condition: Condition) -> list[Condition]:
+    """Conditions that together say the same, as many as the structure shows."""
+    if isinstance(condition, And):
+        return [part for term in condition.terms for part in _conjuncts(term)]
+    if isinstance(condition, Not):
+        if isinstance(condition.term, Not):
+            return _conjuncts(condition.term.term)
+        if isinstance(condition.term, Or):
+            return [part for term in condition.term.terms for part in _conjuncts(Not(term))]
+    return [condition]
+
+
+def _mentioned(condition: Condition) -> set[int]:
+    if isinstance(condition, Among):
+        return {condition.axis}
+    terms = (condition.term,) if isinstance(condition, Not) else condition.terms
+    return set().union(*map(_mentioned, terms))
+
+
+def _table(condition: Condition, attributes: tuple[int, ...], shape: Sequence[int]) -> np.ndarray:
+    """Truth by the values of ``attributes``, an axis each, of length 1 where it does not matter."""
+    if isinstance(condition, Among):
+        return np.array(condition.mask).reshape([shape[i] if i == condition.axis else 1 for i in attributes])
+    if isinstance(condition, Not):
+        return ~_table(condition.term, attributes, shape)
+    tables = [_table(term, attributes, shape) for term in condition.terms]
+    return reduce(np.logical_and if isinstance(condition, And) else np.logical_or, tables)
+
+
+@dataclass(frozen=True)
+class _Token:
+    kind: str
+    text: str
+    position: int
+
+    def is_(self, *words: str) -> bool:
+        """Whether this is one of the language's words or marks."""
+        return self.kind in ("word", "mark", "sign") and self.text.lower() in words
+
+    @property
+    def shown(self) -> str:
+        return "the end" if self.kind == "end" else self.text if self.kind != "quoted" else quoted(self.text)
+
+    @property
+    def number(self) -> float | None:
+        return float(self.text) if _NUMBER.fullmatch(self.text) else None
+
+
+def _tokens(text: str) -> list[_Token]:
+    if len(text) > LONGEST:
+        raise PredicateError(
+            f"the condition goes on for {len(text):,} characters; at most {LONGEST:,} are read.", LONGEST
+        )
+    found, position = [], 0
+    while position < len(text):
+        match = _TOKEN.match(text, position)
+        if match is None:
+            sign = text[position]
+            if sign in "\"'`“":
+                raise PredicateError(
+                    f"the quote {sign} is never closed; close it, or double it within quotes.", position
+                )
+            raise PredicateError(f"the sign {sign} means nothing here; use != for other values, or quotes.", position)
+        kind, word = match.lastgroup, match.group()
+        if kind == "quoted":
+            word = word[1:-1].replace(word[0] * 2, word[0]) if word[0] != "“" else word[1:-1]
+        elif kind == "sign":
+            word = _SIGNS.get(word, word)
+        if kind != "space":
+            found.append(_Token(kind, word, position))
+        position = match.end()
+    return [*found, _Token("end", "", len(text))]
+
+
+class _Parser:
+    """Recursive descent, a method a rule of the grammar above."""
+
+    def __init__(self, text: str, axes: tuple[Axis, ...]):
+        self._tokens, self._next, self._depth = _tokens(text), 0, 0
+        self._axes = axes
+        self._places = {axis.name: i for i, axis in enumerate(axes)}
+
+    @property
+    def _token(self) -> _Token:
+        return self._tokens[self._next]
+
+    def _take(self) -> _Token:
+        token = self._token
+        self._next = min(self._next + 1, len(self._tokens) - 1)
+        return token
+
+    def _took(self, *words: str) -> bool:
+        """Whether the next token is one of the language's ``words``, which is then taken."""
+        if self._token.is_(*words):
+            self._take()
+            return True
+        return False
+
+    def _expect(self, word: str, why: str) -> None:
+        if not self._took(word):
+            raise PredicateError(f"expected {word} {why}, found {self._token.shown}.", self._token.position)
+
+    def whole(self) -> Condition:
+        if self._token.kind == "end":
+            raise PredicateError("there is no condition; write one such as " + self._example() + ".", 0)
+        condition = self._condition()
+        token = self._token
+        if token.kind != "end":
+            before = self._tokens[self._next - 1]
+            both = f"{before.text} {token.text}"
+            known = (name for axis in self._axes for name in (axis.name, *axis.labels[:SEARCHED]))
+            names = {name for name in known if name.startswith(both)}
+            if names and token.kind == "word":
+                mended = f"put names with spaces in quotes, such as {quoted(min(names, key=len))}."
+            elif token.is_(")"):
+                mended = "this parenthesis was never opened."
+            else:
+                mended = f"expected and, or, or the end, found {token.shown}."
+            raise PredicateError(mended, before.position if names and token.kind == "word" else token.position)
+        return condition
+
+    def _example(self) -> str:
+        axis = self._axes[0]
+        return f"{quoted(axis.name)} = {quoted(axis.labels[0])}"
+
+    def _condition(self) -> Condition:
+        terms = [self._term()]
+        while self._took("or"):
+            terms.append(self._term())
+        return terms[0] if len(terms) == 1 else Or(tuple(terms))
+
+    def _term(self) -> Condition:
+        terms = [self._factor()]
+        while self._took("and"):
+            terms.append(self._factor())
+        return terms[0] if len(terms) == 1 else And(tuple(terms))
+
+    def _factor(self) -> Condition:
+        position = self._token.position
+        if self._token.is_("not", "("):
+            self._depth += 1
+            if self._depth > DEEPEST:
+                raise PredicateError(f"more than {DEEPEST} parentheses or nots stand within each other.", position)
+            if self._took("not"):
+                found = Not(self._factor())
+            else:
+                self._take()
+                found = self._condition()
+                self._expect(")", f"to close the parenthesis at character {position + 1}")
+            self._depth -= 1
+            return found
+        return self._comparison()
+
+    def _comparison(self) -> Condition:
+        first = self._token
+        is_number = first.kind == "word" and first.number is not None and first.text not in self._places
+        if is_number and self._tokens[self._next + 1].is_(*_TURNED):
+            return self._number_first()
+        place, axis = self._attribute()
+        negated = self._took("not")
+        if self._took("in"):
+            found = Among(place, self._set(axis))
+        elif self._took("between"):
+            low = self._value("the lower end")
+            self._expect("and", "between the two ends")
+            high = self._value("the upper end")
+            found = Among(place, self._between(axis, low, high))
+        elif negated:
+            raise PredicateError(f"expected in or between after not, found {self._token.shown}.", self._token.position)
+        elif self._token.kind == "sign":
+            sign, value = self._take().text, self._value("a value")
+            found = Among(place, self._compared(axis, sign, value))
+        else:
+            raise PredicateError(self._no_comparison(first), self._token.position)
+        return Not(found) if negated else found
+
+    def _no_comparison(self, first: _Token) -> str:
+        if self._token.kind == "word" and not self._token.is_(*_WORDS):
+            return f"expected =, !=, <, <=, >, >=, in or between after {first.shown}, found {self._token.shown}."
+        axis = self._axes[self._places[first.text]]
+        return f"{first.shown} must be compared with a value, such as {quoted(axis.name)} = {quoted(axis.labels[0])}."
+
+    def _number_first(self) -> Condition:
+        low, sign = self._take(), self._take().text
+        place, axis = self._attribute()
+        terms = [Among(place, self._compared(axis, _TURNED[sign], low))]
+        if self._token.is_(*_TURNED):
+            sign = self._take().text
+            terms.append(Among(place, self._compared(axis, sign, self._value("a value"))))
+        return And(tuple(terms)) if len(terms) > 1 else terms[0]
+
+    def _attribute(self) -> tuple[int, Axis]:
+        token = self._take()
+        if token.kind not in ("word", "quoted") or (token.is_(*_WORDS) and token.text not in self._places):
+            raise PredicateError(f"expected the name of an attribute, found {token.shown}.", token.position)
+        place = self._places.get(token.text)
+        if place is None:
+            raise PredicateError(self._unknown(token), token.position)
+        return place, self._axes[place]
+
+    def _unknown(self, token: _Token) -> str:
+        words = [token.text]
+        for later in self._tokens[self._next :]:
+            if later.kind != "word":
+                break
+            words.append(later.text)
+            if " ".join(words) in self._places:
+                return f"put names with spaces in quotes: {quoted(' '.join(words))}."
+        for axis in self._axes:
+            if axis.find(token.text) is not None:
+                return f"{token.shown} is a value; write {quoted(axis.name)} = {quoted(token.text)}."
+        return f"there is no attribute {token.shown}; {nearest(token.text, list(self._places), 'the attributes are')}"
+
+    def _value(self, what: str) -> _Token:
+        token = self._take()
+        if token.kind not in ("word", "quoted"):
+            raise PredicateError(f"expected {what}, found {token.shown}; put other signs in quotes.", token.position)
+        return token
+
+    def _compared(self, axis: Axis, sign: str, value: _Token) -> tuple[bool, ...]:
+        try:
+            return tuple(compare(axis, sign, value.text, value.number).tolist())
+        except ValueError as error:
+            raise PredicateError(str(error), value.position) from None
+
+    def _between(self, axis: Axis, low: _Token, high: _Token) -> tuple[bool, ...]:
+        ends = zip(self._compared(axis, ">=", low), self._compared(axis, "<=", high), strict=True)
+        return tuple(above and below for above, below in ends)
+
+    def _set(self, axis: Axis) -> tuple[bool, ...]:
+        self._expect("{", "before the values, as in {a, b}")
+        found = np.zeros(axis.size, dtype=bool)
+        while True:
+            value = self._value("a value")
+            try:
+                found |= equal_to(axis, value.text, value.number)
+            except ValueError as error:
+                raise PredicateError(str(error), value.position) from None
+            if not self._took(","):
+                break
+        self._expect("}", "after the values")
+        return tuple(found.tolist())

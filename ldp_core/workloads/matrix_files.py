@@ -1,0 +1,212 @@
+"""Workload matrices that people upload: CSV, or NumPy's .npy and .npz, from bytes that nobody has checked."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+import zipfile
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+MAX_BYTES = 32_000_000
+"""Of an uploaded file, and of the arrays in it."""
+MAX_ENTRIES = 2**22
+
+_NPY = b"\x93NUMPY"
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_WITH_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?", re.ASCII)
+_NO_NUMBER = re.compile(r"[+-]?(nan|inf(inity)?|na|n/a|null|none|-)?", re.IGNORECASE)
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixFile:
+    """What a file holds: ``matrix`` (p, n) of finite numbers, and the names of its p queries, or None."""
+
+    matrix: np.ndarray
+    names: tuple[str, ...] | None
+
+
+def read_matrix(content: bytes, n: int, labels: Sequence[str] | None = None) -> MatrixFile:
+    """The matrix in an uploaded file, which must have a column for each of ``n`` types, in their order.
+
+    CSV: numbers separated by commas, semicolons or tabs (decimal commas with the latter two), a row a query; a header
+    is skipped (where it holds the ``labels`` of the types, columns are put in their order), and a column more than
+    there are types, the first, holds the names of the queries. NPZ: an array called ``matrix`` or a single one, and
+    perhaps an array of text called ``names``.
+
+    Raises ValueError: one sentence. Objects (pickles) are never loaded, and nothing is unpacked past `MAX_BYTES`.
+    """
+    if len(content) > MAX_BYTES:
+        raise ValueError(f"The file is larger than {MAX_BYTES // 1_000_000} MB; upload fewer queries.")
+    if not content.strip():
+        raise ValueError("The file is empty; it needs a row a query and a column a type.")
+    if content[:4] in (b"PK\x03\x04", b"PK\x05\x06"):
+        found = _from_npz(content)
+    elif content[: len(_NPY)] == _NPY:
+        found = MatrixFile(_array(content, "the file"), None)
+    else:
+        found = _from_csv(content, n, labels)
+    return MatrixFile(checked_matrix(found.matrix, n), found.names)
+
+
+def checked_matrix(matrix: np.ndarray, n: int) -> np.ndarray:
+    """(p, n) float64 with the entries of ``matrix``. ValueError, one sentence, when it is no workload on ``n``
+    types."""
+    if matrix.ndim != 2 or not len(matrix):
+        shape = " x ".join(map(str, matrix.shape)) or "a single number"
+        raise ValueError(f"A workload matrix has a row a query and a column a type; this one has the shape {shape}.")
+    if matrix.shape[1] != n:
+        turned = " (it has as many rows: turn it round)" if matrix.shape[0] == n else ""
+        raise ValueError(
+            f"The matrix has {matrix.shape[1]:,} columns and there are {n:,} types; give each type one{turned}."
+        )
+    if matrix.size > MAX_ENTRIES:
+        raise ValueError(
+            f"The matrix has {matrix.shape[0]:,} x {n:,} entries; at most {MAX_ENTRIES:,} are handled, so upload fewer queries."
+        )
+    if np.iscomplexobj(matrix) or matrix.dtype.kind not in "biuf":
+        raise ValueError(f"A workload matrix holds ordinary numbers; this one holds {matrix.dtype}.")
+    matrix = matrix.astype(float)
+    wrong = np.argwhere(~(np.abs(matrix) <= 1e100))
+    if len(wrong):
+        raise ValueError(
+            f"Row {wrong[0][0] + 1}, column {wrong[0][1] + 1} of the matrix is {matrix[tuple(wrong[0])]:g}; every entry must "
+            "be a finite number, of at most 1e100."
+        )
+    empty = ~matrix.any(axis=1)
+    if empty.any():
+        raise ValueError(f"Row {int(np.argmax(empty)) + 1} of the matrix is all 0 and asks nothing; remove it.")
+    return matrix
+
+
+def _from_csv(content: bytes, n: int, labels: Sequence[str] | None) -> MatrixFile:
+    rows = _cells(content, n)
+    top = rows[0][-n:]
+    labelled = labels is not None and len(set(top)) == n and set(top) == set(labels)
+    texts = not any(_NUMBER.fullmatch(cell) or _NO_NUMBER.fullmatch(cell) for cell in top)
+    header = len(rows) > 1 and (labelled or texts)
+    body, first = rows[header:], 1 + header
+    width = len(body[0])
+    for line, row in enumerate(body, start=first):
+        if len(row) != width:
+            raise ValueError(
+                f"Row {line} of the file has {len(row):,} cells and row {first} has {width:,}; make them equal."
+            )
+    if width not in (n, n + 1):
+        raise ValueError(
+            f"The matrix has {width:,} columns and there are {n:,} types; give each type one, and perhaps names of the "
+            "queries in a column before them."
+        )
+    named = width == n + 1
+    names = tuple(row[0] or f"query {i}" for i, row in enumerate(body, start=1)) if named else None
+    matrix = np.array([_numbers(row, named, line) for line, row in enumerate(body, start=first)])
+    return MatrixFile(matrix[:, [top.index(label) for label in labels]] if header and labelled else matrix, names)
+
+
+def _cells(content: bytes, n: int) -> list[list[str]]:
+    """The rows of a CSV that are not empty, their decimal commas as points; ValueError when it is no text."""
+    try:
+        text = content.decode("utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+    except UnicodeDecodeError:
+        raise ValueError(
+            "The file is neither text in UTF-8 nor a NumPy file; save it as CSV in UTF-8, or as .npz."
+        ) from None
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    try:
+        delimiter = _delimiter(first, n)
+        rows = [
+            [cell.strip() for cell in row] for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+        ]
+    except csv.Error as error:
+        raise ValueError(f"The file cannot be read as CSV ({error}); save it again, a row a query.") from None
+    rows = [row for row in rows if any(row)]
+    if not rows:
+        raise ValueError("The file is empty; it needs a row a query and a column a type.")
+    if delimiter == ",":
+        return rows
+    return [[cell.replace(",", ".") if _WITH_COMMA.fullmatch(cell) else cell for cell in row] for row in rows]
+
+
+def _delimiter(line: str, n: int) -> str:
+    """What separates the cells of a line: the first sign that gives it the right width (decimal commas separate
+    nothing)."""
+    fitting = (sign for sign in ";\t," if len(next(csv.reader([line], delimiter=sign), [])) in (n, n + 1))
+    return next(fitting, max(";\t,", key=line.count))
+
+
+def _numbers(row: list[str], named: bool, line: int) -> list[float]:
+    found = []
+    for column, cell in enumerate(row[named:], start=1 + named):
+        if not _NUMBER.fullmatch(cell):
+            shown = cell if len(cell) <= 30 else cell[:29] + "…"
+            what = f"holds {shown!r}, which is not a finite number" if cell else "is empty"
+            raise ValueError(
+                f"Row {line}, column {column} of the file {what}; write 0 where a query does not count a type."
+            )
+        found.append(float(cell))
+    return found
+
+
+def _from_npz(content: bytes) -> MatrixFile:
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            sizes = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}
+            wanted = _wanted(list(sizes))
+            if sum(sizes[name].file_size for name in wanted) > MAX_BYTES:
+                raise ValueError(
+                    f"The arrays in the file take more than {MAX_BYTES // 1_000_000} MB; upload fewer queries."
+                )
+            arrays = {name: _array(_unpacked(archive, sizes[name]), name) for name in wanted}
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
+        raise ValueError(f"The .npz file cannot be unpacked ({error}); save it again with numpy.savez.") from None
+    matrix, names = arrays[wanted[0]], arrays.get("names") if len(wanted) > 1 else None
+    if names is None:
+        return MatrixFile(matrix, None)
+    if names.dtype.kind != "U" or names.shape != matrix.shape[:1]:
+        raise ValueError("The names in the file must be one text for each row of the matrix.")
+    return MatrixFile(matrix, tuple(name.strip() or f"query {i}" for i, name in enumerate(names.tolist(), start=1)))
+
+
+def _wanted(names: list[str]) -> list[str]:
+    """Of the arrays of an archive, that of the matrix and, where there is one, that of the names."""
+    others = [name for name in names if name != "names"]
+    matrix = "matrix" if "matrix" in others else others[0] if len(others) == 1 else None
+    if matrix is None:
+        listed = ", ".join(sorted(others)[:5]) or "none besides names"
+        raise ValueError(
+            f"The file must hold one array, or one that is called matrix; it holds {listed}. Save sparse matrices as dense ones."
+        )
+    return [matrix, "names"] if "names" in names else [matrix]
+
+
+def _unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
+    """The bytes of an entry, never more than it declares."""
+    with archive.open(entry) as file:
+        return file.read(entry.file_size)
+
+
+def _array(content: bytes, name: str) -> np.ndarray:
+    """An array in NumPy's format; its header is checked before anything is reserved for it."""
+    stream = io.BytesIO(content)
+    try:
+        version = np.lib.format.read_magic(stream)
+        header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+        if version not in header:
+            raise ValueError("unknown version")
+        shape, _, dtype = header[version](stream)
+        complete = min(shape, default=0) >= 0 and math.prod(shape) * max(1, dtype.itemsize) <= len(content)
+        if complete and not dtype.hasobject:
+            stream.seek(0)
+            return np.lib.format.read_array(stream, allow_pickle=False)
+    except (ValueError, TypeError, OverflowError, SyntaxError, EOFError, RecursionError, MemoryError):
+        raise ValueError(
+            f"What is called {name} is no array that can be read; save it again with numpy.savez."
+        ) from None
+    if dtype.hasobject:
+        raise ValueError("The array holds Python objects, which are never loaded; save it as numbers (dtype float).")
+    raise ValueError(f"The array {name} is shorter than its header says; save it again.")

@@ -1,0 +1,77 @@
+"""The recipe of an uploaded matrix."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+import zlib
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import Field, Strict, model_validator
+
+from ldp_core.workloads.axes import axes_of
+from ldp_core.workloads.base import Workload
+from ldp_core.workloads.composite import Custom
+from ldp_core.workloads.matrix_files import MAX_ENTRIES, checked_matrix, read_matrix
+from ldp_core.workloads.part import Part
+
+
+class MatrixPart(Part):
+    """An uploaded matrix: ``rows`` x ``columns`` float64 (little-endian, row by row) in ``data``, packed by zlib and
+    base64."""
+
+    kind: Literal["matrix"] = "matrix"
+    rows: Annotated[int, Field(ge=1, le=MAX_ENTRIES)]
+    columns: Annotated[int, Field(ge=2, le=MAX_ENTRIES)]
+    data: str
+    names: Annotated[tuple[str, ...], Strict(False)] | None = None
+
+    @property
+    def summary(self) -> str:
+        return f"Uploaded matrix of {self.rows:,} queries"
+
+    @classmethod
+    def of(cls, matrix: np.ndarray, names: Sequence[str] | None = None, weight: float = 1.0) -> MatrixPart:
+        """The recipe of a matrix (p, n) of finite numbers. ValueError, one sentence, for any other array."""
+        matrix = np.asarray(matrix)
+        matrix = checked_matrix(matrix, matrix.shape[1] if matrix.ndim == 2 else 0)
+        data = base64.b64encode(zlib.compress(matrix.astype("<f8").tobytes())).decode()
+        rows, columns = matrix.shape
+        return cls(rows=rows, columns=columns, data=data, names=None if names is None else tuple(names), weight=weight)
+
+    @classmethod
+    def from_file(cls, content: bytes, attributes: Any, weight: float = 1.0) -> MatrixPart:
+        """The recipe of an uploaded CSV, .npy or .npz, see `read_matrix`. ValueError, one sentence, when it does not
+        fit."""
+        axes = axes_of(attributes)
+        n = math.prod(axis.size for axis in axes)
+        found = read_matrix(content, n, axes[0].labels if len(axes) == 1 else None)
+        return cls.of(found.matrix, found.names, weight)
+
+    @model_validator(mode="after")
+    def _check_data(self) -> MatrixPart:
+        if self.rows * self.columns > MAX_ENTRIES:
+            raise ValueError(f"a matrix of {self.rows:,} x {self.columns:,} entries is too large: leave queries out.")
+        if self.names is not None and len(self.names) != self.rows:
+            raise ValueError(f"the matrix has {self.rows:,} queries and {len(self.names):,} names: give each one.")
+        checked_matrix(self.matrix, self.columns)
+        return self
+
+    @property
+    def matrix(self) -> np.ndarray:
+        """(rows, columns) float64."""
+        size = 8 * self.rows * self.columns
+        try:
+            unpacked = zlib.decompressobj().decompress(base64.b64decode(self.data, validate=True), size + 1)
+        except (binascii.Error, ValueError, zlib.error):
+            raise ValueError("the packed matrix is damaged: upload it again.") from None
+        if len(unpacked) != size:
+            raise ValueError("the packed matrix has another size than it says: upload it again.")
+        return np.frombuffer(unpacked, "<f8").reshape(self.rows, self.columns).astype(float)
+
+    def build(self, attributes: Any) -> Workload:
+        n = math.prod(axis.size for axis in axes_of(attributes))
+        return Custom(checked_matrix(self.matrix, n), self.names)

@@ -1,0 +1,116 @@
+"""Queries about some of the attributes of a larger domain; the others are summed out and cost nothing but that."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ldp_core.workloads import shifts
+from ldp_core.workloads.base import Workload
+from ldp_core.workloads.composite import padded
+
+
+class OnAttributes(Workload):
+    """The queries of ``base``, about the attributes ``kept`` (in the order of the types of ``base``) of types in a
+    table of ``shape``: W is that of ``base`` where a type is replaced by its values of those attributes.
+
+    ``used`` : how many leading values of each kept attribute ``base`` is about (all by default); no query counts the
+    others, such as "(missing)" where queries go along an order.
+    """
+
+    kind = "on_attributes"
+    title = "On some attributes"
+    meaning = "Queries about some of the attributes, whatever the others are."
+
+    def __init__(
+        self, shape: Sequence[int], kept: Sequence[int], base: Workload, used: Sequence[int] | None = None
+    ) -> None:
+        self.shape, self.kept = tuple(map(int, shape)), tuple(map(int, kept))
+        super().__init__(math.prod(self.shape))
+        if len(set(self.kept)) < len(self.kept) or not set(self.kept) <= set(range(len(self.shape))):
+            raise ValueError(
+                f"The attributes kept must be different ones, from 0 to {len(self.shape) - 1}; got {list(kept)}."
+            )
+        sizes = tuple(self.shape[i] for i in self.kept)
+        self.used = sizes if used is None else tuple(map(int, used))
+        if len(self.used) != len(sizes) or any(not 1 <= u <= s for u, s in zip(self.used, sizes, strict=True)):
+            raise ValueError(f"The values used of attributes of {list(sizes)} values cannot be {list(self.used)}.")
+        if math.prod(self.used) != base.n:
+            raise ValueError(
+                f"The queries are about {base.n:,} types, the attributes kept have {math.prod(self.used):,}."
+            )
+        self.base, self.title, self.meaning = base, base.title, base.meaning
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        placed = {"shape": list(self.shape), "kept": list(self.kept), "used": list(self.used)}
+        return {"kind": self.kind, **placed, "base": self.base.spec}
+
+    @property
+    def num_queries(self) -> int:
+        return self.base.num_queries
+
+    @cached_property
+    def symmetry(self) -> str:
+        return shifts.symmetry(self)
+
+    @property
+    def shifts(self) -> tuple[tuple[int, bool], ...]:
+        own = self.base.shifts
+        same = dict.fromkeys(range(len(self.shape)), True)
+        for i, kept in enumerate(self.kept):
+            fits = tuple(size for size, _ in own) == self.used and own[i][1]
+            same[kept] = self.used[i] == self.shape[kept] and (fits or self.base.symmetry == "exchangeable")
+        return tuple(zip(self.shape, same.values(), strict=True))
+
+    def query_weights(self, queries: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
+        return self.base.query_weights(queries)
+
+    def _folded(self, x: np.ndarray) -> np.ndarray:
+        """(..., n) counts of types to (..., base.n) counts of their values of the kept attributes."""
+        x = np.asarray(x, dtype=float)
+        batch = x.ndim - 1
+        others = tuple(batch + i for i in range(len(self.shape)) if i not in self.kept)
+        table = x.reshape(*x.shape[:-1], *self.shape).sum(axis=others)
+        increasing = sorted(self.kept)
+        table = table.transpose(*range(batch), *(batch + increasing.index(i) for i in self.kept))
+        return table[(..., *(slice(u) for u in self.used))].reshape(*x.shape[:-1], -1)
+
+    def _unfolded(self, y: np.ndarray) -> np.ndarray:
+        """(..., base.n) to (..., n): every type takes the value of its kept attributes, 0 where those are not used."""
+        batch = y.shape[:-1]
+        table = np.zeros((*batch, *(self.shape[i] for i in self.kept)))
+        table[(..., *(slice(u) for u in self.used))] = y.reshape(*batch, *self.used)
+        table = table.transpose(*range(len(batch)), *(len(batch) + self.kept.index(i) for i in sorted(self.kept)))
+        others = tuple(len(batch) + i for i in range(len(self.shape)) if i not in self.kept)
+        return np.broadcast_to(np.expand_dims(table, others), (*batch, *self.shape)).reshape(*batch, self.n)
+
+    def apply_gram(self, x: np.ndarray) -> np.ndarray:
+        return np.array(self._unfolded(self.base.apply_gram(self._folded(x))))
+
+    @property
+    def gram_diag(self) -> np.ndarray:
+        return np.array(self._unfolded(self.base.gram_diag))
+
+    def singular_values(self) -> np.ndarray:
+        alike = self.n // math.prod(self.shape[i] for i in self.kept)
+        return padded(math.sqrt(alike) * self.base.singular_values(), self)
+
+    def rows(self, queries: np.ndarray) -> np.ndarray:
+        return np.array(self._unfolded(self.base.rows(queries)))
+
+    def _answers(self, x: np.ndarray, queries: np.ndarray | None) -> np.ndarray:
+        return self.base._answers(self._folded(x), queries)
+
+    def query_variances(self, covariance: np.ndarray) -> np.ndarray:
+        return self.base.query_variances(self._folded(self._folded(covariance).T))
+
+    def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
+        return self.base.query_name(query)
+
+    def __repr__(self) -> str:
+        return f"{self.base!r} on {list(self.kept)} of {list(self.shape)}"

@@ -1,0 +1,37 @@
+"""What all recipes for queries have in common."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, Strict
+
+from ldp_core.workloads.base import Workload
+
+Name = Annotated[str, Field(min_length=1)]
+Names = Annotated[tuple[Name, ...], Strict(False)]  # a list from a widget is welcome
+
+
+class Frozen(BaseModel):
+    """Frozen; unknown keys, NaN and "3" for 3 refused, so that one meaning has one spelling."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+
+class Part(Frozen):
+    """What all recipes have: ``weight`` scales the queries, and so how much their errors count (with its square)."""
+
+    weight: Annotated[float, Field(ge=1e-6, le=1e6)] = 1.0
+
+    @abstractmethod
+    def build(self, attributes: Any) -> Workload:
+        """The queries, without the weight, on the types of ``attributes``: a `Domain`, or a sequence of its attributes.
+
+        ValueError, one sentence, where the recipe does not fit the attributes.
+        """
+
+    @property
+    @abstractmethod
+    def summary(self) -> str:
+        """The recipe in a few words, for lists: "Running totals along age, within each sex"."""

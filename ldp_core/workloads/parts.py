@@ -1,0 +1,327 @@
+"""Recipes for queries over a domain of several attributes, as people think of them.
+
+A recipe (`WorkloadPart`) names attributes, so that it survives changes of their bins, and is built for a domain by
+`build`; `over_attributes` makes one workload of several, each with its weight. All are frozen pydantic models that go
+through JSON.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, Strict, field_validator
+
+from ldp_core.workloads import expressions
+from ldp_core.workloads.axes import Axis, axes_of
+from ldp_core.workloads.base import Workload
+from ldp_core.workloads.comparisons import nearest, shortened
+from ldp_core.workloads.composite import Product, Union
+from ldp_core.workloads.marginals import AllMarginals, KWayMarginals, Parity
+from ldp_core.workloads.matrix_part import MatrixPart
+from ldp_core.workloads.on_attributes import OnAttributes
+from ldp_core.workloads.ordered import AllRange, Histogram, Prefix, WidthRange
+from ldp_core.workloads.part import Frozen, Name, Names, Part
+from ldp_core.workloads.predicates import Predicates
+
+MAX_PREDICATES = 10_000
+MAX_GROUPS = 2_000
+
+
+class HistogramPart(Part):
+    """How many people have each value of one attribute."""
+
+    kind: Literal["histogram"] = "histogram"
+    attribute: Name
+
+    @property
+    def summary(self) -> str:
+        return f"Histogram of {self.attribute}"
+
+    def build(self, attributes: Any) -> Workload:
+        axes = axes_of(attributes)
+        return _joint(axes, _places(axes, [self.attribute]))
+
+
+class JointHistogramPart(Part):
+    """How many people are of each type: every combination of values of all attributes."""
+
+    kind: Literal["joint_histogram"] = "joint_histogram"
+
+    @property
+    def summary(self) -> str:
+        return "Joint histogram of all attributes"
+
+    def build(self, attributes: Any) -> Workload:
+        axes = axes_of(attributes)
+        return _joint(axes, range(len(axes)))
+
+
+class PrefixPart(Part):
+    """Running totals along an ordered attribute (its distribution function), within each group of the attributes
+    ``by``."""
+
+    kind: Literal["prefix"] = "prefix"
+    attribute: Name
+    by: Names = ()
+
+    @property
+    def summary(self) -> str:
+        return f"Running totals along {self.attribute}{_within(self.by)}"
+
+    def build(self, attributes: Any) -> Workload:
+        return _along(axes_of(attributes), self.attribute, self.by, lambda n, axis: Prefix(n, [axis]))
+
+
+class RangesPart(Part):
+    """All intervals of an ordered attribute, or those of at most ``width`` types, within each group of the attributes
+    ``by``."""
+
+    kind: Literal["ranges"] = "ranges"
+    attribute: Name
+    width: Annotated[int, Field(ge=1)] | None = None
+    by: Names = ()
+
+    @property
+    def summary(self) -> str:
+        wide = "All ranges" if self.width is None else f"Ranges of at most {self.width:,} types"
+        return f"{wide} along {self.attribute}{_within(self.by)}"
+
+    def build(self, attributes: Any) -> Workload:
+        def ranges(n: int, axis: Axis) -> Workload:
+            if self.width is None:
+                return AllRange(n, [axis])
+            return WidthRange(n, min(self.width, n), [axis])
+
+        return _along(axes_of(attributes), self.attribute, self.by, ranges)
+
+
+class MarginalsPart(Part):
+    """The joint counts of chosen groups of attributes, such as pairs or triples."""
+
+    kind: Literal["marginals"] = "marginals"
+    groups: Annotated[tuple[Names, ...], Strict(False), Field(min_length=1, max_length=MAX_GROUPS)]
+
+    @field_validator("groups")
+    @classmethod
+    def _check_groups(cls, groups: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
+        if not all(groups):
+            raise ValueError("a group of attributes is empty: choose at least one attribute.")
+        if len({frozenset(group) for group in groups}) < len(groups):
+            raise ValueError("a group of attributes is there more than once: keep it once, and give it a weight.")
+        return groups
+
+    @property
+    def summary(self) -> str:
+        named = [" x ".join(group) for group in self.groups[:3]]
+        more = len(self.groups) - len(named)
+        return f"Joint counts of {', '.join(named)}{f' and {more:,} more groups' if more else ''}"
+
+    def build(self, attributes: Any) -> Workload:
+        axes = axes_of(attributes)
+        tables = [_joint(axes, _places(axes, group)) for group in self.groups]
+        return tables[0] if len(tables) == 1 else Union(tables)
+
+
+class KWayMarginalsPart(Part):
+    """The joint counts of every group of exactly ``k`` attributes."""
+
+    kind: Literal["k_way_marginals"] = "k_way_marginals"
+    k: Annotated[int, Field(ge=1)]
+
+    @property
+    def summary(self) -> str:
+        return f"Joint counts of every {self.k} attributes" if self.k > 1 else "Histograms of every attribute"
+
+    def build(self, attributes: Any) -> Workload:
+        axes = axes_of(attributes)
+        places = _telling(axes)
+        if self.k > len(places):
+            raise ValueError(f"Groups of {self.k} attributes need as many of 2 types or more; there are {len(places)}.")
+        chosen = [axes[i] for i in places]
+        return _placed(axes, places, KWayMarginals(tuple(axis.size for axis in chosen), self.k, chosen))
+
+
+class AllMarginalsPart(Part):
+    """The joint counts of every group of attributes, from everybody to all of them."""
+
+    kind: Literal["all_marginals"] = "all_marginals"
+
+    @property
+    def summary(self) -> str:
+        return "Joint counts of every group of attributes"
+
+    def build(self, attributes: Any) -> Workload:
+        axes = axes_of(attributes)
+        places = _telling(axes)
+        chosen = [axes[i] for i in places]
+        return _placed(axes, places, AllMarginals(tuple(axis.size for axis in chosen), chosen))
+
+
+class ParityPart(Part):
+    """For groups of up to ``max_weight`` attributes of two types (all such, or those named): how many more people have
+    the second value of an even number of them than of an odd one."""
+
+    kind: Literal["parity"] = "parity"
+    attributes: Names | None = None
+    max_weight: Annotated[int, Field(ge=0)] | None = None
+
+    @property
+    def summary(self) -> str:
+        of = "all attributes of two types" if self.attributes is None else ", ".join(self.attributes)
+        return f"Parities of {of}{'' if self.max_weight is None else f', at most {self.max_weight} at once'}"
+
+    def build(self, attributes: Any) -> Workload:
+        axes = axes_of(attributes)
+        if self.attributes is None:
+            places = [i for i, axis in enumerate(axes) if axis.size == 2]
+        else:
+            places = _places(axes, self.attributes)
+        many = [axes[i] for i in places if axes[i].size != 2]
+        if many or not places:
+            found = f"{shortened(many[0].name)} has {many[0].size}" if many else "no attribute has just two"
+            raise ValueError(f"Parity asks about attributes of two types; {found}.")
+        weight = None if self.max_weight is None else min(self.max_weight, len(places))
+        return _placed(axes, places, Parity(len(places), weight, [axes[i] for i in places]))
+
+
+class Predicate(Frozen):
+    """A condition in the language of `ldp_core.workloads.expressions`, and what to call it (the condition itself if
+    None)."""
+
+    expression: Annotated[str, Field(max_length=expressions.LONGEST)]
+    name: Name | None = None
+
+    @property
+    def title(self) -> str:
+        """What estimates are shown under."""
+        return self.name or " ".join(self.expression.split())
+
+
+class PredicatesPart(Part):
+    """How many people fulfil each of some conditions."""
+
+    kind: Literal["predicates"] = "predicates"
+    predicates: Annotated[tuple[Predicate, ...], Strict(False), Field(min_length=1, max_length=MAX_PREDICATES)]
+
+    @property
+    def summary(self) -> str:
+        many = len(self.predicates)
+        return f"{many:,} conditions" if many > 1 else self.predicates[0].title
+
+    def build(self, attributes: Any) -> Workload:
+        axes = axes_of(attributes)
+        shape = [axis.size for axis in axes]
+        found = []
+        for i, predicate in enumerate(self.predicates, start=1):
+            try:
+                factors = expressions.factors(expressions.parse(predicate.expression, axes), shape)
+                if not all(table.any() for _, table in factors):
+                    raise ValueError("it holds of nobody, whoever takes part; loosen it, or leave it out.")
+            except ValueError as error:
+                title = shortened(predicate.title)
+                raise ValueError(f"Condition {i}, {title}: {_uncapitalised(str(error))}") from None
+            found.append(factors)
+        mentioned = sorted({i for factors in found for on, _ in factors for i in on}) or list(range(len(axes)))
+        moved = [[(tuple(mentioned.index(i) for i in on), table) for on, table in factors] for factors in found]
+        titles = [predicate.title for predicate in self.predicates]
+        return _placed(axes, mentioned, Predicates([shape[i] for i in mentioned], moved, titles))
+
+
+WorkloadPart = Annotated[
+    HistogramPart
+    | JointHistogramPart
+    | PrefixPart
+    | RangesPart
+    | MarginalsPart
+    | KWayMarginalsPart
+    | AllMarginalsPart
+    | ParityPart
+    | PredicatesPart
+    | MatrixPart,
+    Field(discriminator="kind"),
+]
+
+
+def over_attributes(parts: Sequence[WorkloadPart], attributes: Any) -> Workload:
+    """One workload of all ``parts`` with their weights, on the types of a `Domain` or a sequence of attributes.
+
+    A `Union` whose parts are those of the recipe, or the only part itself where its weight is 1. ValueError, one
+    sentence naming the part where there are several, when one does not fit.
+    """
+    if not parts:
+        raise ValueError("There is nothing to ask yet; add at least one group of queries.")
+    axes = axes_of(attributes)
+    built = []
+    for i, part in enumerate(parts, start=1):
+        try:
+            built.append(part.build(axes))
+        except ValueError as error:
+            if len(parts) == 1:
+                raise
+            raise ValueError(f"Group {i} of the queries: {_uncapitalised(str(error))}") from None
+    if len(parts) == 1 and parts[0].weight == 1:
+        return built[0]
+    return Union(built, [part.weight for part in parts])
+
+
+def _within(by: Sequence[str]) -> str:
+    return f", within each {' x '.join(by)}" if by else ""
+
+
+def _uncapitalised(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:]
+
+
+def _places(axes: Sequence[Axis], names: Sequence[str]) -> list[int]:
+    """Where the named attributes are. ValueError for one that is not there, is named twice, or has one type only."""
+    places = {axis.name: i for i, axis in enumerate(axes)}
+    for name in names:
+        if name not in places:
+            known = nearest(name, list(places), "the attributes are")
+            raise ValueError(f"The domain has no attribute {shortened(name)}; {known}")
+        if axes[places[name]].size < 2:
+            raise ValueError(f"{shortened(name)} has one type only, so there is nothing to ask about it; leave it out.")
+    if len(set(names)) < len(names):
+        raise ValueError(f"An attribute is named twice: {', '.join(map(shortened, names))}; name each once.")
+    return [places[name] for name in names]
+
+
+def _telling(axes: Sequence[Axis]) -> list[int]:
+    """The attributes that tell people apart."""
+    places = [i for i, axis in enumerate(axes) if axis.size > 1]
+    if not places:
+        raise ValueError("Every attribute has one type only, so there is nothing to ask; add an attribute.")
+    return places
+
+
+def _placed(axes: Sequence[Axis], places: Sequence[int], base: Workload, used: Sequence[int] | None = None) -> Workload:
+    """``base`` on its attributes, the others summed out."""
+    left_out = math.prod(axes[i].size for i in set(range(len(axes))) - set(places))
+    if used is None and left_out == 1 and all(a < b for a, b in pairwise(places)):
+        return base
+    return OnAttributes([axis.size for axis in axes], places, base, used)
+
+
+def _joint(axes: Sequence[Axis], places: Sequence[int]) -> Workload:
+    chosen = [axes[i] for i in places]
+    return _placed(axes, places, Histogram(math.prod(axis.size for axis in chosen), chosen))
+
+
+def _along(axes: Sequence[Axis], name: str, by: Sequence[str], ordered: Any) -> Workload:
+    """``ordered(n, axis)`` along the ordinary types of an attribute, within each group of the attributes ``by``."""
+    places = _places(axes, [name, *by])
+    axis, groups = axes[places[0]], [axes[i] for i in places[1:]]
+    if not axis.ordered:
+        raise ValueError(
+            f"{shortened(name)} has no order, so nothing goes up to or between its values; ask for its histogram, or say on the "
+            "Data page that it is ordered."
+        )
+    if axis.ordinary < 2:
+        raise ValueError(f"{shortened(name)} has a single value besides (other) and (missing); ask for its histogram.")
+    line = ordered(axis.ordinary, axis.first(axis.ordinary))
+    base = Product([line, *(Histogram(group.size, [group]) for group in groups)]) if groups else line
+    used = [axis.ordinary, *(group.size for group in groups)]
+    return _placed(axes, places, base, used if axis.ordinary < axis.size else None)
