@@ -32,6 +32,7 @@ class Column:
         texts: (distinct,) object array of stripped, non-empty texts.
         numbers: (distinct,) float64, NaN where the text is not a number; infinities stay infinite.
         missing: (distinct,) bool, the text is one of `MISSING_WORDS`.
+        weights: (rows,) how many people each row stands for; None where each is one person.
     """
 
     name: str
@@ -39,14 +40,26 @@ class Column:
     texts: np.ndarray
     numbers: np.ndarray
     missing: np.ndarray
+    weights: np.ndarray | None = None
 
     @property
     def rows_per_text(self) -> np.ndarray:
-        """(distinct,) int64: how many rows hold each text."""
-        return np.bincount(self.codes[self.codes >= 0], minlength=self.texts.size)
+        """(distinct,) int64: how many rows hold each text, or people where rows have weights."""
+        filled = self.codes >= 0
+        weights = None if self.weights is None else self.weights[filled]
+        return np.bincount(self.codes[filled], weights, minlength=self.texts.size).astype(np.int64)
+
+    @property
+    def rows(self) -> int:
+        """All rows, or people where rows have weights."""
+        return self.total(np.ones(self.codes.size, dtype=bool))
+
+    def total(self, mask: np.ndarray) -> int:
+        """Rows in a mask (rows,), or people where rows have weights."""
+        return int(mask.sum() if self.weights is None else self.weights[mask].sum())
 
 
-def parse(series: pd.Series) -> Column:
+def parse(series: pd.Series, weights: np.ndarray | None = None) -> Column:
     """Read a column of any dtype (or a list of values) once; the work per row is a hash look-up."""
     series = pd.Series(series)
     if series.dtype == object:
@@ -66,7 +79,8 @@ def parse(series: pd.Series) -> Column:
     else:
         numbers = to_numbers(texts)
     numbers[missing] = np.nan
-    return Column(str(series.name) if series.name is not None else "the column", codes, texts, numbers, missing)
+    name = str(series.name) if series.name is not None else "the column"
+    return Column(name, codes, texts, numbers, missing, weights)
 
 
 def to_numbers(texts: np.ndarray) -> np.ndarray:
@@ -83,7 +97,7 @@ def quote_examples(texts: list[str] | np.ndarray, limit: int = 3, width: int = 3
 def not_numbers(column: Column, which: np.ndarray | list[int]) -> str:
     """The sentence refusing the texts at positions (or mask) `which`, since they are not numbers."""
     return (
-        f"{column.rows_per_text[which].sum():,} of {column.codes.size:,} values of {column.name} are not numbers, "
+        f"{column.rows_per_text[which].sum():,} of {column.rows:,} values of {column.name} are not numbers, "
         f"such as {quote_examples(column.texts[which])}: use the values as categories, or treat these as missing."
     )
 

@@ -2,15 +2,26 @@
 
 import itertools
 import math
+from datetime import date
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from ldp_core.domain import MAX_TYPES, CategoricalAttribute, Domain, NumericAttribute, check_size
+from ldp_core.domain import (
+    MAX_TYPES,
+    CategoricalAttribute,
+    DateAttribute,
+    Domain,
+    NumericAttribute,
+    RangeAttribute,
+    attained_bins,
+    check_size,
+)
+from ldp_core.domain.dates import label_of_period, period_of
 
 NASTY = [
     "<b>bold</b>",
@@ -40,9 +51,11 @@ names = st.text("abcxyz é", min_size=1, max_size=6)
 @st.composite
 def categorical(draw, name=None):
     values = draw(st.lists(texts.map(str.strip).filter(bool), min_size=1, max_size=6, unique=True))
+    cut = draw(st.integers(1, len(values)))
     return CategoricalAttribute(
         name=name or draw(names),
-        values=values,
+        values=values[:cut],
+        merged=[(text, values[0]) for text in values[cut:]],
         missing=draw(st.sampled_from(["drop", "category", "refuse"])),
         outside=draw(st.sampled_from(["other", "refuse"])),
     )
@@ -65,7 +78,46 @@ def numeric(draw, name=None):
     )
 
 
-domains = st.tuples(st.one_of(categorical("a"), numeric("a")), st.one_of(categorical("b"), numeric("b")))
+@st.composite
+def regular(draw, name):
+    integer = draw(st.booleans())
+    ends = st.integers(-(10**6), 10**6).map(float) if integer else st.floats(-1e15, 1e15)
+    low, high = sorted(draw(st.lists(ends, min_size=2, max_size=2, unique=True)))
+    bins = draw(st.integers(1, 300))
+    bins = attained_bins(low, high, bins) if integer else bins
+    assume(high - low > 1e-9 * bins * max(abs(low), abs(high), 1))
+    return RangeAttribute(
+        name=name,
+        low=low,
+        high=high,
+        bins=bins,
+        integer=integer,
+        missing=draw(st.sampled_from(["drop", "category", "refuse"])),
+        outside=draw(st.sampled_from(["other", "clamp", "refuse"])),
+    )
+
+
+@st.composite
+def dates(draw, name):
+    unit = draw(st.sampled_from(["day", "week", "month", "quarter", "year"]))
+    first = period_of(draw(st.dates(date(1, 1, 1), date(9990, 1, 1))), unit)
+    last = min(first + draw(st.integers(0, 400)), period_of(date(9998, 1, 1), unit))
+    assume(first <= last)
+    return DateAttribute(
+        name=name,
+        unit=unit,
+        first=label_of_period(first, unit),
+        last=label_of_period(last, unit),
+        missing=draw(st.sampled_from(["drop", "category", "refuse"])),
+        outside=draw(st.sampled_from(["other", "clamp", "refuse"])),
+    )
+
+
+def any_attribute(name):
+    return st.one_of(categorical(name), numeric(name), regular(name), dates(name))
+
+
+domains = st.tuples(any_attribute("a"), any_attribute("b"))
 
 
 @given(domains, st.integers(1, 2))
@@ -94,10 +146,11 @@ def test_the_recipe_survives_json(attributes):
 @given(st.lists(st.one_of(texts, st.none(), st.just(math.nan)), max_size=30), categorical())
 def test_categorical_encoding_matches_a_loop(values, attribute):
     attribute = attribute.model_copy(update={"missing": "category", "outside": "other"})
-    labels = attribute.labels
+    labels, merged = attribute.labels, dict(attribute.merged)
     expected = []
     for value in values:
         text = value.strip() if isinstance(value, str) else ""
+        text = merged.get(text, text)
         if text in labels:
             expected.append(labels.index(text))
         elif text == "" or text.casefold() in {"na", "n/a", "nan", "null", "none", "?"}:
@@ -284,6 +337,25 @@ def test_indices_outside_the_domain_are_refused(indices):
         (lambda: NumericAttribute(name="x", edges=(0, math.nan)), "finite"),
         (lambda: NumericAttribute(name="x", edges=(0, math.inf)), "finite|less than"),
         (lambda: NumericAttribute(name="x", edges=(0.2, 0.4, 3), integer=True), "none lies between 0.2 and 0.4"),
+        (lambda: CategoricalAttribute(name="x", values=("a",), merged=[("a", "a")]), '"a" is a category and cannot be'),
+        (lambda: CategoricalAttribute(name="x", values=("a",), merged=[("b", "c")]), 'into "c", which is no category'),
+        (
+            lambda: CategoricalAttribute(name="x", values=("a", "b"), merged=[("c", "a"), ("c", "b")]),
+            "into two categories",
+        ),
+        (lambda: CategoricalAttribute(name="x", values=("a",), merged=[(" c", "a")]), "has outer spaces"),
+        (lambda: RangeAttribute(name="x", low=1, high=1, bins=2), "cannot go from 1 to 1"),
+        (lambda: RangeAttribute(name="x", low=2, high=1, bins=2, integer=True), "cannot go from 2 to 1"),
+        (lambda: RangeAttribute(name="x", low=0, high=9, bins=7, integer=True), "do not fit 0 to 9: use 5"),
+        (lambda: RangeAttribute(name="x", low=0.5, high=9, bins=2, integer=True), "whole ends"),
+        (lambda: RangeAttribute(name="x", low=1, high=1 + 1e-15, bins=99), "too close together for 99 bins"),
+        (lambda: RangeAttribute(name="x", low=0, high=1, bins=2**22 + 1), "less than or equal to 4194304"),
+        (lambda: RangeAttribute(name="x", low=0, high=math.nan, bins=2), "finite"),
+        (lambda: DateAttribute(name="x", unit="month", first="2026-13", last="2027-01"), '"2026-13" is not a month'),
+        (lambda: DateAttribute(name="x", unit="week", first="2025-W53", last="2026-W01"), '"2025-W53" is not a week'),
+        (lambda: DateAttribute(name="x", unit="day", first="2025-02-29", last="2026-01-01"), "is not a day"),
+        (lambda: DateAttribute(name="x", unit="year", first="2027", last="2026"), "cannot go from 2027 to 2026"),
+        (lambda: DateAttribute(name="x", unit="hour", first="2027", last="2026"), "day"),
         (lambda: Domain(attributes=()), "at least one attribute"),
         (lambda: Domain(attributes=[CategoricalAttribute(name="x", values=("a",))] * 2), "names must differ"),
         (lambda: Domain.model_validate({"attributes": [{"kind": "colour", "name": "x"}]}), "kind"),
@@ -311,3 +383,66 @@ def test_any_column_encodes_without_loss_of_rows(words, numbers):
         codes = attribute.encode(pd.Series(values, dtype=object)).codes
         assert codes.shape == (len(values),)
         assert ((codes >= 0) & (codes < attribute.size)).all()
+
+
+def test_designs_from_before_merging_keep_their_files():
+    attribute = CategoricalAttribute(name="x", values=("a", "b"))
+    assert "merged" not in attribute.model_dump(mode="json")
+    merging = attribute.model_copy(update={"merged": (("c", "b"),)})
+    assert merging.encode(["a", "b", "c", "(other)"][:3]).codes.tolist() == [0, 1, 1]
+    assert CategoricalAttribute.model_validate_json(merging.model_dump_json()) == merging
+
+
+def test_a_merged_text_may_read_like_a_special_label():
+    attribute = CategoricalAttribute(name="x", values=("a",), merged=(("(other)", "a"),), outside="other")
+    assert attribute.labels == ("a", "((other))")
+    assert attribute.encode(["(other)", "b", "((other))"]).codes.tolist() == [0, 1, 1]
+
+
+@given(regular("x"), st.lists(st.floats(-2e15, 2e15), max_size=20))
+def test_a_range_is_its_listed_edges(attribute, values):
+    values = [round(value) for value in values] if attribute.integer else values
+    fields = attribute.model_dump(exclude={"kind", "low", "high", "bins"})
+    listed = NumericAttribute(edges=attribute.edges.tolist(), **fields)
+    assert listed.labels == attribute.labels
+    both = [one.model_copy(update={"outside": "other"}).encode(values).codes for one in (attribute, listed)]
+    np.testing.assert_array_equal(*both)
+
+
+def test_millions_of_bins_are_short_to_write_and_quick_to_use():
+    attribute = RangeAttribute(name="income", low=0, high=2**22 - 1, bins=2**22, integer=True, outside="clamp")
+    domain = Domain(attributes=(attribute,))
+    assert domain.size == 2**22
+    assert len(domain.model_dump_json()) < 300
+    assert domain.labels([0, 2**22 - 1]) == ["0", "4194303"]
+    indices = np.random.default_rng(0).integers(0, 2**22, 1000)
+    np.testing.assert_array_equal(domain.encode(domain.decode(indices)).codes, indices)
+    tenths = RangeAttribute(name="x", low=0, high=1000, bins=10_000)
+    assert tenths.decode([0, 9999]) == ["[0, 0.1)", "[999.9, 1000]"]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "bins", "labels"),
+    [
+        (0, 9, 4, ("0-2", "3-5", "6-8", "9")),
+        (18, 90, 8, ("18-27", "28-37", "38-47", "48-57", "58-67", "68-77", "78-87", "88-90")),
+        (-2, 1, 2, ("-2 to -1", "0 to 1")),
+        (5, 5, 1, ("5",)),
+    ],
+)
+def test_ranges_of_whole_numbers(low, high, bins, labels):
+    assert RangeAttribute(name="x", low=low, high=high, bins=bins, integer=True).labels == labels
+
+
+@given(st.integers(1, 10**6), st.integers(1, 1000))
+def test_attained_bins_are_attained(count, bins):
+    found = attained_bins(0, count - 1, bins)
+    assert found <= bins
+    assert attained_bins(0, count - 1, found) == found
+
+
+def test_unread_texts_are_counted():
+    attribute = NumericAttribute(name="x", edges=(0, 1, 2), non_numbers="missing", missing="category")
+    encoding = attribute.encode(["1", "one", "one", "[0, 1)", "(missing)", None])
+    assert encoding.codes.tolist() == [1, 2, 2, 0, 2, 2]
+    assert (encoding.missing, encoding.unread) == (4, 2)

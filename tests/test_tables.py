@@ -129,10 +129,10 @@ def test_unreadable_files_get_one_sentence(content, name, sentence):
 
 def test_limits_on_size(monkeypatch):
     assert tables.read(many_columns(500), "x.csv").shape == (1, 500)
-    monkeypatch.setattr(reading, "MAX_BYTES", 2**20)
+    monkeypatch.setattr(reading.common, "MAX_BYTES", 2**20)
     with pytest.raises(tables.UnreadableTable, match="has 2 MB and at most 1 MB"):
         tables.read(b"a\n" + b"1\n" * 2**20, "x.csv")
-    monkeypatch.setattr(reading, "MAX_CELLS", 999)
+    monkeypatch.setattr(reading.common, "MAX_CELLS", 999)
     with pytest.raises(tables.UnreadableTable, match="1,000 rows and 1 columns"):
         tables.read(PARQUET, "x.parquet")
 

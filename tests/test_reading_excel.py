@@ -1,0 +1,144 @@
+"""Workbooks: cells as Excel shows them, and a sentence for every kind of broken one."""
+
+import io
+import zipfile
+from datetime import date, datetime
+
+import openpyxl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ldp_core import tables
+from ldp_core.reading import ReadOptions, UnreadableTable, excel, load, sheets
+
+
+def workbook(*rows, title="people", more=()):
+    book = openpyxl.Workbook()
+    book.active.title = title
+    for row in rows:
+        book.active.append(row)
+    for name in more:
+        book.create_sheet(name).append(["z"])
+    return saved(book)
+
+
+def saved(book):
+    buffer = io.BytesIO()
+    book.save(buffer)
+    return buffer.getvalue()
+
+
+def rewritten(content, change):
+    """The workbook with every part passed through ``change(name, data)``."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as new:
+        for name in old.namelist():
+            new.writestr(name, change(name, old.read(name)))
+    return buffer.getvalue()
+
+
+def test_cells_keep_their_types():
+    content = workbook(
+        ["age", "day", "word", "flag"], [31, date(2026, 1, 2), "😂", True], [2.5, datetime(2026, 1, 3), None]
+    )
+    loaded = load(content, "x.xlsx")
+    assert loaded.table["age"].tolist() == [31, 2.5]
+    assert loaded.table["flag"].tolist() == [True, None]
+    assert loaded.options.sheet == "people"
+    assert tables.suggest_recipe(loaded.table["day"]).kind == "date"
+    domain = tables.build_domain(tables.DateRecipe(column="day", unit="day"), loaded.table)
+    assert tables.tally(loaded.table, domain).counts.tolist() == [1, 1]
+
+
+def test_sheets_can_be_chosen():
+    content = workbook(["a"], [1], more=["other"])
+    assert sheets(content) == ("people", "other")
+    assert load(content, "x.xlsx").notes == ('The first of 2 sheets, "people", was read.',)
+    assert load(content, "x.xlsx", ReadOptions(sheet="other", header=False)).table["column_1"].tolist() == ["z"]
+    with pytest.raises(UnreadableTable, match='no sheet "none": choose one of "people", "other"'):
+        load(content, "x.xlsx", ReadOptions(sheet="none"))
+
+
+def test_blank_rows_are_said():
+    loaded = load(workbook([], ["a", "b"], [1, None], [None, None], [None, 2], [""]), "x.xlsx")
+    assert loaded.table.to_numpy().tolist() == [[1, None], [None, 2]]
+    assert loaded.notes == ("1 blank rows were left out.",)
+    assert load(workbook([1, 2], [3, 4]), "x.xlsx").table.shape == (2, 2)
+
+
+@given(
+    st.lists(
+        st.lists(st.one_of(st.integers(-(2**40), 2**40), st.text("ab<&é😂 =", min_size=1)), min_size=2, max_size=2),
+        min_size=1,
+    )
+)
+@settings(max_examples=25, deadline=None)
+def test_tables_survive(rows):
+    # A text that starts with = would be stored as a formula.
+    rows = [[cell.lstrip("=") or "x" if isinstance(cell, str) else cell for cell in row] for row in rows]
+    assert load(workbook(["u", "v"], *rows), "x.xlsx").table.to_numpy().tolist() == rows
+
+
+def formulas(value):
+    content = workbook(["a"], [1], ["=A2+1"])
+    return rewritten(
+        content, lambda name, data: data.replace(b"<v></v>", value).replace(b"<v/>", value).replace(b"<v />", value)
+    )
+
+
+def test_results_of_formulas_are_read_and_lacking_ones_refused():
+    assert load(formulas(b"<v>2</v>"), "x.xlsx").table["a"].tolist() == [1, 2]
+    with pytest.raises(UnreadableTable, match="Cell A3 holds a formula whose result is not stored"):
+        load(formulas(b"<v></v>"), "x.xlsx")
+
+
+GOOD = workbook(["a", "b"], [1, 2])
+BOMB = b'<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;">]>'
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"", "is empty"),
+        (b"PK\x03\x04", "not an Excel workbook, or is damaged"),
+        (GOOD[:-50], "not an Excel workbook, or is damaged"),
+        (GOOD[:200] + bytes(400) + GOOD[600:], "damaged"),
+        (b"\xd0\xcf\x11\xe0" + bytes(600), "with a password, or an old one"),
+        (b"a,b\n1,2", "not an Excel workbook"),
+        (b"PAR1abcPAR1", "Parquet file by its content"),
+        (b"%PDF-", "is a PDF document"),
+        (workbook(), "is empty"),
+        (workbook(["a", "b"]), "column names but no rows"),
+        (workbook(["a", "a"], [1, 2]), '"a" is there 2 times'),
+        (workbook([f"c{i}" for i in range(501)], [1]), "501 columns and at most 500"),
+        (rewritten(GOOD, lambda name, data: b"" if name.endswith("sheet1.xml") else data), "damaged"),
+        (rewritten(GOOD, lambda name, data: data.replace(b"<worksheet", BOMB + b"<worksheet", 1)), "damaged"),
+    ],
+)
+def test_broken_workbooks_get_one_sentence(content, sentence):
+    with pytest.raises(UnreadableTable, match=sentence) as caught:
+        load(content, "x.xlsx")
+    assert len(str(caught.value)) < 200
+    assert "\n" not in str(caught.value)
+
+
+def test_zip_bombs_are_refused_before_they_unpack(monkeypatch):
+    monkeypatch.setattr(excel, "MAX_UNPACKED", 2**20)
+    bomb = rewritten(GOOD, lambda name, data: data + b" " * 2**20 if name.endswith("sheet1.xml") else data)
+    assert len(bomb) < 20_000
+    with pytest.raises(UnreadableTable, match="unpacks to 1 MB in"):
+        load(bomb, "x.xlsx")
+    monkeypatch.setattr(excel, "MAX_CELLS", 3)
+    with pytest.raises(UnreadableTable, match="more than 3 cells"):
+        load(GOOD, "x.xlsx")
+
+
+@given(st.binary(min_size=1, max_size=60), st.integers(0, len(GOOD)))
+@settings(max_examples=60, deadline=None)
+def test_damage_anywhere_never_crashes(noise, at):
+    try:
+        outcome = load(GOOD[:at] + noise + GOOD[at + len(noise) :], "x.xlsx")
+    except UnreadableTable as error:
+        outcome = str(error)
+    assert outcome.endswith(".") if isinstance(outcome, str) else len(outcome.table) > 0
