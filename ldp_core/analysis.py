@@ -18,6 +18,31 @@ DEFAULT_ALPHA = 0.01
 NOISE_MULTIPLE = 1.96  # two-sided 95 % of a normal distribution
 
 
+@dataclass(frozen=True, eq=False)
+class Case:
+    """Whose error counts: that of users spread over the types like ``prior`` (n,), or of the worst type where it is None."""
+
+    name: str
+    prior: np.ndarray | None = None
+
+    @property
+    def uniform(self) -> bool:
+        """Whether the users are spread evenly, so that the bounds on L hold."""
+        return self.prior is not None and bool(np.ptp(self.prior) <= 1e-12 / len(self.prior))
+
+    def variance(self, profile: np.ndarray) -> float:
+        """Total variance per user in this case, of a mechanism with the variance profile ``profile`` (n,)."""
+        return float(profile.max() if self.prior is None else self.prior @ profile)
+
+
+WORST = Case("worst_case")
+
+
+def average_case(n: int) -> Case:
+    """Users spread evenly over ``n`` types."""
+    return Case("average", np.full(n, 1 / n))
+
+
 def worst_case_variance(mechanism: Mechanism, workload: Workload) -> float:
     """Total variance one user of the worst type adds (McKenna et al. 2020, Corollary 3.5)."""
     return float(mechanism.variance_profile(workload).max())

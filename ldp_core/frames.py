@@ -9,9 +9,13 @@ import numpy as np
 import pandas as pd
 
 from ldp_core import analysis, bounds, mechanisms
+from ldp_core.estimators import ESTIMATORS
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.simulate import Trials, shown_queries
 from ldp_core.workloads import Workload
+
+ROUNDING = 1e-12
+"""Errors of shares up to this are rounding alone: the answer is known exactly."""
 
 
 def summaries(rows: Sequence[analysis.Summary]) -> pd.DataFrame:
@@ -39,18 +43,35 @@ def catalogue(n: int, epsilon: float, workload: Workload) -> pd.DataFrame:
     )
 
 
-def users_bounds(workload: Workload, epsilon: float, alpha: float) -> dict[str, float]:
-    """Users that no unbiased epsilon-LDP factorization mechanism can do without, by each bound."""
-    return {
-        name: analysis.users_from_objective(bound(workload, epsilon), workload, alpha)
-        for name, bound in (("svd", bounds.svd), ("centred_svd", bounds.centred_svd))
-    }
+def users_bounds(
+    workload: Workload, epsilon: float, alpha: float, case: analysis.Case = analysis.WORST
+) -> dict[str, float]:
+    """Users that no unbiased epsilon-LDP mechanism can do without in this case, by each bound in closed form."""
+    if case.prior is None:  # a bound on the average bounds the worst type too, and so does one on any other average
+        svd = analysis.users_from_objective(bounds.svd(workload, epsilon), workload, alpha)
+        variance = bounds.worst_case_variance(workload, epsilon)
+    else:
+        svd = analysis.users_from_objective(bounds.svd(workload, epsilon), workload, alpha) if case.uniform else None
+        prior = None if case.uniform else case.prior
+        variance = bounds.average_variance(bounds.centred_svd(workload, epsilon, prior), workload, case.prior)
+    centred = analysis.users_for(max(0.0, variance), workload.num_queries, alpha)
+    return {"centred_svd": centred} if svd is None else {"svd": svd, "centred_svd": centred}
 
 
-def gap(summary_objective: float, bound: float, workload: Workload) -> float:
-    """How many more users a mechanism needs than the bound allows, average case against average case, as a share."""
-    floor = bound - workload.trace
-    return (summary_objective - workload.trace) / floor - 1 if floor > 0 else float("inf")
+def users_certified(certificate: bounds.Certificate | bounds.SymmetricCertificate, alpha: float) -> float:
+    """Users that no unbiased epsilon-LDP mechanism can do without, by a certificate for the case in question."""
+    return analysis.users_for(certificate.variance, certificate.workload.num_queries, alpha)
+
+
+def strongest(limits: Mapping[str, float]) -> str:
+    """Name of the bound to speak of: the largest, or the certificate where that is as large but for a tenth of a per cent."""
+    best = max(limits, key=limits.get)
+    return "certificate" if limits.get("certificate", -1.0) >= 0.999 * limits[best] else best
+
+
+def gap(users_needed: float, users_bound: float) -> float:
+    """How many more users a mechanism needs than the bound allows, as a share; inf where the bound says nothing."""
+    return users_needed / users_bound - 1 if users_bound > 0 else float("inf")
 
 
 def query_errors(
@@ -106,37 +127,107 @@ def simulated_answers(runs: Mapping[str, Trials], workload: Workload, labels: Se
     return pd.concat(parts, ignore_index=True)
 
 
+def predictable(mechanism: Mechanism, estimator: str) -> Mechanism | None:
+    """The mechanism whose exact variances are those of the answers by ``estimator``; None where these are biased."""
+    if estimator == "consistency":
+        return mechanism.consistent
+    return mechanism if ESTIMATORS[estimator].unbiased else None
+
+
+def root_mean(squares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Root of the mean over the trials of ``squares`` (trials, ...), and its standard error (delta method; NaN for one
+    trial, 0 where nothing was ever wrong)."""
+    trials, root = len(squares), np.sqrt(squares.mean(axis=0))
+    root = np.where(root > ROUNDING, root, 0.0)
+    spread = squares.std(axis=0, ddof=1) / np.sqrt(trials) if trials > 1 else np.full(squares.shape[1:], np.nan)
+    return root, np.where(root > 0, spread / (2 * np.where(root > 0, root, 1.0)), 0.0)
+
+
 def simulated_errors(
     runs: Mapping[str, Trials], simulated: Mapping[str, Mechanism], workload: Workload
 ) -> pd.DataFrame:
-    """mechanism, estimator, trials, observed, standard_error, predicted: error of a typical query as a share of all users.
+    """mechanism, estimator, trials, observed, standard_error, predicted: error of a typical query as a share of all users;
+    and total_observed, total_standard_error, total_predicted: squared errors summed over all queries, in squared users.
 
-    ``observed`` is the root of the mean squared error over queries and trials, ``standard_error`` its uncertainty (delta
-    method), ``predicted`` the exact expectation for unbiased estimates on this data, NaN for biased ones.
+    ``observed`` is the root of the mean squared error over queries and trials, each standard error the uncertainty left by
+    the number of trials, ``predicted`` the exact expectation for unbiased estimates on this data, NaN for biased ones.
     """
     rows = []
     for name, run in runs.items():
         users, p = float(run.counts.sum()), workload.num_queries
-        exact = np.sqrt(max(0.0, analysis.variance_on_data(simulated[name], workload, run.counts)) / p) / users
         for estimator, trials in run.frame.groupby("estimator", sort=False):
-            squared = trials["total_squared_error"] / p / users**2
-            observed = float(np.sqrt(squared.mean()))
-            spread = squared.std(ddof=1) / np.sqrt(len(squared)) if len(squared) > 1 else np.nan
+            total = trials["total_squared_error"].to_numpy()
+            observed, uncertain = root_mean(total / p / users**2)
+            source, exact = predictable(simulated[name], estimator), np.nan
+            if source is not None:
+                exact = max(0.0, analysis.variance_on_data(source, workload, run.counts))
             rows.append(
                 {
                     "mechanism": name,
                     "estimator": estimator,
-                    "trials": len(squared),
-                    "observed": observed,
-                    "standard_error": spread / (2 * observed) if observed > 0 else 0.0,
-                    "predicted": exact if estimator == "unbiased" else np.nan,
+                    "trials": len(total),
+                    "observed": float(observed),
+                    "standard_error": float(uncertain),
+                    "predicted": np.sqrt(exact / p) / users,
+                    "total_observed": total.mean(),
+                    "total_standard_error": total.std(ddof=1) / np.sqrt(len(total)) if len(total) > 1 else np.nan,
+                    "total_predicted": exact,
                 }
             )
     return pd.DataFrame(rows)
 
 
 def convergence(history: Sequence[tuple[float, float]], workload: Workload, alpha: float) -> pd.DataFrame:
-    """seconds, objective, users_needed (average case) of an optimiser's best strategy, from (seconds, objective) pairs."""
+    """seconds, objective, users_needed of an optimiser's best strategy or of a bound, from (seconds, objective) pairs; the
+    objective is on the scale of L, ``n variance + tr G``, of whatever case it was for."""
     frame = pd.DataFrame(history, columns=["seconds", "objective"], dtype=float)
     frame["users_needed"] = [analysis.users_from_objective(value, workload, alpha) for value in frame["objective"]]
     return frame
+
+
+def costs(
+    profile: np.ndarray,
+    cases: Mapping[str, analysis.Case],
+    limits: Mapping[str, Mapping[str, float]],
+    num_queries: int,
+    alpha: float,
+) -> pd.DataFrame:
+    """case, users_needed, users_bound, gap of a mechanism with the variance profile ``profile`` (n,), a row a case, each
+    against the best of its own bounds: ``limits[case]`` in users."""
+    rows = []
+    for name, case in cases.items():
+        needed = analysis.users_for(case.variance(profile), num_queries, alpha)
+        bound = max(limits[name].values(), default=0.0)
+        rows.append({"case": name, "users_needed": needed, "users_bound": bound, "gap": gap(needed, bound)})
+    return pd.DataFrame(rows)
+
+
+def reports(strategy: np.ndarray, labels: Sequence[str], prior: np.ndarray | None = None) -> pd.DataFrame:
+    """probability, types, high, low, group of every report of ``strategy`` (m, n), the commonest first.
+
+    ``probability`` that somebody sends it, types weighted by ``prior`` (evenly for None); ``group`` names the ``types`` that
+    send it more often (nearer its highest probability ``high`` than its lowest ``low``, on the scale of the logarithm).
+    """
+    n = strategy.shape[1]
+    shares = strategy @ (np.full(n, 1 / n) if prior is None else prior)
+    high, low = strategy.max(axis=1), strategy.min(axis=1)
+    inside = strategy > np.sqrt(high * low)[:, None]
+    frame = pd.DataFrame(
+        {
+            "probability": shares,
+            "types": inside.sum(axis=1),
+            "high": high,
+            "low": low,
+            "group": [group_name(np.flatnonzero(row), labels) for row in inside],
+        }
+    )
+    return frame.sort_values("probability", ascending=False, kind="stable", ignore_index=True)
+
+
+def group_name(types: np.ndarray, labels: Sequence[str]) -> str:
+    """The names of types (indices, increasing), neighbours as "first to last": "[0, 5) to [20, 25); [40, 45)"."""
+    if not len(types):
+        return "nobody in particular"
+    runs = np.split(types, np.flatnonzero(np.diff(types) > 1) + 1)
+    names = [labels[run[0]] if len(run) == 1 else f"{labels[run[0]]} to {labels[run[-1]]}" for run in runs]
+    return "; ".join(names)

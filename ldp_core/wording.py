@@ -24,23 +24,23 @@ def count(value: float) -> str:
     return f"{value:,.0f}"
 
 
-def users(value: float) -> str:
-    """Users needed, whole and rounded up to three significant digits: 18237 -> "18,300 users"."""
-    return _people(value, up=True)
+def users(value: float, digits: int = 3) -> str:
+    """Users needed, whole and rounded up to ``digits`` significant digits: 18237 -> "18,300 users"."""
+    return _people(value, digits, up=True)
 
 
-def at_least(value: float) -> str:
+def at_least(value: float, digits: int = 3) -> str:
     """A lower bound on users, rounded down so that it stays true: 18237 -> "18,200 users"."""
-    return _people(value, up=False)
+    return _people(value, digits, up=False)
 
 
-def _people(value: float, up: bool) -> str:
+def _people(value: float, digits: int, up: bool) -> str:
     if not math.isfinite(value):
         return "unlimited users"
     if value <= 0:
         return "0 users"
     people = math.ceil(value - 1e-9)  # a whole number may come out of a computation a little above itself
-    unit = 10 ** max(0, len(str(people)) - 3)
+    unit = 10 ** max(0, len(str(people)) - digits)
     shown = (-(-people // unit) if up else people // unit) * unit
     return f"{shown:,} user{'s' if shown != 1 else ''}"
 

@@ -9,9 +9,9 @@ import pytest
 
 from ldp_core import analysis, charts, frames, mechanisms, simulate, sweep, workloads
 from ldp_core.charts.theme import STYLES, UNKNOWN_STYLE, binned, colour, log_axis, marker, short, title
-from ldp_core.estimators import ESTIMATORS
 
 LOOKS = [charts.LIGHT, charts.DARK]
+SUITABLE = ["unbiased", "wnnls", "norm_sub", "polytope"]
 NAMES = ["randomized_response", "subset_selection", "hadamard", "hierarchical"]
 MAKERS = [workloads.histogram, workloads.prefix, workloads.all_range]
 LIMIT = 2_000_000  # bytes of JSON that reach the browser
@@ -92,43 +92,85 @@ def test_binning_keeps_means(shape):
         assert cells == pytest.approx(matrix.reshape(512, 4, 4).mean(axis=1), rel=1e-6)
 
 
+@pytest.mark.parametrize(("low", "high"), [(1, 1e7), (600, 700), (1207, 1237), (0.031, 0.033), (5.0, 5.0), (40, 900)])
+def test_log_axes_have_plain_ticks_at_any_range(low, high):
+    axis = log_axis(low, high, 1.06)
+    left, right = (10**end for end in axis["range"])
+    seen = [tick for tick in axis["tickvals"] if left <= tick <= right]
+    assert 3 <= len(seen) <= 40
+    assert [float(text.replace(",", "")) for text in axis["ticktext"]] == pytest.approx(axis["tickvals"])
+
+
 # --- design -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("look", LOOKS)
-@pytest.mark.parametrize("relative", [True, False])
 @pytest.mark.parametrize(("m", "n"), [(2, 2), (12, 5), (600, 40), (2048, 512)])
-def test_the_strategy_is_a_small_picture(m, n, relative, look):
-    Q = np.random.default_rng(0).uniform(1, 2.7, (m, n))
+def test_patterns_are_a_small_picture(m, n, look):
+    rng = np.random.default_rng(0)
+    Q = np.where(rng.random((m, n)) < 0.3, 2.7, 1.0) * rng.uniform(0.1, 1, (m, 1))
     Q /= Q.sum(axis=0)
-    fig = charts.strategy(Q, labels(n), look, relative)
-    z = heat(fig)
+    fig = charts.patterns(Q, labels(n), look)
     assert size(fig) < LIMIT
-    assert z.dtype == np.float32
-    assert z.shape == (min(m, 512), min(n, 512))
-    if m <= 512:  # every row is there, whatever the order
-        expected = Q / Q.min(axis=1, keepdims=True) if relative else Q
-        assert np.sort(z, axis=None) == pytest.approx(np.sort(expected, axis=None), rel=1e-6)
-        assert (z[:, None, :] == expected.astype(np.float32)).all(axis=2).any(axis=0).all()
+    assert heat(fig).shape == (min(m, 256), min(n, 256))
+    edges = np.asarray(fig.data[0].y)
+    assert edges[0] == 0
+    assert edges[-1] == pytest.approx(100)
 
 
-def test_the_strategy_is_ordered_by_where_its_likely_types_lie():
+def test_bands_are_the_rows_as_high_as_they_are_common():
+    high = np.array([[1, 0, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1], [0, 0, 0, 1]], dtype=bool)
+    weights = np.array([0.1, 0.2, 0.3, 0.05])
+    Q = weights[:, None] * np.where(high, np.e, 1.0)
+    Q /= Q.sum(axis=0)
+    prior = np.array([0.4, 0.3, 0.2, 0.1])
+    fig = charts.patterns(Q, labels(4), prior=prior)
+    z, heights = heat(fig), np.diff(np.asarray(fig.data[0].y)) / 100
+    rows = [
+        int(np.flatnonzero((np.round((Q / Q.min(axis=1, keepdims=True) > 1.5)) == (row > 0.5)).all(axis=1))[0])
+        for row in z
+    ]
+    assert sorted(rows) == [0, 1, 2, 3]
+    assert heights == pytest.approx((Q @ prior)[rows])
+    # Hover: this type's probability, the size of its group, and the probability outside of it.
+    numbers = np.asarray(fig.data[0].customdata)
+    assert numbers[:, :, 0] == pytest.approx(Q[rows], rel=1e-6)
+    assert numbers[:, 0, 1].tolist() == (z > 0.5).sum(axis=1).tolist()
+
+
+def test_like_rows_are_neighbours_and_equally_unlike_ones_lie_on_the_diagonal():
     Q = mechanisms.create("randomized_response", 6, 2.0).strategy
     shuffled = Q[[3, 0, 5, 1, 4, 2]]
-    assert np.array_equal(heat(charts.strategy(shuffled, labels(6), relative=False)), Q.astype(np.float32))
+    assert np.array_equal(heat(charts.patterns(shuffled, labels(6))), np.eye(6, dtype=np.float32))
+    blocks = np.kron(np.eye(2), np.ones((3, 4)))[[0, 3, 1, 4, 2, 5]] + 1
+    z = heat(charts.patterns(blocks / blocks.sum(axis=0), labels(8)))
+    assert np.abs(np.diff(z, axis=0)).sum(axis=1).tolist() == [0, 0, 8, 0, 0]
+
+
+def test_many_reports_become_slices_of_equal_probability():
+    Q = np.vstack([np.full((700, 3), 0.5 / 700), np.diag([0.5, 0.5, 0.5])]) + 0.0
+    Q[700:] += 1e-9
+    Q /= Q.sum(axis=0)
+    z = heat(charts.patterns(Q, labels(3)))
+    common = (z == 1).sum(axis=1) == 1
+    assert abs(common.mean() - 0.5) < 0.02  # the three reports that make half of all, though there are 700 others
 
 
 @pytest.mark.parametrize("look", LOOKS)
 @pytest.mark.parametrize("bound", [0.0, 900.0])
 @pytest.mark.parametrize("rounds", [1, 2, 5000])
-def test_convergence_builds(rounds, bound, look):
+def test_the_closing_gap_builds(rounds, bound, look):
     history = pd.DataFrame({"seconds": np.arange(rounds) / 100, "users_needed": 1000 + 1e5 / np.arange(1, rounds + 1)})
-    fig = charts.convergence(history, bound, "optimized_gradient", look)
+    proved = pd.DataFrame({"seconds": [0.0, 0.3], "users_needed": [0.9 * bound, bound]})
+    fig = charts.closing_gap(history, proved, "optimized", look)
     assert size(fig) < LIMIT
-    assert len(fig.layout.shapes) == (2 if bound else 0)
+    assert len(fig.data) == (3 if bound else 1)
+    assert (charts.theme().paper, charts.colour("optimized")) == ("#FFFFFF", "#D55E00")
     low, high = 10 ** np.array(fig.layout.yaxis.range)
-    assert low < history["users_needed"].min()
+    assert low < min(history["users_needed"].min(), bound or np.inf)
     assert high > history["users_needed"].max()
+    for trace in fig.data:  # what was found last still holds at the end of the chart
+        assert max(trace.x) == max(history["seconds"].max(), 0.3 if bound else 0, 1e-3)
 
 
 # --- compare and simulate -----------------------------------------------------------------------------------------
@@ -190,14 +232,14 @@ def test_query_errors_and_simulated_answers_build(maker, n):
 def test_simulated_errors_build(ready, trials):
     workload = workloads.prefix(16)
     runs = {
-        name: simulate.collect(mechanism, workload, np.full(16, 9), trials, estimators=list(ESTIMATORS))
+        name: simulate.collect(mechanism, workload, np.full(16, 9), trials, estimators=SUITABLE)
         for name, mechanism in ready.items()
     }
     table = frames.simulated_errors(runs, ready, workload)
     fig = charts.errors(table)
     assert size(fig) < LIMIT
     observed, predicted = fig.data
-    assert len(set(observed.y)) == len(table) == len(NAMES) * len(ESTIMATORS)
+    assert len(set(observed.y)) == len(table) == len(NAMES) * len(SUITABLE)
     assert np.array_equal(predicted.x, 100 * table["predicted"], equal_nan=True)
 
 

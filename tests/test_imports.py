@@ -14,7 +14,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 
 # A module imports from earlier lines only (and from its own package).
 LAYERS = [
-    {"privacy", "wording", "columns", "reading"},
+    {"privacy", "wording", "columns", "reading", "threads"},
     {"domain", "gaussian_privacy"},
     {"population"},
     {"tables"},
@@ -24,12 +24,25 @@ LAYERS = [
     {"mechanisms"},
     {"analysis", "estimators"},
     {"simulate", "sweep"},
-    {"frames"},
+    {"frames", "planning"},
+    {"outcomes"},
     {"deploy", "charts"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 TABLES = {"columns", "reading", "domain", "population", "tables"}
-MATHEMATICS = {"workloads", "optimize", "mechanisms", "analysis", "bounds", "estimators", "simulate", "sweep", "frames"}
+MATHEMATICS = {
+    "workloads",
+    "optimize",
+    "mechanisms",
+    "analysis",
+    "bounds",
+    "estimators",
+    "simulate",
+    "sweep",
+    "frames",
+    "planning",
+    "outcomes",
+}
 
 
 def unit(file):

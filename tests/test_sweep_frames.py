@@ -25,8 +25,9 @@ def test_every_point_is_the_single_figure():
         for name, options in [("randomized_response", {}), ("hierarchical", {"branching": 2})]:
             mechanism = mechanisms.create(name, 8, epsilon, **options)
             assert found[name, epsilon] == pytest.approx(analysis.sample_complexity(mechanism, workload, 0.02))
-        for name, bound in [("svd", bounds.svd), ("centred_svd", bounds.centred_svd)]:
-            floor = analysis.users_from_objective(bound(workload, epsilon), workload, 0.02)
+        svd = analysis.users_from_objective(bounds.svd(workload, epsilon), workload, 0.02)
+        centred = analysis.users_for(bounds.worst_case_variance(workload, epsilon), 8, 0.02)
+        for name, floor in [("svd", svd), ("centred_svd", centred)]:
             assert found[name, epsilon] == pytest.approx(floor)
             assert all(found[other, epsilon] >= floor for other in CHEAP)
 
@@ -97,12 +98,50 @@ def test_summaries_are_sorted_by_users_needed():
 
 def test_users_bounds_and_gap():
     workload = workloads.prefix(32)
-    limits = frames.users_bounds(workload, 1.0, 0.01)
-    assert limits["centred_svd"] == pytest.approx((7291.3 - workload.trace) / (32 * 32 * 0.01), rel=1e-4)
-    assert limits["svd"] == pytest.approx((bounds.svd(workload, 1.0) - workload.trace) / (32 * 32 * 0.01))
-    trace = workload.trace
-    assert frames.gap(trace + 150, trace + 100, workload) == pytest.approx(0.5)
-    assert frames.gap(trace + 150, trace - 1, workload) == math.inf
+    even = frames.users_bounds(workload, 1.0, 0.01, analysis.average_case(32))
+    assert even["centred_svd"] == pytest.approx((7291.3 - workload.trace) / (32 * 32 * 0.01), rel=1e-4)
+    assert even["svd"] == pytest.approx((bounds.svd(workload, 1.0) - workload.trace) / (32 * 32 * 0.01))
+    assert frames.gap(150, 100) == pytest.approx(0.5)
+    assert frames.gap(150, 0) == math.inf
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 2.0])
+def test_every_case_has_a_bound_of_its_own(epsilon):
+    workload, n = workloads.prefix(12), 12
+    prior = np.arange(1.0, n + 1) / np.arange(1, n + 1).sum()
+    cases = {
+        "worst_case": analysis.WORST,
+        "average": analysis.average_case(n),
+        "people": analysis.Case("people", prior),
+    }
+    limits = {name: frames.users_bounds(workload, epsilon, 0.01, case) for name, case in cases.items()}
+    assert "svd" not in limits["people"]  # it is about the average over the types
+    assert limits["worst_case"]["centred_svd"] >= limits["average"]["centred_svd"] * (1 - 1e-12)
+    assert limits["worst_case"]["centred_svd"] >= limits["people"]["centred_svd"] * (1 - 1e-3)
+    for name in ("subset_selection", "randomized_response", "hierarchical"):
+        mechanism = mechanisms.create(name, n=n, epsilon=epsilon)
+        profile = mechanism.variance_profile(workload)
+        table = frames.costs(profile, cases, limits, workload.num_queries, 0.01).set_index("case")
+        assert (table["gap"] >= -1e-9).all()
+        assert table.loc["worst_case", "users_needed"] == pytest.approx(analysis.sample_complexity(mechanism, workload))
+        assert table.loc["people", "users_needed"] == pytest.approx(prior @ profile / (workload.num_queries * 0.01))
+
+
+def test_groups_are_named_by_their_runs():
+    names = ["a", "b", "c", "d", "e"]
+    assert frames.group_name(np.array([0, 1, 2, 4]), names) == "a to c; e"
+    assert frames.group_name(np.array([3]), names) == "d"
+    assert frames.group_name(np.array([], dtype=int), names) == "nobody in particular"
+
+
+def test_reports_tell_who_shares_them():
+    Q = mechanisms.create("subset_selection", n=5, epsilon=1.0, size=2).strategy
+    table = frames.reports(Q, list("abcde"))
+    assert len(table) == 10
+    assert (table["types"] == 2).all()
+    assert table["probability"].sum() == pytest.approx(1)
+    assert set(table["group"]) >= {"a to b", "a; c"}
+    assert (table["high"] / table["low"]).to_numpy() == pytest.approx(np.full(10, np.e))
 
 
 @pytest.mark.parametrize(("n", "expected"), [(5, 15), (27, 378), (28, 400), (512, 400)])

@@ -1,24 +1,39 @@
 """Plotly figures from tidy frames, for pages, reports and notebooks alike."""
 
 from ldp_core.charts.compare import over_epsilon, query_errors, users_needed
-from ldp_core.charts.design import convergence, strategy
+from ldp_core.charts.design import closing_gap
 from ldp_core.charts.inputs import histogram, singular_values, workload_matrix
-from ldp_core.charts.simulation import answers, errors
-from ldp_core.charts.theme import DARK, LIGHT, Theme, theme
+from ldp_core.charts.outcomes import distribution, group_errors, intervals, predicted, quantile_errors, releases
+from ldp_core.charts.patterns import patterns
+from ldp_core.charts.planning import trade_off
+from ldp_core.charts.simulation import answers, errors, pair_names
+from ldp_core.charts.sweep import over_size
+from ldp_core.charts.theme import DARK, LIGHT, Theme, colour, theme, title
 
 __all__ = [
     "DARK",
     "LIGHT",
     "Theme",
     "answers",
-    "convergence",
+    "closing_gap",
+    "colour",
+    "distribution",
     "errors",
+    "group_errors",
     "histogram",
+    "intervals",
     "over_epsilon",
+    "over_size",
+    "pair_names",
+    "patterns",
+    "predicted",
+    "quantile_errors",
     "query_errors",
+    "releases",
     "singular_values",
-    "strategy",
     "theme",
+    "title",
+    "trade_off",
     "users_needed",
     "workload_matrix",
 ]

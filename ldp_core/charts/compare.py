@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 
 from ldp_core import wording
 from ldp_core.charts.theme import (
+    BOUND_LINES,
     BOUND_TITLES,
     IMPOSSIBLE,
     LIGHT,
@@ -22,16 +23,17 @@ from ldp_core.charts.theme import (
     title,
 )
 
-BOUND_LINES = {"svd": ("dash", 1.5), "centred_svd": ("solid", 2.5)}
 
+def users_needed(
+    frame: pd.DataFrame, bounds: dict[str, float], users: int | None, look: Theme = LIGHT, case: str = "worst case"
+) -> go.Figure:
+    """A dot a mechanism on a log axis of users needed; bounds are lines, the impossible region is shaded.
 
-def users_needed(frame: pd.DataFrame, bounds: dict[str, float], users: int | None, look: Theme = LIGHT) -> go.Figure:
-    """A dot a mechanism on a log axis of users needed (worst case); bounds are lines, the impossible region is shaded.
-
-    ``frame`` has columns name and users_needed; ``bounds`` has svd and centred_svd in users; ``users`` is what is planned.
+    ``frame`` has columns name and users_needed; ``bounds`` (any of svd, centred_svd, certificate) are in users; ``users`` is
+    what is planned; ``case`` says in words whose error all of these are for.
     """
     frame = frame.sort_values("users_needed", ascending=False)
-    fig = figure(look, "users needed, worst case (log scale)", "", height=180 + 50 * len(frame))
+    fig = figure(look, f"users needed, {case} (log scale)", "", height=180 + 50 * len(frame))
     best = max(bounds.values(), default=0)
     if best > 0:
         fig.add_vrect(x0=1e-9, x1=best, fillcolor=look.faint, opacity=0.12, line_width=0)
@@ -96,9 +98,11 @@ def over_epsilon(frame: pd.DataFrame, epsilon: float | None, look: Theme = LIGHT
     """
     fig = figure(look, "epsilon (more private on the left)", "users needed, worst case (log scale)", height=500)
     lines = frame[frame["users_needed"] > 0]
+    strongest = next((name for name in reversed(BOUND_LINES) if (lines["name"] == name).any()), None)
     for name, points in lines.groupby("name", sort=False):
         bound = name in BOUND_TITLES
-        line = {"color": look.faint, "width": 1.5, "dash": "dash" if name == "svd" else "solid"}
+        dash, width = BOUND_LINES.get(name, ("solid", 1.5))
+        line = {"color": look.faint, "width": width, "dash": dash}
         fig.add_scatter(
             x=points["epsilon"],
             y=points["users_needed"],
@@ -106,7 +110,7 @@ def over_epsilon(frame: pd.DataFrame, epsilon: float | None, look: Theme = LIGHT
             mode="lines" if bound else "lines+markers",
             line=line if bound else {"color": colour(name), "width": 2.5},
             marker={"symbol": marker(name), "size": 9},
-            fill="tozeroy" if name == "centred_svd" else None,
+            fill="tozeroy" if name == strongest else None,
             fillcolor="rgba(127,127,127,0.14)",
             hovertemplate=f"{title(name)}, epsilon %{{x:g}}: %{{y:,.0f}} users<extra></extra>",
         )

@@ -1,69 +1,77 @@
-"""Pictures of one mechanism: its strategy, and the optimiser at work."""
+"""Pictures of one mechanism being designed: the closing gap."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from ldp_core.charts.inputs import label_ticks
-from ldp_core.charts.theme import IMPOSSIBLE, LIGHT, PIXELS, Theme, binned, colour, figure, log_axis
+from ldp_core import wording
+from ldp_core.charts.theme import IMPOSSIBLE, LIGHT, Theme, colour, figure, log_axis
 
 
-def strategy(matrix: np.ndarray, labels: Sequence[str], look: Theme = LIGHT, relative: bool = True) -> go.Figure:
-    """The strategy as a heat map, a row a report, ordered by where its likely types lie.
+def closing_gap(history: pd.DataFrame, proved: pd.DataFrame, name: str, look: Theme = LIGHT) -> go.Figure:
+    """Best mechanism so far falling towards the lower bound proved so far; below that is the impossible region.
 
-    ``relative`` shows how many times likelier a report is than for its least likely type (1 to e^epsilon), which makes
-    rare and common reports comparable; otherwise the probability itself.
+    Both frames have columns seconds and users_needed; a bound of 0 users says nothing and is not drawn.
     """
-    shown = matrix / matrix.min(axis=1, keepdims=True) if relative else matrix
-    weight = shown - shown.min(axis=1, keepdims=True)
-    total = np.maximum(weight.sum(axis=1), np.finfo(float).tiny)
-    order = np.argsort(weight @ np.arange(matrix.shape[1]) / total, kind="stable")
-    fig = figure(look, "type of person", "report", height=460)
-    unit = "times as likely as for<br>the least likely type" if relative else "probability"
-    fig.add_heatmap(
-        z=binned(shown[order]),
-        colorscale=look.sequential,
-        colorbar={"title": {"text": unit}, "thickness": 12},
-        hovertemplate="%{z:.4g} " + ("times as likely" if relative else "(probability)") + "<extra></extra>",
-    )
-    fig.update_yaxes(autorange="reversed", showgrid=False, showticklabels=False)
-    fig.update_xaxes(showgrid=False)
-    if matrix.shape[1] <= PIXELS:
-        fig.update_xaxes(**label_ticks(labels))
-    return fig
-
-
-def convergence(history: pd.DataFrame, bound: float, name: str, look: Theme = LIGHT) -> go.Figure:
-    """Best mechanism so far, in users needed on average, above the region that a lower bound proves impossible.
-
-    ``history`` has columns seconds and users_needed; ``bound`` is in users, 0 where it says nothing.
-    """
-    fig = figure(look, "seconds", "users needed (average case)", height=340)
-    users, end = history["users_needed"], max(float(history["seconds"].max()), 1e-3)
-    fig.add_scatter(
-        x=history["seconds"],
-        y=users,
-        mode="lines",
-        line={"color": colour(name), "width": 3, "shape": "hv"},
-        hovertemplate="after %{x:.2f} s: %{y:,.0f} users<extra></extra>",
-    )
-    low = bound if bound > 0 else float(users.min())
-    if bound > 0:
-        fig.add_hrect(y0=1e-9, y1=bound, fillcolor=look.faint, opacity=0.12, line_width=0)
-        fig.add_hline(y=bound, line={"color": look.faint, "width": 2})
-        fig.add_annotation(
-            x=end / 2,
-            y=np.log10(bound),
-            yanchor="top",
-            yshift=-4,
-            text=f"below {np.ceil(bound):,.0f} users {IMPOSSIBLE}",
-            showarrow=False,
-            font={"size": 13, "color": look.faint},
+    fig = figure(look, "seconds", "users needed (log scale)", height=360)
+    proved = proved[proved["users_needed"] > 0]
+    both = pd.concat([history, proved])
+    end = max(float(both["seconds"].max()), 1e-3) if len(both) else 1.0
+    if len(proved):
+        proved = _held_until(proved, end)
+        # A filled curve, not a rectangle: the bound itself rises while the certificate is computed.
+        fig.add_scatter(
+            x=proved["seconds"],
+            y=np.full(len(proved), 1e-9),
+            mode="lines",
+            line={"width": 0},
+            hoverinfo="skip",
         )
-    fig.update_yaxes(**log_axis(low, float(users.max())))
+        fig.add_scatter(
+            x=proved["seconds"],
+            y=proved["users_needed"],
+            mode="lines",
+            fill="tonexty",
+            fillcolor="rgba(127,127,127,0.16)",
+            line={"color": look.faint, "width": 2.5, "shape": "hv"},
+            hovertemplate="after %{x:.2f} s: proved that fewer than %{y:,.0f} users are impossible<extra></extra>",
+        )
+        _label(fig, f"{IMPOSSIBLE}", end / 2, proved["users_needed"].iloc[-1], "top", look.faint)
+    if len(history):
+        history = _held_until(history, end)
+        fig.add_scatter(
+            x=history["seconds"],
+            y=history["users_needed"],
+            mode="lines",
+            line={"color": colour(name), "width": 3, "shape": "hv"},
+            hovertemplate="after %{x:.2f} s: the best mechanism needs %{y:,.0f} users<extra></extra>",
+        )
+        best = history["users_needed"].iloc[-1]
+        _label(fig, f"best so far: {wording.whole(best)} users", end, best, "bottom", colour(name), "right")
+    if len(both):
+        low, high = float(both["users_needed"].min()), float(both["users_needed"].max())
+        room = max(1.06, (high / low) ** 0.3)  # for the words below the bound
+        fig.update_yaxes(**log_axis(low, high, room))
     fig.update_xaxes(range=[0, end])
     return fig
+
+
+def _held_until(curve: pd.DataFrame, end: float) -> pd.DataFrame:
+    """The curve from 0 to ``end`` seconds: what was found last still holds."""
+    first, last = curve.iloc[:1].assign(seconds=0.0), curve.iloc[-1:].assign(seconds=end)
+    return pd.concat([first, curve, last], ignore_index=True)
+
+
+def _label(fig: go.Figure, text: str, x: float, users: float, anchor: str, shade: str, side: str = "center") -> None:
+    fig.add_annotation(
+        x=x,
+        y=np.log10(users),
+        xanchor=side,
+        yanchor=anchor,
+        yshift=-4 if anchor == "top" else 4,
+        text=text,
+        showarrow=False,
+        font={"size": 13, "color": shade},
+    )

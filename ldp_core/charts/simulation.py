@@ -8,7 +8,16 @@ import plotly.graph_objects as go
 from ldp_core.charts.theme import LIGHT, Theme, colour, figure, literal, marker, query_mode, query_ticks, title
 from ldp_core.estimators import ESTIMATORS
 
-ESTIMATOR_DASH = {"unbiased": "solid", "wnnls": "dot"}
+ESTIMATOR_DASH = {
+    "unbiased": "solid",
+    "wnnls": "dot",
+    "wnnls_total": "dash",
+    "norm_sub": "dashdot",
+    "polytope": "longdash",
+    "mle": "longdashdot",
+    "posterior": "8px,2px,2px,2px,2px,2px",
+    "consistency": "2px,6px",
+}
 
 
 def answers(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
@@ -50,13 +59,26 @@ def answers(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
     return fig
 
 
+def pair_names(frame: pd.DataFrame) -> dict[tuple[str, str], str]:
+    """What to call each (mechanism, estimator) of a table: what all have in common is left out."""
+    pairs = list(dict.fromkeys(zip(frame["mechanism"], frame["estimator"], strict=True)))
+    names = {}
+    for mechanism, estimator in pairs:
+        parts = [title(mechanism)] if len({m for m, _ in pairs}) > 1 else []
+        if not parts or len({e for _, e in pairs}) > 1:
+            parts.append(ESTIMATORS[estimator].short)
+        name = ", ".join(parts)
+        names[mechanism, estimator] = name[0].upper() + name[1:]
+    return names
+
+
 def errors(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
     """Observed error of a typical query (mean over trials, ±2 standard errors) and the predicted one as a bar mark.
 
     ``frame``: mechanism, estimator, observed, standard_error, predicted (NaN where no exact prediction exists), as shares.
     """
-    fig = figure(look, "error of a typical query (percentage points)", "", height=120 + 44 * len(frame))
-    names = [f"{title(row.mechanism)}, {ESTIMATORS[row.estimator].short}" for row in frame.itertuples()]
+    fig = figure(look, "error of a typical query (percentage points)", "", height=130 + 44 * len(frame))
+    names = [pair_names(frame)[row.mechanism, row.estimator] for row in frame.itertuples()]
     fig.add_scatter(
         x=100 * frame["observed"],
         y=names,
@@ -78,7 +100,7 @@ def errors(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
         marker={"symbol": "line-ns-open", "size": 26, "color": look.text, "line": {"width": 3}},
         hovertemplate="%{y}: %{x:.3g} percentage points predicted<extra></extra>",
     )
-    fig.update_layout(showlegend=True)
+    fig.update_layout(showlegend=True, legend_entrywidth=230)
     fig.update_xaxes(rangemode="tozero")
     fig.update_yaxes(autorange="reversed")
     return fig

@@ -34,10 +34,13 @@ STYLES: dict[str, tuple[str, str]] = {
     "adaptive": ("#DDCC77", "hourglass"),
 }
 UNKNOWN_STYLE = ("#7F7F7F", "x")
-BOUND_TITLES = {"svd": "SVD bound", "centred_svd": "centred SVD bound"}
+BOUND_TITLES = {"svd": "SVD bound", "centred_svd": "centred SVD bound", "certificate": "certificate"}
+# Dash and width, weakest bound first.
+BOUND_LINES = {"svd": ("dash", 1.5), "centred_svd": ("dashdot", 1.5), "certificate": ("solid", 2.5)}
 IMPOSSIBLE = "no unbiased ε-LDP mechanism can be here"
 PIXELS = 512
 """Heat maps are binned to at most this many cells a side before they reach the browser."""
+FEWEST_TICKS = 3
 TICK_LENGTH = 18
 """Most letters of a label beside a tick."""
 
@@ -120,6 +123,10 @@ def log_axis(low: float, high: float, pad: float = 1.4) -> dict:
         (1,) if span > 3.5 else (1, 3) if span > 1.8 else (1, 2, 5) if span > 0.7 else (1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9)
     )
     ticks = [step * 10.0**decade for decade in decades for step in steps]
+    if sum(low <= tick <= high for tick in ticks) < FEWEST_TICKS:  # a narrow range is nearly linear
+        unit = 10.0 ** np.floor(np.log10((high - low) / 4))
+        unit *= next(step for step in (1, 2, 5, 10) if (high - low) / (step * unit) <= 8)
+        ticks = [float(tick) for tick in np.arange(np.ceil(low / unit), np.floor(high / unit) + 1) * unit]
     return {
         "type": "log",
         "range": [float(np.log10(low)), float(np.log10(high))],

@@ -15,6 +15,7 @@ from ldp_core.deploy.configuration import (
     load_configuration,
     parse_epsilon,
 )
+from ldp_core.deploy.link import from_link, to_link
 from ldp_core.deploy.privacy_note import guarantee, observed_parts, risk_in_words
 from ldp_core.deploy.problems import ConfigurationError
 
@@ -33,10 +34,12 @@ __all__ = [
     "UploadedData",
     "WorkloadRecipe",
     "export",
+    "from_link",
     "guarantee",
     "load",
     "load_configuration",
     "observed_parts",
     "parse_epsilon",
     "risk_in_words",
+    "to_link",
 ]

@@ -29,10 +29,10 @@ MAX_BYTES = 8 * STRATEGY_ENTRIES + 3 * strict_json.MAX_JSON_BYTES  # packed or u
 SEED_WARNING = "The seed is for simulation and optimisation only; a client that used it would have no privacy."
 
 _TIMESTAMP = (1980, 1, 1, 0, 0, 0)  # the earliest a zip can hold: equal designs give equal bytes
-# Version 1.0 of the format (numpy.lib.format), as numpy writes a float64 matrix. numpy's own reader evaluates the
+# Version 1.0 of the format (numpy.lib.format), as numpy writes a float64 matrix or vector. numpy's own reader evaluates the
 # header as a Python literal and allocates what it asks for, which is too trusting here.
 _NPY_HEADER = re.compile(
-    rb"\x93NUMPY\x01\x00..\{'descr': '<f8', 'fortran_order': (True|False), 'shape': \((\d{1,9}), (\d{1,9})\), \} *\n",
+    rb"\x93NUMPY\x01\x00..\{'descr': '<f8', 'fortran_order': (True|False), 'shape': \((\d{1,9}),(?: (\d{1,9}))?\), \} *\n",
     re.DOTALL,
 )
 _CORRUPT = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, RuntimeError, ValueError)
@@ -44,7 +44,8 @@ class BundleError(ValueError):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Bundle:
-    """An imported design. `outcome` is what the file says, for display only; `strategy` (m, n) has been verified.
+    """An imported design. `outcome` is what the file says, for display only; `strategy` (m, n) has been verified, and so
+    has the `prior` (n,) its estimates are made for (None: types count alike).
 
     `warnings` are sentences about what is missing or does not belong together.
     """
@@ -53,14 +54,20 @@ class Bundle:
     outcome: dict[str, Any] | None
     strategy: np.ndarray | None
     warnings: list[str]
+    prior: np.ndarray | None = None
 
 
-def export(configuration: Configuration, outcome: dict[str, Any], strategy: np.ndarray | None = None) -> bytes:
+def export(
+    configuration: Configuration,
+    outcome: dict[str, Any],
+    strategy: np.ndarray | None = None,
+    prior: np.ndarray | None = None,
+) -> bytes:
     """The zip file of a design; the same design gives the same bytes.
 
     `outcome` holds results (expected errors, audit): numbers, texts, lists, dicts, dataclasses and numpy values; NaN
     and infinities become null. Software versions, digest and warnings are added to it. `strategy` is (m, n), n the
-    size of the domain.
+    size of the domain; `prior` (n,) is that of its mechanism, without which a reader would compute other estimates.
 
     Raises BundleError if the strategy does not keep the configuration's epsilon, or if `load` would refuse the file.
     """
@@ -73,10 +80,15 @@ def export(configuration: Configuration, outcome: dict[str, Any], strategy: np.n
         "strategy": None,
     }
     members = {CONFIGURATION: configuration.to_json()}
+    if strategy is None and prior is not None:
+        raise BundleError("There is a prior but no strategy it belongs to: export both, or neither.")
     if strategy is not None:
-        strategy = _verified(strategy, configuration)
+        mechanism = _verified(strategy, prior, configuration)
+        strategy, arrays = mechanism.strategy, {"strategy": mechanism.strategy}
+        if mechanism.prior is not None:
+            arrays["prior"] = mechanism.prior
         packed = io.BytesIO()
-        np.savez_compressed(packed, strategy=strategy)
+        np.savez_compressed(packed, **arrays)
         content = packed.getvalue()
         sha256 = hashlib.sha256(content).hexdigest()
         record["strategy"] = {"file": STRATEGY, "sha256": sha256, "shape": list(strategy.shape), "dtype": "float64"}
@@ -105,12 +117,13 @@ def load(content: bytes) -> Bundle:
         raise BundleError(f"The zip holds no {CONFIGURATION}: choose a file that was exported from here.")
     configuration = load_configuration(members[CONFIGURATION])
     outcome = _read_outcome(members[OUTCOME]) if OUTCOME in members else None
-    strategy = None
+    strategy = prior = None
     if STRATEGY in members:
         if outcome is not None:
             _check_recorded(members[STRATEGY], outcome)
-        strategy = _verified(_read_strategy(members[STRATEGY]), configuration)
-    return Bundle(configuration, outcome, strategy, _warnings(configuration, outcome, strategy))
+        mechanism = _verified(*_read_strategy(members[STRATEGY]), configuration)
+        strategy, prior = mechanism.strategy, mechanism.prior
+    return Bundle(configuration, outcome, strategy, _warnings(configuration, outcome, strategy), prior)
 
 
 def _warnings(configuration: Configuration, outcome: dict[str, Any] | None, strategy: np.ndarray | None) -> list[str]:
@@ -130,14 +143,14 @@ def _warnings(configuration: Configuration, outcome: dict[str, Any] | None, stra
     return warnings
 
 
-def _verified(strategy: np.ndarray, configuration: Configuration) -> np.ndarray:
-    """A float64 copy of the strategy, if it fits the domain and keeps epsilon by its own probabilities."""
+def _verified(strategy: np.ndarray, prior: np.ndarray | None, configuration: Configuration) -> ExplicitMechanism:
+    """The strategy and the prior (float64 copies), if they fit the domain and keep epsilon by their own probabilities."""
     if configuration.domain is None:
         raise BundleError("There is a strategy but no domain it belongs to: choose the data, then optimise again.")
     if np.size(strategy) > STRATEGY_ENTRIES:
         raise BundleError(f"The strategy has {np.size(strategy):,} entries; at most {STRATEGY_ENTRIES:,} are kept.")
     try:
-        mechanism = ExplicitMechanism(configuration.mechanism.name, strategy, configuration.epsilon_value)
+        mechanism = ExplicitMechanism(configuration.mechanism.name, strategy, configuration.epsilon_value, prior=prior)
     except ValueError as error:
         raise BundleError(f"The strategy cannot be used. {error} Optimise again or export again.") from None
     if mechanism.n != configuration.domain.size:
@@ -151,7 +164,7 @@ def _verified(strategy: np.ndarray, configuration: Configuration) -> np.ndarray:
             f"The strategy's audited epsilon is {audited:.6g}, more than the {configuration.epsilon} of the "
             "configuration: it would break the promise made to users; optimise again."
         )
-    return mechanism.strategy
+    return mechanism
 
 
 def _check_recorded(content: bytes, outcome: dict[str, Any]) -> None:
@@ -174,16 +187,30 @@ def _read_outcome(content: bytes) -> dict[str, Any]:
     return outcome
 
 
-def _read_strategy(content: bytes) -> np.ndarray:
-    """The one float64 matrix of an npz file, read by its header so that nothing is unpickled or over-allocated."""
-    damaged = BundleError(f"{STRATEGY} is not a single matrix of float64 numbers: optimise again or export again.")
-    array = _unzip(content, ("strategy.npy",), within=f"{STRATEGY} in the file").get("strategy.npy", b"")
-    header = _NPY_HEADER.match(array)
+def _read_strategy(content: bytes) -> tuple[np.ndarray, np.ndarray | None]:
+    """The float64 matrix of an npz file, and the vector of the prior if it holds one."""
+    arrays = _unzip(content, ("strategy.npy", "prior.npy"), within=f"{STRATEGY} in the file")
+    strategy = _read_array(arrays.get("strategy.npy", b""), 2)
+    if strategy is None:
+        raise BundleError(f"{STRATEGY} is not a single matrix of float64 numbers: optimise again or export again.")
+    if "prior.npy" not in arrays:
+        return strategy, None
+    prior = _read_array(arrays["prior.npy"], 1)
+    if prior is None:
+        raise BundleError(f"The prior in {STRATEGY} is not a list of float64 numbers: optimise again or export again.")
+    return strategy, prior
+
+
+def _read_array(content: bytes, axes: int) -> np.ndarray | None:
+    """The float64 array of an npy file, read by its header so that nothing is unpickled or over-allocated; None if it is
+    anything else than a matrix (``axes`` = 2) or a vector (1)."""
+    header = _NPY_HEADER.match(content)
     if header is None:
-        raise damaged
-    shape, values = (int(header[2]), int(header[3])), array[header.end() :]
-    if min(shape) < 1 or len(values) != 8 * math.prod(shape):
-        raise damaged
+        return None
+    shape = tuple(int(size) for size in header.groups()[1:] if size is not None)
+    values = content[header.end() :]
+    if len(shape) != axes or min(shape) < 1 or len(values) != 8 * math.prod(shape):
+        return None
     return np.frombuffer(values, dtype="<f8").reshape(shape, order="F" if header[1] == b"True" else "C")
 
 

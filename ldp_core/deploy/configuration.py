@@ -21,16 +21,25 @@ from pydantic import field_validator as check
 
 from ldp_core.deploy import strict_json
 from ldp_core.deploy.problems import ConfigurationError, in_words, join
-from ldp_core.domain import Domain
+from ldp_core.domain import MAX_TYPES, Domain
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 
 FORMAT = "ldp-design"
-VERSION = 1
+VERSION = 2
 _ALLOWED = f"Enter a number from {MIN_EPSILON:g} to {MAX_EPSILON:g}; 0.5 to 4 is common."
 _MAX_EPSILON_LENGTH = 40
 
 # Version v -> the function that turns a document of version v into one of v + 1.
 MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+
+
+def _aims_for_the_average(document: dict[str, Any]) -> dict[str, Any]:
+    """Version 1 optimised for the average over the types, until it converged, and could not say otherwise."""
+    optimizer = {**document["optimizer"], "aim": "average", "histogram": None, "time_limit": None}
+    return {**document, "optimizer": optimizer}
+
+
+MIGRATIONS[1] = _aims_for_the_average
 
 
 def parse_epsilon(text: str) -> float:
@@ -74,6 +83,12 @@ def _scalar(value: Any) -> int | float | str | bool:
     return value
 
 
+def _has_weight(histogram: tuple[float, ...]) -> tuple[float, ...]:
+    if not sum(histogram) > 0:
+        raise ValueError("a histogram needs at least one number above 0")
+    return histogram
+
+
 Whole = Annotated[int, BeforeValidator(_python_integer)]
 Seed = Annotated[Whole, Field(ge=0, lt=2**63)]
 Parameters = Annotated[
@@ -81,6 +96,11 @@ Parameters = Annotated[
     AfterValidator(lambda parameters: dict(sorted(parameters.items()))),  # equal configurations, equal files
 ]
 Names = Annotated[tuple[str, ...], Strict(False)]  # a list from a widget is welcome
+
+
+Histogram = Annotated[
+    tuple[Annotated[float, Field(ge=0)], ...], Strict(False), Field(max_length=MAX_TYPES), AfterValidator(_has_weight)
+]
 
 
 class _Inputs(BaseModel):
@@ -174,11 +194,19 @@ class Simulation(_Inputs):
 
 
 class Optimizer(_Inputs):
-    """Settings of the strategy optimiser; None leaves the choice to it. `rows` is the number of outputs m."""
+    """Settings of the strategy optimiser; None leaves the choice to it. `rows` is the number of outputs m, `time_limit`
+    in seconds.
+
+    `aim` is whose error is made small: of users spread evenly over the types (average), of the population of the design
+    (people), of users spread like `histogram` (a weight a type), or of the worst type, whatever the users are.
+    """
 
     seed: Seed = 0
     max_rounds: Annotated[Whole, Field(ge=1)] | None = None
     rows: Annotated[Whole, Field(ge=1)] | None = None
+    aim: Literal["worst_case", "average", "people", "histogram"] = "worst_case"
+    histogram: Histogram | None = None
+    time_limit: Annotated[float, Field(ge=1, le=3600)] | None = None
 
 
 class Configuration(_Inputs):
@@ -188,20 +216,20 @@ class Configuration(_Inputs):
     """
 
     format: Literal["ldp-design"] = FORMAT
-    version: Literal[1] = VERSION
+    version: Literal[2] = VERSION
     data: DataChoice | None = None
     domain: Domain | None = None
     population: Population = Population(users=None, origin="declared", shape="uniform")
     workload: WorkloadRecipe | None = None
     epsilon: str = "1"
     reports_per_user: Whole = Field(default=1, ge=1, le=1000)
-    mechanism: MechanismRecipe = MechanismRecipe(name="optimized_gradient")
+    mechanism: MechanismRecipe = MechanismRecipe(name="optimized")
     compared: Names = (
         "randomized_response",
         "subset_selection",
         "hadamard",
         "hierarchical",
-        "optimized_gradient",
+        "optimized",
     )
     target_alpha: float = Field(default=0.01, gt=0, le=1)
     simulation: Simulation = Simulation()

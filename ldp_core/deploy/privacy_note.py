@@ -65,7 +65,13 @@ def observed_parts(configuration: Configuration) -> list[str]:
     if population.users is not None and population.origin == "data":
         parts.append(f"The number of users, {population.users:,}, was counted in the data.")
     if population.shape == "data":
-        parts.append("Errors expected on this data are computed from its counts; the counts are not exported.")
+        if configuration.mechanism.name == "optimized" and configuration.optimizer.aim == "people":
+            parts.append(
+                "The strategy was optimised for this data and comes with the exact share of every type: with the number of "
+                "users, anybody who gets the file knows all counts. Optimise for the worst case or a histogram of your own instead."
+            )
+        else:
+            parts.append("Errors expected on this data are computed from its counts; the counts are not exported.")
     if parts:
         parts.append("Categories, edges and numbers that are declared beforehand instead reveal nothing of the data.")
     return parts
@@ -78,6 +84,8 @@ def _observed(attribute) -> str:
             f"The {len(attribute.values):,} categories of {name} were observed in the data: "
             "each one tells that somebody has it."
         )
+    if attribute.kind == "date":
+        return f"The range of {name}, {attribute.first} to {attribute.last}, was set by the first and the last date in the data."
     if attribute.binning == "equal_count":
         return f"The bin edges of {name} are quantiles of the data."
     low, high = attribute.edges[0], attribute.edges[-1]

@@ -25,6 +25,7 @@ from ldp_core.deploy import (
 )
 from ldp_core.deploy import bundle as bundle_module
 from ldp_core.domain import CategoricalAttribute, Domain
+from ldp_core.mechanisms.optimized import from_strategy
 
 
 def domain(n: int) -> Domain:
@@ -346,6 +347,65 @@ def test_a_damaged_strategy_file_is_refused(content, reason):
     assert reason in complaint(with_strategy_file(content))
 
 
+# --- priors ---------------------------------------------------------------------------------------------------------
+
+PRIOR = np.array([0.4, 0.3, 0.3, 0.0])
+
+
+def test_a_prior_travels_with_its_strategy():
+    bundle = load(export(CONFIGURATION, OUTCOME, STRATEGY, PRIOR))
+    np.testing.assert_array_equal(bundle.prior, PRIOR)
+    np.testing.assert_array_equal(bundle.strategy, STRATEGY)
+    assert bundle.warnings == []
+    before, after = (
+        from_strategy("optimized", strategy, 1.0, {}, prior)
+        for strategy, prior in ((STRATEGY, PRIOR), (bundle.strategy, bundle.prior))
+    )
+    assert before.digest == after.digest
+    np.testing.assert_array_equal(before.reconstruction, after.reconstruction)
+
+
+def test_files_without_a_prior_have_none():
+    assert load(EXPORTED).prior is None
+    assert load(CONFIGURATION.to_json()).prior is None
+    assert members(EXPORTED) == members(export(CONFIGURATION, OUTCOME, STRATEGY, None))
+
+
+BAD_PRIORS = {
+    "nan": (np.array([math.nan, 0.5, 0.5, 0.0]), "one non-negative probability"),
+    "infinite": (np.array([math.inf, 0.5, 0.5, 0.0]), "one non-negative probability"),
+    "negative": (np.array([-0.1, 0.6, 0.5, 0.0]), "one non-negative probability"),
+    "sum": (PRIOR + 1e-6, "sums to 1"),
+    "short": (np.full(3, 1 / 3), "each of the 4 types"),
+    "matrix": (PRIOR[None], "not a list of float64"),
+    "number": (np.float64(1), "not a list of float64"),
+    "float32": (PRIOR.astype(np.float32), "not a list of float64"),
+    "empty": (np.zeros(0), "not a list of float64"),
+    "object": (np.array([None] * 4), "not a list of float64"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_PRIORS)
+def test_a_broken_prior_is_refused(name):
+    prior, reason = BAD_PRIORS[name]
+    assert reason in complaint(with_strategy_file(npz(strategy=STRATEGY, prior=prior)))
+
+
+def test_a_prior_alone_is_refused():
+    assert "not a single matrix" in complaint(with_strategy_file(npz(prior=PRIOR)))
+    assert "not a single matrix" in complaint(with_strategy_file(npz(strategy=PRIOR)))
+    with pytest.raises(BundleError, match="prior but no strategy"):
+        export(CONFIGURATION, OUTCOME, None, PRIOR)
+    with pytest.raises(BundleError, match="each of the 4 types"):
+        export(CONFIGURATION, OUTCOME, STRATEGY, PRIOR[:3])
+
+
+def test_a_prior_taken_out_does_not_match_the_hash():
+    parts = members(export(CONFIGURATION, OUTCOME, STRATEGY, PRIOR))
+    changed = packed({**parts, "strategy.npz": npz(strategy=STRATEGY)})
+    assert "does not match the SHA-256 recorded" in complaint(changed)
+
+
 # --- hostile zips ---------------------------------------------------------------------------------------------------
 
 
@@ -415,6 +475,7 @@ def test_no_damage_goes_unnoticed_or_crashes(data):
             np.testing.assert_array_equal(bundle.strategy, STRATEGY)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 127), st.binary(min_size=1, max_size=6))
 def test_no_damaged_header_of_a_matrix_crashes(position, value):
     with zipfile.ZipFile(io.BytesIO(npz(strategy=STRATEGY))) as archive:

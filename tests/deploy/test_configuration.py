@@ -126,7 +126,14 @@ configurations = st.builds(
     simulation=st.builds(
         Simulation, seed=seeds, trials=st.integers(1, 10_000), estimators=st.lists(st.text(), max_size=2)
     ),
-    optimizer=st.builds(Optimizer, seed=seeds, max_rounds=st.one_of(st.none(), st.integers(1, 10**6))),
+    optimizer=st.builds(
+        Optimizer,
+        seed=seeds,
+        max_rounds=st.one_of(st.none(), st.integers(1, 10**6)),
+        aim=st.sampled_from(["worst_case", "average", "people", "histogram"]),
+        histogram=st.one_of(st.none(), st.lists(st.floats(1, 1e6), min_size=2, max_size=5).map(tuple)),
+        time_limit=st.one_of(st.none(), st.floats(1, 3600)),
+    ),
 )
 
 
@@ -312,7 +319,7 @@ def test_no_text_crashes_the_parser(text):
         ("data/treatment/bins", 0, "data > treatment > bins: 0 is too small, it must be at least 1."),
         ("data/treatment/header", "yes", "data > treatment > header: 'yes' is not true or false"),
         ("data/treatment/colour", 1, "data > treatment > colour is not a known setting"),
-        ("domain/attributes/0/kind", "date", "domain > attributes > item 1: kind 'date' is not one of"),
+        ("domain/attributes/0/kind", "colour", "domain > attributes > item 1: kind 'colour' is not one of"),
         ("domain/attributes/0/values/1", 3, "domain > attributes > item 1 > values > item 2: 3 is not text"),
         ("domain/attributes/0/origin", "guess", "item 1 > origin: 'guess' is not one of declared, data."),
         ("population/users", 10**10, "it must be at most 1,000,000,000."),
@@ -330,7 +337,7 @@ def test_no_text_crashes_the_parser(text):
         ("compared", "hadamard", "compared: 'hadamard' is not a list"),
         ("mechanism", None, "mechanism: null is not an object in braces"),
         ("colour", "red", "colour is not a known setting"),
-        ("version", 2, "made by a newer version of this program (format 2, here 1)"),
+        ("version", 3, "made by a newer version of this program (format 3, here 2)"),
         ("version", 0, "format version 0, which is unknown"),
         ("version", "1", "must say its version as a number"),
         ("format", "other", 'it must be an object with "format": "ldp-design"'),
@@ -399,9 +406,27 @@ def test_old_versions_are_migrated_step_by_step(monkeypatch):
     monkeypatch.setitem(MIGRATIONS, -1, from_version_minus_1)
     old = {**document(), "version": -1, "eps": 25}
     del old["epsilon"]
-    assert load_configuration(json.dumps(old)) == FULL.with_(epsilon="2.5")
+    average = FULL.optimizer.model_copy(update={"aim": "average", "histogram": None, "time_limit": None})
+    assert load_configuration(json.dumps(old)) == FULL.with_(epsilon="2.5", optimizer=average)
     del old["eps"]
     assert "does not look like it" in complaint(json.dumps({**old, "version": 0}))
+
+
+def test_version_1_optimised_for_the_average():
+    old = {**document(), "version": 1}
+    old["optimizer"] = {key: old["optimizer"][key] for key in ("seed", "max_rounds", "rows")}
+    loaded = load_configuration(json.dumps(old))
+    assert loaded.optimizer.aim == "average"
+    assert loaded.optimizer.seed == FULL.optimizer.seed
+    assert loaded == FULL.with_(optimizer=loaded.optimizer)
+    del old["optimizer"]
+    assert "does not look like it" in complaint(json.dumps(old))
+
+
+@pytest.mark.parametrize("histogram", [(0.0, 0.0), (-1.0, 2.0), (float("nan"), 1.0), (), (1.0,) * 5000])
+def test_histograms_without_weight_are_refused(histogram):
+    with pytest.raises(ConfigurationError):
+        FULL.with_(optimizer={**FULL.optimizer.model_dump(), "histogram": histogram})
 
 
 # --- the privacy note -----------------------------------------------------------------------------------------------

@@ -1,0 +1,304 @@
+"""Pictures of what collections would look like: errors by query, distributions, possible releases, intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from ldp_core.charts.simulation import ESTIMATOR_DASH, pair_names
+from ldp_core.charts.theme import LIGHT, TICK_LENGTH, Theme, colour, figure, literal, marker, query_mode, short
+
+FEW = 64
+"""Up to this many points are drawn one by one."""
+MISSED = "#CC3311"
+_SORTED = "queries, from the smallest true answer to the largest"
+_LETTERS = 80  # of tick labels fit beside each other in the narrowest chart
+_NAMED_SETS = 32
+"""Up to this many sets of attributes are all named beside their ticks."""
+_SIDE = 3
+_FAINT = "rgba(127,127,127,0.30)"
+
+
+def group_errors(frame: pd.DataFrame, by: str, look: Theme = LIGHT) -> go.Figure:
+    """Error of a typical query of each group, with ± 2 standard errors. ``frame``: `Outcomes.groups`; ``by`` names the axis."""
+    fig = figure(look, by, "error of a typical query<br>(percentage points)", height=420)
+    few = frame["group"].nunique() <= FEW
+    shift = 0.1 if few else 0.0  # or the bars of some would hide those of others
+    for index, ((mechanism, _), name, points) in enumerate(_pairs(frame)):
+        fig.add_scatter(
+            x=points["group"] + shift * index,
+            y=100 * points["observed"],
+            name=name,
+            mode="lines+markers" if few else "lines",
+            line=_line(points),
+            marker={"symbol": marker(mechanism), "size": 8 if few else 4},
+            error_y=_bars(200 * points["standard_error"], colour(mechanism), 100 * points["observed"]),
+            customdata=np.stack([points["label"].map(literal), points["queries"]], axis=-1),
+            hovertemplate=f"{by} %{{customdata[0]}} (%{{customdata[1]:,}} queries): ± %{{y:.3g}} percentage points"
+            f"<extra>{name}</extra>",
+        )
+    _ticks(fig, frame["group"], frame["label"])
+    if by == "attributes" and frame["group"].nunique() <= _NAMED_SETS:
+        sets = frame.drop_duplicates("group")
+        fig.update_xaxes(tickvals=sets["group"], ticktext=[short(label) for label in sets["label"]], tickangle=-60)
+    fig.update_yaxes(rangemode="tozero")
+    return _named(fig, frame)
+
+
+def quantile_errors(frame: pd.DataFrame, unit: str, look: Theme = LIGHT) -> go.Figure:
+    """Value error and quantile error of each quantile side by side, with ± 2 standard errors.
+
+    ``frame``: `Outcomes.quantiles`; ``unit`` of the values, such as "types".
+    """
+    fig = _grid(look, 1, 2, height=360, horizontal_spacing=0.16)
+    panels = {"value_error": (1, 1.0, literal(unit)), "quantile_error": (2, 100.0, "percentage points")}
+    for column, (place, scale, what) in panels.items():
+        for index, ((mechanism, _), name, points) in enumerate(_pairs(frame)):
+            fig.add_scatter(
+                x=points["quantile"] + 0.012 * index,  # or the bars would hide each other
+                y=scale * points[column],
+                name=name,
+                legendgroup=name,
+                showlegend=place == 1,
+                mode="lines+markers",
+                line=_line(points),
+                marker={"symbol": marker(mechanism), "size": 8},
+                error_y=_bars(2 * scale * points[f"{column}_se"], colour(mechanism), scale * points[column]),
+                customdata=np.stack([points["quantile"], points["true_label"].map(literal)], axis=-1),
+                hovertemplate=f"quantile %{{customdata[0]}}, truly at %{{customdata[1]}}: off by %{{y:.3g}} {what}<extra>{name}</extra>",
+                row=1,
+                col=place,
+            )
+        fig.update_yaxes(title_text=f"{column.replace('_', ' ')}<br>({what})", rangemode="tozero", row=1, col=place)
+    fig.update_xaxes(title_text="quantile", tickvals=[0.1, 0.3, 0.5, 0.7, 0.9])
+    return _named(fig, frame)
+
+
+def distribution(frame: pd.DataFrame, what: str, look: Theme = LIGHT) -> go.Figure:
+    """True and private cumulative shares of one mechanism and estimator, and where nine of ten collections lie.
+
+    ``frame``: those rows of `Outcomes.curves`; ``what`` the types are values of.
+    """
+    fig = figure(look, literal(what), "share of users up to here (%)", height=420)
+    shade = colour(frame["mechanism"].iloc[0])
+    x, named = frame["type"], frame["label"].map(literal)
+    outline = {"x": x, "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
+    fig.add_scatter(y=100 * frame["low"], showlegend=False, **outline)
+    fig.add_scatter(
+        y=100 * frame["high"], fill="tonexty", fillcolor=_faded(shade), name="nine collections in ten", **outline
+    )
+    for column, name, line in (
+        ("first", "one private collection", {"color": shade, "width": 2}),
+        ("true", "true", {"color": look.text, "width": 2}),
+    ):
+        fig.add_scatter(
+            x=x,
+            y=100 * frame[column],
+            name=name,
+            mode="lines",
+            line=line,
+            customdata=named,
+            hovertemplate="up to %{customdata}: %{y:.2f} %" + f"<extra>{name}</extra>",
+        )
+    _ticks(fig, frame["type"], frame["label"])
+    fig.update_layout(showlegend=True, legend_entrywidth=155)
+    return fig
+
+
+def releases(frame: pd.DataFrame, in_order: bool = True, look: Theme = LIGHT) -> go.Figure:
+    """Small charts of what the published answers of one mechanism and estimator might look like, the truth faint behind.
+
+    ``frame``: those rows of `Outcomes.releases`. Where there are many queries without an order of their own (``in_order``
+    False), they are put in that of their true answers.
+    """
+    frame, sorted_ = _arranged(frame, in_order)
+    numbers = list(dict.fromkeys(frame["release"]))
+    columns = min(_SIDE, len(numbers))
+    rows = -(-len(numbers) // columns)
+    fig = _grid(
+        look, rows, columns, height=90 + 175 * rows, shared_xaxes=True, shared_yaxes="all",
+        horizontal_spacing=0.025, vertical_spacing=0.06, subplot_titles=[f"collection {k}" for k in numbers],
+    )  # fmt: skip
+    shade = colour(frame["mechanism"].iloc[0])
+    for place, number in enumerate(numbers):
+        points = frame[frame["release"] == number]
+        cell = {"row": place // columns + 1, "col": place % columns + 1}
+        x, named = points["place"], points["label"].map(literal)
+        _truth(fig, x, 100 * points["true"], named, place == 0, cell)
+        mode = query_mode(points["query"], FEW) if _rising(points["true"]) and not sorted_ else "markers"
+        fig.add_scatter(
+            x=x,
+            y=100 * points["released"],
+            mode=mode.replace("lines+markers", "lines"),
+            name="published",
+            legendgroup="published",
+            showlegend=place == 0,
+            line={"color": shade, "width": 2},
+            marker={"color": shade, "size": 6 if len(points) <= FEW else 3},
+            customdata=named,
+            hovertemplate="%{customdata}: %{y:.2f} %<extra>published</extra>",
+            **cell,
+        )
+    ends = frame.drop_duplicates("query").sort_values("query")["label"].iloc[[0, -1]]
+    span = f"queries: {short(ends.iloc[0], 2 * TICK_LENGTH)} … {short(ends.iloc[-1], 2 * TICK_LENGTH)}"
+    fig.update_xaxes(showticklabels=False, showgrid=False)
+    fig.update_xaxes(title_text=_SORTED if sorted_ else span, row=rows, col=(columns + 1) // 2)
+    fig.update_yaxes(nticks=5)
+    fig.update_yaxes(title_text="share of users (%)", row=(rows + 1) // 2, col=1)
+    fig.update_annotations(font={"size": 12, "color": look.faint})
+    fig.update_layout(showlegend=True, legend={"y": 1.0 + 28 / (90 + 175 * rows), "entrywidth": 90})
+    return fig
+
+
+def intervals(frame: pd.DataFrame, in_order: bool = True, look: Theme = LIGHT) -> go.Figure:
+    """Intervals of one collection by one mechanism and estimator, and the truth. ``frame``: those of `Outcomes.intervals`;
+    ``in_order`` as in `releases`."""
+    frame, sorted_ = _arranged(frame, in_order)
+    fig = figure(look, _SORTED if sorted_ else "query", "share of users (%)", height=420)
+    few = len(frame) <= FEW
+    for holds, name, shade in (
+        (True, "interval holds the truth", colour(frame["mechanism"].iloc[0])),
+        (False, "interval misses the truth", MISSED),
+    ):
+        points = frame[frame["holds"] == holds]
+        ends = [(100 * row.low, 100 * row.high) for row in points.itertuples()]
+        fig.add_scatter(
+            x=[x for place in points["place"] for x in (place, place, None)],
+            y=[y for low, high in ends for y in (low, high, None)],
+            name=name,
+            mode="lines",
+            line={"color": shade, "width": 3 if few else 1.2},
+            hoverinfo="skip",
+            showlegend=len(points) > 0,
+        )
+    fig.add_scatter(
+        x=frame["place"],
+        y=100 * frame["true"],
+        name="true answer",
+        mode="markers",
+        marker={"color": look.text, "size": 7 if few else 3},
+        customdata=np.stack([frame["label"].map(literal), 100 * frame["low"], 100 * frame["high"]], axis=-1),
+        hovertemplate="%{customdata[0]}: %{y:.2f} % (true), interval %{customdata[1]:.2f} to %{customdata[2]:.2f} %"
+        "<extra></extra>",
+    )
+    if sorted_:
+        fig.update_xaxes(showticklabels=False, showgrid=False)
+    else:
+        _ticks(fig, frame["place"], frame["label"])
+    fig.update_layout(showlegend=True, legend_itemsizing="constant", legend_entrywidth=170)
+    return fig
+
+
+def predicted(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
+    """Error of each query as observed (± 2 standard errors) against its exact prediction; on the diagonal they agree.
+
+    ``frame``: the rows of `Outcomes.queries` that have a prediction.
+    """
+    fig = figure(look, "predicted exactly (percentage points)", "observed (percentage points)", height=440)
+    end = 105 * max(frame["predicted"].max(), frame["observed"].max())
+    fig.add_scatter(
+        x=[0, end], y=[0, end], mode="lines", name="equal", line={"color": look.faint, "width": 1.5}, hoverinfo="skip"
+    )
+    few = frame["query"].nunique() <= FEW
+    for (mechanism, _), name, points in _pairs(frame):
+        fig.add_scatter(
+            x=100 * points["predicted"],
+            y=100 * points["observed"],
+            name=name,
+            mode="markers",
+            marker={"color": colour(mechanism), "symbol": marker(mechanism), "size": 8 if few else 5},
+            error_y=_bars(200 * points["standard_error"], _faded(colour(mechanism), 0.5), 100 * points["observed"]),
+            customdata=points["label"].map(literal),
+            hovertemplate="%{customdata}: %{y:.3g} observed, %{x:.3g} predicted<extra>" + name + "</extra>",
+        )
+    fig.update_xaxes(rangemode="tozero")
+    fig.update_yaxes(rangemode="tozero")
+    fig.update_layout(showlegend=True, legend_entrywidth=250)
+    return fig
+
+
+def _arranged(frame: pd.DataFrame, in_order: bool) -> tuple[pd.DataFrame, bool]:
+    """``frame`` with the ``place`` of each query on the x axis, and whether that is by true answer, not by number."""
+    truth = frame.drop_duplicates("query").set_index("query")["true"]
+    if in_order or len(truth) <= FEW:
+        return frame.assign(place=frame["query"] + 1), False
+    places = pd.Series(np.arange(1, len(truth) + 1), index=truth.sort_values(kind="stable").index)
+    return frame.assign(place=frame["query"].map(places)).sort_values("place", kind="stable"), True
+
+
+def _truth(fig: go.Figure, x: pd.Series, y: pd.Series, named: pd.Series, first: bool, cell: dict) -> None:
+    """The true answers faint behind: bars where there are few, else the area under them."""
+    common = {
+        "x": x,
+        "y": y,
+        "name": "true",
+        "legendgroup": "true",
+        "showlegend": first,
+        "customdata": named,
+        "hovertemplate": "%{customdata}: %{y:.2f} %<extra>true</extra>",
+    }
+    if len(x) <= FEW:
+        fig.add_bar(marker={"color": _FAINT, "line": {"width": 0}}, **common, **cell)
+    else:
+        line = {"width": 0, "shape": "hvh"}
+        fig.add_scatter(fill="tozeroy", fillcolor=_FAINT, mode="lines", line=line, **common, **cell)
+
+
+def _pairs(frame: pd.DataFrame) -> Iterator[tuple[tuple[str, str], str, pd.DataFrame]]:
+    """(mechanism, estimator), name and rows of each pair, in order."""
+    names = pair_names(frame)
+    for pair, points in frame.groupby(["mechanism", "estimator"], sort=False):
+        yield pair, names[pair], points
+
+
+def _named(fig: go.Figure, frame: pd.DataFrame) -> go.Figure:
+    names = pair_names(frame).values()
+    rows = -(-len(names) // 2) if len(names) > 1 else 0
+    width = min(330, 45 + 6 * max(map(len, names)))
+    fig.update_layout(showlegend=rows > 0, legend_entrywidth=width, height=fig.layout.height + 20 * rows)
+    return fig
+
+
+def _line(points: pd.DataFrame) -> dict:
+    dash = ESTIMATOR_DASH.get(points["estimator"].iloc[0], "solid")
+    return {"color": colour(points["mechanism"].iloc[0]), "width": 2, "dash": dash}
+
+
+def _bars(size: pd.Series, shade: str, values: pd.Series) -> dict:
+    """Error bars of ``values`` that are never negative."""
+    down = np.minimum(size, values)
+    return {"type": "data", "array": size, "arrayminus": down, "thickness": 1.2, "width": 0, "color": shade}
+
+
+def _rising(values: pd.Series) -> bool:
+    return bool(np.all(np.diff(values) >= 0))
+
+
+def _ticks(fig: go.Figure, places: Sequence[int], labels: Sequence[str]) -> None:
+    """Labels on the x axis at a few ``places``, spread evenly, fewer where labels are long."""
+    named = dict(zip(places, labels, strict=True))
+    longest = min(TICK_LENGTH, max(map(len, named.values())))
+    shown = min(len(named), max(2, _LETTERS // (longest + 3)))
+    kept = list(named)[:: -(-len(named) // shown)]
+    fig.update_xaxes(tickvals=kept, ticktext=[short(named[place]) for place in kept], tickangle=0)
+
+
+def _grid(look: Theme, rows: int, columns: int, height: int, **spacing) -> go.Figure:
+    """Small charts side by side in the look of the page."""
+    grid, like = make_subplots(rows=rows, cols=columns, **spacing), figure(look, "", "", height)
+    grid.update_layout(
+        {key: value for key, value in like.layout.to_plotly_json().items() if "axis" not in key and key != "template"}
+    )
+    axis = {k: v for k, v in like.layout.xaxis.to_plotly_json().items() if k != "title"} | {"title_font_size": 14}
+    grid.update_xaxes(**axis)
+    grid.update_yaxes(**axis)
+    return grid
+
+
+def _faded(shade: str, opacity: float = 0.3) -> str:
+    red, green, blue = (int(shade[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{opacity})"

@@ -1,0 +1,55 @@
+"""Designs in links: round trips, and refusals of what is no design."""
+
+import base64
+import zlib
+
+import pytest
+
+from ldp_core import deploy
+from ldp_core.deploy import Configuration, WorkloadRecipe
+from ldp_core.deploy.link import MAX_LINK
+from ldp_core.domain import CategoricalAttribute, Domain
+
+
+def pack(content: bytes) -> str:
+    return base64.urlsafe_b64encode(zlib.compress(content, 9)).decode().rstrip("=")
+
+
+def with_categories(values):
+    attribute = CategoricalAttribute(name="place", values=values, origin="declared")
+    return Configuration().with_(domain=Domain(attributes=(attribute,)), workload=WorkloadRecipe(kind="histogram"))
+
+
+def test_round_trip_in_safe_letters():
+    configuration = with_categories(("Zürich", "<b>", "日本", "a&b=c")).with_(epsilon="0.35")
+    link = deploy.to_link(configuration)
+    assert set(link) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
+    assert deploy.from_link(link) == configuration
+
+
+def test_designs_that_are_too_long_are_to_be_saved():
+    words = tuple(base64.b64encode(str(hash(("x", i))).encode()).decode() for i in range(2000))
+    with pytest.raises(deploy.ConfigurationError, match="too long for a link"):
+        deploy.to_link(with_categories(words))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "%%%",
+        "AAAA",
+        "x" * (MAX_LINK + 1),
+        pack(b"{}")[:-3],
+        pack(b"0" * 10**7),
+        deploy.to_link(Configuration())[5:],
+    ],
+)
+def test_what_is_no_design_is_refused_in_a_sentence(text):
+    with pytest.raises(deploy.ConfigurationError, match="no complete design"):
+        deploy.from_link(text)
+
+
+def test_a_link_is_as_strict_as_a_file():
+    with pytest.raises(deploy.ConfigurationError, match="JSON but not a configuration"):
+        deploy.from_link(pack(b'{"epsilon": "1"}'))

@@ -1,0 +1,159 @@
+"""Figures of simulated collections: they show the numbers of their tables, stay small, and name what they draw."""
+
+import json
+
+import numpy as np
+import pytest
+
+from ldp_core import charts, mechanisms, outcomes, workloads
+from ldp_core.charts.outcomes import FEW
+
+LOOKS = [charts.LIGHT, charts.DARK]
+LIMIT = 2_000_000  # bytes of JSON that reach the browser
+ESTIMATORS = ("unbiased", "wnnls", "norm_sub", "mle")
+
+
+def size(fig):
+    text = fig.to_json()
+    json.loads(text)
+    return len(text.encode())
+
+
+def run(kind="prefix", n=16, trials=12, names=("hadamard", "subset_selection"), estimators=ESTIMATORS):
+    workload = workloads.on_types(kind, n)
+    chosen = {name: mechanisms.create(name, n, 1.0) for name in names}
+    counts = np.random.default_rng(0).multinomial(2000, np.arange(1, n + 1) / np.arange(1, n + 1).sum())
+    labels = [f"<b>{i}</b> & more years" for i in range(n)]
+    scale = outcomes.Scale(np.arange(n, dtype=float), "types")
+    scale = scale if kind in ("prefix", "all_range", "histogram") else None
+    return outcomes.compare(chosen, workload, counts, labels, trials, 0, estimators, scale)
+
+
+@pytest.fixture(scope="module")
+def found():
+    return run()
+
+
+def one(table, mechanism="hadamard", estimator="wnnls"):
+    return table[(table["mechanism"] == mechanism) & (table["estimator"] == estimator)]
+
+
+@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize("kind", ["histogram", "prefix", "all_range", "all_marginals", "parity"])
+@pytest.mark.parametrize("n", [2, 32, 512])
+def test_all_build_small_for_every_workload(kind, n, look):
+    found = run(kind, n, 10, ("hadamard",), ("unbiased", "wnnls"))
+    drawn = [
+        charts.errors(found.errors, look),
+        charts.group_errors(found.groups, found.by, look),
+        charts.releases(one(found.releases), False, look),
+        charts.intervals(one(found.intervals, estimator="unbiased"), False, look),
+        charts.predicted(found.queries[found.queries["predicted"].notna()], look),
+    ]
+    if len(found.curves):
+        drawn += [
+            charts.distribution(one(found.curves), "age", look),
+            charts.quantile_errors(found.quantiles, "age", look),
+        ]
+    for fig in drawn:
+        assert size(fig) < LIMIT
+        assert fig.layout.font.color == look.text
+
+
+def test_pairs_are_called_by_what_tells_them_apart(found):
+    assert charts.pair_names(found.errors)["hadamard", "mle"] == "Hadamard response, likeliest"
+    alone = found.errors[found.errors["mechanism"] == "hadamard"]
+    assert charts.pair_names(alone)["hadamard", "mle"] == "Likeliest"
+    unbiased = found.errors[found.errors["estimator"] == "unbiased"]
+    assert list(charts.pair_names(unbiased).values()) == ["Hadamard response", "Subset selection"]
+
+
+def test_group_errors_have_a_line_a_pair_with_two_standard_errors(found):
+    fig = charts.group_errors(found.groups, found.by)
+    assert len(fig.data) == 7  # subset selection has no likelihood
+    assert len({(trace.line.color, trace.line.dash) for trace in fig.data}) == 7
+    assert fig.data[0].y == pytest.approx(100 * one(found.groups, estimator="unbiased")["observed"])
+    error = fig.data[0].error_y
+    assert error.array == pytest.approx(200 * one(found.groups, estimator="unbiased")["standard_error"])
+    assert (np.array(fig.data[0].y) - error.arrayminus).min() >= 0
+    assert fig.layout.xaxis.title.text == "running total"
+
+
+def test_releases_are_nine_panels_with_the_truth_behind(found):
+    rows = one(found.releases)
+    fig = charts.releases(rows)
+    assert len(fig.data) == 2 * outcomes.RELEASES
+    published = [trace for trace in fig.data if trace.name == "published"]
+    for number, trace in enumerate(published, start=1):
+        assert trace.y == pytest.approx(100 * rows[rows["release"] == number]["released"])
+        assert trace.mode == "lines"
+    truth = [trace for trace in fig.data if trace.name == "true"]
+    assert all(trace.y == pytest.approx(truth[0].y) for trace in truth)
+    assert sum(bool(trace.showlegend) for trace in fig.data) == 2
+    assert len({axis.matches for axis in fig.select_yaxes()} - {None}) == 1  # all on one scale
+    few = charts.releases(rows[rows["release"] <= 2])
+    assert len(few.data) == 4
+
+
+def test_many_queries_without_an_order_are_put_in_that_of_the_truth():
+    found = run("all_range", 32, 3, ("hadamard",), ("unbiased",))
+    rows = found.releases
+    fig = charts.releases(rows, in_order=False)
+    truth, published = fig.data[:2]
+    assert np.diff(truth.y).min() >= 0
+    first = rows[rows["release"] == 1].sort_values("true", kind="stable")
+    assert published.y == pytest.approx(100 * first["released"])
+    assert published.x.tolist() == list(range(1, len(first) + 1))
+    assert published.mode == "markers"
+    assert "smallest true answer" in fig.layout.xaxis2.title.text  # three collections, in one row
+    points = charts.intervals(found.intervals, in_order=False).data[-1]
+    assert np.diff(points.y).min() >= 0
+    assert len(first) > FEW
+
+
+def test_distribution_shows_truth_one_collection_and_the_band(found):
+    rows = one(found.curves)
+    fig = charts.distribution(rows, "age")
+    drawn = {trace.name: trace for trace in fig.data if trace.name}
+    assert drawn["true"].y == pytest.approx(100 * rows["true"])
+    assert drawn["one private collection"].y == pytest.approx(100 * rows["first"])
+    assert drawn["nine collections in ten"].fill == "tonexty"
+    assert fig.data[0].y == pytest.approx(100 * rows["low"])
+    assert "<b>" not in drawn["true"].customdata[0]  # labels of the user's are no markup
+
+
+def test_quantile_errors_have_their_two_units(found):
+    fig = charts.quantile_errors(found.quantiles, "types")
+    assert len(fig.data) == 14
+    values, shares = (one(found.quantiles, estimator="unbiased")[c] for c in ("value_error", "quantile_error"))
+    assert fig.data[0].y == pytest.approx(values)
+    assert fig.data[7].y == pytest.approx(100 * shares)
+    assert fig.layout.yaxis.title.text == "value error<br>(types)"
+    assert fig.layout.yaxis2.title.text == "quantile error<br>(percentage points)"
+
+
+def test_intervals_are_told_apart_by_whether_they_hold_the_truth(found):
+    rows = one(found.intervals, estimator="unbiased").assign(holds=[True] * 10 + [False] * 6)
+    held, missed, truth = charts.intervals(rows).data
+    assert len(held.x) == 30
+    assert list(missed.x[::3]) == list(range(11, 17))
+    assert missed.y[1] == pytest.approx(100 * rows["high"].iloc[10])
+    assert truth.y == pytest.approx(100 * rows["true"])
+    assert not charts.intervals(rows.assign(holds=True)).data[1].showlegend
+
+
+def test_predicted_against_observed_has_a_diagonal(found):
+    rows = found.queries[found.queries["predicted"].notna()]
+    diagonal, *points = charts.predicted(rows).data
+    assert tuple(diagonal.x) == tuple(diagonal.y)
+    assert [trace.name for trace in points] == ["Hadamard response", "Subset selection"]
+    assert points[0].x == pytest.approx(100 * one(rows, estimator="unbiased")["predicted"])
+    assert max(diagonal.x) >= max(max(trace.x) for trace in points)
+
+
+def test_every_marginal_is_named_where_there_is_room():
+    found = run("all_marginals", 16, 2, ("hadamard",), ("unbiased",))
+    fig = charts.group_errors(found.groups, found.by)
+    assert len(fig.layout.xaxis.ticktext) == 16
+    assert fig.layout.xaxis.ticktext[-1] == "x1, x2, x3, x4"
+    assert len(charts.group_errors(run().groups, "running total").layout.xaxis.ticktext) < 16
