@@ -3,7 +3,7 @@
 import streamlit as st
 from threadpoolctl import threadpool_limits
 
-from pages.ui import frame, sidebar
+from pages.ui import exchange, frame, sidebar
 from pages.ui.state import session
 
 
@@ -22,6 +22,7 @@ page = st.navigation(
         st.Page("pages/workload.py", title="Workload", icon=":material/quiz:"),
         st.Page("pages/design.py", title="Design", icon=":material/tune:"),
         st.Page("pages/compare.py", title="Compare", icon=":material/bar_chart:"),
+        st.Page("pages/plan.py", title="Plan", icon=":material/balance:"),
         st.Page("pages/simulate.py", title="Simulate", icon=":material/casino:"),
         st.Page("pages/export.py", title="Export", icon=":material/download:"),
         st.Page("pages/guide.py", title="Guide", icon=":material/menu_book:"),
@@ -29,6 +30,8 @@ page = st.navigation(
     position="top",
 )
 frame.came_through_app()
+if exchange.LINK in st.query_params:
+    exchange.open_link(session(), st.query_params.pop(exchange.LINK))
 frame.style()
 sidebar.draw(session())  # before the page: a page that lacks something stops the script
 page.run()

@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from ldp_core import charts, frames, mechanisms, wording
+from ldp_core import charts, frames, mechanisms, sweep, wording
 from pages.ui import frame, work
-from pages.ui.controls import control
+from pages.ui.controls import compared_control, control, target_control
 from pages.ui.jobs import jobs
-from pages.ui.text import gap_in_words, people, plain, waiting
+from pages.ui.text import case_meaning, case_title, gap_in_words, people, plain, waiting
 
 TIE = 1e-9
 
@@ -21,42 +21,110 @@ design = frame.need_design(state)
 c = state.configuration
 
 
-def set_error(text: str) -> None:
-    cleaned = text.strip().removesuffix("%").strip()
-    try:
-        points = float(cleaned)
-    except ValueError:
-        raise ValueError(
-            f"Please give the target error in percentage points, such as 10 or 2.5; {text.strip()[:30]!r} is not a number."
-        ) from None
-    if not 0.01 <= points <= 100:
-        raise ValueError("The target error must be from 0.01 to 100 percentage points; 1 to 10 is common.")
-    # Ten percentage points must give alpha = 0.01 exactly, not 0.010000000000000002.
-    state.change(target_alpha=round((points / 100) ** 2, 15))
+def sweep_sentence(found: pd.DataFrame, over: str) -> str:
+    """Who needs the fewest users where."""
+    own = found[~found["name"].isin(sweep.BOUNDS)]
+    rounded = own["users_needed"].map(lambda users: float(f"{users:.6g}"))  # ties go to the first by name
+    winners = own.loc[rounded.groupby(own[over]).idxmin()] if len(own) else own
+    word = "epsilon" if over == "epsilon" else "n ="
+    parts = [
+        f"{mechanisms.spec(name).title} at {word} {', '.join(f'{e:g}' for e in group[over])}"
+        for name, group in winners.groupby("name", sort=False)
+    ]
+    return "Fewest users: " + "; ".join(parts) + "." if parts else "Bounds come first, mechanisms follow."
+
+
+def sweep_chart(found: pd.DataFrame, over: str, look: charts.Theme):
+    if over == "epsilon":
+        return charts.over_epsilon(found, design.epsilon, look)
+    return charts.over_size(found, design.domain.size, look)
+
+
+@st.fragment(run_every=0.5)
+def live_sweep(job, over: str) -> None:
+    if not job.active:
+        st.rerun()
+    if job.progress is None:
+        st.info(waiting(job.state, jobs().waiting_before(job)))
+        return
+    found, finished, total = job.progress
+    st.progress(finished / total, text=f"{finished} of {total} points, {wording.duration(job.seconds)}")
+    if len(found.points):
+        st.plotly_chart(
+            sweep_chart(found.points, over, frame.look()),
+            theme=None,
+            key=f"live-sweep-{over}",
+            alt="Users needed, filling in",
+        )
+
+
+def sweep_tab(over: str) -> None:
+    """Users needed over epsilon or over the number of types, filling in live; cheap mechanisms come first."""
+    key, column = work.grid_key(state, over), "epsilon" if over == "epsilon" else "n"
+    job, done = jobs().find(state.id, key), state.results.get(key)
+    if job is not None and job.active:
+        st.button(
+            "Cancel and keep these points", on_click=job.cancel, key=f"cancel-{over}", icon=":material/stop_circle:"
+        )
+        live_sweep(job, over)
+        return
+    what = "epsilon" if over == "epsilon" else "the domain size"
+    if done is None or (job is not None and job.state == "cancelled"):
+        st.button(
+            f"Compute over {what}",
+            on_click=work.start_sweep,
+            args=(state, over),
+            key=f"sweep-{over}",
+            icon=":material/play_arrow:",
+            help="Users needed in the worst case for every chosen mechanism and all bounds; fitted ones are fitted anew at each "
+            "point. What has been computed is not computed again.",
+        )
+        with st.expander("Where it is computed"):
+            control(
+                st.text_input,
+                "Address of a Dask scheduler (optional)",
+                f"scheduler-{over}",
+                state.view.get("scheduler", ""),
+                lambda text: state.view.update(scheduler=text.strip()),
+                placeholder="tcp://10.0.0.5:8786",
+                help="Left empty, this machine computes, in as many processes as it has cores. The numbers are the same.",
+            )
+    if job is not None and job.state == "failed":
+        st.error(plain(job.error))
+    if done is None:
+        grid = ", ".join(f"{e:g}" for e in sweep.EPSILONS) if over == "epsilon" else "8 to 1,024 types"
+        st.caption(f"Users needed at {grid} for the chosen mechanisms and all bounds.")
+        return
+    if len(done.points):
+        frame.chart(
+            lambda look: sweep_chart(done.points, over, look),
+            sweep_sentence(done.points, column),
+            f"over-{over}",
+            done.points,
+        )
+    if len(done.left_out):
+        reasons = done.left_out.groupby(["name", "reason"], sort=False)[column].apply(list)
+        with st.expander("Left out"):
+            for (name, reason), places in reasons.items():
+                title = charts.title(name) if name in sweep.BOUNDS else mechanisms.spec(name).title
+                where = ", ".join(f"{place:g}" for place in places)
+                st.markdown(f"- {plain(f'{title} at {where}: {reason}')}")
 
 
 left, right = st.columns([1, 2], gap="large")
 with left:
-    control(
-        st.multiselect,
-        "Mechanisms",
-        "compared",
-        [n for n in c.compared if n in mechanisms.names()],
-        lambda chosen: state.change(compared=tuple(chosen)),
-        options=mechanisms.names(),
-        format_func=lambda n: mechanisms.spec(n).title,
-        wrap=True,
-    )
-    control(
-        st.text_input,
-        "Target error (± percentage points of all users)",
-        "target-error",
-        wording.significant(100 * c.target_alpha**0.5, 6),
-        set_error,
-        help="The standard error of a typical query you can live with. Users needed are for this error.",
-    )
-    st.caption(
-        f"Mean squared error of a share alpha = {wording.significant(c.target_alpha, 4)} (the papers' default is 0.01)."
+    compared_control(state)
+    target_control(state)
+    case = state.view.get("case", "worst_case")
+    case = control(
+        st.selectbox,
+        "Whose error counts",
+        "case",
+        case if case in state.cases() else "worst_case",
+        lambda chosen: state.view.update(case=chosen),
+        options=list(state.cases()),
+        format_func=lambda k: case_title(k).capitalize(),
+        help="Users needed, bounds and gaps are all for the same people: the worst type, an even spread, or yours.",
     )
 
     ready, failed = [], []
@@ -91,9 +159,11 @@ with right:
     if not ready:
         st.info("Choose at least one mechanism on the left.")
         st.stop()
-    table = frames.summaries([state.summary(mechanism.name) for mechanism in ready])
-    table["gap"] = [state.gap(name) for name in table["name"]]
-    limits = state.bounds()
+    table = state.compared(case)
+    limits = state.bounds(case)
+    bound = max(limits.values())
+    work.prove_unasked(state)
+    proof, proving = state.certificate(case), jobs().find(state.id, state.certificate_key(case))
     best = table.iloc[0]
     # Equal up to rounding is equal: on two types several mechanisms are the same one.
     winners = table["name"][table["users_needed"] <= best["users_needed"] * (1 + TIE)]
@@ -106,26 +176,73 @@ with right:
     else:
         feasible = f"With your {people(design.users)} **nothing can be told from noise**, whatever the share."
     st.markdown(
-        f"{names} {'needs' if len(winners) == 1 else 'need'} the fewest users: {wording.users(best['users_needed'])} for a standard error of {error} in the worst "
-        f"case. {feasible}"
+        f"{names} {'needs' if len(winners) == 1 else 'need'} the fewest users: {wording.users(best['users_needed'])} for a standard error of {error}, "
+        f"{case_meaning(case)}. {feasible}"
     )
-    overview, per_query, range_tab = st.tabs(["Users needed", "Error of each query", "Over epsilon"])
+    overview, pictures, per_query, range_tab, size_tab = st.tabs(
+        ["Users needed", "Patterns", "Error of each query", "Over epsilon", "Over domain size"]
+    )
 
 with overview:
-    if limits["centred_svd"] > 0:
+    if bound > 0:
+        strongest = frames.strongest(limits)
+        others = " and ".join(
+            f"the {charts.title(name)} says {wording.at_least(value)}"
+            for name, value in limits.items()
+            if name != strongest
+        )
+        reach = (
+            f"{title} is within {gap_in_words(best['gap'])} of that"
+            if best["gap"] < 10
+            else f"{title} needs {gap_in_words(best['gap'])} as many"
+        )
         bound_sentence = (
-            f"No unbiased mechanism with pure epsilon {c.epsilon} can need fewer than {wording.at_least(limits['centred_svd'])} (centred SVD "
-            f"bound, proved for the average over types and so for the worst case too); McKenna et al.'s SVD bound says "
-            f"{wording.at_least(limits['svd'])}. On average over the types {title} needs at most {gap_in_words(best['gap'])} "
-            f"{'more users than the bound' if best['gap'] < 10 else 'as many'}."
+            f"No unbiased mechanism with pure epsilon {c.epsilon} can need fewer than {wording.at_least(bound, 4)}, "
+            f"{case_meaning(case)} ({charts.title(strongest)}"
+            + (", which re-checks itself" if strongest == "certificate" else "")
+            + f"); {others}. {reach if not math.isinf(best['gap']) else title + ' has no pure epsilon, so the bound does not hold for it'}."
         )
     else:
         bound_sentence = f"At epsilon {c.epsilon} the lower bounds say nothing here: they allow any number of users."
     frame.chart(
-        lambda look: charts.users_needed(table, limits, design.users, look),
+        lambda look: charts.users_needed(table, limits, design.users, look, case_title(case)),
         bound_sentence,
         "users-needed",
         table,
+    )
+    if proving is not None and proving.active:
+        st.caption("A tighter bound is being proved; the line moves up when it is ready.")
+        st.button("Keep the bound as it is", on_click=proving.cancel, key="cancel-proof", type="tertiary")
+    elif proof is None or not proof.finished:
+        st.button(
+            "Prove a tighter bound",
+            on_click=work.start_certificate,
+            args=(state, case),
+            key="prove",
+            icon=":material/verified:",
+            help="Computes a certificate of what no mechanism can beat, in the background.",
+        )
+    if proving is not None and proving.state == "failed":
+        st.error(plain(proving.error))
+with pictures:
+    drawn = [mechanism for mechanism in ready if state.drawable(mechanism)]
+    columns = st.columns(2)
+    for position, mechanism in enumerate(drawn):
+        with columns[position % 2]:
+            st.markdown(f"**{mechanisms.spec(mechanism.name).title}**")
+            name = mechanism.name
+            frame.chart(
+                lambda look, name=name: state.patterns(name, look, compact=True),
+                f"{len(mechanism.strategy):,} reports, {wording.count(math.ceil(mechanism.bits_per_report))} bits each.",
+                f"patterns-{name}",
+                lambda name=name: state.reports(name),
+            )
+    st.markdown(
+        "Each band is a report, as high as it is common; the types in colour send it more often than the others. What a "
+        "mechanism was made for shows in its groups: single values, halves of the domain, neighbours, or the two sides of a "
+        "yes-or-no question."
+        if drawn
+        else "None of the chosen mechanisms sends one of a short list of reports."
     )
 with per_query:
     errors = state.cached(
@@ -144,68 +261,18 @@ with per_query:
     )
 
 with range_tab:
-    key = work.sweep_key(state)
-    job, done = jobs().find(state.id, key), state.results.get(key)
-
-    def sweep_sentence(found: pd.DataFrame) -> str:
-        own = found[~found["name"].isin(["svd", "centred_svd"])]
-        rounded = own["users_needed"].map(lambda users: float(f"{users:.6g}"))  # ties go to the first by name
-        winners = own.loc[rounded.groupby(own["epsilon"]).idxmin()] if len(own) else own
-        parts = [
-            f"{mechanisms.spec(name).title} at epsilon {', '.join(f'{e:g}' for e in group['epsilon'])}"
-            for name, group in winners.groupby("name", sort=False)
-        ]
-        return "Fewest users: " + "; ".join(parts) + "." if parts else "Bounds come first, mechanisms follow."
-
-    @st.fragment(run_every=0.5)
-    def live_sweep() -> None:
-        if not job.active:
-            st.rerun()
-        if job.progress is None:
-            st.info(waiting(job.state, jobs().waiting_before(job)))
-            return
-        found, finished, total = job.progress
-        st.progress(finished / total, text=f"{finished} of {total} points, {wording.duration(job.seconds)}")
-        st.plotly_chart(
-            charts.over_epsilon(found, design.epsilon, frame.look()),
-            theme=None,
-            key="live-sweep",
-            alt="Users needed over epsilon, filling in",
-        )
-
-    if job is not None and job.active:
-        st.button(
-            "Cancel and keep these points", on_click=job.cancel, key="cancel-sweep", icon=":material/stop_circle:"
-        )
-        live_sweep()
-    else:
-        if done is None or (job is not None and job.state == "cancelled"):
-            st.button(
-                "Compute over epsilon",
-                on_click=work.start_sweep,
-                args=(state,),
-                key="sweep",
-                icon=":material/play_arrow:",
-                help="Users needed from epsilon 0.25 to 5 for every chosen mechanism; the optimised one is fitted anew at "
-                "each point.",
-            )
-        if job is not None and job.state == "failed":
-            st.error(plain(job.error))
-        if done is not None and len(done):
-            frame.chart(
-                lambda look: charts.over_epsilon(done, design.epsilon, look), sweep_sentence(done), "over-epsilon", done
-            )
-        elif done is None:
-            st.caption("Users needed at ten values of epsilon for the chosen mechanisms and both bounds.")
+    sweep_tab("epsilon")
+with size_tab:
+    sweep_tab("size")
 
 st.subheader("All figures")
 columns = {
     "name": st.column_config.TextColumn("Mechanism", width="medium"),
     "users_needed": st.column_config.NumberColumn(
-        "Users needed", format="%,.0f", help="Worst case, for your target error."
+        "Users needed", format="%,.0f", help="For your target error, in the case chosen above."
     ),
     "gap": st.column_config.NumberColumn(
-        "Gap, at most", format="%,.1f %%", help="More users than the bound allows, average case."
+        "Gap, at most", format="%,.1f %%", help="More users than the best bound allows, in the same case."
     ),
     "standard_error_worst": st.column_config.NumberColumn("± worst case", format="%.2f pp"),
     "standard_error_average": st.column_config.NumberColumn("± average case", format="%.2f pp"),
@@ -222,6 +289,7 @@ shown["gap"] = shown["gap"].replace(math.inf, math.nan)  # where the bound says 
 for share in ("gap", "standard_error_worst", "standard_error_average", "standard_error_on_data"):
     shown[share] *= 100
 st.dataframe(shown, hide_index=True, column_config=columns)
+frame.download_table(table, "comparison")
 st.caption(
     f"± is the standard error of a typical query (root mean square over the {design.workload.num_queries:,} queries) in percentage "
     f"points (pp) of your {people(design.users)}. Worst case: everybody has the value that is hardest to count. Average "
@@ -247,12 +315,15 @@ with st.expander("Every mechanism: what it was made for, what it costs, and wher
             "source": "Source",
         },
     )
+    frame.download_table(frames.catalogue(design.domain.size, design.epsilon, design.workload), "mechanisms")
     st.caption("n is the number of types, p the number of queries. An empty note means that it can run on this design.")
 frame.how_computed(
     "**Users needed** is the sample complexity *max t / (p α)* (McKenna et al. 2020, Corollary 5.4), *t* the variance one user "
     "of each type adds over all queries. **SVD bound**: L ≥ (Σσ)²/e^ε (same paper, Theorem 5.6). **Centred SVD bound**: "
     "L ≥ |W1|²/n + |W(I − 11'/n)|²∗ / sinh²(ε/2), derived in this project: scaled to mean one, a report's probabilities have "
-    "variance at most sinh²(ε/2) over the types. A bound on L gives users (L − tr G)/(n p α); since the worst case is never "
-    "below the average it limits both. **Noise floor**: 1.96 worst-case standard errors of a typical query. Variances refer "
+    "variance at most sinh²(ε/2) over the types; for the worst case the largest over all spreads of people. A bound on L gives users "
+    "(L − tr G)/(n p α). **Certificate**: a relaxation of the best mechanism (second moments of two-valued rows), proved by its own "
+    "dual numbers, which one eigenvalue decomposition checks. **Gap**: users needed over users the bound allows, less 1, for the same "
+    "people. **Noise floor**: 1.96 worst-case standard errors of a typical query. Variances refer "
     "to unbiased estimates; non-negative ones are compared by simulation."
 )

@@ -5,17 +5,12 @@ import math
 import pandas as pd
 import streamlit as st
 
-from ldp_core import charts, deploy, frames, mechanisms, wording
-from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
-from pages.ui import frame, work
-from pages.ui.controls import change, control
+from ldp_core import charts, frames, mechanisms, wording
+from pages.ui import choices, frame, work
 from pages.ui.jobs import jobs
-from pages.ui.state import choose_mechanism
-from pages.ui.text import gap_in_words, plain, waiting
+from pages.ui.text import case_meaning, case_title, gap_in_words, plain, waiting
 
-SLIDER_LOW, SLIDER_HIGH = 0.1, 5.0
-DRAWN_BITS = 22  # a strategy of more than 2^22 probabilities is drawn only where it is at hand anyway
-PARAMETERS = {"branching": "Branching factor"}
+SHOWN_REPORTS = 200
 
 state = frame.open_page(
     "Design", "Decide how private each report is and how it is made; see what is sent and what is guaranteed."
@@ -26,98 +21,26 @@ name = c.mechanism.name
 spec = mechanisms.spec(name)
 
 
-def privacy_controls() -> None:
-    control(
-        st.slider,
-        "Epsilon (more private on the left)",
-        "epsilon-slider",
-        min(max(design.epsilon, SLIDER_LOW), SLIDER_HIGH),
-        lambda value: state.change(epsilon=f"{value:g}"),
-        min_value=SLIDER_LOW,
-        max_value=SLIDER_HIGH,
-        step=0.05,
-        help="The privacy parameter of one report. Small: reports say little about their sender, and you need more users.",
-    )
-    control(
-        st.text_input,
-        "Exact epsilon",
-        "epsilon-text",
-        c.epsilon,
-        change(state, "epsilon"),
-        help=f"Any number from {MIN_EPSILON:g} to {MAX_EPSILON:g}.",
-    )
-    risk = deploy.risk_in_words(design.epsilon)
-    st.caption(f"{risk[0].upper()}{risk[1:]}.")
-    control(
-        st.number_input,
-        "Reports per user",
-        "reports",
-        c.reports_per_user,
-        change(state, "reports_per_user"),
-        min_value=1,
-        max_value=1000,
-        step=1,
-        help="How often one person will send a report over the whole collection.",
-    )
-    total = wording.significant(c.total_epsilon, 4)
-    st.caption(
-        f"In total epsilon {total} per person"
-        + (
-            "."
-            if c.reports_per_user == 1
-            else f": {c.reports_per_user:,} reports of {c.epsilon} each. {deploy.risk_in_words(min(c.total_epsilon, 700)).capitalize()} in all."
-        )
-    )
-
-
-def mechanism_controls() -> None:
-    control(
-        st.selectbox,
-        "Mechanism",
-        "mechanism",
-        name,
-        lambda chosen: state.change(mechanism=choose_mechanism(chosen)),
-        options=mechanisms.names(),
-        format_func=lambda n: mechanisms.spec(n).title,
-    )
-    st.caption(
-        f"Made for {spec.made_for}. {spec.privacy[0].upper()}{spec.privacy[1:]}-LDP. Bits a report: {spec.bits}. "
-        f"Source: {spec.paper}."
-    )
-    for parameter, values in spec.choices.items():
-        control(
-            st.selectbox,
-            PARAMETERS.get(parameter, parameter.capitalize()),
-            f"choice-{parameter}",
-            c.mechanism.parameters.get(parameter, values[0]),
-            lambda value, parameter=parameter: state.change(
-                mechanism=choose_mechanism(name, **{**c.mechanism.parameters, parameter: value})
-            ),
-            options=values if isinstance(values[0], str) else sorted(values),
-            format_func=lambda value: str(value).replace("_", " "),
-        )
-    if spec.fitted:
-        control(
-            st.number_input,
-            "Optimiser seed",
-            "optimizer-seed",
-            c.optimizer.seed,
-            lambda seed: state.change(optimizer=c.optimizer.model_copy(update={"seed": int(seed)})),
-            min_value=0,
-            step=1,
-            help="The optimiser starts from a random strategy; the same seed gives the same result. It is no secret and "
-            "plays no part when reports are sent.",
-        )
-
-
 def job_of_design():
     return jobs().find(state.id, state.fitted_key(name))
+
+
+def stop(job) -> None:
+    job.cancel()
+    if (proof := proof_job()) is not None:
+        proof.cancel()
+
+
+def proof_job():
+    return jobs().find(state.id, state.certificate_key(case))
 
 
 def optimizer_controls() -> None:
     job = job_of_design()
     if job is not None and job.active:
-        st.button("Cancel and keep the best so far", on_click=job.cancel, key="cancel", icon=":material/stop_circle:")
+        st.button(
+            "Cancel and keep the best so far", on_click=stop, args=(job,), key="cancel", icon=":material/stop_circle:"
+        )
     elif state.fitted(name):
         st.caption("Fitted to this design. Another seed tries another start.")
     else:
@@ -134,14 +57,30 @@ def optimizer_controls() -> None:
             st.error(plain(job.error))
 
 
-def curve(history, look: charts.Theme):
-    data = frames.convergence(history, design.workload, c.target_alpha)
-    return charts.convergence(data, state.bounds()["centred_svd"], name, look)
+def curves(history) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The best mechanism so far and the bound proved so far, in users over seconds."""
+    so_far = work.proved(state.certificate(case), proof_job(), design.workload.trace)
+    closed = (0.0, design.workload.trace)
+    found, bound = (
+        frames.convergence(points, design.workload, c.target_alpha) for points in (history, [closed, *so_far])
+    )
+    # The closed form holds from the first moment.
+    bound["users_needed"] = bound["users_needed"].clip(lower=max(closed_form.values())).cummax()
+    return found, bound
+
+
+def gap_sentence(needed: float, bound: float, gap: float) -> str:
+    if bound <= 0:
+        return f"The best so far needs {wording.users(needed, 4)}. At this epsilon the lower bound says nothing yet."
+    return (
+        f"The best so far needs {wording.users(needed, 4)}; no unbiased mechanism with pure epsilon {c.epsilon} can need "
+        f"fewer than {wording.at_least(bound, 4)}."
+    )
 
 
 @st.fragment(run_every=0.5)
 def live() -> None:
-    """The optimiser at work: its best so far against the bound, and the strategy as it stands."""
+    """The optimiser at work: the best mechanism falls, the certified bound stands, and the gap between them closes."""
     job = job_of_design()
     if job is None or not job.active:
         st.rerun()
@@ -149,23 +88,68 @@ def live() -> None:
         st.info(waiting(job.state, jobs().waiting_before(job)))
         return
     progress, history = job.progress, job.progress.history
-    limit = f" of at most {progress.max_rounds:,}" if progress.max_rounds else ""
-    st.markdown(f"Round {progress.round:,}{limit}, {wording.duration(progress.seconds)} so far.")
     if not history:
+        st.markdown(f"Round {progress.round:,}, {wording.duration(progress.seconds)} so far.")
         return
-    best = frames.convergence(history[-1:], design.workload, c.target_alpha)["users_needed"].iloc[-1]
-    st.markdown(f"Best so far: **{wording.users(best)}** needed on average.")
-    st.plotly_chart(
-        curve(history, frame.look()), theme=None, key="live-curve", alt="Users needed by the best strategy so far"
+    found, bound = curves(history)
+    needed, least = found["users_needed"].iloc[-1], bound["users_needed"].iloc[-1]
+    gap = frames.gap(needed, least)
+    big, words = st.columns([1, 3])
+    big.metric("Gap to the best, at most", gap_in_words(gap))
+    words.markdown(
+        f"{gap_sentence(needed, least, gap)} Round {progress.round:,}, {wording.duration(progress.seconds)} so far."
     )
-    picture = charts.strategy(progress.strategy, design.labels, frame.look())
-    st.plotly_chart(picture, theme=None, key="live-strategy", alt="The best strategy so far as a heat map")
+    st.plotly_chart(
+        charts.closing_gap(found, bound, name, frame.look()),
+        theme=None,
+        key="live-curve",
+        alt="Users needed by the best strategy so far, and the lower bound proved so far",
+    )
+    st.plotly_chart(
+        charts.patterns(progress.strategy, design.labels, frame.look(), charts.colour(name)),
+        theme=None,
+        key="live-strategy",
+        alt="The best strategy so far: which types share a report",
+    )
 
 
+def trade_off(costs: pd.DataFrame) -> str:
+    """What aiming at one case costs in the others."""
+    rows = costs.set_index("case")
+    others = [
+        f"{gap_in_words(gap)} more than necessary {case_meaning(other)}"
+        for other, gap in rows["gap"].items()
+        if other != case and 0 <= gap < 10
+    ]
+    if not others:
+        return f"Fitted for {case_title(case)}."
+    return f"Fitted for {case_title(case)}. Judged otherwise it needs at most {'; '.join(others)}."
+
+
+def proof_controls(proof) -> None:
+    """The certificate re-checks itself: without the optimiser, from the numbers it carries."""
+    left, right = st.columns([2, 3])
+    if left.button("Check the proof again", key="check-proof", icon=":material/verified:"):
+        holds = proof.certificate.verify()
+        state.view["checked"] = (state.certificate_key(case), holds)
+    checked, holds = state.view.get("checked", ("", True))
+    if checked != state.certificate_key(case):
+        right.caption(
+            "The bound is a certificate: numbers that prove it by signs and one eigenvalue decomposition, whoever computed "
+            "them and however."
+        )
+    elif holds:
+        right.caption("Checked just now, from the numbers of the certificate alone: the bound holds.")
+    else:
+        right.error("The certificate does not prove this bound. Please optimise again, and report this.")
+
+
+case = state.aim(name)
+closed_form = frames.users_bounds(design.workload, design.epsilon, c.target_alpha, state.cases()[case])
 left, right = st.columns([1, 2], gap="large")
 with left:
-    privacy_controls()
-    mechanism_controls()
+    choices.privacy_controls(state)
+    choices.mechanism_controls(state)
     if spec.fitted:
         optimizer_controls()
 
@@ -180,19 +164,19 @@ with right:
         if job is not None and job.active:
             live()
         else:
-            limit = state.bounds()["centred_svd"]
-            others = [summary for n in c.compared if (summary := state.summary_or_none(n)) is not None]
+            limits = state.bounds(case)
+            limit = max(limits.values())
             least = (
-                f" Whatever it finds, no unbiased mechanism with pure epsilon {c.epsilon} can need fewer than {wording.at_least(limit)} "
-                f"here for an average error of {wording.error(c.target_alpha**0.5)}."
+                f" Whatever it finds, no unbiased mechanism with pure epsilon {c.epsilon} can need fewer than "
+                f"{wording.at_least(limit)} for a standard error of {wording.error(c.target_alpha**0.5)}, {case_meaning(case)}."
             )
             st.info(f"This mechanism is fitted to your workload: press Optimise.{least if limit > 0 else ''}")
-            if not others:
+            table = state.compared(case)
+            if table.empty:
                 st.stop()
-            table = frames.summaries(others)
             frame.chart(
-                lambda look: charts.users_needed(table, state.bounds(), design.users, look),
-                "What the mechanisms that need no fitting ask for"
+                lambda look: charts.users_needed(table, limits, design.users, look, case_title(case)),
+                f"What the mechanisms that need no fitting ask for, {case_meaning(case)}"
                 + (", and the region that is out of reach for any unbiased one." if limit > 0 else "."),
                 "before-optimising",
                 table,
@@ -200,81 +184,135 @@ with right:
         st.stop()
 
     summary, audit, gap = state.summary(name), mechanism.audit(), state.gap(name)
-    needed, audited, distance = st.columns(3)
+    required, limits = state.users_needed(name, case), state.bounds(case)
+    bound = max(limits.values())
     error = wording.error(c.target_alpha**0.5)
+    needed, least, distance, audited = st.columns(4)
     needed.metric(
-        "Users needed, worst case",
-        wording.whole(summary.users_needed),
-        help=f"So that a typical query has a standard error of {error} of all users, whatever values people have.",
+        "Users needed",
+        wording.whole(required),
+        help=f"So that a typical query has a standard error of {error} of all users, {case_meaning(case)}.",
+    )
+    least.metric(
+        "Proved minimum",
+        wording.at_least(bound, 12).split()[0] if bound > 0 and not mechanism.delta else "unknown",
+        help=f"Proved for every unbiased mechanism with pure epsilon {c.epsilon} by the "
+        f"{charts.title(frames.strongest(limits))}, for the same error and the same people.",
+    )
+    distance.metric(
+        "Gap, at most",
+        gap_in_words(gap),
+        help="The lower bound says nothing at this epsilon."
+        if math.isinf(gap)
+        else f"How many more users this mechanism needs than the bound allows any, {case_meaning(case)}.",
     )
     audited.metric(
         "Audited epsilon",
         wording.significant(audit.epsilon, 6),
         help=f"Computed from the actual probabilities ({audit.method}); you asked for {c.epsilon}.",
     )
-    distance.metric(
-        "Gap to the best, at most",
-        gap_in_words(gap),
-        help="The lower bound says nothing at this epsilon."
-        if math.isinf(gap)
-        else "How many more users this mechanism needs, averaged evenly over the types, than the centred SVD bound allows any.",
-    )
-    enough = "enough" if design.users >= summary.users_needed else "not enough"
+    if math.isinf(gap):
+        closeness = ""
+    elif gap < 10:
+        closeness = (
+            f" No unbiased mechanism with pure epsilon {c.epsilon} can need fewer than {wording.at_least(bound, 4)}: you are "
+            f"within {gap_in_words(gap)} of the best possible."
+        )
+    else:
+        closeness = (
+            f" The best bound says that {wording.at_least(bound, 4)} cannot be enough for any unbiased mechanism."
+        )
+    enough = "enough" if design.users >= required else "not enough"
+    bits = wording.count(math.ceil(mechanism.bits_per_report))
     st.markdown(
-        f"{spec.title} needs **{wording.users(summary.users_needed)}** for a standard error of {error} on a typical query in "
-        f"the worst case; your {wording.count(design.users)} are {enough}. With them, expect "
-        f"{wording.error(summary.standard_error_on_data)} on {design.population}. {mechanism.explain()} "
-        f"A report is {wording.count(math.ceil(mechanism.bits_per_report))} bit{'' if mechanism.bits_per_report == 1 else 's'}."
+        f"This mechanism needs **{wording.users(required, 4)}** for a standard error of {error} on a typical query, "
+        f"{case_meaning(case)}.{closeness} Your {wording.count(design.users)} are {enough}; with them, expect "
+        f"{wording.error(summary.standard_error_on_data)} on {design.population}."
     )
+    st.markdown(f"{mechanism.explain()} A report is {bits} bit{'' if bits == '1' else 's'}.")
+    costs = state.costs(name)
+    st.dataframe(
+        pd.DataFrame(
+            {
+                "Whose error counts": [case_title(k).capitalize() for k in costs["case"]],
+                "Users needed": [wording.whole(value) for value in costs["users_needed"]],
+                "Proved minimum": [
+                    wording.at_least(value, 12).split()[0] if value > 0 else "unknown" for value in costs["users_bound"]
+                ],
+                "Gap, at most": [gap_in_words(value) for value in costs["gap"]],
+            }
+        ),
+        hide_index=True,
+    )
+    frame.download_table(costs, "costs")
+    if bound > 0:
+        st.caption("Proved minimum: no unbiased mechanism with this epsilon can need fewer users.")
+    if spec.fitted:
+        st.caption(trade_off(costs))
     st.caption("Guarantee, to paste into a privacy review")
     frame.guarantee(c, audit)
+    if (proof := state.certificate(case)) is not None:
+        proof_controls(proof)
+    if spec.fitted:
+        work.prove_unasked(state)  # a design that was loaded comes without its proofs
 
     if spec.fitted and state.fitted(name)[1]:
-        history = state.fitted(name)[1]
-        data = frames.convergence(history, design.workload, c.target_alpha)
+        found, proved_so_far = curves(state.fitted(name)[1])
         region = (
             "At this epsilon the lower bound says nothing."
-            if math.isinf(gap)
-            else "The shaded region is proved impossible by the centred SVD bound; the distance to it is the most that any other "
-            "unbiased mechanism could still save."
+            if bound <= 0
+            else "The shaded region is proved impossible; the distance to it is the most that any other unbiased mechanism "
+            "could still save."
         )
         frame.chart(
-            lambda look: curve(history, look),
-            f"The optimiser improved its strategy for {wording.duration(data['seconds'].iloc[-1])}. {region}",
-            "convergence",
-            data,
+            lambda look: charts.closing_gap(found, proved_so_far, name, look),
+            f"The optimiser improved its strategy for {wording.duration(found['seconds'].iloc[-1])}. {region}",
+            "closing-gap",
+            pd.concat({"mechanism": found, "bound": proved_so_far}, names=["curve"]).reset_index("curve"),
         )
-    # Subset selection on 25 types already has half a million reports: writing them out takes seconds and shows nothing.
-    small = mechanism.bits_per_report + math.log2(design.domain.size) <= DRAWN_BITS
-    fitted = isinstance(mechanism, mechanisms.ExplicitMechanism)
-    finite = isinstance(mechanism, mechanisms.FiniteOutput)
-    strategy = getattr(mechanism, "strategy", None) if finite and (small or fitted) else None
+    strategy = mechanism.strategy if state.drawable(mechanism) else None
     if strategy is None:
         st.info(
             "This mechanism has too many possible reports to draw its strategy, or sends numbers rather than one of a list of "
             "reports. Its variances and audit are exact all the same."
         )
     else:
-        relative = st.toggle("Show odds instead of probabilities", value=True, key="relative")
         m, n = strategy.shape
-        unit = (
-            "how many times likelier a report is for a type than for the type least likely to send it"
-            if relative
-            else ("the probability that a person of that type sends the report")
-        )
+        table = state.reports(name)
         frame.chart(
-            lambda look: charts.strategy(strategy, design.labels, look, relative),
-            f"Each of the {m:,} rows is a report, each of the {n:,} columns a type of person; colour is {unit}. "
-            f"The largest ratio in any row is e^{wording.significant(audit.epsilon, 6)}, found between "
+            lambda look: state.patterns(name, look),
+            f"Each of the {m:,} reports is a band, as high as it is common; the types in colour send it up to "
+            f"e^{wording.significant(audit.epsilon, 4)} = {wording.significant(math.exp(audit.epsilon))} times as often as the "
+            f"others. A report says little more than: probably one of these. The largest ratio lies between "
             f"{plain(design.labels[audit.worst_pair[0]])} and {plain(design.labels[audit.worst_pair[1]])}.",
-            "strategy",
-            pd.DataFrame(strategy, columns=list(design.labels)),
+            "patterns",
+            lambda: pd.DataFrame(strategy, columns=list(design.labels)),
         )
+        with st.expander(f"The groups that share a report ({m:,})"):
+            st.dataframe(
+                table.head(SHOWN_REPORTS),
+                hide_index=True,
+                column_config={
+                    "probability": st.column_config.NumberColumn("Sent by, on average", format="percent"),
+                    "types": st.column_config.NumberColumn("Types in the group"),
+                    "high": st.column_config.NumberColumn("Probability in the group", format="%.4g"),
+                    "low": st.column_config.NumberColumn("Everyone else", format="%.4g"),
+                    "group": st.column_config.TextColumn("Group", width="large"),
+                },
+            )
+            shown = f"The {SHOWN_REPORTS} commonest; the download has all." if m > SHOWN_REPORTS else "All reports."
+            st.caption(shown)
+            frame.download_table(table, "reports")
     frame.how_computed(
         "**Privacy.** Epsilon-LDP: for every report *y* and any two types *u, v*, P(*y* | *u*) ≤ e^ε P(*y* | *v*) (McKenna et al. 2020, "
         "Definition 2.4). The audit takes the largest such ratio over the numbers as stored. "
         "**Variance.** With *d* the row sums of the strategy *Q*, *M = Q' D⁻¹ Q* and *R = M⁻¹ Q' D⁻¹*, one user of type *u* adds "
         "Σᵧ Qᵧᵤ |W Rᵧ|² − Gᵤᵤ (same paper, Theorems 3.4 and 3.10). **Users needed** (sample complexity): the largest of these over "
         "*u*, divided by *p* α (Corollary 5.4); α is the mean squared error aimed at, set on the Compare page. "
-        "**Gap.** (L − tr G)/(bound − tr G) − 1, average against average, with the centred SVD bound |W1|²/n + |W(I − 11'/n)|²∗ / sinh²(ε/2)."
+        "**Gap.** Users needed over users the bound allows, less 1, both for the same people: average against average, (L − tr G)/(bound − tr "
+        "G) − 1 with L = tr(M⁻¹G), and the worst type against a bound that is the largest over all priors. **Bounds.** In closed form "
+        "|W1|²/n + |W(I − 11'/n)|²∗ / sinh²(ε/2); the certificate solves a relaxation (the second moments of two-valued rows) and proves its "
+        "value by duality: L ≥ tr(CG)² / 1'μ whenever v'CGCv ≤ (1'v)(μ'v) for every two-valued row v, which one eigenvalue "
+        "decomposition checks (both derived in this project). **Optimiser.** The best strategy is a measure over two-valued rows and the "
+        "problem is convex: new rows by pricing, weights by majorisation. For the worst case the prior moves until no type is worse off."
     )

@@ -65,16 +65,28 @@ what is in the report. It does not cover that somebody took part, their network 
 - **Unbiased**: right on average over many collections. Unbiased counts can be negative; *non-negative* estimates (WNNLS) repair
   that and are closer to the truth in total, but lean towards what is possible.
 - **Audited epsilon**: computed from the probabilities the mechanism really uses, as stored, rather than from the formula behind it.
-- **Lower bound**: a number of users below which no unbiased mechanism with this epsilon can work, proved by mathematics. The *gap* to
-  it is the most that any better mechanism could still save.
+- **Lower bound** (proved minimum): a number of users below which no unbiased mechanism with this epsilon can work, proved by
+  mathematics. The *gap* to it is the most that any better mechanism could still save.
+- **Certificate**: the sharpest of our lower bounds. It carries the numbers that prove it, so anybody can check it again with a few lines
+  of linear algebra and without trusting the program that found it; *Check the proof again* on the Design page does so.
+- **Closed-form bounds** (SVD, centred SVD): lower bounds known at once from the questions alone. The SVD bound is that of the literature
+  and is usually 5 to 20 times too low.
+- **Whose error counts**: the worst case, the average over all types, your people, or a histogram you give. The optimiser makes that error
+  small, and users needed, bounds and gaps always refer to the same people.
+- **Group of values that share a report**: a report of the best mechanisms says little more than "probably one of these values"; the
+  picture of the *patterns* shows which.
+- **Estimate**: what is computed from the reports. Unbiased ones are right on average; others use that counts are never negative, that the
+  number of people is known, or which people explain the reports best (maximum likelihood, posterior mean).
 
 #### From here to a decision
 1. **Data**: upload a table, pick a sample, or declare the values and the number of people you expect.
 2. **Workload**: choose the questions.
-3. **Design**: choose epsilon and a mechanism. *Optimized* fits one to your questions.
-4. **Compare**: see which mechanism needs the fewest users, and what drowns in noise with yours.
-5. **Simulate**: look at answers you might get.
-6. **Export**: take the design with you.
+3. **Design**: choose epsilon and a mechanism. *Optimized (column generation)* finds the best one for your questions, nearly, and proves how
+   close it is.
+4. **Compare**: see which mechanism needs the fewest users, how far each is from what is possible, and what drowns in noise with yours.
+5. **Plan**: fix two of epsilon, users and error and read off the third; get a recommendation.
+6. **Simulate**: look at answers you might get.
+7. **Export**: take the design with you.
 
 #### The mechanisms
 """

@@ -1,9 +1,9 @@
-"""What the collector would have seen: simulated collections against the truth."""
+"""What the collector would have seen: mechanisms and estimates side by side, in simulated collections."""
 
 import streamlit as st
 
-from ldp_core import charts, estimators, mechanisms, wording
-from pages.ui import frame, work
+from ldp_core import estimators, mechanisms, outcomes, wording
+from pages.ui import frame, outcome_tabs, work
 from pages.ui.controls import control, whole_number
 from pages.ui.jobs import jobs
 from pages.ui.text import people, plain, waiting
@@ -18,6 +18,41 @@ simulation = c.simulation
 
 def update(**changes) -> None:
     state.change(simulation=simulation.model_copy(update=changes))
+
+
+@st.fragment(run_every=0.5)
+def live() -> None:
+    if not job.active:
+        st.rerun()
+    if job.progress is None:
+        st.info(waiting(job.state, jobs().waiting_before(job)))
+        return
+    name, trial, total, part = job.progress
+    left = job.seconds * (1 - part) / part
+    st.progress(
+        part,
+        text=f"{mechanisms.spec(name).title}: trial {trial:,} of {total:,}, {wording.duration(job.seconds)}, "
+        + (f"about {wording.duration(left)} left" if left > 1 else "nearly done"),
+    )
+
+
+@st.fragment(run_every=0.5)
+def live_timing() -> None:
+    if not timing.active:
+        st.rerun()
+    st.caption("Some of these estimates are slow to compute; measuring how long one trial takes.")
+
+
+def say_left_out() -> int:
+    """Say which pairs do not go together, and why; how many do."""
+    found = outcomes.left_out({name: state.mechanism(name) for name in usable}, design.workload, simulation.estimators)
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for name, estimator, reason in found:
+        reasons.setdefault((estimator, reason), []).append(mechanisms.spec(name).title)
+    for (estimator, reason), titles in reasons.items():
+        pair = f"{estimators.spec(estimator).title} is left out for {' and '.join(titles)}"
+        st.caption(plain(f"{pair}. {reason}"))
+    return len(usable) * len(simulation.estimators) - len(found)
 
 
 left, right = st.columns([1, 2], gap="large")
@@ -36,14 +71,15 @@ with left:
         st.multiselect,
         "Estimates",
         "estimators",
-        list(simulation.estimators),
+        [name for name in simulation.estimators if name in estimators.names()],
         lambda chosen: update(estimators=tuple(chosen)),
         options=estimators.names(),
-        format_func=lambda n: estimators.ESTIMATORS[n].title,
+        format_func=lambda n: estimators.spec(n).title,
         wrap=True,
     )
-    for name in simulation.estimators:
-        st.caption(f"{estimators.ESTIMATORS[name].title}: {estimators.ESTIMATORS[name].meaning}.")
+    with st.expander("What these estimates are"):
+        for name in simulation.estimators:
+            st.markdown(f"**{estimators.spec(name).title}**: {estimators.spec(name).meaning}.")
     control(
         st.number_input,
         "Trials",
@@ -73,15 +109,27 @@ with left:
         except ValueError as error:
             reasons.append(f"{mechanisms.spec(name).title}: {error}")
     for reason in reasons:
-        st.warning(reason)
+        st.warning(plain(reason))
     if waiting_for := state.unfitted(names):
         titles = " and ".join(mechanisms.spec(name).title for name in waiting_for)
         st.info(f"{titles}: not fitted to this design yet.")
         st.page_link("pages/compare.py", label="Fit it on the Compare page", icon=":material/bar_chart:")
+    pairs = say_left_out()
     key = work.simulation_key(state, usable)
     job, done = jobs().find(state.id, key), state.results.get(key)
+    running = job is not None and job.active
     cut_short = job is not None and job.state == "cancelled"
-    if job is not None and job.active:
+    if pairs and not running and done is None and any(estimators.spec(e).from_reports for e in simulation.estimators):
+        seconds = state.results.get(work.timing_key(state, usable))
+        timing = work.start_timing(state, usable) if seconds is None else None
+        if timing is not None and timing.active:
+            live_timing()
+        elif seconds is not None:
+            st.caption(
+                f"{simulation.trials:,} trial{'s take' if simulation.trials > 1 else ' takes'} about "
+                f"{wording.duration(seconds * simulation.trials)} here, judging from one. You can cancel and keep the trials done."
+            )
+    if running:
         st.button("Cancel and keep these trials", on_click=job.cancel, key="cancel", icon=":material/stop_circle:")
     else:
         st.button(
@@ -90,26 +138,12 @@ with left:
             key="run",
             on_click=work.start_simulation,
             args=(state, usable),
-            disabled=not usable or not simulation.estimators or (done is not None and not cut_short),
+            disabled=not pairs or (done is not None and not cut_short),
             icon=":material/play_arrow:",
         )
 
-
-@st.fragment(run_every=0.5)
-def live() -> None:
-    if not job.active:
-        st.rerun()
-    if job.progress is None:
-        st.info(waiting(job.state, jobs().waiting_before(job)))
-        return
-    name, trial, total, fraction = job.progress
-    st.progress(
-        fraction, text=f"{mechanisms.spec(name).title}: trial {trial:,} of {total:,}, {wording.duration(job.seconds)}"
-    )
-
-
 with right:
-    if job is not None and job.active:
+    if running:
         live()
         st.stop()
     if job is not None and job.state == "failed":
@@ -121,35 +155,19 @@ with right:
             f"Nothing has been simulated for this design yet. Press Run to draw {simulation.trials:,} collections from {whom}."
         )
         st.stop()
-    answers, errors = done
-    first = errors.iloc[0]
-    trials, p = int(first["trials"]), design.workload.num_queries
-    pair = f"{mechanisms.spec(first['mechanism']).title}, {estimators.ESTIMATORS[first['estimator']].short}"
-    widest = answers.loc[answers["deviation"].idxmax()] if trials > 1 else None
-    sentence = (
-        f"Points are means over {trials:,} trials; bars show one standard deviation of a single trial, so about one collection in "
-        "three lands outside them. "
-        if trials > 1
-        else "Points are the answers of a single trial; more trials show how far they spread. "
-    )
-    if widest is not None:
-        among = f" of the {answers['query'].nunique():,} queries shown" if answers["query"].nunique() < p else ""
-        sentence += f"The widest{among} is **{plain(widest['label'])}** with {wording.error(widest['deviation'])}."
-    frame.chart(lambda look: charts.answers(answers, look), sentence, "simulated-answers", answers)
-    words = f"{pair}: a typical query was off by {wording.error(first['observed'])} of all users"
-    if first["predicted"] == first["predicted"]:
-        words += f"; the exact prediction is {wording.error(first['predicted'])}"
-    both = errors[errors["mechanism"] == first["mechanism"]].set_index("estimator")["observed"]
-    if {"unbiased", "wnnls"} <= set(both.index) and both["unbiased"] > 0:
-        words += f". Non-negative estimates cut the error by {wording.share(1 - both['wnnls'] / both['unbiased'])}, at the price of bias"
-    frame.chart(lambda look: charts.errors(errors, look), words + ".", "simulated-errors", errors)
+    outcome_tabs.show(state, done)
     st.caption(
-        f"Seed {simulation.seed}, {trials:,} trial{'s' if trials > 1 else ''} of {people(design.users)}. Observed errors carry ± 2 standard errors "
-        "of the simulation; predictions exist for unbiased estimates only."
+        f"Seed {simulation.seed}, {done.trials:,} trial{'s' if done.trials > 1 else ''} of {people(design.users)}. Bars are ± 2 "
+        "standard errors, the uncertainty that this number of trials leaves; exact predictions exist for unbiased estimates only."
     )
     frame.how_computed(
         "Each trial draws the tally of all reports exactly, type by type, never user by user: its distribution is the one real reports "
-        "would have. **Unbiased**: x̂ = R y, with the optimal reconstruction R (McKenna et al. 2020, Theorem 3.10). **WNNLS**: the "
-        "x ≥ 0 closest to x̂ in (x − x̂)' G (x − x̂) (same paper, Appendix A), solved exactly by active sets. **Observed error**: the root of the "
-        "mean squared error over queries and trials; its standard error by the delta method."
+        "would have. All estimates see the same reports. **Unbiased**: x̂ = R y, with the optimal reconstruction R (McKenna et al. 2020, "
+        "Theorem 3.10). **WNNLS**: the x ≥ 0 closest to x̂ in (x − x̂)' G (x − x̂) (same paper, Appendix A), solved exactly. "
+        "**Norm-Sub**: the closest x ≥ 0 that sums to the number of users (Wang et al. 2020). **Observed error**: the root of the mean "
+        "squared error over queries and trials; its standard error by the delta method. **Value error**: distance of the private "
+        "quantile from the true one; **quantile error**: how far the share asked for is from the shares of users below and up to the "
+        "private quantile (Cormode et al. 2019, Section 4.7); private quantiles are found by bisection on the private running totals. "
+        "**Intervals**: 1.96 standard errors from the exact covariance at the estimated population, or the central 95 % of draws from "
+        "the posterior distribution."
     )

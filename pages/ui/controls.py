@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from ldp_core import mechanisms, wording
 from pages.ui.state import Session, session
 from pages.ui.text import plain
 
@@ -51,3 +52,46 @@ def whole_number(text: str, what: str, low: int, high: int) -> int:
             f"Please give {what} as a whole number from {low:,} to {high:,}; {text.strip()[:30]!r} is not one."
         )
     return int(cleaned)
+
+
+def compared_control(state: Session) -> None:
+    """Which mechanisms are compared, on every page that does."""
+    c = state.configuration
+    control(
+        st.multiselect,
+        "Mechanisms",
+        "compared",
+        [n for n in c.compared if n in mechanisms.names()],
+        lambda chosen: state.change(compared=tuple(chosen)),
+        options=mechanisms.names(),
+        format_func=lambda n: mechanisms.spec(n).title,
+        wrap=True,
+    )
+
+
+def target_control(state: Session) -> None:
+    """The error aimed at, in percentage points."""
+    alpha = state.configuration.target_alpha
+    control(
+        st.text_input,
+        "Target error (± percentage points of all users)",
+        "target-error",
+        wording.significant(100 * alpha**0.5, 6),
+        lambda text: state.change(target_alpha=_alpha(text)),
+        help="The standard error of a typical query you can live with. Users needed are for this error.",
+    )
+    st.caption(f"Mean squared error of a share alpha = {wording.significant(alpha, 4)} (the papers' default is 0.01).")
+
+
+def _alpha(text: str) -> float:
+    """The mean squared error of a share whose root was typed in percentage points. ValueError with a sentence."""
+    try:
+        points = float(text.strip().removesuffix("%").strip())
+    except ValueError:
+        raise ValueError(
+            f"Please give the target error in percentage points, such as 10 or 2.5; {text.strip()[:30]!r} is not a number."
+        ) from None
+    if not 0.01 <= points <= 100:
+        raise ValueError("The target error must be from 0.01 to 100 percentage points; 1 to 10 is common.")
+    # Ten percentage points must give alpha = 0.01 exactly, not 0.010000000000000002.
+    return round((points / 100) ** 2, 15)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 import pandas as pd
 
@@ -11,6 +12,24 @@ from ldp_core import deploy, estimators, mechanisms
 from ldp_core.deploy import Configuration
 from ldp_core.domain import check_size
 from pages.ui.state import Session, catalogue, sample_table
+
+LINK = "design"
+"""The query parameter that carries a design."""
+
+
+def address(state: Session, here: str) -> str:
+    """The address that opens the current design, on the server that shows the page at ``here``. ValueError if too long."""
+    parts = urlsplit(here)
+    root = parts.path.rsplit("/", 1)[0] + "/"
+    return urlunsplit((parts.scheme, parts.netloc, root, f"{LINK}={deploy.to_link(state.configuration)}", ""))
+
+
+def open_link(state: Session, text: str) -> None:
+    """The design of a link becomes that of the session; a link that cannot be used leaves a sentence."""
+    try:
+        load(state, deploy.from_link(text).to_json())
+    except ValueError as error:
+        state.notices = [("error", f"The link could not be opened. {error}")]
 
 
 def load(state: Session, content: bytes) -> None:
@@ -31,7 +50,9 @@ def load(state: Session, content: bytes) -> None:
     name = configuration.mechanism.name
     if bundle.strategy is not None and mechanisms.spec(name).fitted:
         parameters = _recorded_parameters(bundle.outcome)
-        mechanism = mechanisms.optimized.from_strategy(name, bundle.strategy, configuration.epsilon_value, parameters)
+        mechanism = mechanisms.optimized.from_strategy(
+            name, bundle.strategy, configuration.epsilon_value, parameters, bundle.prior
+        )
         state.keep_fitted(state.fitted_key(name), mechanism, ())
     elif mechanisms.spec(name).fitted and state.design() is not None:
         state.view["offer_optimise"] = state.fitted_key(name)
@@ -85,12 +106,13 @@ def export(state: Session) -> bytes:
             "mechanism": {"name": name, "parameters": mechanism.parameters, "explanation": mechanism.explain()},
             "expected_errors": asdict(state.summary(name)),
             "expected_errors_refer_to": design.population,
-            "users_no_mechanism_can_do_without": state.bounds(),
+            "users_no_mechanism_can_do_without": {case: state.bounds(case) for case in state.cases()},
+            "users_needed": {case: state.users_needed(name, case) for case in state.cases()},
             "audit": asdict(mechanism.audit()),
             "guarantee": deploy.guarantee(c, mechanism.audit()),
         }
-    # Only what was fitted needs its numbers; every other mechanism is its parameters.
     # Fitted probabilities cannot be rebuilt from parameters alone; other mechanisms can.
     explicit = isinstance(mechanism, mechanisms.ExplicitMechanism) and mechanisms.spec(name).fitted
-    strategy = mechanism.strategy if explicit else None
-    return deploy.export(c, outcome, strategy)
+    if not explicit:
+        return deploy.export(c, outcome)
+    return deploy.export(c, outcome, mechanism.strategy, mechanism.prior)

@@ -29,7 +29,9 @@ def open_page(title: str, purpose: str) -> Session:
     st.title(title)
     st.markdown(purpose)
     if title != state.page:
-        state.page, state.notices = title, []
+        if state.page:  # what a link had to say is for the first page
+            state.notices = []
+        state.page = title
     # Shown again on every run: one ends whenever background work does, before anybody has read.
     for kind, text in state.notices:
         getattr(st, kind)(plain(text))

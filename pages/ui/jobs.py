@@ -15,7 +15,7 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime import exists, get_instance
 
-WORKERS = 2
+WORKERS = 4  # fits and the proofs beside them come in pairs
 ABANDONED_AFTER = 60.0  # seconds without a living session
 KEPT_FINISHED = 16
 

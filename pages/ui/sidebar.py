@@ -1,4 +1,4 @@
-"""The sidebar: the current design in five lines, each a link with its mark, and sample, load, save, undo below."""
+"""The sidebar: the current design in five lines, each a link with its mark, and sample, load, share, save, undo, redo below."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ldp_core import deploy, mechanisms, wording
 from pages.ui import exchange
 from pages.ui.jobs import jobs
 from pages.ui.state import Design, Session, catalogue
-from pages.ui.text import gap_in_words, people, plain
+from pages.ui.text import case_title, gap_in_words, people, plain
 
 SET, UNSET, STALE, RUNNING = (
     ":material/check_circle:",
@@ -76,18 +76,20 @@ def _mechanism(state: Session, design: Design | None) -> None:
         return
     running = any(job.key == state.fitted_key(name) for job in jobs().active(state.id))
     try:
-        summary, gap = state.summary(name), state.gap(name)
+        needed, gap, case = state.users_needed(name, state.aim(name)), state.gap(name), state.aim(name)
     except ValueError as error:
         _line("pages/design.py", STALE, "Mechanism", f"{title}: {error}")
         _line("pages/compare.py", UNSET, "Gap to the best: unknown", "Choose another mechanism")
         return
-    if summary is None:
+    if needed is None:
         mark, detail = (RUNNING, "optimising") if running else (STALE, "not optimised for this design yet")
         _line("pages/design.py", mark, "Mechanism", f"{title}: {detail}")
         _line("pages/compare.py", mark, "Gap to the best: unknown", "Follows once it is optimised")
         return
     error = wording.error(state.configuration.target_alpha**0.5)
-    _line("pages/design.py", SET, "Mechanism", f"{title}: {wording.users(summary.users_needed)} needed for {error}")
+    _line(
+        "pages/design.py", SET, "Mechanism", f"{title}: {wording.users(needed)} needed for {error}, {case_title(case)}"
+    )
     if math.isinf(gap):
         _line("pages/compare.py", SET, "Gap to the best: unknown", "At this epsilon the lower bounds say nothing")
         return
@@ -95,7 +97,7 @@ def _mechanism(state: Session, design: Design | None) -> None:
         "pages/compare.py",
         SET,
         f"Gap to the best: at most {gap_in_words(gap)}",
-        "More users, on average, than the best lower bound allows",
+        f"More users than the best lower bound allows, {case_title(case)}",
     )
 
 
@@ -118,8 +120,9 @@ def _actions(state: Session) -> None:
             st.session_state["loads"] += 1
             _guarded(state, exchange.load, state, uploaded.getvalue())
             st.rerun()
-    left, right = st.columns(2)
-    left.download_button(
+    with st.popover("Share a link", icon=":material/link:", width="stretch"):
+        _link(state)
+    st.download_button(
         "Save",
         data=state.configuration.to_json,
         file_name="configuration.json",
@@ -130,7 +133,8 @@ def _actions(state: Session) -> None:
         key="save",
         help="The choices you made, as a small file. The Export page adds results and the strategy.",
     )
-    right.button(
+    left, right = st.columns(2)
+    left.button(
         "Undo",
         icon=":material/undo:",
         width="stretch",
@@ -138,6 +142,30 @@ def _actions(state: Session) -> None:
         on_click=state.undo,
         key="undo",
         help="Back to the design before the last change.",
+    )
+    right.button(
+        "Redo",
+        icon=":material/redo:",
+        width="stretch",
+        disabled=not state.future,
+        on_click=state.redo,
+        key="redo",
+        help="Forward again to what was undone.",
+    )
+
+
+def _link(state: Session) -> None:
+    """The address that opens this design elsewhere."""
+    try:
+        address = exchange.address(state, st.context.url or "")
+    except ValueError as error:
+        st.info(plain(str(error)))
+        return
+    st.code(address, language=None, wrap_lines=True, height=120)
+    revealed = deploy.observed_parts(state.configuration)
+    st.caption(
+        "Opens this design on this server, with every choice but not the data."
+        + (f" It tells of the data: {plain(' '.join(revealed))}" if revealed else "")
     )
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import uuid
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -20,7 +19,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from ldp_core import analysis, bounds, deploy, frames, mechanisms, tables, workloads
+from ldp_core import deploy, mechanisms, tables, workloads
 from ldp_core.deploy import (
     Configuration,
     DeclaredData,
@@ -34,6 +33,7 @@ from ldp_core.deploy import (
 from ldp_core.deploy.resolve import resolve_domain
 from ldp_core.domain import Domain
 from ldp_core.mechanisms.additive import VectorMechanism
+from pages.ui.figures import AIMED, Figures
 from pages.ui.results import Results
 
 SAMPLES = Path(__file__).parents[2] / "sample_data"
@@ -80,7 +80,7 @@ class Upload:
 
 
 @dataclass
-class Session:
+class Session(Figures):
     id: str
     configuration: Configuration = field(default_factory=Configuration)
     table: pd.DataFrame | None = None
@@ -96,6 +96,8 @@ class Session:
     page: str = ""
     """Title of the page on screen."""
     past: list[tuple[Configuration, pd.DataFrame | None, str]] = field(default_factory=list)
+    future: list[tuple[Configuration, pd.DataFrame | None, str]] = field(default_factory=list)
+    """What was undone, next step last."""
     results: Results = field(default_factory=Results)
     upload: Upload | None = None
 
@@ -111,13 +113,22 @@ class Session:
             return
         self.notices = []
         self.past = [*self.past[-KEPT_STEPS:], (self.configuration, self.table, self.table_id)]
+        self.future = []
         self.configuration, self.table, self.table_id = configuration, table, table_id
         self.invalid.clear()
 
     def undo(self) -> None:
         """Back to the design before the last change, with the data it had."""
-        if self.past:
-            self.configuration, self.table, self.table_id = self.past.pop()
+        self._step(self.past, self.future)
+
+    def redo(self) -> None:
+        """Forward again to the design that was undone last."""
+        self._step(self.future, self.past)
+
+    def _step(self, source: list, target: list) -> None:
+        if source:
+            target.append((self.configuration, self.table, self.table_id))
+            self.configuration, self.table, self.table_id = source.pop()
             self.draft, self.notices = None, []
             self.invalid.clear()
             self.view.pop("source", None)
@@ -274,7 +285,11 @@ class Session:
         """Digest of everything the fit of a mechanism depends on."""
         c = self.configuration
         inputs = [name, c.workload and c.workload.model_dump(), c.domain and c.domain.size, c.epsilon_value]
-        return "fitted:" + json.dumps([inputs, c.optimizer.model_dump()], default=str)
+        settings = c.optimizer.model_dump(include={"seed", "max_rounds", "rows", "time_limit"})
+        if name == AIMED and self.design() is not None and self.aim(name) != "worst_case":
+            prior = self.cases()[self.aim(name)].prior
+            settings["aim"] = [self.aim(name), hashlib.sha256(prior.tobytes()).hexdigest()]
+        return "fitted:" + json.dumps([inputs, settings], default=str)
 
     def keep_fitted(self, key: str, mechanism: mechanisms.Mechanism, history: tuple[tuple[float, float], ...]) -> None:
         """Remember a finished fit; ``history`` holds (seconds, best objective), empty where it is not known."""
@@ -320,39 +335,6 @@ class Session:
             name, n=design.domain.size, epsilon=design.epsilon, workload=workload, **parameters
         )
         return self.cached(key, build, _weight)
-
-    def summary(self, name: str) -> analysis.Summary | None:
-        """Exact costs of the named mechanism in the current design; None while it is not available."""
-        mechanism, design = self.mechanism(name), self.design()
-        if mechanism is None:
-            return None
-        alpha = self.configuration.target_alpha
-        key = ("summary", mechanism.digest, design.workload.spec, alpha, hashlib.sha256(design.counts).hexdigest())
-        return self.cached(key, lambda: analysis.summarise(mechanism, design.workload, design.counts, alpha))
-
-    def summary_or_none(self, name: str) -> analysis.Summary | None:
-        """The summary of the named mechanism, None when it cannot be had for whatever reason."""
-        try:
-            return self.summary(name)
-        except ValueError:
-            return None
-
-    def bounds(self) -> dict[str, float]:
-        """Lower bounds on users needed in the current design, by name."""
-        design, alpha = self.design(), self.configuration.target_alpha
-        key = ("bounds", design.workload.spec, design.epsilon, alpha)
-        return self.cached(key, lambda: frames.users_bounds(design.workload, design.epsilon, alpha))
-
-    def gap(self, name: str) -> float | None:
-        """How many more users (as a share) the mechanism needs than the best bound allows, on average over the types."""
-        summary, design = self.summary(name), self.design()
-        if summary is None:
-            return None
-        if self.mechanism(name).delta > 0:
-            return math.inf  # the bounds speak of pure epsilon-LDP
-        key = ("bound", design.workload.spec, design.epsilon)
-        bound = self.cached(key, lambda: bounds.centred_svd(design.workload, design.epsilon))
-        return frames.gap(summary.objective, bound, design.workload)
 
 
 def _weight(mechanism: mechanisms.Mechanism) -> int:

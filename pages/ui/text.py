@@ -26,3 +26,21 @@ def gap_in_words(gap: float) -> str:
 def waiting(job_state: str, before: int) -> str:
     """What a job without progress yet is doing."""
     return f"Waiting for a free place: {before} before this one." if job_state == "queued" else "Starting."
+
+
+CASES = {
+    "worst_case": ("worst case", "whatever values people have"),
+    "average": ("average over the types", "with all types equally common"),
+    "people": ("your people", "for people spread over the types like yours"),
+    "histogram": ("your histogram", "for people spread like your histogram"),
+}
+
+
+def case_title(case: str) -> str:
+    """Whose error counts, in two or three words."""
+    return CASES[case][0]
+
+
+def case_meaning(case: str) -> str:
+    """Whose error counts, to follow a number of users."""
+    return CASES[case][1]

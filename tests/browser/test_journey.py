@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 PAGES = ["Data", "Workload", "Design", "Compare", "Simulate", "Export", "Guide"]
-NEEDED = "Users needed, worst case"
+NEEDED = "Users needed"
 
 
 def test_from_a_sample_to_an_exported_design_and_back(visit, tmp_path):
@@ -26,7 +26,13 @@ def test_from_a_sample_to_an_exported_design_and_back(visit, tmp_path):
     visitor.entry("epsilon-text").fill("1")
     visitor.entry("epsilon-text").press("Enter")
     visitor.button("optimise").click()
-    expect(page.locator(".st-key-chart-strategy .js-plotly-plot")).to_be_visible()  # live progress comes and goes
+    expect(page.get_by_text("Gap to the best, at most")).to_be_visible()  # the gap closes while the search goes on
+    visitor.button("cancel").click()
+    expect(page.locator(".st-key-chart-patterns .js-plotly-plot")).to_be_visible()
+    expect(page.locator(".st-key-chart-closing-gap .js-plotly-plot")).to_be_visible()
+    expect(page.get_by_text("of the best possible")).to_be_visible()
+    visitor.button("check-proof").click()
+    expect(page.get_by_text("the bound holds")).to_be_visible()
     expect(page.get_by_text("audited epsilon 1,")).to_be_visible()
     needed = visitor.metric(NEEDED)
     assert int(needed.replace(",", "")) > 0
@@ -37,9 +43,18 @@ def test_from_a_sample_to_an_exported_design_and_back(visit, tmp_path):
     page.get_by_role("tab", name="Error of each query").click()
     expect(page.locator(".st-key-chart-query-errors .js-plotly-plot")).to_be_visible()
 
+    page.get_by_role("tab", name="Patterns").click()
+    expect(page.locator(".st-key-chart-patterns-optimized .js-plotly-plot")).to_be_visible()
+
+    visitor.go("Plan")
+    expect(page.get_by_text("Optimized (column generation) needs")).to_be_visible()
+    page.get_by_role("tab", name="Recommendation").click()
+    visitor.button("recommend").click()
+    expect(page.get_by_text("Take Optimized (column generation)")).to_be_visible()
+
     visitor.go("Simulate")
     visitor.button("run").click()
-    expect(page.locator(".st-key-chart-simulated-answers .js-plotly-plot")).to_be_visible()
+    expect(page.locator(".st-key-chart-simulated-errors .js-plotly-plot")).to_be_visible()
     expect(page.get_by_text("the exact prediction is")).to_be_visible()
 
     visitor.go("Export")
@@ -55,7 +70,7 @@ def test_from_a_sample_to_an_exported_design_and_back(visit, tmp_path):
     other = visit()
     other.load(design, "The design was loaded.")
     other.go("Design")
-    expect(other.page.locator(".st-key-chart-strategy .js-plotly-plot")).to_be_visible()
+    expect(other.page.locator(".st-key-chart-patterns .js-plotly-plot")).to_be_visible()
     assert other.metric(NEEDED) == needed
 
 
@@ -85,7 +100,9 @@ def test_charts_follow_dark(visit):
 
 
 def test_the_primary_button_is_reached_by_keyboard(visit):
-    page = visit().page
+    visitor = visit()
+    page = visitor.page
+    visitor.settle()
     for _ in range(60):
         page.keyboard.press("Tab")
         if page.evaluate("() => document.activeElement.closest('.st-key-begin') !== null"):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ldp_core import analysis, mechanisms, workloads
+from ldp_core import analysis, mechanisms, wording, workloads
 
 CLOSED = ["randomized_response", "subset_selection", "hadamard", "hierarchical"]
 TITLES = {mechanisms.spec(name).title: name for name in mechanisms.names()}
@@ -39,7 +39,7 @@ def test_errors_halve_and_users_quadruple_with_the_target(compared):
     after = figures(compared)
     assert after["users_needed"].to_numpy() == pytest.approx(4 * before["users_needed"].to_numpy(), rel=5e-3)
     assert np.array_equal(after["standard_error_worst"], before["standard_error_worst"])
-    assert "± 5 percentage points in the worst case" in compared.words
+    assert "± 5 percentage points, whatever values people have" in compared.words
 
 
 @pytest.mark.parametrize("entry", ["", "0", "-1", "abc", "nan", "inf", "101", "1,5"])
@@ -72,9 +72,15 @@ def test_every_mechanism_can_be_compared_or_says_why_not(compared):
 
 
 def test_tabs_show_users_errors_and_the_way_to_a_sweep(compared):
-    assert [tab.label for tab in compared.at.tabs] == ["Users needed", "Error of each query", "Over epsilon"]
-    assert len(compared.charts) == 2
-    assert compared.has("button", "sweep")
+    assert [tab.label for tab in compared.at.tabs] == [
+        "Users needed",
+        "Patterns",
+        "Error of each query",
+        "Over epsilon",
+        "Over domain size",
+    ]
+    assert len(compared.charts) == 2 + 3  # the strategies of three of the four can be written out
+    assert compared.has("button", "sweep-epsilon")
     design, best = compared.session.design(), figures(compared).index[0]
     mechanism = mechanisms.create(TITLES[best], n=25, epsilon=1.0)
     errors = analysis.standard_errors(mechanism, design.workload, design.counts)
@@ -90,9 +96,30 @@ def test_hardest_of_a_selection_is_called_that(app):
 def test_the_optimised_mechanism_joins_and_wins(app):
     app.declare(bins=8).go("workload").enter("radio", "workload-kind", "prefix").go("compare")
     app.press("optimise").finish()
-    assert figures(app).index[0] == "Optimized (projected gradient)"
+    assert figures(app).index[0] == "Optimized (column generation)"
     assert not app.has("button", "optimise")
     assert (figures(app)["gap"].dropna() >= -1e-9).all()
+
+
+def test_bounds_and_gaps_are_of_the_case_chosen(app):
+    app.declare(bins=8, users=500).go("workload").enter("radio", "workload-kind", "prefix")
+    app.session.change(population=app.configuration.population.model_copy(update={"shape": "zipf"}))
+    app.go("compare").finish()
+    workload, session = workloads.prefix(8), app.session
+    for case in ("worst_case", "average", "people"):
+        app.enter("selectbox", "case", case)
+        assert session.certificate(case).certificate.verify()
+        limits = session.bounds(case)
+        for title, row in figures(app).iterrows():
+            mechanism = mechanisms.create(TITLES[title], n=8, epsilon=1.0)
+            profile = mechanism.variance_profile(workload)
+            shares = session.design().counts / 500
+            variance = {"worst_case": profile.max(), "average": profile.mean(), "people": shares @ profile}[case]
+            assert row["users_needed"] == np.ceil(variance / (8 * 0.01) - 1e-9)
+            assert row["gap"] == pytest.approx(100 * (variance / (8 * 0.01) / max(limits.values()) - 1))
+            assert row["gap"] >= 0
+        assert f"can need fewer than {wording.at_least(limits['certificate'], 4)}" in app.words
+        assert "certificate, which re-checks itself" in app.words
 
 
 def test_equal_mechanisms_share_the_first_place(app):
@@ -110,32 +137,57 @@ def test_few_users_are_told_from_many(app):
 
 
 def test_bound_of_nobody_is_no_bound(app):
-    app.declare().go("design").enter("text_input", "epsilon-text", "5").go("compare")
-    assert app.session.bounds()["centred_svd"] == 0
+    app.declare().go("design").enter("text_input", "epsilon-text", "20").go("compare").finish()
+    assert max(app.session.bounds().values()) < 1e-6
     assert "the lower bounds say nothing here" in app.words
     assert figures(app)["gap"].isna().all()
 
 
+def test_the_certificate_speaks_where_the_closed_forms_are_silent(app):
+    app.declare().go("design").enter("text_input", "epsilon-text", "5").go("compare").finish()
+    limits = app.session.bounds()
+    assert limits["centred_svd"] == 0 < limits["certificate"]
+    assert (figures(app)["gap"] >= 0).all()
+
+
 def test_sweep_agrees_with_the_table_and_is_kept(app):
     app.declare(bins=8).go("compare").enter("multiselect", "compared", CLOSED)
-    app.press("sweep").finish()
-    assert not app.has("button", "sweep")
-    assert len(app.charts) == 3
+    app.press("sweep-epsilon").finish()
+    assert not app.has("button", "sweep-epsilon")
+    assert len(app.charts) == 7
     table = figures(app)
-    curves = {trace["name"]: trace for trace in app.charts[2]["data"]}
+    curves = {trace["name"]: trace for trace in app.charts[-1]["data"]}
     for title, row in table.iterrows():
         at_one = list(curves[title]["x"]).index(1.0)
         assert np.ceil(curves[title]["y"][at_one]) == row["users_needed"]
         assert list(curves[title]["y"]) == sorted(curves[title]["y"], reverse=True)  # less privacy, fewer users
     assert "Fewest users: " in app.words
     app.go("design").enter("text_input", "epsilon-text", "2").go("compare")
-    assert not app.has("button", "sweep")  # a sweep does not depend on the epsilon chosen
+    assert not app.has("button", "sweep-epsilon")  # a sweep does not depend on the epsilon chosen
     app.enter("text_input", "target-error", "5")
-    assert app.has("button", "sweep")
+    assert app.has("button", "sweep-epsilon")
+
+
+def test_sweep_over_the_domain_size(app):
+    app.declare(bins=8).go("workload").enter("radio", "workload-kind", "prefix").go("compare")
+    app.enter("multiselect", "compared", ["subset_selection", "fourier"]).press("sweep-size").finish()
+    curves = {trace["name"]: trace for trace in app.charts[-1]["data"]}
+    curve = curves["Subset selection"]
+    assert list(curve["x"]) == [8, 16, 32, 64, 128, 256, 512, 1024]
+    mechanism = mechanisms.create("subset_selection", n=64, epsilon=1.0)
+    assert curve["y"][3] == pytest.approx(analysis.sample_complexity(mechanism, workloads.prefix(64)))
+    assert {"SVD bound", "centred SVD bound", "certificate"} <= set(curves)
+
+
+def test_an_unreachable_cluster_is_a_sentence(app):
+    app.declare(bins=8).go("compare").enter("text_input", "scheduler-epsilon", "tcp://127.0.0.1:9")
+    app.press("sweep-epsilon").finish()
+    assert "No Dask scheduler answers at tcp://127.0.0.1:9" in app.errors[0]
+    assert app.has("button", "sweep-epsilon")
 
 
 def test_a_cancelled_sweep_keeps_its_points_and_can_start_again(app):
     app.declare(bins=256).go("workload").enter("radio", "workload-kind", "prefix").go("compare")
-    app.enter("multiselect", "compared", ["optimized_gradient", "hadamard"]).press("sweep")
-    app.press("cancel-sweep").finish()
-    assert app.has("button", "sweep")
+    app.enter("multiselect", "compared", ["optimized_gradient", "hadamard"]).press("sweep-epsilon")
+    app.press("cancel-epsilon").finish()
+    assert app.has("button", "sweep-epsilon")

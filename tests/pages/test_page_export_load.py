@@ -3,12 +3,16 @@
 import io
 import json
 import zipfile
+from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
-from ldp_core import mechanisms
+from ldp_core import deploy, mechanisms
 from ldp_core.deploy.configuration import Optimizer
 from pages.ui import exchange
+
+APP = Path(__file__).parents[2] / "app.py"
 
 
 def document(app):
@@ -47,6 +51,7 @@ def test_a_zip_restores_the_screen_in_another_session(fitted, another):
     other = another().load(zipped)
     assert "The design was loaded." in other.words
     assert other.configuration == fitted.configuration
+    other.go("design").finish()  # the proofs are made again
     assert figures(other) == figures(fitted)
     assert not other.has("button", "optimise")
     assert exported(other) == zipped
@@ -234,3 +239,40 @@ def test_what_a_load_has_to_say_stays_until_the_next_action(ages):
     assert not ages.errors
     ages.load(b"{").go("guide")
     assert not ages.errors
+
+
+def test_a_link_carries_everything_but_the_data(ages):
+    ages.go("design").enter("text_input", "epsilon-text", "0.7")
+    link = deploy.to_link(ages.configuration)
+    at = AppTest.from_file(APP, default_timeout=60)
+    at.query_params["design"] = link
+    at.run()
+    assert not at.exception
+    assert at.session_state["session"].configuration == ages.configuration
+    assert "design" not in at.query_params
+    assert any("The design was loaded" in element.value for element in at.success)
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda link: link[:-9], lambda link: "x" + link, lambda link: "", lambda link: link + "$"]
+)
+def test_a_damaged_link_is_a_sentence(ages, damage):
+    at = AppTest.from_file(APP, default_timeout=60)
+    at.query_params["design"] = damage(deploy.to_link(ages.configuration))
+    at.run()
+    assert not at.exception
+    assert any("The link could not be opened" in element.value for element in at.error)
+    assert at.session_state["session"].configuration.domain is None
+
+
+def test_redo_takes_back_an_undo_until_something_else_changes(ages):
+    ages.go("design").enter("text_input", "epsilon-text", "2").enter("text_input", "epsilon-text", "3")
+    ages.press("undo").press("undo").press("redo")
+    assert ages.configuration.epsilon == "2"
+    ages.press("redo")
+    assert ages.configuration.epsilon == "3"
+    assert ages.at.button(key="redo").disabled
+    ages.press("undo").enter("text_input", "epsilon-text", "1.5")
+    assert ages.at.button(key="redo").disabled
+    ages.press("undo")
+    assert ages.configuration.epsilon == "2"

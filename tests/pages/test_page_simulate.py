@@ -4,6 +4,11 @@ import numpy as np
 import pytest
 
 from ldp_core.estimators import ESTIMATORS
+from ldp_core.mechanisms import create
+from ldp_core.outcomes import RELEASES
+from ldp_core.workloads import prefix
+
+TABS = ["Errors", "By query", "Distribution", "Possible releases", "Intervals", "Predicted"]
 
 
 @pytest.fixture
@@ -12,38 +17,62 @@ def ready(ages):
     return ages.go("design").enter("selectbox", "mechanism", "subset_selection").go("simulate")
 
 
-def means(app):
-    return [trace["y"] for trace in app.charts[0]["data"]]
+def shown(app, name):
+    """The traces of the chart ``name``."""
+    keys = [element.proto.id for element in app.at.get("plotly_chart")]
+    (place,) = [i for i, key in enumerate(keys) if key.endswith(f"-chart-simulated-{name}")]
+    return app.charts[place]["data"]
 
 
 def observed(app):
-    errors = app.charts[1]["data"][0]
+    errors = shown(app, "errors")[0]
     return dict(zip(errors["y"], np.array(errors["x"], dtype=float), strict=True))
 
 
-def test_run_shows_both_estimates_against_the_truth(ready):
+def published(app):
+    return [trace["y"] for trace in shown(app, "releases")]
+
+
+def test_run_shows_every_view_of_the_same_collections(ready):
     assert "Press Run to draw 20 collections from these people" in ready.at.info[0].value
     ready.press("run").finish()
-    truth, unbiased, non_negative = means(ready)
-    assert truth[-1] == pytest.approx(100)  # the last prefix is everybody
-    assert len(unbiased) == len(non_negative) == 25
+    assert [tab.label for tab in ready.at.tabs] == TABS
     assert ready.at.button(key="run").disabled
     found = observed(ready)
     predicted = 100 * ready.session.summary("subset_selection").standard_error_on_data
-    assert found["Subset selection, unbiased"] == pytest.approx(predicted, rel=0.4)
-    assert found["Subset selection, non-negative"] <= found["Subset selection, unbiased"]
+    assert found["Unbiased"] == pytest.approx(predicted, rel=0.4)
+    assert found["Non-negative"] <= found["Unbiased"]
     assert "Seed 0, 20 trials of 3,000 users." in ready.words
+    truth, first = published(ready)[:2]
+    assert truth[-1] == pytest.approx(100)  # the last prefix is everybody
+    assert len(first) == 25
+    assert len(published(ready)) == 2 * RELEASES
+    low, _, private, true = (trace["y"] for trace in shown(ready, "distribution"))
+    assert private == pytest.approx(first)
+    assert true == pytest.approx(truth)
+    assert len(low) == 25
+    assert "confidence intervals of the first collection hold the truth" in ready.words
+    assert "the private median lies at" in ready.words
+    assert "the error of a query is largest for" in ready.words
+
+
+def test_every_chart_and_table_can_be_downloaded(ready):
+    ready.press("run").finish()
+    keys = {element.proto.id for element in ready.at.get("download_button")}
+    for name in ("errors", "groups", "distribution", "quantiles", "releases", "intervals", "predicted"):
+        for kind in ("csv", "html"):
+            assert any(key.endswith(f"-{kind}-simulated-{name}") for key in keys), (kind, name)
 
 
 def test_seed_reproduces_in_another_session(ready, another):
     ready.enter("text_input", "seed", "123,456").press("run").finish()
     other = another().sample().go("design").enter("selectbox", "mechanism", "subset_selection").go("simulate")
     other.enter("text_input", "seed", "123456").press("run").finish()
-    assert means(other) == means(ready)
+    assert published(other) == published(ready)
     other.enter("text_input", "seed", "7").press("run").finish()
-    assert means(other) != means(ready)
+    assert published(other) != published(ready)
     other.enter("text_input", "seed", "123456")  # found again without another run
-    assert means(other) == means(ready)
+    assert published(other) == published(ready)
 
 
 @pytest.mark.parametrize("entry", ["", "-1", "1.5", "abc", str(2**63)])
@@ -56,17 +85,45 @@ def test_refused_seeds(ready, entry):
 
 def test_one_trial_makes_no_claims_about_spread(ready):
     ready.enter("number_input", "trials", 1).press("run").finish()
-    assert "Points are the answers of a single trial" in ready.words
     assert "1 trial of 3,000 users" in ready.words
-    assert "one collection in three" not in ready.words
+    assert "A single trial says little" in ready.words
+    assert f"Run {RELEASES} trials or more" in ready.words
+    assert len(published(ready)) == 2
+    assert "nan" not in ready.words.lower()
 
 
-def test_one_estimator_and_several_mechanisms(ready):
-    ready.enter("multiselect", "estimators", ["wnnls"])
+def test_several_mechanisms_and_the_choice_between_them(ready):
+    ready.enter("multiselect", "estimators", ["wnnls", "norm_sub"])
     ready.enter("multiselect", "simulated", ["subset_selection", "randomized_response"]).press("run").finish()
-    assert len(means(ready)) == 3
+    assert len(observed(ready)) == 4
     assert "the exact prediction" not in ready.words  # there is none for biased estimates
     assert ESTIMATORS["wnnls"].meaning in ready.words
+    assert "Confidence intervals exist for unbiased estimates" in ready.words
+    assert "Exact predictions exist for unbiased estimates: choose one" in ready.words
+    before = published(ready)
+    ready.enter("selectbox", "pair-releases", ("randomized_response", "norm_sub"))
+    assert published(ready) != before
+    assert ready.at.selectbox(key="pair-distribution").value == ("randomized_response", "norm_sub")
+
+
+def test_an_estimate_that_does_not_suit_is_left_out_in_words(ready):
+    ready.enter("multiselect", "estimators", ["unbiased", "mle"])
+    assert "Maximum likelihood is left out for Subset selection" in ready.words
+    ready.press("run").finish()
+    assert list(observed(ready)) == ["Unbiased"]
+    ready.enter("multiselect", "estimators", ["mle"])
+    assert ready.at.button(key="run").disabled
+
+
+def test_slow_estimates_say_how_long_they_take(ready):
+    ready.enter("multiselect", "simulated", ["randomized_response"])
+    assert "judging from one" not in ready.words
+    ready.enter("multiselect", "estimators", ["unbiased", "posterior"]).enter("number_input", "trials", 2).finish()
+    assert "2 trials take about" in ready.words
+    ready.press("run").finish()
+    assert "judging from one" not in ready.words
+    ready.enter("selectbox", "pair-intervals", ("randomized_response", "posterior"))
+    assert "credible intervals of the first collection hold the truth" in ready.words
 
 
 def test_nothing_to_run_cannot_be_run(ready):
@@ -87,16 +144,34 @@ def test_a_mechanism_that_cannot_be_built_is_said_not_raised(ready):
     assert "power of two" in ready.words
     assert not ready.at.button(key="run").disabled
     ready.press("run").finish()
-    assert len(means(ready)) == 3
+    assert len(observed(ready)) == 2
+
+
+def test_marginals_are_shown_by_attributes_and_have_no_distribution(app):
+    app.declare(bins=8).go("workload").enter("radio", "workload-kind", "all_marginals")
+    app.go("design").enter("selectbox", "mechanism", "subset_selection").go("simulate").press("run").finish()
+    assert "needs types with an order" in app.words
+    groups = shown(app, "groups")[0]
+    assert len(groups["x"]) == 8  # sets of three yes-or-no attributes
+
+
+def test_predictions_are_the_exact_standard_errors(ready):
+    ready.press("run").finish()
+    points = shown(ready, "predicted")[1]
+    design = ready.session.design()
+    exact = create("subset_selection", design.domain.size, 1.0).query_variances(
+        prefix(design.domain.size), design.counts
+    )
+    assert points["x"] == pytest.approx(100 * np.sqrt(np.maximum(exact, 0)) / design.users, abs=1e-5)
 
 
 def test_results_belong_to_their_design(ready):
     ready.press("run").finish()
-    first = means(ready)
+    first = published(ready)
     ready.go("design").enter("text_input", "epsilon-text", "2").go("simulate")
     assert not ready.charts
     ready.go("design").enter("text_input", "epsilon-text", "1").go("simulate")
-    assert means(ready) == first
+    assert published(ready) == first
 
 
 def test_a_finished_result_survives_the_jobs_being_forgotten(ready, monkeypatch):

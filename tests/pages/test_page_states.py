@@ -88,7 +88,7 @@ def test_each_mechanism_shows_its_guarantee_or_says_why_not(ages, name):
         assert unsuitable in ages.errors[0]
         return
     mechanism = ages.session.mechanism(name)
-    assert "Users needed, worst case" in ages.words
+    assert "Users needed" in ages.words
     assert f"audited epsilon {mechanism.audit().epsilon:.6g}" in ages.words
 
 
@@ -100,7 +100,7 @@ def test_each_parameter_can_be_chosen(ages, name):
             ages.enter("selectbox", f"choice-{parameter}", value)
             assert ages.at.selectbox(key=f"choice-{parameter}").value == value
             assert ages.session.parameters_for(name).get(parameter, values[0]) == value
-            assert "Users needed, worst case" in ages.words
+            assert "Users needed" in ages.words
 
 
 def test_start_shows_a_demonstration_and_hands_it_over(app):

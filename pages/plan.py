@@ -1,0 +1,268 @@
+"""Two of epsilon, the number of users and the error fix the third; and which mechanism to take."""
+
+import numpy as np
+import streamlit as st
+
+from ldp_core import charts, mechanisms, planning, sweep, wording
+from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
+from pages.ui import frame, work
+from pages.ui.controls import change, compared_control, control, target_control, whole_number
+from pages.ui.jobs import jobs
+from pages.ui.text import plain, waiting
+
+SOLVED = {"users": "Users", "standard_error": "Error", "epsilon": "Epsilon"}
+ANSWERS = {"users": "Users needed", "standard_error": "Error to expect", "epsilon": "Epsilon needed"}
+CASES = {"worst": "Worst case: whatever values people have", "average": "Average: all types equally common"}
+MOST_USERS = 10**9
+
+state = frame.open_page(
+    "Plan", "Fix two of epsilon, the number of users and the error you can live with; read off the third."
+)
+design = frame.need_design(state)
+c = state.configuration
+solved = state.view.get("solved", "users")
+users = state.view.get("plan_users") or design.users
+
+left, right = st.columns([1, 2], gap="large")
+with left:
+    control(
+        st.segmented_control,
+        "What do you want to know?",
+        "solved",
+        solved,
+        lambda chosen: state.view.update(solved=chosen or solved),
+        options=list(SOLVED),
+        format_func=SOLVED.get,
+    )
+    if solved != "epsilon":
+        control(
+            st.text_input,
+            "Epsilon of one report",
+            "plan-epsilon",
+            c.epsilon,
+            change(state, "epsilon"),
+            help=f"Any number from {MIN_EPSILON:g} to {MAX_EPSILON:g}; smaller is more private. It is that of the Design page.",
+        )
+    if solved != "users":
+        control(
+            st.text_input,
+            "Number of users",
+            "plan-users",
+            f"{users:,}",
+            lambda text: state.view.update(plan_users=whole_number(text, "the number of users", 1, MOST_USERS)),
+            help=f"How many people you expect to report; {design.users:,} in this design.",
+        )
+    if solved != "standard_error":
+        target_control(state)
+    case = control(
+        st.selectbox,
+        "Whose error counts",
+        "plan-case",
+        state.view.get("plan_case", "worst"),
+        lambda chosen: state.view.update(plan_case=chosen),
+        options=list(CASES),
+        format_func=CASES.get,
+    )
+    compared_control(state)
+
+ready = tuple(name for name in c.compared if not mechanisms.spec(name).fitted or state.fitted(name) is not None)
+with_fits = state.view.get("plan_fits", False)
+question = work.Question(
+    epsilon=None if solved == "epsilon" else design.epsilon,
+    users=None if solved == "users" else float(users),
+    alpha=None if solved == "standard_error" else c.target_alpha,
+    case=case,
+    names=tuple(c.compared) if with_fits else ready,
+)
+key = work.plan_key(state, question)
+job, done = jobs().find(state.id, key), state.results.get(key)
+if done is None and job is None:  # closed forms take a second at most, and fits were asked for
+    work.start_plan(state, question)
+    job = jobs().find(state.id, key)
+
+
+def shown(found):
+    """The plan as a table for people, best first: fewest users, smallest error or smallest epsilon."""
+    answers = found.sort_values(solved, na_position="last", kind="stable")
+    table = answers[["name", solved, "reason"]].copy()
+    impossible = {name: f"Out of reach for all ({charts.title(name)})" for name in sweep.BOUNDS}
+    table["name"] = [impossible.get(name) or mechanisms.spec(name).title for name in table["name"]]
+    if solved == "users":
+        table["users"] = np.ceil(table["users"] - 1e-9)
+    if solved == "standard_error":
+        table["standard_error"] *= 100
+    if not table["reason"].any():
+        table = table.drop(columns="reason")
+    return table
+
+
+def table_of(found, name) -> None:
+    formats = {"users": "%,.0f", "standard_error": "± %.3g pp", "epsilon": "%.4g"}
+    st.dataframe(
+        shown(found),
+        hide_index=True,
+        key=name,
+        column_config={
+            "name": "Mechanism",
+            solved: st.column_config.NumberColumn(ANSWERS[solved], format=formats[solved]),
+            "reason": st.column_config.TextColumn("Why there is no answer", width="large"),
+        },
+    )
+
+
+@st.fragment(run_every=0.5)
+def live() -> None:
+    """Rows as they are worked out."""
+    if not job.active:
+        st.rerun()
+    if job.progress is None:
+        st.info(waiting(job.state, jobs().waiting_before(job)))
+        return
+    found, finished, total = job.progress
+    st.progress(finished / total, text=f"{finished} of {total}, {wording.duration(job.seconds)}")
+    table_of(found, "live-plan")
+
+
+def answer(found) -> None:
+    own = found[~found["name"].isin(sweep.BOUNDS)]
+    best = own.dropna(subset=[solved]).sort_values(solved).head(1)
+    for row in best.to_dict("records"):
+        st.markdown(f"**{plain(planning.in_words(row))}**")
+    for row in found[found["name"].isin(sweep.BOUNDS)].to_dict("records"):
+        words = planning.in_words(row)
+        st.markdown(plain(words[0].upper() + words[1:]))
+    if best.empty:
+        st.info("None of the chosen mechanisms has an answer; the table says why.")
+    table_of(found, "plan")
+    frame.download_table(found, "plan")
+
+
+def trade_off(found) -> None:
+    """The error over users at this epsilon, or over epsilon with these users."""
+    if solved == "epsilon":
+        grid = state.results.get(work.grid_key(state, "epsilon"))
+        if grid is None:
+            st.info("The error over epsilon comes from the sweep on the Compare page, tab “Over epsilon”.")
+            st.page_link("pages/compare.py", label="Compute over epsilon", icon=":material/bar_chart:")
+            return
+        points = planning.errors_over_epsilon(grid.points, design.workload, users, case)
+        frame.chart(
+            lambda look: charts.trade_off(points, "epsilon", c.target_alpha**0.5, look),
+            f"The error of a typical query with {users:,} users; the dotted line is the error aimed at. A line crosses it at the "
+            "epsilon its mechanism needs.",
+            "trade-off",
+            points,
+        )
+        return
+    centre = users if solved == "standard_error" else max(found["users"].min(), 1.0)
+    grid = np.geomspace(max(centre / 8, 1), centre * 100, 9)  # straight lines on log axes
+    points = planning.errors_over_users(found, grid)
+    frame.chart(
+        lambda look: charts.trade_off(points, "users", c.target_alpha**0.5 if solved == "users" else None, look),
+        f"At epsilon {c.epsilon} the error of every mechanism falls like one over the root of the number of users: half the error "
+        "takes four times the users. Nothing unbiased reaches the shaded region.",
+        "trade-off",
+        points,
+    )
+
+
+def recommendation() -> None:
+    key = work.recommendation_key(state, users)
+    found, asked = state.results.get(key), jobs().find(state.id, key)
+    st.markdown(
+        "Of all mechanisms within 5 % of the fewest users needed in the worst case, the simplest is taken: closed forms before "
+        "fitted ones, then the shortest reports."
+    )
+    if found is None:
+        busy = asked is not None and asked.active
+        st.button(
+            "Working it out" if busy else "Recommend a mechanism",
+            type="primary",
+            disabled=busy,
+            key="recommend",
+            on_click=work.start_recommendation,
+            args=(state, users),
+            icon=":material/recommend:",
+        )
+        if asked is not None and asked.state == "failed":
+            st.error(plain(asked.error))
+        return
+    first, *rest = found.sentences
+    st.markdown(f"**{plain(first)}**")
+    st.markdown("\n".join(f"- {plain(sentence)}" for sentence in rest))
+    if found.name is not None and found.name != c.mechanism.name:
+        st.button(
+            f"Use {mechanisms.spec(found.name).title} in this design",
+            on_click=work.choose,
+            args=(state, found.name),
+            key="use-recommended",
+            icon=":material/check:",
+        )
+    if state.unfitted(["optimized"]):
+        st.caption("The optimised mechanism takes part once it is fitted, and usually needs the fewest users.")
+        st.page_link("pages/design.py", label="Optimise it on the Design page", icon=":material/tune:")
+    ranking = found.ranking.copy()
+    ranking["name"] = [mechanisms.spec(name).title for name in ranking["name"]]
+    ranking["users_needed"] = np.ceil(ranking["users_needed"] - 1e-9)
+    ranking[["gap", "standard_error"]] *= 100
+    st.dataframe(
+        ranking,
+        hide_index=True,
+        column_config={
+            "name": "Mechanism",
+            "users_needed": st.column_config.NumberColumn("Users needed", format="%,.0f", help="Worst case."),
+            "bits": st.column_config.NumberColumn("Bits a report", format="%,.0f"),
+            "gap": st.column_config.NumberColumn(
+                "Gap, at most", format="%,.1f %%", help="More users than the bound allows."
+            ),
+            "fitted": "Fitted",
+            "pure": "Pure epsilon",
+            "user_cost": "A user computes",
+            "collector_cost": "The collector computes",
+            "standard_error": st.column_config.NumberColumn(
+                "± with your users", format="%.3g pp", help=f"With {users:,} users, worst case."
+            ),
+            "enough": "Users are enough",
+            "note": "Note",
+        },
+    )
+    frame.download_table(found.ranking, "recommendation")
+
+
+with right:
+    outcome, curve, choice = st.tabs(["Answer", "Trade-off", "Recommendation"])
+    with outcome:
+        if job is not None and job.active:
+            st.button("Cancel and keep these answers", on_click=job.cancel, key="cancel", icon=":material/stop_circle:")
+            live()
+        elif job is not None and job.state == "failed":
+            st.error(plain(job.error))
+        elif done is not None and len(done):
+            answer(done)
+        else:
+            st.info("Choose at least one mechanism on the left.")
+        if not with_fits and len(ready) < len(c.compared):
+            missing = [mechanisms.spec(name).title for name in c.compared if name not in ready]
+            st.button(
+                f"Fit and include {' and '.join(missing)}",
+                on_click=state.view.update,
+                kwargs={"plan_fits": True},
+                key="include-fits",
+                icon=":material/play_arrow:",
+                help="Fits it in the background, at several epsilons where epsilon is what you ask for. It may take a minute.",
+            )
+    with curve:
+        if done is not None and len(done):
+            trade_off(done)
+        else:
+            st.caption("Follows once the answer is worked out.")
+    with choice:
+        recommendation()
+
+frame.how_computed(
+    "With v(ε) the variance one user adds, summed over the p queries, N users give a mean squared error of shares α = v(ε)/(p N) "
+    "(McKenna et al. 2020, Corollary 5.4); ± is its root, the standard error of a typical query. Users and error follow at once; epsilon "
+    "is the smallest at which the mechanism meets the error, found by bisection and checked there. The bound puts in place of v what no "
+    "unbiased mechanism can be below (certificate or centred SVD bound, this project). Fitted mechanisms are fitted anew at each epsilon "
+    "tried, for a fixed number of rounds, unless they are fitted to this design already."
+)

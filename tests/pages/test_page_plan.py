@@ -1,0 +1,104 @@
+"""The plan: each of the three questions against the core, bad entries, fitted mechanisms, and the recommendation."""
+
+import math
+
+import numpy as np
+import pytest
+
+from ldp_core import analysis, mechanisms, planning, workloads
+from ldp_core.deploy.configuration import Optimizer
+
+CLOSED = ["randomized_response", "subset_selection", "hierarchical"]
+
+
+@pytest.fixture
+def planned(app):
+    app.declare(bins=8, users="5,000").go("workload").enter("radio", "workload-kind", "prefix").go("plan")
+    return app.enter("multiselect", "compared", CLOSED).finish()
+
+
+def answers(app):
+    return next(table for table in app.dataframes if "name" in table and "note" not in table).set_index("name")
+
+
+def worst(name, epsilon):
+    return analysis.worst_case_variance(mechanisms.create(name, n=8, epsilon=epsilon), workloads.prefix(8))
+
+
+def test_users_are_those_of_the_core(planned):
+    table = answers(planned)
+    for name in CLOSED:
+        needed = worst(name, 1.0) / (8 * 0.01)
+        assert table.loc[mechanisms.spec(name).title, "users"] == math.ceil(needed - 1e-9)
+    assert table["users"].is_monotonic_increasing
+    assert table.index[0].startswith("Out of reach for all")
+    assert "no unbiased epsilon-LDP mechanism has an error of ± 10 percentage points with fewer than" in planned.words
+
+
+def test_the_error_is_that_of_the_core(planned):
+    planned.enter("segmented_control", "solved", "standard_error").finish()
+    assert planned.at.text_input(key="plan-users").value == "5,000"
+    planned.enter("text_input", "plan-users", "20,000").finish()
+    for name in CLOSED:
+        error = 100 * math.sqrt(worst(name, 1.0) / (8 * 20_000))
+        assert answers(planned).loc[mechanisms.spec(name).title, "standard_error"] == pytest.approx(error)
+    assert "With 20,000 users and epsilon 1" in planned.words
+    planned.enter("text_input", "plan-epsilon", "2").finish()
+    assert planned.configuration.epsilon == "2"
+    assert answers(planned)["standard_error"].max() < error
+
+
+def test_epsilon_meets_the_error_it_is_solved_for(planned):
+    planned.enter("segmented_control", "solved", "epsilon").enter("text_input", "target-error", "2").finish()
+    table = answers(planned)
+    for name in CLOSED:
+        epsilon = table.loc[mechanisms.spec(name).title, "epsilon"]
+        assert worst(name, epsilon) / (8 * 5000) == pytest.approx(0.02**2, rel=1e-6)
+    assert table["epsilon"].iloc[0] == table["epsilon"].min()
+    assert len(planned.charts) == 0
+    assert "comes from the sweep on the Compare page" in planned.words
+
+
+@pytest.mark.parametrize(("key", "entry"), [("plan-users", "none"), ("plan-users", "-3"), ("plan-epsilon", "0")])
+def test_refused_entries_keep_the_plan(planned, key, entry):
+    planned.enter("segmented_control", "solved", "standard_error").finish()
+    before = answers(planned)
+    planned.enter("text_input", key, entry).finish()
+    assert len(planned.errors) == 1
+    assert planned.at.text_input(key=key).value == entry
+    assert before.equals(answers(planned))
+
+
+def test_fitted_mechanisms_join_when_asked(planned):
+    planned.session.change(optimizer=Optimizer(max_rounds=30))
+    planned.enter("multiselect", "compared", [*CLOSED, "optimized"]).finish()
+    title = mechanisms.spec("optimized").title
+    assert title not in answers(planned).index
+    planned.press("include-fits").finish()
+    table = answers(planned)["users"]
+    assert table.index[1] == title
+    assert table.iloc[0] <= table.iloc[1] <= 1.02 * table.iloc[0]
+
+
+def test_the_trade_off_is_drawn_for_every_mechanism(planned):
+    (chart,) = planned.charts
+    curves = {trace["name"]: trace for trace in chart["data"]}
+    curve = curves[mechanisms.spec("subset_selection").title]
+    assert np.array(curve["y"]) ** 2 * np.array(curve["x"]) == pytest.approx(
+        np.full(len(curve["x"]), 100**2 * worst("subset_selection", 1.0) / 8)
+    )
+
+
+def test_the_recommendation_says_why_and_can_be_taken(planned):
+    planned.press("recommend").finish()
+    found = planning.recommend(workloads.prefix(8), 1.0, 5000)
+    for sentence in found.sentences:
+        assert sentence.replace("\N{NO-BREAK SPACE}", " ") in planned.words
+    planned.press("use-recommended")
+    assert planned.configuration.mechanism.name == found.name
+
+
+def test_without_mechanisms_only_the_bound_is_left(planned):
+    planned.enter("multiselect", "compared", []).finish()
+    assert len(answers(planned)) == 1
+    assert "None of the chosen mechanisms has an answer" in planned.at.info[0].value
