@@ -269,7 +269,7 @@ with left:
     elif source == "upload":
         uploader = f"upload-{state.view.get('uploads', 0)}"
         st.file_uploader(
-            "CSV or Parquet, one row a person, at most 200 MB",
+            "CSV, Excel or Parquet, one row a person, at most 200 MB",
             type=None,
             key=uploader,
             on_change=ingest,

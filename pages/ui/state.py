@@ -173,10 +173,11 @@ class Session(Figures):
         else:
             self.view["expected"] = population
 
-    def adopt_upload(self, content: bytes, name: str, header: bool = True) -> None:
-        """Read an uploaded file and offer its first column in the treatment that suits it. ValueError with a sentence when
-        it is no table; then nothing has changed."""
-        table = tables.read(content, name, header=header)
+    def adopt_upload(self, content: bytes, name: str, header: bool | None = None) -> None:
+        """Read an uploaded file and offer its first column in the treatment that suits it; whether its first row names the
+        columns is guessed for None. ValueError with a sentence when it is no table; then nothing has changed."""
+        loaded = tables.load(content, name, tables.ReadOptions(header=header))
+        table, header = loaded.table, loaded.options.header is not False
         self.upload = Upload(content, name)
         table_id = f"upload:{header}:{hashlib.sha256(content).hexdigest()}"
         if self.awaits_upload and self.fits(self.configuration.domain, table, table_id):
@@ -184,8 +185,9 @@ class Session(Figures):
                 users=self._tally(self.configuration.domain, table, table_id).users, origin="data", shape="data"
             )
             self.install(self.configuration.with_(population=population), table, table_id)
-            return
-        self.choose_column(str(table.columns[0]), table, table_id, header)
+        else:
+            self.choose_column(str(table.columns[0]), table, table_id, header)
+        self.notices = [*self.notices, *(("info", note) for note in loaded.notes)]
 
     @property
     def awaits_upload(self) -> bool:

@@ -45,7 +45,7 @@ def test_files_that_are_no_tables_are_answered_and_change_nothing(visit):
         ("photo.csv", PNG, "This file is a PNG image, not a table"),
         ("empty.csv", b"", "This file is empty"),
         ("header.csv", b"a,b\n", "column names but no rows"),
-        ("latin.csv", "a\nJosé\n".encode("latin-1"), "not UTF-8 text"),
+        ("book.xlsx", b"PK\x03\x04", "not an Excel workbook"),
     ):
         box = visitor.page.locator("[data-testid=stMain] input[type=file]")
         box.set_input_files({"name": name, "mimeType": "text/csv", "buffer": content})

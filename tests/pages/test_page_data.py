@@ -66,12 +66,32 @@ def test_bins(app, method, least):
     assert min(app.session.design().counts) >= least
 
 
-def test_a_file_without_header_can_be_reread(app):
+def test_whether_the_first_row_is_a_header_is_guessed_and_can_be_corrected(app):
     app.upload("people.csv", b"1\n2\n3\n3\n")
-    assert app.session.tally.users == 3
-    app.enter("checkbox", "data-header", False)
     assert app.session.tally.users == 4
     assert app.configuration.data.column == "column_1"
+    app.enter("checkbox", "data-header", True)
+    assert app.session.tally.users == 3
+    assert app.configuration.data.column == "1"
+
+
+def test_other_encodings_delimiters_and_decimals_are_read_and_said(app):
+    rows = "Größe;Stadt\n1,75;München\n1,8;Köln\n1,75;Köln\n"
+    app.upload("leute.csv", rows.encode("latin-1"))
+    assert set(app.session.table.columns) == {"Größe", "Stadt"}
+    assert app.session.tally.users == 3
+    assert "was read as Windows-1252" in app.words
+    assert "has decimal commas" in app.words
+    app.enter("selectbox", "data-column", "Stadt")
+    assert set(app.session.design().labels) == {"München", "Köln"}
+
+
+def test_an_excel_workbook_is_read(app):
+    content = io.BytesIO()
+    pd.DataFrame({"answer": ["yes", "no", "yes"], "age": [31, 42, 53]}).to_excel(content, index=False)
+    app.upload("survey.xlsx", content.getvalue())
+    assert app.configuration.data.column == "answer"
+    assert app.session.tally.users == 3
 
 
 def test_declared_range_has_the_expected_users_and_shape(app):
