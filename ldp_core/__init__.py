@@ -32,10 +32,10 @@ from ldp_core import (
     tables,
     workloads,
 )
-
-__version__ = "0.1.0"
+from ldp_core.version import __version__
 
 __all__ = [
+    "__version__",
     "analysis",
     "bounds",
     "deploy",

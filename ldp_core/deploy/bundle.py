@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 import scipy
 
-import ldp_core
 from ldp_core.deploy import strict_json
 from ldp_core.deploy.configuration import Configuration, load_configuration
 from ldp_core.deploy.privacy_note import AUDIT_TOLERANCE, observed_parts
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
+from ldp_core.version import __version__
 
 CONFIGURATION, OUTCOME, STRATEGY = "configuration.json", "outcome.json", "strategy.npz"
 MAX_BYTES = 8 * STRATEGY_ENTRIES + 3 * strict_json.MAX_JSON_BYTES  # packed or unpacked
@@ -259,7 +259,7 @@ def _software() -> dict[str, str]:
         "python": platform.python_version(),
         "numpy": np.__version__,
         "scipy": scipy.__version__,
-        "ldp_core": ldp_core.__version__,
+        "ldp_core": __version__,
     }
 
 
