@@ -19,7 +19,7 @@ def climb(
     With ``v = 1 + D t`` (``spread`` D = E - 1, t the 0/1 row), ``curvature`` X (n, n), ``multipliers`` mu (n,) and
     ``reference`` r (n,), a row helps the mixture where ``v'Xv / (r'v) > mu'v``. Every pass flips, in each row, the one
     entry that raises the difference most. Returns the rows (k, n) and their relative gains
-    ``v'Xv / ((r'v)(mu'v)) - 1`` (k,).
+    ``v'Xv / ((r'v)(mu'v)) - 1`` (k,), infinite where mu'v <= 0: such rows help whatever they are worth.
 
     Works in single precision on the polynomial in t (v itself would lose the small D): gains need two or three digits.
     """
@@ -52,7 +52,7 @@ def _climb_block(high, form, diagonal, linear, constant, mass_steps, mass, price
     y += linear  # ... and of v'Xv
     d, c = mass + high @ mass_steps.astype(float), price + high @ price_steps.astype(float)
     sign = 1 - 2 * t
-    found, gains = high.copy(), value / (d * c) - 1
+    found, gains = high.copy(), _gains(value, d, c)
     index = np.arange(len(t))  # place in the block of the rows still climbing
     for _ in range(2 * high.shape[1]):
         score = sign * y
@@ -77,5 +77,9 @@ def _climb_block(high, form, diagonal, linear, constant, mass_steps, mass, price
         y += (2 * step)[:, None] * form[best]
         sign[rows, best] = -step
         found[index, best] ^= True
-        gains[index] = value / (d * c) - 1
+        gains[index] = _gains(value, d, c)
     return found, gains
+
+
+def _gains(value: np.ndarray, d: np.ndarray, c: np.ndarray) -> np.ndarray:
+    return np.divide(value, d * c, out=np.full(len(c), np.inf), where=c > 0) - 1

@@ -291,6 +291,18 @@ def test_climbing_ends_where_no_single_flip_helps(n, epsilon, seed):
         assert (worth(flipped) <= worth(found) + 1e-4 * (v @ mu)).all()
 
 
+def test_rows_outside_the_cone_of_the_multipliers_gain_without_end():
+    """mu'v <= 0 breaks v'Xv / d <= mu'v whatever the row is worth: at large epsilon most new rows are of this kind."""
+    n, D = 4, math.expm1(4.0)
+    mu = np.array([-1.0, 1.0, 1.0, 1.0])
+    starts = np.vstack([np.eye(n, dtype=bool)[0], np.eye(n, dtype=bool)[1]])
+    found, gains = pricing.climb(starts, 1e-3 * np.eye(n), mu, np.ones(n), D)
+    outside = (1 + D * found) @ mu <= 0
+    assert outside.any()
+    assert (gains[outside] == np.inf).all()
+    assert np.isfinite(gains[~outside]).all()
+
+
 def test_first_rows_have_the_right_share_and_shape():
     workload = workloads.prefix(32)
     high = threshold_rows(workload.gram_dense(), math.e, 4000, np.random.default_rng(0))
