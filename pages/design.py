@@ -292,6 +292,7 @@ with right:
             st.dataframe(
                 table.head(SHOWN_REPORTS),
                 hide_index=True,
+                column_order=["group", "types", "probability", "high", "low"],
                 column_config={
                     "probability": st.column_config.NumberColumn("Sent by, on average", format="percent"),
                     "types": st.column_config.NumberColumn("Types in the group"),

@@ -18,8 +18,8 @@ ROWS_PER_TYPE = 16
 LEAST_ROWS = 256
 MOST_ENTRIES = 2**25
 # Rows to climb from in each round, per type, and the weight of a new row as a share of the average one.
-STARTS_PER_TYPE = 2
-NEW_WEIGHT = 0.1
+STARTS_PER_TYPE = 1
+NEW_WEIGHT = 0.4
 UPDATES = 3
 LAST_UPDATES = 6
 LEAST_GAIN = 1e-6
