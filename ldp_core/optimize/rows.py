@@ -17,9 +17,10 @@ from ldp_core.workloads import Workload
 ROWS_PER_TYPE = 16
 LEAST_ROWS = 256
 MOST_ENTRIES = 2**25
-# Rows to climb from in each round, per type, and the weight of a new row as a share of the average one.
+# Rows to climb from in each round, per type and at least, and the weight of a new row as a share of the average one.
 STARTS_PER_TYPE = 1
-NEW_WEIGHT = 0.4
+LEAST_STARTS = 64
+NEW_WEIGHT = 0.1
 UPDATES = 3
 LAST_UPDATES = 6
 LEAST_GAIN = 1e-6
@@ -147,7 +148,8 @@ class RowSearch:
     def _price(self) -> None:
         curvature = blas.dgemm(1.0, self._solved, self._solved, trans_b=1)
         n = self._high.shape[1]
-        starts = self._rng.choice(len(self._high), min(STARTS_PER_TYPE * n, len(self._high)), replace=False)
+        count = min(max(STARTS_PER_TYPE * n, LEAST_STARTS), len(self._high))
+        starts = self._rng.choice(len(self._high), count, replace=False)
         found, gains = pricing.climb(self._high[starts], curvature, self._multipliers, self._reference, self._ratio - 1)
         found = found[gains > LEAST_GAIN]
         rank = self._weights.copy()
