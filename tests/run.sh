@@ -1,6 +1,7 @@
 #!/bin/bash
 # The one test command: own virtual environment, test requirements, Chromium where it is missing, then pytest.
 # Arguments are passed on to pytest, for example:  bash tests/run.sh -m slow
+# Without any, two processes share the test files; timings (-m benchmark) want the machine for themselves.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,5 +13,6 @@ if ! command -v chromium > /dev/null && [ "$(id -u)" = 0 ]; then
     apt-get update --quiet=2 && apt-get install --yes --quiet=2 --no-install-recommends chromium > /dev/null
 fi
 
+[ "$#" -gt 0 ] || set -- --numprocesses=2 --dist=loadfile
 "$venv/bin/ruff" check .
 exec "$venv/bin/python" -m pytest "$@"
