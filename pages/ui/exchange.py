@@ -17,11 +17,30 @@ LINK = "design"
 """The query parameter that carries a design."""
 
 
-def address(state: Session, here: str) -> str:
-    """The address that opens the current design, on the server that shows the page at ``here``. ValueError if too long."""
+def revealing(configuration: Configuration) -> list[str]:
+    """What a link to this design would tell that was read off somebody's data or given as a histogram, in sentences.
+    Samples are made up, so they tell nothing of anybody."""
+    sample = configuration.data is not None and configuration.data.source == "sample"
+    told = [] if sample else deploy.observed_parts(configuration)
+    if configuration.optimizer.histogram is not None:
+        told.append("The histogram to optimise for was given by hand.")
+    return told
+
+
+def address(state: Session, here: str, everything: bool = False) -> str:
+    """The address that opens the current design, on the server that shows the page at ``here``. ValueError if too long.
+
+    What reveals something of data (see `revealing`) is left out unless ``everything`` is asked for.
+    """
+    configuration = state.configuration
+    if not everything and revealing(configuration):
+        optimizer = configuration.optimizer.model_copy(update={"histogram": None})
+        configuration = configuration.with_(optimizer=optimizer)
+        if revealing(configuration):
+            configuration = configuration.with_(data=None, domain=None, population=Configuration().population)
     parts = urlsplit(here)
     root = parts.path.rsplit("/", 1)[0] + "/"
-    return urlunsplit((parts.scheme, parts.netloc, root, f"{LINK}={deploy.to_link(state.configuration)}", ""))
+    return urlunsplit((parts.scheme, parts.netloc, root, f"{LINK}={deploy.to_link(configuration)}", ""))
 
 
 def open_link(state: Session, text: str) -> None:

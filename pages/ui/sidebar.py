@@ -155,18 +155,23 @@ def _actions(state: Session) -> None:
 
 
 def _link(state: Session) -> None:
-    """The address that opens this design elsewhere."""
+    """The address that opens this design elsewhere; what it would tell of data only where that is asked for."""
+    told = exchange.revealing(state.configuration)
+    everything = bool(told) and st.checkbox(
+        "Include what was read off the data or given as a histogram", key="link-all"
+    )
     try:
-        address = exchange.address(state, st.context.url or "")
+        address = exchange.address(state, st.context.url or "", everything)
     except ValueError as error:
         st.info(plain(str(error)))
         return
     st.code(address, language=None, wrap_lines=True, height=120)
-    revealed = deploy.observed_parts(state.configuration)
-    st.caption(
-        "Opens this design on this server, with every choice but not the data."
-        + (f" It tells of the data: {plain(' '.join(revealed))}" if revealed else "")
-    )
+    if everything:
+        st.caption(f"Opens this design on this server, without the rows. It tells: {plain(' '.join(told))}")
+    elif told:
+        st.caption("Opens this design on this server, without the data, its domain and its numbers.")
+    else:
+        st.caption("Opens this design on this server, with every choice but not the data.")
 
 
 def _guarded(state: Session, action, *arguments) -> None:

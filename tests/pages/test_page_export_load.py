@@ -276,3 +276,22 @@ def test_redo_takes_back_an_undo_until_something_else_changes(ages):
     assert ages.at.button(key="redo").disabled
     ages.press("undo")
     assert ages.configuration.epsilon == "2"
+
+
+def test_a_link_leaves_out_what_was_read_off_data_unless_asked(app):
+    app.upload("rows.csv", b"diagnosis\nflu\ncold\nflu\n").go("design").enter("text_input", "epsilon-text", "0.7")
+    app.session.change(optimizer=Optimizer(histogram=(1.0, 2.0)))
+    link = exchange.address(app.session, "http://localhost:8501/design").split("design=")[1]
+    found = deploy.from_link(link)
+    assert (found.epsilon, found.workload) == ("0.7", app.configuration.workload)
+    assert found.domain is None
+    assert found.optimizer.histogram is None
+    assert b"flu" not in found.to_json()
+    everything = exchange.address(app.session, "http://localhost:8501/design", everything=True)
+    assert everything.startswith("http://localhost:8501/?design=")
+    assert deploy.from_link(everything.split("design=")[1]) == app.configuration
+
+
+def test_a_link_to_a_sample_is_whole(ages):
+    link = exchange.address(ages.session, "http://localhost:8501/").split("design=")[1]
+    assert deploy.from_link(link) == ages.configuration
