@@ -301,8 +301,9 @@ if any(state.mechanism(name).delta > 0 for name in table["name"]):
         "bounds allow others; they have no gap here."
     )
 with st.expander("Every mechanism: what it was made for, what it costs, and where it cannot run"):
+    catalogue = frames.catalogue(design.domain.size, design.epsilon, design.workload)
     st.dataframe(
-        frames.catalogue(design.domain.size, design.epsilon, design.workload),
+        catalogue,
         hide_index=True,
         column_config={
             "mechanism": "Mechanism",
@@ -315,7 +316,7 @@ with st.expander("Every mechanism: what it was made for, what it costs, and wher
             "source": "Source",
         },
     )
-    frame.download_table(frames.catalogue(design.domain.size, design.epsilon, design.workload), "mechanisms")
+    frame.download_table(catalogue, "mechanisms")
     st.caption("n is the number of types, p the number of queries. An empty note means that it can run on this design.")
 frame.how_computed(
     "**Users needed** is the sample complexity *max t / (p α)* (McKenna et al. 2020, Corollary 5.4), *t* the variance one user "

@@ -65,11 +65,11 @@ def curves(history) -> tuple[pd.DataFrame, pd.DataFrame]:
         frames.convergence(points, design.workload, c.target_alpha) for points in (history, [closed, *so_far])
     )
     # The closed form holds from the first moment.
-    bound["users_needed"] = bound["users_needed"].clip(lower=max(closed_form.values())).cummax()
+    bound["users_needed"] = bound["users_needed"].clip(lower=max(state.closed_bounds(case).values())).cummax()
     return found, bound
 
 
-def gap_sentence(needed: float, bound: float, gap: float) -> str:
+def gap_sentence(needed: float, bound: float) -> str:
     if bound <= 0:
         return f"The best so far needs {wording.users(needed, 4)}. At this epsilon the lower bound says nothing yet."
     return (
@@ -97,7 +97,7 @@ def live() -> None:
     big, words = st.columns([1, 3])
     big.metric("Gap to the best, at most", gap_in_words(gap))
     words.markdown(
-        f"{gap_sentence(needed, least, gap)} Round {progress.round:,}, {wording.duration(progress.seconds)} so far."
+        f"{gap_sentence(needed, least)} Round {progress.round:,}, {wording.duration(progress.seconds)} so far."
     )
     st.plotly_chart(
         charts.closing_gap(found, bound, name, frame.look()),
@@ -145,7 +145,6 @@ def proof_controls(proof) -> None:
 
 
 case = state.aim(name)
-closed_form = frames.users_bounds(design.workload, design.epsilon, c.target_alpha, state.cases()[case])
 left, right = st.columns([1, 2], gap="large")
 with left:
     choices.privacy_controls(state)
@@ -195,7 +194,7 @@ with right:
     )
     least.metric(
         "Proved minimum",
-        wording.at_least(bound, 12).split()[0] if bound > 0 and not mechanism.delta else "unknown",
+        wording.whole(bound) if bound > 0 and not mechanism.delta else "unknown",
         help=f"Proved for every unbiased mechanism with pure epsilon {c.epsilon} by the "
         f"{charts.title(frames.strongest(limits))}, for the same error and the same people.",
     )
@@ -236,9 +235,7 @@ with right:
             {
                 "Whose error counts": [case_title(k).capitalize() for k in costs["case"]],
                 "Users needed": [wording.whole(value) for value in costs["users_needed"]],
-                "Proved minimum": [
-                    wording.at_least(value, 12).split()[0] if value > 0 else "unknown" for value in costs["users_bound"]
-                ],
+                "Proved minimum": [wording.whole(value) if value > 0 else "unknown" for value in costs["users_bound"]],
                 "Gap, at most": [gap_in_words(value) for value in costs["gap"]],
             }
         ),

@@ -113,15 +113,18 @@ class Figures:
             arrays = [a for a in vars(proof.certificate).values() if isinstance(a, np.ndarray)]
             self.results.put(key, proof, sum(a.nbytes for a in arrays))
 
-    def bounds(self, case: str = "worst_case") -> dict[str, float]:
-        """Lower bounds on users needed in the current design and case, by name."""
+    def closed_bounds(self, case: str) -> dict[str, float]:
+        """Lower bounds on users needed that are known at once, in closed form, by name."""
         design, alpha = self.design(), self.configuration.target_alpha
         key = ("bounds", self.certificate_key(case), alpha)
-        found = self.cached(
-            key, lambda: frames.users_bounds(design.workload, design.epsilon, alpha, self.cases()[case])
-        )
-        proof = self.certificate(case)
-        return found if proof is None else {**found, "certificate": frames.users_certified(proof.certificate, alpha)}
+        return self.cached(key, lambda: frames.users_bounds(design.workload, design.epsilon, alpha, self.cases()[case]))
+
+    def bounds(self, case: str = "worst_case") -> dict[str, float]:
+        """Lower bounds on users needed in the current design and case, by name."""
+        found, proof = self.closed_bounds(case), self.certificate(case)
+        if proof is None:
+            return found
+        return {**found, "certificate": frames.users_certified(proof.certificate, self.configuration.target_alpha)}
 
     def gap(self, name: str, case: str | None = None) -> float | None:
         """How many more users (as a share) the mechanism needs than the best bound allows, in one case (its own)."""
