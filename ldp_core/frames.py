@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ldp_core import analysis, bounds, mechanisms
+from ldp_core import analysis, bounds, mechanisms, workloads
 from ldp_core.estimators import ESTIMATORS
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.simulate import Trials, shown_queries
@@ -16,6 +18,57 @@ from ldp_core.workloads import Workload
 
 ROUNDING = 1e-12
 """Errors of shares up to this are rounding alone: the answer is known exactly."""
+
+
+def per_attribute(domain: Any, counts: np.ndarray) -> pd.DataFrame:
+    """attribute, type, users, share: the marginal of each attribute of ``domain``, from counts (n,) of its types.
+
+    ``type`` is the label. ValueError for counts of another shape.
+    """
+    axes, counts = workloads.axes_of(domain), np.asarray(counts)
+    shape = tuple(axis.size for axis in axes)
+    if counts.shape != (math.prod(shape),):
+        raise ValueError(f"The domain has {math.prod(shape):,} types; got counts of shape {counts.shape}.")
+    table, users = counts.reshape(shape), max(float(counts.sum()), 1.0)
+    parts = []
+    for i, axis in enumerate(axes):
+        marginal = table.sum(axis=tuple(j for j in range(len(axes)) if j != i))
+        columns = {"attribute": axis.name, "type": axis.labels[:], "users": marginal, "share": marginal / users}
+        parts.append(pd.DataFrame(columns))
+    return pd.concat(parts, ignore_index=True)
+
+
+def query_shares(
+    workload: Workload, variances: np.ndarray, labels: Sequence[str] | None = None, most: int = 12
+) -> pd.DataFrame:
+    """query, name, share, standard_error, group of the (at most ``most``) queries that err most, the worst first.
+
+    ``variances`` (p,) of the weighted answers in squared users, as `Mechanism.query_variances` gives them; ``share`` of
+    their sum; ``standard_error`` of the answer without its weight, in users; ``group`` the part of a union, from 0.
+    """
+    worst = workloads.dominating(workload, variances, most, labels)
+    queries = np.array([one.query for one in worst], dtype=np.int64)
+    deviations = np.sqrt([one.variance for one in worst])
+    ends = workload.offsets[1:] if isinstance(workload, workloads.Union) else [workload.num_queries]
+    return pd.DataFrame(
+        {
+            "query": queries,
+            "name": [one.name for one in worst],
+            "share": [one.share for one in worst],
+            "standard_error": deviations / workload.query_weights(queries),
+            "group": np.searchsorted(ends, queries, side="right"),
+        }
+    )
+
+
+def group_shares(workload: Workload, variances: np.ndarray, names: Sequence[str]) -> pd.DataFrame:
+    """group, queries, share: each part of a union by its name, with its share of the total squared error; one row for any
+    other workload. ``variances`` (p,) as in `query_shares`. ValueError unless there is a name a part."""
+    shares = workloads.group_shares(workload, variances)
+    if len(names) != len(shares):
+        raise ValueError(f"There are {len(shares):,} groups of queries and {len(names):,} names; give each one.")
+    parts = workload.parts if isinstance(workload, workloads.Union) else [workload]
+    return pd.DataFrame({"group": list(names), "queries": [part.num_queries for part in parts], "share": shares})
 
 
 def summaries(rows: Sequence[analysis.Summary]) -> pd.DataFrame:
@@ -48,14 +101,22 @@ def users_bounds(
 ) -> dict[str, float]:
     """Users that no unbiased epsilon-LDP mechanism can do without in this case, by each bound in closed form."""
     if case.prior is None:  # a bound on the average bounds the worst type too, and so does one on any other average
-        svd = analysis.users_from_objective(bounds.svd(workload, epsilon), workload, alpha)
+        svd = _users_by_svd(workload, epsilon, alpha)
         variance = bounds.worst_case_variance(workload, epsilon)
     else:
-        svd = analysis.users_from_objective(bounds.svd(workload, epsilon), workload, alpha) if case.uniform else None
+        svd = _users_by_svd(workload, epsilon, alpha) if case.uniform else None
         prior = None if case.uniform else case.prior
         variance = bounds.average_variance(bounds.centred_svd(workload, epsilon, prior), workload, case.prior)
     centred = analysis.users_for(max(0.0, variance), workload.num_queries, alpha)
     return {"centred_svd": centred} if svd is None else {"svd": svd, "centred_svd": centred}
+
+
+def _users_by_svd(workload: Workload, epsilon: float, alpha: float) -> float | None:
+    """None where the singular values would take too large matrices."""
+    try:
+        return analysis.users_from_objective(bounds.svd(workload, epsilon), workload, alpha)
+    except ValueError:
+        return None
 
 
 def users_certified(certificate: bounds.Certificate | bounds.SymmetricCertificate, alpha: float) -> float:

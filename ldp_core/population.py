@@ -25,20 +25,25 @@ def declare_categories(
     Raises:
         ValueError: blank or repeated categories, fewer than two types, or more than `MAX_TYPES`.
     """
-    text = text.strip()
-    # A comma that ends a line separates; one inside a line belongs to the category.
-    lines = [line.strip().removesuffix(",") for line in text.splitlines()]
-    values = lines if len(lines) > 1 else text.split(",")
     attribute = build(
         CategoricalAttribute,
         name=checked_name(name),
-        values=tuple(values) if text else (),
+        values=listed(text),
         ordered=ordered,
         missing=missing,
         outside=outside,
         origin="declared",
     )
     return check_types(attribute)
+
+
+def listed(text: str) -> tuple[str, ...]:
+    """Categories typed in, one per line, or separated by commas when all are on one line; unchecked."""
+    text = text.strip()
+    # A comma that ends a line separates; one inside a line belongs to the category.
+    lines = [line.strip().removesuffix(",") for line in text.splitlines()]
+    values = lines if len(lines) > 1 else text.split(",")
+    return tuple(value.strip() for value in values) if text else ()
 
 
 def declare_range(

@@ -1,4 +1,4 @@
-"""Pictures of what goes in: the people and the queries."""
+"""Pictures of the people that go in: by one attribute, and by two."""
 
 from __future__ import annotations
 
@@ -6,25 +6,53 @@ from collections.abc import Sequence
 
 import numpy as np
 import plotly.graph_objects as go
+from plotly.colors import sample_colorscale
 
 from ldp_core import wording
-from ldp_core.charts.theme import LIGHT, PIXELS, TICK_LENGTH, Theme, binned, figure, literal, short
-from ldp_core.workloads import Workload
+from ldp_core.charts.labels import Bins, bins_of, cell_names, in_template, label_ticks, row_ticks
+from ldp_core.charts.theme import LIGHT, Theme, figure, short
+from ldp_core.domain import Attribute, Domain
 
-LABELLED_TYPES = 40
+MOST_BARS = 1000
+SIDE = 200
+"""Most cells a side of a joint table: each has its colour and a text."""
+LOG_FROM = 300
+"""Counts are coloured by their logarithm where the largest is more than this many times the smallest."""
+HOVER_LENGTH = 60
+"""Most letters of a label in a hover, of which there may be 2,048."""
 
 
 def histogram(labels: Sequence[str], counts: np.ndarray, name: str, look: Theme = LIGHT) -> go.Figure:
-    """Users per type as bars from zero."""
-    fig = figure(look, short(name, 60), "users", height=340)
-    users = max(float(np.sum(counts)), 1.0)
+    """Users per type as bars from zero, for at most 2,048 types; `marginal` takes any attribute."""
+    counts = np.asarray(counts, dtype=float)
+    users = max(float(counts.sum()), 1.0)
     hover = [
-        f"{literal(label)}<br>{c:,.0f} users ({wording.share(c / users)})"
+        f"{short(label, HOVER_LENGTH)}<br>{c:,.0f} users ({wording.share(c / users)})"
         for label, c in zip(labels, counts, strict=True)
     ]
+    return _bars(labels, counts, hover, short(name, 60), look)
+
+
+def marginal(attribute: Attribute, counts: np.ndarray, look: Theme = LIGHT) -> go.Figure:
+    """Users per type of an attribute, ``counts`` (attribute.size,), as bars from zero; adjacent types share a bar where
+    there are more than `MOST_BARS`. ValueError for counts of another shape."""
+    counts = np.asarray(counts, dtype=float)
+    if counts.shape != (attribute.size,):
+        raise ValueError(f"{attribute.name} has {attribute.size:,} types; got counts of shape {counts.shape}.")
+    bins = bins_of(attribute, MOST_BARS)
+    people, name = bins.sums(counts), short(attribute.name, 60)
+    hover = [
+        f"{name} {short(label, HOVER_LENGTH)}: {words}"
+        for label, words in zip(bins.labels, _in_words(people), strict=True)
+    ]
+    return _bars(bins.labels, people, hover, _axis_title(attribute.name, bins, "bar"), look)
+
+
+def _bars(labels: Sequence[str], counts: np.ndarray, hover: list[str], axis: str, look: Theme) -> go.Figure:
+    fig = figure(look, axis, "users", height=340)
     fig.add_bar(
         x=np.arange(len(labels)),
-        y=np.asarray(counts, dtype=float),
+        y=counts,
         marker_color=look.accent,
         marker_line_width=0,
         hovertext=hover,
@@ -36,52 +64,91 @@ def histogram(labels: Sequence[str], counts: np.ndarray, name: str, look: Theme 
     return fig
 
 
-def label_ticks(labels: Sequence[str]) -> dict:
-    """Axis settings that name types by their labels, thinned out when there are many."""
-    step = max(1, -(-len(labels) // 16)) if len(labels) > LABELLED_TYPES or _long(labels) else 1
-    positions = np.arange(0, len(labels), step)
-    return {"tickvals": positions, "ticktext": [short(labels[i]) for i in positions]}
+def joint(domain: Domain, counts: np.ndarray, first: str, second: str, look: Theme = LIGHT) -> go.Figure:
+    """Users by two attributes of ``domain``, ``first`` across and ``second`` down or up, the others summed out.
 
-
-def _long(labels: Sequence[str]) -> bool:
-    return sum(min(len(label), TICK_LENGTH) for label in labels) > 140
-
-
-def workload_matrix(workload: Workload, labels: Sequence[str], look: Theme = LIGHT) -> go.Figure:
-    """The query matrix: a row a query, a filled cell where the query counts a type. Many queries are thinned evenly."""
-    shown = np.unique(np.linspace(0, workload.num_queries - 1, min(workload.num_queries, PIXELS)).astype(np.int64))
-    rows = binned(workload.rows(shown))
-    fig = figure(look, "type of person", "query", height=420)
-    few = len(shown) <= 64 and workload.n <= 64
-    names = [literal(workload.query_name(int(query), labels)) for query in shown] if few else None
+    ``counts`` (n,) users of each type. Cells without people are left empty; adjacent types share a cell where an
+    attribute has more than `SIDE`. ValueError for attributes that are not two of the domain, or counts of another shape.
+    """
+    table = _table(domain, counts, first, second)
+    across, up = (next(a for a in domain.attributes if a.name == name) for name in (first, second))
+    columns, rows = bins_of(across, SIDE), bins_of(up, SIDE)
+    people = rows.sums(columns.sums(table, axis=1), axis=0)
+    x_title, y_title = (_axis_title(a.name, bins, "cell") for a, bins in ((across, columns), (up, rows)))
+    fig = figure(look, x_title, y_title, height=int(np.clip(150 + 28 * len(rows.labels), 300, 640)))
+    few = people.size <= 60 and len(columns.labels) <= 5
     fig.add_heatmap(
-        z=rows,
-        colorscale=[[0, "rgba(127,127,127,0.08)"], [1, look.accent]],
-        showscale=False,
-        zmin=0,
-        zmax=1,
-        xgap=1 if few else 0,
-        ygap=1 if few else 0,
-        customdata=None if names is None else [[name] * workload.n for name in names],
-        hovertemplate="query: %{customdata}<extra></extra>" if few else "counts %{z:.2f}<extra></extra>",
+        x=cell_names(columns.labels),
+        y=cell_names(rows.labels),
+        text=_in_words(people),
+        hovertemplate=(
+            f"{in_template(first[:HOVER_LENGTH])} %{{x}}, {in_template(second[:HOVER_LENGTH])} %{{y}}: %{{text}}"
+            "<extra></extra>"
+        ),
+        texttemplate="%{text}" if few else None,
+        xgap=1 if people.size <= 4096 else 0,
+        ygap=1 if people.size <= 4096 else 0,
+        **_coloured(people, look),
     )
-    fig.update_yaxes(autorange="reversed", showgrid=False, showticklabels=False)
-    fig.update_xaxes(showgrid=False)
-    if workload.n <= PIXELS:
-        fig.update_xaxes(**label_ticks(labels))
+    fig.update_xaxes(type="category", showgrid=False, **label_ticks(columns.labels))
+    fig.update_yaxes(type="category", showgrid=False, **row_ticks(rows.labels, 30))
+    if not up.in_order:  # names read from the top down, numbers grow upwards
+        fig.update_yaxes(autorange="reversed")
     return fig
 
 
-def singular_values(workload: Workload, look: Theme = LIGHT) -> go.Figure:
-    """The workload's singular values, largest first: a long flat tail is a hard workload."""
-    values = workload.singular_values()
-    fig = figure(look, "rank of the singular value", "singular value", height=300)
-    fig.add_scatter(
-        x=np.arange(1, len(values) + 1),
-        y=values,
-        mode="lines+markers" if len(values) <= 64 else "lines",
-        line={"color": look.accent},
-        hovertemplate="number %{x}: %{y:.4g}<extra></extra>",
-    )
-    fig.update_yaxes(rangemode="tozero")
-    return fig
+def _table(domain: Domain, counts: np.ndarray, first: str, second: str) -> np.ndarray:
+    """(types of second, types of first) users."""
+    names = [attribute.name for attribute in domain.attributes]
+    if first == second or not {first, second} <= set(names):
+        raise ValueError(f"Choose two different attributes of {', '.join(names)}; got {first} and {second}.")
+    counts = np.asarray(counts, dtype=float)
+    if counts.shape != (domain.size,):
+        raise ValueError(f"The domain has {domain.size:,} types; got counts of shape {counts.shape}.")
+    i, j = names.index(first), names.index(second)
+    table = counts.reshape(domain.shape).sum(axis=tuple(set(range(len(names))) - {i, j}))
+    return table.T if i < j else table
+
+
+def _in_words(people: np.ndarray) -> np.ndarray:
+    """Each number of people with its share of all: "1,179 people (3.6 %)"."""
+    users = max(float(people.sum()), 1.0)
+    values, places = np.unique(people, return_inverse=True)
+    words = [f"{c:,.0f} {_noun(c)} ({wording.share(c / users)})" for c in values]
+    return np.array(words)[places].reshape(people.shape)
+
+
+def _noun(people: float) -> str:
+    return "person" if people == 1 else "people"
+
+
+def _axis_title(name: str, bins: Bins, mark: str) -> str:
+    return short(name, 60) if bins.width == 1 else f"{short(name, 60)} (a {mark} is {bins.width:,} types)"
+
+
+def _coloured(people: np.ndarray, look: Theme) -> dict:
+    """Colours of a heat map of ``people``: dark for many on light pages, bright on dark ones, none for nobody."""
+    some = people[people > 0]
+    low, high = (float(some.min()), float(some.max())) if some.size else (1.0, 1.0)
+    log = high > LOG_FROM * low
+    z = np.full(people.shape, np.nan, dtype=np.float32)
+    z[people > 0] = np.log10(some) if log else some
+    bar = {
+        "title": {"text": "people (log scale)" if log else "people", "side": "right"},
+        "thickness": 14,
+        "outlinewidth": 0,
+    }
+    if log:
+        decades = np.arange(np.ceil(np.log10(low)), np.floor(np.log10(high)) + 1)
+        bar |= {"tickvals": decades, "ticktext": [f"{10.0**decade:,.12g}" for decade in decades]}
+    else:
+        bar["tickformat"] = ","
+    return {
+        "z": z,
+        "zmin": np.log10(low) if log else 0,
+        "zmax": np.log10(high) if log else high,
+        # The palest colours are left to cells without people.
+        "colorscale": sample_colorscale(look.sequential, np.linspace(0.2, 1, 9).tolist()),
+        "showscale": bool(some.size),
+        "colorbar": bar,
+    }

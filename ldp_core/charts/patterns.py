@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from scipy.cluster import hierarchy
 from scipy.sparse.linalg import svds
 
-from ldp_core.charts.inputs import label_ticks
+from ldp_core.charts.labels import label_ticks
 from ldp_core.charts.theme import LIGHT, Theme, binned, figure, literal
 
 SLICES = 256

@@ -36,6 +36,8 @@ __all__ = [
     "MAX_BYTES",
     "MAX_CELLS",
     "MAX_COLUMNS",
+    "PARQUET_ENDINGS",
+    "TEXT_ENDINGS",
     "Loaded",
     "LocalTable",
     "ReadOptions",

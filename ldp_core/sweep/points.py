@@ -29,8 +29,6 @@ ROUNDS: dict[str, dict[int, int]] = {
 }
 CERTIFIED_TYPES = 256
 """Certificates of workloads without symmetry take half a minute past this many types."""
-LEAST_FAVOURABLE_TYPES = 512
-"""The search for the least favourable population takes a second at most up to this many types."""
 LIGHT_TYPES = 256
 """Closed forms on more types than this are worth handing to another process."""
 
@@ -209,6 +207,6 @@ def _bound(point: Point, cancelled: Callable[[], bool]) -> Outcome:
             reason=f"A certificate for {workload.n:,} types takes too long for a sweep; the centred SVD bound holds."
         )
     average = worst = max(0.0, (value - workload.trace) / workload.n)
-    if point.name != "svd" and workload.n <= LEAST_FAVOURABLE_TYPES:
+    if point.name != "svd":
         worst = max(average, bounds.worst_case_variance(workload, epsilon))
     return Outcome(worst, average, stopped)

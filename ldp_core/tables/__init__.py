@@ -6,8 +6,11 @@ counts = tally(loaded.table, domain).counts
 joint_facts(domain, tally(loaded.table, domain)).sparsity
 """
 
-from ldp_core.population import declare_categories, declare_range, expected_counts
+from ldp_core.population import declare_categories, declare_range, expected_counts, listed
 from ldp_core.reading import (
+    ENCODINGS,
+    PARQUET_ENDINGS,
+    TEXT_ENDINGS,
     Loaded,
     LocalTable,
     ReadOptions,
@@ -19,8 +22,16 @@ from ldp_core.reading import (
     sheets,
 )
 from ldp_core.tables.categories import categorical_attribute
-from ldp_core.tables.counting import LARGEST_TALLY, SparseTally, Tally, tally, tally_sparse
+from ldp_core.tables.counting import LARGEST_TALLY, SparseTally, Tally, checked_weights, tally, tally_sparse
 from ldp_core.tables.dates import date_attribute
+from ldp_core.tables.editing import (
+    apply_edits,
+    category_table,
+    declared_recipe,
+    edge_table,
+    recipe_of_categories,
+    recipe_of_edges,
+)
 from ldp_core.tables.joint import JointFacts, joint_facts, size_warnings, suggestions
 from ldp_core.tables.numbers import numeric_attribute, range_attribute
 from ldp_core.tables.recipes import (
@@ -36,7 +47,10 @@ from ldp_core.tables.recipes import (
 from ldp_core.tables.summary import ColumnSummary, summarise
 
 __all__ = [
+    "ENCODINGS",
     "LARGEST_TALLY",
+    "PARQUET_ENDINGS",
+    "TEXT_ENDINGS",
     "AttributeRecipe",
     "CategoricalRecipe",
     "ColumnSummary",
@@ -50,20 +64,28 @@ __all__ = [
     "SparseTally",
     "Tally",
     "UnreadableTable",
+    "apply_edits",
     "build_attribute",
     "build_domain",
     "categorical_attribute",
+    "category_table",
+    "checked_weights",
     "database_tables",
     "date_attribute",
     "declare_categories",
     "declare_range",
+    "declared_recipe",
+    "edge_table",
     "expected_counts",
     "joint_facts",
+    "listed",
     "load",
     "numeric_attribute",
     "query",
     "range_attribute",
     "read",
+    "recipe_of_categories",
+    "recipe_of_edges",
     "sheets",
     "size_warnings",
     "suggest_recipe",

@@ -1,0 +1,352 @@
+"""Pictures of people by attribute and of queries: what they show, under which names, and how large they get."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ldp_core import charts, frames, workloads
+from ldp_core.charts.inputs import MOST_BARS, SIDE
+from ldp_core.charts.labels import bins_of, cell_names
+from ldp_core.charts.theme import PIXELS
+from ldp_core.domain import CategoricalAttribute, DateAttribute, Domain, NumericAttribute, RangeAttribute
+
+LIMIT = 2_000_000
+LOOKS = [charts.LIGHT, charts.DARK]
+NASTY = ("<b>bold</b>", "%{z} {x}", '=HYPERLINK("x")', "R&amp;D", "\N{GRINNING FACE}" * 30, "17")
+
+AGE = RangeAttribute(name="age", low=17, high=90, bins=74, integer=True)
+SEX = CategoricalAttribute(name="sex", values=("Male", "Female"))
+INCOME = CategoricalAttribute(name="income", values=("<=50K", ">50K"), missing="category")
+
+
+def size(fig):
+    text = fig.to_json()
+    json.loads(text)
+    return len(text.encode())
+
+
+def domain(*attributes):
+    return Domain(attributes=attributes)
+
+
+def heat(fig):
+    (trace,) = (trace for trace in fig.data if trace.type == "heatmap")
+    return trace
+
+
+def seen(fig):
+    """Texts of hovers, ticks and axis values of a figure."""
+    trace = fig.data[0]
+    for texts in (trace.hovertext, trace.x, trace.y, fig.layout.xaxis.ticktext, fig.layout.yaxis.ticktext):
+        yield from (text for text in (() if texts is None else texts) if isinstance(text, str))
+
+
+# --- bins of adjacent types ---------------------------------------------------------------------------------------
+
+
+@given(bins=st.integers(2, 400), most=st.integers(3, 60), other=st.booleans(), missing=st.booleans(), data=st.data())
+def test_bins_keep_everybody_and_say_where_they_are(bins, most, other, missing, data):
+    attribute = RangeAttribute(
+        name="x",
+        low=0,
+        high=bins - 1,
+        bins=bins,
+        integer=True,
+        outside="other" if other else "refuse",
+        missing="category" if missing else "drop",
+    )
+    counts = np.array(data.draw(st.lists(st.integers(0, 99), min_size=attribute.size, max_size=attribute.size)))
+    found = bins_of(attribute, most)
+    sums = found.sums(counts)
+    assert len(sums) == len(found.labels) <= most
+    special = other + missing
+    for total, label in list(zip(sums, found.labels, strict=True))[: len(sums) - special]:
+        first, _, last = label.partition("-")
+        assert total == counts[int(first) : int(last or first) + 1].sum()
+    assert list(sums[len(sums) - special :]) == list(counts[bins:])
+    assert found.labels[len(sums) - special :] == list(attribute.labels[bins:])
+
+
+def test_bins_read_like_the_types_they_hold():
+    real = NumericAttribute(name="w", edges=(0, 0.5, 1, 2, 3), missing="category")
+    assert bins_of(real, 3).labels == ["[0, 1)", "[1, 3]", "(missing)"]
+    months = DateAttribute(name="d", unit="month", first="2026-01", last="2026-12")
+    assert bins_of(months, 4).labels == [
+        "2026-01 to 2026-03",
+        "2026-04 to 2026-06",
+        "2026-07 to 2026-09",
+        "2026-10 to 2026-12",
+    ]
+    assert bins_of(SEX, 10).labels == ["Male", "Female"]
+
+
+def test_names_of_cells_differ_and_fit():
+    long = "x" * 300
+    names = cell_names([long, long, "a", "a", "a (2)", " ", *NASTY])
+    assert len(set(names)) == len(names) == 6 + len(NASTY)
+    assert all(name for name in names)
+    many = cell_names(["\N{GRINNING FACE}" * 300] * 512)
+    assert len(set(many)) == 512
+    assert len(json.dumps(many)) < 110_000
+
+
+# --- one attribute ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bins", [2, MOST_BARS, MOST_BARS + 1, 2**22])
+def test_a_marginal_of_any_size_is_a_small_picture(bins):
+    attribute = RangeAttribute(name="income", low=0, high=bins - 1, bins=bins, integer=True, missing="category")
+    counts = np.random.default_rng(0).integers(0, 5, bins + 1)
+    fig = charts.marginal(attribute, counts)
+    assert size(fig) < LIMIT
+    bars = np.asarray(fig.data[0].y)
+    assert len(bars) <= MOST_BARS
+    assert bars.sum() == counts.sum()
+    assert bars[-1] == counts[-1]
+    assert fig.data[0].hovertext[-1].startswith("income (missing): ")
+    assert ("types)" in fig.layout.xaxis.title.text) == (bins >= MOST_BARS)
+
+
+def test_bars_are_named_with_their_people():
+    age = RangeAttribute(name="age", low=17, high=24, bins=8, integer=True)
+    fig = charts.marginal(age, np.array([1, 0, 3, 4, 0, 0, 0, 2]))
+    assert fig.data[0].hovertext[0] == "age 17: 1 person (10\N{NO-BREAK SPACE}%)"
+    assert fig.data[0].hovertext[3] == "age 20: 4 people (40\N{NO-BREAK SPACE}%)"
+    wide = RangeAttribute(name="age", low=0, high=7999, bins=8000, integer=True)
+    assert charts.marginal(wide, np.ones(8000)).data[0].hovertext[1].startswith("age 8-15: 8 people")
+
+
+def test_a_marginal_refuses_other_counts():
+    with pytest.raises(ValueError, match="sex has 2 types"):
+        charts.marginal(SEX, np.ones(3))
+
+
+def test_long_labels_do_not_make_a_large_histogram():
+    labels = [f"{i}" + "\N{GRINNING FACE}" * 500 for i in range(2048)]
+    assert size(charts.histogram(labels, np.ones(2048), "x" * 500)) < LIMIT
+
+
+# --- two attributes -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize(("first", "second"), [("sex", "income"), ("income", "sex"), ("age", "income"), ("sex", "age")])
+def test_a_joint_table_sums_the_other_attributes_out(first, second, look):
+    attributes = domain(AGE, SEX, INCOME)
+    counts = np.random.default_rng(0).integers(0, 3, attributes.size)
+    trace = heat(charts.joint(attributes, counts, first, second, look))
+    people = {}
+    for label, count in zip(attributes.decode(np.arange(attributes.size)).itertuples(index=False), counts, strict=True):
+        cell = getattr(label, first), getattr(label, second)
+        people[cell] = people.get(cell, 0) + count
+    assert np.asarray(trace.z).dtype == np.float32
+    for i, row in enumerate(trace.y):
+        for j, column in enumerate(trace.x):
+            plain = [name.replace("&lt;", "<").replace("&gt;", ">") for name in (column, row)]
+            count = people[tuple(plain)]
+            assert trace.text[i][j].startswith(f"{count:,} pe")
+            drawn = trace.z[i][j]
+            assert np.isnan(drawn) if count == 0 else drawn == count
+
+
+def test_hovers_name_both_attributes():
+    fig = charts.joint(domain(SEX, INCOME), np.array([3, 1, 0, 5, 0, 1]), "sex", "income")
+    trace = heat(fig)
+    assert trace.hovertemplate == "sex %{x}, income %{y}: %{text}<extra></extra>"
+    assert trace.text[0][1] == "5 people (50\N{NO-BREAK SPACE}%)"
+    assert trace.text[1][0] == "1 person (10\N{NO-BREAK SPACE}%)"
+    assert (fig.layout.xaxis.title.text, fig.layout.yaxis.title.text) == ("sex", "income")
+
+
+def test_counts_of_many_magnitudes_have_log_colours():
+    pair = domain(SEX, INCOME)
+    even = heat(charts.joint(pair, np.array([100, 200, 0, 50, 70, 0]), "sex", "income"))
+    wide = heat(charts.joint(pair, np.array([100_000, 200, 0, 1, 70, 0]), "sex", "income"))
+    assert "log" not in even.colorbar.title.text
+    assert (even.zmin, even.zmax) == (0, 200)
+    assert "log" in wide.colorbar.title.text
+    assert (wide.zmin, wide.zmax) == (0, 5)
+    assert wide.colorbar.ticktext == ("1", "10", "100", "1,000", "10,000", "100,000")
+    assert float(wide.z[0][0]) == pytest.approx(5)
+    assert np.isnan(wide.z[2]).all()
+    assert not heat(charts.joint(pair, np.zeros(6), "sex", "income")).showscale
+
+
+def test_large_joint_tables_are_binned():
+    x = RangeAttribute(name="x", low=0, high=2999, bins=3000, integer=True)
+    y = NumericAttribute(name="y", edges=tuple(np.linspace(0, 1, 1501)), missing="category")
+    counts = np.random.default_rng(0).integers(0, 1000, 3000 * 1501)
+    fig = charts.joint(domain(x, y), counts, "x", "y")
+    assert size(fig) < LIMIT
+    trace = heat(fig)
+    assert max(np.asarray(trace.z).shape) <= SIDE
+    assert np.nansum(np.asarray(trace.z, dtype=float)) == counts.sum()
+    last = counts.reshape(3000, 1501)[:15, -1].sum()
+    assert trace.text[-1][0].startswith(f"{last:,} people")
+    assert (trace.x[0], trace.y[-1]) == ("0-14", "(missing)")
+
+
+@pytest.mark.parametrize(("first", "second"), [("sex", "sex"), ("sex", "height"), ("height", "income")])
+def test_a_joint_table_needs_two_attributes_of_the_domain(first, second):
+    with pytest.raises(ValueError, match="Choose two different attributes of sex, income"):
+        charts.joint(domain(SEX, INCOME), np.ones(6), first, second)
+    with pytest.raises(ValueError, match="6 types"):
+        charts.joint(domain(SEX, INCOME), np.ones(5), "sex", "income")
+
+
+# --- names from people --------------------------------------------------------------------------------------------
+
+
+def test_names_of_the_data_are_text_in_every_picture():
+    odd = CategoricalAttribute(name="<i>%{z}</i>", values=NASTY)
+    pair = domain(odd, SEX)
+    figures = [
+        charts.marginal(odd, np.arange(6)),
+        charts.joint(pair, np.arange(12), odd.name, "sex"),
+        charts.joint(pair, np.arange(12), "sex", odd.name),
+        charts.workload_matrix(workloads.histogram(12), pair.labels(), groups=[("<b>", 5), ("%{y}", 7)]),
+        charts.query_shares(frames.query_shares(workloads.histogram(6), np.ones(6), NASTY)),
+    ]
+    for fig in figures:
+        texts = list(seen(fig))
+        assert any("&lt;" in text for text in texts)
+        assert not any(re.search(r"<(?!br>)", text) for text in texts)
+        titles = fig.layout.xaxis.title.text + fig.layout.yaxis.title.text
+        assert "<" not in titles
+        template = fig.data[0].hovertemplate or ""
+        assert set(re.findall(r"%{([^}]*)}", template)) <= {"x", "y", "z:.4~g", "text"}
+
+
+def test_ticks_stand_beside_whole_positions():
+    # An axis of names takes tick 17 for the type called "17".
+    labels = [str(age) for age in range(17, 91)]
+    for fig in (
+        charts.workload_matrix(workloads.prefix(74), labels),
+        charts.patterns(np.full((2, 74), 0.5), labels),
+        charts.joint(domain(AGE, SEX), np.ones(148), "age", "sex"),
+    ):
+        places = np.asarray(fig.layout.xaxis.tickvals)
+        assert (places != np.round(places)).all()
+        assert [labels[round(place)] for place in places] == list(fig.layout.xaxis.ticktext)
+
+
+# --- the query matrix ---------------------------------------------------------------------------------------------
+
+
+def test_a_union_is_drawn_with_its_weights_and_groups():
+    union = workloads.union([workloads.histogram(5), workloads.prefix(5)], [0.5, 2.0])
+    fig = charts.workload_matrix(union, list("abcde"), groups=[("types", 5), ("totals", 5)])
+    trace = heat(fig)
+    assert np.array_equal(trace.z, union.matrix)
+    assert trace.showscale
+    assert (trace.zmin, trace.zmax) == (0, 2)
+    assert list(trace.y) == [*"abcde", *(f"up to {label}" for label in "abcde")]
+    assert fig.layout.yaxis.ticktext == ("types (5)", "totals (5)")
+    bands = [(shape.y0, shape.y1) for shape in fig.layout.shapes if shape.type == "rect"]
+    assert bands == [(-0.5, 4.5), (4.5, 9.5)]
+    assert [round(place) for place in fig.layout.yaxis.tickvals] == [2, 7]
+
+
+def test_every_group_keeps_rows_when_queries_are_thinned():
+    union = workloads.union([workloads.histogram(64), workloads.all_range(64), workloads.histogram(64)])
+    groups = [("few", 64), ("many", 64 * 65 // 2), ("last", 64)]
+    fig = charts.workload_matrix(union, [f"v{i}" for i in range(64)], groups=groups)
+    trace = heat(fig)
+    bands = [(shape.y0, shape.y1) for shape in fig.layout.shapes if shape.type == "rect"]
+    assert bands == [(-0.5, 63.5), (63.5, 447.5), (447.5, 511.5)]
+    assert np.array_equal(np.asarray(trace.z)[:64], np.eye(64))
+    assert list(trace.y[:2]) == ["v0", "v1"]
+    assert "512 of 2,208" in fig.layout.yaxis.title.text
+
+
+@given(sizes=st.lists(st.integers(1, 700), min_size=1, max_size=40))
+def test_groups_of_any_sizes_are_named_in_order_and_apart(sizes):
+    union = workloads.union([workloads.custom(np.ones((size, 2))) for size in sizes])
+    fig = charts.workload_matrix(union, None, groups=[(f"g{i}", size) for i, size in enumerate(sizes)])
+    rows = len(heat(fig).y)
+    assert rows == min(PIXELS, sum(sizes)) or PIXELS - len(sizes) < rows <= PIXELS
+    if len(sizes) > 1:
+        places = np.asarray(fig.layout.yaxis.tickvals)
+        names = [int(re.match(r"g(\d+)", text)[1]) for text in fig.layout.yaxis.ticktext]
+        assert names == sorted(names)
+        assert len(names) == min(len(sizes), 18)
+        assert np.diff(places).min() >= rows / 18 - 1e-9
+        assert -0.5 <= places[0] < places[-1] <= rows - 0.5
+
+
+def test_groups_must_be_all_queries():
+    with pytest.raises(ValueError, match="The groups have 3 queries, the workload 4"):
+        charts.workload_matrix(workloads.histogram(4), None, groups=[("a", 1), ("b", 2)])
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_negative_weights_have_colours_of_their_own(look):
+    trace = heat(charts.workload_matrix(workloads.parity(3), None, look))
+    assert (trace.zmin, trace.zmax) == (-1, 1)
+    places, colours = zip(*trace.colorscale, strict=True)
+    assert list(places) == sorted(places)
+    assert (places[0], places[-1]) == (0, 1)
+    assert colours[0] != colours[-1] == look.accent
+    plain = heat(charts.workload_matrix(workloads.prefix(8), None, look))
+    assert not plain.showscale
+    assert plain.colorscale[-1][1] == look.accent
+
+
+def test_types_without_labels_are_numbered():
+    trace = heat(charts.workload_matrix(workloads.histogram(3), None))
+    assert list(trace.x) == ["type 1", "type 2", "type 3"]
+    trace = heat(charts.workload_matrix(workloads.prefix(4096), None))
+    assert trace.x[0] == "types 1 to 8"
+    assert trace.x[-1] == "types 4,089 to 4,096"
+    assert "average" in trace.hovertemplate
+
+
+@pytest.mark.parametrize(
+    ("workload", "rows", "columns"),
+    [
+        (workloads.all_marginals(10), 512, 512),
+        (workloads.all_range(512), 512, 512),
+        (workloads.prefix(2**20), 32, 512),
+        (workloads.custom(np.array([[1e100, -1e100], [0, 1]])), 2, 2),
+    ],
+    ids=str,
+)
+def test_large_workloads_are_small_pictures(workload, rows, columns):
+    fig = charts.workload_matrix(workload, None)
+    assert size(fig) < LIMIT
+    z = np.asarray(heat(fig).z)
+    assert z.shape == (rows, columns)
+    assert np.isfinite(z).all()
+    assert z[0].max() > 0
+
+
+def test_long_names_do_not_make_a_large_picture():
+    W = np.random.default_rng(0).random((600, 600))
+    workload = workloads.Custom(W, names=["\N{GRINNING FACE}" * 400] * 600)
+    assert size(charts.workload_matrix(workload, ["\N{GRINNING FACE}" * 400] * 600)) < LIMIT
+
+
+# --- which queries err --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_bars_of_shares_are_labelled_in_percent(look):
+    table = frames.query_shares(workloads.histogram(3), np.array([1.0, 2.0, 1.0]), ["a", "b", "c"])
+    fig = charts.query_shares(table, look)
+    (bars,) = fig.data
+    assert list(bars.x) == [50, 25, 25]
+    assert bars.text == ("50\N{NO-BREAK SPACE}%", "25\N{NO-BREAK SPACE}%", "25\N{NO-BREAK SPACE}%")
+    assert fig.layout.yaxis.ticktext == ("b", "a", "c")
+    assert fig.layout.xaxis.range[0] == 0
+    assert fig.layout.xaxis.range[1] > 50
+    assert "standard error ±\N{NO-BREAK SPACE}1.41 users" in bars.hovertext[0]
+
+
+@pytest.mark.parametrize("variances", [np.zeros(3), np.zeros(0)])
+def test_shares_of_nothing_build(variances):
+    table = frames.query_shares(workloads.histogram(3), np.zeros(3), most=len(variances))
+    assert charts.query_shares(table).layout.xaxis.range == (0, 1)
