@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from ldp_core import charts, frames, mechanisms, sweep, wording
+from ldp_core import charts, frames, mechanisms, sweep, wording, workloads
 from pages.ui import frame, work
 from pages.ui.controls import compared_control, control, target_control
 from pages.ui.jobs import jobs
@@ -244,9 +244,18 @@ with pictures:
         if drawn
         else "None of the chosen mechanisms sends one of a short list of reports."
     )
-with per_query:
+
+
+def draw_query_errors() -> None:
+    """Exact errors of single queries, for the mechanisms that are ready."""
+    if design.domain.size > workloads.DENSE_TYPES:
+        st.info(
+            f"Errors of single queries are computed for at most {workloads.DENSE_TYPES:,} types; here are {design.domain.size:,}. "
+            "Simulate shows those of some queries."
+        )
+        return
     errors = state.cached(
-        ("query_errors", [m.digest for m in ready], design.workload.spec, design.counts.tobytes(), design.labels),
+        ("query_errors", [m.digest for m in ready], design.naming, design.counts.tobytes()),
         lambda: frames.query_errors(ready, design.workload, design.counts, design.labels),
     )
     hardest = errors[errors["name"] == best["name"]].nlargest(1, "standard_error").iloc[0]
@@ -260,6 +269,9 @@ with per_query:
         errors,
     )
 
+
+with per_query:
+    draw_query_errors()
 with range_tab:
     sweep_tab("epsilon")
 with size_tab:

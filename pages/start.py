@@ -4,12 +4,11 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import charts, deploy, frames, mechanisms, simulate, wording, workloads
-from ldp_core.deploy import SampleData, Treatment
-from ldp_core.deploy.resolve import resolve_domain
-from ldp_core.tables import tally
+from ldp_core.tables import NumericRecipe, build_domain, tally
 from pages.ui import frame
 from pages.ui.controls import control
-from pages.ui.state import catalogue, sample_table
+from pages.ui.data_choice import load_sample
+from pages.ui.source import catalogue, sample_table
 
 DEMO_SEED = 7
 TRIALS = 100
@@ -40,7 +39,7 @@ with left:
     risk = deploy.risk_in_words(epsilon)
     st.caption(f"{risk[0].upper()}{risk[1:]}.")
     if st.button("Use this sample on every page", type="primary", icon=":material/arrow_forward:", key="begin"):
-        state.load_sample(sample["file"])
+        load_sample(state, sample["file"])
         state.change(epsilon=f"{epsilon:g}")
         st.switch_page("pages/design.py")
     st.page_link("pages/data.py", label="Bring your own data", icon=":material/table_rows:")
@@ -48,10 +47,10 @@ with left:
 
 
 @st.cache_data(max_entries=64, show_spinner=False)  # synthetic people, so every visitor may share them
-def demonstration(file: str, column: str, kind: str, epsilon: float) -> tuple[pd.DataFrame, pd.DataFrame]:
+def demonstration(file: str, column: str, epsilon: float) -> tuple[pd.DataFrame, pd.DataFrame]:
     """True and private cumulative shares on the sample, and the error seen in them."""
     table = sample_table(file)
-    domain = resolve_domain(SampleData(file=file, column=column, treatment=Treatment(kind=kind, bins=24)), table)
+    domain = build_domain(NumericRecipe(column=column, bins=24), table)
     workload = workloads.prefix(domain.size)
     mechanism = mechanisms.create("subset_selection", n=domain.size, epsilon=epsilon)
     run = simulate.collect(mechanism, workload, tally(table, domain).counts, trials=TRIALS, seed=DEMO_SEED)
@@ -60,7 +59,7 @@ def demonstration(file: str, column: str, kind: str, epsilon: float) -> tuple[pd
 
 
 with right:
-    answers, errors = demonstration(sample["file"], sample["column"], sample["treatment"], epsilon)
+    answers, errors = demonstration(sample["file"], sample["recipes"][0]["column"], epsilon)
     typical = wording.error(errors["observed"].iloc[0])
     frame.chart(
         lambda look: charts.answers(answers, look),

@@ -446,3 +446,36 @@ def test_unread_texts_are_counted():
     encoding = attribute.encode(["1", "one", "one", "[0, 1)", "(missing)", None])
     assert encoding.codes.tolist() == [1, 2, 2, 0, 2, 2]
     assert (encoding.missing, encoding.unread) == (4, 2)
+
+
+@given(domains)
+def test_labels_of_all_types_are_those_of_each(attributes):
+    domain = Domain(attributes=attributes)
+    assume(domain.size <= MAX_TYPES)
+    assert list(domain.type_labels) == domain.labels()
+    assert domain.type_labels[-1] == domain.labels()[-1]
+
+
+def test_labels_of_many_types_are_made_as_they_are_asked_for():
+    axis = RangeAttribute(name="income", low=0, high=999_999, bins=10**6, integer=True)
+    sex = CategoricalAttribute(name="sex", values=("f", "m"))
+    labels = Domain(attributes=(axis, sex)).type_labels
+    assert len(labels) == 2_000_000
+    assert labels[0] == "income 0, sex f"
+    assert labels[-1] == labels[1_999_999] == "income 999999, sex m"
+    assert labels[np.int64(3)] == "income 1, sex m"
+    assert labels[4:9:2] == ["income 2, sex f", "income 3, sex f", "income 4, sex f"]
+    assert list(itertools.islice(labels, 3)) == labels[:3]
+    assert labels[5:5] == []
+    for outside in (2_000_000, -2_000_001):
+        with pytest.raises(IndexError):
+            labels[outside]
+
+
+def test_few_types_have_their_labels_at_hand():
+    values = tuple(map(str, range(MAX_TYPES)))
+    attribute = CategoricalAttribute(name="x", values=values)
+    assert Domain(attributes=(attribute,)).type_labels == values
+    other = CategoricalAttribute(name="y", values=("a",), missing="category")
+    both = Domain(attributes=(attribute, other)).type_labels
+    assert (len(both), both[MAX_TYPES]) == (2 * MAX_TYPES, "x 1024, y a")

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from ldp_core import tables
+from ldp_core.deploy import SampleData
 from sample_data import make
 
 FOLDER = Path(make.__file__).parent
@@ -27,19 +28,26 @@ def test_every_file_is_in_the_catalogue_and_the_readme():
 
 @pytest.mark.parametrize("entry", CATALOGUE, ids=lambda entry: entry["file"])
 def test_one_click_gives_counts(entry):
-    assert set(entry) == {"file", "title", "sentence", "column", "treatment", "bins"}
+    assert set(entry) == {"file", "title", "sentence", "recipes"}
     content = (FOLDER / entry["file"]).read_bytes()
     assert len(content) < 400_000
     table = tables.read(content, entry["file"])
     assert 2_000 <= len(table) <= 20_000
     assert f"{len(table):,}" in entry["sentence"]
-    series = table[entry["column"]]
-    summary = tables.summarise(series)
-    assert summary.suggested == entry["treatment"]
-    if entry["treatment"] == "numeric":
-        attribute = tables.numeric_attribute(series, bins=entry["bins"])
-    else:
-        attribute = tables.categorical_attribute(series)
-    tally = tables.tally(table, attribute)
-    assert tally.counts.sum() == tally.users == summary.rows - summary.missing
-    assert tally.dropped == summary.missing
+    recipes = SampleData(file=entry["file"], recipes=entry["recipes"]).recipes
+    domain = tables.build_domain(recipes, table)
+    tally = tables.tally(table, domain)
+    columns = table[[recipe.column for recipe in recipes]]
+    missing = columns.apply(lambda column: column.str.strip().isin(["", "N/A", "?"])).any(axis=1).sum()
+    assert tally.counts.shape == (domain.size,)
+    assert tally.counts.sum() == tally.users == len(table) - missing
+    assert tally.dropped == missing
+    expected = "64 combinations" in entry["sentence"]
+    assert (domain.shape == (2,) * 6) == expected
+
+
+@pytest.mark.parametrize("entry", CATALOGUE, ids=lambda entry: entry["file"])
+def test_the_treatment_offered_first_is_the_one_that_suits_the_column(entry):
+    table = tables.read((FOLDER / entry["file"]).read_bytes(), entry["file"])
+    for recipe in SampleData(file=entry["file"], recipes=entry["recipes"]).recipes:
+        assert recipe.kind == tables.suggest_recipe(table[recipe.column]).kind

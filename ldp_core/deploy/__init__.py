@@ -3,13 +3,13 @@
 from ldp_core.deploy.bundle import Bundle, BundleError, export, load
 from ldp_core.deploy.configuration import (
     Configuration,
+    DataChoice,
     DeclaredData,
     MechanismRecipe,
     Optimizer,
     Population,
     SampleData,
     Simulation,
-    Treatment,
     UploadedData,
     WorkloadRecipe,
     load_configuration,
@@ -18,28 +18,32 @@ from ldp_core.deploy.configuration import (
 from ldp_core.deploy.link import from_link, to_link
 from ldp_core.deploy.privacy_note import guarantee, observed_parts, risk_in_words
 from ldp_core.deploy.problems import ConfigurationError
+from ldp_core.deploy.sharing import given_by_hand, revealing, shareable
 
 __all__ = [
     "Bundle",
     "BundleError",
     "Configuration",
     "ConfigurationError",
+    "DataChoice",
     "DeclaredData",
     "MechanismRecipe",
     "Optimizer",
     "Population",
     "SampleData",
     "Simulation",
-    "Treatment",
     "UploadedData",
     "WorkloadRecipe",
     "export",
     "from_link",
+    "given_by_hand",
     "guarantee",
     "load",
     "load_configuration",
     "observed_parts",
     "parse_epsilon",
+    "revealing",
     "risk_in_words",
+    "shareable",
     "to_link",
 ]

@@ -19,7 +19,7 @@ import numpy as np
 import scipy
 
 from ldp_core.deploy import strict_json
-from ldp_core.deploy.configuration import Configuration, load_configuration
+from ldp_core.deploy.configuration import Configuration, digest_when_written, load_configuration
 from ldp_core.deploy.privacy_note import AUDIT_TOLERANCE, observed_parts
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
 from ldp_core.version import __version__
@@ -69,8 +69,10 @@ def export(
     and infinities become null. Software versions, digest and warnings are added to it. `strategy` is (m, n), n the
     size of the domain; `prior` (n,) is that of its mechanism, without which a reader would compute other estimates.
 
-    Raises BundleError if the strategy does not keep the configuration's epsilon, or if `load` would refuse the file.
+    Raises BundleError if the strategy does not keep the configuration's epsilon, or if `load` would refuse the file;
+    ConfigurationError if that is for the size of the configuration.
     """
+    configuration.check_size()
     record: dict[str, Any] = {
         **_plain(outcome, "outcome"),
         "configuration_digest": configuration.digest(),
@@ -94,11 +96,10 @@ def export(
         record["strategy"] = {"file": STRATEGY, "sha256": sha256, "shape": list(strategy.shape), "dtype": "float64"}
         members[STRATEGY] = content
     members[OUTCOME] = strict_json.write(record, pretty=True) + b"\n"
-    for name in (CONFIGURATION, OUTCOME):
-        if len(members[name]) > strict_json.MAX_JSON_BYTES:
-            raise BundleError(
-                f"{name} would have {len(members[name]):,} bytes, too many to load again: leave out detail."
-            )
+    if len(members[OUTCOME]) > strict_json.MAX_JSON_BYTES:
+        raise BundleError(
+            f"{OUTCOME} would have {len(members[OUTCOME]):,} bytes, too many to load again: leave out detail."
+        )
     return _zip(members)
 
 
@@ -111,7 +112,7 @@ def load(content: bytes) -> Bundle:
         raise BundleError(f"The file is too large to be a design: at most {MAX_BYTES // 10**6} MB are read.")
     if not content.startswith(b"PK"):
         configuration = load_configuration(content)
-        return Bundle(configuration, None, None, _warnings(configuration, None, None))
+        return Bundle(configuration, None, None, _warnings(configuration, content, None, None))
     members = _unzip(content, (CONFIGURATION, OUTCOME, STRATEGY))
     if CONFIGURATION not in members:
         raise BundleError(f"The zip holds no {CONFIGURATION}: choose a file that was exported from here.")
@@ -123,12 +124,19 @@ def load(content: bytes) -> Bundle:
             _check_recorded(members[STRATEGY], outcome)
         mechanism = _verified(*_read_strategy(members[STRATEGY]), configuration)
         strategy, prior = mechanism.strategy, mechanism.prior
-    return Bundle(configuration, outcome, strategy, _warnings(configuration, outcome, strategy), prior)
+    warnings = _warnings(configuration, members[CONFIGURATION], outcome, strategy)
+    return Bundle(configuration, outcome, strategy, warnings, prior)
 
 
-def _warnings(configuration: Configuration, outcome: dict[str, Any] | None, strategy: np.ndarray | None) -> list[str]:
+def _warnings(
+    configuration: Configuration, content: bytes, outcome: dict[str, Any] | None, strategy: np.ndarray | None
+) -> list[str]:
     warnings = []
-    if outcome is not None and outcome.get("configuration_digest") != configuration.digest():
+    # The digest that older versions recorded is of their own fields.
+    if outcome is not None and outcome.get("configuration_digest") not in (
+        configuration.digest(),
+        digest_when_written(content),
+    ):
         warnings.append(
             "The recorded outcome belongs to other inputs than this configuration, which was changed after it was "
             "computed: compute it again."

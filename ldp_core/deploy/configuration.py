@@ -3,7 +3,7 @@
 import hashlib
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -20,26 +20,19 @@ from pydantic import (
 from pydantic import field_validator as check
 
 from ldp_core.deploy import strict_json
+from ldp_core.deploy.migrations import migrate
 from ldp_core.deploy.problems import ConfigurationError, in_words, join
 from ldp_core.domain import MAX_TYPES, Domain
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
+from ldp_core.tables import AttributeRecipe, ReadOptions
+from ldp_core.workloads import Workload, WorkloadPart, default_parts, over_attributes
 
 FORMAT = "ldp-design"
-VERSION = 2
+VERSION = 3
+MAX_ATTRIBUTES = 60
+MAX_PARTS = 100
 _ALLOWED = f"Enter a number from {MIN_EPSILON:g} to {MAX_EPSILON:g}; 0.5 to 4 is common."
 _MAX_EPSILON_LENGTH = 40
-
-# Version v -> the function that turns a document of version v into one of v + 1.
-MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
-
-
-def _aims_for_the_average(document: dict[str, Any]) -> dict[str, Any]:
-    """Version 1 optimised for the average over the types, until it converged, and could not say otherwise."""
-    optimizer = {**document["optimizer"], "aim": "average", "histogram": None, "time_limit": None}
-    return {**document, "optimizer": optimizer}
-
-
-MIGRATIONS[1] = _aims_for_the_average
 
 
 def parse_epsilon(text: str) -> float:
@@ -109,27 +102,15 @@ class _Inputs(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
 
-class Treatment(_Inputs):
-    """How a column becomes types, as set on the Data page; texts as typed."""
-
-    kind: Literal["categorical", "numeric"]
-    header: bool = True
-    method: Literal["equal_width", "equal_count", "own_edges"] = "equal_width"
-    bins: Whole = Field(default=32, ge=1)
-    edges_text: str = ""
-    missing: Literal["drop", "category", "refuse"] = "drop"
-    outside: Literal["other", "clamp", "refuse"] = "refuse"
-    non_numbers: Literal["refuse", "missing"] = "refuse"
-    rare_below: Whole = Field(default=0, ge=0)
+Recipes = Annotated[tuple[AttributeRecipe, ...], Strict(False), Field(min_length=1, max_length=MAX_ATTRIBUTES)]
 
 
 class SampleData(_Inputs):
-    """A column of one of the sample data sets; `file` is a bare file name, never a path."""
+    """Columns of one of the sample data sets; `file` is a bare file name, never a path."""
 
     source: Literal["sample"] = "sample"
     file: str
-    column: str
-    treatment: Treatment
+    recipes: Recipes
 
     @check("file")
     @classmethod
@@ -140,24 +121,24 @@ class SampleData(_Inputs):
 
 
 class UploadedData(_Inputs):
-    """A column of the user's own file, of which neither name nor content is kept."""
+    """Columns of the user's own table, of which neither name, place nor content is kept.
+
+    `counts` names the column that says how many people a row stands for (None: one), `reading` holds what was said about
+    how to read the file, and `query` the SELECT where the table came out of a database.
+    """
 
     source: Literal["upload"] = "upload"
-    column: str
-    treatment: Treatment
+    recipes: Recipes
+    counts: str | None = None
+    reading: ReadOptions = ReadOptions()
+    query: str | None = None
 
 
 class DeclaredData(_Inputs):
-    """A domain declared without data; texts as typed, whether or not they parse yet."""
+    """A domain declared without data: recipes that say everything."""
 
     source: Literal["declared"] = "declared"
-    kind: Literal["categorical", "numeric"]
-    name: str = ""
-    categories_text: str = ""
-    low_text: str = ""
-    high_text: str = ""
-    bins: Whole = Field(default=32, ge=1)
-    integer: bool = False
+    recipes: Recipes
 
 
 DataChoice = Annotated[SampleData | UploadedData | DeclaredData, Field(discriminator="source")]
@@ -172,10 +153,30 @@ class Population(_Inputs):
 
 
 class WorkloadRecipe(_Inputs):
-    """A constructor of `ldp_core.workloads` and its arguments besides the domain."""
+    """Groups of queries, each with its weight: see `ldp_core.workloads.over_attributes`."""
 
-    kind: Literal["histogram", "prefix", "all_range", "width_range", "all_marginals", "k_way_marginals", "parity"]
-    parameters: Parameters = {}
+    parts: Annotated[tuple[WorkloadPart, ...], Strict(False), Field(min_length=1, max_length=MAX_PARTS)]
+
+    @classmethod
+    def default(cls, domain: Domain) -> "WorkloadRecipe":
+        """What to ask first: running totals where there is an order, else how many of each; all pairs of attributes."""
+        return cls(parts=default_parts(domain))
+
+    def following(self, before: Domain | None, domain: Domain) -> "WorkloadRecipe":
+        """The recipe after the domain has changed: what was only a default gives way to the new one, and queries about
+        the one attribute become queries about the attribute in its place. They may still not fit: see `build`."""
+        if before is None:
+            return self
+        if self == self.default(before):
+            return self.default(domain)
+        if len(before.attributes) == len(domain.attributes) == 1:
+            names = before.attributes[0].name, domain.attributes[0].name
+            return WorkloadRecipe(parts=tuple(part.about(*names) for part in self.parts))
+        return self
+
+    def build(self, domain: Domain) -> Workload:
+        """The workload on the types of a domain. ValueError, one sentence, where the queries do not fit it."""
+        return over_attributes(self.parts, domain)
 
 
 class MechanismRecipe(_Inputs):
@@ -216,7 +217,7 @@ class Configuration(_Inputs):
     """
 
     format: Literal["ldp-design"] = FORMAT
-    version: Literal[2] = VERSION
+    version: Literal[3] = VERSION
     data: DataChoice | None = None
     domain: Domain | None = None
     population: Population = Population(users=None, origin="declared", shape="uniform")
@@ -275,14 +276,23 @@ class Configuration(_Inputs):
             raise ValueError(
                 f"A digest is of one or more of {', '.join(type(self).model_fields)}; not {sorted(unknown)}."
             )
-        document = self.model_dump(mode="json", include=fields)
-        if "epsilon" in document:
-            document["epsilon"] = self.epsilon_value
-        return hashlib.sha256(strict_json.write(document)).hexdigest()
+        return _digest(self.model_dump(mode="json", include=fields))
 
     def to_json(self) -> bytes:
         """The file `load_configuration` reads: UTF-8, indented, fields in the order declared."""
         return strict_json.write(self.model_dump(mode="json"), pretty=True) + b"\n"
+
+    def check_size(self) -> None:
+        """Raise ConfigurationError, one sentence, where `load_configuration` would refuse the file as too large."""
+        size = len(self.to_json())
+        if size <= strict_json.MAX_JSON_BYTES:
+            return
+        parts = self.workload.parts if self.workload is not None else ()
+        matrix = any(part.kind == "matrix" for part in parts)
+        raise ConfigurationError(
+            f"The file of this design would have {size / 1e6:.1f} MB, and at most {strict_json.MAX_JSON_BYTES / 1e6:g} MB "
+            f"are read again: {'upload a matrix of fewer queries' if matrix else 'use fewer or shorter texts and edges'}."
+        )
 
 
 def load_configuration(content: str | bytes) -> Configuration:
@@ -299,7 +309,7 @@ def load_configuration(content: str | bytes) -> Configuration:
             f'This is JSON but not a configuration: it must be an object with "format": "{FORMAT}". '
             "Choose a file that was exported from here."
         )
-    document = _migrate(document)
+    document = migrate(document, VERSION)
     missing = [f"{key} is missing" for key in Configuration.model_fields if key not in document]
     if missing:  # a default would silently replace what the author of the file had chosen
         raise ConfigurationError(f"The configuration is incomplete: {join(missing)}")
@@ -309,26 +319,15 @@ def load_configuration(content: str | bytes) -> Configuration:
         raise ConfigurationError(f"The configuration cannot be used: {in_words(error, document)}") from None
 
 
-def _migrate(document: dict[str, Any]) -> dict[str, Any]:
-    version = document.get("version")
-    if not isinstance(version, int) or isinstance(version, bool):
-        raise ConfigurationError(f'The configuration must say its version as a number, such as "version": {VERSION}.')
-    if version > VERSION:
-        raise ConfigurationError(
-            f"The configuration was made by a newer version of this program (format {version}, here {VERSION}): "
-            "update the program to load it."
-        )
-    while version < VERSION:
-        if version not in MIGRATIONS:
-            raise ConfigurationError(
-                f"The configuration has format version {version}, which is unknown: the current one is {VERSION}."
-            )
-        try:
-            document = MIGRATIONS[version](document)
-        except (LookupError, TypeError, AttributeError):
-            raise ConfigurationError(
-                f"The configuration says it has format version {version} but does not look like it: export it again."
-            ) from None
-        version += 1
-        document = {**document, "version": version}
-    return document
+def digest_when_written(content: str | bytes) -> str:
+    """The `Configuration.digest` that a file which `load_configuration` accepts had for the version that wrote it.
+
+    That of a file of this version as it came from `Configuration.to_json`; older ones had other fields.
+    """
+    return _digest(strict_json.read(content, "The configuration"))
+
+
+def _digest(document: dict[str, Any]) -> str:
+    if "epsilon" in document:
+        document = {**document, "epsilon": parse_epsilon(document["epsilon"])}
+    return hashlib.sha256(strict_json.write(document)).hexdigest()

@@ -3,7 +3,9 @@
 import math
 
 from ldp_core.deploy.configuration import Configuration
+from ldp_core.domain import Attribute, CategoricalAttribute
 from ldp_core.mechanisms.base import Audit
+from ldp_core.tables import AttributeRecipe
 
 # Audits compare rounded probabilities: a last-place excess is no broken promise.
 AUDIT_TOLERANCE = 1e-9
@@ -32,7 +34,8 @@ def guarantee(configuration: Configuration, audit: Audit) -> str:
             f"The mechanism's audited epsilon is {audit.epsilon:.6g}, more than the {epsilon:g} asked for: "
             "do not deploy it; choose another mechanism or optimise again."
         )
-    names = " and ".join(f'"{_one_line(attribute.name)}"' for attribute in configuration.domain.attributes)
+    names = [_quoted(attribute.name) for attribute in configuration.domain.attributes]
+    unit = f"value of {names[0]}" if len(names) == 1 else f"record of {', '.join(names[:-1])} and {names[-1]}"
     if audit.delta == 0:
         kind, values, total = "Pure", f"epsilon = {epsilon:g}", f"epsilon = {configuration.total_epsilon:g}"
     else:
@@ -46,7 +49,7 @@ def guarantee(configuration: Configuration, audit: Audit) -> str:
     )
     return (
         f"{kind} local differential privacy with {values} per report ({configuration.mechanism.name}); "
-        f"privacy unit: one person's one value of {names} per report; {composed}; "
+        f"privacy unit: one person's one {unit} per report; {composed}; "
         f"audited epsilon {audit.epsilon:.6g}, computed from the mechanism's actual probabilities "
         f"({_one_line(audit.method)}); assumes that every client follows the mechanism with a secure random source "
         "(never the simulation seed) and that the domain is fixed before collecting; "
@@ -60,7 +63,10 @@ def observed_parts(configuration: Configuration) -> list[str]:
     Empty if everything was declared.
     """
     attributes = configuration.domain.attributes if configuration.domain is not None else ()
-    parts = [_observed(attribute) for attribute in attributes if attribute.origin == "data"]
+    recipes = {} if configuration.data is None else {recipe.column: recipe for recipe in configuration.data.recipes}
+    parts = [
+        _observed(attribute, recipes.get(attribute.name)) for attribute in attributes if attribute.origin == "data"
+    ]
     population = configuration.population
     if population.users is not None and population.origin == "data":
         parts.append(f"The number of users, {population.users:,}, was counted in the data.")
@@ -77,19 +83,48 @@ def observed_parts(configuration: Configuration) -> list[str]:
     return parts
 
 
-def _observed(attribute) -> str:
-    name = f'"{_one_line(attribute.name)}"'
+def _observed(attribute: Attribute, recipe: AttributeRecipe | None) -> str:
+    """What an attribute tells of the data it was read off; the recipe, where there is one, says how it was."""
+    name = _quoted(attribute.name)
     if attribute.kind == "categorical":
-        return (
-            f"The {len(attribute.values):,} categories of {name} were observed in the data: "
-            "each one tells that somebody has it."
-        )
+        return _observed_categories(name, attribute, recipe)
     if attribute.kind == "date":
-        return f"The range of {name}, {attribute.first} to {attribute.last}, was set by the first and the last date in the data."
+        given = (getattr(recipe, "first", None), getattr(recipe, "last", None))
+        return _observed_range(name, (attribute.first, attribute.last), given, ("the first", "the last"), "date")
     if attribute.binning == "equal_count":
         return f"The bin edges of {name} are quantiles of the data."
+    if attribute.binning == "own_edges":
+        return f"The bin edges of {name} were read off the data and then edited."
     low, high = attribute.edges[0], attribute.edges[-1]
-    return f"The range of {name}, {low:g} to {high:g}, was set by the smallest and the largest value in the data."
+    if attribute.integer:
+        low, high = math.ceil(low), math.floor(high)
+    given = (recipe.low, recipe.high) if getattr(recipe, "method", None) == "range" else (None, None)
+    return _observed_range(name, (f"{low:.12g}", f"{high:.12g}"), given, ("the smallest", "the largest"), "value")
+
+
+def _observed_categories(name: str, attribute: CategoricalAttribute, recipe: AttributeRecipe | None) -> str:
+    categories = f"The {len(attribute.values):,} categories of {name}"
+    if getattr(recipe, "categories", None) is not None:
+        return f"{categories} were read off the data and then edited: they, and what is merged into them, tell what somebody has."
+    told = "somebody has it"
+    rare_below = getattr(recipe, "rare_below", 0)
+    if rare_below > 1:
+        told = f"at least {rare_below:,} people have it, and that fewer have any value that is left out"
+    merged = (
+        f" The {len(attribute.merged):,} values merged into them were observed as well." if attribute.merged else ""
+    )
+    return f"{categories} were observed in the data: each one tells that {told}.{merged}"
+
+
+def _observed_range(
+    name: str, ends: tuple[str, str], given: tuple[object, object], extremes: tuple[str, str], what: str
+) -> str:
+    read = [extreme for extreme, end in zip(extremes, given, strict=True) if end is None] or extremes
+    return f"The range of {name}, {ends[0]} to {ends[1]}, was set by {' and '.join(read)} {what} in the data."
+
+
+def _quoted(name: str) -> str:
+    return f'"{_one_line(name)}"'
 
 
 def _one_line(text: str) -> str:

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from ldp_core.deploy.strict_json import shorten
 
 SHOWN = 3
+_DISCRIMINATORS = ("kind", "source")
 
 _WANTED = {
     "int_type": "a whole number",
@@ -30,14 +31,18 @@ class ConfigurationError(ValueError):
 
 def in_words(error: ValidationError, document: Any) -> str:
     """The first problems of a failed validation of `document`, in one sentence."""
-    sentences = [_problem(item, document) for item in error.errors(include_url=False)]
-    return join(sentences)
+    return join([_problem(item, document) for item in error.errors(include_url=False) if not _follows(item)])
 
 
 def join(sentences: list[str]) -> str:
     """At most `SHOWN` problems, then "and N more"."""
     more = len(sentences) - SHOWN
     return "; ".join(sentences[:SHOWN]) + (f"; and {more} more" if more > 0 else "") + "."
+
+
+def _follows(item: dict[str, Any]) -> bool:
+    """Whether a list is only called too short because of items in it that have problems of their own."""
+    return item["type"] == "too_short" and len(item["input"]) >= item["ctx"]["min_length"]
 
 
 def _problem(item: dict[str, Any], document: Any) -> str:
@@ -69,14 +74,26 @@ def _complaint(kind: str, context: dict[str, Any], value: Any, message: str) -> 
     if kind in ("less_than", "less_than_equal"):
         bound = f"at most {context['le']:,.12g}" if "le" in context else f"less than {context['lt']:,.12g}"
         return f"{shown} is too large, it must be {bound}"
+    if kind in ("too_short", "too_long"):
+        bound = f"at least {context['min_length']:,}" if kind == "too_short" else f"at most {context['max_length']:,}"
+        return f"the list has {len(value):,} items, it must have {bound}"
+    if kind in ("string_too_short", "string_too_long"):
+        bound = (
+            f"at least {context['min_length']:,}" if "min_length" in context else f"at most {context['max_length']:,}"
+        )
+        return f"{shown} has {len(value):,} characters, it must have {bound}"
     return f"{shown} cannot be used ({message[:1].lower()}{message[1:]})"
 
 
 def _path(location: tuple[Any, ...], document: Any, keep_last: bool) -> str:
     """Keys joined by " > "; pydantic's tags of unions, which are no keys of the document, are left out."""
     parts: list[str] = []
+    at_tag = False  # whether the tag of the union that `document` belongs to may come next
     for position, step in enumerate(location):
         last_key = keep_last and position == len(location) - 1
+        if at_tag and not last_key and step in _tags(document):  # which may also be a key, as in "predicates"
+            at_tag = False
+            continue
         child = _child(document, step)
         if isinstance(step, int):
             parts.append(f"item {step + 1}")
@@ -85,7 +102,12 @@ def _path(location: tuple[Any, ...], document: Any, keep_last: bool) -> str:
         else:
             continue
         document = None if child is None else child[0]
+        at_tag = True
     return " > ".join(parts) or "the configuration"
+
+
+def _tags(document: Any) -> list[Any]:
+    return [child[0] for key in _DISCRIMINATORS if (child := _child(document, key)) is not None]
 
 
 def _child(document: Any, step: Any) -> tuple[Any] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Annotated
 
 import numpy as np
@@ -10,7 +11,14 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from ldp_core import columns
-from ldp_core.domain.attributes import CategoricalAttribute, EncodedRows, Encoding, check_size, checked_indices
+from ldp_core.domain.attributes import (
+    MAX_TYPES,
+    CategoricalAttribute,
+    EncodedRows,
+    Encoding,
+    check_size,
+    checked_indices,
+)
 from ldp_core.domain.dates import DateAttribute
 from ldp_core.domain.numbers import NumericAttribute, RangeAttribute
 
@@ -19,6 +27,21 @@ _LARGEST_INDEX = 2**62
 Attribute = Annotated[
     CategoricalAttribute | NumericAttribute | RangeAttribute | DateAttribute, Field(discriminator="kind")
 ]
+
+
+class TypeLabels(Sequence):
+    """The labels of all types of a domain, made as they are asked for."""
+
+    def __init__(self, domain: Domain):
+        self._domain = domain
+
+    def __len__(self) -> int:
+        return self._domain.size
+
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return self._domain.labels(np.arange(len(self))[index])
+        return self._domain.labels(np.array([range(len(self))[index]]))[0]
 
 
 class Domain(BaseModel):
@@ -49,6 +72,11 @@ class Domain(BaseModel):
     def size(self) -> int:
         """Number of types n, the product of `shape`."""
         return math.prod(self.shape)
+
+    @property
+    def type_labels(self) -> Sequence[str]:
+        """The labels of all types, made as they are asked for where there are more than `MAX_TYPES`."""
+        return tuple(self.labels()) if self.size <= MAX_TYPES else TypeLabels(self)
 
     def labels(self, indices: np.ndarray | None = None) -> list[str]:
         """Labels of some types (all by default): "20-29" for one attribute, "age 20-29, income >50K" for several.

@@ -76,6 +76,7 @@ class NumericRecipe(_Recipe):
         method: "equal_width", "equal_count" and "own_edges" as in `numeric_attribute`, at most 2,048 bins; "range" for
             bins of one width, up to millions, from `low` to `high`, each read off the data where it is None.
         integer: the numbers are whole; None: when those in the data are.
+        origin: whether own `edges` were declared, or read off the data and then edited (and so reveal some of it).
     """
 
     kind: Literal["numeric"] = "numeric"
@@ -87,6 +88,7 @@ class NumericRecipe(_Recipe):
     integer: bool | None = None
     outside: Literal["other", "clamp", "refuse"] = "refuse"
     non_numbers: Literal["refuse", "missing"] = "refuse"
+    origin: Origin = "declared"
 
     @property
     def declared(self) -> bool:
@@ -159,7 +161,8 @@ def build_attribute(
     del shared["name"]
     series = pd.Series(recipe.edges, name=recipe.column) if series is None else series
     edges = recipe.edges or None
-    return numeric_attribute(series, **shared, method=recipe.method, bins=recipe.bins, edges=edges, weights=weights)
+    found = numeric_attribute(series, **shared, method=recipe.method, bins=recipe.bins, edges=edges, weights=weights)
+    return found.model_copy(update={"origin": recipe.origin}) if recipe.method == "own_edges" else found
 
 
 def suggest_recipe(series: pd.Series, weights: np.ndarray | None = None) -> AttributeRecipe:

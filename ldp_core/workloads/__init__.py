@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from ldp_core.workloads.marginals import AllMarginals, KWayMarginals, Parity, ch
 from ldp_core.workloads.matrix_files import MatrixFile, read_matrix
 from ldp_core.workloads.matrix_part import MatrixPart
 from ldp_core.workloads.on_attributes import OnAttributes
+from ldp_core.workloads.on_types import ON_TYPES, OVER_ATTRIBUTES, Parameter, TypesPart, kinds_for, on_types, parameter
 from ldp_core.workloads.ordered import AllRange, Histogram, Prefix, WidthRange
 from ldp_core.workloads.parts import (
     AllMarginalsPart,
@@ -30,6 +30,7 @@ from ldp_core.workloads.parts import (
     PrefixPart,
     RangesPart,
     WorkloadPart,
+    default_parts,
     over_attributes,
 )
 from ldp_core.workloads.predicates import Predicates
@@ -66,6 +67,7 @@ __all__ = [
     "Product",
     "QueryShare",
     "RangesPart",
+    "TypesPart",
     "Union",
     "WidthRange",
     "Workload",
@@ -74,6 +76,7 @@ __all__ = [
     "all_range",
     "axes_of",
     "custom",
+    "default_parts",
     "dominating",
     "from_spec",
     "group_shares",
@@ -101,13 +104,6 @@ FAMILIES: dict[str, type[Workload]] = {
         *(Custom, Union, Product, OnAttributes, Predicates),
     )
 }
-
-
-ON_TYPES: dict[str, type[Workload]] = {
-    family.kind: family for family in (Histogram, Prefix, AllRange, WidthRange, AllMarginals, KWayMarginals, Parity)
-}
-_OVER_ATTRIBUTES = {family.kind for family in (AllMarginals, KWayMarginals, Parity)}
-"""Families that a plain list of n types can have; those over attributes read the types as d yes-or-no answers, n = 2^d."""
 
 
 def histogram(n: int) -> Workload:
@@ -160,53 +156,6 @@ def product(factors: Sequence[Workload]) -> Workload:
     return Product(factors)
 
 
-@dataclass(frozen=True)
-class Parameter:
-    """The whole number that a workload kind needs besides n: its name, what it means, and its range and default."""
-
-    name: str
-    label: str
-    low: int
-    high: int
-    default: int
-
-
-def parameter(kind: str, n: int) -> Parameter | None:
-    """What `on_types` needs to know besides ``n``; None for kinds that need nothing."""
-    d = n.bit_length() - 1
-    if kind == "width_range":
-        return Parameter("width", "Widest range, in types", 1, n, max(1, n // 8))
-    if kind == "k_way_marginals":
-        return Parameter("k", "Attributes in a group (k)", 1, d, min(3, d))
-    if kind == "parity":
-        return Parameter("max_weight", "Most attributes in a group", 0, d, d)
-    return None
-
-
-def kinds_for(n: int) -> list[str]:
-    """The kinds of `ON_TYPES` that ``n`` types can have: those over yes-or-no attributes need a power of two."""
-    return [kind for kind in ON_TYPES if not (kind in _OVER_ATTRIBUTES and n & (n - 1))]
-
-
-def on_types(kind: str, n: int, **parameters: int) -> Workload:
-    """The workload ``kind`` of `ON_TYPES` on ``n`` types; those over yes-or-no attributes need n = 2^d.
-
-    ``parameters``: ``width`` of ranges, ``k`` attributes of a marginal, ``max_weight`` of parities.
-    ValueError when the kind is unknown, does not fit n, or a parameter is wrong.
-    """
-    if kind not in ON_TYPES:
-        raise ValueError(f"Unknown workload {kind!r}; choose one of {', '.join(ON_TYPES)}.")
-    if kind not in _OVER_ATTRIBUTES:
-        return from_spec({"kind": kind, "n": n, **parameters})
-    if n & (n - 1):
-        raise ValueError(
-            f"{ON_TYPES[kind].title} reads the types as yes-or-no answers, so it needs a power of two of them; there are {n:,}."
-        )
-    d = n.bit_length() - 1
-    attributes = {"d": d} if kind == "parity" else {"shape": [2] * d}
-    return from_spec({"kind": kind, **attributes, **parameters})
-
-
 def from_spec(spec: dict[str, Any]) -> Workload:
     """The workload described by ``spec`` (see `Workload.spec`). ValueError when it describes none."""
     parameters = dict(spec)
@@ -217,7 +166,7 @@ def from_spec(spec: dict[str, Any]) -> Workload:
         parameters[nested] = [from_spec(part) for part in parameters[nested]]
     if "base" in parameters:
         parameters["base"] = from_spec(parameters["base"])
-    if "shape" in parameters and kind in _OVER_ATTRIBUTES:
+    if "shape" in parameters and kind in OVER_ATTRIBUTES:
         parameters["shape"] = checked_shape(parameters["shape"])
     try:
         return FAMILIES[kind](**parameters)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Sequence
 from functools import cached_property, reduce
@@ -89,8 +90,8 @@ class Custom(Workload):
     def __repr__(self) -> str:
         return f"custom({self.num_queries} x {self.n})"
 
-    def __hash__(self) -> int:
-        return hash(self._matrix.tobytes())
+    def _identity(self) -> Any:
+        return [self.kind, self._matrix.shape, hashlib.sha256(self._matrix).hexdigest()]
 
 
 class Union(Workload):
@@ -131,6 +132,9 @@ class Union(Workload):
     @property
     def spec(self) -> dict[str, Any]:
         return {"kind": self.kind, "parts": [part.spec for part in self.parts], "weights": list(self.weights)}
+
+    def _identity(self) -> Any:
+        return [self.kind, [part.digest for part in self.parts], self.weights]
 
     @cached_property
     def offsets(self) -> np.ndarray:

@@ -31,6 +31,11 @@ class Part(Frozen):
         ValueError, one sentence, where the recipe does not fit the attributes.
         """
 
+    def about(self, before: str, name: str) -> Part:
+        """The same queries where the attribute ``before`` is called ``name``, for recipes that are about one attribute."""
+        fits = getattr(self, "attribute", None) == before
+        return self.model_copy(update={"attribute": name}) if fits else self
+
     @property
     @abstractmethod
     def summary(self) -> str:

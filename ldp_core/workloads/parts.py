@@ -22,6 +22,7 @@ from ldp_core.workloads.composite import Product, Union
 from ldp_core.workloads.marginals import AllMarginals, KWayMarginals, Parity
 from ldp_core.workloads.matrix_part import MatrixPart
 from ldp_core.workloads.on_attributes import OnAttributes
+from ldp_core.workloads.on_types import TypesPart
 from ldp_core.workloads.ordered import AllRange, Histogram, Prefix, WidthRange
 from ldp_core.workloads.part import Frozen, Name, Names, Part
 from ldp_core.workloads.predicates import Predicates
@@ -240,7 +241,8 @@ WorkloadPart = Annotated[
     | AllMarginalsPart
     | ParityPart
     | PredicatesPart
-    | MatrixPart,
+    | MatrixPart
+    | TypesPart,
     Field(discriminator="kind"),
 ]
 
@@ -265,6 +267,17 @@ def over_attributes(parts: Sequence[WorkloadPart], attributes: Any) -> Workload:
     if len(parts) == 1 and parts[0].weight == 1:
         return built[0]
     return Union(built, [part.weight for part in parts])
+
+
+def default_parts(attributes: Any) -> tuple[WorkloadPart, ...]:
+    """What to ask first: running totals along the only attribute where it has an order, else how many people have each of
+    its values; the joint counts of every two attributes where there are several."""
+    axes = axes_of(attributes)
+    if len([axis for axis in axes if axis.size > 1]) > 1:
+        return (KWayMarginalsPart(k=2),)
+    axis = max(axes, key=lambda axis: axis.size)
+    ordered = axis.ordered and axis.ordinary > 1
+    return (PrefixPart(attribute=axis.name) if ordered else HistogramPart(attribute=axis.name),)
 
 
 def _within(by: Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -37,6 +38,21 @@ def control(
     if invalid:
         st.error(plain(invalid[1]))
     return entered
+
+
+def pick(label: str, key: str, value: Any, commit: Callable[[Any], None], shown: dict[Any, str], **options: Any):
+    """A selectbox of the keys of ``shown``, each under its text. None may be one of them, which a selectbox takes for no
+    choice at all; it is "" there."""
+    return control(
+        st.selectbox,
+        label,
+        key,
+        "" if value is None else value,
+        lambda chosen: commit(None if chosen == "" else chosen),
+        options=["" if known is None else known for known in shown],
+        format_func=lambda known: shown[None if known == "" else known],
+        **options,
+    )
 
 
 def change(state: Session, field: str) -> Callable[[Any], None]:
@@ -95,3 +111,20 @@ def _alpha(text: str) -> float:
         raise ValueError("The target error must be from 0.01 to 100 percentage points; 1 to 10 is common.")
     # Ten percentage points must give alpha = 0.01 exactly, not 0.010000000000000002.
     return round((points / 100) ** 2, 15)
+
+
+def number(text: str, what: str) -> float:
+    """A finite number typed by a person. ValueError naming ``what`` otherwise."""
+    try:
+        value = float(text.strip())
+    except ValueError:
+        shown = f"{text.strip()[:30]!r} is not a number" if text.strip() else "it is empty"
+        raise ValueError(f"Please give {what} as a number such as 18 or 2.5; {shown}.") from None
+    if not math.isfinite(value):
+        raise ValueError(f"Please give {what} as a finite number; {text.strip()} is not one.")
+    return value
+
+
+def typed(value: float | None) -> str:
+    """A number as a person would type it; nothing for None."""
+    return "" if value is None else f"{value:.15g}"

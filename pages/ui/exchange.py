@@ -6,38 +6,22 @@ from dataclasses import asdict
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-import pandas as pd
-
 from ldp_core import deploy, estimators, mechanisms
 from ldp_core.deploy import Configuration
-from ldp_core.domain import check_size
-from pages.ui.state import Session, catalogue, sample_table
+from pages.ui import source as sources
+from pages.ui.source import Source
+from pages.ui.state import MOST_TYPES, Session, counts_column
 
 LINK = "design"
 """The query parameter that carries a design."""
 
 
-def revealing(configuration: Configuration) -> list[str]:
-    """What a link to this design would tell that was read off somebody's data or given as a histogram, in sentences.
-    Samples are made up, so they tell nothing of anybody."""
-    sample = configuration.data is not None and configuration.data.source == "sample"
-    told = [] if sample else deploy.observed_parts(configuration)
-    if configuration.optimizer.histogram is not None:
-        told.append("The histogram to optimise for was given by hand.")
-    return told
-
-
 def address(state: Session, here: str, everything: bool = False) -> str:
     """The address that opens the current design, on the server that shows the page at ``here``. ValueError if too long.
 
-    What reveals something of data (see `revealing`) is left out unless ``everything`` is asked for.
+    What was read off data or given by hand (see `deploy.revealing`) is left out unless ``everything`` is asked for.
     """
-    configuration = state.configuration
-    if not everything and revealing(configuration):
-        optimizer = configuration.optimizer.model_copy(update={"histogram": None})
-        configuration = configuration.with_(optimizer=optimizer)
-        if revealing(configuration):
-            configuration = configuration.with_(data=None, domain=None, population=Configuration().population)
+    configuration = state.configuration if everything else deploy.shareable(state.configuration)
     parts = urlsplit(here)
     root = parts.path.rsplit("/", 1)[0] + "/"
     return urlunsplit((parts.scheme, parts.netloc, root, f"{LINK}={deploy.to_link(configuration)}", ""))
@@ -55,15 +39,17 @@ def load(state: Session, content: bytes) -> None:
     """Restore an exported design (zip or bare JSON). ValueError with a sentence; then nothing has changed."""
     bundle = deploy.load(content)
     configuration, warnings = bundle.configuration, list(bundle.warnings)
-    table, table_id = _table(state, configuration)
+    source = _source(state, configuration)
     needs_rows = configuration.domain is not None and configuration.population.shape == "data"
-    if table is None and needs_rows:
+    if source is None and needs_rows:
         warnings.append(
             "The data itself is not in the file. Errors are shown for people spread evenly over the types until you "
             "choose it again on the Data page."
         )
-    _check_usable(state, configuration, table, table_id)
-    state.install(configuration, table, table_id)
+    misfit = _check_usable(state, configuration, source)
+    if misfit:
+        warnings.append(f"The questions do not fit the data. {misfit}")
+    state.install(configuration, source)
     state.draft = None
     state.view.pop("source", None)
     name = configuration.mechanism.name
@@ -78,18 +64,18 @@ def load(state: Session, content: bytes) -> None:
     state.notices = [("success", "The design was loaded."), *(("warning", warning) for warning in warnings)]
 
 
-def _table(state: Session, configuration: Configuration) -> tuple[pd.DataFrame | None, str]:
-    """The rows a loaded design refers to: its sample, or the upload at hand where that fits. Files hold no rows."""
-    choice, table, table_id = configuration.data, None, ""
+def _source(state: Session, configuration: Configuration) -> Source | None:
+    """The rows a loaded design refers to: its sample, or the table at hand where that fits. Files hold no rows."""
+    choice, found = configuration.data, None
     if choice is None or choice.source == "declared":
-        return None, ""
-    if choice.source == "upload" and state.table_id.startswith("upload:"):
-        table, table_id = state.table, state.table_id
-    elif choice.source == "sample" and choice.file in {sample["file"] for sample in catalogue()}:
-        table, table_id = sample_table(choice.file), f"sample:{choice.file}"
-    if table is None or choice.column not in table.columns:
-        return None, ""
-    return (table, table_id) if state.fits(configuration.domain, table, table_id) else (None, "")
+        return None
+    if choice.source == "upload" and state.source is not None and state.source.kind != "sample":
+        found = state.source
+    elif choice.source == "sample" and choice.file in {sample["file"] for sample in sources.catalogue()}:
+        found = sources.sample(choice.file)
+    if found is None or not {recipe.column for recipe in choice.recipes} <= set(found.columns):
+        return None
+    return found if state.fits(configuration.domain, found, counts_column(choice)) else None
 
 
 def _recorded_parameters(outcome: dict[str, Any] | None) -> dict[str, Any]:
@@ -99,19 +85,22 @@ def _recorded_parameters(outcome: dict[str, Any] | None) -> dict[str, Any]:
     return parameters if isinstance(parameters, dict) else {}
 
 
-def _check_usable(state: Session, configuration: Configuration, table: pd.DataFrame | None, table_id: str) -> None:
-    """A file edited by hand may parse and still describe nothing that can be built: refuse it before it is the design."""
+def _check_usable(state: Session, configuration: Configuration, source: Source | None) -> str:
+    """A file edited by hand may parse and still describe nothing that can be built: refuse it before it is the design.
+    Questions that do not fit the domain can be mended on the Workload page; the sentence about them is returned."""
     for name in (configuration.mechanism.name, *configuration.compared):
         mechanisms.spec(name)
     for name in configuration.simulation.estimators:
         estimators.spec(name)
-    if configuration.domain is not None:
-        check_size(configuration.domain.size, "this app")
-    trial = Session(state.id, configuration, table, table_id, results=state.results)
+    if configuration.domain is not None and configuration.domain.size > MOST_TYPES:
+        raise ValueError(
+            f"This design has {configuration.domain.size:,} types and at most {MOST_TYPES:,} are handled here."
+        )
     try:
-        trial.design()
+        design = Session(state.id, configuration, source, results=state.results).design()
     except ValueError as error:
         raise ValueError(f"This design cannot be used. {error}") from None
+    return design.misfit if design is not None else ""
 
 
 def export(state: Session) -> bytes:

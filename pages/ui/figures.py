@@ -40,7 +40,7 @@ class Figures:
         if mechanism is None:
             return None
         alpha = self.configuration.target_alpha
-        key = ("summary", mechanism.digest, design.workload.spec, alpha, hashlib.sha256(design.counts).hexdigest())
+        key = ("summary", mechanism.digest, design.workload.digest, alpha, hashlib.sha256(design.counts).hexdigest())
         return self.cached(key, lambda: analysis.summarise(mechanism, design.workload, design.counts, alpha))
 
     def summary_or_none(self, name: str) -> analysis.Summary | None:
@@ -75,7 +75,7 @@ class Figures:
         mechanism, design = self.mechanism(name), self.design()
         if mechanism is None:
             return None
-        key = ("profile", mechanism.digest, design.workload.spec)
+        key = ("profile", mechanism.digest, design.workload.digest)
         return self.cached(key, lambda: mechanism.variance_profile(design.workload))
 
     def users_needed(self, name: str, case: str) -> float | None:
@@ -90,7 +90,7 @@ class Figures:
         """Identifies a certificate by what it is about."""
         design, prior = self.design(), self.cases()[case].prior
         digest = prior is not None and hashlib.sha256(prior.tobytes()).hexdigest()
-        return "certificate:" + json.dumps([design.workload.spec, design.epsilon, digest], default=str)
+        return "certificate:" + json.dumps([design.workload.digest, design.epsilon, digest])
 
     def certificate(self, case: str) -> Proof | None:
         """What has been proved for a case. For workloads that treat all types alike that takes no time and is done here."""
@@ -163,15 +163,15 @@ class Figures:
 
     def patterns(self, name: str, look: charts.Theme, compact: bool = False) -> go.Figure:
         """The picture of a mechanism's strategy. Finding the order of its rows takes a tenth of a second."""
-        mechanism, labels = self.mechanism(name), self.design().labels
+        mechanism, design = self.mechanism(name), self.design()
         prior = self.cases()[self.aim(name)].prior
-        key = ("patterns", mechanism.digest, labels, None if prior is None else prior.tobytes(), look, compact)
-        draw = lambda: charts.patterns(mechanism.strategy, labels, look, charts.colour(name), prior, compact)  # noqa: E731
+        key = ("patterns", mechanism.digest, design.naming, None if prior is None else prior.tobytes(), look, compact)
+        draw = lambda: charts.patterns(mechanism.strategy, design.labels, look, charts.colour(name), prior, compact)  # noqa: E731
         return self.cached(key, draw, lambda figure: PICTURE_BYTES)
 
     def reports(self, name: str) -> pd.DataFrame:
         """Who shares which report of a mechanism with a strategy: see `frames.reports`."""
         mechanism, design = self.mechanism(name), self.design()
         prior = self.cases()[self.aim(name)].prior
-        key = ("reports", mechanism.digest, design.labels, None if prior is None else prior.tobytes())
+        key = ("reports", mechanism.digest, design.naming, None if prior is None else prior.tobytes())
         return self.cached(key, lambda: frames.reports(mechanism.strategy, design.labels, prior))

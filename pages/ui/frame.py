@@ -82,7 +82,9 @@ def need_design(state: Session) -> Design:
     need(design, "This page needs a domain: the values people can have.", "pages/data.py", "Choose or declare data")
     need(
         design.workload,
-        "This page needs a workload: the questions to be answered.",
+        f"The questions no longer fit the data. {plain(design.misfit)} They are kept as they were; mend them, or undo."
+        if design.misfit
+        else "This page needs a workload: the questions to be answered.",
         "pages/workload.py",
         "Choose a workload",
     )

@@ -7,9 +7,10 @@ import math
 import streamlit as st
 
 from ldp_core import deploy, mechanisms, wording
-from pages.ui import exchange
+from pages.ui import data_choice, exchange
 from pages.ui.jobs import jobs
-from pages.ui.state import Design, Session, catalogue
+from pages.ui.source import catalogue
+from pages.ui.state import Design, Session
 from pages.ui.text import case_title, gap_in_words, people, plain
 
 SET, UNSET, STALE, RUNNING = (
@@ -55,6 +56,9 @@ def _data(state: Session, design: Design | None) -> None:
 
 
 def _workload(design: Design | None) -> None:
+    if design is not None and design.misfit:
+        _line("pages/workload.py", STALE, "Workload: does not fit the data", design.misfit)
+        return
     if design is None or design.workload is None:
         _line("pages/workload.py", UNSET, "Workload: not chosen", "Which questions matter")
         return
@@ -110,7 +114,7 @@ def _actions(state: Session) -> None:
                 help=sample["sentence"],
                 width="stretch",
                 on_click=_guarded,
-                args=(state, state.load_sample, sample["file"]),
+                args=(state, data_choice.load_sample, state, sample["file"]),
             )
     with st.popover("Load a design", icon=":material/upload_file:", width="stretch"):
         # A new key after each load empties the uploader, so the same file can be chosen again.
@@ -156,9 +160,9 @@ def _actions(state: Session) -> None:
 
 def _link(state: Session) -> None:
     """The address that opens this design elsewhere; what it would tell of data only where that is asked for."""
-    told = exchange.revealing(state.configuration)
+    told = deploy.revealing(state.configuration)
     everything = bool(told) and st.checkbox(
-        "Include what was read off the data or given as a histogram", key="link-all"
+        "Include what was read off the data or given by hand", key="link-all"
     )
     try:
         address = exchange.address(state, st.context.url or "", everything)
@@ -169,7 +173,7 @@ def _link(state: Session) -> None:
     if everything:
         st.caption(f"Opens this design on this server, without the rows. It tells: {plain(' '.join(told))}")
     elif told:
-        st.caption("Opens this design on this server, without the data, its domain and its numbers.")
+        st.caption("Opens this design on this server, without the data and what was read off it or given by hand.")
     else:
         st.caption("Opens this design on this server, with every choice but not the data.")
 

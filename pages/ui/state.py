@@ -9,47 +9,41 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from ldp_core import deploy, mechanisms, tables, workloads
-from ldp_core.deploy import (
-    Configuration,
-    DeclaredData,
-    MechanismRecipe,
-    Population,
-    SampleData,
-    Treatment,
-    UploadedData,
-    WorkloadRecipe,
-)
-from ldp_core.deploy.resolve import resolve_domain
+from ldp_core import mechanisms, tables, workloads
+from ldp_core.deploy import Configuration, DataChoice, DeclaredData, MechanismRecipe, Population, WorkloadRecipe
 from ldp_core.domain import Domain
 from ldp_core.mechanisms.additive import VectorMechanism
 from pages.ui.figures import AIMED, Figures
 from pages.ui.results import Results
+from pages.ui.source import Source
 
-SAMPLES = Path(__file__).parents[2] / "sample_data"
 KEPT_STEPS = 50
+MOST_TYPES = 2**20
+"""Most types of a design in the app: what is drawn and counted a type at a time still answers at once."""
 
 
 @dataclass(frozen=True)
 class Design:
-    """What the configuration stands for once data and workload are set. ``counts`` are users per type."""
+    """What the configuration stands for once data and workload are set. ``counts`` are users per type; ``misfit`` says why
+    the questions asked cannot be asked of this domain, where that is so."""
 
     domain: Domain
-    labels: tuple[str, ...]
+    labels: Sequence[str]
     counts: np.ndarray
     on_data: bool
     workload: workloads.Workload | None
+    misfit: str
     epsilon: float
+    naming: str
+    """Equal where the names of types and queries are equal."""
 
     @property
     def users(self) -> int:
@@ -63,29 +57,23 @@ class Design:
 
 @dataclass(frozen=True)
 class Draft:
-    """A data choice that cannot be used yet, with the table it refers to and the sentence that says why."""
+    """A data choice that cannot be used yet, with the table it refers to and the sentence that says why. ``domain`` is
+    what it describes where that much is clear."""
 
-    choice: Any
-    table: pd.DataFrame | None
-    table_id: str
+    choice: DataChoice
+    source: Source | None
     error: str
-
-
-@dataclass(frozen=True)
-class Upload:
-    """The uploaded file as it came, so that its header row can be reinterpreted without another upload."""
-
-    content: bytes
-    name: str
+    domain: Domain | None = None
+    begun: bool = False
+    """Nothing is wrong: it only is not all there yet."""
 
 
 @dataclass
 class Session(Figures):
     id: str
     configuration: Configuration = field(default_factory=Configuration)
-    table: pd.DataFrame | None = None
-    """The rows of the uploaded file or sample in use. Never leaves the process."""
-    table_id: str = ""
+    source: Source | None = None
+    """The table in use; None for a declared domain, and while data is missing."""
     draft: Draft | None = None
     view: dict[str, Any] = field(default_factory=dict)
     """What is unfolded or selected for looking at; no result depends on it."""
@@ -95,26 +83,27 @@ class Session(Figures):
     """What the last action has to say, on screen until the next one or another page."""
     page: str = ""
     """Title of the page on screen."""
-    past: list[tuple[Configuration, pd.DataFrame | None, str]] = field(default_factory=list)
-    future: list[tuple[Configuration, pd.DataFrame | None, str]] = field(default_factory=list)
+    past: list[tuple[Configuration, Source | None]] = field(default_factory=list)
+    future: list[tuple[Configuration, Source | None]] = field(default_factory=list)
     """What was undone, next step last."""
     results: Results = field(default_factory=Results)
-    upload: Upload | None = None
+    _design: tuple[Configuration, Source | None, Design | None] | None = None
+    """The design that follows from a configuration and a table, kept as long as these two stay."""
 
     # --- changing the design ------------------------------------------------------------------------------------
 
     def change(self, **fields: Any) -> None:
         """Replace fields of the configuration (undoable). Raises ValueError with a sentence; then nothing has changed."""
-        self.install(self.configuration.with_(**fields), self.table, self.table_id)
+        self.install(self.configuration.with_(**fields), self.source)
 
-    def install(self, configuration: Configuration, table: pd.DataFrame | None, table_id: str) -> None:
+    def install(self, configuration: Configuration, source: Source | None) -> None:
         """Make this the design (undoable): every change ends here."""
-        if configuration == self.configuration and table_id == self.table_id:
+        if configuration == self.configuration and source is self.source:
             return
         self.notices = []
-        self.past = [*self.past[-KEPT_STEPS:], (self.configuration, self.table, self.table_id)]
+        self.past = [*self.past[-KEPT_STEPS:], (self.configuration, self.source)]
         self.future = []
-        self.configuration, self.table, self.table_id = configuration, table, table_id
+        self.configuration, self.source = configuration, source
         self.invalid.clear()
 
     def undo(self) -> None:
@@ -127,35 +116,46 @@ class Session(Figures):
 
     def _step(self, source: list, target: list) -> None:
         if source:
-            target.append((self.configuration, self.table, self.table_id))
-            self.configuration, self.table, self.table_id = source.pop()
+            target.append((self.configuration, self.source))
+            self.configuration, self.source = source.pop()
             self.draft, self.notices = None, []
             self.invalid.clear()
             self.view.pop("source", None)
 
-    def set_data(self, choice: deploy.configuration.DataChoice, table: pd.DataFrame | None, table_id: str) -> None:
-        """Adopt a data choice: resolve its domain and count its users. If it does not work, it is kept as a draft with the
+    def set_data(self, choice: DataChoice, source: Source | None) -> None:
+        """Adopt a data choice: build its domain and count its users. If it does not work, it is kept as a draft with the
         reason, and the design stays as it was."""
         self.notices = []
+        awaited = _not_described(choice)
+        if awaited:
+            self.draft = Draft(choice, source, awaited, begun=True)
+            return
+        table, counts, domain = source and source.table, counts_column(choice), None
         try:
-            domain = resolve_domain(choice, table)
+            domain = tables.build_domain(choice.recipes, table, counts)
+            if domain.size > MOST_TYPES:
+                raise ValueError(" ".join(tables.size_warnings(domain, limit=MOST_TYPES, what="this app")))
             if choice.source == "declared":
                 population = self.expected()
             else:
-                tally = self._tally(domain, table, table_id)
-                population = Population(users=tally.users, origin="data", shape="data")
+                population = Population(users=self.count(domain, source, counts).users, origin="data", shape="data")
         except ValueError as error:
-            self.draft = Draft(choice, table, table_id, str(error))
+            self.draft = Draft(choice, source, str(error), domain)
             return
-        changes = {"data": choice, "domain": domain, "population": population}
-        recipe, notices = self.configuration.workload, []
-        try:
-            self._workload(recipe, domain.size)
-        except ValueError as error:  # marginals of yes-or-no answers need a power of two types, for example
-            recipe, notices = None, [("warning", f"The questions were set back to Histogram. {error}")]
-        changes["workload"] = recipe or WorkloadRecipe(kind="histogram")
-        self.install(self.configuration.with_(**changes), table, table_id)
-        self.draft, self.notices = None, notices
+        now = self.configuration
+        recipe = now.workload.following(now.domain, domain) if now.workload else WorkloadRecipe.default(domain)
+        self.install(now.with_(data=choice, domain=domain, population=population, workload=recipe), source)
+        self.draft = None
+
+    @property
+    def choice(self) -> DataChoice | None:
+        """The data choice on screen: the draft while it does not work yet, else the design's own."""
+        return self.draft.choice if self.draft is not None else self.configuration.data
+
+    @property
+    def source_shown(self) -> Source | None:
+        """The table that `choice` is about."""
+        return self.draft.source if self.draft is not None else self.source
 
     def expected(self) -> Population:
         """The declared population, or the one to start declaring with. A count of users read off the data is no
@@ -173,58 +173,11 @@ class Session(Figures):
         else:
             self.view["expected"] = population
 
-    def adopt_upload(self, content: bytes, name: str, header: bool | None = None) -> None:
-        """Read an uploaded file and offer its first column in the treatment that suits it; whether its first row names the
-        columns is guessed for None. ValueError with a sentence when it is no table; then nothing has changed."""
-        loaded = tables.load(content, name, tables.ReadOptions(header=header))
-        table, header = loaded.table, loaded.options.header is not False
-        self.upload = Upload(content, name)
-        table_id = f"upload:{header}:{hashlib.sha256(content).hexdigest()}"
-        if self.awaits_upload and self.fits(self.configuration.domain, table, table_id):
-            population = Population(
-                users=self._tally(self.configuration.domain, table, table_id).users, origin="data", shape="data"
-            )
-            self.install(self.configuration.with_(population=population), table, table_id)
-        else:
-            self.choose_column(str(table.columns[0]), table, table_id, header)
-        self.notices = [*self.notices, *(("info", note) for note in loaded.notes)]
-
     @property
     def awaits_upload(self) -> bool:
         """Whether the design was loaded from a file and refers to data that is not at hand."""
         c = self.configuration
-        return self.table is None and c.data is not None and c.data.source == "upload" and c.population.shape == "data"
-
-    def summary_of(self, column: str, table: pd.DataFrame, table_id: str) -> tables.ColumnSummary:
-        """Facts about a column; a million different texts take a second to read, so they are read once."""
-        return self.cached(("column", table_id, column), lambda: tables.summarise(table[column]))
-
-    def choose_column(self, column: str, table: pd.DataFrame, table_id: str, header: bool = True) -> None:
-        """Another column of the table, in the treatment that suits it."""
-        treatment = Treatment(kind=self.summary_of(column, table, table_id).suggested, header=header)
-        if table_id.startswith("sample:"):
-            choice = SampleData(file=table_id.removeprefix("sample:"), column=column, treatment=treatment)
-        else:
-            choice = UploadedData(column=column, treatment=treatment)
-        self.set_data(choice, table, table_id)
-
-    def load_sample(self, file: str) -> None:
-        """One click: a sample with its default column, and a workload that suits it."""
-        entry = next(sample for sample in catalogue() if sample["file"] == file)
-        table = sample_table(file)
-        numeric = entry["treatment"] == "numeric"
-        treatment = Treatment(
-            kind=entry["treatment"],
-            bins=entry.get("bins") or 32,
-            missing=entry.get("missing", "drop"),
-            rare_below=entry.get("rare_below", 0),
-        )
-        recipe = WorkloadRecipe(kind="prefix" if numeric else "histogram")
-        before = self.configuration
-        self.view.pop("source", None)
-        self.set_data(SampleData(file=file, column=entry["column"], treatment=treatment), table, f"sample:{file}")
-        if before.workload is None:
-            self.configuration = self.configuration.with_(workload=recipe)
+        return self.source is None and c.data is not None and c.data.source == "upload" and c.population.shape == "data"
 
     # --- what follows from the design ---------------------------------------------------------------------------
 
@@ -237,27 +190,33 @@ class Session(Figures):
             self.results.put(name, value, size(value))
         return value
 
-    def fits(self, domain: Domain | None, table: pd.DataFrame, table_id: str) -> bool:
-        """Whether the rows of the table have types in this domain."""
+    def fits(self, domain: Domain | None, source: Source, counts: str | None = None) -> bool:
+        """Whether the rows of a table have types in this domain."""
         try:
-            return domain is not None and self._tally(domain, table, table_id).users > 0
+            return domain is not None and self.count(domain, source, counts).users > 0
         except ValueError:
             return False
 
-    def _tally(self, domain: Domain, table: pd.DataFrame, table_id: str) -> tables.Tally:
-        key = ("tally", table_id, domain.model_dump_json())
-        return self.cached(key, lambda: tables.tally(table, domain), lambda tally: tally.counts.nbytes)
+    def count(self, domain: Domain, source: Source, counts: str | None = None) -> tables.Tally:
+        """Users of each type; ``counts`` names the column with the people a row stands for."""
+        key = ("tally", source.id, domain.model_dump_json(), counts)
+        return self.cached(key, lambda: tables.tally(source.table, domain, counts), lambda tally: tally.counts.nbytes)
 
     @property
     def tally(self) -> tables.Tally | None:
         """Users per type in the data at hand; None for a declared population or while the data is missing."""
         c = self.configuration
-        if c.domain is None or c.population.shape != "data" or self.table is None:
+        if c.domain is None or c.population.shape != "data" or self.source is None:
             return None
-        return self._tally(c.domain, self.table, self.table_id)
+        return self.count(c.domain, self.source, counts_column(c.data))
 
     def design(self) -> Design | None:
         """The current design, None while no domain is set."""
+        if self._design is None or self._design[0] is not self.configuration or self._design[1] is not self.source:
+            self._design = (self.configuration, self.source, self._derived())
+        return self._design[2]
+
+    def _derived(self) -> Design | None:
         c = self.configuration
         if c.domain is None:
             return None
@@ -266,16 +225,23 @@ class Session(Figures):
             counts = tally.counts
         else:
             shape = "uniform" if c.population.shape == "data" else c.population.shape
-            counts = tables.expected_counts(shape, c.domain.size, c.population.users or 10_000)
-        workload = self._workload(c.workload, c.domain.size)
-        labels = self.cached(("labels", c.domain.model_dump_json()), lambda: tuple(c.domain.labels()))
-        return Design(c.domain, labels, counts, tally is not None, workload, c.epsilon_value)
+            users = c.population.users or 10_000
+            counts = tables.expected_counts(shape, c.domain.size, users)
+        naming = c.digest(["domain", "workload"])
+        workload, misfit = None, ""
+        try:
+            workload = self._workload(c.workload, c.domain)
+        except ValueError as error:
+            misfit = str(error)
+        return Design(
+            c.domain, c.domain.type_labels, counts, tally is not None, workload, misfit, c.epsilon_value, naming
+        )
 
-    def _workload(self, recipe: WorkloadRecipe | None, n: int) -> workloads.Workload | None:
+    def _workload(self, recipe: WorkloadRecipe | None, domain: Domain) -> workloads.Workload | None:
         if recipe is None:
             return None
-        build = lambda: workloads.on_types(recipe.kind, n, **recipe.parameters)  # noqa: E731
-        return self.cached(("workload", recipe.model_dump_json(), n), build)
+        key = ("workload", recipe.model_dump_json(), domain.model_dump_json())
+        return self.cached(key, lambda: recipe.build(domain))
 
     def parameters_for(self, name: str) -> dict[str, Any]:
         """Parameters of a mechanism in this design: the chosen ones if it is the chosen one, else the defaults."""
@@ -286,9 +252,10 @@ class Session(Figures):
     def fitted_key(self, name: str) -> str:
         """Digest of everything the fit of a mechanism depends on."""
         c = self.configuration
-        inputs = [name, c.workload and c.workload.model_dump(), c.domain and c.domain.size, c.epsilon_value]
+        design = self.design()
+        inputs = [name, design and design.workload and design.workload.digest, c.epsilon_value]
         settings = c.optimizer.model_dump(include={"seed", "max_rounds", "rows", "time_limit"})
-        if name == AIMED and self.design() is not None and self.aim(name) != "worst_case":
+        if name == AIMED and design is not None and self.aim(name) != "worst_case":
             prior = self.cases()[self.aim(name)].prior
             settings["aim"] = [self.aim(name), hashlib.sha256(prior.tobytes()).hexdigest()]
         return "fitted:" + json.dumps([inputs, settings], default=str)
@@ -330,7 +297,7 @@ class Session(Figures):
             name,
             design.domain.size,
             design.epsilon,
-            workload and workload.spec,
+            workload and workload.digest,
             sorted(parameters.items()),
         )
         build = lambda: mechanisms.create(  # noqa: E731
@@ -347,28 +314,27 @@ def _weight(mechanism: mechanisms.Mechanism) -> int:
     return 0
 
 
+def _not_described(choice: DataChoice) -> str:
+    """What a declaration still lacks, in a sentence."""
+    if choice.source == "declared":
+        for recipe in choice.recipes:
+            if not recipe.declared:
+                lacks = {"categorical": "list its categories", "numeric": "give its lowest and highest value"}
+                return f"{recipe.column} is not described yet: {lacks.get(recipe.kind, 'give its first and last date')}."
+    return ""
+
+
+def counts_column(choice: DataChoice) -> str | None:
+    """The column that says how many people a row stands for, where a table has one."""
+    return choice.counts if choice.source == "upload" else None
+
+
 def session() -> Session:
     """The state of the browser session that runs this script."""
     if "session" not in st.session_state:
         context = get_script_run_ctx()
         st.session_state["session"] = Session(context.session_id if context else uuid.uuid4().hex)
     return st.session_state["session"]
-
-
-def catalogue() -> list[dict[str, Any]]:
-    """The sample data sets on offer."""
-    return _catalogue()
-
-
-@st.cache_data
-def _catalogue() -> list[dict[str, Any]]:
-    return json.loads((SAMPLES / "catalogue.json").read_text())
-
-
-@st.cache_data
-def sample_table(file: str) -> pd.DataFrame:
-    """Rows of a sample data set (synthetic, so it may be shared between sessions)."""
-    return tables.read((SAMPLES / file).read_bytes(), file)
 
 
 def choose_mechanism(name: str, **parameters: Any) -> MechanismRecipe:

@@ -107,11 +107,11 @@ def proved(proof: Proof | None, job: Job | None, nothing: float) -> list[tuple[f
     return [(0.0, nothing), *(job.progress or () if job is not None else ())]
 
 
-def prove_unasked(state: Session) -> None:
-    """Certificates for every case, where they are a matter of seconds and are not being computed already."""
+def prove_unasked(state: Session, cases: Sequence[str] | None = None) -> None:
+    """Certificates for every case (or those given), where they are a matter of seconds and are not being computed already."""
     small = state.configuration.domain.size <= PROVED_UNASKED
     alike = state.design().workload.symmetry == "hamming"
-    for case in state.cases():
+    for case in cases or state.cases():
         quick = small or (alike and state.even(case))
         if quick and state.certificate(case) is None and jobs().find(state.id, state.certificate_key(case)) is None:
             start_certificate(state, case)
@@ -218,7 +218,7 @@ def plan_key(state: Session, question: Question) -> str:
     """Identifies a plan by its inputs."""
     fitted = [mechanism.digest for mechanism in _fitted(state, question.names).values()]
     options = {name: sweep_options(state, name) for name in question.names}
-    return "plan:" + json.dumps([asdict(question), state.design().workload.spec, options, fitted], default=str)
+    return "plan:" + json.dumps([asdict(question), state.design().workload.digest, options, fitted], default=str)
 
 
 def start_plan(state: Session, question: Question) -> None:
@@ -259,7 +259,7 @@ def recommendation_key(state: Session, users: float) -> str:
     """Identifies a recommendation by its inputs."""
     design, names = state.design(), mechanisms.names()
     digests = [mechanism.digest for mechanism in _fitted(state, names).values()]
-    inputs = [design.workload.spec, design.epsilon, users, state.configuration.target_alpha, digests]
+    inputs = [design.workload.digest, design.epsilon, users, state.configuration.target_alpha, digests]
     return "recommendation:" + json.dumps([inputs, {name: state.parameters_for(name) for name in names}], default=str)
 
 
@@ -304,7 +304,7 @@ def timing_key(state: Session, names: Sequence[str]) -> str:
 def _simulated(state: Session, names: Sequence[str]) -> list[Any]:
     design = state.design()
     digests = [state.mechanism(name).digest for name in names]
-    return [digests, design.workload.spec, hash((design.counts.tobytes(), design.labels))]
+    return [digests, design.naming, hash(design.counts.tobytes())]
 
 
 def start_timing(state: Session, names: Sequence[str]) -> Job:

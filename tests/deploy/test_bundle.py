@@ -8,6 +8,7 @@ import struct
 import zipfile
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -20,12 +21,16 @@ from ldp_core.deploy import (
     ConfigurationError,
     MechanismRecipe,
     Population,
+    UploadedData,
+    WorkloadRecipe,
     export,
     load,
 )
 from ldp_core.deploy import bundle as bundle_module
 from ldp_core.domain import CategoricalAttribute, Domain
 from ldp_core.mechanisms.optimized import from_strategy
+from ldp_core.tables import CategoricalRecipe, DateRecipe, NumericRecipe, ReadOptions, build_domain
+from ldp_core.workloads import KWayMarginalsPart, MatrixPart, Predicate, PredicatesPart, PrefixPart
 
 
 def domain(n: int) -> Domain:
@@ -193,6 +198,60 @@ def test_results_that_cannot_be_written_are_refused(outcome, reason):
 def test_a_strategy_that_breaks_the_promise_is_not_exported():
     with pytest.raises(BundleError, match=r"audited epsilon is 1\.1, more than the 1 of the configuration"):
         export(CONFIGURATION, OUTCOME, randomized_response(4, 1.1))
+
+
+# --- several attributes -----------------------------------------------------------------------------------------------
+
+TABLE = pd.DataFrame({"age": [18, 25, 40, 64], "sex": ["f", "m", "m", "f"], "day": ["2026-01-31", "2026-02-01"] * 2})
+RECIPES = (NumericRecipe(column="age", bins=3), CategoricalRecipe(column="sex"), DateRecipe(column="day"))
+PARTS = (
+    KWayMarginalsPart(k=2),
+    PrefixPart(attribute="age", by=["sex"], weight=2.0),
+    PredicatesPart(predicates=[Predicate(expression="sex = f and age < 34", name="young women")]),
+    MatrixPart.of(np.eye(12), names=[f"query {i}" for i in range(12)]),
+)
+SEVERAL = CONFIGURATION.with_(
+    data=UploadedData(recipes=RECIPES, reading=ReadOptions(delimiter=";"), query="SELECT * FROM people"),
+    domain=build_domain(RECIPES, TABLE),
+    workload=WorkloadRecipe(parts=PARTS),
+)
+
+
+@given(st.integers(0, 2**32 - 1), st.booleans())
+def test_a_design_of_several_attributes_comes_back_whole(seed, with_prior):
+    random = np.random.default_rng(seed)
+    strategy = random.uniform(1.0, math.e**0.5, size=(20, 12))
+    strategy /= strategy.sum(axis=0)  # entries of a row are within e^(1/2) of each other, and so are column sums
+    prior = random.dirichlet(np.ones(12)) if with_prior else None
+    bundle = load(export(SEVERAL, OUTCOME, strategy, prior))
+    assert bundle.warnings == []
+    assert bundle.configuration == SEVERAL
+    assert bundle.configuration.digest() == SEVERAL.digest()
+    np.testing.assert_array_equal(bundle.strategy, strategy)
+    assert (bundle.prior is None) == (not with_prior)
+    if with_prior:
+        np.testing.assert_array_equal(bundle.prior, prior)
+    domain = bundle.configuration.domain
+    np.testing.assert_array_equal(domain.encode(TABLE).codes, SEVERAL.domain.encode(TABLE).codes)
+    assert bundle.configuration.workload.build(domain) == SEVERAL.workload.build(SEVERAL.domain)
+    assert bundle.configuration.workload.build(domain).query_name(6 + 6 + 4 + 6) == "young women"
+
+
+def test_each_attribute_says_in_the_outcome_what_it_reveals():
+    told = load(export(SEVERAL, OUTCOME)).outcome["read_off_the_data"]
+    assert ["age" in told[0], "sex" in told[1], "day" in told[2], len(told)] == [True, True, True, 4]
+
+
+def test_a_design_of_too_many_types_for_its_strategy_is_refused():
+    with pytest.raises(BundleError, match="for 4 types but the domain has 12"):
+        export(SEVERAL, OUTCOME, STRATEGY)
+
+
+def test_a_design_too_large_to_load_is_not_exported():
+    matrix = MatrixPart.of(np.random.default_rng(3).random((43_000, 12)))
+    too_large = SEVERAL.with_(workload=WorkloadRecipe(parts=(matrix,)))
+    with pytest.raises(ConfigurationError, match="at most 5 MB are read again: upload a matrix of fewer queries"):
+        export(too_large, OUTCOME)
 
 
 # --- what is missing or does not belong together --------------------------------------------------------------------

@@ -1,52 +1,70 @@
 import hashlib
 import json
-import math
-import string
 
 import numpy as np
 import pytest
-from hypothesis import given
+from design_strategies import PARTS, configurations, recipes, scalars
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ldp_core import deploy, workloads
 from ldp_core.deploy import (
     Configuration,
     ConfigurationError,
-    DeclaredData,
     MechanismRecipe,
     Optimizer,
     Population,
     SampleData,
     Simulation,
-    Treatment,
     UploadedData,
     WorkloadRecipe,
-    guarantee,
     load_configuration,
-    observed_parts,
     parse_epsilon,
-    risk_in_words,
 )
-from ldp_core.deploy.configuration import MIGRATIONS
+from ldp_core.deploy.migrations import MIGRATIONS
 from ldp_core.domain import CategoricalAttribute, Domain, NumericAttribute
-from ldp_core.mechanisms.base import Audit
+from ldp_core.tables import CategoricalRecipe, DateRecipe, Merge, NumericRecipe, ReadOptions
+from ldp_core.workloads import (
+    HistogramPart,
+    KWayMarginalsPart,
+    MarginalsPart,
+    MatrixPart,
+    Predicate,
+    PredicatesPart,
+    PrefixPart,
+    TypesPart,
+)
 
 TRANSPORT = CategoricalAttribute(name="transport", values=("bus", "car", "foot"), origin="declared")
 AGE = NumericAttribute(name="age", edges=(0.0, 20.0, 40.0), binning="equal_width", origin="data")
+RECIPES = (
+    CategoricalRecipe(column="transport", merges=[Merge(name="rail", texts=["tram", "train"])]),
+    NumericRecipe(column="age"),
+    DateRecipe(column="day"),
+)
 
 FULL = Configuration(
-    data=SampleData(file="commute.csv", column="transport", treatment=Treatment(kind="categorical")),
+    data=UploadedData(recipes=RECIPES, counts="people", reading=ReadOptions(header=False), query="SELECT 1"),
     domain=Domain(attributes=(TRANSPORT,)),
     population=Population(users=3000, origin="declared", shape="uniform"),
-    workload=WorkloadRecipe(kind="prefix"),
+    workload=WorkloadRecipe(
+        parts=(
+            HistogramPart(attribute="transport"),
+            PredicatesPart(predicates=[Predicate(expression="transport = bus")]),
+            MatrixPart.of(np.eye(3)),
+            TypesPart(family="width_range", parameters={"width": 2}),
+            MarginalsPart(groups=[["transport"]]),
+        )
+    ),
     mechanism=MechanismRecipe(name="hierarchical", parameters={"branching": 4, "oracle": "hadamard"}),
 )
 
 # A value different from FULL's for every field an analyst can change.
 CHANGES = {
-    "data": UploadedData(column="transport", treatment=Treatment(kind="categorical")),
+    "data": SampleData(file="commute.csv", recipes=RECIPES),
     "domain": Domain(attributes=(AGE,)),
     "population": Population(users=3001, origin="declared", shape="uniform"),
-    "workload": WorkloadRecipe(kind="histogram"),
+    "workload": WorkloadRecipe(parts=(HistogramPart(attribute="transport"),)),
     "epsilon": "1.5",
     "reports_per_user": 2,
     "mechanism": MechanismRecipe(name="hierarchical", parameters={"branching": 8, "oracle": "hadamard"}),
@@ -55,86 +73,6 @@ CHANGES = {
     "simulation": Simulation(seed=1),
     "optimizer": Optimizer(seed=1),
 }
-
-scalars = st.one_of(
-    st.booleans(), st.integers(-(10**15), 10**15), st.floats(allow_nan=False, allow_infinity=False), st.text()
-)
-parameters = st.dictionaries(st.text(), scalars, max_size=3)
-origins = st.sampled_from(["declared", "data"])
-names = st.text(min_size=1, max_size=20)
-seeds = st.integers(0, 2**63 - 1)
-treatments = st.builds(
-    Treatment,
-    kind=st.sampled_from(["categorical", "numeric"]),
-    header=st.booleans(),
-    method=st.sampled_from(["equal_width", "equal_count", "own_edges"]),
-    bins=st.integers(1, 4096),
-    edges_text=st.text(),
-    missing=st.sampled_from(["drop", "category", "refuse"]),
-    outside=st.sampled_from(["other", "clamp", "refuse"]),
-    rare_below=st.integers(0, 1000),
-)
-data_choices = st.one_of(
-    st.none(),
-    st.builds(
-        SampleData,
-        file=st.text(string.ascii_letters, min_size=1).map("{}.csv".format),
-        column=names,
-        treatment=treatments,
-    ),
-    st.builds(UploadedData, column=names, treatment=treatments),
-    st.builds(
-        DeclaredData,
-        kind=st.sampled_from(["categorical", "numeric"]),
-        name=st.text(),
-        categories_text=st.text(),
-        low_text=st.text(),
-        bins=st.integers(1, 4096),
-    ),
-)
-categorical = st.builds(
-    CategoricalAttribute,
-    name=names,
-    values=st.lists(st.text().map(str.strip).filter(bool), min_size=2, max_size=5, unique=True).map(tuple),
-    origin=origins,
-)
-numeric = st.builds(
-    NumericAttribute,
-    name=names,
-    edges=st.lists(st.floats(-1e9, 1e9), min_size=2, max_size=5, unique=True).map(sorted).map(tuple),
-    origin=origins,
-)
-domains = st.lists(st.one_of(categorical, numeric), min_size=1, max_size=2, unique_by=lambda attribute: attribute.name)
-configurations = st.builds(
-    Configuration,
-    data=data_choices,
-    domain=st.one_of(st.none(), domains.map(lambda attributes: Domain(attributes=tuple(attributes)))),
-    population=st.builds(
-        Population,
-        users=st.one_of(st.none(), st.integers(1, 10**9)),
-        origin=origins,
-        shape=st.sampled_from(["data", "uniform", "zipf", "bell"]),
-    ),
-    workload=st.one_of(
-        st.none(), st.builds(WorkloadRecipe, kind=st.sampled_from(["histogram", "prefix"]), parameters=parameters)
-    ),
-    epsilon=st.floats(0.001, 20).map(repr),
-    reports_per_user=st.integers(1, 1000),
-    mechanism=st.builds(MechanismRecipe, name=names, parameters=parameters),
-    compared=st.lists(st.text(), max_size=4),
-    target_alpha=st.floats(0, 1, exclude_min=True),
-    simulation=st.builds(
-        Simulation, seed=seeds, trials=st.integers(1, 10_000), estimators=st.lists(st.text(), max_size=2)
-    ),
-    optimizer=st.builds(
-        Optimizer,
-        seed=seeds,
-        max_rounds=st.one_of(st.none(), st.integers(1, 10**6)),
-        aim=st.sampled_from(["worst_case", "average", "people", "histogram"]),
-        histogram=st.one_of(st.none(), st.lists(st.floats(1, 1e6), min_size=2, max_size=5).map(tuple)),
-        time_limit=st.one_of(st.none(), st.floats(1, 3600)),
-    ),
-)
 
 
 def document(configuration: Configuration = FULL) -> dict:
@@ -307,18 +245,43 @@ def test_no_text_crashes_the_parser(text):
 @pytest.mark.parametrize(
     ("path", "value", "reason"),
     [
-        (
-            "workload/kind",
-            "prefx",
-            "workload > kind: 'prefx' is not one of histogram, prefix, all_range, width_range, ",
-        ),
-        ("workload/parameters/width", [1], "workload > parameters > width: a parameter must be a finite number"),
+        ("workload/parts/0/kind", "prefx", "workload > parts > item 1: kind 'prefx' is not one of histogram, joint_"),
+        ("workload/parts/0", {}, "workload > parts > item 1: kind is missing."),
+        ("workload/parts/0", 3, "workload > parts > item 1: 3 is not an object in braces"),
+        ("workload/parts/0/attribute", "", "parts > item 1 > attribute: '' has 0 characters, it must have at least 1."),
+        ("workload/parts/1/weight", 0, "workload > parts > item 2 > weight: 0 is too small"),
+        ("workload/parts/1/colour", 1, "workload > parts > item 2 > colour is not a known setting"),
+        ("workload/parts/1/predicates", [], "item 2 > predicates: the list has 0 items, it must have at least 1."),
+        ("workload/parts/1/predicates/0", {}, "parts > item 2 > predicates > item 1 > expression is missing."),
+        ("workload/parts/2/rows", 4, "item 3: the packed matrix has another size than it says: upload it again."),
+        ("workload/parts/2/data", "!", "workload > parts > item 3: the packed matrix is damaged: upload it again."),
+        ("workload/parts/2/names", ["a"], "item 3: the matrix has 3 queries and 1 names: give each one."),
+        ("workload/parts/3/family", "x", "workload > parts > item 4 > family: 'x' is not one of histogram, prefix"),
+        ("workload/parts/3/parameters/width", True, "item 4 > parameters > width: true is not a whole number"),
+        ("workload/parts/4/groups", [["a"], ["a"]], "item 5 > groups: a group of attributes is there more than once"),
+        ("workload/parts", [], "workload > parts: the list has 0 items, it must have at least 1."),
+        ("workload/parts", [{"kind": "all_marginals"}] * 101, "the list has 101 items, it must have at most 100."),
         ("mechanism/parameters/branching", None, "mechanism > parameters > branching: a parameter must be"),
         ("data/source", "web", "data: source 'web' is not one of sample, upload, declared"),
-        ("data/file", "../secret.csv", "data > file: the sample must be a bare file name"),
-        ("data/treatment/bins", 0, "data > treatment > bins: 0 is too small, it must be at least 1."),
-        ("data/treatment/header", "yes", "data > treatment > header: 'yes' is not true or false"),
-        ("data/treatment/colour", 1, "data > treatment > colour is not a known setting"),
+        (
+            "data",
+            {"source": "sample", "file": "../secret.csv", "recipes": []},
+            "data > file: the sample must be a bare",
+        ),
+        (
+            "data/recipes/0/kind",
+            "text",
+            "data > recipes > item 1: kind 'text' is not one of categorical, numeric, date.",
+        ),
+        ("data/recipes/0/merges/0/texts", "tram", "item 1 > merges > item 1 > texts: 'tram' is not a list."),
+        ("data/recipes/1/bins", 0, "data > recipes > item 2 > bins: 0 is too small, it must be at least 1."),
+        ("data/recipes/1/edges", ["x"], "data > recipes > item 2 > edges > item 1: 'x' is not a number."),
+        ("data/recipes/1/colour", 1, "data > recipes > item 2 > colour is not a known setting"),
+        ("data/recipes/2/unit", "hour", "data > recipes > item 3 > unit: 'hour' is not one of day, week, month"),
+        ("data/recipes", [], "data > recipes: the list has 0 items, it must have at least 1."),
+        ("data/reading/header", "yes", "data > reading > header: 'yes' is not true or false"),
+        ("data/reading/delimiter", "ab", "data > reading > delimiter: a delimiter is one character such as"),
+        ("data/query", 3, "data > query: 3 is not text in quotes"),
         ("domain/attributes/0/kind", "colour", "domain > attributes > item 1: kind 'colour' is not one of"),
         ("domain/attributes/0/values/1", 3, "domain > attributes > item 1 > values > item 2: 3 is not text"),
         ("domain/attributes/0/origin", "guess", "item 1 > origin: 'guess' is not one of declared, data."),
@@ -337,7 +300,7 @@ def test_no_text_crashes_the_parser(text):
         ("compared", "hadamard", "compared: 'hadamard' is not a list"),
         ("mechanism", None, "mechanism: null is not an object in braces"),
         ("colour", "red", "colour is not a known setting"),
-        ("version", 3, "made by a newer version of this program (format 3, here 2)"),
+        ("version", 4, "made by a newer version of this program (format 4, here 3)"),
         ("version", 0, "format version 0, which is unknown"),
         ("version", "1", "must say its version as a number"),
         ("format", "other", 'it must be an object with "format": "ldp-design"'),
@@ -355,9 +318,9 @@ def test_a_missing_key_is_never_replaced_by_a_default(key):
 
 
 def test_at_most_three_problems_are_told():
-    treatment = {"kind": "x", "bins": 0, "header": 3, "missing": "?", "outside": "?"}
-    sentence = complaint(edited("data/treatment", treatment))
-    assert sentence.count(">") == 6
+    recipe = {"kind": "numeric", "column": 3, "bins": 0, "method": "?", "missing": "?", "outside": "?"}
+    sentence = complaint(edited("data/recipes/1", recipe))
+    assert sentence.count(">") == 9
     assert sentence.endswith("; and 2 more.")
 
 
@@ -395,6 +358,20 @@ def test_no_value_anywhere_crashes_the_reader(value):
         assert "\n" not in refusal(load_configuration, edited(key, value))
 
 
+def places(value, path=()) -> list[str]:
+    """The path of every value inside a JSON value."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [found for key, item in inner for found in ["/".join(map(str, (*path, key))), *places(item, (*path, key))]]
+
+
+@settings(max_examples=300)
+@given(st.sampled_from(places(document())), st.one_of(st.none(), scalars, st.just([]), st.just({}), st.just([{}])))
+def test_no_value_in_any_place_crashes_the_reader(path, value):
+    sentence = refusal(load_configuration, edited(path, value))
+    assert "\n" not in sentence
+    assert len(sentence) < 1000
+
+
 def test_old_versions_are_migrated_step_by_step(monkeypatch):
     def from_version_0(old: dict) -> dict:
         return {**{key: value for key, value in old.items() if key != "eps"}, "epsilon": str(old["eps"])}
@@ -404,23 +381,12 @@ def test_old_versions_are_migrated_step_by_step(monkeypatch):
 
     monkeypatch.setitem(MIGRATIONS, 0, from_version_0)
     monkeypatch.setitem(MIGRATIONS, -1, from_version_minus_1)
-    old = {**document(), "version": -1, "eps": 25}
+    old = {**document(Configuration()), "version": -1, "eps": 25}
     del old["epsilon"]
-    average = FULL.optimizer.model_copy(update={"aim": "average", "histogram": None, "time_limit": None})
-    assert load_configuration(json.dumps(old)) == FULL.with_(epsilon="2.5", optimizer=average)
+    average = Optimizer(aim="average")
+    assert load_configuration(json.dumps(old)) == Configuration(epsilon="2.5", optimizer=average)
     del old["eps"]
     assert "does not look like it" in complaint(json.dumps({**old, "version": 0}))
-
-
-def test_version_1_optimised_for_the_average():
-    old = {**document(), "version": 1}
-    old["optimizer"] = {key: old["optimizer"][key] for key in ("seed", "max_rounds", "rows")}
-    loaded = load_configuration(json.dumps(old))
-    assert loaded.optimizer.aim == "average"
-    assert loaded.optimizer.seed == FULL.optimizer.seed
-    assert loaded == FULL.with_(optimizer=loaded.optimizer)
-    del old["optimizer"]
-    assert "does not look like it" in complaint(json.dumps(old))
 
 
 @pytest.mark.parametrize("histogram", [(0.0, 0.0), (-1.0, 2.0), (float("nan"), 1.0), (), (1.0,) * 5000])
@@ -429,76 +395,74 @@ def test_histograms_without_weight_are_refused(histogram):
         FULL.with_(optimizer={**FULL.optimizer.model_dump(), "histogram": histogram})
 
 
-# --- the privacy note -----------------------------------------------------------------------------------------------
-
-PURE = Audit(epsilon=0.99999, delta=0.0, method="exact: all outputs\nand types", worst_pair=(0, 1))
-
-
-def test_guarantee_of_a_pure_mechanism():
-    line = guarantee(FULL, PURE)
-    assert "\n" not in line
-    for part in [
-        "Pure local differential privacy with epsilon = 1 per report (hierarchical)",
-        'privacy unit: one person\'s one value of "transport" per report; one report per person',
-        "audited epsilon 0.99999, computed from the mechanism's actual probabilities (exact: all outputs and types)",
-        "secure random source (never the simulation seed)",
-        "domain is fixed before collecting",
-        "IP addresses and other metadata are outside",
-    ]:
-        assert part in line
+@given(recipes)
+def test_attributes_keep_every_setting(recipe):
+    configuration = Configuration(data=deploy.DeclaredData(recipes=(recipe,)))
+    assert load_configuration(configuration.to_json()).data.recipes == (recipe,)
 
 
-def test_guarantee_adds_up_reports_and_delta():
-    assert "3 reports per person, in total epsilon = 0.3 by" in guarantee(
-        FULL.with_(epsilon="0.1", reports_per_user=3), Audit(0.1, 0.0, "exact", (0, 1))
+@pytest.mark.parametrize("kind", PARTS)
+def test_queries_of_every_kind_keep_every_setting(kind):
+    @settings(max_examples=30)
+    @given(PARTS[kind])
+    def round_trip(part):
+        assert part.kind == kind
+        configuration = Configuration(workload=WorkloadRecipe(parts=(part,)))
+        (loaded,) = load_configuration(configuration.to_json()).workload.parts
+        assert (type(loaded), loaded) == (type(part), part)
+
+    round_trip()
+
+
+# --- workloads ----------------------------------------------------------------------------------------------------
+
+SEX = CategoricalAttribute(name="sex", values=("f", "m"))
+
+
+def test_a_workload_of_parts_is_built_on_the_domain():
+    domain = Domain(attributes=(AGE, SEX))
+    parts = (PrefixPart(attribute="age"), HistogramPart(attribute="sex", weight=2.0))
+    built = WorkloadRecipe(parts=parts).build(domain)
+    np.testing.assert_array_equal(built.matrix, [[1, 1, 0, 0], [1, 1, 1, 1], [2, 0, 2, 0], [0, 2, 0, 2]])
+    with pytest.raises(ValueError, match=r"^Group 2 of the queries: the domain has no attribute sxe"):
+        WorkloadRecipe(parts=(parts[0], HistogramPart(attribute="sxe"))).build(domain)
+
+
+def test_default_workloads_give_way_and_others_stay():
+    one, other, both = Domain(attributes=(AGE,)), Domain(attributes=(SEX,)), Domain(attributes=(AGE, SEX))
+    default = WorkloadRecipe.default(one)
+    assert default.parts == (PrefixPart(attribute="age"),)
+    assert default.following(one, other) == WorkloadRecipe(parts=(HistogramPart(attribute="sex"),))
+    assert default.following(one, both) == WorkloadRecipe(parts=(KWayMarginalsPart(k=2),))
+    chosen = WorkloadRecipe(parts=(HistogramPart(attribute="age", weight=3.0), TypesPart(family="prefix")))
+    renamed = WorkloadRecipe(parts=(HistogramPart(attribute="sex", weight=3.0), TypesPart(family="prefix")))
+    assert chosen.following(one, other) == renamed
+    assert chosen.following(one, both) == chosen.following(both, one) == chosen.following(None, other) == chosen
+
+
+# --- size ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_design_too_large_to_load_is_told_before_it_is_written():
+    FULL.check_size()
+    random = np.random.default_rng(3)
+    fits, too_large = (
+        Configuration(workload=WorkloadRecipe(parts=(MatrixPart.of(random.random((rows, 1000))),)))
+        for rows in (480, 520)  # random float64 do not pack: 8 bytes an entry, 4/3 of them in base64
     )
-    line = guarantee(FULL.with_(reports_per_user=3), Audit(1.0, 1e-6, "exact", (0, 1)))
-    assert line.startswith("Approximate local differential privacy with (epsilon, delta) = (1, 1e-06) per report")
-    assert "in total (3, 3e-06) by basic composition" in line
+    fits.check_size()
+    assert load_configuration(fits.to_json()) == fits
+    with pytest.raises(ConfigurationError, match=r"would have 5\.\d MB, and at most 5 MB .*matrix of fewer queries"):
+        too_large.check_size()
+    with pytest.raises(ConfigurationError, match="too large: at most 5 MB"):
+        load_configuration(too_large.to_json())
+    texts = Configuration(data=UploadedData(recipes=RECIPES, query="x" * 5_000_000))
+    with pytest.raises(ConfigurationError, match="use fewer or shorter texts"):
+        texts.check_size()
 
 
-@pytest.mark.parametrize("epsilon", [1.001, math.inf, math.nan])
-def test_no_guarantee_is_given_for_more_than_was_asked(epsilon):
-    with pytest.raises(ValueError, match="do not deploy it"):
-        guarantee(FULL, Audit(epsilon, 0.0, "exact", (0, 1)))
-
-
-def test_no_guarantee_without_a_domain():
-    with pytest.raises(ValueError, match="choose or declare the data first"):
-        guarantee(FULL.with_(domain=None), PURE)
-
-
-@pytest.mark.parametrize(
-    ("epsilon", "factor"),
-    [(0.001, "1.01"), (1.0, "2.72"), (1.1, "3.01"), (math.log(3), "3.00"), (5.0, "149"), (20.0, "486,000,000")],
-)
-def test_risk_is_rounded_up_to_three_digits(epsilon, factor):
-    assert risk_in_words(epsilon) == f"a report can change anyone's odds by at most a factor {factor}"
-
-
-@given(st.floats(0.001, 20))
-def test_risk_never_understates(epsilon):
-    factor = float(risk_in_words(epsilon).split()[-1].replace(",", ""))
-    assert math.exp(epsilon) * (1 - 1e-11) <= factor <= math.exp(epsilon) * 1.01
-
-
-def test_what_was_declared_reveals_nothing():
-    assert observed_parts(FULL) == []
-    assert observed_parts(Configuration()) == []
-
-
-@pytest.mark.parametrize(
-    ("changes", "reason"),
-    [
-        ({"domain": Domain(attributes=(TRANSPORT.model_copy(update={"origin": "data"}),))}, "3 categories of"),
-        ({"domain": Domain(attributes=(TRANSPORT, AGE))}, 'range of "age", 0 to 40, was set by the smallest'),
-        ({"domain": Domain(attributes=(AGE.model_copy(update={"binning": "equal_count"}),))}, "quantiles of the data"),
-        ({"population": Population(users=3000, origin="data", shape="uniform")}, "number of users, 3,000, was counted"),
-        ({"population": Population(users=3000, origin="declared", shape="data")}, "Errors expected on this data"),
-    ],
-)
-def test_what_was_read_off_the_data_is_said_with_the_way_out(changes, reason):
-    parts = observed_parts(FULL.with_(**changes))
-    assert len(parts) == 2
-    assert reason in parts[0]
-    assert "declared beforehand instead reveal nothing" in parts[1]
+def test_structured_workloads_stay_small_in_files():
+    domain = Domain(attributes=tuple(CategoricalAttribute(name=f"q{i}", values=("no", "yes")) for i in range(10)))
+    configuration = Configuration(domain=domain, workload=WorkloadRecipe(parts=(workloads.AllMarginalsPart(),)))
+    assert configuration.workload.build(domain).n == 1024
+    assert len(configuration.to_json()) < 10_000

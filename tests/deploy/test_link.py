@@ -3,12 +3,16 @@
 import base64
 import zlib
 
+import numpy as np
 import pytest
+from design_strategies import configurations
+from hypothesis import given
 
 from ldp_core import deploy
 from ldp_core.deploy import Configuration, WorkloadRecipe
 from ldp_core.deploy.link import MAX_LINK
 from ldp_core.domain import CategoricalAttribute, Domain
+from ldp_core.workloads import HistogramPart, MatrixPart
 
 
 def pack(content: bytes) -> str:
@@ -17,7 +21,8 @@ def pack(content: bytes) -> str:
 
 def with_categories(values):
     attribute = CategoricalAttribute(name="place", values=values, origin="declared")
-    return Configuration().with_(domain=Domain(attributes=(attribute,)), workload=WorkloadRecipe(kind="histogram"))
+    workload = WorkloadRecipe(parts=(HistogramPart(attribute="place"),))
+    return Configuration().with_(domain=Domain(attributes=(attribute,)), workload=workload)
 
 
 def test_round_trip_in_safe_letters():
@@ -25,6 +30,19 @@ def test_round_trip_in_safe_letters():
     link = deploy.to_link(configuration)
     assert set(link) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
     assert deploy.from_link(link) == configuration
+
+
+@given(configurations)
+def test_a_link_carries_every_choice(configuration):
+    link = deploy.to_link(configuration)
+    assert deploy.from_link(link) == configuration
+    assert deploy.from_link(link).digest() == configuration.digest()
+
+
+def test_a_large_matrix_is_too_long_for_a_link():
+    matrix = MatrixPart.of(np.random.default_rng(1).random((40, 40)))
+    with pytest.raises(deploy.ConfigurationError, match="too long for a link"):
+        deploy.to_link(Configuration(workload=WorkloadRecipe(parts=(matrix,))))
 
 
 def test_designs_that_are_too_long_are_to_be_saved():

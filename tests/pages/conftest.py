@@ -11,6 +11,8 @@ import pytest
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest, app_test
 
+from ldp_core.deploy import WorkloadRecipe
+from ldp_core.workloads import TypesPart
 from pages.ui.jobs import jobs
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -68,6 +70,13 @@ class App:
         self.enter("segmented_control", "data-source", "upload")
         (box,) = [u for u in self.at.file_uploader if u.key.startswith("upload-")]
         box.set_value((name, content, "application/octet-stream")).run()
+        return self.check()
+
+    def ask(self, family, **parameters):
+        """Ask one of the papers' workloads on the list of types, or the only attribute."""
+        part = TypesPart(family=family, parameters=parameters)
+        self.session.change(workload=WorkloadRecipe(parts=(part,)))
+        self.at.run()
         return self.check()
 
     def load(self, content, name="design.zip"):

@@ -89,12 +89,12 @@ def test_tabs_show_users_errors_and_the_way_to_a_sweep(compared):
 
 
 def test_hardest_of_a_selection_is_called_that(app):
-    app.declare(bins=64).go("workload").enter("radio", "workload-kind", "all_range").go("compare")
+    app.declare(bins=64).ask("all_range").go("compare")
     assert "the hardest of the 400 queries shown (of 2,080) is" in app.words
 
 
 def test_the_optimised_mechanism_joins_and_wins(app):
-    app.declare(bins=8).go("workload").enter("radio", "workload-kind", "prefix").go("compare")
+    app.declare(bins=8).ask("prefix").go("compare")
     app.press("optimise").finish()
     assert figures(app).index[0] == "Optimized (column generation)"
     assert not app.has("button", "optimise")
@@ -102,7 +102,7 @@ def test_the_optimised_mechanism_joins_and_wins(app):
 
 
 def test_bounds_and_gaps_are_of_the_case_chosen(app):
-    app.declare(bins=8, users=500).go("workload").enter("radio", "workload-kind", "prefix")
+    app.declare(bins=8, users=500).ask("prefix")
     app.session.change(population=app.configuration.population.model_copy(update={"shape": "zipf"}))
     app.go("compare").finish()
     workload, session = workloads.prefix(8), app.session
@@ -123,7 +123,7 @@ def test_bounds_and_gaps_are_of_the_case_chosen(app):
 
 
 def test_equal_mechanisms_share_the_first_place(app):
-    app.declare(bins=2).go("compare")
+    app.declare(bins=2).ask("histogram").go("compare")
     # On two types subset selection is randomized response.
     assert "**Randomized response** and **Subset selection** need the fewest users" in app.words
 
@@ -169,7 +169,7 @@ def test_sweep_agrees_with_the_table_and_is_kept(app):
 
 
 def test_sweep_over_the_domain_size(app):
-    app.declare(bins=8).go("workload").enter("radio", "workload-kind", "prefix").go("compare")
+    app.declare(bins=8).ask("prefix").go("compare")
     app.enter("multiselect", "compared", ["subset_selection", "fourier"]).press("sweep-size").finish()
     curves = {trace["name"]: trace for trace in app.charts[-1]["data"]}
     curve = curves["Subset selection"]
@@ -187,7 +187,7 @@ def test_an_unreachable_cluster_is_a_sentence(app):
 
 
 def test_a_cancelled_sweep_keeps_its_points_and_can_start_again(app):
-    app.declare(bins=256).go("workload").enter("radio", "workload-kind", "prefix").go("compare")
+    app.declare(bins=256).ask("prefix").go("compare")
     app.enter("multiselect", "compared", ["optimized_gradient", "hadamard"]).press("sweep-epsilon")
     app.press("cancel-epsilon").finish()
     assert app.has("button", "sweep-epsilon")

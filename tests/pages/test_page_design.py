@@ -6,7 +6,7 @@ import re
 import pytest
 
 from ldp_core import analysis, bounds, mechanisms, wording, workloads
-from ldp_core.deploy import Population, WorkloadRecipe
+from ldp_core.deploy import Population
 from ldp_core.deploy.configuration import Optimizer
 from pages.ui.text import CASES
 
@@ -21,7 +21,7 @@ def metric(app, which):
 @pytest.fixture
 def small(app):
     """A design small enough to be optimised in no time: 8 types, prefix."""
-    app.declare(bins=8).go("workload").enter("radio", "workload-kind", "prefix")
+    app.declare(bins=8).ask("prefix")
     app.session.change(optimizer=Optimizer(max_rounds=40))
     return app.go("design")
 
@@ -159,7 +159,7 @@ def test_results_belong_to_their_design(small):
 
 
 def test_cancelling_keeps_the_best_so_far(app):
-    app.declare(bins=400).go("workload").enter("radio", "workload-kind", "all_range").go("design").press("optimise")
+    app.declare(bins=400).ask("all_range").go("design").press("optimise")
     assert app.has("button", "cancel")
     app.press("cancel").finish()
     if app.session.fitted("optimized") is None:  # cancelled before the first strategy: the button is back
@@ -187,7 +187,7 @@ def test_a_failed_optimisation_says_why(small, monkeypatch):
 @pytest.mark.parametrize("bins", [2, 16])
 @pytest.mark.parametrize("kind", ["histogram", "prefix", "all_range"])
 def test_extremes_say_nothing_false(app, epsilon, bins, kind):
-    app.declare(bins=bins).session.change(optimizer=Optimizer(max_rounds=20), workload=WorkloadRecipe(kind=kind))
+    app.declare(bins=bins).ask(kind).session.change(optimizer=Optimizer(max_rounds=20))
     app.go("design").enter("text_input", "epsilon-text", epsilon).press("optimise").finish()
     bound = max(app.session.bounds().values())
     for page in ("workload", "design", "compare", "export"):

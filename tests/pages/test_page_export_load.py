@@ -105,7 +105,7 @@ def test_loading_can_be_undone(ages, another):
 
 def test_uploaded_rows_are_asked_for_and_fit_back_in(app, another):
     rows = b"first,colour\n1,red\n2,blue\n3,red\n"
-    app.upload("rows.csv", rows).enter("selectbox", "data-column", "colour")
+    app.upload("rows.csv", rows).enter("multiselect", "data-columns", ["colour"])
     other = another().load(document(app), "configuration.json")
     assert "The data itself is not in the file" in other.words
     assert "file not loaded" in other.words
@@ -135,7 +135,7 @@ def test_a_sample_is_not_taken_for_uploaded_rows(app, another):
         ({"mechanism": {"name": "magic", "parameters": {}}}, "Unknown mechanism 'magic'"),
         ({"compared": ["magic"]}, "Unknown mechanism 'magic'"),
         ({"workload": {"kind": "everything", "parameters": {}}}, "workload"),
-        ({"workload": {"kind": "prefix", "parameters": {"foo": 3}}}, "does not fit"),
+        ({"workload": {"parts": [{"kind": "histogram", "attribute": "age", "weight": -1}]}}, "weight"),
         ({"reports_per_user": 0}, "reports_per_user"),
         ({"target_alpha": -1}, "target_alpha"),
         ({"colour": "red"}, "colour"),
@@ -195,7 +195,7 @@ def test_a_strategy_that_does_not_keep_epsilon(fitted):
 @pytest.mark.parametrize(
     "change",
     [
-        {"data": {"column": "nope"}},
+        {"data": {"recipes": [{"kind": "numeric", "column": "nope", "bins": 4}]}},
         {"data": {"file": "nope.csv"}},
         {"domain": "edges"},
         {"mechanism": {"name": "hierarchical", "parameters": {"branching": "x"}}},
@@ -222,14 +222,18 @@ def test_odd_but_valid_files_break_no_page(ages, another, change):
         other.go(page)
 
 
-def test_questions_that_no_longer_fit_are_set_back(app):
-    app.declare(bins=16)
-    edited = document(app)
-    edited["workload"] = {"kind": "all_marginals", "parameters": {}}
-    app.load(edited, "configuration.json").go("workload")
-    assert app.session.design().workload.kind == "all_marginals"
+def test_questions_that_no_longer_fit_are_kept_and_said(app):
+    app.declare(bins=16).ask("all_marginals")
+    asked = app.configuration.workload
     app.sample("survey_ages.csv", "data")  # 25 types are no power of two
-    assert app.session.design().workload.kind == "histogram"
+    assert app.configuration.workload == asked
+    assert "no longer fit the data" in app.go("design").words
+    assert "power of two" in app.words
+    saved = document(app)
+    app.sample("commutes.csv").load(saved, "configuration.json")
+    assert "The questions do not fit the data." in app.words
+    app.press("undo").press("undo").press("undo")
+    assert app.session.design().workload.kind == "all_marginals"
 
 
 def test_what_a_load_has_to_say_stays_until_the_next_action(ages):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ldp_core import mechanisms, workloads
+from ldp_core import mechanisms
 
 FITTED = [name for name in mechanisms.names() if mechanisms.spec(name).fitted]
 
@@ -41,20 +41,6 @@ def test_every_other_mechanism_opens_on_the_design_page(app, name):
             # What cannot be had, or must not be deployed, is said in a sentence.
             assert app.errors or "privacy unit" in app.words
             app.enter("selectbox", f"choice-{parameter}", values[0])
-
-
-def test_workloads_ask_for_what_they_need(app):
-    app.declare(bins=16).go("workload")
-    for kind in workloads.kinds_for(16):
-        app.enter("radio", "workload-kind", kind)
-        needed = workloads.parameter(kind, 16)
-        if needed is not None:
-            app.enter("number_input", f"workload-{needed.name}", needed.low)
-            assert app.configuration.workload.parameters == {needed.name: needed.low}
-        assert app.session.design().workload.kind == kind
-    app.declare(bins=10).go("workload")
-    assert app.configuration.workload.kind == "histogram"  # parities need a power of two
-    assert len(app.at.radio(key="workload-kind").options) == 4
 
 
 def test_fourier_says_that_it_needs_yes_or_no_attributes(app):

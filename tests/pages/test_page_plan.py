@@ -13,7 +13,7 @@ CLOSED = ["randomized_response", "subset_selection", "hierarchical"]
 
 @pytest.fixture
 def planned(app):
-    app.declare(bins=8, users="5,000").go("workload").enter("radio", "workload-kind", "prefix").go("plan")
+    app.declare(bins=8, users="5,000").ask("prefix").go("plan")
     return app.enter("multiselect", "compared", CLOSED).finish()
 
 

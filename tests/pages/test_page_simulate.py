@@ -148,7 +148,7 @@ def test_a_mechanism_that_cannot_be_built_is_said_not_raised(ready):
 
 
 def test_marginals_are_shown_by_attributes_and_have_no_distribution(app):
-    app.declare(bins=8).go("workload").enter("radio", "workload-kind", "all_marginals")
+    app.declare(bins=8).ask("all_marginals")
     app.go("design").enter("selectbox", "mechanism", "subset_selection").go("simulate").press("run").finish()
     assert "needs types with an order" in app.words
     groups = shown(app, "groups")[0]
@@ -183,7 +183,7 @@ def test_a_finished_result_survives_the_jobs_being_forgotten(ready, monkeypatch)
 
 
 def test_cancelling_keeps_the_trials_done(app):
-    app.declare(bins=256).go("workload").enter("radio", "workload-kind", "all_range")
+    app.declare(bins=256).ask("all_range")
     app.go("design").enter("selectbox", "mechanism", "subset_selection").go("simulate")
     app.enter("number_input", "trials", 10_000).press("run").press("cancel").finish()
     assert not app.at.button(key="run").disabled

@@ -15,7 +15,7 @@ from ldp_core import mechanisms
 from pages.ui.controls import whole_number
 from pages.ui.jobs import KEPT_FINISHED, Jobs
 from pages.ui.results import Results
-from pages.ui.state import catalogue
+from pages.ui.source import catalogue
 from pages.ui.text import gap_in_words, people
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -64,7 +64,7 @@ def test_samples_on_the_data_page_take_one_click(app, file):
 
 @pytest.mark.parametrize("kind", ["histogram", "prefix", "all_range"])
 def test_each_workload_is_pictured_and_named(ages, kind):
-    ages.go("workload").enter("radio", "workload-kind", kind)
+    ages.ask(kind).go("workload")
     workload = ages.session.design().workload
     assert workload.kind == kind
     assert f"Queries (p) {workload.num_queries:,}" in ages.words

@@ -1,0 +1,96 @@
+"""The workloads of the papers on a plain list of n types, whatever attributes these are made of."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field
+
+from ldp_core.workloads.axes import Axis, axes_of
+from ldp_core.workloads.base import Workload
+from ldp_core.workloads.marginals import AllMarginals, KWayMarginals, Parity, checked_shape
+from ldp_core.workloads.ordered import AllRange, Histogram, Prefix, WidthRange
+from ldp_core.workloads.part import Part
+
+ON_TYPES: dict[str, type[Workload]] = {
+    family.kind: family for family in (Histogram, Prefix, AllRange, WidthRange, AllMarginals, KWayMarginals, Parity)
+}
+OVER_ATTRIBUTES = {family.kind for family in (AllMarginals, KWayMarginals, Parity)}
+"""Families that read a plain list of n types as the answers to d yes-or-no questions, n = 2^d."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """The whole number that a workload kind needs besides n: its name, what it means, and its range and default."""
+
+    name: str
+    label: str
+    low: int
+    high: int
+    default: int
+
+
+def parameter(kind: str, n: int) -> Parameter | None:
+    """What `on_types` needs to know besides ``n``; None for kinds that need nothing."""
+    d = n.bit_length() - 1
+    if kind == "width_range":
+        return Parameter("width", "Widest range, in types", 1, n, max(1, n // 8))
+    if kind == "k_way_marginals":
+        return Parameter("k", "Attributes in a group (k)", 1, d, min(3, d))
+    if kind == "parity":
+        return Parameter("max_weight", "Most attributes in a group", 0, d, d)
+    return None
+
+
+def kinds_for(n: int) -> list[str]:
+    """The kinds of `ON_TYPES` that ``n`` types can have: those over yes-or-no attributes need a power of two."""
+    return [kind for kind in ON_TYPES if not (kind in OVER_ATTRIBUTES and n & (n - 1))]
+
+
+def on_types(kind: str, n: int, axis: Axis | None = None, **parameters: int) -> Workload:
+    """The workload ``kind`` of `ON_TYPES` on ``n`` types; those over yes-or-no attributes need n = 2^d.
+
+    ``axis`` names the queries where the types are those of one attribute. ``parameters``: ``width`` of ranges, ``k``
+    attributes of a marginal, ``max_weight`` of parities. ValueError when the kind is unknown, does not fit n, or a
+    parameter is wrong.
+    """
+    if kind not in ON_TYPES:
+        raise ValueError(f"Unknown workload {kind!r}; choose one of {', '.join(ON_TYPES)}.")
+    family = ON_TYPES[kind]
+    if kind in OVER_ATTRIBUTES and n & (n - 1):
+        raise ValueError(
+            f"{family.title} reads the types as yes-or-no answers, so it needs a power of two of them; there are {n:,}."
+        )
+    d = n.bit_length() - 1
+    if kind == "parity":
+        types: Any = d
+    else:
+        types = checked_shape(d) if kind in OVER_ATTRIBUTES else n
+    named = {} if axis is None or kind in OVER_ATTRIBUTES else {"axes": [axis]}
+    try:
+        return family(types, **parameters, **named)
+    except TypeError:
+        raise ValueError(f"The {family.title} workload has no setting {', '.join(parameters)}.") from None
+
+
+def _sorted(parameters: dict[str, int]) -> dict[str, int]:
+    return dict(sorted(parameters.items()))  # equal recipes, equal files
+
+
+class TypesPart(Part):
+    """One of the papers' workloads on the list of all types in their order; see `on_types`."""
+
+    kind: Literal["types"] = "types"
+    family: Literal["histogram", "prefix", "all_range", "width_range", "all_marginals", "k_way_marginals", "parity"]
+    parameters: Annotated[dict[str, Annotated[int, Field(ge=0)]], AfterValidator(_sorted)] = Field(default_factory=dict)
+
+    @property
+    def summary(self) -> str:
+        return f"{ON_TYPES[self.family].title} of the types"
+
+    def build(self, attributes: Any) -> Workload:
+        axes = axes_of(attributes)
+        n = math.prod(axis.size for axis in axes)
+        return on_types(self.family, n, axes[0] if len(axes) == 1 else None, **self.parameters)

@@ -1,0 +1,229 @@
+"""The right side of the Data page: what the chosen data looks like, and a table to edit it in."""
+
+from __future__ import annotations
+
+import hashlib
+from itertools import islice
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from ldp_core import charts, frames, tables, wording
+from ldp_core.domain import MAX_TYPES
+from pages.ui import data_choice, frame
+from pages.ui.controls import control
+from pages.ui.state import Design, Session, counts_column
+from pages.ui.text import people, plain
+
+PREVIEW = 8
+LISTED = 2**17
+"""Most types of a table of types to download."""
+
+
+def facts(state: Session, design: Design) -> None:
+    """Users and types in numbers, and what is wrong with them."""
+    tally, domain = state.tally, design.domain
+    several = len(domain.attributes) > 1
+    users, types, each, rest = st.columns(4)
+    users.metric("Users (N)", wording.count(design.users), help="People who will each send reports.")
+    types.metric(
+        "Types (n)",
+        f"{domain.size:,}",
+        help="Different combinations of values a person can have."
+        if several
+        else "Different values a person can have, after binning.",
+    )
+    each.metric(
+        "Users per type",
+        wording.significant(design.users / domain.size),
+        help="On average. Few people per type make every type's count mostly noise.",
+    )
+    if tally is not None:
+        rest.metric("Left out", f"{tally.dropped:,}", help="People with a missing value, where those are left out.")
+    if several:
+        sizes = " × ".join(f"{attribute.size:,} {plain(attribute.name)}" for attribute in domain.attributes)
+        st.caption(f"{domain.size:,} types = {sizes}.")
+    known = tables.joint_facts(domain, tally or tables.Tally(design.counts, design.users, 0, 0))
+    what = "the mechanisms fitted to your questions (Optimized)"
+    for sentence in tables.size_warnings(domain, known, MAX_TYPES, what):
+        st.warning(plain(sentence))
+    for note in tally.notes if tally is not None else ():
+        st.caption(plain(note))
+
+
+def pictures(state: Session, design: Design) -> None:
+    """Users along one attribute, and by two of them where there are several."""
+    domain = design.domain
+    names = [attribute.name for attribute in domain.attributes]
+    shown = state.view.get("attribute")
+    place = names.index(shown) if shown in names else 0
+    attribute = domain.attributes[place]
+    others = tuple(i for i in range(len(names)) if i != place)
+    marginal = design.counts.reshape(domain.shape).sum(axis=others)
+    frame.chart(
+        lambda look: charts.marginal(attribute, marginal, look),
+        _in_words(design, attribute, marginal),
+        "histogram",
+        lambda: _types(design),
+    )
+    if attribute.origin == "data":
+        st.caption(
+            f"The types of {plain(attribute.name)} were read off the data. An exported design shows them; declare them "
+            "yourself if that would reveal too much."
+        )
+    if len(names) == 1:
+        return
+    chosen = state.view.get("across")
+    across = control(
+        st.selectbox,
+        f"{plain(attribute.name)} together with",
+        "data-across",
+        chosen if chosen in names and chosen != attribute.name else names[others[0]],
+        lambda name: state.view.update(across=name),
+        options=[names[i] for i in others],
+    )
+    empty = int((design.counts == 0).sum())
+    occupied = (
+        f"{wording.share(empty / domain.size)} of all {domain.size:,} types have nobody"
+        if empty
+        else "no type is empty"
+    )
+    frame.chart(
+        lambda look: charts.joint(domain, design.counts, attribute.name, across, look),
+        f"People by {plain(attribute.name)} and {plain(across)}, whatever else they are. Of all attributes together, {occupied}.",
+        "joint",
+        lambda: frames.per_attribute(domain, design.counts),
+    )
+
+
+def _in_words(design: Design, attribute, marginal: np.ndarray) -> str:
+    top, users = int(marginal.argmax()), int(marginal.sum())
+    unused = int((marginal == 0).sum())
+    empty = (
+        f"{unused:,} of {attribute.size:,} values {'is' if unused == 1 else 'are'} empty"
+        if unused
+        else "no value is empty"
+    )
+    words = (
+        f"The most common value of {plain(attribute.name)} is **{plain(attribute.decode(np.array([top]))[0])}** with "
+        f"{wording.share(marginal[top] / users)} of {people(users)}; {empty}."
+    )
+    return words if design.on_data else "No data is loaded: this is the population you expect. " + words
+
+
+def _types(design: Design) -> pd.DataFrame:
+    """Every type with its number, its values and its users: records decoded, and the way to encode them."""
+    used = np.arange(design.domain.size)
+    if design.domain.size > LISTED:
+        used = np.flatnonzero(design.counts)[:LISTED]
+    table = design.domain.decode(used)
+    table.insert(0, "type", used)
+    return table.assign(users=design.counts[used])
+
+
+def editor(state: Session, design: Design) -> None:
+    """A table of the categories or edges of one attribute, to rename, merge, order or move."""
+    choice = state.choice
+    if choice is None or choice.source == "declared" or state.source_shown is None or state.draft is not None:
+        return
+    names = [recipe.column for recipe in choice.recipes]
+    shown = state.view.get("attribute")
+    place = names.index(shown) if shown in names else 0
+    recipe, attribute = choice.recipes[place], design.domain.attributes[place]
+    if attribute.kind == "date" or attribute.size > MAX_TYPES or attribute.name != recipe.column:
+        return
+    series, weights = state.cached(
+        ("values", state.source_shown.id, recipe.column, counts_column(choice)),
+        lambda: state.source_shown.column(recipe.column, counts_column(choice)),
+    )
+    what = "categories" if attribute.kind == "categorical" else "edges of the bins"
+    with st.expander(f"Edit the {what} of {plain(attribute.name)}", expanded=bool(state.view.get("editing"))):
+        if attribute.kind == "categorical":
+            table = tables.category_table(recipe, attribute, series, weights)
+            st.caption(
+                "Give several values one category to merge them, another name to rename it, a number to order the categories; "
+                "an empty category counts as (other)."
+            )
+            fixed, added = ["value", "people"], "fixed"
+            read = lambda edited: tables.recipe_of_categories(recipe, attribute, edited)  # noqa: E731
+        else:
+            table = tables.edge_table(attribute, series, weights)
+            st.caption(
+                "Each row begins a bin that ends where the next one begins. Change, add or delete edges: select a row and press "
+                "Delete to join its bin to the one before."
+            )
+            fixed, added = ["people"], "dynamic"
+            read = lambda edited: tables.recipe_of_edges(recipe, edited)  # noqa: E731
+        if table.attrs.get("left_out"):
+            st.caption(f"{table.attrs['left_out']:,} more values are not shown.")
+        _table(state, place, table, fixed, added, read)
+        st.button(
+            "These types are public knowledge",
+            key="data-declare",
+            icon=":material/lock_open:",
+            on_click=data_choice.fix,
+            args=(state, place, attribute),
+            disabled=attribute.origin == "declared",
+            help="Keeps the types as they are now, whatever the data, and marks them as declared. True of the months of a year or "
+            "the countries of the world; not of a list that tells who is in the data.",
+        )
+
+
+def _table(state: Session, place: int, table: pd.DataFrame, fixed: list[str], added: str, read) -> None:
+    # A new key with every change of the attribute: the widget's own memory of edits belongs to the table it was made for.
+    key = "edit-" + hashlib.sha256(table.to_csv().encode()).hexdigest()[:16]
+
+    def changed() -> None:
+        state.notices, state.view["editing"] = [], True
+        try:
+            edited = tables.apply_edits(table, st.session_state[key])
+            if added == "dynamic" and (len(edited) > len(table) and edited["edge"].isna().any()):
+                return  # a new row that has no number yet
+            data_choice.set_recipe(state, place, read(edited))
+        except ValueError as error:
+            state.notices = [("error", f"{error} Nothing has changed.")]
+
+    st.data_editor(
+        table,
+        key=key,
+        on_change=changed,
+        disabled=[name for name in fixed if name in table],
+        num_rows=added,
+        hide_index=True,
+        column_config={
+            "value": st.column_config.TextColumn("Value in the data"),
+            "people": st.column_config.NumberColumn("People", format="localized"),
+            "category": st.column_config.TextColumn("Counts as"),
+            "order": st.column_config.NumberColumn("Place", min_value=1, step=1),
+            "edge": st.column_config.NumberColumn("From"),
+        },
+    )
+
+
+def first_rows(state: Session) -> None:
+    """The beginning of the table, and what is in the column being set up."""
+    found, choice = state.source_shown, state.choice
+    if found is None or choice is None:
+        return
+    st.subheader("First rows")
+    st.dataframe(state.cached(("first", found.id), lambda: _beginning(found.table)), hide_index=True)
+    if isinstance(found.table, tables.LocalTable):
+        st.caption(f"{len(found.columns):,} columns. The rows stay in the file.")
+        return
+    words = f"{len(found.table):,} rows, {len(found.columns):,} columns."
+    for recipe in choice.recipes[:6]:
+        if recipe.column in found.columns:
+            summary = state.cached(
+                ("column", found.id, recipe.column), lambda name=recipe.column: tables.summarise(found.table[name])
+            )
+            words += (
+                f" Column {plain(summary.name)}: {summary.distinct:,} distinct values, {summary.missing:,} missing."
+            )
+    st.caption(words)
+
+
+def _beginning(table: pd.DataFrame | tables.LocalTable) -> pd.DataFrame:
+    if isinstance(table, pd.DataFrame):
+        return table.head(PREVIEW)
+    return next(islice(table.batches(list(table.columns), PREVIEW), 1)).head(PREVIEW)

@@ -1,0 +1,157 @@
+"""The part of the Data page that brings tables in: samples, uploads, files of this machine, databases."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from ldp_core import tables
+from ldp_core.tables import ENCODINGS, PARQUET_ENDINGS, TEXT_ENDINGS
+from pages.ui import data_choice
+from pages.ui import source as sources
+from pages.ui.controls import control, pick
+from pages.ui.state import Session
+from pages.ui.text import plain
+
+UNCHANGED = "What you had set up is unchanged."
+DELIMITERS = {None: "as found", ",": "comma", ";": "semicolon", "\t": "tab", "|": "bar |", " ": "space"}
+DECIMALS = {None: "as found", ".": "point: 1234.5", ",": "comma: 1.234,5"}
+ENCODED = {None: "as found", **{name: name for name in ENCODINGS}}
+HEADERS = {None: "as found", True: "yes", False: "no, it holds values"}
+PLACEHOLDER = "SELECT age, sex FROM people"
+
+
+def samples(state: Session) -> None:
+    for sample in sources.catalogue():
+        st.button(
+            sample["title"],
+            key=f"pick-{sample['file']}",
+            on_click=data_choice.load_sample,
+            args=(state, sample["file"]),
+            help=sample["sentence"],
+            width="stretch",
+        )
+
+
+def upload(state: Session) -> None:
+    key = f"upload-{state.view.get('uploads', 0)}"
+
+    def ingest() -> None:
+        uploaded = st.session_state[key]
+        if uploaded is not None:
+            _guarded(state, data_choice.upload, uploaded.getvalue(), uploaded.name)
+            state.view["uploads"] = state.view.get("uploads", 0) + 1  # an empty uploader next time: the file is in
+
+    st.file_uploader(
+        "CSV, Excel or Parquet, at most 200 MB",
+        type=None,
+        key=key,
+        on_change=ingest,
+        help="The rows stay in this server's memory for this session. Nothing is written to disk or sent anywhere.",
+    )
+    _reading(state, "upload")
+
+
+def local(state: Session) -> None:
+    """A file by its path, for servers that only this machine can reach."""
+    path = control(
+        st.text_input,
+        "Path of a CSV, Parquet, SQLite or DuckDB file on this machine",
+        "local-path",
+        state.view.get("path", ""),
+        lambda text: state.view.update(path=text.strip()),
+        placeholder="/home/me/survey.parquet",
+        help="For files too large to upload: columns are counted in the file, rows are never loaded together. Offered because "
+        "this server only listens to this machine.",
+    )
+    if not path.strip():
+        st.caption("Large files are counted where they are. A database is asked by one SELECT.")
+        return
+    ending = path[path.rfind(".") :].lower() if "." in path else ""
+    if ending in TEXT_ENDINGS | PARQUET_ENDINGS:
+        if st.button("Open", key="local-open", icon=":material/folder_open:", type="primary"):
+            with st.spinner("Reading the file"):
+                _guarded(state, data_choice.open_file, path)
+            st.rerun()
+    else:
+        _database(state, path)
+    _reading(state, "local")
+
+
+def _database(state: Session, path: str) -> None:
+    try:
+        found = tables.database_tables(path)
+    except ValueError as error:
+        st.error(plain(str(error)))
+        return
+    names = ", ".join(plain(name) for name in found[:20]) or "none"
+    st.caption(f"Tables: {names}{f' and {len(found) - 20:,} more' if len(found) > 20 else ''}.")
+    shown = state.source_shown
+    query = control(
+        st.text_area,
+        "Query (one SELECT)",
+        "local-query",
+        state.view.get("query") or (shown.query if shown is not None else None) or _awaited(state) or "",
+        lambda text: state.view.update(query=text),
+        placeholder=PLACEHOLDER,
+        help="It can read this file and nothing else, and change nothing. At most a minute.",
+    )
+    if st.button("Run the query", key="local-run", icon=":material/play_arrow:", type="primary"):
+        with st.spinner("Running the query, at most a minute"):
+            _guarded(state, data_choice.run_query, path, query)
+        st.rerun()
+
+
+def _awaited(state: Session) -> str | None:
+    """The query of a loaded design whose rows are not at hand."""
+    return getattr(state.configuration.data, "query", None)
+
+
+def _reading(state: Session, kind: str) -> None:
+    """How the file was read, to be corrected where the guess was wrong."""
+    found, choice = state.source_shown, state.choice
+    if found is None or found.kind != kind or choice.source != "upload":
+        return
+    text = found.name.lower().endswith(tuple(TEXT_ENDINGS))
+    with st.expander(f"How {plain(found.name[-40:])} was read"):
+        st.caption(plain(_as_found(found, text)))
+        if found.sheets:
+            sheets = {name: name for name in found.sheets}
+            _option(state, "Sheet", "sheet", found.options.sheet or found.sheets[0], sheets)
+        if text:
+            _option(state, "Delimiter", "delimiter", choice.reading.delimiter, DELIMITERS)
+            _option(state, "Encoding", "encoding", choice.reading.encoding, ENCODED)
+            _option(state, "Decimal sign", "decimal", choice.reading.decimal, DECIMALS)
+        if text or found.sheets:
+            _option(state, "The first row holds the column names", "header", choice.reading.header, HEADERS)
+        control(
+            st.text_area,
+            "Names of the columns, separated by commas",
+            "read-names",
+            ", ".join(found.columns),
+            lambda typed: data_choice.rename_columns(state, typed),
+            help="Queries and answers are shown under these names.",
+        )
+
+
+def _option(state: Session, label: str, name: str, value: Any, shown: dict[Any, str]) -> None:
+    pick(label, f"read-{name}", value, lambda chosen: data_choice.read_again(state, **{name: chosen}), shown)
+
+
+def _as_found(found: sources.Source, text: bool) -> str:
+    if not text:
+        return f"{len(found.columns):,} columns."
+    sign = DELIMITERS.get(found.options.delimiter, found.options.delimiter)
+    header = "names" if found.options.header else "no names"
+    return (
+        f"{len(found.columns):,} columns, separated by {sign}; {found.options.encoding}; decimal sign "
+        f"{found.options.decimal}; {header} in the first row."
+    )
+
+
+def _guarded(state: Session, action, *arguments) -> None:
+    try:
+        action(state, *arguments)
+    except ValueError as error:
+        state.notices = [("error", f"{error} {UNCHANGED}")]

@@ -1,0 +1,412 @@
+"""What the questions of a design look like and how hard they are: the right of the Workload page.
+
+What takes longer than a moment is worked out in the background, and cancelled when the questions have changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from ldp_core import analysis, charts, frames, mechanisms, wording, workloads
+from ldp_core.workloads import MarginalsPart, Workload, WorkloadPart
+from pages.ui import frame, work
+from pages.ui.figures import PICTURE_BYTES
+from pages.ui.jobs import Job, jobs
+from pages.ui.state import Design, Session
+from pages.ui.text import case_meaning, people, plain
+from pages.ui.workload_groups import built
+
+QUICK_TYPES = 512
+"""Types up to which everything is worked out while the page is drawn, whatever the questions are."""
+QUICK_ALIKE = 2**13
+"""The same where the questions treat the types alike, so that no large matrices are needed."""
+QUICK_PICTURE = 2**13
+BOUNDED_TYPES = 2048
+"""Most types for which bounds and errors of single queries are worked out where types are not treated alike."""
+LISTED_QUERIES = 200_000
+"""Most queries that are listed in a file, or whose errors are told apart."""
+DRAWN_VALUES = 20_000
+ALIKE = 1.05
+"""Queries err alike where none has more than this many times its even share of the error."""
+JOBS = "workload-page:"
+
+SOURCES = {
+    "svd": "McKenna et al. 2020, Theorem 5.6",
+    "centred_svd": "derived in this project; see below",
+    "certificate": "a proof by duality, derived in this project; see below",
+}
+
+
+@dataclass(frozen=True)
+class Dominance:
+    """Which queries err most with a mechanism: ``variances`` (p,) of the weighted answers in squared users."""
+
+    mechanism: str
+    variances: np.ndarray
+    worst: pd.DataFrame
+
+
+class Later:
+    """Values of the current design that may take long, by key."""
+
+    def __init__(self, state: Session):
+        self._state, self._waited = state, set()
+
+    def value(self, key: Any, title: str, quick: bool, compute: Callable[[], Any], size: int = 0) -> Any:
+        """``compute()``, now where it is ``quick``; else None until it has been worked out in the background. ValueError
+        with a sentence when it cannot be had."""
+        state, name = self._state, JOBS + hashlib.sha256(repr(key).encode()).hexdigest()
+        if (found := state.results.get(name)) is not None:
+            return found
+        if quick:
+            found = compute()
+            state.results.put(name, found, size)
+            return found
+        job = jobs().find(state.id, name)
+        if job is not None and job.state == "failed":
+            raise ValueError(job.error)
+        if job is None or not job.active:
+            if (found := state.results.get(name)) is not None:  # it ended just now
+                return found
+
+            def work_out(job: Job) -> None:
+                state.results.put(name, compute(), size)
+
+            jobs().submit(state.id, name, title, work_out)
+        self._waited.add(name)
+        return None
+
+    def finish(self) -> None:
+        """Cancel what earlier questions were waiting for, and let the page follow what these wait for."""
+        for job in jobs().active(self._state.id):
+            if job.key.startswith(JOBS) and job.key not in self._waited:
+                job.cancel()
+        if self._waited:
+            _follow(self._state, frozenset(self._waited))
+
+
+@st.fragment(run_every=0.7)
+def _follow(state: Session, waited: frozenset[str]) -> None:
+    if not waited <= {job.key for job in jobs().active(state.id)}:
+        st.rerun()
+
+
+def quick(design: Design) -> bool:
+    """Whether spectra and bounds of the questions take no time."""
+    alike = design.workload.symmetry != "none"
+    return design.domain.size <= (QUICK_ALIKE if alike else QUICK_TYPES)
+
+
+def named_groups(parts: Sequence[WorkloadPart], workload: Workload) -> list[tuple[str, int]]:
+    """Name and number of queries of each group: of the recipe, or of the only part's own groups of attributes."""
+    if len(parts) == 1 and isinstance(parts[0], MarginalsPart) and isinstance(workload, workloads.Union):
+        tables = workload.parts[0].parts if parts[0].weight != 1 else workload.parts
+        if len(parts[0].groups) == len(tables):
+            return [
+                (" x ".join(group), table.num_queries) for group, table in zip(parts[0].groups, tables, strict=True)
+            ]
+    return [(part.summary, own.num_queries) for part, own in zip(parts, built(parts, workload), strict=True)]
+
+
+def spectrum(later: Later, design: Design) -> tuple[np.ndarray, int] | None:
+    """Singular values and rank; None while they are worked out. ValueError where they cannot be."""
+    w = design.workload
+    return later.value(
+        ("spectrum", w.digest), "singular values", quick(design), lambda: (w.singular_values(), w.rank), 8 * w.n
+    )
+
+
+def metrics(later: Later, state: Session, design: Design) -> None:
+    """The questions in numbers."""
+    queries, rank, least = st.columns(3)
+    queries.metric(
+        "Queries (p)",
+        f"{design.workload.num_queries:,}",
+        help="Numbers that will be estimated, each a count of people.",
+    )
+    try:
+        found = spectrum(later, design)
+        rank.metric(
+            "Independent (rank)",
+            "…" if found is None else f"{found[1]:,}",
+            help=f"Queries that do not follow from the others. There are {design.domain.size:,} types, and there cannot be more.",
+        )
+    except ValueError as error:
+        rank.caption(plain(str(error)))
+    try:
+        limits = bounds(later, state, design)
+        bound = max(limits.values()) if limits else None
+        least.metric(
+            "Users nobody can do without",
+            "…" if bound is None else wording.whole(bound) if bound > 0 else "unknown",
+            help="How hard the questions are: fewer users are not enough for any unbiased mechanism, at this epsilon and "
+            "target error.",
+        )
+    except ValueError as error:
+        least.caption(plain(str(error)))
+
+
+def matrix(later: Later, state: Session, design: Design, parts: Sequence[WorkloadPart]) -> None:
+    """The picture of the queries, with three of them named."""
+    w, groups = design.workload, named_groups(parts, design.workload)
+    look = frame.look()
+
+    def draw(look: charts.Theme) -> go.Figure:
+        return charts.workload_matrix(w, design.labels, look, groups)
+
+    key = ("matrix", w.digest, design.naming, look)
+    found = later.value(key, "the picture of the queries", w.n <= QUICK_PICTURE, lambda: draw(look), PICTURE_BYTES)
+    if found is None:
+        st.info("The picture of the queries is being drawn.")
+        return
+    last = w.num_queries - 1
+    examples = (w.query_name(query, design.labels) for query in (0, last // 2, last))
+    named = ", ".join(f"**{plain(name)}**" for name in dict.fromkeys(examples))
+    thinned = " (evenly thinned for the picture)" if w.num_queries > 512 else ""
+    several = ", the groups as bands" if len(groups) > 1 else ""
+    frame.chart(
+        lambda wanted: go.Figure(found) if wanted == look else draw(wanted),
+        f"Each row is one of {w.num_queries:,} queries, filled where it counts a type{thinned}{several}. "
+        f"Examples: {named}.",
+        "workload",
+        (lambda: query_table(design, groups)) if w.num_queries <= LISTED_QUERIES else None,
+    )
+
+
+def query_table(design: Design, groups: Sequence[tuple[str, int]]) -> pd.DataFrame:
+    """query, name, group, weight of every query."""
+    w = design.workload
+    return pd.DataFrame(
+        {
+            "query": np.arange(w.num_queries),
+            "name": [w.query_name(query, design.labels) for query in range(w.num_queries)],
+            "group": np.repeat([name for name, _ in groups], [many for _, many in groups]),
+            "weight": w.query_weights(),
+        }
+    )
+
+
+# --- how hard --------------------------------------------------------------------------------------------------------
+
+
+def bounds(later: Later, state: Session, design: Design) -> dict[str, float] | None:
+    """Lower bounds on users needed by name, in the case that counts; None while they are worked out. ValueError where
+    there are none."""
+    c, w = state.configuration, design.workload
+    case = state.aim(c.mechanism.name)
+    if w.symmetry == "none" and w.n > BOUNDED_TYPES:
+        raise ValueError(
+            f"How many users nobody can do without is worked out for up to {BOUNDED_TYPES:,} types with questions like these; "
+            f"there are {w.n:,}."
+        )
+    about, alpha = state.cases()[case], c.target_alpha
+    found = later.value(
+        ("bounds", state.certificate_key(case), alpha),
+        "how hard the questions are",
+        quick(design),
+        lambda: frames.users_bounds(w, design.epsilon, alpha, about),
+    )
+    proof = state.certificate(case)
+    if found is None or proof is None:
+        return found
+    return {**found, "certificate": frames.users_certified(proof.certificate, alpha)}
+
+
+def hardness(later: Later, state: Session, design: Design) -> None:
+    """The bound in a sentence, and proving a sharper one."""
+    c = state.configuration
+    case = state.aim(c.mechanism.name)
+    try:
+        limits = bounds(later, state, design)
+    except ValueError:
+        return  # the metric has said so
+    if limits is None:
+        st.info("How hard the questions are is being worked out.")
+        return
+    bound, strongest = max(limits.values()), frames.strongest(limits)
+    error = wording.error(c.target_alpha**0.5)
+    if bound > 0:
+        enough = "cannot be enough" if design.users < bound else "are not ruled out"
+        st.markdown(
+            f"No unbiased mechanism with pure epsilon {plain(c.epsilon)} can answer these questions with a standard error of "
+            f"{error} on a typical query from fewer than **{wording.at_least(bound, 4)}**, {case_meaning(case)}. Your "
+            f"{people(design.users)} {enough}."
+        )
+        st.caption(
+            f"By the {charts.title(strongest)} ({SOURCES[strongest]}). The target error is set on the Compare page."
+        )
+    else:
+        st.markdown("At this epsilon the lower bounds say nothing.")
+    _proving(state, case)
+
+
+def _proving(state: Session, case: str) -> None:
+    proof = state.certificate(case)
+    if proof is not None and proof.finished:
+        return
+    work.prove_unasked(state, [case])
+    job = jobs().find(state.id, state.certificate_key(case))
+    if job is not None and job.active:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption("A sharper bound is being proved.")
+            st.button("Stop", on_click=job.cancel, key="stop-proof", icon=":material/stop_circle:", type="tertiary")
+        return
+    if job is not None and job.state == "failed":
+        st.caption(plain(job.error))
+        return
+    st.button(
+        "Prove a sharper bound",
+        on_click=work.start_certificate,
+        args=(state, case),
+        key="prove",
+        icon=":material/verified:",
+        help=f"Searches in the background for up to {wording.duration(work.search_seconds(state))}.",
+    )
+
+
+def singular_values(later: Later, state: Session, design: Design) -> None:
+    """How evenly the questions spread over the directions there are."""
+    try:
+        found = spectrum(later, design)
+    except ValueError:
+        return  # the metric has said so
+    if found is None:
+        st.info("The singular values are being worked out.")
+        return
+    values, _ = found
+    first = max(1, len(values) // 10)
+    share = float(values[:first].sum() / values.sum())
+    largest = f"The {first:,} largest hold" if first > 1 else "The largest holds"
+    sentence = (
+        f"The singular values add up to {wording.significant(values.sum())}. {largest} {wording.share(share)}: the more "
+        "evenly they spread, the more independent questions there are, and the more users any mechanism needs."
+    )
+
+    def table() -> pd.DataFrame:
+        return pd.DataFrame({"rank": np.arange(1, len(values) + 1), "singular_value": values})
+
+    if len(values) > DRAWN_VALUES:
+        st.markdown(sentence)
+        frame.download_table(table, "singular-values")
+        return
+    frame.chart(lambda look: charts.singular_values(design.workload, look), sentence, "singular-values", table)
+
+
+# --- which queries err most ------------------------------------------------------------------------------------------
+
+
+def dominating(later: Later, state: Session, design: Design, parts: Sequence[WorkloadPart]) -> None:
+    """The queries that make up most of the error with the chosen mechanism, or the best that is at hand."""
+    w = design.workload
+    if w.num_queries > LISTED_QUERIES or w.n > BOUNDED_TYPES:
+        st.caption(
+            f"Which queries dominate the error is shown for up to {BOUNDED_TYPES:,} types and {LISTED_QUERIES:,} queries."
+        )
+        return
+    try:
+        found = _dominance(later, state, design)
+    except ValueError as error:
+        st.caption(plain(str(error)))
+        return
+    if found is None:
+        st.info("Which queries dominate the error is being worked out.")
+        return
+    title, chosen = mechanisms.spec(found.mechanism).title, found.mechanism == state.configuration.mechanism.name
+    which = (
+        "the chosen mechanism" if chosen else "the compared mechanism that needs the fewest users without being fitted"
+    )
+    worst, many = found.worst, w.num_queries
+    largest = float(worst["share"].iloc[0])
+    if many == 1:
+        st.markdown(f"There is one query, so all of the error is its own (with {plain(title)}, {which}).")
+    elif largest <= ALIKE / many:
+        st.markdown(
+            f"With {plain(title)}, {which}, all {many:,} queries err alike on {design.population}: the worst has "
+            f"{wording.share(largest)} of the total squared error, and an even spread would be {wording.share(1 / many)}."
+        )
+    else:
+        together = f" These {len(worst)} of {many:,} make up {wording.share(worst['share'].sum())}."
+        frame.chart(
+            lambda look: charts.query_shares(worst, look),
+            f"With {plain(title)}, {which}, **{plain(worst['name'].iloc[0])}** errs most on {design.population}: "
+            f"{wording.share(largest)} of the total squared error, where an even spread would be {wording.share(1 / many)}."
+            f"{together if len(worst) < many else ''}",
+            "dominating",
+            lambda: frames.query_shares(w, found.variances, design.labels, most=many),
+        )
+    groups = named_groups(parts, w)
+    if len(groups) > 1:
+        _group_shares(w if len(parts) > 1 or parts[0].weight == 1 else w.parts[0], found.variances, groups)
+
+
+def _group_shares(workload: Workload, variances: np.ndarray, groups: Sequence[tuple[str, int]]) -> None:
+    table = frames.group_shares(workload, variances, [name for name, _ in groups])
+    st.dataframe(
+        table,
+        hide_index=True,
+        column_config={
+            "group": st.column_config.TextColumn("Group", width="medium"),
+            "queries": st.column_config.NumberColumn("Queries", format="localized"),
+            "share": st.column_config.NumberColumn("Share of the error", format="percent"),
+        },
+    )
+
+
+def _dominance(later: Later, state: Session, design: Design) -> Dominance | None:
+    w, c = design.workload, state.configuration
+    candidates = {name: _builder(state, design, name) for name in dict.fromkeys([c.mechanism.name, *c.compared])}
+    able = {name: build for name, build in candidates.items() if build is not None}
+    if not able:
+        raise ValueError(
+            "None of the compared mechanisms is at hand to tell which queries err most; choose more on Compare."
+        )
+    if c.mechanism.name in able:
+        able = {c.mechanism.name: able[c.mechanism.name]}
+    case = state.cases()[state.aim(c.mechanism.name)]
+    fits = [state.fitted_key(name) for name in able if mechanisms.spec(name).fitted]
+    about = [list(able), fits, sorted(c.mechanism.parameters.items()), case.name]
+    people_key = hashlib.sha256(design.counts.tobytes()).hexdigest()
+    return later.value(
+        ("dominating", w.digest, design.naming, design.epsilon, people_key, about),
+        "which queries dominate the error",
+        w.n <= QUICK_TYPES,
+        lambda: _errors(able, design, case),
+        8 * w.num_queries,
+    )
+
+
+def _builder(state: Session, design: Design, name: str) -> Callable[[], mechanisms.Mechanism] | None:
+    """How to make a mechanism without fitting it; None where it takes a fit or does not suit the design."""
+    spec, w, epsilon = mechanisms.spec(name), design.workload, design.epsilon
+    if spec.unsuitable(w.n, epsilon, w) is not None:
+        return None
+    if spec.fitted:
+        fit = state.fitted(name)
+        return None if fit is None else lambda: fit[0]
+    parameters = state.parameters_for(name)
+    needed = {"workload": w} if spec.needs_workload else {}
+    return lambda: mechanisms.create(name, n=w.n, epsilon=epsilon, **needed, **parameters)
+
+
+def _errors(able: dict[str, Callable[[], mechanisms.Mechanism]], design: Design, case: analysis.Case) -> Dominance:
+    """The errors of the queries with the mechanism of smallest variance in a case."""
+    w, costs, refusal = design.workload, {}, ""
+    for name, build in able.items():
+        try:
+            mechanism = build()
+            costs[name] = (case.variance(mechanism.variance_profile(w)), mechanism)
+        except ValueError as error:
+            refusal = str(error)
+    if not costs:
+        raise ValueError(refusal)
+    best = min(costs, key=lambda name: costs[name][0])
+    variances = costs[best][1].query_variances(w, design.counts)
+    return Dominance(best, variances, frames.query_shares(w, variances, design.labels))

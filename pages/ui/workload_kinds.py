@@ -1,0 +1,252 @@
+"""The kinds of questions people can add, in words, which of them a domain allows, and what each starts as."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from pydantic import ValidationError
+
+from ldp_core import workloads
+from ldp_core.deploy.problems import in_words
+from ldp_core.workloads import Axis, Predicate, PredicateError, WorkloadPart
+from ldp_core.workloads.expressions import LONGEST
+from ldp_core.workloads.parts import MAX_PREDICATES
+
+LEAST_WEIGHT = 1e-6
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of questions: what it is called, and one line about it."""
+
+    title: str
+    meaning: str
+
+
+KINDS: dict[str, Kind] = {
+    "histogram": Kind("How many have each value", "The histogram of one attribute."),
+    "prefix": Kind("Running totals along an order", "How many have this value or a lower one, for every value."),
+    "ranges": Kind("Ranges along an order", "How many lie between two values, for all pairs or those close together."),
+    "marginals": Kind(
+        "Joint counts of chosen attributes", "How many have each combination of values, in pairs or triples you choose."
+    ),
+    "k_way_marginals": Kind(
+        "Joint counts of every k attributes", "Every pair (k = 2), every triple (k = 3), and so on."
+    ),
+    "all_marginals": Kind(
+        "Joint counts of every group", "Every single attribute, every pair, every triple, up to all of them together."
+    ),
+    "joint_histogram": Kind("Every combination of all attributes", "How many people are of each type."),
+    "parity": Kind(
+        "Parities of two-valued attributes",
+        "How many more people have the second value of an even number of attributes than of an odd one.",
+    ),
+    "predicates": Kind("Conditions", "How many people fulfil a condition you write, such as A and not B."),
+    "matrix": Kind("A matrix of your own", "A file with a row a query and a column a type: CSV, .npy or .npz."),
+    "types": Kind(
+        "The papers' workloads", "On the plain list of all types in their order, as published results have them."
+    ),
+}
+
+# A name before a condition: in quotes, or free of the signs that conditions are made of.
+_NAMED = re.compile(
+    r"""(?:"(?P<quoted>(?:[^"]|"")+)"|(?P<bare>[^\s"'`“<>=!≤≥≠(){},][^"`“<>=!≤≥≠{}]*?)):\s+(?P<condition>\S.*)"""
+)
+
+
+def usable(kind: str, axes: Sequence[Axis]) -> list[str]:
+    """Names of the attributes that questions of this kind can be about."""
+    if kind in ("prefix", "ranges"):
+        return [axis.name for axis in axes if axis.ordered and axis.ordinary > 1]
+    if kind == "parity":
+        return [axis.name for axis in axes if axis.size == 2]
+    return [axis.name for axis in axes if axis.size > 1]
+
+
+def offered(axes: Sequence[Axis]) -> list[str]:
+    """The kinds that make sense for these attributes."""
+    several = len(usable("histogram", axes)) > 1
+    joint = ("marginals", "k_way_marginals", "all_marginals", "joint_histogram", "parity")
+    return [kind for kind in KINDS if usable(kind, axes) and (several or kind not in joint)]
+
+
+def left_out(axes: Sequence[Axis]) -> list[str]:
+    """Sentences about kinds that are not offered and could be, were the data set up otherwise."""
+    if not usable("histogram", axes):
+        return ["Every attribute has one type only, so there is nothing to ask yet."]
+    found = []
+    if not usable("prefix", axes):
+        which = "This attribute has" if len(axes) == 1 else "These attributes have"
+        found.append(f"{which} no order, so there are no running totals or ranges; order can be set on the Data page.")
+    if len(usable("histogram", axes)) == 1:
+        found.append("Joint counts need a second attribute; choose more columns on the Data page.")
+    return found
+
+
+def made(model: type, **fields: Any) -> Any:
+    """A recipe; what is wrong comes as one sentence."""
+    try:
+        return model(**fields)
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        if problem["type"] == "value_error":  # a sentence of the recipe's own
+            said = str(problem["ctx"]["error"])
+            raise ValueError(said[:1].upper() + said[1:]) from None
+        raise ValueError(in_words(error, fields)) from None
+
+
+def edited(part: WorkloadPart, **fields: Any) -> WorkloadPart:
+    """``part`` with other settings. ValueError with a sentence."""
+    return made(type(part), **{**dict(part), **fields})
+
+
+def starting(
+    kind: str, axes: Sequence[Axis], others: Sequence[WorkloadPart] = (), before: WorkloadPart | None = None
+) -> WorkloadPart:
+    """A group of this kind that can be asked at once, if possible about what ``others`` do not ask.
+
+    ``before`` is the group in whose place it comes: its weight and attribute stay where they can.
+    """
+    names = usable(kind, axes)
+    both: dict[str, Any] = {"weight": before.weight if before is not None else 1.0}
+    if kind in ("histogram", "prefix", "ranges"):
+        own = getattr(before, "attribute", None)
+        asked = {part.attribute for part in others if part.kind == kind}
+        by = [name for name in getattr(before, "by", ()) if name in usable("histogram", axes)]
+        both["attribute"] = own if own in names else next((name for name in names if name not in asked), names[0])
+        if kind != "histogram" and both["attribute"] not in by:
+            both["by"] = by
+    elif kind == "marginals":
+        asked = {frozenset(group) for part in others if part.kind == kind for group in part.groups}
+        pairs = list(combinations(names, 2))
+        both["groups"] = [next((pair for pair in pairs if frozenset(pair) not in asked), pairs[0])]
+    elif kind == "k_way_marginals":
+        asked = {part.k for part in others if part.kind == kind}
+        both["k"] = next((k for k in range(2, len(names) + 1) if k not in asked), 2)
+    elif kind == "predicates":
+        both["predicates"] = [{"expression": examples(axes)[0]}]
+    elif kind == "types":
+        both["family"] = "histogram"
+    part = {recipe.model_fields["kind"].default: recipe for recipe in _RECIPES}[kind]
+    return made(part, **both)
+
+
+_RECIPES = (
+    workloads.HistogramPart,
+    workloads.PrefixPart,
+    workloads.RangesPart,
+    workloads.MarginalsPart,
+    workloads.KWayMarginalsPart,
+    workloads.AllMarginalsPart,
+    workloads.JointHistogramPart,
+    workloads.ParityPart,
+    workloads.PredicatesPart,
+    workloads.TypesPart,
+)
+
+
+def next_group(groups: Sequence[Sequence[str]], names: Sequence[str]) -> tuple[str, ...] | None:
+    """A group of attributes as large as the last one (a pair, a triple) that is not among ``groups`` yet."""
+    asked = {frozenset(group) for group in groups}
+    for size in dict.fromkeys([len(groups[-1]), *range(2, len(names) + 1)]):
+        for group in combinations(names, size):
+            if frozenset(group) not in asked:
+                return group
+    return None
+
+
+def read_weight(text: str) -> float:
+    """The weight of a group as a person types it. ValueError with a sentence."""
+    try:
+        weight = float(text.strip())
+    except ValueError:
+        weight = math.nan
+    if not LEAST_WEIGHT <= weight <= 1 / LEAST_WEIGHT:
+        raise ValueError(
+            f"Please give the weight as a number from {LEAST_WEIGHT:g} to {1 / LEAST_WEIGHT:,.0f}, such as 1 or 0.5; "
+            f"{text.strip()[:30]!r} is not one."
+        )
+    return weight
+
+
+# --- conditions ------------------------------------------------------------------------------------------------------
+
+
+def read_conditions(text: str, axes: Sequence[Axis]) -> tuple[Predicate, ...]:
+    """The conditions in ``text``, one a line, each perhaps with a name and a colon before it. What cannot be read as a
+    condition is kept as it is: building the queries says what is wrong with it."""
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    if not lines:
+        raise ValueError(f"There is no condition; write one a line, such as {examples(axes)[0]}.")
+    if len(lines) > MAX_PREDICATES:
+        raise ValueError(f"There are {len(lines):,} conditions, and at most {MAX_PREDICATES:,} fit in a group.")
+    for i, line in enumerate(lines, start=1):
+        if len(line) > LONGEST:
+            raise ValueError(f"Condition {i} has {len(line):,} characters, and at most {LONGEST:,} are read; split it.")
+    return tuple(_read(line, axes) for line in lines)
+
+
+def _read(line: str, axes: Sequence[Axis]) -> Predicate:
+    named = _NAMED.fullmatch(line)
+    if named is None or _is_condition(line, axes):  # an attribute may have a colon in its name
+        return made(Predicate, expression=line)
+    quoted = named["quoted"]
+    name = named["bare"] if quoted is None else quoted.replace('""', '"')
+    return made(Predicate, expression=named["condition"], name=name.strip() or None)
+
+
+def _is_condition(line: str, axes: Sequence[Axis]) -> bool:
+    try:
+        workloads.parse(line, axes)
+    except PredicateError:
+        return False
+    return True
+
+
+def write_conditions(predicates: Sequence[Predicate], axes: Sequence[Axis]) -> str:
+    """The text that `read_conditions` reads."""
+    return "\n".join(_written(predicate, axes) for predicate in predicates)
+
+
+def _written(predicate: Predicate, axes: Sequence[Axis]) -> str:
+    condition = " ".join(predicate.expression.split("\n")).strip()
+    if predicate.name is None:
+        return condition
+    name = " ".join(predicate.name.split())
+    line = f"{name}: {condition}"
+    if _read(line, axes).name == name:
+        return line
+    escaped = name.replace('"', '""')
+    return f'"{escaped}": {condition}'
+
+
+def examples(axes: Sequence[Axis]) -> list[str]:
+    """Conditions about these attributes, to start from: the first is a plain one, the last has a name."""
+    telling = [axis for axis in axes if axis.size > 1]
+    if not telling:
+        return ["attribute = value"]
+    single = [_plain_condition(axis) for axis in telling[:3]]
+    found = [" and ".join(single[:2])]
+    if len(single) > 1:
+        found.append(f"{single[0]} or not {single[-1]}")
+    many = next((axis for axis in telling if axis.size > 2 and axis.ordinary > 1), None)
+    if many is not None:
+        first, second = (workloads.quoted(label) for label in many.labels[:2])
+        found.append(f"{workloads.quoted(many.name)} in {{{first}, {second}}}")
+    return [*found, f"A name for it: {single[-1]}"]
+
+
+def _plain_condition(axis: Axis) -> str:
+    """What many people may fulfil: the upper half of an order, "yes" of no and yes, or one of several values."""
+    name = workloads.quoted(axis.name)
+    if axis.ordered and axis.ordinary > 2:
+        middle = axis.ordinary // 2
+        value = str(axis.whole_bin(middle)[0]) if axis.integer else workloads.quoted(axis.labels[middle])
+        return f"{name} >= {value}"
+    place = max(0, axis.ordinary - 1) if axis.ordinary <= 2 else 0
+    return f"{name} = {workloads.quoted(axis.labels[place])}"

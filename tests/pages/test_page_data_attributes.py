@@ -1,0 +1,255 @@
+"""Several attributes, tables of counts, files of this machine, and tables to edit categories and bins in."""
+
+import io
+import sqlite3
+
+import numpy as np
+import pandas as pd
+import pytest
+import streamlit as st
+
+from pages.ui import data_choice
+
+ROWS = 600
+PEOPLE = pd.DataFrame(
+    {
+        "age": 18 + np.arange(ROWS) * 7 % 60,
+        "sex": np.where(np.arange(ROWS) % 3 == 0, "f", "m"),
+        "joined": [f"2026-{1 + i % 3:02d}-{1 + i % 28:02d}" for i in range(ROWS)],
+        "country": np.where(np.arange(ROWS) % 50 == 0, "Malta", np.where(np.arange(ROWS) % 2 == 0, "France", "Spain")),
+    }
+)
+
+
+def csv(table=PEOPLE):
+    return table.to_csv(index=False).encode()
+
+
+@pytest.fixture
+def people(app):
+    return app.upload("people.csv", csv())
+
+
+def columns(app, *names):
+    return app.enter("multiselect", "data-columns", list(names))
+
+
+def test_several_columns_make_a_joint_domain(people):
+    columns(people, "age", "sex", "country")
+    design = people.session.design()
+    assert design.domain.shape == (30, 2, 3)
+    assert design.counts.sum() == ROWS
+    assert "180 types = 30 age × 2 sex × 3 country." in people.words
+    assert people.session.design().workload.num_queries == 30 * 2 + 30 * 3 + 2 * 3
+    assert len(people.charts) == 2
+    table = design.counts.reshape(design.domain.shape)
+    assert table.sum(axis=(0, 2)).tolist() == PEOPLE["sex"].value_counts().sort_index().tolist()
+
+
+def test_each_attribute_is_set_up_on_its_own(people):
+    columns(people, "age", "sex", "country")
+    people.enter("selectbox", "data-attribute", 0).enter("number_input", "data-bins", 6)
+    assert people.session.design().domain.shape == (6, 2, 3)
+    people.enter("selectbox", "data-attribute", 2).enter("number_input", "data-rare", 100)
+    assert people.session.design().domain.attributes[2].labels == ("France", "Spain", "(other)")
+    assert people.session.design().domain.shape == (6, 2, 3)
+
+
+def test_a_column_comes_back_as_it_was_set_up(people):
+    people.enter("number_input", "data-bins", 4)
+    columns(people, "sex")
+    assert people.session.design().domain.shape == (2,)
+    columns(people, "sex", "age")
+    assert people.session.design().domain.shape == (2, 4)
+
+
+def test_the_last_column_cannot_go(people):
+    columns(people)
+    assert "at least one column" in people.errors[0]
+    assert people.session.design().domain.attributes[0].name == "age"
+
+
+def test_dates_by_month_and_week(people):
+    columns(people, "joined")
+    assert people.configuration.data.recipes[0].kind == "date"
+    assert people.session.design().domain.shape == (3,)
+    people.enter("selectbox", "data-unit", "week")
+    assert people.session.design().domain.size > 8
+    people.enter("text_input", "data-last", "2026-W30")
+    assert people.session.design().domain.attributes[0].labels[-1] == "2026-W30"
+    people.enter("text_input", "data-last", "last year")
+    assert people.errors
+    assert people.session.design().domain.attributes[0].labels[-1] == "2026-W30"
+
+
+def test_a_table_of_counts(app):
+    app.upload("counts.csv", b"colour,people\nred,400\nblue,250\ngreen,0\n")
+    app.enter("selectbox", "data-counts", "people")
+    design = app.session.design()
+    assert dict(zip(design.labels, design.counts.tolist(), strict=True)) == {"blue": 250, "green": 0, "red": 400}
+    assert app.configuration.population.users == 650
+    app.enter("selectbox", "data-counts", "colour")
+    assert "not whole numbers" in app.errors[0]
+    assert app.session.design().users == 650
+
+
+def test_how_a_file_is_read_can_be_said(app):
+    app.upload("people.csv", b"name;size\na;1,5\nb;2,5\nc;1.000,5\n")
+    columns(app, "size")
+    assert app.session.design().domain.attributes[0].kind == "categorical"
+    assert set(app.session.design().labels) == {"1.5", "2.5", "1000.5"}
+    app.enter("selectbox", "read-decimal", ".")
+    assert set(app.session.design().labels) == {"1,5", "2,5", "1.000,5"}
+    app.enter("text_area", "read-names", "who, how large")
+    assert app.configuration.data.recipes[0].column == "how large"
+    assert app.session.design().domain.attributes[0].name == "how large"
+    app.enter("text_area", "read-names", "who, how large, what else")
+    assert "3 column names are given" in app.errors[0]
+    assert app.session.source.columns == ["who", "how large"]
+
+
+def test_sheets_of_a_workbook(app):
+    content = io.BytesIO()
+    with pd.ExcelWriter(content) as book:
+        PEOPLE[["sex"]].to_excel(book, sheet_name="people", index=False)
+        pd.DataFrame({"colour": ["red", "blue", "red"]}).to_excel(book, sheet_name="colours", index=False)
+    app.upload("book.xlsx", content.getvalue())
+    assert app.session.design().domain.attributes[0].name == "sex"
+    app.enter("selectbox", "read-sheet", "colours")
+    assert app.session.design().counts.tolist() == [1, 2]
+    app.press("undo")
+    assert app.session.design().users == ROWS
+
+
+def local(app, path):
+    app.go("data").enter("segmented_control", "data-source", "local")
+    return app.enter("text_input", "local-path", str(path))
+
+
+def test_a_local_file_is_counted_where_it_is(app, tmp_path):
+    path = tmp_path / "people.parquet"
+    PEOPLE.to_parquet(path)
+    local(app, path).press("local-open")
+    columns(app, "sex", "country")
+    assert app.session.design().counts.sum() == ROWS
+    assert "The rows stay in the file." in app.words
+    assert not hasattr(app.session.source.table, "iloc")
+
+
+def test_a_query_over_a_local_database(app, tmp_path):
+    path = tmp_path / "people.db"
+    with sqlite3.connect(path) as connection:
+        PEOPLE.to_sql("people", connection, index=False)
+    local(app, path)
+    assert "Tables: people." in app.words
+    app.enter("text_area", "local-query", "SELECT sex, count(*) AS many FROM people GROUP BY sex").press("local-run")
+    app.enter("selectbox", "data-counts", "many")
+    assert app.session.design().counts.tolist() == [200, 400]
+    before = app.configuration
+    app.enter("text_area", "local-query", "DROP TABLE people").press("local-run")
+    assert "one SELECT" in app.errors[0]
+    assert app.configuration == before
+    assert before.data.query.startswith("SELECT sex")
+
+
+@pytest.mark.parametrize("path", ["/no/such/file.csv", "/etc", "nowhere"])
+def test_paths_that_lead_nowhere(app, path):
+    local(app, path)
+    if app.has("button", "local-open"):
+        app.press("local-open")
+    assert "There is no file" in app.errors[0]
+
+
+def test_local_files_are_offered_to_this_machine_only(app, monkeypatch):
+    app.go("data")
+    assert "Local" in app.at.segmented_control(key="data-source").options
+    ask = st.config.get_option
+    monkeypatch.setattr(st.config, "get_option", lambda name: "0.0.0.0" if name == "server.address" else ask(name))
+    app.go("data")
+    assert "Local" not in app.at.segmented_control(key="data-source").options
+
+
+def test_edits_of_categories_merge_and_rename(people):
+    columns(people, "country")
+    session = people.session
+    recipe, attribute = session.choice.recipes[0], session.design().domain.attributes[0]
+    table = data_choice.tables.category_table(recipe, attribute, PEOPLE["country"])
+    table.loc[table["value"].isin(["France", "Malta"]), "category"] = "other countries"
+    data_choice.set_recipe(session, 0, data_choice.tables.recipe_of_categories(recipe, attribute, table))
+    people.go("data")
+    assert set(session.design().labels) == {"other countries", "Spain"}
+    assert "edited by hand" in people.words
+    assert session.design().domain.attributes[0].origin == "data"
+    people.press("data-reread")
+    assert set(session.design().labels) == {"France", "Malta", "Spain"}
+
+
+def test_types_can_be_declared_public(people):
+    assert people.session.design().domain.attributes[0].origin == "data"
+    before = people.session.design()
+    people.press("data-declare")
+    after = people.session.design()
+    assert after.domain.attributes[0].origin == "declared"
+    assert after.counts.tolist() == before.counts.tolist()
+    assert after.labels == before.labels
+
+
+def test_ten_declared_yes_or_no_questions(app):
+    app.go("data").enter("segmented_control", "data-source", "declared")
+    for _ in range(10):
+        app.press("declare-add")
+    assert app.session.design().domain.shape == (2,) * 10
+    app.press("declare-remove")
+    assert app.session.design().domain.size == 512
+    app.enter("text_input", "declare-name", "question 2")
+    assert "names must differ" in app.errors[0]
+    assert app.session.design().domain.size == 512
+
+
+def test_domains_too_large_say_what_would_help(app):
+    many = pd.DataFrame({f"code{i}": [f"v{(i + 1) * j % 97}" for j in range(ROWS)] for i in range(4)})
+    app.upload("codes.csv", csv(many))
+    columns(app, "code0", "code1")
+    assert "more than the 2,048" in app.words
+    assert "merge categories of" in app.words
+    assert app.session.design().domain.size == 97 * 97
+    columns(app, "code0", "code1", "code2", "code3")
+    assert "88,529,281 types" in app.errors[0]
+    assert app.session.design().domain.size == 97 * 97
+
+
+def test_new_data_keeps_questions_that_fit_and_says_which_do_not(people):
+    columns(people, "age", "sex")
+    people.ask("all_range")
+    assert people.session.design().workload.kind == "all_range"
+    columns(people, "age", "sex", "country")
+    assert people.session.design().workload.kind == "all_range"
+    before = people.configuration.workload
+    people.ask("all_marginals")  # needs a power of two
+    assert "do not fit" in people.go("design").words or "no longer fit" in people.words
+    people.press("undo")
+    assert people.configuration.workload == before
+
+
+BAD = {
+    "duplicate names": (b"a,a\n1,2\n3,4\n", "Column names must differ"),
+    "501 columns": (",".join(f"c{i}" for i in range(501)).encode() + b"\n" + b",".join([b"1"] * 501), "501 columns"),
+    "infinities": (b"x\n1\ninf\n3\n4\n", None),
+    "two date formats": (b"day\n31/12/2025\n12/31/2025\n1/2/2025\n", None),
+    "formulas": (b'x\n"=HYPERLINK(""http://x"")"\n=1+1\n+2\n@SUM(A1)\n', None),
+    "markup": ("who\n👩‍🚀<b>*bold*</b> $x$ [a](b) `c` 12345\nplain\nplain\n".encode(), None),
+}
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_bad_files_leave_a_sentence_or_work(ages, what):
+    content, sentence = BAD[what]
+    before = ages.configuration
+    ages.upload("bad.csv", content)
+    if sentence is None:
+        for page in ("data", "workload", "design"):
+            ages.go(page)
+        assert ages.session.design().users == content.count(b"\n") - 1
+    else:
+        assert sentence in ages.errors[0]
+        assert ages.configuration == before
