@@ -163,8 +163,9 @@ with right:
         st.info("Nothing is chosen yet. Pick a sample on the left to see everything work, or bring your own table.")
     else:
         data_picture.facts(state, design)
-        data_picture.pictures(state, design)
+        data_picture.along_one(state, design)
         data_picture.editor(state, design)
+        data_picture.across_two(state, design)
     data_picture.first_rows(state)
     if design is not None:
         frame.how_computed(

@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import charts, frames, tables, wording
-from ldp_core.domain import MAX_TYPES
+from ldp_core.domain import MAX_TYPES, Attribute
 from pages.ui import data_choice, frame
 from pages.ui.controls import control
 from pages.ui.state import Design, Session, counts_column
@@ -52,15 +52,10 @@ def facts(state: Session, design: Design) -> None:
         st.caption(plain(note))
 
 
-def pictures(state: Session, design: Design) -> None:
-    """Users along one attribute, and by two of them where there are several."""
-    domain = design.domain
-    names = [attribute.name for attribute in domain.attributes]
-    shown = state.view.get("attribute")
-    place = names.index(shown) if shown in names else 0
-    attribute = domain.attributes[place]
-    others = tuple(i for i in range(len(names)) if i != place)
-    marginal = design.counts.reshape(domain.shape).sum(axis=others)
+def along_one(state: Session, design: Design) -> None:
+    """Users along the attribute being set up, whatever else they are."""
+    attribute, others = _shown(state, design)
+    marginal = design.counts.reshape(design.domain.shape).sum(axis=others)
     frame.chart(
         lambda look: charts.marginal(attribute, marginal, look),
         _in_words(design, attribute, marginal),
@@ -72,29 +67,43 @@ def pictures(state: Session, design: Design) -> None:
             f"The types of {plain(attribute.name)} were read off the data. An exported design shows them; declare them "
             "yourself if that would reveal too much."
         )
-    if len(names) == 1:
+
+
+def across_two(state: Session, design: Design) -> None:
+    """Users by two attributes, where there are several."""
+    domain = design.domain
+    attribute, others = _shown(state, design)
+    if not others:
         return
-    chosen = state.view.get("across")
+    chosen, names = state.view.get("across"), [domain.attributes[i].name for i in others]
     across = control(
         st.selectbox,
         f"{plain(attribute.name)} together with",
         "data-across",
-        chosen if chosen in names and chosen != attribute.name else names[others[0]],
+        chosen if chosen in names else names[0],
         lambda name: state.view.update(across=name),
-        options=[names[i] for i in others],
+        options=names,
     )
     empty = int((design.counts == 0).sum())
-    occupied = (
-        f"{wording.share(empty / domain.size)} of all {domain.size:,} types have nobody"
+    nobody = (
+        f"{wording.share(empty / domain.size)} of the {domain.size:,} types have nobody"
         if empty
         else "no type is empty"
     )
     frame.chart(
         lambda look: charts.joint(domain, design.counts, attribute.name, across, look),
-        f"People by {plain(attribute.name)} and {plain(across)}, whatever else they are. Of all attributes together, {occupied}.",
+        f"People by {plain(attribute.name)} and {plain(across)}, whatever else they are. Of all attributes together, {nobody}.",
         "joint",
         lambda: frames.per_attribute(domain, design.counts),
     )
+
+
+def _shown(state: Session, design: Design) -> tuple[Attribute, tuple[int, ...]]:
+    """The attribute being set up, and the places of all others."""
+    names = [attribute.name for attribute in design.domain.attributes]
+    chosen = state.view.get("attribute")
+    place = names.index(chosen) if chosen in names else 0
+    return design.domain.attributes[place], tuple(i for i in range(len(names)) if i != place)
 
 
 def _in_words(design: Design, attribute, marginal: np.ndarray) -> str:
@@ -127,10 +136,9 @@ def editor(state: Session, design: Design) -> None:
     choice = state.choice
     if choice is None or choice.source == "declared" or state.source_shown is None or state.draft is not None:
         return
-    names = [recipe.column for recipe in choice.recipes]
-    shown = state.view.get("attribute")
-    place = names.index(shown) if shown in names else 0
-    recipe, attribute = choice.recipes[place], design.domain.attributes[place]
+    attribute, _ = _shown(state, design)
+    place = design.domain.attributes.index(attribute)
+    recipe = choice.recipes[place]
     if attribute.kind == "date" or attribute.size > MAX_TYPES or attribute.name != recipe.column:
         return
     series, weights = state.cached(
