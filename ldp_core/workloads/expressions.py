@@ -5,6 +5,7 @@
     factor     = "not" factor | "(" condition ")" | comparison
     comparison = attribute ("=" | "!=" | "<" | "<=" | ">" | ">=") value
                | attribute ["not"] "in" "{" value {"," value} "}"
+                 (round brackets as in SQL will do)
                | attribute ["not"] "between" value "and" value          both ends included
                | number ("<" | "<=" | ">" | ">=") attribute [("<" | "<=" | ">" | ">=") value]
 
@@ -363,7 +364,9 @@ class _Parser:
         return tuple(above and below for above, below in ends)
 
     def _set(self, axis: Axis) -> tuple[bool, ...]:
-        self._expect("{", "before the values, as in {a, b}")
+        closing = ")" if self._took("(") else "}"
+        if closing == "}":
+            self._expect("{", "before the values, as in {a, b}")
         found = np.zeros(axis.size, dtype=bool)
         while True:
             value = self._value("a value")
@@ -373,5 +376,5 @@ class _Parser:
                 raise PredicateError(str(error), value.position) from None
             if not self._took(","):
                 break
-        self._expect("}", "after the values")
+        self._expect(closing, "after the values")
         return tuple(found.tolist())

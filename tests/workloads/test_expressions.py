@@ -1,5 +1,6 @@
 """Conditions as text: against their meaning on every type, and the sentences for those that cannot be read."""
 
+import re
 from itertools import product
 
 import numpy as np
@@ -251,3 +252,11 @@ def test_many_predicates_are_taken_a_few_rows_at_a_time(monkeypatch):
     np.testing.assert_allclose(large.query_variances(C), np.diag(W @ C @ W.T))
     np.testing.assert_allclose(large.singular_values(), np.linalg.svd(W, compute_uv=False), atol=1e-6)
     assert large.rank == np.linalg.matrix_rank(W)
+
+
+@pytest.mark.parametrize("text", ["colour in (red, blue)", "colour not in (red)", "(colour in (red)) or size = 1"])
+def test_values_in_round_brackets_mean_the_same(text):
+    attributes = [Axis("colour", ("red", "blue", "green"), 3), Axis("size", ("1", "2"), 2)]
+    curly = re.sub(r"in \(([^)]*)\)", r"in {\1}", text)
+    assert curly != text
+    assert parse(text, attributes) == parse(curly, attributes)
