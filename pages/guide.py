@@ -53,8 +53,14 @@ what is in the report. It does not cover that somebody took part, their network 
 
 #### Words used here
 - **Type**: one possible value of a person, for example an age from 20 to 29. The *domain* is the list of all types; their number is *n*.
-- **Workload**: the questions you want answered about everybody. *Histogram* asks for every type, *prefix* for everybody up to each
-  value, *all range* for everybody between any two values.
+- **Attribute**: one thing each person reports, such as age; with several, a type is a combination of their values, and the number of types
+  is the product of theirs. Many types with few people each make single types noisy; sums over many types stay useful.
+- **Workload**: the questions you want answered about everybody. *Histogram* asks for every value, *running totals* (prefix) for everybody
+  up to each value, *ranges* for everybody between any two values, *joint counts* (marginals) for the combinations of some attributes,
+  *parity* for whether an even number of yes-or-no answers is yes. A group of questions with weight 2 counts like asking it four times
+  when errors are added up; the answers themselves are not scaled.
+- **Condition**: a question written out, such as *age >= 30 and not (sex = male or city in {Paris, "New York"})*. It knows =, !=, <, <=, >,
+  >=, *between ... and ...*, *in {...}*, *and*, *or*, *not* and brackets; names with spaces stand in quotes.
 - **Mechanism**: how a device turns a value into a report, and how answers are computed from the reports.
 - **Strategy**: the table of a mechanism's probabilities, a row a report, a column a type.
 - **Users needed** (sample complexity): how many people must report so that a typical answer has the error you can live with.
@@ -79,8 +85,8 @@ what is in the report. It does not cover that somebody took part, their network 
   number of people is known, or which people explain the reports best (maximum likelihood, posterior mean).
 
 #### From here to a decision
-1. **Data**: upload a table, pick a sample, or declare the values and the number of people you expect.
-2. **Workload**: choose the questions.
+1. **Data**: upload a table, pick a sample, or declare the values and the number of people you expect; one attribute or several.
+2. **Workload**: choose the questions, in groups, each as important as its weight says.
 3. **Design**: choose epsilon and a mechanism. *Optimized (column generation)* finds the best one for your questions, nearly, and proves how
    close it is.
 4. **Compare**: see which mechanism needs the fewest users, how far each is from what is possible, and what drowns in noise with yours.

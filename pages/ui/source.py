@@ -44,6 +44,12 @@ class Source:
     def columns(self) -> list[str]:
         return [str(name) for name in self.table.columns]
 
+    @property
+    def size(self) -> int:
+        """Bytes it holds, roughly; samples are shared."""
+        held = isinstance(self.table, pd.DataFrame) and self.kind != "sample"
+        return len(self.content) + (int(self.table.memory_usage().sum()) if held else 0)
+
     def column(self, name: str, counts: str | None = None) -> tuple[pd.Series, Any]:
         """The values of a column, and the people each stands for (None: one each)."""
         if isinstance(self.table, tables.LocalTable):

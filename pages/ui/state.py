@@ -26,6 +26,8 @@ from pages.ui.results import Results
 from pages.ui.source import Source
 
 KEPT_STEPS = 50
+KEPT_BYTES = 2**29
+"""Tables of earlier steps are kept, for undo, up to this size in all."""
 MOST_TYPES = 2**20
 """Most types of a design in the app: what is drawn and counted a type at a time still answers at once."""
 
@@ -101,7 +103,7 @@ class Session(Figures):
         if configuration == self.configuration and source is self.source:
             return
         self.notices = []
-        self.past = [*self.past[-KEPT_STEPS:], (self.configuration, self.source)]
+        self.past = _affordable([*self.past[-KEPT_STEPS:], (self.configuration, self.source)])
         self.future = []
         self.configuration, self.source = configuration, source
         self.invalid.clear()
@@ -312,6 +314,18 @@ def _weight(mechanism: mechanisms.Mechanism) -> int:
     if isinstance(mechanism, VectorMechanism):
         return 2 * mechanism.vectors.nbytes  # the vectors and their inverse
     return 0
+
+
+def _affordable(steps: list[tuple[Configuration, Source | None]]) -> list[tuple[Configuration, Source | None]]:
+    """The latest steps whose tables together stay within `KEPT_BYTES`; the last one always."""
+    kept, sizes = [], {}
+    for configuration, source in reversed(steps):
+        if source is not None:
+            sizes[source.id] = source.size
+        if kept and sum(sizes.values()) > KEPT_BYTES:
+            break
+        kept.append((configuration, source))
+    return kept[::-1]
 
 
 def _not_described(choice: DataChoice) -> str:

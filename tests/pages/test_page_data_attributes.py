@@ -253,3 +253,14 @@ def test_bad_files_leave_a_sentence_or_work(ages, what):
     else:
         assert sentence in ages.errors[0]
         assert ages.configuration == before
+
+
+def test_undo_keeps_no_more_tables_than_fit(app, monkeypatch):
+    monkeypatch.setattr("pages.ui.state.KEPT_BYTES", 3 * len(csv()))
+    for i in range(5):
+        app.upload(f"people{i}.csv", csv(PEOPLE.assign(age=PEOPLE["age"] + i)))
+    assert 1 <= len({source.id for _, source in app.session.past if source is not None}) <= 2
+    before = app.session.past[-1]
+    app.press("undo")
+    assert (app.session.configuration, app.session.source) == before
+    assert app.session.tally.users == ROWS
