@@ -15,7 +15,7 @@ spec = mechanisms.spec(c.mechanism.name)
 
 left, right = st.columns([1, 2], gap="large")
 with left:
-    st.markdown(f"**{spec.title}**, epsilon {c.epsilon}, for {design.workload.title}")
+    st.markdown(f"**{spec.title}**, epsilon {c.epsilon}, for {plain(design.questions)}")
     st.caption("Choose another mechanism on the Design page.")
     try:
         content = exchange.export(state)

@@ -157,6 +157,11 @@ class WorkloadRecipe(_Inputs):
 
     parts: Annotated[tuple[WorkloadPart, ...], Strict(False), Field(min_length=1, max_length=MAX_PARTS)]
 
+    @property
+    def summary(self) -> str:
+        """The questions in a few words: "Running totals along age", "3 groups of questions"."""
+        return self.parts[0].summary if len(self.parts) == 1 else f"{len(self.parts)} groups of questions"
+
     @classmethod
     def default(cls, domain: Domain) -> "WorkloadRecipe":
         """What to ask first: running totals where there is an order, else how many of each; all pairs of attributes."""

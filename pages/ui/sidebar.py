@@ -48,11 +48,18 @@ def _data(state: Session, design: Design | None) -> None:
         return
     missing = state.configuration.population.shape == "data" and not design.on_data
     names = ", ".join(attribute.name for attribute in design.domain.attributes)
-    names = names if len(names) <= 24 else names[:23] + "…"
     detail = f"{people(design.users)}, {design.domain.size:,} types"
     _line(
-        "pages/data.py", STALE if missing else SET, f"Data: {names}", detail + (", file not loaded" if missing else "")
+        "pages/data.py",
+        STALE if missing else SET,
+        _shortened(f"Data: {names}"),
+        detail + (", file not loaded" if missing else ""),
     )
+
+
+def _shortened(text: str) -> str:
+    """What a line of the sidebar holds."""
+    return text if len(text) <= 31 else text[:30] + "…"
 
 
 def _workload(design: Design | None) -> None:
@@ -62,7 +69,12 @@ def _workload(design: Design | None) -> None:
     if design is None or design.workload is None:
         _line("pages/workload.py", UNSET, "Workload: not chosen", "Which questions matter")
         return
-    _line("pages/workload.py", SET, f"Workload: {design.workload.title}", f"{design.workload.num_queries:,} queries")
+    _line(
+        "pages/workload.py",
+        SET,
+        _shortened(f"Workload: {design.questions}"),
+        f"{design.workload.num_queries:,} queries",
+    )
 
 
 def _privacy(state: Session) -> None:
@@ -161,9 +173,7 @@ def _actions(state: Session) -> None:
 def _link(state: Session) -> None:
     """The address that opens this design elsewhere; what it would tell of data only where that is asked for."""
     told = deploy.revealing(state.configuration)
-    everything = bool(told) and st.checkbox(
-        "Include what was read off the data or given by hand", key="link-all"
-    )
+    everything = bool(told) and st.checkbox("Include what was read off the data or given by hand", key="link-all")
     try:
         address = exchange.address(state, st.context.url or "", everything)
     except ValueError as error:

@@ -43,6 +43,8 @@ class Design:
     on_data: bool
     workload: workloads.Workload | None
     misfit: str
+    questions: str
+    """The workload in a few words."""
     epsilon: float
     naming: str
     """Equal where the names of types and queries are equal."""
@@ -229,6 +231,7 @@ class Session(Figures):
             shape = "uniform" if c.population.shape == "data" else c.population.shape
             users = c.population.users or 10_000
             counts = tables.expected_counts(shape, c.domain.size, users)
+        questions = c.workload.summary if c.workload is not None else ""
         naming = c.digest(["domain", "workload"])
         workload, misfit = None, ""
         try:
@@ -236,7 +239,15 @@ class Session(Figures):
         except ValueError as error:
             misfit = str(error)
         return Design(
-            c.domain, c.domain.type_labels, counts, tally is not None, workload, misfit, c.epsilon_value, naming
+            c.domain,
+            c.domain.type_labels,
+            counts,
+            tally is not None,
+            workload,
+            misfit,
+            questions,
+            c.epsilon_value,
+            naming,
         )
 
     def _workload(self, recipe: WorkloadRecipe | None, domain: Domain) -> workloads.Workload | None:
@@ -334,7 +345,9 @@ def _not_described(choice: DataChoice) -> str:
         for recipe in choice.recipes:
             if not recipe.declared:
                 lacks = {"categorical": "list its categories", "numeric": "give its lowest and highest value"}
-                return f"{recipe.column} is not described yet: {lacks.get(recipe.kind, 'give its first and last date')}."
+                return (
+                    f"{recipe.column} is not described yet: {lacks.get(recipe.kind, 'give its first and last date')}."
+                )
     return ""
 
 

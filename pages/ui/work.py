@@ -96,7 +96,7 @@ def start_fit(state: Session, name: str) -> None:
         mechanism = spec.build(design.workload, design.epsilon, callback=follow, cancel=enough, **options)
         state.keep_fitted(key, mechanism, tuple(history))
 
-    jobs().submit(state.id, key, f"fitting {spec.title} to {design.workload.title}", work)
+    jobs().submit(state.id, key, f"fitting {spec.title} to {design.questions}", work)
 
 
 def proved(proof: Proof | None, job: Job | None, nothing: float) -> list[tuple[float, float]]:
@@ -144,7 +144,7 @@ def start_certificate(state: Session, case: str) -> None:
             found = bounds.certificate(design.workload, design.epsilon, prior=prior, **options)
         state.keep_proof(key, Proof(found, tuple(history), job.seconds < seconds and not job.cancelled()))
 
-    jobs().submit(state.id, key, f"proving what no mechanism for {design.workload.title} can beat", work)
+    jobs().submit(state.id, key, f"proving what no mechanism for {design.questions} can beat", work)
 
 
 def start_fits(state: Session, names: Sequence[str]) -> None:

@@ -69,11 +69,11 @@ def test_each_workload_is_pictured_and_named(ages, kind):
     assert workload.kind == kind
     assert f"Queries (p) {workload.num_queries:,}" in ages.words
     assert workload.query_name(0, ages.session.design().labels) in ages.words
-    assert len(ages.charts) == 2
+    assert len(ages.charts) >= 2
 
 
 def test_sums_along_unordered_categories_are_warned_about(app):
-    app.sample("favourites.csv", "workload").enter("radio", "workload-kind", "prefix")
+    app.sample("favourites.csv").ask("prefix").go("workload")
     assert "no natural order" in app.at.warning[0].value
 
 
