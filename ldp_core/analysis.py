@@ -63,8 +63,12 @@ def objective(mechanism: Mechanism, workload: Workload) -> float:
     return workload.n * average_variance(mechanism, workload) + workload.trace
 
 
-def users_for(variance_per_user: float, num_queries: int, alpha: float = DEFAULT_ALPHA) -> float:
-    """Users until the mean squared error of a share, averaged over the queries, is ``alpha``: variance / (p alpha)."""
+def users_for(variance_per_user: float, num_queries: float, alpha: float = DEFAULT_ALPHA) -> float:
+    """Users until the mean squared error of a share, averaged over the queries, is ``alpha``: variance / (p alpha).
+
+    Where queries have weights, so has the mean: ``num_queries`` is then the sum of their squares,
+    `Workload.squared_weights`.
+    """
     if not 0 < alpha <= 1:
         raise ValueError(f"The target error alpha must be above 0 and at most 1; got {alpha}.")
     return variance_per_user / (num_queries * alpha)
@@ -72,7 +76,7 @@ def users_for(variance_per_user: float, num_queries: int, alpha: float = DEFAULT
 
 def sample_complexity(mechanism: Mechanism, workload: Workload, alpha: float = DEFAULT_ALPHA) -> float:
     """Users needed in the worst case for normalised variance ``alpha`` (McKenna et al. 2020, Corollary 5.4)."""
-    return users_for(worst_case_variance(mechanism, workload), workload.num_queries, alpha)
+    return users_for(worst_case_variance(mechanism, workload), workload.squared_weights, alpha)
 
 
 def users_from_objective(value: float, workload: Workload, alpha: float = DEFAULT_ALPHA) -> float:
@@ -80,7 +84,7 @@ def users_from_objective(value: float, workload: Workload, alpha: float = DEFAUL
 
     Average case for a mechanism's L; a lower bound on L bounds the worst case too, which is never below the average.
     """
-    return users_for(max(0.0, (value - workload.trace) / workload.n), workload.num_queries, alpha)
+    return users_for(max(0.0, (value - workload.trace) / workload.n), workload.squared_weights, alpha)
 
 
 def standard_errors(mechanism: Mechanism, workload: Workload, counts: np.ndarray) -> np.ndarray:
@@ -92,7 +96,8 @@ def standard_errors(mechanism: Mechanism, workload: Workload, counts: np.ndarray
 @dataclass(frozen=True)
 class Summary:
     """The cost of one mechanism on one workload. Standard errors are of a typical query (root mean square over the
-    queries), as shares of all users; variances are per user, summed over the queries."""
+    queries, with their squared weights), as shares of all users; variances are per user, summed over the weighted
+    queries."""
 
     name: str
     epsilon: float
@@ -112,7 +117,7 @@ def summarise(mechanism: Mechanism, workload: Workload, counts: np.ndarray, alph
     profile = mechanism.variance_profile(workload)
     users = float(np.sum(counts))
     worst, average = float(profile.max()), float(profile.mean())
-    p = workload.num_queries
+    p = workload.squared_weights
 
     def share(variance_per_user: float) -> float:
         return math.sqrt(max(0.0, variance_per_user) / (p * users))

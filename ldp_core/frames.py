@@ -13,11 +13,13 @@ import pandas as pd
 from ldp_core import analysis, bounds, mechanisms, workloads
 from ldp_core.estimators import ESTIMATORS
 from ldp_core.mechanisms.base import Mechanism
-from ldp_core.simulate import Trials, shown_queries
+from ldp_core.simulate import Trials, shown_queries, unweighted_answers
 from ldp_core.workloads import Workload
 
 ROUNDING = 1e-12
 """Errors of shares up to this are rounding alone: the answer is known exactly."""
+DENSE_QUERIES = 2**22
+"""Of more queries than these, variances are computed for those asked for alone."""
 
 
 def per_attribute(domain: Any, counts: np.ndarray) -> pd.DataFrame:
@@ -107,7 +109,7 @@ def users_bounds(
         svd = _users_by_svd(workload, epsilon, alpha) if case.uniform else None
         prior = None if case.uniform else case.prior
         variance = bounds.average_variance(bounds.centred_svd(workload, epsilon, prior), workload, case.prior)
-    centred = analysis.users_for(max(0.0, variance), workload.num_queries, alpha)
+    centred = analysis.users_for(max(0.0, variance), workload.squared_weights, alpha)
     return {"centred_svd": centred} if svd is None else {"svd": svd, "centred_svd": centred}
 
 
@@ -121,7 +123,7 @@ def _users_by_svd(workload: Workload, epsilon: float, alpha: float) -> float | N
 
 def users_certified(certificate: bounds.Certificate | bounds.SymmetricCertificate, alpha: float) -> float:
     """Users that no unbiased epsilon-LDP mechanism can do without, by a certificate for the case in question."""
-    return analysis.users_for(certificate.variance, certificate.workload.num_queries, alpha)
+    return analysis.users_for(certificate.variance, certificate.workload.squared_weights, alpha)
 
 
 def strongest(limits: Mapping[str, float]) -> str:
@@ -138,7 +140,8 @@ def gap(users_needed: float, users_bound: float) -> float:
 def query_errors(
     compared: Sequence[Mechanism], workload: Workload, counts: np.ndarray, labels: Sequence[str]
 ) -> pd.DataFrame:
-    """name, query, label, standard_error (share of all users) of the unbiased answers on the data ``counts``."""
+    """name, query, label, standard_error (share of all users) of the unbiased answers, without their weights, on the data
+    ``counts``."""
     queries = shown_queries(workload)
     names = [workload.query_name(int(query), labels) for query in queries]
     users = float(np.sum(counts))
@@ -149,7 +152,7 @@ def query_errors(
                     "name": mechanism.name,
                     "query": queries,
                     "label": names,
-                    "standard_error": analysis.standard_errors(mechanism, workload, counts)[queries] / users,
+                    "standard_error": np.sqrt(variances_of(mechanism, workload, counts, queries)) / users,
                 }
             )
             for mechanism in compared
@@ -159,14 +162,14 @@ def query_errors(
 
 
 def simulated_answers(runs: Mapping[str, Trials], workload: Workload, labels: Sequence[str]) -> pd.DataFrame:
-    """mechanism, estimator, query, label, true, mean, deviation, standard_error: answers as shares of all users over the
-    trials of each mechanism; ``deviation`` is the spread of single trials, ``standard_error`` that of their mean."""
+    """mechanism, estimator, query, label, true, mean, deviation, standard_error: answers, without their weights, as shares of
+    all users over the trials of each mechanism; ``deviation`` is the spread of single trials, ``standard_error`` that of their mean."""
     parts = []
     for mechanism, run in runs.items():
         users = run.counts.sum()
         queries = run.queries
         names = [workload.query_name(int(query), labels) for query in queries]
-        truth = workload.answers(run.counts, queries) / users
+        truth = unweighted_answers(workload, run.counts, queries) / users
         for estimator, answers in run.answers.items():
             shares = answers / users
             trials = len(shares)
@@ -186,6 +189,16 @@ def simulated_answers(runs: Mapping[str, Trials], workload: Workload, labels: Se
                 )
             )
     return pd.concat(parts, ignore_index=True)
+
+
+def variances_of(mechanism: Mechanism, workload: Workload, counts: np.ndarray, queries: np.ndarray) -> np.ndarray:
+    """(q,) exact variances, in squared users, of the unbiased answers to ``queries`` without their weights."""
+    if workload.n <= workloads.DENSE_TYPES and workload.num_queries <= min(DENSE_QUERIES, 50 * len(queries)):
+        variances = mechanism.query_variances(workload, counts)[queries]
+    else:
+        variances = mechanism.query_variances(workload, counts, queries)
+    variances = variances / workload.query_weights(queries) ** 2
+    return np.where(variances > 1e-9, variances, 0.0)  # rounding can leave a little, of either sign, where it is 0
 
 
 def predictable(mechanism: Mechanism, estimator: str) -> Mechanism | None:
@@ -208,14 +221,15 @@ def simulated_errors(
     runs: Mapping[str, Trials], simulated: Mapping[str, Mechanism], workload: Workload
 ) -> pd.DataFrame:
     """mechanism, estimator, trials, observed, standard_error, predicted: error of a typical query as a share of all users;
-    and total_observed, total_standard_error, total_predicted: squared errors summed over all queries, in squared users.
+    and total_observed, total_standard_error, total_predicted: squared errors summed over all queries, in squared users. Where
+    queries have weights, so have the mean and the sum.
 
     ``observed`` is the root of the mean squared error over queries and trials, each standard error the uncertainty left by
     the number of trials, ``predicted`` the exact expectation for unbiased estimates on this data, NaN for biased ones.
     """
     rows = []
     for name, run in runs.items():
-        users, p = float(run.counts.sum()), workload.num_queries
+        users, p = float(run.counts.sum()), workload.squared_weights
         for estimator, trials in run.frame.groupby("estimator", sort=False):
             total = trials["total_squared_error"].to_numpy()
             observed, uncertain = root_mean(total / p / users**2)
@@ -250,7 +264,7 @@ def costs(
     profile: np.ndarray,
     cases: Mapping[str, analysis.Case],
     limits: Mapping[str, Mapping[str, float]],
-    num_queries: int,
+    num_queries: float,
     alpha: float,
 ) -> pd.DataFrame:
     """case, users_needed, users_bound, gap of a mechanism with the variance profile ``profile`` (n,), a row a case, each

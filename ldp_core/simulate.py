@@ -14,10 +14,11 @@ import pandas as pd
 
 from ldp_core import estimators as estimation
 from ldp_core.mechanisms.base import Estimate, Mechanism, check_counts
-from ldp_core.workloads import Workload
+from ldp_core.workloads import Union, Workload
 
 SHOWN_QUERIES = 400
-"""Most queries whose single answers are kept and drawn; more are thinned evenly. Total errors are always of all."""
+"""Most queries whose single answers are kept and drawn; more are thinned evenly, in unions such that small parts are kept
+whole. Total errors are always of all."""
 
 _BLOCK = 32  # trials whose answers are computed together
 _BLOCK_ENTRIES = 2**22
@@ -25,8 +26,8 @@ _BLOCK_ENTRIES = 2**22
 
 @dataclass(frozen=True)
 class View:
-    """What else to keep of every trial: ``reduce`` makes (trials, k) of the answers (trials, q), in users, to the given
-    ``queries`` of ``workload`` (None: all of them). Each row may depend on the same row only."""
+    """What else to keep of every trial: ``reduce`` makes (trials, k) of the answers (trials, q), in users and without their
+    weights, to the given ``queries`` of ``workload`` (None: all of them). Each row may depend on the same row only."""
 
     workload: Workload
     queries: np.ndarray | None
@@ -37,10 +38,11 @@ class View:
 class Trials:
     """Answers of repeated simulations of users ``counts`` (n,).
 
-    ``answers[name]`` is (trials, q): the answers in users, in each trial by that estimator, to the q queries whose indices are
-    ``queries``. ``frame`` is tidy, one row a trial and estimator, with ``total_squared_error`` in squared users summed over
-    *all* queries, and ``root_mean_squared_error`` of a typical query as a share of all users. ``views[view][name]`` is
-    (trials, k), what `View` made of the answers by that estimator.
+    ``answers[name]`` is (trials, q): the answers in users and without their weights, in each trial by that estimator, to the q
+    queries whose indices are ``queries``. ``frame`` is tidy, one row a trial and estimator, with ``total_squared_error`` in
+    squared users summed over *all* queries with their weights, and ``root_mean_squared_error`` of a typical query as a share
+    of all users: the mean has the weights as well. ``views[view][name]`` is (trials, k), what `View` made of the answers by
+    that estimator.
     """
 
     counts: np.ndarray
@@ -51,9 +53,23 @@ class Trials:
 
 
 def shown_queries(workload: Workload) -> np.ndarray:
-    """At most `SHOWN_QUERIES` query indices, evenly spread."""
-    kept = min(workload.num_queries, SHOWN_QUERIES)
-    return np.unique(np.linspace(0, workload.num_queries - 1, kept).astype(np.int64))
+    """At most `SHOWN_QUERIES` query indices, evenly spread over the workload; over each part of a union, all of which have a
+    place as long as there are so few."""
+    sizes = [part.num_queries for part in workload.parts] if isinstance(workload, Union) else [workload.num_queries]
+    if len(sizes) > SHOWN_QUERIES:
+        sizes = [workload.num_queries]
+    room, kept = SHOWN_QUERIES, [0] * len(sizes)
+    for place, i in enumerate(sorted(range(len(sizes)), key=sizes.__getitem__)):  # what small parts leave is for larger ones
+        kept[i] = min(sizes[i], room // (len(sizes) - place))
+        room -= kept[i]
+    starts = np.cumsum([0, *sizes[:-1]])
+    spread = [start + np.linspace(0, p - 1, k).astype(np.int64) for start, p, k in zip(starts, sizes, kept, strict=True)]
+    return np.unique(np.concatenate(spread))
+
+
+def unweighted_answers(workload: Workload, counts: np.ndarray, queries: np.ndarray) -> np.ndarray:
+    """(q,) answers to ``queries`` in users, without the weights that they carry in unions, for ``counts`` (n,)."""
+    return workload.answers(counts, queries) / workload.query_weights(queries)
 
 
 def collect(
@@ -98,7 +114,7 @@ def collect(
         if callback:
             callback(trial + 1, trials)
     found = {name: one.finish() for name, one in kept.items()}
-    frame = _frame(mechanism.name, users, workload.num_queries, {name: errors for name, (_, errors) in found.items()})
+    frame = _frame(mechanism.name, users, workload.squared_weights, {name: errors for name, (_, errors) in found.items()})
     answers = {name: parts[0] for name, (parts, _) in found.items()}
     seen = {view: {name: parts[i] for name, (parts, _) in found.items()} for i, view in enumerate(views, start=1)}
     return Trials(counts, queries, answers, frame, seen)
@@ -115,6 +131,7 @@ class _Kept:
         self.workload, self.counts, self.views = workload, counts, views
         self.waiting = np.zeros((min(_BLOCK, max(1, _BLOCK_ENTRIES // workload.n)), workload.n))
         self.filled = 0
+        self.weights = [view.workload.query_weights(view.queries) for view in views]
         self.parts: list[list[np.ndarray]] = [[] for _ in views]
         self.errors: list[float] = []
 
@@ -129,8 +146,8 @@ class _Kept:
             self._flush()
 
     def _keep(self, answers: Callable[[View], np.ndarray], rows: int = 1) -> None:
-        for view, parts in zip(self.views, self.parts, strict=True):
-            parts.append(view.reduce(answers(view))[:rows])
+        for view, weights, parts in zip(self.views, self.weights, self.parts, strict=True):
+            parts.append(view.reduce(answers(view) / weights)[:rows])
 
     def _flush(self) -> None:
         self.waiting[self.filled :] = 0.0
@@ -145,7 +162,7 @@ class _Kept:
         return [np.concatenate(parts) for parts in self.parts], np.array(self.errors)
 
 
-def _frame(mechanism: str, users: int, num_queries: int, errors: dict[str, np.ndarray]) -> pd.DataFrame:
+def _frame(mechanism: str, users: int, squared_weights: float, errors: dict[str, np.ndarray]) -> pd.DataFrame:
     """The tidy frame: trials in order, and within each the estimators."""
     table = np.array(list(errors.values())).reshape(len(errors), -1)
     trials = table.shape[1]
@@ -157,7 +174,7 @@ def _frame(mechanism: str, users: int, num_queries: int, errors: dict[str, np.nd
             "trial": np.repeat(np.arange(trials), len(errors)),
             "users": users,
             "total_squared_error": total,
-            "root_mean_squared_error": np.sqrt(total / num_queries) / users,
+            "root_mean_squared_error": np.sqrt(total / squared_weights) / users,
         }
     )
 

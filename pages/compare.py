@@ -305,7 +305,7 @@ frame.download_table(table, "comparison")
 st.caption(
     f"± is the standard error of a typical query (root mean square over the {design.workload.num_queries:,} queries) in percentage "
     f"points (pp) of your {people(design.users)}. Worst case: everybody has the value that is hardest to count. Average "
-    "case: all types equally common. Variances are in squared users, summed over the queries, for one user."
+    f"case: all types equally common. Variances are in squared users, summed over the queries, for one user. {state.weighting}"
 )
 if any(state.mechanism(name).delta > 0 for name in table["name"]):
     st.caption(

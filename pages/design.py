@@ -228,6 +228,8 @@ with right:
         f"{case_meaning(case)}.{closeness} Your {wording.count(design.users)} are {enough}; with them, expect "
         f"{wording.error(summary.standard_error_on_data)} on {design.population}."
     )
+    if state.weighting:
+        st.caption(state.weighting)
     st.markdown(f"{mechanism.explain()} A report is {bits} bit{'' if bits == '1' else 's'}.")
     costs = state.costs(name)
     st.dataframe(

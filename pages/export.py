@@ -50,6 +50,8 @@ with right:
             f"{people(design.users)} on {design.population}, and at most "
             f"{wording.error(summary.standard_error_worst)} whatever values people have."
         )
+        if state.weighting:
+            st.caption(state.weighting)
     st.subheader("What the file reveals of the data")
     observed = deploy.observed_parts(c)
     for sentence in observed or ["Everything was declared: the file reveals nothing of any data."]:

@@ -64,6 +64,8 @@ with left:
         format_func=CASES.get,
     )
     compared_control(state)
+    if state.weighting:
+        st.caption(state.weighting)
 
 ready = tuple(name for name in c.compared if not mechanisms.spec(name).fitted or state.fitted(name) is not None)
 with_fits = state.view.get("plan_fits", False)

@@ -10,10 +10,12 @@ from scipy import linalg, optimize
 from ldp_core.bounds.centred import centred_gram, check_prior
 from ldp_core.bounds.schemes import scheme_of
 from ldp_core.privacy import check_epsilon
-from ldp_core.workloads import DENSE_TYPES, Workload
+from ldp_core.workloads import Workload
 
 ALIKE = ("exchangeable", "hamming", "translation")
 """Symmetries of workloads that turn every type into every other: the uniform prior is then the least favourable one."""
+EIGEN_TYPES, EIGEN_TYPES_EVEN = 2048, 1024
+"""Eigenvalues of a matrix over this many types take a second, or a fifth of one."""
 SEARCHED_TYPES = 512
 """The search for the least favourable population takes a second at most up to this many types."""
 # The search for a prior leaves every type this share of the uniform one: none is lost for good.
@@ -32,7 +34,8 @@ def centred_svd(workload: Workload, epsilon: float, prior: np.ndarray | None = N
     p-variance at most sinh(epsilon/2)^2, and M_p = 11' + the covariance of those rows; minimising tr(M_p^-1 G) under that
     trace bound gives the nuclear norm. For another prior the value bounds n tr(M_p^-1 G), not L.
 
-    Past `DENSE_TYPES` types without structure the nuclear norm is bounded from below instead, see `_nuclear_at_least`.
+    Past `EIGEN_TYPES` types without structure (`EIGEN_TYPES_EVEN` for the uniform prior, where hardly anything is lost) the
+    nuclear norm is bounded from below instead, see `_nuclear_at_least`.
 
     ``prior`` : (n,) non-negative, summing to one; None is uniform.
     """
@@ -42,7 +45,7 @@ def centred_svd(workload: Workload, epsilon: float, prior: np.ndarray | None = N
     if found is not None:
         scheme, gamma = found
         nuclear = float(scheme.multiplicities[1:] @ np.sqrt(np.maximum(gamma[1:], 0))) / math.sqrt(n)
-    elif n > DENSE_TYPES:
+    elif n > (EIGEN_TYPES_EVEN if prior is None else EIGEN_TYPES):
         nuclear = _nuclear_at_least(workload, p)
     else:
         K = centred_gram(workload.gram_dense(), p)
@@ -53,13 +56,16 @@ def centred_svd(workload: Workload, epsilon: float, prior: np.ndarray | None = N
 def _nuclear_at_least(workload: Workload, p: np.ndarray) -> float:
     """A lower bound on |W S P|_* without a matrix: by its Frobenius norm, tr(G diag p) - |W p|^2, and by the singular values
     s of W, as those of W S are at least sqrt(min p) s and a projection of rank n - 1 takes at most the largest away
-    (interlacing: Horn and Johnson 2013, Corollary 4.3.37)."""
+    (interlacing: Horn and Johnson 2013, Corollary 4.3.37). For uniform p it takes at most |W u|, u = 1/sqrt(n): with the
+    polar factor U of W, |W P|_* >= tr(U'W P) = sum s - u'(W'W)^(1/2)u, and that root is at most |W u|."""
     by_frobenius = math.sqrt(max(0.0, float(p @ workload.gram_diag) - float(workload.quadratic(p))))
     try:
         s = workload.singular_values()
     except ValueError:
         return by_frobenius
-    return max(by_frobenius, math.sqrt(p.min()) * float(s.sum() - s.max()))
+    even = math.isclose(p.min(), p.max(), rel_tol=1e-12)
+    lost = min(float(s.max()), math.sqrt(p.size * float(workload.quadratic(p)))) if even else float(s.max())
+    return max(by_frobenius, math.sqrt(p.min()) * (float(s.sum()) - lost))
 
 
 def worst_case_variance(workload: Workload, epsilon: float, max_rounds: int = 200) -> float:

@@ -18,7 +18,7 @@ MISSED = "#CC3311"
 _SORTED = "queries, from the smallest true answer to the largest"
 _LETTERS = 80  # of tick labels fit beside each other in the narrowest chart
 _NAMED_SETS = 32
-"""Up to this many sets of attributes are all named beside their ticks."""
+"""Up to this many sets of attributes, or groups of queries, are all named beside their ticks."""
 _SIDE = 3
 _FAINT = "rgba(127,127,127,0.30)"
 
@@ -42,7 +42,7 @@ def group_errors(frame: pd.DataFrame, by: str, look: Theme = LIGHT) -> go.Figure
             f"<extra>{name}</extra>",
         )
     _ticks(fig, frame["group"], frame["label"])
-    if by == "attributes" and frame["group"].nunique() <= _NAMED_SETS:
+    if by in ("attributes", "group of queries") and frame["group"].nunique() <= _NAMED_SETS:
         sets = frame.drop_duplicates("group")
         fig.update_xaxes(tickvals=sets["group"], ticktext=[short(label) for label in sets["label"]], tickangle=-60)
     fig.update_yaxes(rangemode="tozero")
@@ -109,11 +109,11 @@ def distribution(frame: pd.DataFrame, what: str, look: Theme = LIGHT) -> go.Figu
     return fig
 
 
-def releases(frame: pd.DataFrame, in_order: bool = True, look: Theme = LIGHT) -> go.Figure:
+def releases(frame: pd.DataFrame, in_order: bool = True, look: Theme = LIGHT, people: bool = True) -> go.Figure:
     """Small charts of what the published answers of one mechanism and estimator might look like, the truth faint behind.
 
     ``frame``: those rows of `Outcomes.releases`. Where there are many queries without an order of their own (``in_order``
-    False), they are put in that of their true answers.
+    False), they are put in that of their true answers. ``people``: see `Outcomes`.
     """
     frame, sorted_ = _arranged(frame, in_order)
     numbers = list(dict.fromkeys(frame["release"]))
@@ -148,17 +148,17 @@ def releases(frame: pd.DataFrame, in_order: bool = True, look: Theme = LIGHT) ->
     fig.update_xaxes(showticklabels=False, showgrid=False)
     fig.update_xaxes(title_text=_SORTED if sorted_ else span, row=rows, col=(columns + 1) // 2)
     fig.update_yaxes(nticks=5)
-    fig.update_yaxes(title_text="share of users (%)", row=(rows + 1) // 2, col=1)
+    fig.update_yaxes(title_text=_answer(people), row=(rows + 1) // 2, col=1)
     fig.update_annotations(font={"size": 12, "color": look.faint})
     fig.update_layout(showlegend=True, legend={"y": 1.0 + 28 / (90 + 175 * rows), "entrywidth": 90})
     return fig
 
 
-def intervals(frame: pd.DataFrame, in_order: bool = True, look: Theme = LIGHT) -> go.Figure:
+def intervals(frame: pd.DataFrame, in_order: bool = True, look: Theme = LIGHT, people: bool = True) -> go.Figure:
     """Intervals of one collection by one mechanism and estimator, and the truth. ``frame``: those of `Outcomes.intervals`;
-    ``in_order`` as in `releases`."""
+    ``in_order`` and ``people`` as in `releases`."""
     frame, sorted_ = _arranged(frame, in_order)
-    fig = figure(look, _SORTED if sorted_ else "query", "share of users (%)", height=420)
+    fig = figure(look, _SORTED if sorted_ else "query", _answer(people), height=420)
     few = len(frame) <= FEW
     for holds, name, shade in (
         (True, "interval holds the truth", colour(frame["mechanism"].iloc[0])),
@@ -219,6 +219,11 @@ def predicted(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
     fig.update_yaxes(rangemode="tozero")
     fig.update_layout(showlegend=True, legend_entrywidth=250)
     return fig
+
+
+def _answer(people: bool) -> str:
+    """Title of an axis of answers: parities may be negative, and uploaded queries anything."""
+    return "share of users (%)" if people else "answer (% of the number of users)"
 
 
 def _arranged(frame: pd.DataFrame, in_order: bool) -> tuple[pd.DataFrame, bool]:

@@ -4,7 +4,7 @@ found = outcomes.compare({"haar": mechanism}, workload, counts, labels, trials=1
 found.errors, found.groups, found.releases, ...
 """
 
-from ldp_core.outcomes.groups import Groups, query_groups
+from ldp_core.outcomes.groups import Groups, counts_people, query_groups
 from ldp_core.outcomes.quantiles import QUANTILES, Scale, positions, rank_errors, scale_of
 from ldp_core.outcomes.tables import LEVEL, RELEASES, Outcomes, compare, left_out, seconds_a_trial
 
@@ -16,6 +16,7 @@ __all__ = [
     "Outcomes",
     "Scale",
     "compare",
+    "counts_people",
     "left_out",
     "positions",
     "query_groups",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ldp_core.workloads import Workload
+from ldp_core.workloads import AllRange, Histogram, OnAttributes, Prefix, Union, WidthRange, Workload
 from ldp_core.workloads.axes import Axis
 
 QUANTILES = tuple(k / 10 for k in range(1, 10))
@@ -46,23 +46,40 @@ def rank_errors(places: np.ndarray, counts: np.ndarray, quantiles: Sequence[floa
 
 @dataclass(frozen=True, eq=False)
 class Scale:
-    """An order of the types: numbers ``values`` (n,) that stand for them, increasing, and the ``unit`` of these."""
+    """An order of the types, or of the values of one attribute: numbers ``values`` (k,) that stand for them, increasing, and the
+    ``unit`` of these; what they are values of; their ``labels`` (None: those of the types); and the workload of running
+    ``totals`` along them."""
 
     values: np.ndarray
     unit: str
+    of: str = "type"
+    labels: Sequence[str] | None = None
+    totals: Workload | None = None
+
+    def __post_init__(self):
+        if self.totals is None:
+            object.__setattr__(self, "totals", Prefix(len(self.values)))
 
 
 def scale_of(workload: Workload, axes: Sequence[Axis]) -> Scale | None:
     """The order along which ``workload`` has quantiles, given the attributes of its types; None where it has none.
 
-    Running totals and ranges have the order that they go along, histograms that of their attribute. Bins are stood for by
-    their middles, other types by their numbers.
+    Running totals and ranges have the order that they go along, histograms that of their attribute: of the parts of a union
+    the first that has any. Bins are stood for by their middles, other types by their numbers.
     """
-    axis = axes[0] if len(axes) == 1 and axes[0].size == workload.n else None
-    plain = axis is not None and axis.ordered and axis.ordinary == axis.size
-    if workload.kind not in ("prefix", "all_range", "width_range") and not (workload.kind == "histogram" and plain):
+    if isinstance(workload, Union):
+        return next((found for part in workload.parts if (found := scale_of(part, axes)) is not None), None)
+    base, totals, axis = workload, Prefix(workload.n), axes[0] if len(axes) == 1 else None
+    if isinstance(workload, OnAttributes):
+        if len(workload.kept) != 1 or workload.used[0] < workload.shape[workload.kept[0]]:
+            return None  # quantiles of everybody need everybody to have a place in the order
+        base, axis = workload.base, axes[workload.kept[0]]
+        totals = OnAttributes(workload.shape, workload.kept, Prefix(base.n))
+    plain = axis is not None and axis.size == base.n and axis.ordered and axis.ordinary == axis.size
+    if not isinstance(base, Prefix | AllRange | WidthRange) and not (isinstance(base, Histogram) and plain):
         return None
+    of, labels = ("type", None) if axis is None else (axis.name, axis.labels)
     if plain and axis.edges is not None:
         edges = np.asarray(axis.edges)
-        return Scale(edges[:-1] + np.diff(edges) / 2, axis.name)
-    return Scale(np.arange(workload.n, dtype=float), "types")
+        return Scale(edges[:-1] + np.diff(edges) / 2, axis.name, of, labels, totals)
+    return Scale(np.arange(base.n, dtype=float), "types", of, labels, totals)

@@ -12,24 +12,25 @@ import pandas as pd
 from ldp_core import estimators as estimation
 from ldp_core import frames, simulate
 from ldp_core.mechanisms.base import Mechanism
-from ldp_core.outcomes.groups import Groups, query_groups
+from ldp_core.outcomes.groups import Groups, counts_people, query_groups
 from ldp_core.outcomes.quantiles import QUANTILES, Scale, positions, rank_errors
-from ldp_core.workloads import Prefix, Workload
+from ldp_core.simulate import unweighted_answers
+from ldp_core.workloads import Workload
 
 RELEASES = 9
 """Collections whose published answers are kept, the first ones."""
 LEVEL = 0.95
 _MIDDLE = (0.05, 0.95)  # where nine collections in ten lie
 _CURVE_POINTS = 200
-_DENSE_QUERIES = 2**22  # more than these get their exact variances one by one
 
 
 @dataclass(frozen=True)
 class Outcomes:
-    """Tidy tables, all with the columns mechanism and estimator; answers and errors are shares of all users.
+    """Tidy tables, all with the columns mechanism and estimator; answers and errors are shares of all users, without the weights
+    of the queries but in ``errors``.
 
     Attributes:
-        errors: see `frames.simulated_errors`.
+        errors: see `frames.simulated_errors`; weighted as the mechanisms are judged.
         queries: query, label, observed, standard_error, predicted (NaN for biased estimates) of the queries shown.
         groups: group, label, queries, observed, standard_error, predicted of `query_groups`; ``by`` says what groups are.
         releases: release (from 1), query, label, true, released: what the first `RELEASES` collections would publish.
@@ -39,6 +40,7 @@ class Outcomes:
         quantiles: quantile, true_label, first_label, value_error, value_error_se, quantile_error, quantile_error_se: mean
             distances to the true quantile, in the unit of the scale, and of shares; empty as ``curves``.
         trials: how many were run of each.
+        people: whether all answers count people; else some may be below 0 or above the number of users.
         skipped: (mechanism, estimator, why) of the pairs that do not go together.
     """
 
@@ -51,6 +53,7 @@ class Outcomes:
     curves: pd.DataFrame
     quantiles: pd.DataFrame
     trials: int
+    people: bool = True
     skipped: tuple[tuple[str, str, str], ...] = ()
 
     @property
@@ -92,11 +95,13 @@ def compare(
     scale: Scale | None = None,
     callback: Callable[[str, int, int, float], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
+    parts: Sequence[str] | None = None,
 ) -> Outcomes:
     """Simulate every mechanism with every estimator that suits it, on the same users ``counts`` (n,).
 
-    ``labels`` name the types; ``scale`` is the order along which they have quantiles, if any (see `scale_of`). ``callback(mechanism, trial, trials, part done)`` follows. A cancelled run keeps
-    what it has: at least one trial of the first mechanism.
+    ``labels`` name the types and ``parts`` those of a union; ``scale`` is the order along which they have quantiles, if any
+    (see `scale_of`). ``callback(mechanism, trial, trials, part done)`` follows. A cancelled run keeps what it has: at least one
+    trial of the first mechanism.
     ValueError when no pair goes together, with the reasons, or for what `simulate.collect` refuses.
     """
     estimators = tuple(dict.fromkeys(estimators))
@@ -106,7 +111,7 @@ def compare(
     pairs = {name: suitable for name, suitable in pairs.items() if suitable}
     if not pairs:
         raise ValueError(" ".join(dict.fromkeys(reason for _, _, reason in skipped)) or "There is nothing to simulate.")
-    groups, runs = query_groups(workload, labels), {}
+    groups, runs = query_groups(workload, labels, parts), {}
     for name, suitable in pairs.items():
         if runs and cancelled and cancelled():
             break
@@ -116,7 +121,7 @@ def compare(
             if callback:
                 callback(name, trial, total, (before + trial / total) / len(pairs))
 
-        views = _views(chosen[name], workload, counts, groups, scale is not None)
+        views = _views(chosen[name], workload, counts, groups, scale)
         runs[name] = simulate.collect(chosen[name], workload, counts, trials, seed, suitable, follow, cancelled, views)
     run = {name: chosen[name] for name in runs}
     exact = {name: _exact(mechanism, workload, counts, runs[name], groups) for name, mechanism in run.items()}
@@ -127,29 +132,31 @@ def compare(
         groups=_groups(runs, exact, groups),
         releases=_releases(runs, workload, labels),
         intervals=_intervals(runs, run, workload, labels, seed, cancelled),
-        curves=_curves(runs, labels),
+        curves=_curves(runs, labels, scale),
         quantiles=_quantiles(runs, labels, scale),
         trials=min(len(table) for found in runs.values() for table in found.answers.values()),
+        people=counts_people(workload),
         skipped=skipped,
     )
 
 
 def _views(
-    mechanism: Mechanism, workload: Workload, counts: np.ndarray, groups: Groups, ordered: bool
+    mechanism: Mechanism, workload: Workload, counts: np.ndarray, groups: Groups, scale: Scale | None
 ) -> dict[str, simulate.View]:
-    truth, users, totals = workload.answers(counts, groups.queries), float(np.sum(counts)), Prefix(workload.n)
+    truth, users = unweighted_answers(workload, counts, groups.queries), float(np.sum(counts))
     views = {
         "groups": simulate.View(
             workload, groups.queries, lambda answers: groups.means(((answers - truth) / users) ** 2)
         )
     }
-    if ordered and mechanism.supports(totals) is None:
-        views["quantiles"] = simulate.View(totals, None, lambda answers: positions(answers, users))
-        views["curve"] = simulate.View(totals, _curve_points(workload.n), lambda answers: answers / users)
+    if scale is not None and mechanism.supports(scale.totals) is None:
+        views["quantiles"] = simulate.View(scale.totals, None, lambda answers: positions(answers, users))
+        views["curve"] = simulate.View(scale.totals, _curve_points(scale), lambda answers: answers / users)
     return views
 
 
-def _curve_points(n: int) -> np.ndarray:
+def _curve_points(scale: Scale) -> np.ndarray:
+    n = len(scale.values)
     return np.unique(np.linspace(0, n - 1, min(n, _CURVE_POINTS)).astype(np.int64))
 
 
@@ -163,12 +170,7 @@ def _exact(
         if source is None:
             continue
         wanted = np.concatenate([run.queries, groups.queries])
-        if workload.num_queries <= min(_DENSE_QUERIES, 50 * len(wanted)):
-            variances = source.query_variances(workload, counts)[wanted]
-        else:
-            variances = source.query_variances(workload, counts, wanted)
-        # Rounding can leave a little, of either sign, where a variance is 0.
-        variances = np.where(variances > 1e-9, variances, 0.0) / users**2
+        variances = frames.variances_of(source, workload, counts, wanted) / users**2
         shown, of_groups = np.split(variances, [len(run.queries)])
         found[estimator] = np.sqrt(shown), np.sqrt(groups.means(of_groups))
     return found
@@ -191,7 +193,7 @@ def _names(run: simulate.Trials, workload: Workload, labels: Sequence[str]) -> l
 
 def _queries(runs, exact, workload: Workload, labels: Sequence[str]) -> pd.DataFrame:
     def columns(run: simulate.Trials, name: str, estimator: str) -> dict:
-        truth = workload.answers(run.counts, run.queries)
+        truth = unweighted_answers(workload, run.counts, run.queries)
         observed, uncertain = frames.root_mean(((run.answers[estimator] - truth) / run.counts.sum()) ** 2)
         return {
             "query": run.queries,
@@ -227,7 +229,7 @@ def _releases(runs, workload: Workload, labels: Sequence[str]) -> pd.DataFrame:
             "release": np.repeat(np.arange(1, len(kept) + 1), len(run.queries)),
             "query": np.tile(run.queries, len(kept)),
             "label": _names(run, workload, labels) * len(kept),
-            "true": np.tile(workload.answers(run.counts, run.queries) / users, len(kept)),
+            "true": np.tile(unweighted_answers(workload, run.counts, run.queries) / users, len(kept)),
             "released": kept.ravel(),
         }
 
@@ -249,7 +251,8 @@ def _intervals(runs, chosen, workload: Workload, labels: Sequence[str], seed: in
             ends = estimate.intervals(workload, LEVEL, run.queries)
         else:
             ends = estimation.intervals(mechanism, workload, estimate, LEVEL, run.queries, users)
-        truth = workload.answers(run.counts, run.queries)
+        ends = ends / workload.query_weights(run.queries)[:, None]
+        truth = unweighted_answers(workload, run.counts, run.queries)
         rounding = 1e-9 * users  # an answer known exactly has an interval without width
         return {
             "query": run.queries,
@@ -264,16 +267,16 @@ def _intervals(runs, chosen, workload: Workload, labels: Sequence[str], seed: in
     return _each(runs, columns)
 
 
-def _curves(runs, labels: Sequence[str]) -> pd.DataFrame:
+def _curves(runs, labels: Sequence[str], scale: Scale | None) -> pd.DataFrame:
     def columns(run: simulate.Trials, name: str, estimator: str) -> dict | None:
         if "curve" not in run.views:
             return None
-        shares, points = run.views["curve"][estimator], _curve_points(len(run.counts))
+        shares, points, named = run.views["curve"][estimator], _curve_points(scale), scale.labels or labels
         low, high = np.quantile(shares, _MIDDLE, axis=0)
         return {
             "type": points,
-            "label": [labels[point] for point in points],
-            "true": np.cumsum(run.counts)[points] / run.counts.sum(),
+            "label": [named[point] for point in points],
+            "true": scale.totals.answers(run.counts, points) / run.counts.sum(),
             "first": shares[0],
             "low": low,
             "high": high,
@@ -286,14 +289,15 @@ def _quantiles(runs, labels: Sequence[str], scale: Scale | None) -> pd.DataFrame
     def columns(run: simulate.Trials, name: str, estimator: str) -> dict | None:
         if "quantiles" not in run.views:
             return None
-        places = run.views["quantiles"][estimator]
-        true = positions(np.cumsum(run.counts).astype(float), float(run.counts.sum()))
+        places, named = run.views["quantiles"][estimator], scale.labels or labels
+        totals = scale.totals.answers(run.counts)
+        true = positions(totals, float(run.counts.sum()))
         distances = np.abs(scale.values[places] - scale.values[true])
-        shares = np.abs(rank_errors(places, run.counts))
+        shares = np.abs(rank_errors(places, np.diff(totals, prepend=0.0)))
         return {
             "quantile": QUANTILES,
-            "true_label": [labels[place] for place in true],
-            "first_label": [labels[place] for place in places[0]],
+            "true_label": [named[place] for place in true],
+            "first_label": [named[place] for place in places[0]],
             "value_error": distances.mean(axis=0),
             "value_error_se": _mean_error(distances),
             "quantile_error": shares.mean(axis=0),

@@ -15,7 +15,7 @@ VARIANCE = {"worst": "worst_case_variance", "average": "average_variance"}
 def errors_over_epsilon(points: pd.DataFrame, workload: Workload, users: float, case: str = "worst") -> pd.DataFrame:
     """name, epsilon, users, standard_error (a share, of a typical query) from ``points`` of a sweep."""
     variance = points[VARIANCE[case]].to_numpy(dtype=float)
-    error = np.sqrt(variance / (workload.num_queries * users))
+    error = np.sqrt(variance / (workload.squared_weights * users))
     return points[["name", "epsilon"]].assign(users=float(users), standard_error=error)
 
 

@@ -113,7 +113,7 @@ def _outcome(
 def _row(
     spec: Spec, outcome: Outcome, workload: Workload, alpha: float, users: float | None, floor: float, delta: bool
 ) -> dict[str, Any]:
-    needed = analysis.users_for(outcome.worst, workload.num_queries, alpha)
+    needed = analysis.users_for(outcome.worst, workload.squared_weights, alpha)
     known = not outcome.reason
     passed_over = "" if delta or not spec.delta else "Its privacy is (epsilon, delta), weaker than the others'."
     return {

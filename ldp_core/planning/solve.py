@@ -192,7 +192,7 @@ def made_for(mechanism: Mechanism | None, workload: Workload, epsilon: float) ->
 
 
 def _solved(question: _Question, curve: _Curve) -> dict[str, Any]:
-    p = curve.workload.num_queries
+    p = curve.workload.squared_weights
     epsilon, users, alpha, reason = question.epsilon, question.users, question.alpha, ""
     try:
         if epsilon is None:

@@ -192,7 +192,7 @@ def _frames(
         if outcome.reason:
             left_out.append((*place, outcome.reason))
             continue
-        users = [analysis.users_for(v, point.workload.num_queries, alpha) for v in (outcome.worst, outcome.average)]
+        users = [analysis.users_for(v, point.workload.squared_weights, alpha) for v in (outcome.worst, outcome.average)]
         rows.append((*place, *users, outcome.worst, outcome.average, outcome.stopped, outcome.rounds))
     return Sweep(pd.DataFrame(rows, columns=COLUMNS), pd.DataFrame(left_out, columns=LEFT_OUT_COLUMNS))
 

@@ -120,7 +120,7 @@ class Axis:
 
     def up_to(self, i: int) -> str:
         """Types 0 to i: "age up to 39", "weight below 80", "education up to Bachelors"."""
-        if self.integer:
+        if self.integer and i < self.ordinary:
             return f"{self.name} up to {self.whole_bin(i)[1]}"
         bin_ = self._bin(i)
         if bin_:
@@ -131,7 +131,7 @@ class Axis:
         """Types i to j: "age 20-39", "weight [60, 80)", "education HS-grad to Bachelors"."""
         if i == j:
             return self.at(i)
-        if self.integer:
+        if self.integer and j < self.ordinary:
             dash = " to " if self.whole_bin(0)[0] < 0 else "-"
             return f"{self.name} {self.whole_bin(i)[0]}{dash}{self.whole_bin(j)[1]}"
         first, last = self._bin(i), self._bin(j)

@@ -114,6 +114,11 @@ class Workload(ABC):
         return np.ones(self.num_queries if queries is None else len(queries))
 
     @property
+    def squared_weights(self) -> float:
+        """Sum of the squared `query_weights`, p without weights: the total squared error over it is the (weighted) mean."""
+        return float(self.num_queries)
+
+    @property
     def gram(self) -> LinearOperator:
         """G = W'W as an (n, n) symmetric `LinearOperator`."""
         along_columns = lambda columns: self.apply_gram(np.asarray(columns).T).T  # noqa: E731

@@ -154,6 +154,10 @@ class Union(Workload):
             found[places] = weight * part.query_weights(own)
         return found
 
+    @property
+    def squared_weights(self) -> float:
+        return sum(w**2 * part.squared_weights for part, w in zip(self.parts, self.weights, strict=True))
+
     def apply_gram(self, x: np.ndarray) -> np.ndarray:
         return sum(weight**2 * part.apply_gram(x) for part, weight in zip(self.parts, self.weights, strict=True))
 
@@ -227,6 +231,10 @@ class Product(Workload):
             return reduce(np.kron, [factor.query_weights() for factor in self.factors])
         own = self._located(np.asarray(queries))
         return np.prod([factor.query_weights(q) for factor, q in zip(self.factors, own, strict=True)], axis=0)
+
+    @property
+    def squared_weights(self) -> float:
+        return math.prod(factor.squared_weights for factor in self.factors)
 
     @property
     def num_queries(self) -> int:

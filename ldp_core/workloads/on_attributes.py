@@ -70,6 +70,10 @@ class OnAttributes(Workload):
     def query_weights(self, queries: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
         return self.base.query_weights(queries)
 
+    @property
+    def squared_weights(self) -> float:
+        return self.base.squared_weights
+
     def _folded(self, x: np.ndarray) -> np.ndarray:
         """(..., n) counts of types to (..., base.n) counts of their values of the kept attributes."""
         x = np.asarray(x, dtype=float)

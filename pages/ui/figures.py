@@ -16,6 +16,10 @@ from ldp_core import analysis, bounds, charts, frames, mechanisms
 DRAWN_BITS = 22
 """A strategy of more than 2^22 probabilities is drawn only where it is at hand anyway."""
 PICTURE_BYTES = 2**21
+WEIGHTED = (
+    "Typical and total errors go by the weights of the questions, squared: a query of weight 2 counts like four of weight 1. "
+    "Answers and errors of single queries are without weights."
+)
 AIMED = "optimized"
 """The mechanism that is fitted to a case."""
 
@@ -49,6 +53,11 @@ class Figures:
             return self.summary(name)
         except ValueError:
             return None
+
+    @property
+    def weighting(self) -> str:
+        """A sentence on what weights do to errors, where the questions of the design have any."""
+        return WEIGHTED if any(part.weight != 1 for part in self.configuration.workload.parts) else ""
 
     def cases(self) -> dict[str, analysis.Case]:
         """Whose error can count in the current design; costs and bounds are only ever compared within one case."""
@@ -84,7 +93,7 @@ class Figures:
         if profile is None:
             return None
         variance = self.cases()[case].variance(profile)
-        return analysis.users_for(variance, self.design().workload.num_queries, self.configuration.target_alpha)
+        return analysis.users_for(variance, self.design().workload.squared_weights, self.configuration.target_alpha)
 
     def certificate_key(self, case: str) -> str:
         """Identifies a certificate by what it is about."""
@@ -140,7 +149,7 @@ class Figures:
         """What a mechanism that is available costs in every case, each with its own bound: see `frames.costs`."""
         limits = {case: {} if self.mechanism(name).delta > 0 else self.bounds(case) for case in self.cases()}
         workload, alpha = self.design().workload, self.configuration.target_alpha
-        return frames.costs(self.profile(name), self.cases(), limits, workload.num_queries, alpha)
+        return frames.costs(self.profile(name), self.cases(), limits, workload.squared_weights, alpha)
 
     def compared(self, case: str) -> pd.DataFrame:
         """Costs of the compared mechanisms that are available (columns of `frames.summaries`), with users needed and gap

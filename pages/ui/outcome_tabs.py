@@ -9,7 +9,7 @@ import streamlit as st
 from ldp_core import charts, wording
 from ldp_core.estimators import ESTIMATORS
 from ldp_core.outcomes import LEVEL, RELEASES, Outcomes, scale_of
-from ldp_core.workloads.axes import axes_of
+from ldp_core.workloads import axes_of
 from pages.ui import frame
 from pages.ui.controls import control
 from pages.ui.state import Design, Session
@@ -101,7 +101,7 @@ def _errors(state: Session, design: Design, found: Outcomes) -> None:
     frame.download_table(table, "simulated-errors")
     st.caption(
         "pp: percentage points of all users. Totals are squared errors summed over all queries. After ± stands one standard error "
-        "of the simulation."
+        f"of the simulation. {state.weighting}"
     )
 
 
@@ -141,25 +141,30 @@ def _of(by: str, row: pd.Series) -> str:
         return f"the marginal of {plain(str(row['label']))}"
     if by.startswith("attributes in"):
         return f"{row['label']} {by}"
+    if by == "group of queries":
+        return f"group {plain(str(row['label']))}"
     return plain(str(row["label"]))
 
 
 def _distribution(state: Session, design: Design, found: Outcomes) -> None:
     if not len(found.curves):
-        st.info("A cumulative distribution needs types with an order, and answers that tell their running totals.")
+        st.info(
+            "A cumulative distribution needs questions along the order of an attribute, such as its running totals, ranges or "
+            "histogram, and answers that tell the running totals of everybody."
+        )
         return
-    axes = axes_of(design.domain)
+    scale = scale_of(design.workload, axes_of(design.domain))
     curve = _chosen(state, found.curves, "pair-distribution")
     pair = _pairs(curve)[0]
     spread = 100 * (curve["high"] - curve["low"]).max()
     frame.chart(
-        lambda look: charts.distribution(curve, axes[0].name if len(axes) == 1 else "type", look),
+        lambda look: charts.distribution(curve, scale.of, look),
         f"{_name(pair)}: nine private curves in ten run inside the band, at its widest {wording.significant(spread)} percentage "
         "points wide. A line below an earlier point of itself is noise: no population has that.",
         "simulated-distribution",
         found.curves,
     )
-    table, unit = found.quantiles, scale_of(design.workload, axes).unit
+    table, unit = found.quantiles, scale.unit
     median = _rows(table, pair).set_index("quantile").loc[0.5]
     where = f"the private median lies at **{plain(median['first_label'])}**"
     if median["first_label"] == median["true_label"]:
@@ -187,13 +192,14 @@ def _releases(state: Session, design: Design, found: Outcomes) -> None:
         f"instead of {wording.share(worst['true'])}"
     )
     negative = rows[rows["released"] < 0]["release"].nunique()
-    if design.workload.kind == "histogram" and (design.counts == design.counts.max()).sum() == 1:
+    everything = rows["query"].nunique() == design.workload.num_queries
+    if design.workload.kind == "histogram" and everything and (design.counts == design.counts.max()).sum() == 1:
         top = rows.loc[rows.groupby("release")["released"].idxmax(), "query"] == design.counts.argmax()
         words += f"; the most common value came out on top in {int(top.sum())} of {count}"
-    elif negative and (rows["true"] >= 0).all():
+    elif negative and found.people:
         words += f"; {negative} of {count} have a negative answer"
     frame.chart(
-        lambda look: charts.releases(rows, _in_order(design), look), words + ".", "simulated-releases", found.releases
+        lambda look: charts.releases(rows, _in_order(design), look, found.people), words + ".", "simulated-releases", found.releases
     )
     if count < RELEASES:
         st.caption(f"Run {RELEASES} trials or more to see {RELEASES} collections.")
@@ -213,7 +219,7 @@ def _intervals(state: Session, design: Design, found: Outcomes) -> None:
     half = float(np.median(rows["high"] - rows["low"]) / 2)
     kind = "credible" if pair[1] == "posterior" else "confidence"
     frame.chart(
-        lambda look: charts.intervals(rows, _in_order(design), look),
+        lambda look: charts.intervals(rows, _in_order(design), look, found.people),
         f"{_name(pair)}: **{held:,} of {len(rows):,}** {kind} intervals of the first collection hold the truth, where "
         f"{wording.share(LEVEL)} would on average over many collections (the answers of one err together). A typical one reaches {wording.points(half)} to each side.",
         "simulated-intervals",

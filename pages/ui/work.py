@@ -170,8 +170,8 @@ def grid_key(state: Session, over: str) -> str:
     """Identifies a sweep over "epsilon" or "size" by its inputs."""
     c = state.configuration
     parameters = {name: sweep_options(state, name) for name in c.compared}
-    place = c.domain.size if over == "epsilon" else c.epsilon_value
-    inputs = [over, c.workload.model_dump(), place, sorted(c.compared), c.target_alpha, parameters]
+    place = None if over == "epsilon" else c.epsilon_value
+    inputs = [over, state.design().workload.digest, place, sorted(c.compared), c.target_alpha, parameters]
     return "sweep:" + json.dumps(inputs, sort_keys=True)
 
 
@@ -323,6 +323,8 @@ def start_simulation(state: Session, names: Sequence[str]) -> None:
     design, c, key = state.design(), state.configuration.simulation, simulation_key(state, names)
     chosen = {name: state.mechanism(name) for name in names}
     scale = outcomes.scale_of(design.workload, axes_of(design.domain))
+    groups = state.configuration.workload.parts
+    titles = [group.summary for group in groups] if len(groups) > 1 else None
 
     def work(job: Job) -> None:
         def follow(*progress: Any) -> None:
@@ -339,6 +341,7 @@ def start_simulation(state: Session, names: Sequence[str]) -> None:
             scale,
             callback=follow,
             cancelled=job.cancelled,
+            parts=titles,
         )
         state.results.put(key, found, found.nbytes)
 

@@ -1,6 +1,6 @@
 """What the questions of a design look like and how hard they are: the right of the Workload page.
 
-What takes longer than a moment is worked out in the background, and cancelled when the questions have changed.
+What takes longer than a moment is worked out in the background.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,16 +18,19 @@ from ldp_core import analysis, charts, frames, mechanisms, wording, workloads
 from ldp_core.workloads import MarginalsPart, Workload, WorkloadPart
 from pages.ui import frame, work
 from pages.ui.figures import PICTURE_BYTES
-from pages.ui.jobs import Job, jobs
+from pages.ui.jobs import jobs
+from pages.ui.later import Later
 from pages.ui.state import Design, Session
 from pages.ui.text import case_meaning, people, plain
-from pages.ui.workload_groups import built
+from pages.ui.workload_groups import built, shortened
 
 QUICK_TYPES = 512
 """Types up to which everything is worked out while the page is drawn, whatever the questions are."""
 QUICK_ALIKE = 2**13
 """The same where the questions treat the types alike, so that no large matrices are needed."""
 QUICK_PICTURE = 2**13
+ALIKE_TYPES = 2**16
+"""Most types for which anything is worked out where the types are treated alike, in a few seconds."""
 BOUNDED_TYPES = 2048
 """Most types for which bounds and errors of single queries are worked out where types are not treated alike."""
 LISTED_QUERIES = 200_000
@@ -36,7 +38,6 @@ LISTED_QUERIES = 200_000
 DRAWN_VALUES = 20_000
 ALIKE = 1.05
 """Queries err alike where none has more than this many times its even share of the error."""
-JOBS = "workload-page:"
 
 SOURCES = {
     "svd": "McKenna et al. 2020, Theorem 5.6",
@@ -52,51 +53,6 @@ class Dominance:
     mechanism: str
     variances: np.ndarray
     worst: pd.DataFrame
-
-
-class Later:
-    """Values of the current design that may take long, by key."""
-
-    def __init__(self, state: Session):
-        self._state, self._waited = state, set()
-
-    def value(self, key: Any, title: str, quick: bool, compute: Callable[[], Any], size: int = 0) -> Any:
-        """``compute()``, now where it is ``quick``; else None until it has been worked out in the background. ValueError
-        with a sentence when it cannot be had."""
-        state, name = self._state, JOBS + hashlib.sha256(repr(key).encode()).hexdigest()
-        if (found := state.results.get(name)) is not None:
-            return found
-        if quick:
-            found = compute()
-            state.results.put(name, found, size)
-            return found
-        job = jobs().find(state.id, name)
-        if job is not None and job.state == "failed":
-            raise ValueError(job.error)
-        if job is None or not job.active:
-            if (found := state.results.get(name)) is not None:  # it ended just now
-                return found
-
-            def work_out(job: Job) -> None:
-                state.results.put(name, compute(), size)
-
-            jobs().submit(state.id, name, title, work_out)
-        self._waited.add(name)
-        return None
-
-    def finish(self) -> None:
-        """Cancel what earlier questions were waiting for, and let the page follow what these wait for."""
-        for job in jobs().active(self._state.id):
-            if job.key.startswith(JOBS) and job.key not in self._waited:
-                job.cancel()
-        if self._waited:
-            _follow(self._state, frozenset(self._waited))
-
-
-@st.fragment(run_every=0.7)
-def _follow(state: Session, waited: frozenset[str]) -> None:
-    if not waited <= {job.key for job in jobs().active(state.id)}:
-        st.rerun()
 
 
 def quick(design: Design) -> bool:
@@ -119,6 +75,8 @@ def named_groups(parts: Sequence[WorkloadPart], workload: Workload) -> list[tupl
 def spectrum(later: Later, design: Design) -> tuple[np.ndarray, int] | None:
     """Singular values and rank; None while they are worked out. ValueError where they cannot be."""
     w = design.workload
+    if w.n > ALIKE_TYPES:
+        raise ValueError(f"Rank and singular values are worked out for up to {ALIKE_TYPES:,} types; there are {w.n:,}.")
     return later.value(
         ("spectrum", w.digest), "singular values", quick(design), lambda: (w.singular_values(), w.rank), 8 * w.n
     )
@@ -169,7 +127,7 @@ def matrix(later: Later, state: Session, design: Design, parts: Sequence[Workloa
         return
     last = w.num_queries - 1
     examples = (w.query_name(query, design.labels) for query in (0, last // 2, last))
-    named = ", ".join(f"**{plain(name)}**" for name in dict.fromkeys(examples))
+    named = ", ".join(f"**{plain(shortened(name))}**" for name in dict.fromkeys(examples))
     thinned = " (evenly thinned for the picture)" if w.num_queries > 512 else ""
     several = ", the groups as bands" if len(groups) > 1 else ""
     frame.chart(
@@ -202,10 +160,11 @@ def bounds(later: Later, state: Session, design: Design) -> dict[str, float] | N
     there are none."""
     c, w = state.configuration, design.workload
     case = state.aim(c.mechanism.name)
-    if w.symmetry == "none" and w.n > BOUNDED_TYPES:
+    most = BOUNDED_TYPES if w.symmetry == "none" else ALIKE_TYPES
+    if w.n > most:
         raise ValueError(
-            f"How many users nobody can do without is worked out for up to {BOUNDED_TYPES:,} types with questions like these; "
-            f"there are {w.n:,}."
+            f"How many users nobody can do without is worked out for up to {most:,} types with questions like these; there "
+            f"are {w.n:,}."
         )
     about, alpha = state.cases()[case], c.target_alpha
     found = later.value(
@@ -336,7 +295,7 @@ def dominating(later: Later, state: Session, design: Design, parts: Sequence[Wor
         together = f" These {len(worst)} of {many:,} make up {wording.share(worst['share'].sum())}."
         frame.chart(
             lambda look: charts.query_shares(worst, look),
-            f"With {plain(title)}, {which}, **{plain(worst['name'].iloc[0])}** errs most on {design.population}: "
+            f"With {plain(title)}, {which}, **{plain(shortened(worst['name'].iloc[0]))}** errs most on {design.population}: "
             f"{wording.share(largest)} of the total squared error, where an even spread would be {wording.share(1 / many)}."
             f"{together if len(worst) < many else ''}",
             "dominating",

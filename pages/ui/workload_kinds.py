@@ -218,6 +218,8 @@ def _written(predicate: Predicate, axes: Sequence[Axis]) -> str:
     if predicate.name is None:
         return condition
     name = " ".join(predicate.name.split())
+    if not name:
+        return condition
     line = f"{name}: {condition}"
     if _read(line, axes).name == name:
         return line

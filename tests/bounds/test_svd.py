@@ -1,6 +1,7 @@
 """The bounds from singular values: formulas, and no mechanism below them."""
 
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -124,3 +125,27 @@ def test_bad_priors_are_refused(prior):
 def test_bad_epsilon_is_refused(bound, epsilon):
     with pytest.raises(ValueError, match=r"[Ee]psilon"):
         bound(workloads.prefix(3), epsilon)
+
+
+@pytest.mark.parametrize(
+    "workload",
+    [
+        workloads.prefix(96),
+        workloads.all_range(64),
+        workloads.union([workloads.prefix(64), workloads.histogram(64)], weights=[1.0, 3.0]),
+        workloads.product([workloads.prefix(8), workloads.histogram(6)]),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("even", [True, False])
+def test_without_eigenvalues_the_bound_is_lower_but_hardly(monkeypatch, workload, even):
+    rng = np.random.default_rng(0)
+    prior = None if even else rng.dirichlet(np.full(workload.n, 5.0))
+    exact = bounds.centred_svd(workload, 1.0, prior)
+    module = sys.modules["ldp_core.bounds.svd"]  # the package has a function of that name
+    monkeypatch.setattr(module, "EIGEN_TYPES", 8)
+    monkeypatch.setattr(module, "EIGEN_TYPES_EVEN", 8)
+    lower = bounds.centred_svd(workload, 1.0, prior)
+    assert lower <= exact * (1 + 1e-12)
+    if even:
+        assert lower > 0.85 * exact

@@ -1,0 +1,69 @@
+"""What the Workload page does to the design: groups of questions come, go and change."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from ldp_core.deploy import WorkloadRecipe
+from ldp_core.deploy.strict_json import MAX_JSON_BYTES
+from ldp_core.workloads import Axis, WorkloadPart
+from pages.ui.state import Session
+from pages.ui.workload_kinds import made, starting
+
+
+def put(state: Session, parts: Sequence[WorkloadPart], gone: int | None = None) -> None:
+    """Make these the groups (undoable); ``gone`` is the position of the group that is left out or becomes another.
+
+    Entries that were refused in the other groups stay on screen. ValueError with a sentence; then nothing has changed.
+    """
+    recipe = made(WorkloadRecipe, parts=tuple(parts))
+    size = len(state.configuration.with_(workload=recipe).to_json())
+    if size > MAX_JSON_BYTES and size > len(state.configuration.to_json()):
+        raise ValueError(
+            f"With these questions the design would take {size / 1e6:.1f} MB as a file, and files of at most "
+            f"{MAX_JSON_BYTES // 1_000_000} MB can be saved and loaded; ask fewer of them."
+        )
+    refused, shorter = dict(state.invalid), len(parts) < len(parts_of(state))
+    state.change(workload=recipe)
+    for key, entry in refused.items():
+        match = re.fullmatch(r"group-(\d+)-(.+)", key)
+        if match and int(match[1]) != gone:
+            place = int(match[1]) - (shorter and gone is not None and int(match[1]) > gone)
+            state.invalid[f"group-{place}-{match[2]}"] = entry
+
+
+def parts_of(state: Session) -> tuple[WorkloadPart, ...]:
+    return state.configuration.workload.parts
+
+
+def replace(state: Session, i: int, part: WorkloadPart, asks: bool = True) -> None:
+    """Group i becomes ``part``, which must fit the domain where it ``asks`` something else than before."""
+    if asks:
+        part.build(state.design().domain)
+    parts = parts_of(state)
+    put(state, [*parts[:i], part, *parts[i + 1 :]], i if part.kind != parts[i].kind else None)
+
+
+def remove(state: Session, i: int) -> None:
+    parts = parts_of(state)
+    put(state, [*parts[:i], *parts[i + 1 :]], i)
+
+
+def add(state: Session, part: WorkloadPart) -> None:
+    """One group more, which must fit the domain."""
+    part.build(state.design().domain)
+    put(state, [*parts_of(state), part])
+
+
+def add_kind(state: Session, kind: str, axes: Sequence[Axis]) -> None:
+    """One group more of this kind, with what suits the domain."""
+    guarded(state, lambda: add(state, starting(kind, axes, parts_of(state))))
+
+
+def guarded(state: Session, action: Callable[[], None]) -> None:
+    """What a button does; a sentence about what went wrong is shown above the page."""
+    try:
+        action()
+    except ValueError as error:
+        state.notices = [("error", f"{error} What you had set up is unchanged.")]
