@@ -69,12 +69,7 @@ def _workload(design: Design | None) -> None:
     if design is None or design.workload is None:
         _line("pages/workload.py", UNSET, "Workload: not chosen", "Which questions matter")
         return
-    _line(
-        "pages/workload.py",
-        SET,
-        _shortened(f"Workload: {design.questions}"),
-        f"{design.workload.num_queries:,} queries",
-    )
+    _line("pages/workload.py", SET, f"Workload: {design.workload.num_queries:,} queries", design.questions)
 
 
 def _privacy(state: Session) -> None:
