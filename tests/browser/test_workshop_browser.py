@@ -122,6 +122,7 @@ def test_questions_about_several_attributes_are_named_wherever_they_are_answered
     page = visitor.page
     page.get_by_role("button", name="Sample data").click()
     page.get_by_role("button", name="Health survey").click()
+    expect(page.get_by_text("6,000 users, 64 types")).to_be_visible()
     page.keyboard.press("Escape")
     visitor.go("Workload")
     expect(page.get_by_test_id("stMain").get_by_text("Joint counts of every 2 attributes").first).to_be_visible()
