@@ -28,6 +28,8 @@ from ldp_core.reading.text import comma_columns, comma_notes, decode, has_header
 
 MAX_DISTINCT = 5_000_000
 """Most distinct rows `counts` returns."""
+KEPT_COUNTS, KEPT_DISTINCT = 16, 100_000
+"""Counts are kept for the column sets asked about last, where they are small: other bins then need no other look at the file."""
 _SAMPLE = 65536
 _BATCH = 2**18
 # DuckDB reads these itself; other encodings would need an extension.
@@ -65,6 +67,7 @@ class LocalTable:
             )
         self.columns: tuple[str, ...] = tuple(names)
         self._commas = set(commas)
+        self._counted: dict[tuple[str, ...], tuple[pd.DataFrame, np.ndarray]] = {}
         # DuckDB renames columns that differ in case alone, so they are known by their position.
         with self._query(f"SELECT * FROM {self._source} LIMIT 0") as result:
             self._stored = dict(zip(self.columns, result.columns, strict=True))
@@ -75,13 +78,20 @@ class LocalTable:
         Raises:
             UnreadableTable: more than `most` distinct rows, an unknown column, or a file that turns out to be damaged.
         """
+        known = self._counted.get(tuple(columns))
+        if known is not None and len(known[1]) <= most:
+            return known[0].copy(), known[1].copy()
         chosen = self._select(columns)
         with self._query(f"SELECT {chosen}, count(*) AS n FROM {self._source} GROUP BY ALL") as result:
             found = fetch(result, most)
         if found.num_rows == 0:
             raise UnreadableTable("This file has column names but no rows: choose one with rows.")
         users = found.column("n").to_numpy().astype(np.int64)
-        return self._frame(found.drop_columns("n"), columns), users
+        frame = self._frame(found.drop_columns("n"), columns)
+        if len(users) <= KEPT_DISTINCT:
+            self._counted = dict([*self._counted.items()][-KEPT_COUNTS:])
+            self._counted[tuple(columns)] = frame.copy(), users.copy()
+        return frame, users
 
     def batches(self, columns: list[str], rows: int = _BATCH) -> Iterator[pd.DataFrame]:
         """All rows of some columns, a few at a time."""

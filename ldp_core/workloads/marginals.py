@@ -11,7 +11,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -128,12 +128,13 @@ class _Marginals(Workload):
 
     def singular_values(self) -> np.ndarray:
         # On the functions that vary in exactly the attributes of T (a product of s_i - 1 dimensions), J contributes s_i
-        # outside T and 0 inside it, so G has one eigenvalue for every T.
+        # outside T and 0 inside it, so G has one eigenvalue for every T; it depends on how many of each size are in T.
+        alike = {size: [i for i, s in enumerate(self.shape) if s == size] for size in set(self.shape)}
         values, counts = [], []
-        for size in range(len(self.shape) + 1):
-            for varying in combinations(range(len(self.shape)), size):
-                values.append(self._eigenvalue(varying))
-                counts.append(math.prod(self.shape[i] - 1 for i in varying))
+        for many in product(*(range(len(places) + 1) for places in alike.values())):
+            chosen = list(zip(alike.items(), many, strict=True))
+            values.append(self._eigenvalue(tuple(i for (_, places), t in chosen for i in places[:t])))
+            counts.append(math.prod(math.comb(len(places), t) * (size - 1) ** t for (size, places), t in chosen))
         spectrum = np.repeat(np.sqrt(values), counts)
         return np.sort(spectrum)[::-1][: min(self.n, self.num_queries)]
 

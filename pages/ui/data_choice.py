@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import csv
+from contextlib import nullcontext
+
+import streamlit as st
 
 from ldp_core import tables
 from ldp_core.deploy import DataChoice, DeclaredData, Population, SampleData, UploadedData
@@ -28,10 +31,10 @@ def adopt(state: Session, found: Source, reading: ReadOptions) -> None:
         state.install(configuration.with_(population=population, data=data), found)
     elif isinstance(choice, UploadedData) and {r.column for r in choice.recipes} <= set(found.columns):
         counts = choice.counts if choice.counts in found.columns else None
-        state.set_data(choice.model_copy(update={**kept, "counts": counts}), found)
+        _set(state, choice.model_copy(update={**kept, "counts": counts}), found)
     else:
         recipe = _suggested(state, found, _likely(found))
-        state.set_data(UploadedData(recipes=(recipe,), reading=reading, query=found.query), found)
+        _set(state, UploadedData(recipes=(recipe,), reading=reading, query=found.query), found)
     state.notices = [*state.notices, *(("info", note) for note in found.notes)]
 
 
@@ -70,7 +73,7 @@ def read_again(state: Session, **options: object) -> None:
         now = dict(zip(found.columns, again.columns, strict=True))
         recipes = tuple(recipe.model_copy(update={"column": now[recipe.column]}) for recipe in choice.recipes)
         counts = choice.counts and now[choice.counts]
-        state.set_data(choice.model_copy(update={"recipes": recipes, "counts": counts, "reading": reading}), again)
+        _set(state, choice.model_copy(update={"recipes": recipes, "counts": counts, "reading": reading}), again)
         state.notices = [*state.notices, *(("info", note) for note in again.notes)]
     else:
         adopt(state, again, reading)
@@ -84,7 +87,7 @@ def choose_columns(state: Session, columns: list[str]) -> None:
     remembered = state.view.setdefault("recipes", {})
     remembered.update({(found.id, recipe.column): recipe for recipe in choice.recipes})
     recipes = [remembered.get((found.id, column)) or _suggested(state, found, column, choice) for column in columns]
-    state.set_data(choice.model_copy(update={"recipes": tuple(recipes)}), found)
+    _set(state, choice.model_copy(update={"recipes": tuple(recipes)}), found)
     new = [column for column in columns if column not in {recipe.column for recipe in choice.recipes}]
     if new:
         state.view["attribute"] = new[-1]
@@ -98,7 +101,7 @@ def set_recipe(state: Session, position: int, recipe: AttributeRecipe) -> None:
         bins = [a for a in now.attributes if a.name == recipe.column and a.kind != "categorical"]
         recipe = tables.recipe_of_edges(recipe, tables.edge_table(bins[0])) if bins else recipe
     recipes = [*choice.recipes[:position], recipe, *choice.recipes[position + 1 :]]
-    state.set_data(choice.model_copy(update={"recipes": tuple(recipes)}), state.source_shown)
+    _set(state, choice.model_copy(update={"recipes": tuple(recipes)}), state.source_shown)
     state.view["attribute"] = recipe.column
 
 
@@ -111,7 +114,7 @@ def set_counts(state: Session, column: str | None) -> None:
         if not others:
             raise ValueError("The table has no other column that could hold the values.")
         recipes = (_suggested(state, state.source_shown, others[0]),)
-    state.set_data(choice.model_copy(update={"counts": column, "recipes": recipes}), state.source_shown)
+    _set(state, choice.model_copy(update={"counts": column, "recipes": recipes}), state.source_shown)
 
 
 def fix(state: Session, position: int, attribute: Attribute) -> None:
@@ -159,3 +162,10 @@ def _suggested(state: Session, found: Source, column: str, choice: DataChoice | 
     return state.cached(
         ("suggested", found.id, column, counts), lambda: tables.suggest_recipe(*found.column(column, counts))
     )
+
+
+def _set(state: Session, choice: DataChoice, found: Source) -> None:
+    """Adopt a choice about a table; counting in a large file takes seconds, which is said meanwhile."""
+    large = isinstance(found.table, tables.LocalTable)
+    with st.spinner("Counting in the file") if large else nullcontext():
+        state.set_data(choice, found)
