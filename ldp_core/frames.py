@@ -138,11 +138,15 @@ def gap(users_needed: float, users_bound: float) -> float:
 
 
 def query_errors(
-    compared: Sequence[Mechanism], workload: Workload, counts: np.ndarray, labels: Sequence[str]
+    compared: Sequence[Mechanism],
+    workload: Workload,
+    counts: np.ndarray,
+    labels: Sequence[str],
+    queries: np.ndarray | None = None,
 ) -> pd.DataFrame:
-    """name, query, label, standard_error (share of all users) of the unbiased answers, without their weights, on the data
-    ``counts``."""
-    queries = shown_queries(workload)
+    """name, query, label, standard_error (share of all users) of the unbiased answers to ``queries`` (some, evenly spread, for
+    None), without their weights, on the data ``counts``."""
+    queries = shown_queries(workload) if queries is None else queries
     names = [workload.query_name(int(query), labels) for query in queries]
     users = float(np.sum(counts))
     return pd.concat(
@@ -225,7 +229,8 @@ def simulated_errors(
     queries have weights, so have the mean and the sum.
 
     ``observed`` is the root of the mean squared error over queries and trials, each standard error the uncertainty left by
-    the number of trials, ``predicted`` the exact expectation for unbiased estimates on this data, NaN for biased ones.
+    the number of trials, ``predicted`` the exact expectation for unbiased estimates on this data, NaN for biased ones and where it
+    would take too large matrices.
     """
     rows = []
     for name, run in runs.items():
@@ -235,7 +240,7 @@ def simulated_errors(
             observed, uncertain = root_mean(total / p / users**2)
             source, exact = predictable(simulated[name], estimator), np.nan
             if source is not None:
-                exact = max(0.0, analysis.variance_on_data(source, workload, run.counts))
+                exact = _exact_total(source, workload, run.counts)
             rows.append(
                 {
                     "mechanism": name,
@@ -250,6 +255,14 @@ def simulated_errors(
                 }
             )
     return pd.DataFrame(rows)
+
+
+def _exact_total(mechanism: Mechanism, workload: Workload, counts: np.ndarray) -> float:
+    """NaN where it would take too large matrices."""
+    try:
+        return max(0.0, analysis.variance_on_data(mechanism, workload, counts))
+    except ValueError:
+        return np.nan
 
 
 def convergence(history: Sequence[tuple[float, float]], workload: Workload, alpha: float) -> pd.DataFrame:

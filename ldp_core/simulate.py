@@ -59,11 +59,15 @@ def shown_queries(workload: Workload) -> np.ndarray:
     if len(sizes) > SHOWN_QUERIES:
         sizes = [workload.num_queries]
     room, kept = SHOWN_QUERIES, [0] * len(sizes)
-    for place, i in enumerate(sorted(range(len(sizes)), key=sizes.__getitem__)):  # what small parts leave is for larger ones
+    for place, i in enumerate(
+        sorted(range(len(sizes)), key=sizes.__getitem__)
+    ):  # what small parts leave is for larger ones
         kept[i] = min(sizes[i], room // (len(sizes) - place))
         room -= kept[i]
     starts = np.cumsum([0, *sizes[:-1]])
-    spread = [start + np.linspace(0, p - 1, k).astype(np.int64) for start, p, k in zip(starts, sizes, kept, strict=True)]
+    spread = [
+        start + np.linspace(0, p - 1, k).astype(np.int64) for start, p, k in zip(starts, sizes, kept, strict=True)
+    ]
     return np.unique(np.concatenate(spread))
 
 
@@ -114,7 +118,9 @@ def collect(
         if callback:
             callback(trial + 1, trials)
     found = {name: one.finish() for name, one in kept.items()}
-    frame = _frame(mechanism.name, users, workload.squared_weights, {name: errors for name, (_, errors) in found.items()})
+    frame = _frame(
+        mechanism.name, users, workload.squared_weights, {name: errors for name, (_, errors) in found.items()}
+    )
     answers = {name: parts[0] for name, (parts, _) in found.items()}
     seen = {view: {name: parts[i] for name, (parts, _) in found.items()} for i, view in enumerate(views, start=1)}
     return Trials(counts, queries, answers, frame, seen)

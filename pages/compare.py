@@ -130,12 +130,10 @@ with left:
     ready, failed = [], []
     for name in c.compared:
         try:
-            mechanism = state.mechanism(name)
+            if state.summary(name) is not None:
+                ready.append(state.mechanism(name))
         except ValueError as error:
             failed.append((name, str(error)))
-            continue
-        if mechanism is not None:
-            ready.append(mechanism)
     if missing := state.unfitted(c.compared):
         fits = [job for name in missing if (job := jobs().find(state.id, state.fitted_key(name))) is not None]
         running = any(job.active for job in fits)
@@ -153,11 +151,11 @@ with left:
             if job.state == "failed":
                 st.error(plain(job.error))
     for name, reason in failed:
-        st.warning(f"{mechanisms.spec(name).title}: {reason}")
+        st.warning(plain(f"{mechanisms.spec(name).title}: {reason}"))
 
 with right:
     if not ready:
-        st.info("Choose at least one mechanism on the left.")
+        st.info("Choose at least one mechanism on the left that can be compared here.")
         st.stop()
     table = state.compared(case)
     limits = state.bounds(case)

@@ -182,7 +182,16 @@ with right:
             )
         st.stop()
 
-    summary, audit, gap = state.summary(name), mechanism.audit(), state.gap(name)
+    audit = mechanism.audit()
+    try:
+        summary, gap = state.summary(name), state.gap(name)
+    except ValueError as error:  # the mechanism can be used and simulated, but its costs would take too large matrices
+        st.info(plain(str(error)))
+        st.page_link("pages/simulate.py", label="Simulate it", icon=":material/casino:")
+        st.markdown(mechanism.explain())
+        st.caption("Guarantee, to paste into a privacy review")
+        frame.guarantee(c, audit)
+        st.stop()
     required, limits = state.users_needed(name, case), state.bounds(case)
     bound = max(limits.values())
     error = wording.error(c.target_alpha**0.5)

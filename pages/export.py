@@ -2,11 +2,15 @@
 
 import json
 
+import numpy as np
 import streamlit as st
 
-from ldp_core import deploy, mechanisms, wording
+from ldp_core import deploy, frames, mechanisms, wording
+from ldp_core.workloads import DENSE_TYPES
 from pages.ui import exchange, frame
 from pages.ui.text import people, plain
+
+LISTED_QUERIES = 10_000
 
 state = frame.open_page("Export", "Take the chosen design with you as one file, to deploy it or to load it here again.")
 design = frame.need_design(state)
@@ -39,6 +43,25 @@ with left:
             "The mechanism is not optimised for this design yet, so the file holds your choices but no strategy."
         )
         st.page_link("pages/design.py", label="Optimise it on the Design page", icon=":material/tune:")
+
+    else:
+        few = design.workload.num_queries <= LISTED_QUERIES and design.domain.size <= DENSE_TYPES
+        every = np.arange(design.workload.num_queries) if few else None
+        st.download_button(
+            "Download the queries by name (CSV)",
+            data=lambda: frames.query_errors([mechanism], design.workload, design.counts, design.labels, every).to_csv(
+                index=False
+            ),
+            file_name="queries.csv",
+            mime="text/csv",
+            icon=":material/download:",
+            key="download-queries",
+            on_click="ignore",
+        )
+        st.caption(
+            f"{'All queries' if few else 'Some of the queries, evenly spread,'} in the order of their numbers, each with the "
+            f"standard error to expect of its answer on {design.population}, as a share of all users and without its weight."
+        )
 
 with right:
     if mechanism is not None:

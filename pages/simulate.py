@@ -3,6 +3,7 @@
 import streamlit as st
 
 from ldp_core import estimators, mechanisms, outcomes, wording
+from ldp_core.workloads import DENSE_TYPES
 from pages.ui import frame, outcome_tabs, work
 from pages.ui.controls import control, whole_number
 from pages.ui.jobs import jobs
@@ -40,7 +41,7 @@ def live() -> None:
 def live_timing() -> None:
     if not timing.active:
         st.rerun()
-    st.caption("Some of these estimates are slow to compute; measuring how long one trial takes.")
+    st.caption("Trials may be slow here; measuring how long one takes.")
 
 
 def say_left_out() -> int:
@@ -119,7 +120,8 @@ with left:
     job, done = jobs().find(state.id, key), state.results.get(key)
     running = job is not None and job.active
     cut_short = job is not None and job.state == "cancelled"
-    if pairs and not running and done is None and any(estimators.spec(e).from_reports for e in simulation.estimators):
+    slow = design.domain.size > DENSE_TYPES or any(estimators.spec(e).from_reports for e in simulation.estimators)
+    if pairs and not running and done is None and slow:
         seconds = state.results.get(work.timing_key(state, usable))
         timing = work.start_timing(state, usable) if seconds is None else None
         if timing is not None and timing.active:

@@ -15,7 +15,7 @@ import numpy as np
 from ldp_core.mechanisms.base import check_counts, check_values
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
 from ldp_core.privacy import check_epsilon, odds
-from ldp_core.workloads import Workload
+from ldp_core.workloads import DENSE_TYPES, Workload
 
 
 @dataclass(frozen=True)
@@ -154,6 +154,11 @@ def build(workload: Workload, epsilon: float) -> ExplicitMechanism:
 
 def domain_rule(n: int, epsilon: float, workload: Workload | None) -> str | None:
     """Why the queries of ``workload`` cannot be asked one by one, None when they can (or are not known yet)."""
+    if n > DENSE_TYPES:
+        return (
+            f"Asking queries one by one works with an n x n matrix, formed for at most {DENSE_TYPES:,} types; there are {n:,}. "
+            "Use coarser bins, fewer attributes, or an adaptive session."
+        )
     if workload is None or 2 * workload.num_queries * n <= STRATEGY_ENTRIES:
         return None
     return (

@@ -57,9 +57,7 @@ class Groups:
         return np.add.reduceat(values[..., order], starts, axis=-1) / np.bincount(self.of)
 
 
-def query_groups(
-    workload: Workload, labels: Sequence[str] | None = None, parts: Sequence[str] | None = None
-) -> Groups:
+def query_groups(workload: Workload, labels: Sequence[str] | None = None, parts: Sequence[str] | None = None) -> Groups:
     """The queries of ``workload`` grouped by what they are: ranges by length, marginals by attributes, parities by how many
     attributes, those of unions by their part; running totals and single counts are groups of their own.
 
@@ -103,7 +101,9 @@ def counts_people(workload: Workload) -> bool:
 def _by_length(workload: AllRange | WidthRange) -> Groups:
     n, width = workload.n, getattr(workload, "width", workload.n)
     lengths = np.unique(np.linspace(1, width, min(width, MOST_LENGTHS)).astype(np.int64))
-    starts = np.concatenate([[0], np.cumsum(np.minimum(width, n - np.arange(n)))])  # of the queries, by their first type
+    starts = np.concatenate(
+        [[0], np.cumsum(np.minimum(width, n - np.arange(n)))]
+    )  # of the queries, by their first type
     chosen = [starts[_spread(n - length + 1)] + length - 1 for length in lengths]
     return _of_chosen("types in the range", [str(length) for length in lengths], chosen, n - lengths + 1)
 

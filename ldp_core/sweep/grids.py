@@ -209,8 +209,10 @@ def resized(workload: Workload, n: int) -> Workload:
         return workloads.union([resized(part, n) for part in workload.parts], spec["weights"])
     if kind not in workloads.ON_TYPES or any(size != 2 for size in spec.get("shape", ())):
         raise ValueError(
-            f"The workload {workload.title} exists for its own types only, so there is nothing to compare over the "
-            "number of types. Choose one of " + ", ".join(family.title for family in workloads.ON_TYPES.values()) + "."
+            "Questions about attributes, conditions and uploaded queries exist for their own types only, so there is nothing to "
+            "compare over the number of types. That takes a workload of the papers on the list of types: "
+            + ", ".join(family.title for family in workloads.ON_TYPES.values())
+            + "."
         )
     kept = {key: spec[key] for key in ("width", "k", "max_weight") if key in spec}
     if kind == "parity" and workload.max_weight == workload.d:

@@ -72,7 +72,8 @@ def on_types(kind: str, n: int, axis: Axis | None = None, **parameters: int) -> 
     try:
         return family(types, **parameters, **named)
     except TypeError:
-        raise ValueError(f"The {family.title} workload has no setting {', '.join(parameters)}.") from None
+        settings = ", ".join(parameters) or "there are no settings"
+        raise ValueError(f"The recipe of the {family.title} workload does not fit: {settings}.") from None
 
 
 def _sorted(parameters: dict[str, int]) -> dict[str, int]:

@@ -199,7 +199,10 @@ def _releases(state: Session, design: Design, found: Outcomes) -> None:
     elif negative and found.people:
         words += f"; {negative} of {count} have a negative answer"
     frame.chart(
-        lambda look: charts.releases(rows, _in_order(design), look, found.people), words + ".", "simulated-releases", found.releases
+        lambda look: charts.releases(rows, _in_order(design), look, found.people),
+        words + ".",
+        "simulated-releases",
+        found.releases,
     )
     if count < RELEASES:
         st.caption(f"Run {RELEASES} trials or more to see {RELEASES} collections.")

@@ -116,6 +116,9 @@ def test_query_errors_are_of_the_plain_queries():
     exact = np.sqrt(np.maximum(np.einsum("qi,ij,qj->q", W, mechanism.covariance(COUNTS), W), 0)) / N
     assert table["standard_error"].to_numpy() == pytest.approx(exact, abs=1e-6)
     assert table["label"].tolist() == [WEIGHTED.query_name(q, LABELS) for q in range(WEIGHTED.num_queries)]
+    last = frames.query_errors([mechanism], WEIGHTED, COUNTS, LABELS, np.arange(W.shape[0])[-3:])
+    assert last["query"].tolist() == table["query"].tolist()[-3:]
+    assert last["standard_error"].to_numpy() == pytest.approx(exact[-3:], abs=1e-6)
 
 
 def test_queries_have_their_names_and_equal_names_stay_apart(found):

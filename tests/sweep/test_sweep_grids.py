@@ -96,7 +96,7 @@ def test_sizes_that_a_family_does_not_have_are_left_out():
     found = sweep.sizes(["haar"], workloads.width_range(32, 10), 1.0, (8, 16, 32), bounds=("svd",))
     assert set(found.points["n"]) == {16, 32}
     assert list(zip(found.left_out["name"], found.left_out["n"], strict=True)) == [("svd", 8), ("haar", 8)]
-    with pytest.raises(ValueError, match="exists for its own types only"):
+    with pytest.raises(ValueError, match="exist for their own types only"):
         sweep.sizes(["haar"], workloads.custom(np.eye(4)), 1.0)
 
 
@@ -124,7 +124,7 @@ def test_families_are_resized(workload, expected):
     "workload", [workloads.all_marginals([2, 3]), workloads.product([workloads.prefix(2), workloads.histogram(4)])]
 )
 def test_workloads_of_particular_attributes_have_no_other_size(workload):
-    with pytest.raises(ValueError, match="exists for its own types only"):
+    with pytest.raises(ValueError, match="exist for their own types only"):
         sweep.resized(workload, 16)
 
 
