@@ -117,8 +117,8 @@ def test_the_default_of_a_parameter_lies_in_its_range_and_works(kind, n):
     ("kind", "parameters", "reason"),
     [
         ("prefx", {}, "Unknown workload 'prefx'; choose one of histogram, prefix"),
-        ("prefix", {"width": 3}, "has no setting width"),
-        ("width_range", {}, "has no setting"),
+        ("prefix", {"width": 3}, "does not fit: width"),
+        ("width_range", {}, "does not fit: there are no settings"),
     ],
 )
 def test_what_makes_no_workload_is_refused_in_a_sentence(kind, parameters, reason):
