@@ -79,7 +79,7 @@ def declared_controls() -> None:
     )
     add, remove = st.columns(2)
     add.button(
-        "Add an attribute",
+        "Add another",
         key="declare-add",
         icon=":material/add:",
         on_click=data_choice.declare_another,
@@ -88,7 +88,7 @@ def declared_controls() -> None:
         help="Another value that each person has. It starts as a yes-or-no question.",
     )
     remove.button(
-        "Remove this one",
+        "Remove",
         key="declare-remove",
         icon=":material/remove:",
         on_click=data_choice.declare,
