@@ -160,7 +160,12 @@ with right:
         show(plain(state.draft.error[:1].upper() + state.draft.error[1:] + kept))
     design = state.design()
     if design is None:
-        st.info("Nothing is chosen yet. Pick a sample on the left to see everything work, or bring your own table.")
+        way = (
+            "List the categories on the left, or the ends of a range; add attributes as you need them."
+            if source == "declared"
+            else "Pick a sample on the left to see everything work, or bring your own table."
+        )
+        st.info(f"Nothing is chosen yet. {way}")
     else:
         data_picture.facts(state, design)
         data_picture.along_one(state, design)

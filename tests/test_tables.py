@@ -506,3 +506,20 @@ def test_expected_counts_refuse_bad_numbers(users):
         tables.expected_counts("uniform", 4, users)
     with pytest.raises(ValueError, match='shape "flat" is unknown'):
         tables.expected_counts("flat", 4, 10)
+
+
+@pytest.mark.parametrize(
+    ("table", "found"),
+    [
+        ({"colour": ["red", "blue"], "Count": ["3", "0"]}, "Count"),
+        ({"n": [3, 4], "a": ["x", "x"], "b": ["u", "v"]}, "n"),
+        ({"colour": ["red", "red"], "count": ["3", "0"]}, None),
+        ({"colour": ["red", "blue"], "count": ["3", "-1"]}, None),
+        ({"colour": ["red", "blue"], "count": ["3", ""]}, None),
+        ({"colour": ["red", "blue"], "count": ["3", "1.5"]}, None),
+        ({"colour": ["red", "blue"], "age": ["3", "4"]}, None),
+        ({"count": ["3", "4"]}, None),
+    ],
+)
+def test_tables_of_counts_are_told_from_rows_of_people(table, found):
+    assert tables.counts_column(pd.DataFrame(table)) == found

@@ -44,7 +44,7 @@ from ldp_core.tables.recipes import (
     build_domain,
     suggest_recipe,
 )
-from ldp_core.tables.summary import ColumnSummary, summarise
+from ldp_core.tables.summary import ColumnSummary, counts_column, summarise
 
 __all__ = [
     "ENCODINGS",
@@ -70,6 +70,7 @@ __all__ = [
     "categorical_attribute",
     "category_table",
     "checked_weights",
+    "counts_column",
     "database_tables",
     "date_attribute",
     "declare_categories",

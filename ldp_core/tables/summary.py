@@ -14,6 +14,19 @@ from ldp_core.domain.dates import read_date
 # Below this many distinct numbers a column is rather a code or a score than a measurement.
 _FEW_NUMBERS = 20
 MOSTLY = 0.9
+COUNT_NAMES = {
+    "count",
+    "counts",
+    "count_star()",
+    "count(*)",
+    "n",
+    "number",
+    "users",
+    "people",
+    "persons",
+    "frequency",
+    "freq",
+}
 
 
 @dataclass(frozen=True)
@@ -74,6 +87,19 @@ def summarise(series: pd.Series, weights: np.ndarray | None = None) -> ColumnSum
         suggested="numeric" if looks_numeric else "categorical",
         dates=int(users[words][dated.astype(bool)].sum()),
     )
+
+
+def counts_column(table: pd.DataFrame) -> str | None:
+    """The column that says how many people a row stands for, where a table looks like one of counts: it is named so, holds
+    whole numbers from 0, and no two rows are alike in the others."""
+    for name in map(str, table.columns):
+        rest = [other for other in table.columns if str(other) != name]
+        if name.strip().casefold() not in COUNT_NAMES or not rest or table.duplicated(rest).any():
+            continue
+        found = summarise(table[name])
+        if found.numbers == found.rows and found.integer and found.minimum >= 0:
+            return name
+    return None
 
 
 def whole(numbers: np.ndarray) -> bool:

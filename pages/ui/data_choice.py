@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from contextlib import nullcontext
 
+import pandas as pd
 import streamlit as st
 
 from ldp_core import tables
@@ -33,8 +34,13 @@ def adopt(state: Session, found: Source, reading: ReadOptions) -> None:
         counts = choice.counts if choice.counts in found.columns else None
         _set(state, choice.model_copy(update={**kept, "counts": counts}), found)
     else:
-        recipe = _suggested(state, found, _likely(found))
-        _set(state, UploadedData(recipes=(recipe,), reading=reading, query=found.query), found)
+        counts = tables.counts_column(found.table) if isinstance(found.table, pd.DataFrame) else None
+        recipe = _suggested(state, found, next(name for name in found.columns if name != counts))
+        _set(state, UploadedData(recipes=(recipe,), counts=counts, reading=reading, query=found.query), found)
+        if counts is not None:
+            state.notices.append(
+                ("info", f"Each row stands for as many people as {counts} says; choose one person instead if that is wrong.")
+            )
     state.notices = [*state.notices, *(("info", note) for note in found.notes)]
 
 
@@ -149,11 +155,6 @@ def load_sample(state: Session, file: str) -> None:
     entry = next(sample for sample in sources.catalogue() if sample["file"] == file)
     state.view.pop("source", None)
     state.set_data(SampleData(file=file, recipes=entry["recipes"]), sources.sample(file))
-
-
-def _likely(found: Source) -> str:
-    """The column to offer first."""
-    return found.columns[0]
 
 
 def _suggested(state: Session, found: Source, column: str, choice: DataChoice | None = None) -> AttributeRecipe:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from ldp_core import charts, frames, tables, wording
+from ldp_core import charts, frames, mechanisms, tables, wording
 from ldp_core.domain import MAX_TYPES, Attribute
 from pages.ui import data_choice, frame
 from pages.ui.controls import control
@@ -45,11 +45,19 @@ def facts(state: Session, design: Design) -> None:
         sizes = " × ".join(f"{attribute.size:,} {plain(attribute.name)}" for attribute in domain.attributes)
         st.caption(f"{domain.size:,} types = {sizes}.")
     known = tables.joint_facts(domain, tally or tables.Tally(design.counts, design.users, 0, 0))
-    what = "the mechanisms fitted to your questions (Optimized)"
-    for sentence in tables.size_warnings(domain, known, MAX_TYPES, what):
+    limit, what = _within_reach(state, design)
+    for sentence in tables.size_warnings(domain, known, limit, what):
         st.warning(plain(sentence))
     for note in tally.notes if tally is not None else ():
         st.caption(plain(note))
+
+
+def _within_reach(state: Session, design: Design) -> tuple[int, str]:
+    """Most types that the chosen mechanisms can be fitted to, and which these are."""
+    c = state.configuration
+    chosen = [mechanisms.spec(name) for name in dict.fromkeys((c.mechanism.name, *c.compared))]
+    out = [s.title for s in chosen if s.fitted and s.unsuitable(design.domain.size, design.epsilon, design.workload)]
+    return (MAX_TYPES, " and ".join(out)) if out else (design.domain.size, "")
 
 
 def along_one(state: Session, design: Design) -> None:

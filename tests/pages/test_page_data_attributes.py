@@ -84,7 +84,7 @@ def test_dates_by_month_and_week(people):
 
 def test_a_table_of_counts(app):
     app.upload("counts.csv", b"colour,people\nred,400\nblue,250\ngreen,0\n")
-    app.enter("selectbox", "data-counts", "people")
+    assert "Each row stands for as many people as people says" in app.words
     design = app.session.design()
     assert dict(zip(design.labels, design.counts.tolist(), strict=True)) == {"blue": 250, "green": 0, "red": 400}
     assert app.configuration.population.users == 650
@@ -143,6 +143,7 @@ def test_a_query_over_a_local_database(app, tmp_path):
     local(app, path)
     assert "Tables: people." in app.words
     app.enter("text_area", "local-query", "SELECT sex, count(*) AS many FROM people GROUP BY sex").press("local-run")
+    assert app.session.design().users == 2
     app.enter("selectbox", "data-counts", "many")
     assert app.session.design().counts.tolist() == [200, 400]
     before = app.configuration
