@@ -2,8 +2,10 @@
 
 import streamlit as st
 
-from pages.ui import attribute_controls, data_choice, data_picture, frame, source_controls
+from pages.ui import frame
 from pages.ui.controls import control, pick, whole_number
+from pages.ui.data import attribute_controls, picture, source_controls
+from pages.ui.data import choice as data_choice
 from pages.ui.source import may_read_local_files
 from pages.ui.text import plain
 
@@ -167,11 +169,11 @@ with right:
         )
         st.info(f"Nothing is chosen yet. {way}")
     else:
-        data_picture.facts(state, design)
-        data_picture.along_one(state, design)
-        data_picture.editor(state, design)
-        data_picture.across_two(state, design)
-    data_picture.first_rows(state)
+        picture.facts(state, design)
+        picture.along_one(state, design)
+        picture.editor(state, design)
+        picture.across_two(state, design)
+    picture.first_rows(state)
     if design is not None:
         frame.how_computed(
             "Each person has exactly one of the *n* types: a combination of one value of each attribute. The histogram is the "

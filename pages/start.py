@@ -7,7 +7,7 @@ from ldp_core import charts, deploy, frames, mechanisms, simulate, wording, work
 from ldp_core.tables import NumericRecipe, build_domain, tally
 from pages.ui import frame
 from pages.ui.controls import control
-from pages.ui.data_choice import load_sample
+from pages.ui.data.choice import load_sample
 from pages.ui.source import catalogue, sample_table
 
 DEMO_SEED = 7

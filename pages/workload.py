@@ -4,8 +4,9 @@ import streamlit as st
 
 from ldp_core.deploy import WorkloadRecipe
 from ldp_core.workloads import axes_of
-from pages.ui import frame, workload_figures, workload_groups
+from pages.ui import frame
 from pages.ui.later import Later
+from pages.ui.workload import figures, groups
 
 state = frame.open_page(
     "Workload", "Choose the questions you want answered about everybody; the mechanism is judged by them."
@@ -24,7 +25,7 @@ if state.configuration.workload is None:
 axes = state.cached(("axes", design.domain.model_dump_json()), lambda: axes_of(design.domain))
 left, right = st.columns([1, 2], gap="large")
 with left:
-    workload_groups.groups(state, axes)
+    groups.groups(state, axes)
 with right:
     if design.workload is None:
         st.warning(
@@ -39,11 +40,11 @@ with right:
         )
         st.stop()
     later, parts = Later(state), state.configuration.workload.parts
-    workload_figures.metrics(later, state, design)
-    workload_figures.hardness(later, state, design)
-    workload_figures.matrix(later, state, design, parts)
-    workload_figures.dominating(later, state, design, parts)
-    workload_figures.singular_values(later, state, design)
+    figures.metrics(later, state, design)
+    figures.hardness(later, state, design)
+    figures.matrix(later, state, design, parts)
+    figures.dominating(later, state, design, parts)
+    figures.singular_values(later, state, design)
     later.finish()
     frame.how_computed(
         "A workload is a matrix *W* with a row a query and a column a type; the answers are *W x*. A group with weight *w* has "

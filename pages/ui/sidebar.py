@@ -7,7 +7,8 @@ import math
 import streamlit as st
 
 from ldp_core import deploy, mechanisms, wording
-from pages.ui import data_choice, exchange
+from pages.ui import exchange
+from pages.ui.data import choice as data_choice
 from pages.ui.jobs import jobs
 from pages.ui.source import catalogue
 from pages.ui.state import Design, Session

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import streamlit as st
 
-from pages.ui import data_choice
+from pages.ui.data import choice as data_choice
 
 ROWS = 600
 PEOPLE = pd.DataFrame(

@@ -12,7 +12,7 @@ from ldp_core import workloads
 from ldp_core.deploy import DeclaredData, MechanismRecipe, WorkloadRecipe
 from ldp_core.tables import CategoricalRecipe
 from ldp_core.workloads import Axis, Predicate
-from pages.ui.workload_kinds import KINDS, read_conditions, write_conditions
+from pages.ui.workload.kinds import KINDS, read_conditions, write_conditions
 
 HEALTH = "health_survey.csv"
 NAMES = ["smokes", "high_blood_pressure", "diabetes", "asthma", "sleeps_badly", "exercises"]

@@ -9,7 +9,7 @@ from ldp_core.deploy import WorkloadRecipe
 from ldp_core.deploy.strict_json import MAX_JSON_BYTES
 from ldp_core.workloads import Axis, WorkloadPart
 from pages.ui.state import Session
-from pages.ui.workload_kinds import made, starting
+from pages.ui.workload.kinds import made, starting
 
 
 def put(state: Session, parts: Sequence[WorkloadPart], gone: int | None = None) -> None:

@@ -39,7 +39,10 @@ def adopt(state: Session, found: Source, reading: ReadOptions) -> None:
         _set(state, UploadedData(recipes=(recipe,), counts=counts, reading=reading, query=found.query), found)
         if counts is not None:
             state.notices.append(
-                ("info", f"Each row stands for as many people as {counts} says; choose one person instead if that is wrong.")
+                (
+                    "info",
+                    f"Each row stands for as many people as {counts} says; choose one person instead if that is wrong.",
+                )
             )
     state.notices = [*state.notices, *(("info", note) for note in found.notes)]
 

@@ -22,7 +22,7 @@ from pages.ui.jobs import jobs
 from pages.ui.later import Later
 from pages.ui.state import Design, Session
 from pages.ui.text import case_meaning, people, plain
-from pages.ui.workload_groups import built, shortened
+from pages.ui.workload.groups import built, shortened
 
 QUICK_TYPES = 512
 """Types up to which everything is worked out while the page is drawn, whatever the questions are."""

@@ -11,8 +11,9 @@ import streamlit as st
 
 from ldp_core import charts, frames, mechanisms, tables, wording
 from ldp_core.domain import MAX_TYPES, Attribute
-from pages.ui import data_choice, frame
+from pages.ui import frame
 from pages.ui.controls import control
+from pages.ui.data import choice as data_choice
 from pages.ui.state import Design, Session, counts_column
 from pages.ui.text import people, plain
 

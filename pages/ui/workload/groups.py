@@ -14,8 +14,8 @@ from ldp_core.workloads.matrix_files import MAX_BYTES
 from pages.ui.controls import control
 from pages.ui.state import Session
 from pages.ui.text import plain
-from pages.ui.workload_choice import add, add_kind, guarded, parts_of, remove, replace
-from pages.ui.workload_kinds import (
+from pages.ui.workload.choice import add, add_kind, guarded, parts_of, remove, replace
+from pages.ui.workload.kinds import (
     KINDS,
     edited,
     examples,

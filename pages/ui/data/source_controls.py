@@ -8,9 +8,9 @@ import streamlit as st
 
 from ldp_core import tables
 from ldp_core.tables import ENCODINGS, PARQUET_ENDINGS, TEXT_ENDINGS
-from pages.ui import data_choice
 from pages.ui import source as sources
 from pages.ui.controls import control, pick
+from pages.ui.data import choice as data_choice
 from pages.ui.state import Session
 from pages.ui.text import plain
 
