@@ -130,8 +130,9 @@ with left:
     ready, failed = [], []
     for name in c.compared:
         try:
-            if state.summary(name) is not None:
-                ready.append(state.mechanism(name))
+            with st.spinner(f"Working out what {mechanisms.spec(name).title} costs"):
+                if state.summary(name) is not None:
+                    ready.append(state.mechanism(name))
         except ValueError as error:
             failed.append((name, str(error)))
     if missing := state.unfitted(c.compared):

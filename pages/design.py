@@ -11,6 +11,8 @@ from pages.ui.jobs import jobs
 from pages.ui.text import case_meaning, case_title, gap_in_words, plain, waiting
 
 SHOWN_REPORTS = 200
+COMPARED_TYPES = 1024
+"""Up to this many types the costs of all compared mechanisms are worked out here as well; beyond they take long."""
 
 state = frame.open_page(
     "Design", "Decide how private each report is and how it is made; see what is sent and what is guaranteed."
@@ -170,6 +172,9 @@ with right:
                 f"{wording.at_least(limit)} for a standard error of {wording.error(c.target_alpha**0.5)}, {case_meaning(case)}."
             )
             st.info(f"This mechanism is fitted to your workload: press Optimise.{least if limit > 0 else ''}")
+            if design.domain.size > COMPARED_TYPES:
+                st.page_link("pages/compare.py", label="See what other mechanisms need", icon=":material/bar_chart:")
+                st.stop()
             table = state.compared(case)
             if table.empty:
                 st.stop()

@@ -44,7 +44,7 @@ def group_errors(frame: pd.DataFrame, by: str, look: Theme = LIGHT) -> go.Figure
     _ticks(fig, frame["group"], frame["label"])
     if by in ("attributes", "group of queries") and frame["group"].nunique() <= _NAMED_SETS:
         sets = frame.drop_duplicates("group")
-        fig.update_xaxes(tickvals=sets["group"], ticktext=[short(label) for label in sets["label"]], tickangle=-60)
+        fig.update_xaxes(tickvals=sets["group"], ticktext=[short(label, 26) for label in sets["label"]], tickangle=-60)
     fig.update_yaxes(rangemode="tozero")
     return _named(fig, frame)
 

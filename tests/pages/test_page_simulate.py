@@ -150,7 +150,7 @@ def test_a_mechanism_that_cannot_be_built_is_said_not_raised(ready):
 def test_marginals_are_shown_by_attributes_and_have_no_distribution(app):
     app.declare(bins=8).ask("all_marginals")
     app.go("design").enter("selectbox", "mechanism", "subset_selection").go("simulate").press("run").finish()
-    assert "needs types with an order" in app.words
+    assert "needs questions along the order of an attribute" in app.words
     groups = shown(app, "groups")[0]
     assert len(groups["x"]) == 8  # sets of three yes-or-no attributes
 

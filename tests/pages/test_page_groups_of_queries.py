@@ -1,0 +1,112 @@
+"""Designs of several attributes and weighted groups of queries on the pages after Workload: names, shares, refusals."""
+
+import numpy as np
+import pytest
+
+from ldp_core.deploy import DeclaredData, WorkloadRecipe
+from ldp_core.tables import CategoricalRecipe, NumericRecipe
+from ldp_core.workloads import (
+    KWayMarginalsPart,
+    MarginalsPart,
+    ParityPart,
+    Predicate,
+    PredicatesPart,
+    PrefixPart,
+)
+from pages.ui import work
+from pages.ui.state import choose_mechanism
+
+PAGES = ["design", "compare", "plan", "simulate", "export"]
+AGE = NumericRecipe(column="age", method="range", low=0, high=80, bins=8, integer=False)
+GROUPS = (
+    PrefixPart(attribute="age", weight=10.0),
+    MarginalsPart(groups=(("q0", "q1"),), weight=0.5),
+    ParityPart(weight=4.0),
+    PredicatesPart(predicates=(Predicate(expression="q0 = yes and age < 20", name="young with q0"),)),
+)
+
+
+def yes_no(many):
+    return [CategoricalRecipe(column=f"q{i}", categories=("no", "yes")) for i in range(many)]
+
+
+def declare(app, recipes, parts, mechanism):
+    app.session.set_data(DeclaredData(recipes=tuple(recipes)), None)
+    app.session.change(workload=WorkloadRecipe(parts=tuple(parts)), mechanism=choose_mechanism(mechanism))
+    app.session.change(compared=(mechanism,))
+    return app
+
+
+@pytest.fixture
+def groups(app):
+    return declare(app, [AGE, *yes_no(2)], GROUPS, "subset_selection")
+
+
+def chart(app, name):
+    keys = [element.proto.id for element in app.at.get("plotly_chart")]
+    (place,) = [i for i, key in enumerate(keys) if key.endswith(f"-chart-{name}")]
+    return app.charts[place]
+
+
+def test_every_page_says_what_weights_do(groups):
+    for page in PAGES[:3] + PAGES[4:]:
+        assert "a query of weight 2 counts like four of weight 1" in groups.go(page).words
+    plain = tuple(part.model_copy(update={"weight": 1.0}) for part in GROUPS)
+    groups.session.change(workload=WorkloadRecipe(parts=plain))
+    for page in PAGES:
+        assert "weight 2" not in groups.go(page).words
+
+
+def test_simulated_answers_are_shares_under_their_names(groups):
+    groups.go("simulate").press("run").finish()
+    assert "a query of weight 2 counts like four of weight 1" in groups.words
+    released = chart(groups, "simulated-releases")
+    named = {trace["customdata"][0] for trace in released["data"]}
+    assert named == {"age below 10"}
+    truth = np.array(released["data"][0]["y"], dtype=float)
+    assert truth[7] == pytest.approx(100)
+    assert truth[8:13] == pytest.approx([25, 25, 25, 25, 100])  # pairs, and everybody as the first parity
+    assert np.abs(truth).max() <= 100 + 1e-9
+    assert "answer (% of the number of users)" in str(released["layout"])
+    labels = chart(groups, "simulated-groups")["layout"]["xaxis"]["ticktext"]
+    assert [label[:2] for label in labels] == ["1.", "2.", "3.", "4."]
+    assert "young with q0" in released["data"][0]["customdata"]
+    assert "the private median lies at" in groups.words  # along age
+    assert chart(groups, "simulated-distribution")["layout"]["xaxis"]["title"]["text"] == "age"
+
+
+def test_errors_of_single_queries_are_without_weights(groups):
+    groups.go("compare")
+    design, mechanism = groups.session.design(), groups.session.mechanism("subset_selection")
+    W = np.vstack([part.matrix for part in design.workload.parts])
+    exact = np.sqrt(np.maximum(np.einsum("qi,ij,qj->q", W, mechanism.covariance(design.counts), W), 0))
+    (trace,) = chart(groups, "query-errors")["data"]
+    assert trace["y"] == pytest.approx(100 * exact / design.users, abs=1e-4)
+    assert trace["customdata"][-1] == "young with q0"
+
+
+def test_the_export_lists_the_queries_by_name(groups):
+    groups.go("export")
+    assert any(one.proto.id.endswith("download-queries") for one in groups.at.get("download_button"))
+    assert "All queries in the order of their numbers" in groups.words
+
+
+def test_a_design_without_exact_costs_says_so_and_can_be_simulated(app):
+    declare(app, yes_no(13), [KWayMarginalsPart(k=2, weight=2.0)], "haar")
+    for page in PAGES[:2]:
+        assert "is formed for at most 4,096 types and there are 8,192" in app.go(page).words
+    assert "simulate" in app.go("design").links
+    app.go("simulate").finish().press("run").finish()
+    assert "a typical query was off by" in app.words
+    assert "the exact prediction is" not in app.words
+    assert len(chart(app, "simulated-predicted")["data"]) == 2  # errors of single queries are predicted all the same
+
+
+def test_sweeps_of_equal_recipes_on_other_attributes_are_kept_apart(app):
+    part = [KWayMarginalsPart(k=1)]
+    declare(app, [AGE, *yes_no(2)], part, "subset_selection")
+    first = work.grid_key(app.session, "epsilon")
+    four = NumericRecipe(column="age", method="range", low=0, high=80, bins=16, integer=False)
+    declare(app, [four, *yes_no(1)], part, "subset_selection")
+    assert app.session.design().domain.size == 32
+    assert work.grid_key(app.session, "epsilon") != first
