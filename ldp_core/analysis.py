@@ -112,9 +112,16 @@ class Summary:
     """Smallest share that differs from zero at the 95 % level with these users, for a typical query in the worst case."""
 
 
-def summarise(mechanism: Mechanism, workload: Workload, counts: np.ndarray, alpha: float = DEFAULT_ALPHA) -> Summary:
-    """Everything the Compare page says of ``mechanism``, for the population ``counts`` (n,)."""
-    profile = mechanism.variance_profile(workload)
+def summarise(
+    mechanism: Mechanism,
+    workload: Workload,
+    counts: np.ndarray,
+    alpha: float = DEFAULT_ALPHA,
+    profile: np.ndarray | None = None,
+) -> Summary:
+    """Everything the Compare page says of ``mechanism``, for the population ``counts`` (n,). ``profile`` (n,) is its variance
+    profile for the workload where that is known already."""
+    profile = mechanism.variance_profile(workload) if profile is None else profile
     users = float(np.sum(counts))
     worst, average = float(profile.max()), float(profile.mean())
     p = workload.squared_weights

@@ -6,11 +6,16 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from ldp_core import charts, frames, mechanisms, sweep, wording, workloads
+from ldp_core import charts, frames, mechanisms, sweep, wording
 from pages.ui import frame, work
 from pages.ui.controls import compared_control, control, target_control
+from pages.ui.figures import PRICED_TYPES
 from pages.ui.jobs import jobs
+from pages.ui.later import Later
 from pages.ui.text import case_meaning, case_title, gap_in_words, people, plain, waiting
+
+# Errors of single queries take n^3 operations, next to no time up to this many types.
+AT_ONCE_TYPES = 512
 
 TIE = 1e-9
 
@@ -245,18 +250,27 @@ with pictures:
     )
 
 
+later = Later(state)
+
+
 def draw_query_errors() -> None:
     """Exact errors of single queries, for the mechanisms that are ready."""
-    if design.domain.size > workloads.DENSE_TYPES:
+    n = design.domain.size
+    if n > PRICED_TYPES:
         st.info(
-            f"Errors of single queries are computed for at most {workloads.DENSE_TYPES:,} types; here are {design.domain.size:,}. "
-            "Simulate shows those of some queries."
+            f"Errors of single queries are computed for at most {PRICED_TYPES:,} types; here are {n:,}. Simulate shows those of "
+            "some queries."
         )
         return
-    errors = state.cached(
+    errors = later.value(
         ("query_errors", [m.digest for m in ready], design.naming, design.counts.tobytes()),
+        "errors of single queries",
+        n <= AT_ONCE_TYPES,
         lambda: frames.query_errors(ready, design.workload, design.counts, design.labels),
     )
+    if errors is None:
+        st.caption("The errors of single queries are being worked out.")
+        return
     hardest = errors[errors["name"] == best["name"]].nlargest(1, "standard_error").iloc[0]
     shown, p = errors["query"].nunique(), design.workload.num_queries
     among = "query" if shown == p else f"of the {shown:,} queries shown (of {p:,})"
@@ -329,6 +343,7 @@ with st.expander("Every mechanism: what it was made for, what it costs, and wher
     )
     frame.download_table(catalogue, "mechanisms")
     st.caption("n is the number of types, p the number of queries. An empty note means that it can run on this design.")
+later.finish()
 frame.how_computed(
     "**Users needed** is the sample complexity *max t / (p α)* (McKenna et al. 2020, Corollary 5.4), *t* the variance one user "
     "of each type adds over all queries. **SVD bound**: L ≥ (Σσ)²/e^ε (same paper, Theorem 5.6). **Centred SVD bound**: "

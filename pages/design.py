@@ -11,8 +11,8 @@ from pages.ui.jobs import jobs
 from pages.ui.text import case_meaning, case_title, gap_in_words, plain, waiting
 
 SHOWN_REPORTS = 200
+# Up to this many types the costs of all compared mechanisms are worked out here as well; beyond they take long.
 COMPARED_TYPES = 1024
-"""Up to this many types the costs of all compared mechanisms are worked out here as well; beyond they take long."""
 
 state = frame.open_page(
     "Design", "Decide how private each report is and how it is made; see what is sent and what is guaranteed."

@@ -6,11 +6,12 @@ import numpy as np
 import streamlit as st
 
 from ldp_core import deploy, frames, mechanisms, wording
-from ldp_core.workloads import DENSE_TYPES
 from pages.ui import exchange, frame
+from pages.ui.figures import PRICED_TYPES
 from pages.ui.text import people, plain
 
 LISTED_QUERIES = 10_000
+SHOWN_BYTES = 200_000
 
 state = frame.open_page("Export", "Take the chosen design with you as one file, to deploy it or to load it here again.")
 design = frame.need_design(state)
@@ -45,7 +46,7 @@ with left:
         st.page_link("pages/design.py", label="Optimise it on the Design page", icon=":material/tune:")
 
     else:
-        few = design.workload.num_queries <= LISTED_QUERIES and design.domain.size <= DENSE_TYPES
+        few = design.workload.num_queries <= LISTED_QUERIES and design.domain.size <= PRICED_TYPES
         every = np.arange(design.workload.num_queries) if few else None
         st.download_button(
             "Download the queries by name (CSV)",
@@ -67,11 +68,13 @@ with right:
     if mechanism is not None:
         st.subheader("What you promise")
         frame.guarantee(c, mechanism.audit())
-        summary = state.summary(c.mechanism.name)
+        summary = state.summary_or_none(c.mechanism.name)
         st.markdown(
             f"Expect a standard error of {wording.error(summary.standard_error_on_data)} on a typical query with "
             f"{people(design.users)} on {design.population}, and at most "
             f"{wording.error(summary.standard_error_worst)} whatever values people have."
+            if summary is not None
+            else f"With {design.domain.size:,} types the errors to expect are not computed exactly; Simulate shows them."
         )
         if state.weighting:
             st.caption(state.weighting)
@@ -84,11 +87,16 @@ with right:
         "**configuration.json**: every choice you made, nothing else.",
         "**outcome.json**: expected errors, bounds, the audit, software versions.",
     ]
-    if mechanism is not None and spec.fitted:
+    if isinstance(mechanism, mechanisms.ExplicitMechanism) and spec.fitted:
         m, n = mechanism.strategy.shape
         members.append(
             f"**strategy.npz**: the {m:,} x {n:,} probabilities, plain numbers only; its SHA-256 is in outcome.json, and loading "
             "checks both it and epsilon."
+        )
+    elif mechanism is not None and spec.fitted:
+        members.append(
+            "No strategy file: its reports are known by their symmetry and never written out. After loading, optimise again with "
+            "the same seed."
         )
     elif not spec.fitted:
         members.append("No strategy file: this mechanism is fully described by its parameters.")
@@ -99,4 +107,8 @@ with right:
         "this seed would give its users no privacy."
     )
     with st.expander("configuration.json"):
-        st.json(json.loads(c.to_json()))
+        written = c.to_json()
+        if len(written) <= SHOWN_BYTES:
+            st.json(json.loads(written))
+        else:
+            st.caption(f"{wording.significant(len(written) / 1000)} kB, too long to show here; it is in the file.")

@@ -111,3 +111,10 @@ print(ldp_core.analysis.sample_complexity(mechanism, ldp_core.workloads.prefix(8
         [sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT.parent, timeout=120, check=False
     )
     assert run.stdout.strip() == "True", run.stderr
+
+
+@pytest.mark.parametrize("page", sorted((ROOT.parent / "pages").glob("*.py")), ids=lambda page: page.name)
+def test_no_page_shows_a_bare_string(page):
+    """Streamlit writes every bare expression of a page on the screen, a string below a constant as well."""
+    body = ast.parse(page.read_text(encoding="utf-8")).body[1:]
+    assert not [node.lineno for node in body if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)]

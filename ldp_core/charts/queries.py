@@ -67,7 +67,7 @@ def workload_matrix(
         colorbar={"title": {"text": "weight", "side": "right"}, "thickness": 14, "outlinewidth": 0},
     )
     fig.update_xaxes(type="category", showgrid=False, **label_ticks(types, 28))
-    fig.update_yaxes(type="category", autorange="reversed", showgrid=False, showticklabels=False)
+    fig.update_yaxes(type="category", autorange="reversed", showgrid=False, showticklabels=False, ticks="")
     if len(ends) > 1:
         _mark_groups(fig, [f"{short(name, 26)} ({size:,})" for name, size in groups], ends, look)
     elif len(shown) <= NAMED_ROWS:

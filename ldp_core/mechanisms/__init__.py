@@ -62,6 +62,8 @@ class Spec:
     needs_workload: bool = False
     fitted: bool = False
     """Whether building it is a numerical optimisation that may take long (and takes ``callback`` and ``cancel``)."""
+    closed_form: bool = False
+    """Whether its exact variances are known without a matrix over the types, and so for any number of them."""
     epsilon_range: tuple[float, float] = (MIN_EPSILON, MAX_EPSILON)
     choices: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     """Parameters an analyst may choose, with their values; the first is the default."""
@@ -99,6 +101,7 @@ REGISTRY: dict[str, Spec] = {
             "randomized_response",
             "Randomized response",
             RandomizedResponse,
+            closed_form=True,
             made_for="small domains, or little privacy (large epsilon)",
             paper="Warner 1965; Kairouz, Bonawitz and Ramage 2016",
             bits="log2 n",
@@ -109,6 +112,7 @@ REGISTRY: dict[str, Spec] = {
             "subset_selection",
             "Subset selection",
             SubsetSelection,
+            closed_form=True,
             made_for="histograms: the exact optimum there",
             paper="Ye and Barg 2018; Wang et al. 2016",
             bits="log2 of C(n, k), k near n/(e^eps + 1)",
@@ -119,6 +123,7 @@ REGISTRY: dict[str, Spec] = {
             "rappor",
             "RAPPOR",
             partial(UnaryEncoding, "rappor"),
+            closed_form=True,
             made_for="histograms, with the simplest reports",
             paper="Erlingsson, Pihur and Korolova 2014",
             bits="n",
@@ -130,6 +135,7 @@ REGISTRY: dict[str, Spec] = {
             "oue",
             "Optimised unary encoding",
             partial(UnaryEncoding, "oue"),
+            closed_form=True,
             made_for="histograms where most types are rare",
             paper="Wang, Blocki, Li and Jha 2017",
             bits="n",
@@ -141,6 +147,7 @@ REGISTRY: dict[str, Spec] = {
             "olh",
             "Optimised local hashing",
             LocalHashing,
+            closed_form=True,
             made_for="histograms with short reports; decoding is slow, so small domains",
             paper="Wang, Blocki, Li and Jha 2017",
             bits="64 + (log2 n + 2) log2(e^eps + 1)",
@@ -178,6 +185,7 @@ REGISTRY: dict[str, Spec] = {
             "hrr",
             "Hadamard randomized response",
             hrr.build,
+            closed_form=True,
             made_for="histograms with short reports on large domains",
             paper="Nguyen et al. 2016; Cormode, Kulkarni and Srivastava 2019, Section 3.2",
             bits="log2 n + 1",
@@ -301,6 +309,7 @@ REGISTRY: dict[str, Spec] = {
             "optimized",
             "Optimized (column generation)",
             optimized.build_certified,
+            closed_form=True,
             made_for="any workload: the best strategy there is, within a per cent or so",
             paper="this project, on the objective of McKenna et al. 2020",
             bits="log2 of the outputs, about log2 n + 4",

@@ -103,21 +103,31 @@ def _check_usable(state: Session, configuration: Configuration, source: Source |
     return design.misfit if design is not None else ""
 
 
+def _expected(state: Session, name: str) -> dict[str, Any]:
+    """Exact errors and users needed, or why they are not computed: a large design can be deployed all the same."""
+    try:
+        return {
+            "expected_errors": asdict(state.summary(name)),
+            "expected_errors_refer_to": state.design().population,
+            "users_needed": {case: state.users_needed(name, case) for case in state.cases()},
+        }
+    except ValueError as error:
+        return {"expected_errors": None, "expected_errors_missing": str(error)}
+
+
 def export(state: Session) -> bytes:
     """The current design as a zip; ValueError with a sentence when something it needs is missing."""
-    c, design = state.configuration, state.design()
+    c = state.configuration
     name = c.mechanism.name
     mechanism = state.mechanism(name)
     outcome: dict[str, Any] = {}
     if mechanism is not None:
         outcome = {
             "mechanism": {"name": name, "parameters": mechanism.parameters, "explanation": mechanism.explain()},
-            "expected_errors": asdict(state.summary(name)),
-            "expected_errors_refer_to": design.population,
-            "users_no_mechanism_can_do_without": {case: state.bounds(case) for case in state.cases()},
-            "users_needed": {case: state.users_needed(name, case) for case in state.cases()},
             "audit": asdict(mechanism.audit()),
             "guarantee": deploy.guarantee(c, mechanism.audit()),
+            "users_no_mechanism_can_do_without": {case: state.bounds(case) for case in state.cases()},
+            **_expected(state, name),
         }
     # Fitted probabilities cannot be rebuilt from parameters alone; other mechanisms can.
     explicit = isinstance(mechanism, mechanisms.ExplicitMechanism) and mechanisms.spec(name).fitted

@@ -20,6 +20,8 @@ WEIGHTED = (
     "Typical and total errors go by the weights of the questions, squared: a query of weight 2 counts like four of weight 1. "
     "Answers and errors of single queries are without weights."
 )
+PRICED_TYPES = 2048
+"""Exact variances that are not in closed form take n^3 operations: seconds at 2,048 types, half a minute at 4,096."""
 AIMED = "optimized"
 """The mechanism that is fitted to a case."""
 
@@ -40,12 +42,12 @@ class Figures:
 
     def summary(self, name: str) -> analysis.Summary | None:
         """Exact costs of the named mechanism in the current design; None while it is not available."""
-        mechanism, design = self.mechanism(name), self.design()
-        if mechanism is None:
+        profile = self.profile(name)
+        if profile is None:
             return None
-        alpha = self.configuration.target_alpha
+        mechanism, design, alpha = self.mechanism(name), self.design(), self.configuration.target_alpha
         key = ("summary", mechanism.digest, design.workload.digest, alpha, hashlib.sha256(design.counts).hexdigest())
-        return self.cached(key, lambda: analysis.summarise(mechanism, design.workload, design.counts, alpha))
+        return self.cached(key, lambda: analysis.summarise(mechanism, design.workload, design.counts, alpha, profile))
 
     def summary_or_none(self, name: str) -> analysis.Summary | None:
         """The summary of the named mechanism, None when it cannot be had for whatever reason."""
@@ -81,7 +83,14 @@ class Figures:
 
     def profile(self, name: str) -> np.ndarray | None:
         """(n,) variance per user of each type for the named mechanism; None while it is not available."""
-        mechanism, design = self.mechanism(name), self.design()
+        design, spec = self.design(), mechanisms.spec(name)
+        unsuitable = spec.unsuitable(design.domain.size, design.epsilon, design.workload)
+        if design.domain.size > PRICED_TYPES and not spec.closed_form and not unsuitable:
+            raise ValueError(
+                f"The exact errors of {spec.title} take too long past {PRICED_TYPES:,} types; here are {design.domain.size:,}. "
+                "Simulate shows them, or use coarser bins."
+            )
+        mechanism = self.mechanism(name)
         if mechanism is None:
             return None
         key = ("profile", mechanism.digest, design.workload.digest)

@@ -85,6 +85,8 @@ class Session(Figures):
     """Entries that were refused: control -> what was typed and the sentence about it."""
     notices: list[tuple[str, str]] = field(default_factory=list)
     """What the last action has to say, on screen until the next one or another page."""
+    unasked: set[str] = field(default_factory=set)
+    """Keys of proofs that were begun without being asked for."""
     page: str = ""
     """Title of the page on screen."""
     past: list[tuple[Configuration, Source | None]] = field(default_factory=list)

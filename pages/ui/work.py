@@ -75,8 +75,7 @@ def start_fit(state: Session, name: str) -> None:
         def follow(progress) -> None:
             nonlocal shown
             # Only optimisers of strategies speak of users needed; others report an error of their own kind.
-            drawn = hasattr(progress, "objective")
-            if drawn:
+            if hasattr(progress, "objective"):
                 history.append((progress.seconds, progress.objective))
             if progress.seconds - shown >= PICTURE_EVERY:  # copying the strategy every round would slow the rounds
                 shown = progress.seconds
@@ -85,7 +84,7 @@ def start_fit(state: Session, name: str) -> None:
                     progress.max_rounds,
                     progress.seconds,
                     tuple(history),
-                    progress.strategy if drawn else None,
+                    getattr(progress, "strategy", None),  # rows known by their symmetry alone are not written out
                 )
 
         def enough() -> bool:
@@ -108,12 +107,19 @@ def proved(proof: Proof | None, job: Job | None, nothing: float) -> list[tuple[f
 
 
 def prove_unasked(state: Session, cases: Sequence[str] | None = None) -> None:
-    """Certificates for every case (or those given), where they are a matter of seconds and are not being computed already."""
+    """Certificates for every case (or those given), where they are a matter of seconds and are not being computed already.
+    Those that nobody asked for and whose questions have changed since are given up."""
     small = state.configuration.domain.size <= PROVED_UNASKED
     alike = state.design().workload.symmetry == "hamming"
-    for case in cases or state.cases():
-        quick = small or (alike and state.even(case))
-        if quick and state.certificate(case) is None and jobs().find(state.id, state.certificate_key(case)) is None:
+    wanted = [case for case in cases or state.cases() if small or (alike and state.even(case))]
+    keys = {state.certificate_key(case) for case in state.cases()}
+    for job in jobs().active(state.id):
+        if job.key in state.unasked - keys:  # the questions have changed since
+            job.cancel()
+    for case in wanted:
+        key = state.certificate_key(case)
+        if state.certificate(case) is None and jobs().find(state.id, key) is None:
+            state.unasked.add(key)
             start_certificate(state, case)
 
 

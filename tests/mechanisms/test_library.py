@@ -328,3 +328,17 @@ def test_create_says_what_is_missing():
     with pytest.raises(ValueError, match="4 types but n = 5"):
         mechanisms.create("hadamard", n=5, workload=workloads.prefix(4))
     assert mechanisms.create("hadamard", workload=workloads.prefix(4)).n == 4
+
+
+@pytest.mark.parametrize("name", [name for name in mechanisms.names() if not mechanisms.spec(name).fitted])
+def test_exact_variances_of_many_types_need_a_closed_form(name):
+    spec, workload = mechanisms.spec(name), workloads.prefix(8192)
+    if spec.unsuitable(workload.n, 1.0, workload):
+        return
+    asked = {"workload": workload} if spec.needs_workload else {}
+    mechanism = mechanisms.create(name, n=workload.n, epsilon=1.0, **asked)
+    if spec.closed_form:
+        assert mechanism.variance_profile(workload).shape == (workload.n,)
+    else:
+        with pytest.raises(ValueError, match="types"):
+            mechanism.variance_profile(workload)

@@ -206,3 +206,15 @@ def test_many_reports_are_not_drawn_but_said(ages):
     (heat,) = [trace for chart in ages.charts for trace in chart["data"] if trace["type"] == "heatmap"]
     assert "too many possible reports" not in ages.words
     assert heat
+
+
+def test_a_design_by_symmetry_has_no_rows_to_draw_while_it_is_fitted(app, monkeypatch):
+    monkeypatch.setattr("pages.ui.work.PICTURE_EVERY", 0.0)
+    app.go("data").enter("segmented_control", "data-source", "declared")
+    for _ in range(12):
+        app.press("declare-add")
+    app.go("design").press("optimise").finish()
+    assert not app.errors
+    assert app.session.fitted("optimized") is not None
+    for page in ("design", "compare", "export"):
+        app.go(page)

@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from ldp_core import deploy, mechanisms
 from ldp_core.deploy.configuration import Optimizer
 from pages.ui import exchange
+from pages.ui.jobs import jobs
 
 APP = Path(__file__).parents[2] / "app.py"
 
@@ -299,3 +300,23 @@ def test_a_link_leaves_out_what_was_read_off_data_unless_asked(app):
 def test_a_link_to_a_sample_is_whole(ages):
     link = exchange.address(ages.session, "http://localhost:8501/").split("design=")[1]
     assert deploy.from_link(link) == ages.configuration
+
+
+def test_a_design_too_large_for_exact_errors_is_exported_and_says_so(app, another):
+    app.declare("0", "5000", 5000).go("design").enter("selectbox", "mechanism", "haar").go("export")
+    assert not app.errors
+    content = exported(app)
+    outcome = json.loads(zipfile.ZipFile(io.BytesIO(content)).read("outcome.json"))
+    assert outcome["expected_errors"] is None
+    assert "past 2,048 types; here are 5,000" in outcome["expected_errors_missing"]
+    other = another().load(content)
+    assert other.session.design().domain.size == 5000
+    assert other.configuration.mechanism.name == "haar"
+
+
+def test_proofs_nobody_asked_for_are_given_up_when_the_questions_change(app):
+    app.declare(bins=64).ask("all_range").go("workload")
+    first = {job.key for job in jobs().active(app.session.id)}
+    assert first
+    app.ask("prefix").go("workload")
+    assert not first & {job.key for job in jobs().active(app.session.id) if not job.cancelled()}
