@@ -482,3 +482,9 @@ def test_adult_loads_in_under_three_seconds(adult):
     seconds = time.perf_counter() - start
     print(f"adult.data: read, all 15 columns set up and counted in {seconds:.2f} s")
     assert seconds < 3
+
+
+def test_merges_of_one_name_are_one():
+    merges = (Merge(name="warm", texts=("red",)), Merge(name="warm", texts=("orange",)))
+    with pytest.raises(ValueError, match='merged into "warm" twice'):
+        CategoricalRecipe(column="colour", merges=merges)

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field, Strict
+from pydantic import BaseModel, ConfigDict, Field, Strict, field_validator
 
 from ldp_core import columns
 from ldp_core.domain import Attribute, Domain, Missing, Origin, Unit, build
@@ -62,6 +62,15 @@ class CategoricalRecipe(_Recipe):
     rare_below: int = Field(default=0, ge=0)
     outside: Literal["other", "refuse"] = "refuse"
     origin: Origin = "declared"
+
+    @field_validator("merges")
+    @classmethod
+    def _one_merge_a_name(cls, merges: tuple[Merge, ...]) -> tuple[Merge, ...]:
+        names = [merge.name for merge in merges]
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ValueError(f'values are merged into "{twice[:30]}" twice: list them all at once.')
+        return merges
 
     @property
     def declared(self) -> bool:

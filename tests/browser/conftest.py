@@ -88,6 +88,7 @@ class Visitor:
         )
 
     def go(self, title):
+        self.settle()  # a click while the page is being drawn may be lost
         self.page.get_by_test_id("stTopNavLink").filter(has_text=title).click()
         expect(self.page.locator("h1")).to_have_text(title)
         self.settle()

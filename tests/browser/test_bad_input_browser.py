@@ -75,7 +75,7 @@ def test_markup_in_categories_is_shown_as_typed(visit):
     page.locator("[data-testid=stMain] input[type=file]").set_input_files(
         {"name": "markup.csv", "mimeType": "text/csv", "buffer": rows}
     )
-    expect(page.get_by_text("The most common type is <b>x</b>")).to_be_visible()
+    expect(page.get_by_text("The most common value of <b>group</b> is <b>x</b>")).to_be_visible()
     ticks = page.locator(".st-key-chart-histogram .xtick text")
     expect(ticks.filter(has_text="<b>x</b>")).to_have_count(1)
     expect(page.locator(".st-key-chart-histogram .xtitle")).to_have_text("<b>group</b>")
