@@ -132,4 +132,6 @@ def test_questions_about_several_attributes_are_named_wherever_they_are_answered
     expect(page.get_by_text("smokes no and high_blood_pressure no")).to_be_visible()
     visitor.go("Compare")
     page.get_by_role("tab", name="Error of each query").click()
-    expect(page.get_by_text("the hardest query is")).to_contain_text(re.compile(r"query is \w+ (no|yes) and \w+ (no|yes) with"))
+    expect(page.get_by_text("the hardest query is")).to_contain_text(
+        re.compile(r"query is \w+ (no|yes) and \w+ (no|yes) with")
+    )
