@@ -265,3 +265,24 @@ def test_undo_keeps_no_more_tables_than_fit(app, monkeypatch):
     app.press("undo")
     assert (app.session.configuration, app.session.source) == before
     assert app.session.tally.users == ROWS
+
+
+def test_a_design_that_waits_for_its_table_takes_it_while_another_is_being_declared(people, another):
+    saved = people.configuration.to_json()
+    other = another().load(saved, "configuration.json").go("data")
+    other.enter("segmented_control", "data-source", "declared").enter("text_input", "declare-name", "answer")
+    assert "not described yet" in other.words
+    other.upload("people.csv", csv())
+    assert other.session.design().on_data
+    assert other.session.design().users == ROWS
+
+
+def test_dates_taken_for_numbers_say_so_and_can_go_back(people):
+    columns(people, "joined")
+    people.enter("segmented_control", "data-kind", "numeric")
+    assert "numbers" in people.errors[0]
+    people.enter("selectbox", "data-method", "own_edges")
+    assert people.errors
+    people.enter("segmented_control", "data-kind", "date")
+    assert not people.errors
+    assert people.session.design().domain.shape == (3,)

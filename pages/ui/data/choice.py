@@ -25,8 +25,8 @@ def adopt(state: Session, found: Source, reading: ReadOptions) -> None:
     configuration = state.configuration
     choice = state.draft.choice if state.draft is not None else configuration.data
     kept = {"reading": reading, "query": found.query}
-    if state.awaits_upload and state.fits(configuration.domain, found, choice.counts):
-        tally = state.count(configuration.domain, found, choice.counts)
+    if state.awaits_upload and state.fits(configuration.domain, found, configuration.data.counts):
+        tally = state.count(configuration.domain, found, configuration.data.counts)
         population = Population(users=tally.users, origin="data", shape="data")
         data = configuration.data.model_copy(update=kept)
         state.install(configuration.with_(population=population, data=data), found)
@@ -80,8 +80,8 @@ def read_again(state: Session, **options: object) -> None:
         again = sources.uploaded(found.content, found.name, reading)
     if len(again.columns) == len(found.columns):
         now = dict(zip(found.columns, again.columns, strict=True))
-        recipes = tuple(recipe.model_copy(update={"column": now[recipe.column]}) for recipe in choice.recipes)
-        counts = choice.counts and now[choice.counts]
+        recipes = tuple(recipe.model_copy(update={"column": now.get(recipe.column, recipe.column)}) for recipe in choice.recipes)
+        counts = choice.counts and now.get(choice.counts)
         _set(state, choice.model_copy(update={"recipes": recipes, "counts": counts, "reading": reading}), again)
         state.notices = [*state.notices, *(("info", note) for note in again.notes)]
     else:
@@ -107,7 +107,7 @@ def set_recipe(state: Session, position: int, recipe: AttributeRecipe) -> None:
     choice, now = state.choice, state.configuration.domain
     if recipe.kind == "numeric" and recipe.method == "own_edges" and not recipe.edges and now is not None:
         # Start from the bins on screen rather than from an empty line.
-        bins = [a for a in now.attributes if a.name == recipe.column and a.kind != "categorical"]
+        bins = [a for a in now.attributes if a.name == recipe.column and a.kind in ("numeric", "range")]
         recipe = tables.recipe_of_edges(recipe, tables.edge_table(bins[0])) if bins else recipe
     recipes = [*choice.recipes[:position], recipe, *choice.recipes[position + 1 :]]
     _set(state, choice.model_copy(update={"recipes": tuple(recipes)}), state.source_shown)
