@@ -48,7 +48,7 @@ recipes = st.one_of(
         column=names,
         missing=missing,
         categories=perhaps(several(texts)),
-        merges=several(st.builds(Merge, name=names, texts=several(texts))),
+        merges=several(st.builds(Merge, name=names, texts=several(texts)), unique_by=lambda merge: merge.name),
         ordered=perhaps(st.booleans()),
         rare_below=whole,
         outside=st.sampled_from(["other", "refuse"]),
