@@ -74,6 +74,7 @@ class Visitor:
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
         self.page.goto(address)
         expect(self.page.locator("h1")).to_be_visible()
+        self.settle()
 
     def _note(self, url):
         parts = urlsplit(url)
