@@ -279,7 +279,11 @@ def test_the_advice_on_rare_values_works():
 # Numbers
 
 
-@given(st.lists(st.floats(-1e9, 1e9), min_size=2), st.integers(2, 40), st.sampled_from(["equal_width", "equal_count"]))
+@given(
+    st.lists(st.floats(-1e9, 1e9, allow_subnormal=False), min_size=2),  # those are too close together to be told apart
+    st.integers(2, 40),
+    st.sampled_from(["equal_width", "equal_count"]),
+)
 def test_bins_cover_the_data_for_any_floats(values, bins, method):
     series = pd.Series(values, name="x")
     assume(np.ptp(values) > 1e-6 * np.abs(values).max())
