@@ -55,6 +55,14 @@ def pick(label: str, key: str, value: Any, commit: Callable[[Any], None], shown:
     )
 
 
+def guarded(state: Session, action: Callable[..., Any], *arguments: Any) -> None:
+    """What a button or an uploader does; a sentence about what went wrong is shown above the page."""
+    try:
+        action(*arguments)
+    except ValueError as error:
+        state.notices = [("error", f"{error} What you had set up is unchanged.")]
+
+
 def change(state: Session, field: str) -> Callable[[Any], None]:
     """A commit function that replaces one field of the configuration."""
     return lambda value: state.change(**{field: value})

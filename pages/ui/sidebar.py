@@ -8,11 +8,12 @@ import streamlit as st
 
 from ldp_core import deploy, mechanisms, wording
 from pages.ui import exchange
+from pages.ui.controls import guarded
 from pages.ui.data import choice as data_choice
 from pages.ui.jobs import jobs
 from pages.ui.source import catalogue
 from pages.ui.state import Design, Session
-from pages.ui.text import case_title, gap_in_words, people, plain
+from pages.ui.text import case_title, gap_in_words, people, plain, shortened
 
 SET, UNSET, STALE, RUNNING = (
     ":material/check_circle:",
@@ -20,6 +21,9 @@ SET, UNSET, STALE, RUNNING = (
     ":material/history:",
     ":material/progress_activity:",
 )
+
+LINE = 31
+"""Letters that a line of the sidebar holds."""
 
 
 def draw(state: Session) -> None:
@@ -53,14 +57,9 @@ def _data(state: Session, design: Design | None) -> None:
     _line(
         "pages/data.py",
         STALE if missing else SET,
-        _shortened(f"Data: {names}"),
+        shortened(f"Data: {names}", LINE),
         detail + (", file not loaded" if missing else ""),
     )
-
-
-def _shortened(text: str) -> str:
-    """What a line of the sidebar holds."""
-    return text if len(text) <= 31 else text[:30] + "…"
 
 
 def _workload(design: Design | None) -> None:
@@ -121,7 +120,7 @@ def _actions(state: Session) -> None:
                 key=f"sample-{sample['file']}",
                 help=sample["sentence"],
                 width="stretch",
-                on_click=_guarded,
+                on_click=guarded,
                 args=(state, data_choice.load_sample, state, sample["file"]),
             )
     with st.popover("Load a design", icon=":material/upload_file:", width="stretch"):
@@ -130,7 +129,7 @@ def _actions(state: Session) -> None:
         uploaded = st.file_uploader("Exported zip or configuration.json", type=["zip", "json"], key=key)
         if uploaded is not None:
             st.session_state["loads"] += 1
-            _guarded(state, exchange.load, state, uploaded.getvalue())
+            guarded(state, exchange.load, state, uploaded.getvalue())
             st.rerun()
     with st.popover("Share a link", icon=":material/link:", width="stretch"):
         _link(state)
@@ -182,13 +181,6 @@ def _link(state: Session) -> None:
         st.caption("Opens this design on this server, without the data and what was read off it or given by hand.")
     else:
         st.caption("Opens this design on this server, with every choice but not the data.")
-
-
-def _guarded(state: Session, action, *arguments) -> None:
-    try:
-        action(*arguments)
-    except ValueError as error:
-        state.notices = [("error", f"{error} What you had set up is unchanged.")]
 
 
 @st.fragment(run_every=1.0)

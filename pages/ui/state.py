@@ -61,13 +61,11 @@ class Design:
 
 @dataclass(frozen=True)
 class Draft:
-    """A data choice that cannot be used yet, with the table it refers to and the sentence that says why. ``domain`` is
-    what it describes where that much is clear."""
+    """A data choice that cannot be used yet, with the table it refers to and the sentence that says why."""
 
     choice: DataChoice
     source: Source | None
     error: str
-    domain: Domain | None = None
     begun: bool = False
     """Nothing is wrong: it only is not all there yet."""
 
@@ -136,7 +134,7 @@ class Session(Figures):
         if awaited:
             self.draft = Draft(choice, source, awaited, begun=True)
             return
-        table, counts, domain = source and source.table, counts_column(choice), None
+        table, counts = source and source.table, counts_column(choice)
         try:
             domain = tables.build_domain(choice.recipes, table, counts)
             if domain.size > MOST_TYPES:
@@ -146,7 +144,7 @@ class Session(Figures):
             else:
                 population = Population(users=self.count(domain, source, counts).users, origin="data", shape="data")
         except ValueError as error:
-            self.draft = Draft(choice, source, str(error), domain)
+            self.draft = Draft(choice, source, str(error))
             return
         now = self.configuration
         recipe = now.workload.following(now.domain, domain) if now.workload else WorkloadRecipe.default(domain)
@@ -237,7 +235,8 @@ class Session(Figures):
         naming = c.digest(["domain", "workload"])
         workload, misfit = None, ""
         try:
-            workload = self._workload(c.workload, c.domain)
+            if c.workload is not None:
+                workload = self.cached(("workload", naming), lambda: c.workload.build(c.domain))
         except ValueError as error:
             misfit = str(error)
         return Design(
@@ -251,12 +250,6 @@ class Session(Figures):
             c.epsilon_value,
             naming,
         )
-
-    def _workload(self, recipe: WorkloadRecipe | None, domain: Domain) -> workloads.Workload | None:
-        if recipe is None:
-            return None
-        key = ("workload", recipe.model_dump_json(), domain.model_dump_json())
-        return self.cached(key, lambda: recipe.build(domain))
 
     def parameters_for(self, name: str) -> dict[str, Any]:
         """Parameters of a mechanism in this design: the chosen ones if it is the chosen one, else the defaults."""

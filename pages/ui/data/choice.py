@@ -80,7 +80,9 @@ def read_again(state: Session, **options: object) -> None:
         again = sources.uploaded(found.content, found.name, reading)
     if len(again.columns) == len(found.columns):
         now = dict(zip(found.columns, again.columns, strict=True))
-        recipes = tuple(recipe.model_copy(update={"column": now.get(recipe.column, recipe.column)}) for recipe in choice.recipes)
+        recipes = tuple(
+            recipe.model_copy(update={"column": now.get(recipe.column, recipe.column)}) for recipe in choice.recipes
+        )
         counts = choice.counts and now.get(choice.counts)
         _set(state, choice.model_copy(update={"recipes": recipes, "counts": counts, "reading": reading}), again)
         state.notices = [*state.notices, *(("info", note) for note in again.notes)]

@@ -9,12 +9,11 @@ import streamlit as st
 from ldp_core import tables
 from ldp_core.tables import ENCODINGS, PARQUET_ENDINGS, TEXT_ENDINGS
 from pages.ui import source as sources
-from pages.ui.controls import control, pick
+from pages.ui.controls import control, guarded, pick
 from pages.ui.data import choice as data_choice
 from pages.ui.state import Session
 from pages.ui.text import plain
 
-UNCHANGED = "What you had set up is unchanged."
 DELIMITERS = {None: "as found", ",": "comma", ";": "semicolon", "\t": "tab", "|": "bar |", " ": "space"}
 DECIMALS = {None: "as found", ".": "point: 1234.5", ",": "comma: 1.234,5"}
 ENCODED = {None: "as found", **{name: name for name in ENCODINGS}}
@@ -40,7 +39,7 @@ def upload(state: Session) -> None:
     def ingest() -> None:
         uploaded = st.session_state[key]
         if uploaded is not None:
-            _guarded(state, data_choice.upload, uploaded.getvalue(), uploaded.name)
+            guarded(state, data_choice.upload, state, uploaded.getvalue(), uploaded.name)
             state.view["uploads"] = state.view.get("uploads", 0) + 1  # an empty uploader next time: the file is in
 
     st.file_uploader(
@@ -72,7 +71,7 @@ def local(state: Session) -> None:
     if ending in TEXT_ENDINGS | PARQUET_ENDINGS:
         if st.button("Open", key="local-open", icon=":material/folder_open:", type="primary"):
             with st.spinner("Reading the file"):
-                _guarded(state, data_choice.open_file, path)
+                guarded(state, data_choice.open_file, state, path)
             st.rerun()
     else:
         _database(state, path)
@@ -99,7 +98,7 @@ def _database(state: Session, path: str) -> None:
     )
     if st.button("Run the query", key="local-run", icon=":material/play_arrow:", type="primary"):
         with st.spinner("Running the query, at most a minute"):
-            _guarded(state, data_choice.run_query, path, query)
+            guarded(state, data_choice.run_query, state, path, query)
         st.rerun()
 
 
@@ -148,10 +147,3 @@ def _as_found(found: sources.Source, text: bool) -> str:
         f"{len(found.columns):,} columns, separated by {sign}; {found.options.encoding}; decimal sign "
         f"{found.options.decimal}; {header} in the first row."
     )
-
-
-def _guarded(state: Session, action, *arguments) -> None:
-    try:
-        action(state, *arguments)
-    except ValueError as error:
-        state.notices = [("error", f"{error} {UNCHANGED}")]

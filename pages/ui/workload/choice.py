@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from ldp_core.deploy import WorkloadRecipe
 from ldp_core.deploy.strict_json import MAX_JSON_BYTES
 from ldp_core.workloads import Axis, WorkloadPart
+from pages.ui.controls import guarded
 from pages.ui.state import Session
 from pages.ui.workload.kinds import made, starting
 
@@ -59,11 +60,3 @@ def add(state: Session, part: WorkloadPart) -> None:
 def add_kind(state: Session, kind: str, axes: Sequence[Axis]) -> None:
     """One group more of this kind, with what suits the domain."""
     guarded(state, lambda: add(state, starting(kind, axes, parts_of(state))))
-
-
-def guarded(state: Session, action: Callable[[], None]) -> None:
-    """What a button does; a sentence about what went wrong is shown above the page."""
-    try:
-        action()
-    except ValueError as error:
-        state.notices = [("error", f"{error} What you had set up is unchanged.")]

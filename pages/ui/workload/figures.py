@@ -21,8 +21,8 @@ from pages.ui.figures import PICTURE_BYTES
 from pages.ui.jobs import jobs
 from pages.ui.later import Later
 from pages.ui.state import Design, Session
-from pages.ui.text import case_meaning, people, plain
-from pages.ui.workload.groups import built, shortened
+from pages.ui.text import case_meaning, people, plain, shortened
+from pages.ui.workload.groups import built
 
 QUICK_TYPES = 512
 """Types up to which everything is worked out while the page is drawn, whatever the questions are."""

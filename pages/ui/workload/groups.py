@@ -11,10 +11,10 @@ from ldp_core import wording, workloads
 from ldp_core.deploy.configuration import MAX_PARTS
 from ldp_core.workloads import Axis, MatrixPart, Workload, WorkloadPart
 from ldp_core.workloads.matrix_files import MAX_BYTES
-from pages.ui.controls import control
+from pages.ui.controls import control, guarded
 from pages.ui.state import Session
-from pages.ui.text import plain
-from pages.ui.workload.choice import add, add_kind, guarded, parts_of, remove, replace
+from pages.ui.text import plain, shortened
+from pages.ui.workload.choice import add, add_kind, parts_of, remove, replace
 from pages.ui.workload.kinds import (
     KINDS,
     edited,
@@ -31,7 +31,6 @@ from pages.ui.workload.kinds import (
 
 SHOWN_SETS = 20
 SHOWN_LABELS = 6
-NAME_LENGTH = 90
 
 
 def built(parts: Sequence[WorkloadPart], workload: Workload | None) -> list[Workload | None]:
@@ -39,11 +38,6 @@ def built(parts: Sequence[WorkloadPart], workload: Workload | None) -> list[Work
     if workload is None:
         return [None] * len(parts)
     return list(workload.parts) if len(parts) > 1 else [workload]
-
-
-def shortened(name: str) -> str:
-    """A name as a sentence can bear it."""
-    return name if len(name) <= NAME_LENGTH else name[: NAME_LENGTH - 1] + "…"
 
 
 def groups(state: Session, axes: Sequence[Axis]) -> None:
