@@ -15,6 +15,8 @@ import numpy as np
 
 from ldp_core.workloads import Workload
 
+EPS = np.finfo(float).eps
+
 
 @dataclass(frozen=True)
 class Scheme:
@@ -40,21 +42,38 @@ class Scheme:
 
 def scheme_of(workload: Workload) -> tuple[Scheme, np.ndarray] | None:
     """The scheme of a workload's symmetry and the eigenvalues of G on its characters (s+1,), or None without one."""
-    n = workload.n
+    found = rounded_scheme_of(workload)
+    return None if found is None else found[:2]
+
+
+def rounded_scheme_of(workload: Workload) -> tuple[Scheme, np.ndarray, np.ndarray] | None:
+    """As `scheme_of`, and how far the true G may be from the scheme: (s+1,) bounds ``e_j`` such that tr(C G) is off by at most
+    ``sum_j multiplicity_j |C_j| e_j``, and C G C by ``max_j C_j^2 e_j`` in norm, for every C in the scheme.
+
+    A workload may have been seen, rather than known, to be symmetric (`ldp_core.workloads.shifts.symmetry`): entries of one
+    class differ a little then, and all may be off by the roundings of G. Entries off by t are a matrix of norm n t at most. The
+    transform of integers is exact, that of other numbers a sum of s + 1 products.
+    """
+    if workload.symmetry not in ("exchangeable", "hamming"):
+        return None
+    n, first = workload.n, np.zeros(workload.n)
+    first[0] = 1.0
+    column = workload.apply_gram(first)
     if workload.symmetry == "exchangeable":
         scheme = Scheme(n, np.array([[1.0, n - 1.0], [1.0, -1.0]]), np.array([1.0, n - 1.0]), False)
-        other = (workload.gram_sums[0] - workload.gram_diag[0]) / (n - 1)
-        return scheme, np.array([workload.gram_sums[0], workload.gram_diag[0] - other])
-    if workload.symmetry == "hamming":
+        by_class, of_class = column[:2], np.minimum(np.arange(n), 1)
+    else:
         d = n.bit_length() - 1
         scheme = Scheme(n, krawtchouk(d), np.array([float(math.comb(d, j)) for j in range(d + 1)]), True)
-        first = np.zeros(n)
-        first[0] = 1.0
-        by_class = workload.apply_gram(first)[(1 << np.arange(d + 1)) - 1]  # types 0, 1, 11, 111, ... in binary
-        gamma = scheme.eigenvalues @ by_class
-        gamma[np.abs(gamma) < n * np.finfo(float).eps * gamma.max()] = 0.0
-        return scheme, gamma
-    return None
+        # Types 0, 1, 11, 111, ... in binary stand for their classes.
+        by_class, of_class = column[(1 << np.arange(d + 1)) - 1], np.bitwise_count(np.arange(n))
+    off = np.abs(column - by_class[of_class]).max() * (1 + 1e-9) + 2 * workload.gram_roundings * EPS * column[0]
+    terms = np.abs(scheme.eigenvalues) @ np.abs(by_class)
+    exact = np.array_equal(by_class, np.rint(by_class)) and terms.max() < 2.0**53
+    error = n * off + (0.0 if exact else (len(terms) + 3) * EPS) * terms
+    gamma = scheme.eigenvalues @ by_class
+    nothing = np.abs(gamma) < n * EPS * gamma.max()
+    return scheme, np.where(nothing, 0.0, gamma), error + np.where(nothing, np.abs(gamma), 0.0)
 
 
 def krawtchouk(d: int) -> np.ndarray:

@@ -4,6 +4,11 @@ Averaging over the symmetry group keeps every moment inside the relaxation of `l
 tr(M^-1 G), so first moments may be taken equal, and second moments constant on classes of pairs. The proof is the one of
 `ldp_core.bounds.certificate`, with eigenvalues in closed form: milliseconds at 2^16 types. With numbers so few, the
 relaxation can afford what it lacks: whole-number cuts (`ldp_core.bounds.whole`), found and added in rounds.
+
+Rounding is bounded as in `ldp_core.bounds.certificate`, class by class: G by ``e_j`` (`schemes.rounded_scheme_of`), which changes
+tr(C G) by ``sum_j multiplicity_j |C_j| e_j`` and the norm of C G C by ``max_j C_j^2 e_j`` at most; every other number below is
+a sum of at most 4 (s + 1) + 2 c + 64 terms and products (s + 1 classes, c cuts; transforms of cuts are exact, `Cut.valid`), and
+so off by as many u times the sum of their absolute values.
 """
 
 from __future__ import annotations
@@ -15,20 +20,20 @@ import numpy as np
 
 from ldp_core.bounds.centred import check_prior
 from ldp_core.bounds.classes import ClassRelaxation
+from ldp_core.bounds.proof import ABOVE, LARGEST, NOTHING, UNDERFLOW, Proof, U, least_gain, magnitudes_fit, spread
 from ldp_core.bounds.scales import average_variance
-from ldp_core.bounds.schemes import Scheme, scheme_of
+from ldp_core.bounds.schemes import rounded_scheme_of, scheme_of
 from ldp_core.bounds.whole import Cut, averaged
 from ldp_core.privacy import check_epsilon
 from ldp_core.workloads import Workload
 
-ROUNDING = 64 * np.finfo(float).eps
 # Cuts are added for at most so many rounds, and while so many rounds together gain this share of the value: some gain nothing
 # by themselves, for moving the moments to another place that is as good.
 MOST_ROUNDS, WINDOW, LEAST_GAIN = 16, 4, 1e-4
 
 
 @dataclass(frozen=True)
-class SymmetricCertificate:
+class SymmetricCertificate(Proof):
     """A proven lower bound ``value`` on L of every epsilon-LDP strategy, for a workload with a `Scheme`.
 
     The proof, by class: ``inverse`` (s+1,) eigenvalues of C on the characters, ``multiplier`` mu of every type,
@@ -56,51 +61,47 @@ class SymmetricCertificate:
         """No epsilon-LDP mechanism has a smaller variance per user on average over the types, nor for its worst type."""
         return max(0.0, average_variance(self.value, self.workload, self.prior))
 
-    def verify(self) -> bool:
-        """Whether ``value`` is proven by the stored numbers: signs, and the eigenvalues of one matrix by class."""
-        return bool(self.value <= self.proven())
-
-    def proven(self) -> float:
-        """The bound that the stored numbers prove, -inf if none."""
-        found = scheme_of(self.workload)
+    def _trace_and_total(self) -> tuple[float, float]:
+        found = rounded_scheme_of(self.workload)
         if found is None:
-            return -np.inf
-        scheme, gamma = found
-        arrays = (self.inverse, self.multiplier, self.diagonal, self.pairs, self.cut_multipliers)
-        shapes = (np.shape(gamma), (), (), np.shape(gamma), (len(self.cuts),))
-        if any(np.shape(a) != s or not np.all(np.isfinite(a)) for a, s in zip(arrays, shapes, strict=True)):
-            return -np.inf
-        if np.min(self.pairs) < 0 or np.min(self.cut_multipliers, initial=0.0) < 0:
-            return -np.inf
-        if not all(cut.valid(scheme) for cut in self.cuts):
-            return -np.inf
-        n, D = scheme.n, np.expm1(check_epsilon(self.epsilon))
-        trace = float(scheme.multiplicities @ (self.inverse * gamma))
-        total = n * float(self.multiplier)
-        j = np.arange(n + 1)
-        gain = float(((n + D * j) ** 2 / (1 + D**2 * j)).min())
-        total += n * max(0.0, -self._lowest(scheme, gamma, D)) / gain
-        if trace <= 0 or total <= 0:
-            return -np.inf
-        return trace**2 / total * (1 - ROUNDING * len(gamma))
+            return NOTHING
+        scheme, gamma, off = found
+        n, D, kappa = scheme.n, spread(self.epsilon), np.asarray(self.cut_multipliers, dtype=float)
+        C, pairs = np.asarray(self.inverse, dtype=float), np.asarray(self.pairs, dtype=float)
+        mu, diagonal = float(self.multiplier), float(self.diagonal)
+        fits = C.shape == pairs.shape == gamma.shape and kappa.shape == (len(self.cuts),)
+        if not fits or not magnitudes_fit(C, pairs, kappa, mu, diagonal, gamma):
+            return NOTHING
+        if np.min(pairs) < 0 or np.min(kappa, initial=0.0) < 0 or not all(cut.valid(scheme) for cut in self.cuts):
+            return NOTHING
+        unit = (4 * len(gamma) + 2 * len(kappa) + 64) * U
+        shares = scheme.multiplicities * np.abs(C)
+        trace = float(scheme.multiplicities @ (C * gamma)) - ABOVE * float(shares @ (off + unit * gamma)) - UNDERFLOW
+        lowest, size = self._lowest(scheme, C**2 * gamma, mu, diagonal, pairs, kappa, D)
+        if not size < LARGEST:  # nor nan, which max and min below would pass over
+            return NOTHING
+        slack_z = max(0.0, ABOVE * unit * size + UNDERFLOW - lowest)
+        slack_v = ABOVE * float(np.max(C**2 * off)) + UNDERFLOW
+        reference = np.ones(n)
+        repair = slack_v / least_gain(reference, D, n, D * (D + 2)) + slack_z / least_gain(reference, D, 1.0, D**2)
+        return trace, n * mu + ABOVE * n * (unit * abs(mu) + repair)
 
-    def _lowest(self, scheme: Scheme, gamma: np.ndarray, D: float) -> float:
-        """A lower bound on the smallest eigenvalue of the form in (1, y), of which (1, 1'y / sqrt n) is one block."""
-        n, kappa = scheme.n, np.asarray(self.cut_multipliers)
+    def _lowest(self, scheme, X, mu, diagonal, pairs, kappa, D) -> tuple[float, float]:
+        """The smallest eigenvalue of the form in (1, y), of which (1, 1'y / sqrt n) is one block, and the size of its terms."""
+        n = scheme.n
         squares, linear, constant = averaged(self.cuts, scheme, D)
-        X = self.inverse**2 * gamma
-        taken = scheme.eigenvalues @ self.pairs + kappa @ squares
-        on_ones = self.multiplier * n - X[0]
+        taken = scheme.eigenvalues @ pairs + kappa @ squares
+        on_ones = mu * n - X[0]
         corner = n * on_ones - kappa @ constant
-        side = np.sqrt(n) * (on_ones - D * self.diagonal / 2 - kappa @ linear / 2)
-        middle = on_ones - taken[0] + self.diagonal
+        side = np.sqrt(n) * (on_ones - D * diagonal / 2 - kappa @ linear / 2)
+        middle = on_ones - taken[0] + diagonal
         # The smaller eigenvalue of the 2 x 2 block, without the cancellation of the textbook formula where it is near 0.
         mean, half = (corner + middle) / 2, np.hypot((corner - middle) / 2, side)
         lowest = (corner * middle - side**2) / (mean + half) if mean > 0 else mean - half
-        size = n * (abs(on_ones) + X[0] + self.multiplier * n) + kappa @ (constant + n * np.abs(linear))
-        size += np.abs(X).max() + (np.abs(scheme.eigenvalues) @ self.pairs + kappa @ squares).max()
-        size += (1 + D) * abs(self.diagonal)
-        return min(lowest, (self.diagonal - X - taken)[1:].min()) - ROUNDING * len(gamma) * size
+        size = 2 * n * (X[0] + abs(mu) * n) + kappa @ (np.abs(constant) + n * np.abs(linear))
+        size += X.max() + (np.abs(scheme.eigenvalues) @ pairs + kappa @ squares).max()
+        size += (1 + np.sqrt(n) * D) * abs(diagonal)
+        return min(float(lowest), float((diagonal - X - taken)[1:].min())), float(size)
 
 
 def symmetric_certificate(
@@ -129,6 +130,7 @@ def _extracted(workload: Workload, epsilon: float, relaxation: ClassRelaxation) 
     """C = M^-1, kappa and N from the centre, then the least Gamma and the least mu that leave the form non-negative."""
     scheme, gamma, D, n = relaxation.scheme, relaxation.gamma, relaxation.spread, relaxation.scheme.n
     inverse, pairs, kappa = relaxation.multipliers()
+    inverse = np.where(gamma == 0, 0.0, inverse)  # of no use where G is nothing but rounding
     squares, linear, constant = averaged(relaxation.cuts, scheme, D)
     X = inverse**2 * gamma
     taken = scheme.eigenvalues @ pairs + kappa @ squares

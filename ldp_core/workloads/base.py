@@ -86,6 +86,10 @@ class Workload(ABC):
         """Readable name of one query: by the attributes the workload was built with, else in the domain's labels when
         given."""
 
+    gram_roundings: int = 0
+    """How many units of rounding u = 2^-53, times sqrt(G_ii G_jj), the entries of G may be off by, as `apply_gram` and
+    `gram_dense` compute them: none where they are whole numbers (below 2^53)."""
+
     # --- what follows from it -----------------------------------------------------------------------------------
 
     @property

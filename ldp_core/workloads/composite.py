@@ -55,6 +55,10 @@ class Custom(Workload):
     def num_queries(self) -> int:
         return len(self._matrix)
 
+    @property
+    def gram_roundings(self) -> int:
+        return len(self._matrix) + 2
+
     def apply_gram(self, x: np.ndarray) -> np.ndarray:
         return (np.asarray(x, dtype=float) @ self._matrix.T) @ self._matrix
 
@@ -158,6 +162,10 @@ class Union(Workload):
     def squared_weights(self) -> float:
         return sum(w**2 * part.squared_weights for part, w in zip(self.parts, self.weights, strict=True))
 
+    @property
+    def gram_roundings(self) -> int:
+        return max(part.gram_roundings for part in self.parts) + len(self.parts) + 3
+
     def apply_gram(self, x: np.ndarray) -> np.ndarray:
         return sum(weight**2 * part.apply_gram(x) for part, weight in zip(self.parts, self.weights, strict=True))
 
@@ -247,6 +255,13 @@ class Product(Workload):
         for axis, factor in zip(range(-len(self.factors), 0), self.factors, strict=True):
             table = np.moveaxis(apply(factor, np.moveaxis(table, axis, -1)), -1, axis)
         return table.reshape(*x.shape[:-1], -1)
+
+    @property
+    def gram_roundings(self) -> int:
+        if not any(factor.gram_roundings for factor in self.factors):
+            return 0
+        # Sums of counts are exact, those of their multiples by another factor's entries are not: differences of running sums.
+        return sum(factor.gram_roundings + 4 * factor.n**2 for factor in self.factors)
 
     def apply_gram(self, x: np.ndarray) -> np.ndarray:
         return self._along_axes(x, lambda factor, values: factor.apply_gram(values))

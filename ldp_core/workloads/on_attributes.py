@@ -93,6 +93,10 @@ class OnAttributes(Workload):
         others = tuple(len(batch) + i for i in range(len(self.shape)) if i not in self.kept)
         return np.broadcast_to(np.expand_dims(table, others), (*batch, *self.shape)).reshape(*batch, self.n)
 
+    @property
+    def gram_roundings(self) -> int:
+        return self.base.gram_roundings
+
     def apply_gram(self, x: np.ndarray) -> np.ndarray:
         return np.array(self._unfolded(self.base.apply_gram(self._folded(x))))
 

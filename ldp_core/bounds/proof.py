@@ -1,0 +1,95 @@
+"""What certificates share: a claim that is checked without trust, and floating-point steps whose rounding is bounded.
+
+Rounding is bounded a priori, in the standard model of floating-point arithmetic (Higham 2002, Chapters 2 and 3): with the unit
+roundoff ``u = 2^-53``, a sum of k products is off by at most ``k u / (1 - k u)`` times the same sum over absolute values,
+whatever the order of summation, fused or not. Bounds are themselves computed in floating point from non-negative numbers;
+`ABOVE` makes up for that. Underflow adds an absolute error, which `UNDERFLOW` covers for numbers of `SMALLEST` to `LARGEST`.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+
+import numpy as np
+from scipy import linalg
+from scipy.linalg import lapack
+
+from ldp_core.privacy import check_epsilon
+
+U = 2.0**-53
+ABOVE = 1 + 1e-6
+SMALLEST, LARGEST, UNDERFLOW = 1e-100, 1e100, 1e-200
+# How far below the computed smallest eigenvalue definiteness is tried, in units of rounding; farther and farther.
+MARGINS = tuple(4.0**k for k in range(8))
+
+
+class Proof(ABC):
+    """A lower bound ``value`` that its own stored numbers prove."""
+
+    value: float
+
+    def verify(self) -> bool:
+        """Whether the stored numbers prove ``value``; False, never an error, whatever they are."""
+        try:
+            value = float(self.value)
+            return bool(value == self.value and value <= self.proven())
+        except Exception:  # what cannot be checked proves nothing, for whatever reason
+            return False
+
+    def proven(self) -> float:
+        """The bound that the stored numbers prove, rounded down; -inf if none."""
+        with np.errstate(all="ignore"):  # overflow shows as inf or nan, which prove nothing
+            trace, total = self._trace_and_total()
+        if not (SMALLEST < trace < LARGEST and SMALLEST < total < LARGEST):  # nan is not
+            return -math.inf
+        return trace / total * trace * (1 - 8 * U)
+
+    @abstractmethod
+    def _trace_and_total(self) -> tuple[float, float]:
+        """A lower bound on tr(C G) and an upper bound on 1'mu of multipliers that meet the condition; nan if none."""
+
+
+NOTHING = (math.nan, math.nan)
+"""What an invalid proof comes to."""
+
+
+def spread(epsilon: float) -> float:
+    """D = e^epsilon - 1 rounded up by a few units: what holds for a larger epsilon holds for this one."""
+    return float(np.expm1(check_epsilon(epsilon))) * (1 + 8 * U)
+
+
+def magnitudes_fit(*arrays: np.ndarray) -> bool:
+    """Whether all entries are finite and small enough for `UNDERFLOW` and for no overflow."""
+    return all(bool(np.all(np.abs(array) < LARGEST)) for array in arrays)  # False for nan
+
+
+def smallest_eigenvalue(A: np.ndarray) -> float:
+    """A lower bound on the smallest eigenvalue of a symmetric A (m, m), proven; -inf where none is found.
+
+    Eigenvalue routines come with no explicit bound on their rounding, a Cholesky factorisation does: if it runs to its end for
+    B in floating point, ``B >= -(m + 1) u / (1 - (m + 1) u) tr B`` (Demmel 1989; Rump 2006, Verification of positive
+    definiteness, Theorem 2.3; eight more roundings allow for divisions done as products with reciprocals and for those of
+    B itself). So the computed eigenvalue only says which shift to try.
+    """
+    m = len(A)
+    guess = float(linalg.eigvalsh(A, subset_by_index=[0, 0])[0])
+    unit = m * U * float(linalg.norm(A))
+    for margin in MARGINS:
+        shift = guess - margin * unit
+        B = A.copy()
+        B[np.diag_indices(m)] -= shift
+        _, failed = lapack.dpotrf(B, lower=1)
+        if not failed:
+            return shift - ABOVE * (m + 10) * U * float(np.trace(B)) - UNDERFLOW
+    return -math.inf
+
+
+def least_gain(reference: np.ndarray, D: float, constant: float, each: float) -> float:
+    """The least ``(r'v)(1'v) / (constant + each j)`` of any v in {1, 1 + D}^n with j high entries, rounded down.
+
+    ``reference`` r (n,) is not negative; r'v is least for the j smallest.
+    """
+    n, j = len(reference), np.arange(len(reference) + 1)
+    masses = reference.sum() + D * np.concatenate([[0.0], np.cumsum(np.sort(reference))])
+    return float((masses * (n + D * j) / (constant + each * j)).min()) / ABOVE

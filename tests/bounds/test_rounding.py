@@ -1,0 +1,358 @@
+"""Certificates against an adversary: what floating point accepts, rational arithmetic over all 2^n rows must accept too."""
+
+import itertools
+import math
+import sys
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from ldp_core import analysis, bounds, mechanisms, workloads
+from ldp_core.bounds import proof
+from ldp_core.bounds.certificate import Certificate, closed_form
+from ldp_core.bounds.proof import smallest_eigenvalue
+from ldp_core.bounds.schemes import scheme_of
+from ldp_core.bounds.symmetric import SymmetricCertificate, symmetric_certificate
+
+TINY = proof.U / 1000
+
+FORGED = Certificate(
+    workload=workloads.custom([[0.3, 0.7]]),
+    epsilon=1.0,
+    prior=np.array([0.5, 0.5]),
+    value=477.0,
+    inverse=np.array([[-6.727200840928755e17, 2.8830860746837523e17], [2.8830860746837523e17, -1.235608317721608e17]]),
+    multipliers=np.array([1.0, 1.0]),
+    diagonal=np.zeros(2),
+    pairs=np.zeros((2, 2)),
+    sizes=np.zeros(0),
+    size_multipliers=np.zeros(0),
+)
+
+
+def power_of_e(epsilon):
+    """e^epsilon as a fraction, within 1e-60."""
+    x, term, total = Fraction(epsilon), Fraction(1), Fraction(1)
+    for k in itertools.count(1):
+        term *= x / k
+        total += term
+        if k > 2 * x and term < Fraction(1, 10**60):
+            return total
+
+
+def exact_matrix(workload):
+    """W in fractions."""
+    if isinstance(workload, workloads.Union):
+        pairs = zip(workload.parts, workload.weights, strict=True)
+        return [[Fraction(w) * entry for entry in row] for part, w in pairs for row in exact_matrix(part)]
+    return [[Fraction(float(entry)) for entry in row] for row in workload.matrix]
+
+
+def proved_exactly(workload, epsilon, prior, C, mu):
+    """What C (n x n) and mu (n) of fractions prove: the condition in rational arithmetic for each of the 2^n rows."""
+    n, W, E = workload.n, exact_matrix(workload), power_of_e(epsilon)
+    types = range(n)
+    WC = [[sum(row[k] * C[k][j] for k in types) for j in types] for row in W]
+    trace = sum(a * b for left, right in zip(W, WC, strict=True) for a, b in zip(left, right, strict=True))
+    r = [n * Fraction(float(p)) for p in prior]
+    missing = Fraction(0)
+    for v in itertools.product((Fraction(1), E), repeat=n):
+        length = sum(sum(row[j] * v[j] for j in types) ** 2 for row in WC)  # v'C G C v
+        mass = sum(r[j] * v[j] for j in types)
+        missing = max(missing, (length / mass - sum(mu[j] * v[j] for j in types)) / sum(v))
+    total = sum(mu) + n * missing
+    return trace**2 / total if trace > 0 and total > 0 else Fraction(0)
+
+
+def exactly(certificate):
+    """`proved_exactly` of a certificate of either kind."""
+    workload, n = certificate.workload, certificate.workload.n
+    if isinstance(certificate, SymmetricCertificate):
+        C, mu = by_types(certificate), [Fraction(float(certificate.multiplier))] * n
+    else:
+        C = [[Fraction(float(entry)) for entry in row] for row in certificate.inverse]
+        mu = [Fraction(float(entry)) for entry in certificate.multipliers]
+    return proved_exactly(workload, certificate.epsilon, certificate.prior, C, mu)
+
+
+def by_types(certificate):
+    """C written out: sum of its eigenvalues times the projections onto the classes of characters."""
+    scheme, _ = scheme_of(certificate.workload)
+    n, K = scheme.n, scheme.eigenvalues
+    classes = [sum(Fraction(float(c)) * int(k) for c, k in zip(certificate.inverse, row, strict=True)) / n for row in K]
+    of = (lambda u, v: (u ^ v).bit_count()) if scheme.binary else (lambda u, v: int(u != v))
+    # The schemes are self-dual: entry of class i is sum_j C_j K_j(i) / n.
+    return [[classes[of(u, v)] for v in range(n)] for u in range(n)]
+
+
+def attains(workload, epsilon, names=("randomized_response", "subset_selection")):
+    """L of the best of a few mechanisms: no bound may be above it."""
+    return min(analysis.objective(mechanisms.create(name, workload.n, epsilon), workload) for name in names)
+
+
+# --- a certificate that was accepted ----------------------------------------------------------------------------------
+
+
+def test_a_forgery_that_lives_off_rounding_is_refused():
+    assert attains(FORGED.workload, 1.0) < 2
+    assert not FORGED.verify()
+    assert FORGED.proven() <= exactly(FORGED)
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1e-3, 1.0, 1e6, 1e30, 1e60])
+@pytest.mark.parametrize("total", [1e-30, 1e-6, 1.0, 1e9])
+def test_no_scale_of_the_forgery_is_better(scale, total):
+    forged = replace(FORGED, inverse=FORGED.inverse * scale, multipliers=np.full(2, total))
+    assert forged.proven() <= attains(FORGED.workload, 1.0)
+    assert forged.proven() <= max(0, exactly(forged))
+
+
+# --- attacks at large ---------------------------------------------------------------------------------------------------
+
+
+def nearly_singular(kind, n, rng):
+    """Workloads whose Gram matrix is singular, or all but."""
+    row = rng.random(n).round(1) + 0.1
+    if kind == "one query":
+        return workloads.custom(row[None])
+    if kind == "nearly parallel":
+        return workloads.custom(np.vstack([row, row * (1 + 1e-9 * rng.standard_normal(n))]))
+    if kind == "weighted":
+        return workloads.union([workloads.custom(row[None]), workloads.prefix(n)], [0.7, 1e-8])
+    if kind == "signs":
+        return workloads.custom(rng.standard_normal((max(1, n - 1), n)))
+    return workloads.prefix(n)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    kind=st.sampled_from(["one query", "nearly parallel", "weighted", "signs", "prefix"]),
+    n=st.integers(2, 5),
+    epsilon=st.floats(0.01, 8),
+    height=st.floats(-4, 22),
+    total=st.floats(-12, 12),
+    seed=st.integers(0, 2**32 - 1),
+)
+@example(kind="one query", n=2, epsilon=1.0, height=17.0, total=0.0, seed=0)
+def test_nothing_that_rounding_alone_supports_is_proven(kind, n, epsilon, height, total, seed):
+    rng = np.random.default_rng(seed)
+    workload = nearly_singular(kind, n, rng)
+    null = np.linalg.eigh(workload.gram_dense())[1][:, 0] if rng.random() < 0.8 else rng.standard_normal(n)
+    base = closed_form(workload, epsilon, np.full(n, 1 / n))
+    C = rng.choice([0.0, 1.0]) * base.inverse + rng.choice([-1, 1]) * 10**height * np.outer(null, null)
+    mu = 10**total * np.abs(rng.standard_normal(n)) if rng.random() < 0.7 else base.multipliers * 10**total
+    forged = replace(
+        base, inverse=(C + C.T) / 2, multipliers=mu, diagonal=base.diagonal * rng.choice([0.0, 1.0, 10**total])
+    )
+    proven = forged.proven()
+    assert proven <= exactly(forged)
+    assert proven <= attains(workload, epsilon)
+
+
+SYMMETRIC = {
+    "histogram 2": workloads.histogram(2),
+    "histogram 4": workloads.histogram(4),
+    "parity": workloads.parity(2, 1),
+    "marginals": workloads.k_way_marginals(2, 1),
+    "union": workloads.union([workloads.parity(2, 1), workloads.all_marginals(2)], [0.3, 1e-7]),
+    "seen": workloads.union([workloads.k_way_marginals(2, 1), workloads.parity(2, 1)], [0.1, 0.7]),
+}
+
+
+@cache
+def honest_symmetric(kind, epsilon):
+    return symmetric_certificate(SYMMETRIC[kind], epsilon)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    kind=st.sampled_from(list(SYMMETRIC)),
+    epsilon=st.sampled_from([0.1, 1.0, 5.0]),
+    height=st.floats(-4, 30),
+    total=st.floats(-12, 12),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_nor_for_symmetric_workloads(kind, epsilon, height, total, seed):
+    rng, base = np.random.default_rng(seed), honest_symmetric(kind, epsilon)
+    inverse = base.inverse.copy()
+    inverse[rng.integers(len(inverse))] += rng.choice([-1, 1]) * 10**height
+    multiplier = base.multiplier * (1.0 if rng.random() < 0.5 else 10**total)
+    forged = replace(
+        base, inverse=inverse, multiplier=multiplier, diagonal=base.diagonal * rng.choice([1.0, 10**total])
+    )
+    assert forged.proven() <= max(0, exactly(forged))
+
+
+def test_nothing_is_proven_by_a_matrix_that_rounding_swallows():
+    # C = H (c I - v v') with W v all but 0: the true C G C is c^2 H^2 G, the computed one rounding of size u H^2.
+    rng, tried = np.random.default_rng(0), 0
+    for _ in range(1500):
+        n = int(rng.integers(2, 4))
+        w = rng.random(n).round(2) + 0.01
+        v = rng.standard_normal(n)
+        v -= w * (w @ v) / (w @ w)
+        height, small = 10 ** rng.uniform(3, 12), 10 ** rng.uniform(-15, -5)
+        C = height * (small * np.eye(n) - np.outer(v, v) / (v @ v))
+        base = closed_form(workloads.custom(w[None]), 1.0, np.full(n, 1 / n))
+        trace = small * height * (w @ w)
+        mu = np.full(n, trace * 10 ** rng.uniform(-6, 1))
+        forged = replace(base, inverse=(C + C.T) / 2, multipliers=mu, diagonal=np.zeros(n))
+        tried += forged.proven() > 0
+        assert forged.proven() <= attained_by_one_query(w, n)
+    assert tried > 40
+
+
+def attained_by_one_query(w, n):
+    """L of randomized response at epsilon 1 for the one query w: an upper bound on every lower bound."""
+    return attains(workloads.custom(w[None]), 1.0, ["randomized_response"])
+
+
+def test_weights_that_all_but_vanish_leave_their_rounding_out():
+    # Eigenvalues of G that come from weights of 1e-8 to 1e-7 are right to a few per cent in floating point.
+    rng, proved = np.random.default_rng(0), 0
+    for _ in range(30):
+        weights = [rng.uniform(0.1, 3), 10 ** rng.uniform(-8, -6.5)]
+        certificate = symmetric_certificate(
+            workloads.union([workloads.parity(2, 1), workloads.all_marginals(2)], weights), 1.0
+        )
+        proved += certificate.value > 0
+        assert certificate.value <= max(0, exactly(certificate))
+    assert proved > 15
+
+
+def test_tight_proofs_are_not_off_by_a_unit_in_the_last_place():
+    # A set of types of probability 1/(E + 1) makes the closed form's condition an equality for the row that favours it.
+    rng = np.random.default_rng(1)
+    for _ in range(60):
+        n, epsilon = int(rng.integers(2, 5)), rng.uniform(0.2, 3)
+        favoured, others = rng.dirichlet(np.ones(n - 1)), 1 / (1 + math.exp(epsilon))
+        prior = np.append(favoured * (1 - others), others)
+        workload = workloads.custom(rng.standard_normal((n, n)))
+        certificate = closed_form(workload, epsilon, prior)
+        exact = exactly(certificate)
+        assert (1 - Fraction(1, 10**8)) * exact < certificate.value <= exact
+
+
+# --- honest ones lose nothing visible -----------------------------------------------------------------------------------
+
+
+HONEST = {
+    "prefix": workloads.prefix(6),
+    "all_range": workloads.all_range(6),
+    "histogram": workloads.histogram(6),
+    "parity": workloads.parity(2, 1),
+    "custom": workloads.custom(np.random.default_rng(0).standard_normal((4, 6))),
+    "union": workloads.union([workloads.prefix(6), workloads.histogram(6)], [0.1, 3.3]),
+}
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
+@pytest.mark.parametrize("kind", HONEST)
+def test_honest_certificates_hold_in_rational_arithmetic(kind, epsilon):
+    workload = HONEST[kind]
+    closed = closed_form(workload, epsilon, np.full(workload.n, 1 / workload.n))
+    assert closed.value == pytest.approx(bounds.centred_svd(workload, epsilon), rel=1e-6)
+    for certificate in (bounds.certificate(workload, epsilon), closed):
+        assert certificate.verify()
+        assert certificate.value <= exactly(certificate)
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 4.0])
+@pytest.mark.parametrize("n", [8, 64, 200])
+def test_rounding_costs_an_honest_certificate_little(n, epsilon, monkeypatch):
+    even = closed_form(workloads.prefix(n), epsilon, np.full(n, 1 / n))
+    symmetric = bounds.certificate(workloads.histogram(n), epsilon)
+    for certificate in (even, symmetric):
+        with monkeypatch.context() as patch:
+            for module in (proof, sys.modules[type(certificate).__module__]):
+                patch.setattr(module, "U", TINY)
+            without = certificate.proven()
+        assert (1 - 1e-7) * without < certificate.value <= without
+
+
+# --- verify never raises ------------------------------------------------------------------------------------------------
+
+GENERAL = closed_form(workloads.prefix(4), 1.0, np.full(4, 0.25))
+SYMMETRICAL = symmetric_certificate(workloads.parity(3, 2), 1.0)
+NONSENSE = [
+    None,
+    "text",
+    math.nan,
+    math.inf,
+    -math.inf,
+    1e308,
+    -1,
+    10**400,
+    1j,
+    object(),
+    [],
+    [[]],
+    [1, [2]],
+    {"a": 1},
+    b"bytes",
+    np.zeros(0),
+    np.zeros((4, 4), dtype=object),
+    np.full((4, 4), np.nan),
+    np.full(4, 1e200),
+    np.full((4, 4), 1e300),
+    np.array(["a"] * 4),
+    np.zeros(4, dtype="datetime64[s]"),
+    np.zeros((0, 4)),
+    np.zeros((4, 4, 4)),
+    np.ma.masked_all(4),
+]
+
+
+@pytest.mark.parametrize("honest", [GENERAL, SYMMETRICAL], ids=["general", "symmetric"])
+def test_verify_is_false_for_nonsense_and_never_raises(honest):
+    assert honest.verify() is True
+    for field in honest.__dataclass_fields__:
+        for place, value in enumerate(NONSENSE):
+            answer = replace(honest, **{field: value}).verify()
+            assert answer in (True, False), (field, place)
+            if field in ("workload", "epsilon", "inverse", "multipliers", "multiplier"):
+                assert answer is False, (field, place)
+
+
+@pytest.mark.parametrize("epsilon", [math.nan, 0.0, -1.0, 1e9, None])
+def test_no_epsilon_no_proof(epsilon):
+    assert not replace(GENERAL, epsilon=epsilon).verify()
+
+
+def test_bad_priors_prove_nothing():
+    for prior in ([1, 1, 1, 1], [0.5, 0.5], [math.nan] * 4, [2, -1, 0, 0]):
+        assert not replace(GENERAL, prior=prior).verify()
+
+
+# --- the smallest eigenvalue ----------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=100, deadline=None)
+@given(m=st.integers(1, 7), seed=st.integers(0, 2**32 - 1), rank=st.integers(1, 7), scale=st.floats(-20, 20))
+def test_the_bound_on_the_smallest_eigenvalue_is_one(m, seed, rank, scale):
+    rng = np.random.default_rng(seed)
+    R = np.round(rng.standard_normal((min(rank, m), m)) * 2**20) / 2**20
+    A = R.T @ R if rng.random() < 0.5 else (lambda B: B + B.T)(rng.standard_normal((m, m)))
+    A = A * 10**scale
+    bound = smallest_eigenvalue(A)
+    assert bound <= np.linalg.eigvalsh(A)[0]
+    assert positive([[Fraction(float(x)) for x in row] for row in A], Fraction(bound))
+
+
+def positive(A, shift):
+    """Whether A - shift I is positive semidefinite, by elimination in fractions."""
+    A = [[x - shift * (i == j) for j, x in enumerate(row)] for i, row in enumerate(A)]
+    for k in range(len(A)):
+        if A[k][k] < 0 or (A[k][k] == 0 and any(A[k][k:])):
+            return False
+        if A[k][k] == 0:
+            continue
+        for i in range(k + 1, len(A)):
+            factor = A[i][k] / A[k][k]
+            A[i] = [x - factor * y for x, y in zip(A[i], A[k], strict=True)]
+    return True
