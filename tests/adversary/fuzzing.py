@@ -18,7 +18,7 @@ import tempfile
 import numpy as np
 import pytest
 
-LONGEST = 600
+LONGEST = 800
 """Characters of a sentence that people read; that about a file may name three problems and where each is."""
 MEMORY = 400 * 1024
 """KiB by which the process may grow over all inputs of a kind, each of which is small."""

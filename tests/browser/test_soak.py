@@ -120,12 +120,12 @@ class Person:
     def _click(self):
         element = self.page.evaluate_handle(PICK, [CLICKS, self.rng.random()]).as_element()
         if element:
-            element.click(no_wait_after=True)
+            element.dispatch_event("click")  # at once, whatever is being drawn
 
     def _type(self):
         element = self.page.evaluate_handle(PICK, [ENTRIES, self.rng.random()]).as_element()
         if element:
-            element.fill(self.rng.choice(TYPED))
+            element.fill(self.rng.choice(TYPED), force=True)
             element.press("Enter", no_wait_after=True)
 
     def _upload(self):
