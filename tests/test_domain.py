@@ -19,6 +19,7 @@ from ldp_core.domain import (
     NumericAttribute,
     RangeAttribute,
     attained_bins,
+    build,
     check_size,
 )
 from ldp_core.domain.dates import label_of_period, period_of
@@ -479,3 +480,18 @@ def test_few_types_have_their_labels_at_hand():
     other = CategoricalAttribute(name="y", values=("a",), missing="category")
     both = Domain(attributes=(attribute, other)).type_labels
     assert (len(both), both[MAX_TYPES]) == (2 * MAX_TYPES, "x 1024, y a")
+
+
+def test_names_that_do_not_differ_are_listed_once():
+    twice = [CategoricalAttribute(name=name, values=("a", "b")) for name in ["x", "y", *["x" * 400] * 60, "y"]]
+    with pytest.raises(ValidationError, match="must differ") as refused:
+        Domain(attributes=twice)
+    sentence = refused.value.errors()[0]["msg"]
+    assert len(sentence) < 150
+    assert '"y"' in sentence
+    assert '"x"' not in sentence
+
+
+def test_an_end_beyond_all_bounds_is_refused_in_words():
+    with pytest.raises(ValueError, match=r"^high cannot be 1e\+301: it must be at most 1e\+300\.$"):
+        build(RangeAttribute, name="x", low=0.0, high=1e301, bins=2)

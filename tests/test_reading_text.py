@@ -172,3 +172,9 @@ def test_infinite_values_never_crash(values):
     except ValueError as error:
         outcome = str(error)
     assert outcome == len(values) or re.search("too close together|beyond 1e300", outcome)
+
+
+def test_a_name_of_a_column_has_300_characters_at_most():
+    assert load(b"n" * 300 + b",b\n1,2\n", "a.csv").table.shape == (1, 2)
+    with pytest.raises(UnreadableTable, match="name of column 2 has 301 characters and at most 300 are read"):
+        load(b"a," + b"n" * 301 + b"\n1,2\n", "a.csv")

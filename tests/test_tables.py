@@ -527,3 +527,10 @@ def test_expected_counts_refuse_bad_numbers(users):
 )
 def test_tables_of_counts_are_told_from_rows_of_people(table, found):
     assert tables.counts_column(pd.DataFrame(table)) == found
+
+
+def test_users_are_counted_exactly_up_to_2_53():
+    assert tables.checked_weights(pd.DataFrame({"a": range(2)}), np.array([2.0**53 - 1, 1.0])).sum() == 2**53
+    for counts in ([2.0**53, 1.0], [2.0**53] * 1030):
+        with pytest.raises(ValueError, match=r"more than 2\^53 users"):
+            tables.checked_weights(pd.DataFrame({"a": range(len(counts))}), np.array(counts))

@@ -138,7 +138,7 @@ def test_what_is_read_off_the_data_needs_data():
         NumericRecipe(column="x", method="range", low=0),
         DateRecipe(column="x"),
     ):
-        with pytest.raises(ValueError, match="x is to be read off the data and none is loaded"):
+        with pytest.raises(ValueError, match='"x" is to be read off the data and none is loaded'):
             build_domain(recipe)
 
 
@@ -488,3 +488,9 @@ def test_merges_of_one_name_are_one():
     merges = (Merge(name="warm", texts=("red",)), Merge(name="warm", texts=("orange",)))
     with pytest.raises(ValueError, match='merged into "warm" twice'):
         CategoricalRecipe(column="colour", merges=merges)
+
+
+def test_a_long_name_is_cut_in_the_sentence_about_it():
+    with pytest.raises(ValueError, match="read off the data and none is loaded") as refused:
+        build_domain(CategoricalRecipe(column="é" * 5000))
+    assert len(str(refused.value)) < 200

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -73,7 +73,16 @@ def build(model: type[BaseModel], **fields: object) -> BaseModel:
     try:
         return model(**fields)
     except ValidationError as error:
-        raise ValueError(" ".join(part["msg"].removeprefix("Value error, ") for part in error.errors())) from error
+        raise ValueError(" ".join(map(_in_words, error.errors(include_url=False)))) from error
+
+
+def _in_words(problem: dict[str, Any]) -> str:
+    """A problem of one field that pydantic found, as a sentence."""
+    if problem["type"] == "value_error":
+        return str(problem["ctx"]["error"])
+    field, value, bounds = ", ".join(map(str, problem["loc"])), problem["input"], problem.get("ctx", {})
+    allowed = [f"at {'most' if key == 'le' else 'least'} {bounds[key]:,.12g}" for key in ("le", "ge") if key in bounds]
+    return f"{field} cannot be {str(value)[:30]}: it must be {allowed[0] if allowed else 'of another kind'}."
 
 
 class BaseAttribute(BaseModel):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -58,7 +59,10 @@ class Domain(BaseModel):
             raise ValueError("a domain needs at least one attribute: choose a column or declare one.")
         names = [attribute.name for attribute in attributes]
         if len(set(names)) < len(names):
-            raise ValueError(f"attribute names must differ and these do not: {', '.join(names)}. Rename one.")
+            twice = [name for name, times in Counter(names).items() if times > 1]
+            raise ValueError(
+                f"attribute names must differ and these do not: {columns.quote_examples(twice)}. Rename one."
+            )
         if math.prod(attribute.size for attribute in attributes) > _LARGEST_INDEX:
             raise ValueError("the attributes together have more than 2^62 types: leave some out or use coarser bins.")
         return attributes

@@ -14,6 +14,8 @@ MAX_BYTES = 200 * 1024 * 1024
 MAX_UNPACKED = 2 * 1024**3
 """Most bytes a compressed file may unpack to."""
 MAX_COLUMNS = 500
+MAX_NAME = 300
+"""Characters of a column's name: sentences and pages show it."""
 MAX_CELLS = 100_000_000
 """Parquet files and query results are compressed or computed, so bytes do not bound the table they hold."""
 
@@ -94,12 +96,18 @@ def numbered(width: int) -> list[str]:
 
 
 def check_columns(names: list[str]) -> None:
-    """Refuse no columns, more than `MAX_COLUMNS`, or two of one name."""
+    """Refuse no columns, more than `MAX_COLUMNS`, names beyond `MAX_NAME`, or two of one name."""
     if not names:
         raise UnreadableTable("This table has no columns: choose one with at least one.")
     if len(names) > MAX_COLUMNS:
         raise UnreadableTable(
             f"This table has {len(names):,} columns and at most {MAX_COLUMNS} are read: keep only the ones you need."
+        )
+    long = [i for i, name in enumerate(names, 1) if len(name) > MAX_NAME]
+    if long:
+        raise UnreadableTable(
+            f"The name of column {long[0]} has {len(names[long[0] - 1]):,} characters and at most {MAX_NAME} are read: "
+            "shorten it, or say that the first line is not a header."
         )
     twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:

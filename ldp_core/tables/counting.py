@@ -127,7 +127,8 @@ def checked_weights(table: pd.DataFrame, weights: str | np.ndarray | None) -> np
             f"{bad.sum():,} of {bad.size:,} counts in {what} are not whole numbers from 0, such as {str(shown)[:30]!r} "
             f"in row {int(np.argmax(bad)) + 1:,}: choose the column that holds the counts, or mend them."
         )
-    if numbers.sum() > MOST_USERS:
+    # The sum of floats may be rounded down to the limit; that of whole numbers overflows far beyond it.
+    if numbers.sum() > MOST_USERS or numbers.astype(np.int64).sum() > MOST_USERS:
         raise ValueError(f"the counts in {what} add up to more than 2^53 users: check the column.")
     return numbers.astype(np.int64)
 

@@ -195,8 +195,8 @@ def _column(
     if table is None:
         if not recipe.declared:
             raise ValueError(
-                f"{recipe.column} is to be read off the data and none is loaded: load it, or declare the categories or "
-                "the ends of the range."
+                f"{columns.quote_examples([recipe.column])} is to be read off the data and none is loaded: load it, or "
+                "declare the categories or the ends of the range."
             )
         return None, None
     if recipe.column not in table.columns:

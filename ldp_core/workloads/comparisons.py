@@ -26,9 +26,14 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
+def cut(name: str) -> str:
+    """``name``, cut where it is too long for a sentence."""
+    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
+
+
 def shortened(name: str) -> str:
     """`quoted`, cut where a name is too long for a sentence."""
-    return quoted(name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…")
+    return quoted(cut(name))
 
 
 def nearest(text: str, names: Sequence[str], otherwise: str) -> str:

@@ -28,7 +28,7 @@ import numpy as np
 
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import MATRIX_ENTRIES
-from ldp_core.workloads.comparisons import SEARCHED, compare, equal_to, nearest, quoted
+from ldp_core.workloads.comparisons import SEARCHED, compare, cut, equal_to, nearest, shortened
 
 LONGEST = 10_000
 """Characters of a condition."""
@@ -175,7 +175,9 @@ class _Token:
 
     @property
     def shown(self) -> str:
-        return "the end" if self.kind == "end" else self.text if self.kind != "quoted" else quoted(self.text)
+        if self.kind == "quoted":
+            return shortened(self.text)
+        return cut(self.text) if self.text else "the end"
 
     @property
     def number(self) -> float | None:
@@ -247,7 +249,7 @@ class _Parser:
             known = (name for axis in self._axes for name in (axis.name, *axis.labels[:SEARCHED]))
             names = {name for name in known if name.startswith(both)}
             if names and token.kind == "word":
-                mended = f"put names with spaces in quotes, such as {quoted(min(names, key=len))}."
+                mended = f"put names with spaces in quotes, such as {shortened(min(names, key=len))}."
             elif token.is_(")"):
                 mended = "this parenthesis was never opened."
             else:
@@ -257,7 +259,7 @@ class _Parser:
 
     def _example(self) -> str:
         axis = self._axes[0]
-        return f"{quoted(axis.name)} = {quoted(axis.labels[0])}"
+        return f"{shortened(axis.name)} = {shortened(axis.labels[0])}"
 
     def _condition(self) -> Condition:
         terms = [self._term()]
@@ -314,7 +316,7 @@ class _Parser:
         if self._token.kind == "word" and not self._token.is_(*_WORDS):
             return f"expected =, !=, <, <=, >, >=, in or between after {first.shown}, found {self._token.shown}."
         axis = self._axes[self._places[first.text]]
-        return f"{first.shown} must be compared with a value, such as {quoted(axis.name)} = {quoted(axis.labels[0])}."
+        return f"{first.shown} must be compared with a value, such as {shortened(axis.name)} = {shortened(axis.labels[0])}."
 
     def _number_first(self) -> Condition:
         low, sign = self._take(), self._take().text
@@ -341,10 +343,10 @@ class _Parser:
                 break
             words.append(later.text)
             if " ".join(words) in self._places:
-                return f"put names with spaces in quotes: {quoted(' '.join(words))}."
+                return f"put names with spaces in quotes: {shortened(' '.join(words))}."
         for axis in self._axes:
             if axis.find(token.text) is not None:
-                return f"{token.shown} is a value; write {quoted(axis.name)} = {quoted(token.text)}."
+                return f"{token.shown} is a value; write {shortened(axis.name)} = {shortened(token.text)}."
         return f"there is no attribute {token.shown}; {nearest(token.text, list(self._places), 'the attributes are')}"
 
     def _value(self, what: str) -> _Token:

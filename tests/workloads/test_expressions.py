@@ -260,3 +260,11 @@ def test_values_in_round_brackets_mean_the_same(text):
     curly = re.sub(r"in \(([^)]*)\)", r"in {\1}", text)
     assert curly != text
     assert parse(text, attributes) == parse(curly, attributes)
+
+
+@pytest.mark.parametrize("text", ["x" * 5000, "'" + "x" * 5000 + "'", "age = 40 " + "x" * 5000, "age " + "x" * 5000])
+def test_what_is_long_is_cut_in_sentences(text):
+    with pytest.raises(PredicateError) as refused:
+        parse(text, PEOPLE)
+    assert "x" * 50 in str(refused.value)
+    assert len(str(refused.value)) < 250

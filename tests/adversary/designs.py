@@ -1,0 +1,142 @@
+"""Random valid designs, small enough that everything about them can be built; names are hostile where that is allowed."""
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+from hostile import text
+
+OLD = [
+    json.dumps(design["document"])
+    for version in (1, 2)
+    for design in json.loads(
+        (Path(__file__).parents[1] / "deploy" / f"designs_of_version_{version}.json").read_text("utf-8")
+    )
+]
+"""Documents of versions 1 and 2."""
+
+
+def name(rng: random.Random) -> str:
+    return (rng.choice(["age", "sex", "place", "height (cm)"]) if rng.random() < 0.5 else text(rng)) or "a"
+
+
+def distinct(rng: random.Random, draw: Any, low: int, high: int) -> list[str]:
+    found = dict.fromkeys(draw(rng) for _ in range(rng.randint(low, high)))
+    return list(found)
+
+
+def categories(rng: random.Random) -> list[str]:
+    found = [value for value in dict.fromkeys(text(rng).strip() for _ in range(rng.randint(1, 5))) if value]
+    return found or ["yes", "no"]
+
+
+def attribute(rng: random.Random, called: str) -> dict[str, Any]:
+    shared = {"name": called, "missing": rng.choice(["drop", "category", "refuse"])}
+    kind = rng.randrange(4)
+    if kind == 0:
+        ordered = rng.random() < 0.5
+        return {**shared, "kind": "categorical", "values": categories(rng), "ordered": ordered, "outside": "other"}
+    if kind == 1:
+        edges = sorted(
+            {rng.choice([rng.uniform(-5, 5), float(rng.randint(-50, 50))]) for _ in range(rng.randint(2, 5))}
+        )
+        return {**shared, "kind": "numeric", "edges": edges if len(edges) > 1 else [0.0, 1.0], "outside": "clamp"}
+    if kind == 2:
+        low, bins = float(rng.randint(-9, 9)), rng.randint(1, 5)
+        return {**shared, "kind": "range", "low": low, "high": low + bins * rng.choice([1, 2, 10]), "bins": bins}
+    unit = rng.choice(["day", "week", "month", "quarter", "year"])
+    ends = {
+        "day": ("2025-02-27", "2025-03-01"),
+        "week": ("2024-W52", "2025-W02"),
+        "month": ("2025-01", "2025-04"),
+        "quarter": ("2025-Q1", "2025-Q3"),
+        "year": ("2020", "2024"),
+    }[unit]
+    return {**shared, "kind": "date", "unit": unit, "first": ends[0], "last": ends[1]}
+
+
+def part(rng: random.Random, names: list[str]) -> dict[str, Any]:
+    chosen = rng.choice(names)
+    group = rng.sample(names, rng.randint(1, len(names)))
+    made: dict[str, Any] = rng.choice(
+        [
+            {"kind": "histogram", "attribute": chosen},
+            {"kind": "joint_histogram"},
+            {"kind": "prefix", "attribute": chosen, "by": [other for other in group if other != chosen]},
+            {"kind": "ranges", "attribute": chosen, "width": rng.choice([None, 1, 2, 99])},
+            {"kind": "marginals", "groups": [group]},
+            {"kind": "k_way_marginals", "k": rng.randint(1, 3)},
+            {"kind": "all_marginals"},
+            {"kind": "parity", "attributes": rng.choice([None, group]), "max_weight": rng.choice([None, 0, 2])},
+            {"kind": "predicates", "predicates": [{"expression": f'"{chosen}" = "yes"', "name": None}]},
+            {"kind": "types", "family": rng.choice(["histogram", "prefix", "all_range"]), "parameters": {}},
+            {"kind": "types", "family": "width_range", "parameters": {"width": rng.randint(1, 4)}},
+        ]
+    )
+    return {**made, "weight": rng.choice([1.0, 0.5, 1e-6, 1e6])}
+
+
+def recipe(rng: random.Random) -> dict[str, Any]:
+    column = {"column": name(rng), "missing": rng.choice(["drop", "category", "refuse"])}
+    return rng.choice(
+        [
+            {**column, "kind": "categorical", "categories": categories(rng), "merges": [{"name": "x", "texts": ["y"]}]},
+            {**column, "kind": "categorical", "categories": None, "rare_below": 3},
+            {**column, "kind": "numeric", "method": "own_edges", "edges": [0.0, 1.5, 3.0]},
+            {**column, "kind": "numeric", "method": "range", "low": 0.0, "high": 12.0, "bins": 4, "integer": True},
+            {**column, "kind": "numeric", "method": "equal_count", "bins": 7},
+            {**column, "kind": "date", "unit": "month", "first": "2025-01", "last": "2025-06"},
+        ]
+    )
+
+
+def data(rng: random.Random) -> dict[str, Any] | None:
+    recipes = [recipe(rng) for _ in range(rng.randint(1, 3))]
+    return rng.choice(
+        [
+            None,
+            {"source": "declared", "recipes": recipes},
+            {"source": "sample", "file": "ages.csv", "recipes": recipes},
+            {
+                "source": "upload",
+                "recipes": recipes,
+                "counts": rng.choice([None, "n"]),
+                "query": rng.choice([None, "x"]),
+            },
+        ]
+    )
+
+
+def document(rng: random.Random) -> dict[str, Any]:
+    """A document of the present version that is valid in all but perhaps how its parts fit one another."""
+    names = distinct(rng, name, 1, 3)
+    return {
+        "format": "ldp-design",
+        "version": 3,
+        "data": data(rng),
+        "domain": rng.choice([None, *[{"attributes": [attribute(rng, called) for called in names]}] * 5]),
+        "population": {
+            "users": rng.choice([None, 1, 3000, 10**9]),
+            "origin": rng.choice(["declared", "data"]),
+            "shape": rng.choice(["data", "uniform", "zipf", "bell"]),
+        },
+        "workload": rng.choice([None, *[{"parts": [part(rng, names) for _ in range(rng.randint(1, 3))]}] * 5]),
+        "epsilon": rng.choice(["1", "0.5", "1e-1", "20", "0.001", ".5", "2."]),
+        "reports_per_user": rng.choice([1, 2, 1000]),
+        "mechanism": {
+            "name": rng.choice(["optimized", "haar", text(rng)]),
+            "parameters": {"a": rng.choice([1, 0.5, "b"])},
+        },
+        "compared": ["randomized_response", text(rng)],
+        "target_alpha": rng.choice([0.01, 1.0, 1e-300]),
+        "simulation": {"seed": rng.choice([0, 2**63 - 1]), "trials": 20, "estimators": ["unbiased"]},
+        "optimizer": {
+            "seed": 0,
+            "max_rounds": None,
+            "rows": None,
+            "aim": rng.choice(["worst_case", "histogram"]),
+            "histogram": rng.choice([None, [1.0, 2.5, 0.0]]),
+            "time_limit": rng.choice([None, 1.0, 3600.0]),
+        },
+    }

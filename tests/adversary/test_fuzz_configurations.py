@@ -1,0 +1,40 @@
+"""Configuration files: valid designs with values, keys and texts changed."""
+
+import json
+
+import designs
+import hostile
+from fuzzing import fuzz, tried
+
+from ldp_core.deploy import load_configuration
+from ldp_core.tables import build_domain
+
+SMALL = 300
+"""Types up to which the questions of an accepted design are built."""
+
+
+@fuzz(4_000)
+def test_configurations(rng):
+    document = json.loads(rng.choice(designs.OLD)) if rng.random() < 0.1 else designs.document(rng)
+    content = hostile.written(rng, hostile.changed(rng, document, rng.choice([0, 0, 1, 1, 2, 3])))
+    if rng.random() < 0.3:
+        content = content.encode(rng.choice(["utf-8", "utf-8-sig", "utf-16", "latin-1"]), "replace")
+        content = hostile.damaged_bytes(rng, content, 3) if rng.random() < 0.3 else content
+    configuration = tried(load_configuration, content)
+    if configuration is None:
+        return False
+    again = load_configuration(configuration.to_json())
+    assert again == configuration
+    assert again.digest() == configuration.digest()
+    _build(configuration)
+    return True
+
+
+def _build(configuration):
+    """What pages do with a design: its domain from what it declares, and the questions about its domain."""
+    if configuration.data is not None and configuration.data.source == "declared":
+        domain = tried(build_domain, list(configuration.data.recipes))
+        assert domain is None or domain.size >= 1
+    if configuration.domain is not None and configuration.workload is not None and configuration.domain.size <= SMALL:
+        workload = tried(configuration.workload.build, configuration.domain)
+        assert workload is None or workload.n == configuration.domain.size
