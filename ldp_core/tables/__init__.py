@@ -16,10 +16,11 @@ from ldp_core.reading import (
     ReadOptions,
     UnreadableTable,
     database_tables,
+    limits,
     load,
     query,
     read,
-    sheets,
+    watched,
 )
 from ldp_core.tables.categories import categorical_attribute
 from ldp_core.tables.counting import LARGEST_TALLY, SparseTally, Tally, checked_weights, tally, tally_sparse
@@ -79,6 +80,7 @@ __all__ = [
     "edge_table",
     "expected_counts",
     "joint_facts",
+    "limits",
     "listed",
     "load",
     "numeric_attribute",
@@ -87,11 +89,11 @@ __all__ = [
     "read",
     "recipe_of_categories",
     "recipe_of_edges",
-    "sheets",
     "size_warnings",
     "suggest_recipe",
     "suggestions",
     "summarise",
     "tally",
     "tally_sparse",
+    "watched",
 ]
