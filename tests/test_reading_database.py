@@ -24,6 +24,7 @@ from ldp_core.reading import (
     UnreadableTable,
     database,
     database_tables,
+    duck,
     limits,
     local,
     query,
@@ -420,3 +421,78 @@ def test_any_local_csv_counts_like_a_dictionary(tmp_path_factory, rows):
         (word, None if pd.isna(n) else n): int(k) for (word, n), k in zip(table.to_numpy().tolist(), users, strict=True)
     }
     assert found == expected
+
+
+ENDLESS_SCAN = "WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r) SELECT count(*) FROM r"
+
+
+def test_looking_at_a_local_file_is_cancelled_and_ends_in_time(tmp_path, monkeypatch):
+    asked, shares = [], []
+
+    def at_the_third() -> bool:
+        asked.append(None)
+        return len(asked) > 2
+
+    with duckdb.connect() as connection:
+        with (
+            watched(at_the_third, shares.append),
+            pytest.raises(Stopped, match="cancelled"),
+            local._followed(connection),
+        ):
+            connection.execute(ENDLESS_SCAN)
+        assert shares
+        assert all(0 <= share <= 1 for share in shares)
+        monkeypatch.setattr(limits, "LOCAL", replace(limits.LOCAL, seconds=0.2))
+        with (
+            watched(lambda: False),
+            pytest.raises(UnreadableTable, match=r"longer than 0.2 seconds and was stopped: choose fewer columns"),
+            local._followed(connection),
+        ):
+            connection.execute(ENDLESS_SCAN)
+
+
+def test_batches_of_a_local_file_end_with_the_first_after_cancelling(tmp_path):
+    pd.DataFrame({"x": range(10_000)}).to_csv(tmp_path / "x.csv", index=False)
+    cancelled = []
+    with watched(lambda: bool(cancelled)):
+        table = LocalTable(str(tmp_path / "x.csv"))
+        batches = table.batches(["x"], rows=2048)
+        assert len(next(batches)) > 0
+        cancelled.append(True)
+        with pytest.raises(Stopped):
+            next(batches)
+        with pytest.raises(Stopped):
+            table.counts(["x"])
+    assert len(table.counts(["x"])[1]) == 10_000
+
+
+def test_counting_spills_nothing_to_disk(tmp_path, monkeypatch):
+    """With less memory than the distinct rows take, DuckDB would write them to temporary files if it could."""
+    monkeypatch.setitem(duck.SETTINGS, "memory_limit", "20MiB")
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame({"x": [f"a text of some length {i}" for i in range(300_000)]}).to_parquet(tmp_path / "x.parquet")
+    table, opened = LocalTable(str(tmp_path / "x.parquet")), set()
+
+    def look() -> bool:
+        for entry in Path("/proc/self/fd").glob("*"):
+            with suppress(OSError):
+                opened.add(os.readlink(entry))
+        return False
+
+    before = everything(tmp_path)
+    with watched(look), pytest.raises(local.TooManyRows, match="takes more memory than is allowed"):
+        table.counts(["x"])
+    assert {place for place in opened if place.startswith(str(tmp_path))} <= {str(tmp_path / "x.parquet")}
+    assert everything(tmp_path) == before
+    with duckdb.connect(config=duck.SETTINGS) as connection:
+        shown = "SELECT current_setting('temp_directory'), current_setting('max_temp_directory_size')"
+        assert connection.execute(shown).fetchone() == ("", "0 bytes")
+
+
+def test_pages_say_the_limits_there_are(monkeypatch):
+    assert limits.query_in_words().startswith("A query takes at most a minute and 2 GB of memory, returns at most 1 GB")
+    assert "at most 10 minutes and 1 GB" in limits.local_in_words()
+    assert "200 MB, 500 columns and 100 million cells (2 million in Excel)" in limits.upload_in_words()
+    monkeypatch.setattr(limits, "QUERY", replace(limits.QUERY, seconds=30))
+    assert "at most 30 seconds" in limits.query_in_words()

@@ -33,7 +33,7 @@ from ldp_core.reading.common import (
 from ldp_core.reading.database import checked_path
 from ldp_core.reading.duck import BATCH, ERRORS, LOCKS, SETTINGS
 from ldp_core.reading.text import comma_columns, comma_notes, decode, has_header, sniff, with_points, without_hint
-from ldp_core.reading.watch import watch
+from ldp_core.reading.watch import Watch, watch
 
 MAX_DISTINCT = 5_000_000
 """Most distinct rows `counts` returns."""
@@ -110,7 +110,9 @@ class LocalTable:
     def batches(self, columns: list[str], rows: int = _BATCH) -> Iterator[pd.DataFrame]:
         """All rows of some columns, a few at a time."""
         with self._query(f"SELECT {self._select(columns)} FROM {self._source}") as result:
+            guard = watch()
             for batch in result.to_arrow_reader(rows):
+                _check(guard)
                 yield self._frame(pa.Table.from_batches([batch]), columns)
 
     def _frame(self, table: pa.Table, columns: list[str]) -> pd.DataFrame:
@@ -143,31 +145,38 @@ class LocalTable:
 @contextmanager
 def _followed(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
     """Whoever watches hears how far the connection is; it is interrupted when they cancel, or past its time."""
-    guard, ended, late = watch(), threading.Event(), threading.Event()
+    guard, ended = watch(), threading.Event()
 
     def follow() -> None:
         while not ended.wait(_POLL):
-            if time.monotonic() - guard.begun > limits.LOCAL.seconds:
-                late.set()
-            if late.is_set() or guard.cancelled():
+            if guard.cancelled() or _late(guard):
                 connection.interrupt()  # again and again: one that comes before the query starts is lost
             else:
                 guard.progress(max(0.0, connection.query_progress()) / 100)
 
     thread = threading.Thread(target=follow, daemon=True)
-    guard.check()
+    _check(guard)
     thread.start()
     try:
         yield
     except ERRORS:
-        guard.check()
-        if late.is_set():
-            mend = "choose fewer columns, or save the file as Parquet, which is read faster."
-            raise UnreadableTable(limits.too_long(limits.LOCAL.seconds, mend)) from None
+        _check(guard)
         raise
     finally:
         ended.set()
         thread.join()  # before the connection closes
+
+
+def _late(guard: Watch) -> bool:
+    return time.monotonic() - guard.begun > limits.LOCAL.seconds
+
+
+def _check(guard: Watch) -> None:
+    """Stopped when it is cancelled, UnreadableTable past its time."""
+    guard.check()
+    if _late(guard):
+        mend = "choose fewer columns, or save the file as Parquet, which is read faster."
+        raise UnreadableTable(limits.too_long(limits.LOCAL.seconds, mend))
 
 
 def _fetch(result: duckdb.DuckDBPyRelation, most: int) -> pa.Table:
