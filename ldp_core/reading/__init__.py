@@ -29,7 +29,7 @@ from ldp_core.reading.common import (
 )
 from ldp_core.reading.database import database_tables, query
 from ldp_core.reading.limits import MAX_BYTES, MAX_COLUMNS
-from ldp_core.reading.local import LocalTable
+from ldp_core.reading.local import LocalTable, TooManyRows
 from ldp_core.reading.text import read_text
 from ldp_core.reading.watch import Stopped, watched
 
@@ -43,6 +43,7 @@ __all__ = [
     "LocalTable",
     "ReadOptions",
     "Stopped",
+    "TooManyRows",
     "UnreadableTable",
     "database_tables",
     "limits",

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 import streamlit as st
 
-from ldp_core.tables import limits
+from ldp_core.tables import LocalTable, limits
 from pages.ui.data import ahead
 from pages.ui.data import choice as data_choice
 from pages.ui.jobs import WORKERS, jobs
@@ -168,6 +168,13 @@ def test_paths_that_lead_nowhere(app, path):
     if app.has("button", "local-open"):
         app.press("local-open").finish()
     assert "There is no file" in app.errors[0]
+
+
+def test_a_large_file_that_begins_with_numbers_of_people_opens_at_what_can_be_counted(app, tmp_path, monkeypatch):
+    monkeypatch.setattr(LocalTable.counts, "__defaults__", (100,))
+    PEOPLE.assign(age=range(ROWS)).to_csv(tmp_path / "people.csv", index=False)
+    local(app, tmp_path / "people.csv").press("local-open").finish()
+    assert app.session.design().domain.attributes[0].name == "sex"
 
 
 @pytest.fixture

@@ -34,7 +34,10 @@ def adopt(state: Session, found: Source, reading: ReadOptions) -> None:
         state.set_data(choice.model_copy(update={**kept, "counts": counts}), found)
     else:
         counts = tables.counts_column(found.table) if isinstance(found.table, pd.DataFrame) else None
-        recipe = _suggested(state, found, next(name for name in found.columns if name != counts))
+        first = next(name for name in found.columns if name != counts)
+        if isinstance(found.table, tables.LocalTable):
+            first = state.cached(("first to count", found.id), lambda: _first_to_count(state, found))
+        recipe = _suggested(state, found, first)
         state.set_data(UploadedData(recipes=(recipe,), counts=counts, reading=reading, query=found.query), found)
         if counts is not None:
             state.notices.append(
@@ -173,6 +176,17 @@ def load_sample(state: Session, file: str) -> None:
     entry = next(sample for sample in sources.catalogue() if sample["file"] == file)
     state.view.pop("source", None)
     state.set_data(SampleData(file=file, recipes=entry["recipes"]), sources.sample(file))
+
+
+def _first_to_count(state: Session, found: Source) -> str:
+    """The first column of a large file with few enough different values: people's numbers often come first."""
+    for name in found.columns[:-1]:
+        try:
+            values(state, found, name, None)
+            return name
+        except tables.TooManyRows:
+            continue
+    return found.columns[-1]
 
 
 def _suggested(state: Session, found: Source, column: str, choice: DataChoice | None = None) -> AttributeRecipe:
