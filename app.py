@@ -4,6 +4,7 @@ import streamlit as st
 from threadpoolctl import threadpool_limits
 
 from pages.ui import exchange, frame, sidebar
+from pages.ui.data import ahead
 from pages.ui.state import session
 
 
@@ -32,6 +33,7 @@ page = st.navigation(
 frame.came_through_app()
 if exchange.LINK in st.query_params:
     exchange.open_link(session(), st.query_params.pop(exchange.LINK))
+ahead.settle(session())
 frame.style()
 sidebar.draw(session())  # before the page: a page that lacks something stops the script
 page.run()

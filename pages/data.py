@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.ui import frame
 from pages.ui.controls import control, pick, whole_number
-from pages.ui.data import attribute_controls, picture, source_controls
+from pages.ui.data import ahead, attribute_controls, picture, source_controls
 from pages.ui.data import choice as data_choice
 from pages.ui.source import may_read_local_files
 from pages.ui.text import plain
@@ -151,6 +151,7 @@ with left:
         {"sample": source_controls.samples, "upload": source_controls.upload, "local": source_controls.local}[source](
             state
         )
+        ahead.progress(state)
         choice, found = state.choice, state.source_shown
         if choice is not None and found is not None and found.kind in (source, "query" if source == "local" else ""):
             table_controls()

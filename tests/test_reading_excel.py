@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+from dataclasses import replace
 from datetime import date, datetime
 
 import openpyxl
@@ -10,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ldp_core import tables
-from ldp_core.reading import ReadOptions, UnreadableTable, excel, load, sheets
+from ldp_core.reading import ReadOptions, UnreadableTable, excel, limits, load
+from ldp_core.reading.child import rows_of
 
 
 def workbook(*rows, title="people", more=()):
@@ -38,6 +40,13 @@ def rewritten(content, change):
     return buffer.getvalue()
 
 
+def read_here(content):
+    """The rows as the reader writes them, without its process: hundreds of those would take minutes."""
+    output = io.BytesIO()
+    excel.work(content, {}, limits.EXCEL, output)
+    return rows_of(output.getvalue())
+
+
 def test_cells_keep_their_types():
     content = workbook(
         ["age", "day", "word", "flag"], [31, date(2026, 1, 2), "😂", True], [2.5, datetime(2026, 1, 3), None]
@@ -53,7 +62,7 @@ def test_cells_keep_their_types():
 
 def test_sheets_can_be_chosen():
     content = workbook(["a"], [1], more=["other"])
-    assert sheets(content) == ("people", "other")
+    assert load(content, "x.xlsx").sheets == ("people", "other")
     assert load(content, "x.xlsx").notes == ('The first of 2 sheets, "people", was read.',)
     assert load(content, "x.xlsx", ReadOptions(sheet="other", header=False)).table["column_1"].tolist() == ["z"]
     with pytest.raises(UnreadableTable, match='no sheet "none": choose one of "people", "other"'):
@@ -77,7 +86,7 @@ def test_blank_rows_are_said():
 def test_tables_survive(rows):
     # A text that starts with = would be stored as a formula.
     rows = [[cell.lstrip("=") or "x" if isinstance(cell, str) else cell for cell in row] for row in rows]
-    assert load(workbook(["u", "v"], *rows), "x.xlsx").table.to_numpy().tolist() == rows
+    assert read_here(workbook(["u", "v"], *rows)) == rows
 
 
 def formulas(value):
@@ -124,21 +133,63 @@ def test_broken_workbooks_get_one_sentence(content, sentence):
 
 
 def test_zip_bombs_are_refused_before_they_unpack(monkeypatch):
-    monkeypatch.setattr(excel, "MAX_UNPACKED", 2**20)
+    monkeypatch.setattr(limits, "EXCEL", replace(limits.EXCEL, unpacked=2**20))
     bomb = rewritten(GOOD, lambda name, data: data + b" " * 2**20 if name.endswith("sheet1.xml") else data)
     assert len(bomb) < 20_000
     with pytest.raises(UnreadableTable, match="unpacks to 1 MB in"):
         load(bomb, "x.xlsx")
-    monkeypatch.setattr(excel, "MAX_CELLS", 3)
+    monkeypatch.setattr(limits, "EXCEL", replace(limits.EXCEL, cells=3))
     with pytest.raises(UnreadableTable, match="more than 3 cells"):
         load(GOOD, "x.xlsx")
+
+
+def sheet_with(old, new):
+    def change(name, data):
+        assert not name.endswith("sheet1.xml") or old in data
+        return data.replace(old, new, 1) if name.endswith("sheet1.xml") else data
+
+    return rewritten(workbook(["a", "b"], [1, 2], [3, 4]), change)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        (b'r="3"', b'r="99999999999"', "beyond row 1,048,576"),
+        (b'r="3"', b'r="1048577"', "beyond row 1,048,576"),
+        (b'r="B2"', b'r="ZZZ2"', "beyond row 1,048,576 or column 16,384"),
+        (b'r="B2"', b'r="XFD2"', "16384 columns|16,384 columns"),
+    ],
+)
+def test_rows_and_columns_are_numbered_as_in_excel(old, new, sentence):
+    content = sheet_with(old, new)
+    assert len(content) < 6000
+    with pytest.raises(UnreadableTable, match=sentence):
+        load(content, "x.xlsx")
+
+
+def test_the_last_row_of_excel_is_read():
+    assert load(sheet_with(b'r="3"', b'r="1048576"'), "x.xlsx").notes == ("1,048,573 blank rows were left out.",)
+
+
+def test_a_workbook_that_takes_too_long_is_left(monkeypatch):
+    """Five million blank cells in one row: nothing of it is counted before its end."""
+    endless = sheet_with(b"</row>", b"<c/>" * 5_000_000 + b"</row>")
+    monkeypatch.setattr(limits, "EXCEL", replace(limits.EXCEL, seconds=0.5))
+    with pytest.raises(UnreadableTable, match=r"took longer than 0.5 seconds and was stopped: save the table as CSV"):
+        load(endless, "x.xlsx")
+
+
+def test_a_workbook_that_takes_too_much_memory_is_left(monkeypatch):
+    monkeypatch.setattr(limits, "EXCEL", replace(limits.EXCEL, memory=2**28))
+    with pytest.raises(UnreadableTable, match=r"more memory than is allowed \(256 MB\)"):
+        load(sheet_with(b"</row>", b"<c/>" * 1_000_000 + b"</row>"), "x.xlsx")
 
 
 @given(st.binary(min_size=1, max_size=60), st.integers(0, len(GOOD)))
 @settings(max_examples=60, deadline=None)
 def test_damage_anywhere_never_crashes(noise, at):
     try:
-        outcome = load(GOOD[:at] + noise + GOOD[at + len(noise) :], "x.xlsx")
+        outcome = read_here(GOOD[:at] + noise + GOOD[at + len(noise) :])
     except UnreadableTable as error:
         outcome = str(error)
-    assert outcome.endswith(".") if isinstance(outcome, str) else len(outcome.table) > 0
+    assert outcome.endswith(".") if isinstance(outcome, str) else len(outcome) > 0

@@ -2,6 +2,7 @@
 
 import io
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,8 +11,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from ldp_core import reading, tables
-from ldp_core.reading import ReadOptions, UnreadableTable, load
+from ldp_core import tables
+from ldp_core.reading import ReadOptions, UnreadableTable, excel, limits, load, parquet
 
 words = st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), min_size=1, max_size=30)
 
@@ -130,15 +131,25 @@ def test_any_text_survives(rows, delimiter, encoding):
     assert loaded.table.to_numpy().tolist() == rows
 
 
+def read_here(content, name):
+    """Whether there are rows; Excel and Parquet without their process: hundreds of those would take minutes."""
+    for ending, (task, allowed) in {"xlsx": (excel, limits.EXCEL), "parquet": (parquet, limits.PARQUET)}.items():
+        if name.endswith(ending):
+            output = io.BytesIO()
+            task.work(content, {}, allowed, output)
+            return output.tell() > 0
+    return len(load(content, name).table) > 0
+
+
 @given(st.binary(max_size=300), st.sampled_from(["x.csv", "x.tsv", "x.data", "x.parquet", "x.xlsx"]))
 @settings(max_examples=200)
 def test_any_bytes_give_a_table_or_a_sentence(content, name):
     for start in (b"", b"PAR1", b"PK\x03\x04", b"\xff\xfe", b"a;b\n", b'"'):
         try:
-            outcome = load(start + content, name)
+            outcome = read_here(start + content, name)
         except UnreadableTable as error:
             outcome = str(error)
-        assert re.fullmatch(r"[A-Z][^\n]*\.", outcome) if isinstance(outcome, str) else len(outcome.table) > 0
+        assert re.fullmatch(r"[A-Z][^\n]*\.", outcome) if isinstance(outcome, str) else outcome
 
 
 def test_a_text_repeated_in_every_row_does_not_fill_the_memory(monkeypatch):
@@ -146,7 +157,7 @@ def test_a_text_repeated_in_every_row_does_not_fill_the_memory(monkeypatch):
     pd.DataFrame({"x": ["long " * 20_000] * 2000, "n": range(2000)}).to_parquet(buffer)
     assert len(buffer.getvalue()) < 10**6
     assert load(buffer.getvalue(), "x.parquet").table["x"].str.len().unique().tolist() == [100_000]
-    monkeypatch.setattr(reading.common, "MAX_UNPACKED", 100 * 2**20)
+    monkeypatch.setattr(limits, "PARQUET", replace(limits.PARQUET, unpacked=100 * 2**20))
     with pytest.raises(UnreadableTable, match="unpacks to 191 MB and at most 100 MB"):
         load(buffer.getvalue(), "x.parquet")
 
@@ -178,3 +189,23 @@ def test_a_name_of_a_column_has_300_characters_at_most():
     assert load(b"n" * 300 + b",b\n1,2\n", "a.csv").table.shape == (1, 2)
     with pytest.raises(UnreadableTable, match="name of column 2 has 301 characters and at most 300 are read"):
         load(b"a," + b"n" * 301 + b"\n1,2\n", "a.csv")
+
+
+def test_large_text_files_are_read_elsewhere_and_alike(monkeypatch):
+    content = "Größe;n\n1,75;007\n;x\n".encode("cp1252")
+    expected = load(content, "x.csv")
+    monkeypatch.setattr(limits, "IN_PROCESS", 8)
+    found = load(content, "x.csv")
+    pd.testing.assert_frame_equal(found.table, expected.table)
+    assert (found.options, found.notes) == (expected.options, expected.notes)
+    with pytest.raises(UnreadableTable, match="Line 2 splits into 3"):
+        load(b"a,b\n1,2,3\n", "x.csv")
+    monkeypatch.setattr(limits, "TEXT", replace(limits.TEXT, seconds=0))
+    with pytest.raises(UnreadableTable, match="took longer than 0 seconds and was stopped"):
+        load(content, "x.csv")
+
+
+def test_text_holds_no_more_cells_than_are_allowed(monkeypatch):
+    monkeypatch.setattr(limits, "TEXT", replace(limits.TEXT, cells=3))
+    with pytest.raises(UnreadableTable, match="2 rows and 2 columns, more than 3 cells"):
+        load(b"a,b\n1,2\n3,4\n", "x.csv")

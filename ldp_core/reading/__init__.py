@@ -3,6 +3,10 @@
 * `load`: an uploaded file (its bytes, at most `MAX_BYTES`); `read`: the same for UTF-8 text and Parquet only.
 * `query`: one SELECT over a local SQLite or DuckDB file, which can read that file and nothing else.
 * `LocalTable`: a CSV or Parquet file of any size by its path, counted by DuckDB in flat memory.
+* `watched`: what is read inside it can be cancelled.
+
+What each may take stands in `limits`. Excel, Parquet, large text files and queries are read by a process of their own that
+is ended when it passes a limit.
 """
 
 from __future__ import annotations
@@ -11,13 +15,11 @@ from pathlib import PurePath
 
 import pandas as pd
 
-from ldp_core.reading import common
+from ldp_core.reading import limits
+from ldp_core.reading.child import rows_of, run, table_of
 from ldp_core.reading.common import (
     ENCODINGS,
     EXCEL_ENDINGS,
-    MAX_BYTES,
-    MAX_CELLS,
-    MAX_COLUMNS,
     PARQUET_ENDINGS,
     TEXT_ENDINGS,
     Loaded,
@@ -26,27 +28,29 @@ from ldp_core.reading.common import (
     check_rows,
 )
 from ldp_core.reading.database import database_tables, query
-from ldp_core.reading.excel import read_excel, sheets
-from ldp_core.reading.local import LocalTable
-from ldp_core.reading.parquet import read_parquet
+from ldp_core.reading.limits import MAX_BYTES, MAX_COLUMNS
+from ldp_core.reading.local import LocalTable, TooManyRows
 from ldp_core.reading.text import read_text
+from ldp_core.reading.watch import Stopped, watched
 
 __all__ = [
     "ENCODINGS",
     "MAX_BYTES",
-    "MAX_CELLS",
     "MAX_COLUMNS",
     "PARQUET_ENDINGS",
     "TEXT_ENDINGS",
     "Loaded",
     "LocalTable",
     "ReadOptions",
+    "Stopped",
+    "TooManyRows",
     "UnreadableTable",
     "database_tables",
+    "limits",
     "load",
     "query",
     "read",
-    "sheets",
+    "watched",
 ]
 
 _MAGIC = {
@@ -81,11 +85,34 @@ def load(content: bytes, filename: str, options: ReadOptions | None = None) -> L
     ending = PurePath(filename).suffix.lower()
     _check_ending(ending, TEXT_ENDINGS | PARQUET_ENDINGS | EXCEL_ENDINGS, ", Parquet (.parquet) or Excel (.xlsx) file")
     _check_content(content, ending)
-    if ending in EXCEL_ENDINGS:
-        return read_excel(content, options)
-    loaded = read_parquet(content, options) if ending in PARQUET_ENDINGS else read_text(content, options)
+    read_it = _excel if ending in EXCEL_ENDINGS else _parquet if ending in PARQUET_ENDINGS else _text
+    loaded = read_it(content, options)
     check_rows(len(loaded.table))
     return loaded
+
+
+_MEND = "keep only the columns or rows you need."
+
+
+def _text(content: bytes, options: ReadOptions) -> Loaded:
+    if len(content) <= limits.IN_PROCESS:
+        table, used, notes = read_text(content, options, limits.TEXT)
+    else:
+        written, found = run("text", options.model_dump(), limits.TEXT, content, _MEND)
+        table, used, notes = table_of(written), ReadOptions(**found["options"]), found["notes"]
+    return Loaded(table.to_pandas(), used, tuple(notes))
+
+
+def _parquet(content: bytes, options: ReadOptions) -> Loaded:
+    written, _ = run("parquet", options.model_dump(), limits.PARQUET, content, _MEND)
+    return Loaded(table_of(written).to_pandas(ignore_metadata=True), options)
+
+
+def _excel(content: bytes, options: ReadOptions) -> Loaded:
+    written, found = run("excel", options.model_dump(), limits.EXCEL, content, "save the table as CSV or Parquet.")
+    table = pd.DataFrame(rows_of(written), columns=found["names"], dtype=object)
+    used = options.model_copy(update={"header": found["header"], "sheet": found["sheet"]})
+    return Loaded(table, used, tuple(found["notes"]), tuple(found["sheets"]))
 
 
 def read(content: bytes, filename: str, header: bool = True) -> pd.DataFrame:
@@ -105,9 +132,9 @@ def _check_content(content: bytes, ending: str) -> None:
     """Refuse what is empty, too large, or plainly something other than its ending says."""
     if not content:
         raise UnreadableTable("This file is empty: choose one with a header line and at least one row.")
-    if len(content) > common.MAX_BYTES:
+    if len(content) > limits.MAX_BYTES:
         raise UnreadableTable(
-            f"This file has {len(content) / 2**20:,.0f} MB and at most {common.MAX_BYTES / 2**20:,.0f} MB are read: "
+            f"This file has {len(content) / 2**20:,.0f} MB and at most {limits.MAX_BYTES / 2**20:,.0f} MB are read: "
             "keep only the columns you need, or save it as Parquet."
         )
     for magic, kind in _MAGIC.items():

@@ -1,23 +1,22 @@
-"""What all readers share: limits, options, the one kind of refusal, and checks of a table's shape."""
+"""What all readers share: options, the one kind of refusal, and checks of a table's shape.
+
+Imported by the process that reads as well, so only light packages are imported here.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, Strict, field_validator
 
-MAX_BYTES = 200 * 1024 * 1024
-"""Largest upload: it sits in memory, several times over while it is read."""
-MAX_UNPACKED = 2 * 1024**3
-"""Most bytes a compressed file may unpack to."""
-MAX_COLUMNS = 500
-MAX_NAME = 300
-"""Characters of a column's name: sentences and pages show it."""
-MAX_CELLS = 100_000_000
-"""Parquet files and query results are compressed or computed, so bytes do not bound the table they hold."""
+from ldp_core.reading.limits import MAX_COLUMNS, MAX_NAME
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 TEXT_ENDINGS = {".csv", ".tsv", ".tab", ".txt", ".data", ".dat"}
 PARQUET_ENDINGS = {".parquet", ".pq"}
@@ -72,11 +71,13 @@ class Loaded:
         table: unique text column names, at least one row.
         options: the options used, with what was found out filled in.
         notes: sentences about everything that was guessed, rewritten or left out.
+        sheets: of an Excel workbook, the names of those that hold cells, in their order.
     """
 
     table: pd.DataFrame
     options: ReadOptions
     notes: tuple[str, ...] = ()
+    sheets: tuple[str, ...] = ()
 
 
 def column_names(found: list[str], given: tuple[str, ...]) -> list[str]:
@@ -117,11 +118,11 @@ def check_columns(names: list[str]) -> None:
         )
 
 
-def check_cells(rows: int, width: int) -> None:
-    """Refuse more than `MAX_CELLS` cells."""
-    if rows * width > MAX_CELLS:
+def check_cells(rows: int, width: int, most: int) -> None:
+    """Refuse more than ``most`` cells."""
+    if rows * width > most:
         raise UnreadableTable(
-            f"This table has {rows:,} rows and {width} columns, more than {MAX_CELLS:,} cells in all: "
+            f"This table has {rows:,} rows and {width} columns, more than {most:,} cells in all: "
             "keep only the columns or rows you need."
         )
 
@@ -138,3 +139,16 @@ def first_line(error: Exception) -> str:
     """The start of another program's message, as part of a sentence."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return lines[0][:160].rstrip(".:")
+
+
+@contextmanager
+def in_words(*kinds: type[Exception]) -> Iterator[None]:
+    """Errors of a database as one sentence."""
+    try:
+        yield
+    except kinds as error:
+        if "not authorized" in str(error) or "prohibited" in str(error):
+            raise UnreadableTable(
+                "A query here is one SELECT over this file: it can read, and change nothing."
+            ) from error
+        raise UnreadableTable(f"The database refuses this query: {first_line(error)}.") from error

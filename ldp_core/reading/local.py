@@ -1,9 +1,14 @@
-"""CSV and Parquet files of any size by their path, read by DuckDB in flat memory: chosen columns, counted."""
+"""CSV and Parquet files of any size by their path, read by DuckDB in flat memory: chosen columns, counted.
+
+A look at a large file takes minutes: inside `watched` it tells how far it is and can be cancelled.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,26 +19,35 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 
+from ldp_core.reading import limits
 from ldp_core.reading.common import (
     PARQUET_ENDINGS,
     TEXT_ENDINGS,
     ReadOptions,
     UnreadableTable,
+    check_cells,
     column_names,
     first_line,
     numbered,
 )
-from ldp_core.reading.database import DUCKDB_ERRORS, LIMITS, LOCKS, TooManyRows, checked_path, fetch
+from ldp_core.reading.database import checked_path
+from ldp_core.reading.duck import BATCH, ERRORS, LOCKS, SETTINGS
 from ldp_core.reading.text import comma_columns, comma_notes, decode, has_header, sniff, with_points, without_hint
+from ldp_core.reading.watch import Watch, watch
 
 MAX_DISTINCT = 5_000_000
 """Most distinct rows `counts` returns."""
 KEPT_COUNTS, KEPT_DISTINCT = 16, 100_000
 """Counts are kept for the column sets asked about last, where they are small: other bins then need no other look at the file."""
+_POLL = 0.1  # seconds between looks at who watches
 _SAMPLE = 65536
 _BATCH = 2**18
 # DuckDB reads these itself; other encodings would need an extension.
 _DUCKDB_ENCODINGS = ("utf-8", "latin-1")
+
+
+class TooManyRows(UnreadableTable):
+    """A result larger than was asked for."""
 
 
 class LocalTable:
@@ -83,7 +97,7 @@ class LocalTable:
             return known[0].copy(), known[1].copy()
         chosen = self._select(columns)
         with self._query(f"SELECT {chosen}, count(*) AS n FROM {self._source} GROUP BY ALL") as result:
-            found = fetch(result, most)
+            found = _fetch(result, most)
         if found.num_rows == 0:
             raise UnreadableTable("This file has column names but no rows: choose one with rows.")
         users = found.column("n").to_numpy().astype(np.int64)
@@ -96,7 +110,9 @@ class LocalTable:
     def batches(self, columns: list[str], rows: int = _BATCH) -> Iterator[pd.DataFrame]:
         """All rows of some columns, a few at a time."""
         with self._query(f"SELECT {self._select(columns)} FROM {self._source}") as result:
+            guard = watch()
             for batch in result.to_arrow_reader(rows):
+                _check(guard)
                 yield self._frame(pa.Table.from_batches([batch]), columns)
 
     def _frame(self, table: pa.Table, columns: list[str]) -> pd.DataFrame:
@@ -112,15 +128,68 @@ class LocalTable:
     @contextmanager
     def _query(self, sql: str) -> Iterator[duckdb.DuckDBPyRelation]:
         try:
-            with duckdb.connect(config=LIMITS) as connection:
+            with duckdb.connect(config=SETTINGS) as connection:
                 connection.execute(f"SET allowed_paths = [{_quoted(self.path)}]")
+                connection.execute("SET enable_progress_bar = true")
+                connection.execute("SET enable_progress_bar_print = false")
                 for name, value in LOCKS.items():
                     connection.execute(f"SET {name} = {value}")
-                yield connection.sql(sql)
-        except DUCKDB_ERRORS as error:
+                with _followed(connection):
+                    yield connection.sql(sql)
+        except ERRORS as error:
             if "Out of Memory" in str(error):
                 raise TooManyRows("Counting these columns takes more memory than is allowed: choose fewer.") from error
             raise UnreadableTable(f"This file cannot be read to its end: {first_line(error)}.") from error
+
+
+@contextmanager
+def _followed(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Whoever watches hears how far the connection is; it is interrupted when they cancel, or past its time."""
+    guard, ended = watch(), threading.Event()
+
+    def follow() -> None:
+        while not ended.wait(_POLL):
+            if guard.cancelled() or _late(guard):
+                connection.interrupt()  # again and again: one that comes before the query starts is lost
+            else:
+                guard.progress(max(0.0, connection.query_progress()) / 100)
+
+    thread = threading.Thread(target=follow, daemon=True)
+    _check(guard)
+    thread.start()
+    try:
+        yield
+    except ERRORS:
+        _check(guard)
+        raise
+    finally:
+        ended.set()
+        thread.join()  # before the connection closes
+
+
+def _late(guard: Watch) -> bool:
+    return time.monotonic() - guard.begun > limits.LOCAL.seconds
+
+
+def _check(guard: Watch) -> None:
+    """Stopped when it is cancelled, UnreadableTable past its time."""
+    guard.check()
+    if _late(guard):
+        mend = "choose fewer columns, or save the file as Parquet, which is read faster."
+        raise UnreadableTable(limits.too_long(limits.LOCAL.seconds, mend))
+
+
+def _fetch(result: duckdb.DuckDBPyRelation, most: int) -> pa.Table:
+    """The result of a query by batches, refused when it passes `most` rows or the limits."""
+    reader = result.to_arrow_reader(BATCH)
+    batches, rows, size = [], 0, 0
+    for batch in reader:
+        batches.append(batch)
+        rows, size = rows + batch.num_rows, size + batch.nbytes
+        check_cells(rows, batch.num_columns, limits.LOCAL.cells)
+        if size > limits.LOCAL.unpacked or rows > most:
+            raise TooManyRows("These columns have more distinct rows than fit in memory: choose fewer.")
+    return pa.Table.from_batches(batches, reader.schema)
 
 
 def _parquet_columns(path: Path) -> list[str]:

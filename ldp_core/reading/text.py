@@ -9,12 +9,21 @@ import csv
 import io
 import math
 import re
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from ldp_core.reading.common import Loaded, ReadOptions, UnreadableTable, check_columns, column_names, numbered
+from ldp_core.reading.common import (
+    ReadOptions,
+    UnreadableTable,
+    check_cells,
+    check_columns,
+    column_names,
+    numbered,
+)
+from ldp_core.reading.limits import Limits
 
 _DELIMITERS = ",;\t|"
 _SAMPLE = 65536
@@ -29,8 +38,16 @@ _DECIMAL_COMMA = r"^\s*[+-]?(\d{1,3}(\.\d{3})+|\d*)(,\d+)?([eE][+-]?\d+)?\s*$"
 _MOSTLY = 0.9
 
 
-def read_text(content: bytes, options: ReadOptions) -> Loaded:
-    """Read a text file of at least one line."""
+def work(content: bytes, options: dict[str, Any], limits: Limits, output: BinaryIO) -> dict[str, Any]:
+    """Write the table as an Arrow stream; returns the options used and notes."""
+    table, used, notes = read_text(content, ReadOptions(**options), limits)
+    with pa.ipc.new_stream(output, table.schema) as stream:
+        stream.write_table(table)
+    return {"options": used.model_dump(), "notes": notes}
+
+
+def read_text(content: bytes, options: ReadOptions, limits: Limits) -> tuple[pa.Table, ReadOptions, list[str]]:
+    """The table in a text file of at least one line, the options used, and notes."""
     text, encoding, notes = decode(content, options.encoding)
     text, told = without_hint(text)
     delimiter, first = sniff(text, options.delimiter or told)
@@ -39,6 +56,7 @@ def read_text(content: bytes, options: ReadOptions) -> Loaded:
     names = column_names(first if header else numbered(len(first)), options.names)
     table = _parse(text, delimiter, len(first)).rename_columns(names)
     table = table.slice(1) if header else table
+    check_cells(table.num_rows, len(names), limits.cells)
     guess = options.decimal is None and delimiter != ","
     commas = comma_columns(table) if guess or options.decimal == "," else []
     decimal = "," if commas else options.decimal or "."
@@ -47,7 +65,7 @@ def read_text(content: bytes, options: ReadOptions) -> Loaded:
     used = options.model_copy(
         update={"delimiter": delimiter, "encoding": encoding, "header": header, "decimal": decimal}
     )
-    return Loaded(table.to_pandas(), used, tuple(notes))
+    return table, used, notes
 
 
 def decode(content: bytes, encoding: str | None) -> tuple[str, str, list[str]]:

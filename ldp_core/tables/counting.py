@@ -12,7 +12,7 @@ from ldp_core import columns
 from ldp_core.domain import Attribute, Domain
 from ldp_core.domain.attributes import BaseAttribute
 from ldp_core.reading import LocalTable
-from ldp_core.reading.database import TooManyRows
+from ldp_core.reading.local import TooManyRows
 
 LARGEST_TALLY = 2**26
 """Most types `tally` counts into an array: half a gigabyte."""

@@ -7,8 +7,8 @@ import io
 import math
 import re
 import zipfile
-import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -153,23 +153,25 @@ def _numbers(row: list[str], named: bool, line: int) -> list[float]:
 
 
 def _from_npz(content: bytes) -> MatrixFile:
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            sizes = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}
-            wanted = _wanted(list(sizes))
-            if sum(sizes[name].file_size for name in wanted) > MAX_BYTES:
-                raise ValueError(
-                    f"The arrays in the file take more than {MAX_BYTES // 1_000_000} MB; upload fewer queries."
-                )
-            arrays = {name: _array(_unpacked(archive, sizes[name]), name) for name in wanted}
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
-        raise ValueError(f"The .npz file cannot be unpacked ({error}); save it again with numpy.savez.") from None
+    with _damage_in_words():
+        archive = zipfile.ZipFile(io.BytesIO(content))
+    sizes = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}
+    wanted = _wanted(list(sizes))
+    if sum(sizes[name].file_size for name in wanted) > MAX_BYTES:
+        raise ValueError(f"The arrays in the file take more than {MAX_BYTES // 1_000_000} MB; upload fewer queries.")
+    with _damage_in_words():
+        unpacked = {name: _unpacked(archive, sizes[name]) for name in wanted}
+    arrays = {name: _array(found, name) for name, found in unpacked.items()}
     matrix, names = arrays[wanted[0]], arrays.get("names") if len(wanted) > 1 else None
     if names is None:
         return MatrixFile(matrix, None)
     if names.dtype.kind != "U" or names.shape != matrix.shape[:1]:
         raise ValueError("The names in the file must be one text for each row of the matrix.")
-    return MatrixFile(matrix, tuple(name.strip() or f"query {i}" for i, name in enumerate(names.tolist(), start=1)))
+    try:
+        texts = names.tolist()
+    except ValueError:  # numbers that stand for no letter
+        raise ValueError("The names in the file are no text; save it again with numpy.savez.") from None
+    return MatrixFile(matrix, tuple(name.strip() or f"query {i}" for i, name in enumerate(texts, start=1)))
 
 
 def _wanted(names: list[str]) -> list[str]:
@@ -182,6 +184,17 @@ def _wanted(names: list[str]) -> list[str]:
             f"The file must hold one array, or one that is called matrix; it holds {listed}. Save sparse matrices as dense ones."
         )
     return [matrix, "names"] if "names" in names else [matrix]
+
+
+@contextmanager
+def _damage_in_words() -> Iterator[None]:
+    """A damaged archive makes its parser fail in any way at all."""
+    try:
+        yield
+    except Exception:
+        raise ValueError(
+            "The .npz file is damaged or cut short and cannot be unpacked; save it again with numpy.savez."
+        ) from None
 
 
 def _unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
@@ -203,7 +216,8 @@ def _array(content: bytes, name: str) -> np.ndarray:
         if complete and not dtype.hasobject:
             stream.seek(0)
             return np.lib.format.read_array(stream, allow_pickle=False)
-    except (ValueError, TypeError, OverflowError, SyntaxError, EOFError, RecursionError, MemoryError):
+    # The header is a Python literal that describes a type: damaged, it makes NumPy fail in any way at all.
+    except Exception:
         raise ValueError(
             f"What is called {name} is no array that can be read; save it again with numpy.savez."
         ) from None

@@ -62,7 +62,6 @@ class Source:
 def uploaded(content: bytes, name: str, options: ReadOptions) -> Source:
     """ValueError with a sentence when it is no table."""
     loaded = tables.load(content, name, options)
-    excel = name.lower().endswith((".xlsx", ".xlsm"))
     return Source(
         loaded.table,
         _id("upload", hashlib.sha256(content).hexdigest(), options),
@@ -71,7 +70,7 @@ def uploaded(content: bytes, name: str, options: ReadOptions) -> Source:
         loaded.notes,
         name,
         content,
-        sheets=tables.sheets(content) if excel else (),
+        sheets=loaded.sheets,
     )
 
 

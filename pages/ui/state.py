@@ -128,21 +128,23 @@ class Session(Figures):
 
     def set_data(self, choice: DataChoice, source: Source | None) -> None:
         """Adopt a data choice: build its domain and count its users. If it does not work, it is kept as a draft with the
-        reason, and the design stays as it was."""
+        reason, and the design stays as it was. UnreadableTable when a local file cannot be read; then nothing has changed."""
         self.notices = []
         awaited = _not_described(choice)
         if awaited:
             self.draft = Draft(choice, source, awaited, begun=True)
             return
-        table, counts = source and source.table, counts_column(choice)
+        counts = counts_column(choice)
         try:
-            domain = tables.build_domain(choice.recipes, table, counts)
+            domain = self._domain(choice, source, counts)
             if domain.size > MOST_TYPES:
                 raise ValueError(" ".join(tables.size_warnings(domain, limit=MOST_TYPES, what="this app")))
             if choice.source == "declared":
                 population = self.expected()
             else:
                 population = Population(users=self.count(domain, source, counts).users, origin="data", shape="data")
+        except tables.UnreadableTable:  # no other choice would mend the file
+            raise
         except ValueError as error:
             self.draft = Draft(choice, source, str(error))
             return
@@ -193,6 +195,24 @@ class Session(Figures):
             value = compute()
             self.results.put(name, value, size(value))
         return value
+
+    def _domain(self, choice: DataChoice, source: Source | None, counts: str | None) -> Domain:
+        """The domain that a choice describes; that of a local file, or why there is none, is worked out once."""
+        if source is None or not isinstance(source.table, tables.LocalTable):
+            return tables.build_domain(choice.recipes, source and source.table, counts)
+
+        def outcome() -> Domain | ValueError:
+            try:
+                return tables.build_domain(choice.recipes, source.table, counts)
+            except tables.UnreadableTable:
+                raise
+            except ValueError as error:
+                return ValueError(str(error))
+
+        found = self.cached(("domain", source.id, [r.model_dump_json() for r in choice.recipes], counts), outcome)
+        if isinstance(found, ValueError):
+            raise found
+        return found
 
     def fits(self, domain: Domain | None, source: Source, counts: str | None = None) -> bool:
         """Whether the rows of a table have types in this domain."""

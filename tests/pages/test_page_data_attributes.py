@@ -2,13 +2,20 @@
 
 import io
 import sqlite3
+import threading
+import time
+import uuid
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 import streamlit as st
 
+from ldp_core.tables import LocalTable, limits
+from pages.ui.data import ahead
 from pages.ui.data import choice as data_choice
+from pages.ui.jobs import WORKERS, jobs
 
 ROWS = 600
 PEOPLE = pd.DataFrame(
@@ -129,8 +136,8 @@ def local(app, path):
 def test_a_local_file_is_counted_where_it_is(app, tmp_path):
     path = tmp_path / "people.parquet"
     PEOPLE.to_parquet(path)
-    local(app, path).press("local-open")
-    columns(app, "sex", "country")
+    local(app, path).press("local-open").finish()
+    columns(app, "sex", "country").finish()
     assert app.session.design().counts.sum() == ROWS
     assert "The rows stay in the file." in app.words
     assert not hasattr(app.session.source.table, "iloc")
@@ -142,12 +149,14 @@ def test_a_query_over_a_local_database(app, tmp_path):
         PEOPLE.to_sql("people", connection, index=False)
     local(app, path)
     assert "Tables: people." in app.words
-    app.enter("text_area", "local-query", "SELECT sex, count(*) AS many FROM people GROUP BY sex").press("local-run")
+    app.enter("text_area", "local-query", "SELECT sex, count(*) AS many FROM people GROUP BY sex").press(
+        "local-run"
+    ).finish()
     assert app.session.design().users == 2
     app.enter("selectbox", "data-counts", "many")
     assert app.session.design().counts.tolist() == [200, 400]
     before = app.configuration
-    app.enter("text_area", "local-query", "DROP TABLE people").press("local-run")
+    app.enter("text_area", "local-query", "DROP TABLE people").press("local-run").finish()
     assert "one SELECT" in app.errors[0]
     assert app.configuration == before
     assert before.data.query.startswith("SELECT sex")
@@ -157,8 +166,94 @@ def test_a_query_over_a_local_database(app, tmp_path):
 def test_paths_that_lead_nowhere(app, path):
     local(app, path)
     if app.has("button", "local-open"):
-        app.press("local-open")
+        app.press("local-open").finish()
     assert "There is no file" in app.errors[0]
+
+
+def test_a_large_file_that_begins_with_numbers_of_people_opens_at_what_can_be_counted(app, tmp_path, monkeypatch):
+    monkeypatch.setattr(LocalTable.counts, "__defaults__", (100,))
+    PEOPLE.assign(age=range(ROWS)).to_csv(tmp_path / "people.csv", index=False)
+    local(app, tmp_path / "people.csv").press("local-open").finish()
+    assert app.session.design().domain.attributes[0].name == "sex"
+
+
+@pytest.fixture
+def patient(monkeypatch):
+    """No action waits for its file, as none waits for a large one."""
+    monkeypatch.setattr(ahead, "WAITED", 0.0)
+
+
+@pytest.fixture
+def busy():
+    """All workers of the server are busy until the end of the test."""
+    end = threading.Event()
+    others = [jobs().submit(uuid.uuid4().hex, "busy", "something long", lambda job: end.wait()) for _ in range(WORKERS)]
+    yield
+    end.set()
+    for job in others:
+        while job.active:
+            time.sleep(0.01)
+
+
+def test_a_local_file_is_read_in_the_background(app, tmp_path, patient):
+    PEOPLE.to_csv(tmp_path / "people.csv", index=False)
+    local(app, tmp_path / "people.csv")
+    assert "Reading and counting take at most 10 minutes and 1 GB of memory, and can be cancelled." in app.words
+    app.press("local-open").finish()
+    assert app.session.design().users == ROWS
+    columns(app, "sex", "country").finish()
+    assert app.session.design().domain.shape == (2, 3)
+    assert "What you had set up" not in app.words
+    # What the page needs afterwards is known: the file itself is not looked at again.
+    (tmp_path / "people.csv").unlink()
+    for page in ("data", "workload", "data"):
+        app.go(page)
+    assert not app.errors
+    app.enter("selectbox", "data-missing", "category").finish()
+    assert app.session.design().users == ROWS
+
+
+def test_reading_a_local_file_can_be_cancelled_and_blocks_nobody(app, another, tmp_path, busy):
+    PEOPLE.to_csv(tmp_path / "people.csv", index=False)
+    before = app.sample().configuration
+    local(app, tmp_path / "people.csv").press("local-open")
+    assert app.has("button", "look-cancel")
+    assert app.configuration == before
+    assert another().sample().session.design().users == 3000
+    app.go("workload").go("data").press("look-cancel")
+    assert app.errors == ["Reading was cancelled. What you had set up is unchanged."]
+    assert app.configuration == before
+    assert not app.has("button", "look-cancel")
+
+
+def test_what_was_asked_of_another_design_is_not_done(app, tmp_path, busy):
+    PEOPLE.to_csv(tmp_path / "people.csv", index=False)
+    local(app, tmp_path / "people.csv").press("local-open")
+    now = app.sample().configuration
+    app.go("data")
+    assert not app.has("button", "look-cancel")
+    assert app.configuration == now
+    assert [job.cancelled() for job in jobs().active(app.session.id)] == [True]
+
+
+def test_a_file_that_takes_too_long_leaves_everything_as_it_was(app, tmp_path, monkeypatch):
+    PEOPLE.to_csv(tmp_path / "people.csv", index=False)
+    before = app.sample().configuration
+    monkeypatch.setattr(limits, "LOCAL", replace(limits.LOCAL, seconds=0))
+    local(app, tmp_path / "people.csv").press("local-open").finish()
+    assert "took longer than 0 seconds and was stopped" in app.errors[0]
+    assert app.configuration == before
+    assert app.session.draft is None
+
+
+def test_limits_are_said_before_a_button_is_pressed(app, tmp_path):
+    app.go("data").enter("segmented_control", "data-source", "upload")
+    assert limits.upload_in_words() in [box.label for box in app.at.file_uploader]
+    path = tmp_path / "people.db"
+    with sqlite3.connect(path) as connection:
+        PEOPLE.to_sql("people", connection, index=False)
+    local(app, path)
+    assert limits.query_in_words() in app.words
 
 
 def test_local_files_are_offered_to_this_machine_only(app, monkeypatch):

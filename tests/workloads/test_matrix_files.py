@@ -2,6 +2,7 @@
 
 import io
 import pickle
+import re
 import zipfile
 
 import numpy as np
@@ -142,6 +143,7 @@ def zipped(content, name="matrix.npy"):
         (npz(matrix=np.eye(3), names=np.arange(3)), "one text for each row"),
         (b"PK\x03\x04 and so on", "cannot be unpacked"),
         (zipped(npy(np.eye(3)))[:-30], "cannot be unpacked"),
+        (npy(np.eye(3)).replace(b"(3, 3), }", b"(3, 3,   "), "is no array that can be read"),
         (zipped(bytes(matrix_files.MAX_BYTES + 1)), "take more than 32 MB"),
         (bytes(matrix_files.MAX_BYTES + 1), "larger than 32 MB"),
     ],
@@ -174,3 +176,30 @@ def test_any_bytes_give_a_matrix_or_a_sentence(content):
     except ValueError as error:
         failed = error
     assert str(failed).endswith(".") if failed else found.matrix.shape[1] == 2
+
+
+MATRIX = np.arange(1.0, 13.0).reshape(3, 4)
+WHOLE = [npy(MATRIX), npz(matrix=MATRIX, names=np.array(["a", "b", "c"]))]
+
+
+@pytest.mark.parametrize("whole", WHOLE, ids=["npy", "npz"])
+def test_a_file_cut_short_anywhere_gets_one_sentence(whole):
+    for end in range(len(whole)):
+        with pytest.raises(ValueError, match=r"^[A-Z][^\n]*\.$"):
+            read_matrix(whole[:end], 4)
+
+
+@given(
+    st.sampled_from(WHOLE),
+    st.integers(0, 2000),
+    st.binary(min_size=1, max_size=4) | st.sampled_from([b"(", b"'", b"{"]),
+)
+@settings(max_examples=300, deadline=None)
+def test_damage_anywhere_gives_a_matrix_or_one_sentence(whole, at, noise):
+    at %= len(whole)
+    try:
+        found = read_matrix(whole[:at] + noise + whole[at + len(noise) :], 4).matrix
+    except ValueError as error:
+        assert re.fullmatch(r"[A-Z][^\n]*\.", str(error))  # noqa: PT017
+    else:
+        assert found.shape[1] == 4

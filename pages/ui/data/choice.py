@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import csv
-from contextlib import nullcontext
 
 import pandas as pd
-import streamlit as st
 
 from ldp_core import tables
 from ldp_core.deploy import DataChoice, DeclaredData, Population, SampleData, UploadedData
 from ldp_core.domain import Attribute
 from ldp_core.tables import AttributeRecipe, CategoricalRecipe, ReadOptions
 from pages.ui import source as sources
+from pages.ui.data.ahead import look, looking, values
 from pages.ui.source import Source
 from pages.ui.state import Session, counts_column
 
@@ -32,11 +31,14 @@ def adopt(state: Session, found: Source, reading: ReadOptions) -> None:
         state.install(configuration.with_(population=population, data=data), found)
     elif isinstance(choice, UploadedData) and {r.column for r in choice.recipes} <= set(found.columns):
         counts = choice.counts if choice.counts in found.columns else None
-        _set(state, choice.model_copy(update={**kept, "counts": counts}), found)
+        state.set_data(choice.model_copy(update={**kept, "counts": counts}), found)
     else:
         counts = tables.counts_column(found.table) if isinstance(found.table, pd.DataFrame) else None
-        recipe = _suggested(state, found, next(name for name in found.columns if name != counts))
-        _set(state, UploadedData(recipes=(recipe,), counts=counts, reading=reading, query=found.query), found)
+        first = next(name for name in found.columns if name != counts)
+        if isinstance(found.table, tables.LocalTable):
+            first = state.cached(("first to count", found.id), lambda: _first_to_count(state, found))
+        recipe = _suggested(state, found, first)
+        state.set_data(UploadedData(recipes=(recipe,), counts=counts, reading=reading, query=found.query), found)
         if counts is not None:
             state.notices.append(
                 (
@@ -56,12 +58,22 @@ def upload(state: Session, content: bytes, name: str) -> None:
 def open_file(state: Session, path: str) -> None:
     """A CSV or Parquet file of this machine, counted where it is."""
     options = state.configuration.data.reading if state.awaits_upload else ReadOptions()
-    adopt(state, sources.local_file(path, options), options)
+    look(
+        state,
+        "reading the file",
+        lambda at, found: adopt(at, found, options),
+        lambda: sources.local_file(path, options),
+    )
 
 
 def run_query(state: Session, path: str, query: str) -> None:
     """The answer of a local database."""
-    adopt(state, sources.queried(path, query), ReadOptions())
+    look(
+        state,
+        "running the query",
+        lambda at, found: adopt(at, found, ReadOptions()),
+        lambda: sources.queried(path, query),
+    )
 
 
 def rename_columns(state: Session, typed: str) -> None:
@@ -70,6 +82,7 @@ def rename_columns(state: Session, typed: str) -> None:
     read_again(state, names=tuple(name.strip() for name in names))
 
 
+@looking("reading the file again")
 def read_again(state: Session, **options: object) -> None:
     """The file at hand under other options; its columns may get other names, which the attributes follow."""
     choice, found = state.choice, state.source_shown
@@ -84,12 +97,13 @@ def read_again(state: Session, **options: object) -> None:
             recipe.model_copy(update={"column": now.get(recipe.column, recipe.column)}) for recipe in choice.recipes
         )
         counts = choice.counts and now.get(choice.counts)
-        _set(state, choice.model_copy(update={"recipes": recipes, "counts": counts, "reading": reading}), again)
+        state.set_data(choice.model_copy(update={"recipes": recipes, "counts": counts, "reading": reading}), again)
         state.notices = [*state.notices, *(("info", note) for note in again.notes)]
     else:
         adopt(state, again, reading)
 
 
+@looking("counting in the file")
 def choose_columns(state: Session, columns: list[str]) -> None:
     """Which columns are the attributes, in their order. What was set up for a column comes back with it."""
     if not columns:
@@ -98,12 +112,13 @@ def choose_columns(state: Session, columns: list[str]) -> None:
     remembered = state.view.setdefault("recipes", {})
     remembered.update({(found.id, recipe.column): recipe for recipe in choice.recipes})
     recipes = [remembered.get((found.id, column)) or _suggested(state, found, column, choice) for column in columns]
-    _set(state, choice.model_copy(update={"recipes": tuple(recipes)}), found)
+    state.set_data(choice.model_copy(update={"recipes": tuple(recipes)}), found)
     new = [column for column in columns if column not in {recipe.column for recipe in choice.recipes}]
     if new:
         state.view["attribute"] = new[-1]
 
 
+@looking("counting in the file")
 def set_recipe(state: Session, position: int, recipe: AttributeRecipe) -> None:
     """Another treatment of one attribute."""
     choice, now = state.choice, state.configuration.domain
@@ -112,10 +127,11 @@ def set_recipe(state: Session, position: int, recipe: AttributeRecipe) -> None:
         bins = [a for a in now.attributes if a.name == recipe.column and a.kind in ("numeric", "range")]
         recipe = tables.recipe_of_edges(recipe, tables.edge_table(bins[0])) if bins else recipe
     recipes = [*choice.recipes[:position], recipe, *choice.recipes[position + 1 :]]
-    _set(state, choice.model_copy(update={"recipes": tuple(recipes)}), state.source_shown)
+    state.set_data(choice.model_copy(update={"recipes": tuple(recipes)}), state.source_shown)
     state.view["attribute"] = recipe.column
 
 
+@looking("counting in the file")
 def set_counts(state: Session, column: str | None) -> None:
     """The column that says how many people a row stands for."""
     choice = state.choice
@@ -125,7 +141,7 @@ def set_counts(state: Session, column: str | None) -> None:
         if not others:
             raise ValueError("The table has no other column that could hold the values.")
         recipes = (_suggested(state, state.source_shown, others[0]),)
-    _set(state, choice.model_copy(update={"counts": column, "recipes": recipes}), state.source_shown)
+    state.set_data(choice.model_copy(update={"counts": column, "recipes": recipes}), state.source_shown)
 
 
 def fix(state: Session, position: int, attribute: Attribute) -> None:
@@ -162,16 +178,21 @@ def load_sample(state: Session, file: str) -> None:
     state.set_data(SampleData(file=file, recipes=entry["recipes"]), sources.sample(file))
 
 
+def _first_to_count(state: Session, found: Source) -> str:
+    """The first column of a large file with few enough different values: people's numbers often come first."""
+    for name in found.columns[:-1]:
+        try:
+            values(state, found, name, None)
+            return name
+        except tables.TooManyRows:
+            continue
+    return found.columns[-1]
+
+
 def _suggested(state: Session, found: Source, column: str, choice: DataChoice | None = None) -> AttributeRecipe:
     """The treatment to offer first; a million different texts take a second to read, so they are read once."""
     counts = choice and counts_column(choice)
     return state.cached(
-        ("suggested", found.id, column, counts), lambda: tables.suggest_recipe(*found.column(column, counts))
+        ("suggested", found.id, column, counts),
+        lambda: tables.suggest_recipe(*values(state, found, column, counts)),
     )
-
-
-def _set(state: Session, choice: DataChoice, found: Source) -> None:
-    """Adopt a choice about a table; counting in a large file takes seconds, which is said meanwhile."""
-    large = isinstance(found.table, tables.LocalTable)
-    with st.spinner("Counting in the file") if large else nullcontext():
-        state.set_data(choice, found)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from itertools import islice
 
 import numpy as np
 import pandas as pd
@@ -12,12 +11,12 @@ import streamlit as st
 from ldp_core import charts, frames, mechanisms, tables, wording
 from ldp_core.domain import MAX_TYPES, Attribute
 from pages.ui import frame
-from pages.ui.controls import control
+from pages.ui.controls import control, guarded
+from pages.ui.data import ahead
 from pages.ui.data import choice as data_choice
 from pages.ui.state import Design, Session, counts_column
 from pages.ui.text import people, plain
 
-PREVIEW = 8
 LISTED = 2**17
 """Most types of a table of types to download."""
 
@@ -150,10 +149,7 @@ def editor(state: Session, design: Design) -> None:
     recipe = choice.recipes[place]
     if attribute.kind == "date" or attribute.size > MAX_TYPES or attribute.name != recipe.column:
         return
-    series, weights = state.cached(
-        ("values", state.source_shown.id, recipe.column, counts_column(choice)),
-        lambda: state.source_shown.column(recipe.column, counts_column(choice)),
-    )
+    series, weights = ahead.values(state, state.source_shown, recipe.column, counts_column(choice))
     what = "categories" if attribute.kind == "categorical" else "edges of the bins"
     with st.expander(f"Edit the {what} of {plain(attribute.name)}", expanded=bool(state.view.get("editing"))):
         if attribute.kind == "categorical":
@@ -179,8 +175,8 @@ def editor(state: Session, design: Design) -> None:
             "These types are public knowledge",
             key="data-declare",
             icon=":material/lock_open:",
-            on_click=data_choice.fix,
-            args=(state, place, attribute),
+            on_click=guarded,
+            args=(state, data_choice.fix, state, place, attribute),
             disabled=attribute.origin == "declared",
             help="Keeps the types as they are now, whatever the data, and marks them as declared. True of the months of a year or "
             "the countries of the world; not of a list that tells who is in the data.",
@@ -224,7 +220,7 @@ def first_rows(state: Session) -> None:
     if found is None or choice is None:
         return
     st.subheader("First rows")
-    st.dataframe(state.cached(("first", found.id), lambda: _beginning(found.table)), hide_index=True)
+    st.dataframe(ahead.beginning(state, found), hide_index=True)
     if isinstance(found.table, tables.LocalTable):
         st.caption(f"{len(found.columns):,} columns. The rows stay in the file.")
         return
@@ -238,9 +234,3 @@ def first_rows(state: Session) -> None:
                 f" Column {plain(summary.name)}: {summary.distinct:,} distinct values, {summary.missing:,} missing."
             )
     st.caption(words)
-
-
-def _beginning(table: pd.DataFrame | tables.LocalTable) -> pd.DataFrame:
-    if isinstance(table, pd.DataFrame):
-        return table.head(PREVIEW)
-    return next(islice(table.batches(list(table.columns), PREVIEW), 1)).head(PREVIEW)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -43,7 +44,7 @@ def upload(state: Session) -> None:
             state.view["uploads"] = state.view.get("uploads", 0) + 1  # an empty uploader next time: the file is in
 
     st.file_uploader(
-        "CSV, Excel or Parquet, at most 200 MB",
+        tables.limits.upload_in_words(),
         type=None,
         key=key,
         on_change=ingest,
@@ -70,9 +71,9 @@ def local(state: Session) -> None:
     ending = path[path.rfind(".") :].lower() if "." in path else ""
     if ending in TEXT_ENDINGS | PARQUET_ENDINGS:
         if st.button("Open", key="local-open", icon=":material/folder_open:", type="primary"):
-            with st.spinner("Reading the file"):
-                guarded(state, data_choice.open_file, state, path)
+            guarded(state, data_choice.open_file, state, path)
             st.rerun()
+        st.caption(tables.limits.local_in_words())
     else:
         _database(state, path)
     _reading(state, "local")
@@ -80,7 +81,7 @@ def local(state: Session) -> None:
 
 def _database(state: Session, path: str) -> None:
     try:
-        found = tables.database_tables(path)
+        found = _tables(state, path)
     except ValueError as error:
         st.error(plain(str(error)))
         return
@@ -94,12 +95,22 @@ def _database(state: Session, path: str) -> None:
         state.view.get("query") or (shown.query if shown is not None else None) or _awaited(state) or "",
         lambda text: state.view.update(query=text),
         placeholder=PLACEHOLDER,
-        help="It can read this file and nothing else, and change nothing. At most a minute.",
+        help="It can read this file and nothing else, and change nothing.",
     )
     if st.button("Run the query", key="local-run", icon=":material/play_arrow:", type="primary"):
-        with st.spinner("Running the query, at most a minute"):
-            guarded(state, data_choice.run_query, state, path, query)
+        guarded(state, data_choice.run_query, state, path, query)
         st.rerun()
+    st.caption(tables.limits.query_in_words())
+
+
+def _tables(state: Session, path: str) -> tuple[str, ...]:
+    """The tables of a database, asked for once as long as it does not change: a process is started for it."""
+    try:
+        now = Path(path).expanduser().stat()
+        version = (now.st_size, now.st_mtime_ns)
+    except (OSError, ValueError, RuntimeError):
+        return tables.database_tables(path)  # which says what is wrong
+    return state.cached(("tables", path, version), lambda: tables.database_tables(path))
 
 
 def _awaited(state: Session) -> str | None:

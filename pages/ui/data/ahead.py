@@ -1,0 +1,175 @@
+"""Looks at local files and databases in the background: what a person asks for is done once the file has been read for it.
+
+The action runs twice: first on a copy of the session, in the background, where all it works out is kept among the results;
+then on the session itself, which finds it there. Until then the design stays as it was.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+import uuid
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from ldp_core import tables, wording
+from pages.ui.controls import guarded
+from pages.ui.jobs import Job, jobs
+from pages.ui.source import Source
+from pages.ui.state import Session, counts_column
+
+WAITED = 1.0
+"""Seconds an action waits for its file before the page goes on without it."""
+PREVIEW = 8
+_PENDING, _DIRECT = "ahead", "looked"
+
+
+@dataclass(frozen=True)
+class Pending:
+    """An action that waits for its file, and the design it was asked of."""
+
+    job: Job
+    act: Callable[[], None]
+    asked_of: tuple[Any, Any]
+
+
+def look(
+    state: Session, title: str, act: Callable[[Session, Any], None], fetch: Callable[[], Any] = lambda: None
+) -> None:
+    """``act(state, fetch())``, once everything it reads has been read in the background; at once where that is quick.
+    ValueError with a sentence when it cannot be had; then nothing has changed."""
+    forget(state)
+    fetched: list[Any] = []
+
+    def work(job: Job) -> None:
+        def progress(share: float) -> None:
+            job.progress = share
+
+        with tables.watched(job.cancelled, progress):
+            fetched.append(fetch())
+            _rehearse(state, act, fetched[0])
+
+    job = jobs().submit(state.id, f"look:{uuid.uuid4().hex}", title, work)
+    pending = Pending(job, lambda: _direct(state, act, fetched[0]), (state.configuration, state.draft))
+    until = time.monotonic() + WAITED
+    while job.active and time.monotonic() < until:
+        time.sleep(0.02)
+    if job.active:
+        state.view[_PENDING] = pending
+    else:
+        _end(pending)
+
+
+def looking(title: str) -> Callable:
+    """Decorates an action ``(state, ...)`` on the table at hand: where that is a local file, it is looked at first."""
+
+    def decorate(action: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(action)
+        def wrapped(state: Session, *arguments: Any, **options: Any) -> None:
+            found = state.source_shown
+            if state.view.get(_DIRECT) or found is None or not isinstance(found.table, tables.LocalTable):
+                action(state, *arguments, **options)
+            else:
+                look(state, title, lambda at, _: action(at, *arguments, **options))
+
+        return wrapped
+
+    return decorate
+
+
+def settle(state: Session) -> None:
+    """Do what was waiting, once its file has been read. To be called before a page is drawn."""
+    pending = state.view.get(_PENDING)
+    if pending is None:
+        return
+    if (state.configuration, state.draft) != pending.asked_of:  # another design by now
+        forget(state)
+    elif not pending.job.active or pending.job.cancelled():
+        del state.view[_PENDING]
+        guarded(state, _end, pending)
+
+
+def forget(state: Session) -> None:
+    """Give up what is waiting."""
+    pending = state.view.pop(_PENDING, None)
+    if pending is not None:
+        pending.job.cancel()
+
+
+def progress(state: Session) -> None:
+    """How far the reading is that the page waits for, and a button that ends it."""
+    if _PENDING in state.view:
+        _progress(state)
+
+
+@st.fragment(run_every=0.7)
+def _progress(state: Session) -> None:
+    pending = state.view.get(_PENDING)
+    if pending is None or not pending.job.active or pending.job.cancelled():
+        st.rerun()
+    job = pending.job
+    share = job.progress or 0.0
+    if job.state == "queued":
+        words = f"Waiting for {jobs().waiting_before(job)} other calculations."
+    else:
+        words = f"{job.title[:1].upper() + job.title[1:]}: {wording.duration(job.seconds)} so far."
+    st.progress(min(1.0, share), text=words)
+    if st.button("Cancel", key="look-cancel", icon=":material/stop_circle:", on_click=job.cancel):
+        st.rerun()
+
+
+def values(state: Session, found: Source, column: str, counts: str | None) -> tuple[pd.Series, Any]:
+    """The values of a column, and the people each stands for."""
+    return state.cached(("values", found.id, column, counts), lambda: found.column(column, counts))
+
+
+def beginning(state: Session, found: Source) -> pd.DataFrame:
+    """The first rows."""
+
+    def first() -> pd.DataFrame:
+        if isinstance(found.table, pd.DataFrame):
+            return found.table.head(PREVIEW)
+        return next(islice(found.table.batches(list(found.table.columns), PREVIEW), 1)).head(PREVIEW)
+
+    return state.cached(("first", found.id), first)
+
+
+def _end(pending: Pending) -> None:
+    if pending.job.cancelled():
+        raise ValueError("Reading was cancelled.")
+    if pending.job.state == "failed":
+        raise ValueError(pending.job.error)
+    pending.act()
+
+
+def _rehearse(state: Session, act: Callable[[Session, Any], None], value: Any) -> None:
+    """The action on a copy of the session that shares its results, and what the Data page shows after it."""
+    view = {key: dict(kept) if isinstance(kept, dict) else kept for key, kept in state.view.items()}
+    copy = replace(state, view=view, invalid={}, notices=[], past=[], future=[])
+    try:
+        _direct(copy, act, value)
+    except tables.UnreadableTable:
+        raise
+    except ValueError:
+        return  # said when it is done in earnest
+    found = copy.source_shown
+    if found is None or not isinstance(found.table, tables.LocalTable):
+        return
+    beginning(copy, found)
+    with suppress(ValueError):  # a draft says what is wrong
+        for recipe in copy.choice.recipes:
+            values(copy, found, recipe.column, counts_column(copy.choice))
+
+
+def _direct(state: Session, act: Callable[[Session, Any], None], value: Any) -> None:
+    state.view[_DIRECT] = True
+    try:
+        act(state, value)
+    finally:
+        del state.view[_DIRECT]
