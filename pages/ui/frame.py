@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +12,7 @@ import streamlit as st
 from ldp_core import charts, deploy, mechanisms
 from pages.ui import work
 from pages.ui.state import Design, Session, session
-from pages.ui.text import plain
+from pages.ui.text import plain, spoken
 
 _APP = "came-through-app"
 _CHART_OPTIONS = {"displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "select2d", "autoScale2d"]}
@@ -99,8 +98,7 @@ def chart(
 ) -> None:
     """A figure, one sentence of interpretation, and its downloads. ``draw`` takes a theme and returns the figure;
     ``data`` may be a function where making the table takes long."""
-    spoken = re.sub(r"[*_`$\\]", "", sentence)
-    st.plotly_chart(draw(look()), theme=None, config=_CHART_OPTIONS, key=f"chart-{name}", alt=spoken)
+    st.plotly_chart(draw(look()), theme=None, config=_CHART_OPTIONS, key=f"chart-{name}", alt=spoken(sentence))
     st.markdown(sentence)
     with st.container(horizontal=True, key=f"downloads-{name}"):
         if data is not None:
