@@ -103,7 +103,7 @@ with right:
     for member in members:
         st.markdown(f"- {member}")
     st.warning(
-        f"The seed {c.simulation.seed} is for simulation only. A client must draw from its own secure random source: one that used "
+        f"The seed {c.simulation.seed:d} is for simulation only. A client must draw from its own secure random source: one that used "
         "this seed would give its users no privacy."
     )
     with st.expander("configuration.json"):

@@ -189,7 +189,7 @@ def _follow(state: Session) -> None:
     active = jobs().active(state.id)
     for job in active:
         if job.state == "queued":
-            st.caption(f"Waiting: {plain(job.title)} ({jobs().waiting_before(job)} before it)")
+            st.caption(f"Waiting: {plain(job.title)} ({jobs().waiting_before(job):,} before it)")
         else:
             st.caption(f"Running: {plain(job.title)}, {wording.duration(job.seconds)}")
     if not active:

@@ -46,7 +46,7 @@ def gap_in_words(gap: float) -> str:
 
 def waiting(job_state: str, before: int) -> str:
     """What a job without progress yet is doing."""
-    return f"Waiting for a free place: {before} before this one." if job_state == "queued" else "Starting."
+    return f"Waiting for a free place: {before:,} before this one." if job_state == "queued" else "Starting."
 
 
 CASES = {
