@@ -50,8 +50,8 @@ with left:
         every = np.arange(design.workload.num_queries) if few else None
         st.download_button(
             "Download the queries by name (CSV)",
-            data=lambda: frames.query_errors([mechanism], design.workload, design.counts, design.labels, every).to_csv(
-                index=False
+            data=lambda: frames.as_csv(
+                frames.query_errors([mechanism], design.workload, design.counts, design.labels, every)
             ),
             file_name="queries.csv",
             mime="text/csv",

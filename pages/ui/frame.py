@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from ldp_core import charts, deploy, mechanisms
+from ldp_core import charts, deploy, frames, mechanisms
 from pages.ui import work
 from pages.ui.state import Design, Session, session
 from pages.ui.text import plain, spoken
@@ -123,10 +123,10 @@ def standalone(draw: Callable[[charts.Theme], go.Figure]) -> str:
 
 
 def download_table(data: pd.DataFrame | Callable[[], pd.DataFrame], name: str) -> None:
-    """A button that downloads ``data`` as CSV in full precision."""
+    """A button that downloads ``data`` as CSV in full precision, without formulas."""
     st.download_button(
         "Data (CSV)",
-        data=lambda: (data() if callable(data) else data).to_csv(index=False),
+        data=lambda: frames.as_csv(data() if callable(data) else data),
         file_name=f"{name}.csv",
         mime="text/csv",
         key=f"csv-{name}",
