@@ -119,7 +119,7 @@ def standalone(draw: Callable[[charts.Theme], go.Figure]) -> str:
     """The figure as one HTML file that needs no network."""
     figure = go.Figure(draw(charts.LIGHT))  # the one on screen may be kept
     figure.update_layout(paper_bgcolor="white", plot_bgcolor="white")
-    return figure.to_html(include_plotlyjs=True, full_html=True)
+    return figure.to_html(config=_CHART_OPTIONS, include_plotlyjs=True, full_html=True)
 
 
 def download_table(data: pd.DataFrame | Callable[[], pd.DataFrame], name: str) -> None:
