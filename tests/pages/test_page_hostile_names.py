@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 NUMBER = re.compile(r"[+-]?[\d.]+(e[+-]?\d+)?")
 EXPECTED = {
     *("histogram", "joint", "workload", "dominating", "singular-values", "before-optimising", "costs", "closing-gap"),
-    *("patterns", "reports", "users-needed", "query-errors", "over-size", "comparison", "mechanisms", "plan"),
+    *("patterns", "reports", "users-needed", "query-errors", "over-epsilon", "comparison", "mechanisms", "plan"),
     *("trade-off", "recommendation", "simulated-errors", "simulated-groups", "simulated-releases", "queries"),
     *("simulated-intervals", "simulated-predicted", "simulated-distribution", "simulated-quantiles"),
 }
@@ -60,7 +60,7 @@ def visited(app, seen, monkeypatch):
     app.go("design").enter("number_input", "time-limit", 1)
     app.press("optimise").finish()
     app.go("compare").enter("multiselect", "compared", ["subset_selection", "optimized"])
-    app.press("sweep-size").finish()
+    app.press("sweep-epsilon").finish()
     app.go("plan").finish()
     app.press("recommend").finish()
     app.go("simulate").enter("multiselect", "simulated", ["subset_selection", "optimized"])
