@@ -59,7 +59,7 @@ def visited(app, seen, monkeypatch):
     app.enter("selectbox", "adding", "marginals").press("add").finish()
     app.go("design").enter("number_input", "time-limit", 1)
     app.press("optimise").finish()
-    app.go("compare").enter("multiselect", "compared", ["subset_selection", "optimized"])
+    app.go("compare").enter("multiselect", "compared", ["subset_selection", "hadamard"])
     app.press("sweep-epsilon").finish()
     app.go("plan").finish()
     app.press("recommend").finish()
