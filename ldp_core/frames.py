@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -20,6 +21,27 @@ ROUNDING = 1e-12
 """Errors of shares up to this are rounding alone: the answer is known exactly."""
 DENSE_QUERIES = 2**22
 """Of more queries than these, variances are computed for those asked for alone."""
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_FORMULA = re.compile(r"(^(?=[\t\r\n])|(?:^|[;\t\r\n])\s*(?=[=+@＝＋－＠-]))")
+
+
+def as_csv(table: pd.DataFrame) -> str:
+    """``table`` as a CSV file, numbers in full precision, in which no text is a formula.
+
+    Spreadsheets compute what begins with =, +, - or @, also after a tab, a line break or, where that separates cells, a
+    semicolon: an apostrophe goes before it, in names of columns too. Texts that are numbers stay as they are.
+    """
+    safe = table.set_axis([_no_formula(name) for name in table.columns], axis=1)
+    for place, kind in enumerate(table.dtypes):
+        if not pd.api.types.is_numeric_dtype(kind):
+            safe.isetitem(place, safe.iloc[:, place].astype(object).map(_no_formula))
+    return safe.to_csv(index=False)
+
+
+def _no_formula(cell: Any) -> Any:
+    if not isinstance(cell, str) or _NUMBER.fullmatch(cell):
+        return cell
+    return _FORMULA.sub(r"\1'", re.sub("\r\n?", "\n", cell))  # a bare \r would end the row
 
 
 def per_attribute(domain: Any, counts: np.ndarray) -> pd.DataFrame:

@@ -53,7 +53,7 @@ def live_sweep(job, over: str) -> None:
         st.info(waiting(job.state, jobs().waiting_before(job)))
         return
     found, finished, total = job.progress
-    st.progress(finished / total, text=f"{finished} of {total} points, {wording.duration(job.seconds)}")
+    st.progress(finished / total, text=f"{finished:,} of {total:,} points, {wording.duration(job.seconds)}")
     if len(found.points):
         st.plotly_chart(
             sweep_chart(found.points, over, frame.look()),

@@ -159,8 +159,8 @@ with left:
 with right:
     if state.draft is not None:
         kept = " The design keeps its earlier data until then." if state.configuration.domain is not None else ""
-        show = st.info if state.draft.begun else st.error
-        show(plain(state.draft.error[:1].upper() + state.draft.error[1:] + kept))
+        sentence = plain(state.draft.error[:1].upper() + state.draft.error[1:] + kept)
+        (st.info if state.draft.begun else st.error)(sentence)
     design = state.design()
     if design is None:
         way = (

@@ -193,7 +193,7 @@ with right:
     except ValueError as error:  # the mechanism can be used and simulated, but its costs would take too large matrices
         st.info(plain(str(error)))
         st.page_link("pages/simulate.py", label="Simulate it", icon=":material/casino:")
-        st.markdown(mechanism.explain())
+        st.markdown(plain(mechanism.explain()))
         st.caption("Guarantee, to paste into a privacy review")
         frame.guarantee(c, audit)
         st.stop()
@@ -244,7 +244,7 @@ with right:
     )
     if state.weighting:
         st.caption(state.weighting)
-    st.markdown(f"{mechanism.explain()} A report is {bits} bit{'' if bits == '1' else 's'}.")
+    st.markdown(f"{plain(mechanism.explain())} A report is {bits} bit{'' if bits == '1' else 's'}.")
     costs = state.costs(name)
     st.dataframe(
         pd.DataFrame(

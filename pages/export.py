@@ -50,8 +50,8 @@ with left:
         every = np.arange(design.workload.num_queries) if few else None
         st.download_button(
             "Download the queries by name (CSV)",
-            data=lambda: frames.query_errors([mechanism], design.workload, design.counts, design.labels, every).to_csv(
-                index=False
+            data=lambda: frames.as_csv(
+                frames.query_errors([mechanism], design.workload, design.counts, design.labels, every)
             ),
             file_name="queries.csv",
             mime="text/csv",
@@ -103,7 +103,7 @@ with right:
     for member in members:
         st.markdown(f"- {member}")
     st.warning(
-        f"The seed {c.simulation.seed} is for simulation only. A client must draw from its own secure random source: one that used "
+        f"The seed {c.simulation.seed:d} is for simulation only. A client must draw from its own secure random source: one that used "
         "this seed would give its users no privacy."
     )
     with st.expander("configuration.json"):

@@ -121,7 +121,7 @@ def live() -> None:
         st.info(waiting(job.state, jobs().waiting_before(job)))
         return
     found, finished, total = job.progress
-    st.progress(finished / total, text=f"{finished} of {total}, {wording.duration(job.seconds)}")
+    st.progress(finished / total, text=f"{finished:,} of {total:,}, {wording.duration(job.seconds)}")
     table_of(found, "live-plan")
 
 

@@ -159,7 +159,7 @@ with right:
         st.stop()
     outcome_tabs.show(state, done)
     st.caption(
-        f"Seed {simulation.seed}, {done.trials:,} trial{'s' if done.trials > 1 else ''} of {people(design.users)}. Bars are ± 2 "
+        f"Seed {simulation.seed:d}, {done.trials:,} trial{'s' if done.trials > 1 else ''} of {people(design.users)}. Bars are ± 2 "
         "standard errors, the uncertainty that this number of trials leaves; exact predictions exist for unbiased estimates only."
     )
     frame.how_computed(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -10,10 +9,10 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from ldp_core import charts, deploy, mechanisms
+from ldp_core import charts, deploy, frames, mechanisms
 from pages.ui import work
 from pages.ui.state import Design, Session, session
-from pages.ui.text import plain
+from pages.ui.text import plain, spoken
 
 _APP = "came-through-app"
 _CHART_OPTIONS = {"displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "select2d", "autoScale2d"]}
@@ -99,8 +98,7 @@ def chart(
 ) -> None:
     """A figure, one sentence of interpretation, and its downloads. ``draw`` takes a theme and returns the figure;
     ``data`` may be a function where making the table takes long."""
-    spoken = re.sub(r"[*_`$\\]", "", sentence)
-    st.plotly_chart(draw(look()), theme=None, config=_CHART_OPTIONS, key=f"chart-{name}", alt=spoken)
+    st.plotly_chart(draw(look()), theme=None, config=_CHART_OPTIONS, key=f"chart-{name}", alt=spoken(sentence))
     st.markdown(sentence)
     with st.container(horizontal=True, key=f"downloads-{name}"):
         if data is not None:
@@ -121,14 +119,14 @@ def standalone(draw: Callable[[charts.Theme], go.Figure]) -> str:
     """The figure as one HTML file that needs no network."""
     figure = go.Figure(draw(charts.LIGHT))  # the one on screen may be kept
     figure.update_layout(paper_bgcolor="white", plot_bgcolor="white")
-    return figure.to_html(include_plotlyjs=True, full_html=True)
+    return figure.to_html(config=_CHART_OPTIONS, include_plotlyjs=True, full_html=True)
 
 
 def download_table(data: pd.DataFrame | Callable[[], pd.DataFrame], name: str) -> None:
-    """A button that downloads ``data`` as CSV in full precision."""
+    """A button that downloads ``data`` as CSV in full precision, without formulas."""
     st.download_button(
         "Data (CSV)",
-        data=lambda: (data() if callable(data) else data).to_csv(index=False),
+        data=lambda: frames.as_csv(data() if callable(data) else data),
         file_name=f"{name}.csv",
         mime="text/csv",
         key=f"csv-{name}",

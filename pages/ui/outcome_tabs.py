@@ -136,11 +136,11 @@ def _by_query(state: Session, design: Design, found: Outcomes) -> None:
 def _of(by: str, row: pd.Series) -> str:
     """One group in words, such as "ranges of 12 types" or "the marginal of x1, x2"."""
     if by == "types in the range":
-        return f"ranges of {row['label']} type{'s' if row['label'] != '1' else ''}"
+        return f"ranges of {plain(row['label'])} type{'s' if row['label'] != '1' else ''}"
     if by == "attributes" and row["label"] != "everybody":
         return f"the marginal of {plain(str(row['label']))}"
     if by.startswith("attributes in"):
-        return f"{row['label']} {by}"
+        return plain(f"{row['label']} {by}")
     if by == "group of queries":
         return f"group {plain(str(row['label']))}"
     return plain(str(row["label"]))
@@ -187,17 +187,17 @@ def _releases(state: Session, design: Design, found: Outcomes) -> None:
     off = (rows["released"] - rows["true"]).abs()
     worst = rows.loc[off.idxmax()]
     words = (
-        f"{_name(pair)}: {'one collection' if count == 1 else f'{count} collections'}, each as likely as the others to be yours. The "
-        f"answer furthest off is **{plain(worst['label'])}** in collection {worst['release']}: {wording.share(worst['released'])} "
+        f"{_name(pair)}: {'one collection' if count == 1 else f'{count:,} collections'}, each as likely as the others to be yours. The "
+        f"answer furthest off is **{plain(worst['label'])}** in collection {worst['release']:,}: {wording.share(worst['released'])} "
         f"instead of {wording.share(worst['true'])}"
     )
     negative = rows[rows["released"] < 0]["release"].nunique()
     everything = rows["query"].nunique() == design.workload.num_queries
     if design.workload.kind == "histogram" and everything and (design.counts == design.counts.max()).sum() == 1:
         top = rows.loc[rows.groupby("release")["released"].idxmax(), "query"] == design.counts.argmax()
-        words += f"; the most common value came out on top in {int(top.sum())} of {count}"
+        words += f"; the most common value came out on top in {int(top.sum()):,} of {count:,}"
     elif negative and found.people:
-        words += f"; {negative} of {count} have a negative answer"
+        words += f"; {negative:,} of {count:,} have a negative answer"
     frame.chart(
         lambda look: charts.releases(rows, _in_order(design), look, found.people),
         words + ".",

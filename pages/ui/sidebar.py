@@ -189,8 +189,8 @@ def _follow(state: Session) -> None:
     active = jobs().active(state.id)
     for job in active:
         if job.state == "queued":
-            st.caption(f"Waiting: {job.title} ({jobs().waiting_before(job)} before it)")
+            st.caption(f"Waiting: {plain(job.title)} ({jobs().waiting_before(job):,} before it)")
         else:
-            st.caption(f"Running: {job.title}, {wording.duration(job.seconds)}")
+            st.caption(f"Running: {plain(job.title)}, {wording.duration(job.seconds)}")
     if not active:
         st.rerun()

@@ -5,10 +5,26 @@ import re
 
 from ldp_core import wording
 
+JOINER = "\N{WORD JOINER}"
+"""A letter without width, put where a backslash does not help."""
+_SPACES = re.compile(r"[^\S\N{NO-BREAK SPACE}]+")
+_READ_LATER = re.compile(r":(?=[\w+/-]+:|//)|www|@|<(?=-)|-(?=[->])|[<>~](?==)", re.IGNORECASE)
+_SIGNS = re.compile(r"[\\`*_{}\[\]()<>#+\-.!|$~:^&]")
+
 
 def plain(text: str) -> str:
-    """Text of a user (labels, names) made safe to place in Markdown."""
-    return re.sub(r"([\\`*_{}\[\]()<>#+\-.!|$~:^&])", r"\\\1", " ".join(text.splitlines()))
+    """Text of a user (labels, names, sentences that quote them) made safe to place in Markdown: shown as it is.
+
+    Icons, emoji, arrows, addresses and e-mail are looked for in what is left once backslashes have been read, so these are
+    taken apart by a letter nobody sees.
+    """
+    line = _READ_LATER.sub(rf"\g<0>{JOINER}", _SPACES.sub(" ", text).strip(" "))
+    return _SIGNS.sub(r"\\\g<0>", line)
+
+
+def spoken(sentence: str) -> str:
+    """A sentence in Markdown as plain words, for those who listen; names made safe by `plain` come out as they are."""
+    return re.sub(rf"\\(.)|[*_`${JOINER}]", r"\1", sentence)
 
 
 def shortened(text: str, most: int = 90) -> str:
@@ -30,7 +46,7 @@ def gap_in_words(gap: float) -> str:
 
 def waiting(job_state: str, before: int) -> str:
     """What a job without progress yet is doing."""
-    return f"Waiting for a free place: {before} before this one." if job_state == "queued" else "Starting."
+    return f"Waiting for a free place: {before:,} before this one." if job_state == "queued" else "Starting."
 
 
 CASES = {

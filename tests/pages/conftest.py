@@ -141,7 +141,7 @@ def numbers(value):
 
 
 def plain(text):
-    return text.replace("\\", "").replace("\N{NO-BREAK SPACE}", " ")
+    return text.replace("\\", "").replace("\N{NO-BREAK SPACE}", " ").replace("\N{WORD JOINER}", "")
 
 
 @pytest.fixture(autouse=True)

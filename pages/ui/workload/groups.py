@@ -177,7 +177,7 @@ def _marginals(state: Session, i: int, part: WorkloadPart, axes: Sequence[Axis])
     for place, group in enumerate(part.groups[:SHOWN_SETS]):
         control(
             st.multiselect,
-            f"Counted together ({place + 1})" if len(part.groups) > 1 else "Counted together",
+            f"Counted together ({place + 1:,})" if len(part.groups) > 1 else "Counted together",
             f"group-{i}-set-{place}",
             list(group),
             lambda chosen, place=place: choose(place, chosen),
@@ -298,7 +298,7 @@ def _types(state: Session, i: int, part: WorkloadPart, axes: Sequence[Axis]) -> 
         )
     if part.family in ("all_marginals", "k_way_marginals", "parity"):
         st.caption(
-            f"The {n:,} types are read as {n.bit_length() - 1} yes-or-no attributes x1, x2, ..., the first type being all no."
+            f"The {n:,} types are read as {n.bit_length() - 1:,} yes-or-no attributes x1, x2, ..., the first type being all no."
         )
     elif part.family != "histogram":
         _order_of_types(axes)

@@ -1,0 +1,151 @@
+"""Names that are images, links, HTML, icons, colours, mathematics or scripts, on every page of a real browser: all are text."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from pages.ui.text import JOINER
+from tests import hostile
+
+FIRST, SECOND, THIRD = hostile.COLUMNS
+LINKS = """() => [...document.querySelectorAll('a, area, form, iframe, object, embed, base')]
+    .map(e => e.getAttribute('href') ?? e.getAttribute('xlink:href') ?? e.src ?? e.action ?? '')
+    .filter(to => to && new URL(to, location.href).host !== location.host)"""
+MARKUP = """() => [...document.querySelectorAll(
+    'img, [data-testid=stMain] .katex, sup, mark, [data-testid=stMarkdownContainer] del,'
+    + ' [data-testid=stMarkdownContainer] [role=img], [data-testid=stMarkdownContainer] span[style*=color]')]
+    .map(e => e.outerHTML.slice(0, 200))"""
+
+FOLLOW = f"""() => {{
+    window.said = []; window.linked = [];
+    new MutationObserver(() => {{
+        const side = document.querySelector('[data-testid=stSidebar]').textContent;
+        const at = side.search(/(Running|Waiting): /);
+        if (at >= 0) window.said.push(side.slice(at));
+        window.linked.push(...({LINKS})());
+    }}).observe(document.body, {{subtree: true, childList: true, characterData: true}});
+}}"""
+
+
+@pytest.fixture
+def attacked(visit):
+    """A visitor who has uploaded the table, asks about two of its columns, and counts the dialogs that open."""
+    visitor = visit()
+    page = visitor.page
+    visitor.dialogs = []
+    page.on("dialog", lambda dialog: (visitor.dialogs.append(dialog.message), dialog.dismiss()))
+    visitor.go("Data")
+    page.locator(".st-key-data-source").get_by_text("Upload", exact=True).click()
+    page.locator("[data-testid=stMain] input[type=file]").set_input_files(
+        {"name": hostile.FILE, "mimeType": "text/csv", "buffer": hostile.rows()}
+    )
+    expect(page.get_by_text("400 users, 4 types")).to_be_visible()
+    for name in (SECOND, THIRD):
+        page.locator(".st-key-data-columns").get_by_role("combobox").click()
+        page.keyboard.type(name)
+        page.keyboard.press("Enter")
+        visitor.settle()
+    page.keyboard.press("Escape")
+    expect(page.get_by_text("400 users, 24 types")).to_be_visible()
+    visitor.settle()
+    return visitor
+
+
+def seen(visitor):
+    """What is written on the page, sidebar and figures included."""
+    return re.sub(r"\s+", " ", visitor.page.locator("[data-testid=stApp]").evaluate("e => e.textContent")).replace(
+        JOINER, ""
+    )
+
+
+def check(visitor, *texts, named=True):
+    """All ``texts``, and where the page is about people some name of the table, are there letter by letter."""
+    visitor.settle()
+    shown = seen(visitor)
+    names = [*hostile.COLUMNS, *(name for values in hostile.CATEGORIES for name in values)]
+    assert not named or any(name in shown.split("Redo", 1)[-1] for name in names)
+    for text in texts:
+        assert text in shown, text
+    assert "\\" not in shown  # nothing is escaped twice
+    assert visitor.page.evaluate(LINKS) == []
+    assert visitor.page.evaluate(MARKUP) == []
+    assert visitor.dialogs == []
+    assert visitor.elsewhere == []
+
+
+def _check_alone(visitor, download, file):
+    """A chart as a file of its own is as harmless as on the page."""
+    download.save_as(file)
+    alone = visitor.context.new_page()
+    requested = []
+    alone.on("request", lambda request: requested.append(request.url))
+    alone.on("dialog", lambda dialog: (visitor.dialogs.append(dialog.message), dialog.dismiss()))
+    alone.goto(file.as_uri())
+    expect(alone.locator(".xtitle")).to_have_text(THIRD)
+    alone.locator(".nsewdrag").hover()
+    expect(alone.locator(".hoverlayer")).to_contain_text(f"{FIRST} ")
+    assert requested == [file.as_uri()]
+    assert alone.locator(".js-plotly-plot a[href], .js-plotly-plot img, svg a").count() == 0
+    alone.close()
+
+
+def test_names_are_text_on_every_page(attacked, tmp_path):
+    visitor, page = attacked, attacked.page
+    check(visitor, f"× 3 {SECOND} × 2 {THIRD}.", f"How {hostile.FILE} was read", f"People by {THIRD} and {FIRST},")
+    check(visitor, f"The most common value of {THIRD} is ", f"Column {FIRST}: 4 distinct values, 0 missing.")
+    page.locator(".st-key-chart-joint .nsewdrag").hover()
+    expect(page.locator(".st-key-chart-joint .hoverlayer")).to_contain_text(f"{FIRST} ")
+    page.get_by_test_id("stDataFrame").last.hover()
+    expect(page.get_by_label("Search").last).to_be_visible()  # the table's own tools, without their CSV
+    assert page.get_by_label("Download as CSV").count() == 0
+    with page.expect_download() as download:
+        visitor.button("html-joint").click()
+    _check_alone(visitor, download.value, tmp_path / "joint.html")
+
+    visitor.go("Workload")
+    page.locator(".st-key-group-0-questions").get_by_role("combobox").click()
+    page.get_by_role("option", name="Conditions").click()
+    visitor.settle()
+    box = page.locator(".st-key-group-0-conditions textarea")
+    box.fill(hostile.condition() + f"\n{hostile.quoted(THIRD)} = {hostile.quoted(hostile.CATEGORIES[2][1])}")
+    box.press("Control+Enter")
+    expect(page.get_by_text(hostile.SAID).first).to_be_attached()
+    page.get_by_text("How to write them").click()
+    check(visitor, f"Examples: {hostile.SAID}", f'"{hostile.CATEGORIES[1][1]}"')
+    visitor.button("undo").click()
+    expect(page.get_by_test_id("stMain").get_by_text("Examples:")).not_to_contain_text(hostile.SAID[:4])
+
+    visitor.go("Design")
+    page.evaluate(FOLLOW)  # the work may end before anybody has looked
+    visitor.button("optimise").click()
+    expect(page.locator(".st-key-chart-patterns .js-plotly-plot")).to_be_visible(timeout=60_000)
+    said = [text.replace(JOINER, "") for text in page.evaluate("() => window.said")]
+    assert any(" fitting Optimized (column generation) to " in text and FIRST in text for text in said)
+    assert page.evaluate("() => window.linked") == []
+    check(visitor, "The largest ratio lies between ")
+
+    visitor.go("Compare")
+    check(visitor)
+    page.get_by_role("tab", name="Error of each query").click()
+    expect(page.get_by_text("the hardest query is")).to_be_visible()
+    check(visitor)
+    visitor.go("Plan")
+    page.get_by_role("tab", name="Recommendation").click()
+    visitor.button("recommend").click()
+    expect(page.get_by_text("Of all mechanisms within")).to_be_visible()
+    check(visitor, named=False)
+    visitor.go("Simulate")
+    visitor.button("run").click()
+    expect(page.locator(".st-key-chart-simulated-errors .js-plotly-plot")).to_be_visible()
+    for tab in ("By query", "Possible releases", "Intervals", "Predicted", "Distribution"):
+        page.get_by_role("tab", name=tab).click()
+        check(visitor, named=tab != "Distribution")
+    visitor.go("Export")
+    page.locator("summary").filter(has_text="configuration.json").click()
+    check(visitor, *hostile.COLUMNS)
+    visitor.go("Guide")
+    check(visitor, named=False)
+    page.get_by_test_id("stTopNavLink").filter(has_text="Start").click()
+    expect(page.locator("h1")).to_contain_text("Learn about everybody")
+    check(visitor, named=False)

@@ -1,0 +1,119 @@
+"""Names that are formulas, templates or markup, through all pages: every download, every figure."""
+
+import csv
+import io
+import re
+import zipfile
+from pathlib import Path
+
+import pytest
+import streamlit as st
+
+from pages.ui import frame
+from pages.ui.text import JOINER
+from tests import hostile
+
+ROOT = Path(__file__).parents[2]
+NUMBER = re.compile(r"[+-]?[\d.]+(e[+-]?\d+)?")
+EXPECTED = {
+    *("histogram", "joint", "workload", "dominating", "singular-values", "before-optimising", "costs", "closing-gap"),
+    *("patterns", "reports", "users-needed", "query-errors", "over-epsilon", "comparison", "mechanisms", "plan"),
+    *("trade-off", "recommendation", "simulated-errors", "simulated-groups", "simulated-releases", "queries"),
+    *("simulated-intervals", "simulated-predicted", "simulated-distribution", "simulated-quantiles"),
+}
+"""Tables there must be among the downloads, so that none is checked in vain."""
+
+
+@pytest.fixture(scope="module")
+def seen():
+    """Files on offer and figures on screen, by name, after a visit to every page."""
+    files, figures = {}, {}
+    offer, draw = st.download_button, frame.chart
+
+    def offered(label, data, file_name, **options):
+        if file_name.endswith((".csv", ".zip")):
+            files[file_name] = data() if callable(data) else data
+        return offer(label, data, file_name, **options)
+
+    def drawn(draw_figure, sentence, name, data=None):
+        figures[name] = draw_figure(frame.look()).to_plotly_json()
+        return draw(draw_figure, sentence, name, data)
+
+    return files, figures, offered, drawn
+
+
+@pytest.fixture
+def visited(app, seen, monkeypatch):
+    files, figures, offered, drawn = seen
+    if figures:
+        return files, figures
+    monkeypatch.setattr(st, "download_button", offered)
+    monkeypatch.setattr(frame, "chart", drawn)
+    app.upload(hostile.FILE, hostile.rows())
+    app.enter("multiselect", "data-columns", list(hostile.COLUMNS[:2]))
+    app.enter("selectbox", "data-ordered", True)  # so that there are running totals
+    app.go("workload")
+    app.enter("selectbox", "group-0-questions", "prefix")
+    app.enter("selectbox", "adding", "predicates").press("add")
+    app.enter("text_area", "group-1-conditions", hostile.condition())
+    app.enter("selectbox", "adding", "marginals").press("add").finish()
+    app.go("design").enter("number_input", "time-limit", 1)
+    app.press("optimise").finish()
+    app.go("compare").enter("multiselect", "compared", ["subset_selection", "hadamard"])
+    app.press("sweep-epsilon").finish()
+    app.go("plan").finish()
+    app.press("recommend").finish()
+    app.go("simulate").enter("multiselect", "simulated", ["subset_selection", "optimized"])
+    app.enter("number_input", "trials", 20).press("run").finish()
+    app.go("export").go("guide")
+    return files, figures
+
+
+def test_no_cell_of_a_download_is_a_formula(visited):
+    files, _ = visited
+    tables = {name: content for name, content in files.items() if name.endswith(".csv")}
+    for name, content in files.items():
+        if name.endswith(".zip"):
+            archive = zipfile.ZipFile(io.BytesIO(content))
+            tables |= {one: archive.read(one).decode() for one in archive.namelist() if one.endswith(".csv")}
+    assert {f"{name}.csv" for name in EXPECTED} <= set(tables), EXPECTED - {name[:-4] for name in tables}
+    for name, content in tables.items():
+        for row in csv.reader(io.StringIO(content, newline="")):
+            for cell in row:
+                formula = cell.lstrip()[:1] in tuple("=+-@") or cell[:1] in tuple("\t\r\n")
+                assert not formula or NUMBER.fullmatch(cell), (name, cell)
+    assert "'+1+1" in tables["histogram.csv"]
+    assert "'=2+2" in tables["queries.csv"]
+
+
+def test_only_one_place_writes_csv():
+    sources = {file: file.read_text() for folder in ("pages", "ldp_core") for file in (ROOT / folder).rglob("*.py")}
+    writers = {file.name: source.count(".to_csv(") for file, source in sources.items() if ".to_csv(" in source}
+    assert writers == {"frames.py": 1, "picture.py": 1}  # the second tells whether a table has changed
+    assert not [file for file, source in sources.items() if "csv.writer" in source or "DictWriter" in source]
+
+
+def texts(value, key=""):
+    """Every text of a figure with the setting it stands under."""
+    if isinstance(value, str):
+        yield key, value
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            yield from texts(inner, name)
+    elif isinstance(value, list | tuple) or hasattr(value, "tolist"):
+        inner = value.tolist() if hasattr(value, "tolist") else value
+        for one in inner if isinstance(inner, list | tuple) else [inner]:
+            yield from texts(one, key)
+
+
+def test_no_name_is_markup_or_a_template_in_a_figure(visited):
+    _, figures = visited
+    named = 0
+    for name, figure in figures.items():
+        for key, text in texts(figure):
+            assert not re.search(r"<(?!br>|extra>|/extra>)", text), (name, key, text)
+            if key.endswith("template"):
+                assert "{evil}" not in text, (name, text)
+            assert JOINER not in text, (name, key, text)  # figures are not Markdown
+            named += "evil" in text
+    assert named > 50
