@@ -183,9 +183,18 @@ class Workload(ABC):
         """tr G = |W|_F^2."""
         return float(self.gram_diag.sum())
 
+    @property
+    def gram_column(self) -> np.ndarray:
+        """(n,) the column of G of type 0. It fixes all of G where G may be shifted along every axis, see `shifts`."""
+        unit = np.zeros(self.n)
+        unit[0] = 1.0
+        return self.apply_gram(unit)
+
     @cached_property
     def gram_sums(self) -> np.ndarray:
         """(n,) row sums G 1."""
+        if shifts.fixed_types(self) == 1:  # rows are shifts of one another
+            return np.full(self.n, self.gram_column.sum())
         return self.apply_gram(np.ones(self.n))
 
     def quadratic(self, x: np.ndarray) -> np.ndarray:

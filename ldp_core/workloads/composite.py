@@ -158,12 +158,24 @@ class Union(Workload):
     def squared_weights(self) -> float:
         return sum(w**2 * part.squared_weights for part, w in zip(self.parts, self.weights, strict=True))
 
-    def apply_gram(self, x: np.ndarray) -> np.ndarray:
-        return sum(weight**2 * part.apply_gram(x) for part, weight in zip(self.parts, self.weights, strict=True))
+    @cached_property
+    def _distinct(self) -> list[tuple[Workload, float]]:
+        """Parts that differ, each with the sum of its squared weights: equal ones cost G no more than one."""
+        found: dict[Workload, float] = {}
+        for part, weight in zip(self.parts, self.weights, strict=True):
+            found[part] = found.get(part, 0.0) + weight**2
+        return list(found.items())
 
-    @property
+    def apply_gram(self, x: np.ndarray) -> np.ndarray:
+        return sum(squared * part.apply_gram(x) for part, squared in self._distinct)
+
+    @cached_property
+    def gram_column(self) -> np.ndarray:
+        return sum(squared * part.gram_column for part, squared in self._distinct)
+
+    @cached_property
     def gram_diag(self) -> np.ndarray:
-        return sum(weight**2 * part.gram_diag for part, weight in zip(self.parts, self.weights, strict=True))
+        return sum(squared * part.gram_diag for part, squared in self._distinct)
 
     def _located(self, queries: np.ndarray):
         """The queries of each part: (part, weight, places among ``queries``, indices within the part)."""
@@ -250,6 +262,10 @@ class Product(Workload):
 
     def apply_gram(self, x: np.ndarray) -> np.ndarray:
         return self._along_axes(x, lambda factor, values: factor.apply_gram(values))
+
+    @property
+    def gram_column(self) -> np.ndarray:
+        return reduce(np.kron, [factor.gram_column for factor in self.factors])
 
     @property
     def gram_diag(self) -> np.ndarray:
