@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, reduce
 from typing import Any
 
@@ -163,19 +163,35 @@ class Union(Workload):
         """Parts that differ, each with the sum of its squared weights: equal ones cost G no more than one."""
         found: dict[Workload, float] = {}
         for part, weight in zip(self.parts, self.weights, strict=True):
-            found[part] = found.get(part, 0.0) + weight**2
+            for inner, squared in part._distinct if isinstance(part, Union) else [(part, 1.0)]:
+                found[inner] = found.get(inner, 0.0) + weight**2 * squared
         return list(found.items())
 
+    def _total(self, of: Callable[[Workload], np.ndarray], check: Callable[[], None] = lambda: None) -> np.ndarray:
+        total = np.zeros(1)
+        for part, squared in self._distinct:
+            check()
+            total = total + squared * of(part)
+        return total
+
     def apply_gram(self, x: np.ndarray) -> np.ndarray:
-        return sum(squared * part.apply_gram(x) for part, squared in self._distinct)
+        return self._total(lambda part: part.apply_gram(x))
 
     @cached_property
     def gram_column(self) -> np.ndarray:
-        return sum(squared * part.gram_column for part, squared in self._distinct)
+        return self._total(lambda part: part.gram_column)
 
     @cached_property
     def gram_diag(self) -> np.ndarray:
-        return sum(squared * part.gram_diag for part, squared in self._distinct)
+        return self._total(lambda part: part.gram_diag)
+
+    def prepare(self, check: Callable[[], None]) -> None:
+        self.gram_diag = self._total(lambda part: part.gram_diag, check)
+        if shifts.fixed_types(self) == 1:
+            self.gram_column = self._total(lambda part: part.gram_column, check)
+        else:
+            self.gram_sums = self._total(lambda part: part.apply_gram(np.ones(self.n)), check)
+        super().prepare(check)
 
     def _located(self, queries: np.ndarray):
         """The queries of each part: (part, weight, places among ``queries``, indices within the part)."""
