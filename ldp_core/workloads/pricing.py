@@ -49,9 +49,10 @@ def price(parts: Sequence[WorkloadPart], attributes: Any) -> Price:
     parts that do not fit: they cost what they would if they did."""
     axes = axes_of(attributes)
     alike = all(part.kind in ALIKE for part in parts)
-    distinct = {part.model_copy(update={"weight": 1.0}) for part in parts if part.kind != "predicates"}
-    found = [_price(part, axes, alike) for part in distinct]
-    found += [_price(part, axes, alike) for part in parts if part.kind == "predicates"]  # each builds tables of its own
+    # Equal parts cost no more than one, except conditions: each builds tables of its own.
+    distinct = {part.model_dump_json(exclude={"weight"}): part for part in parts if part.kind != "predicates"}
+    counted = [*distinct.values(), *(part for part in parts if part.kind == "predicates")]
+    found = [_price(part, axes, alike) for part in counted]
     n = math.prod(axis.size for axis in axes)
     return Price(sum(each.seconds for each in found), sum(each.bytes for each in found) + 4 * 8 * n)
 

@@ -17,7 +17,7 @@ import streamlit as st
 from streamlit.runtime import exists, get_instance
 
 from pages.ui import promises
-from pages.ui.jobs import jobs
+from pages.ui.jobs import Jobs, jobs
 from pages.ui.state import SESSIONS
 
 ABANDONED_AFTER = 60.0
@@ -32,20 +32,21 @@ def session_lives(session: str) -> bool:
 class Watch:
     """Remembers when each session was last seen with a browser."""
 
-    def __init__(self):
+    def __init__(self, jobs: Jobs):
+        self._jobs = jobs
         self._seen: dict[str, float] = {}
 
     def look(self, now: float, lives: Callable[[str], bool], kept_for: float) -> bool:
         """Free what sessions leave behind that had no browser for ``kept_for`` seconds, and cancel the jobs of those that
         had none for `ABANDONED_AFTER`. Whether anything was freed."""
-        known, freed = {*SESSIONS, *jobs().sessions()}, False
+        known, freed = {*SESSIONS, *self._jobs.sessions()}, False
         self._seen = {session: now if lives(session) else self._seen.get(session, now) for session in known}
         for session, seen in self._seen.items():
             if now - seen > min(ABANDONED_AFTER, kept_for):
-                jobs().cancel(session)
+                self._jobs.cancel(session)
             if now - seen > kept_for:
                 freed = True
-                jobs().forget(session)
+                self._jobs.forget(session)
                 if (left := SESSIONS.pop(session, None)) is not None:
                     left.leave()
         return freed
@@ -54,13 +55,12 @@ class Watch:
 @st.cache_resource
 def watch() -> threading.Thread:
     """Start looking, once a server."""
-    thread = threading.Thread(target=_watch, daemon=True)
+    thread = threading.Thread(target=_watch, args=(Watch(jobs()),), daemon=True)
     thread.start()
     return thread
 
 
-def _watch() -> None:
-    watch = Watch()
+def _watch(watch: Watch) -> None:
     while True:
         time.sleep(promises.EVERY)
         if watch.look(time.monotonic(), session_lives, st.config.get_option("server.disconnectedSessionTTL")):

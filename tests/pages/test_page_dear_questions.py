@@ -7,7 +7,15 @@ from streamlit.testing.v1 import AppTest
 from ldp_core import deploy, workloads
 from ldp_core.deploy import Configuration, Population, WorkloadRecipe
 from ldp_core.domain import CategoricalAttribute, Domain
-from ldp_core.workloads import KWayMarginalsPart, MarginalsPart, Predicate, PredicatesPart
+from ldp_core.workloads import (
+    ON_TYPES,
+    KWayMarginalsPart,
+    MarginalsPart,
+    MatrixPart,
+    Predicate,
+    PredicatesPart,
+    TypesPart,
+)
 from pages.ui import state as states
 from tests.pages.conftest import APP
 
@@ -124,3 +132,9 @@ def test_a_price_grows_with_types_and_questions_and_needs_no_fit(part):
     assert workloads.price([part, conditions(8, 6)], bits(8)).seconds > small.seconds
     assert workloads.price([part.model_copy(update={"weight": 2.0})], bits(8)) == small
     assert workloads.price([MarginalsPart(groups=[("nobody",)])], bits(8)).seconds > 0
+
+
+def test_every_kind_of_question_has_a_price():
+    for part in [*(TypesPart(family=family) for family in ON_TYPES), MatrixPart.of(np.eye(8))]:
+        assert workloads.price([part, part], bits(3)) == workloads.price([part], bits(3))
+        assert workloads.price([part], bits(3)).seconds > 0

@@ -16,17 +16,17 @@ from pathlib import Path
 def _count():
     place = Path(os.environ["COUNTS"])
     while True:
-        time.sleep(0.2)
+        time.sleep(1.0)
         states, promises = sys.modules.get("pages.ui.state"), sys.modules.get("pages.ui.promises")
         if not hasattr(states, "Session") or promises is None:
             continue
         promises.EVERY = 0.3
         gc.collect()
-        sources = [found for found in gc.get_objects() if type(found).__name__ == "Source"]
-        count = {
-            "sessions": sum(isinstance(found, states.Session) for found in gc.get_objects()),
-            "tables": sum(source.kind == "upload" for source in sources),
-        }
+        kinds = {states.Session: 0, states.Source: 0}
+        for found in gc.get_objects():
+            if type(found) in kinds and getattr(found, "kind", "") != "sample":
+                kinds[type(found)] += 1
+        count = {"sessions": kinds[states.Session], "tables": kinds[states.Source]}
         place.with_suffix(".new").write_text(json.dumps(count))
         place.with_suffix(".new").replace(place)
 
