@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import sys
 import threading
 import time
+import types
 from collections.abc import Callable
 
 import streamlit as st
@@ -18,7 +20,7 @@ from streamlit.runtime import exists, get_instance
 
 from pages.ui import promises
 from pages.ui.jobs import Jobs, jobs
-from pages.ui.state import SESSIONS
+from pages.ui.state import SESSIONS, Session
 
 ABANDONED_AFTER = 60.0
 """Seconds without a browser until a session's jobs are cancelled."""
@@ -63,8 +65,11 @@ def watch() -> threading.Thread:
 def _watch(watch: Watch) -> None:
     while True:
         time.sleep(promises.EVERY)
-        if watch.look(time.monotonic(), session_lives, st.config.get_option("server.disconnectedSessionTTL")):
-            _let_streamlit_expire()
+        # Streamlit's time begins when the connection ends, which may be a whole turn after it was last seen.
+        freed = watch.look(time.monotonic(), session_lives, promises.kept_seconds() - promises.EVERY)
+        _let_streamlit_expire()
+        if freed:
+            _clear_main()
             gc.collect()  # states and closures refer to each other in circles
             _give_back()
 
@@ -79,6 +84,13 @@ def _let_streamlit_expire() -> None:
         with lock:
             gone = cache.expire()
         del gone  # their files are cleared away without the lock
+
+
+def _clear_main() -> None:
+    """The script that ran last stays the module __main__, with all its variables: not where its session has departed."""
+    held = getattr(sys.modules.get("__main__"), "state", None)
+    if isinstance(held, Session) and held.id not in SESSIONS:
+        sys.modules["__main__"] = types.ModuleType("__main__")
 
 
 def _give_back() -> None:

@@ -52,9 +52,9 @@ async def _stays_in_memory() -> bool:
 
 
 def kept_seconds() -> float:
-    """Seconds after which the state of a session is freed whose browser has gone: until Streamlit takes nobody back, and one
-    look of `pages.ui.departed` at who is there."""
-    return st.config.get_option("server.disconnectedSessionTTL") + EVERY
+    """Seconds after which the state of a session is freed whose browser has gone: until Streamlit takes nobody back, and two
+    looks of `pages.ui.departed` at who is there."""
+    return st.config.get_option("server.disconnectedSessionTTL") + 2 * EVERY
 
 
 def rows_in_memory() -> str:

@@ -103,6 +103,7 @@ def counts(place, wanted):
         time.sleep(0.1)
 
 
+@pytest.mark.slow
 def test_sessions_that_have_left_are_gone(server):
     address, _, place = server
     visitors = [at_uploader(address) for _ in range(LEFT)]
