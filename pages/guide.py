@@ -5,7 +5,7 @@ import math
 import pandas as pd
 import streamlit as st
 
-from ldp_core import deploy, wording
+from ldp_core import deploy
 from ldp_core.mechanisms import REGISTRY
 from pages.ui import frame, promises
 
@@ -104,8 +104,7 @@ st.dataframe(
 st.markdown(
     f"""
 #### What happens to uploaded data
-{promises.rows_in_memory()} They are not shared with other sessions, or sent anywhere. When your browser has been gone for
-{wording.duration(promises.kept_seconds())}, they are forgotten. Exports hold the design, not the data; the Export page lists what a
-design reveals.
+{promises.rows_in_memory()} They are not shared with other sessions, or sent anywhere. Exports hold the
+design, not the data; the Export page lists what a design reveals.
 """
 )
