@@ -1,9 +1,15 @@
 """Page configuration, navigation and the sidebar; everything else is in pages/ and ldp_core/."""
 
+# ruff: noqa: E402
+
+from pages.ui import promises
+
+promises.uploads_stay_in_memory()  # before anything that takes long: a page left open may upload as soon as this runs
+
 import streamlit as st
 from threadpoolctl import threadpool_limits
 
-from pages.ui import exchange, frame, sidebar
+from pages.ui import departed, exchange, frame, sidebar
 from pages.ui.data import ahead
 from pages.ui.state import session
 
@@ -16,6 +22,7 @@ def one_thread_per_job():
 
 st.set_page_config(page_title="Private collection designer", page_icon="🛡️", layout="wide")
 one_thread_per_job()
+departed.watch()
 page = st.navigation(
     [
         st.Page("pages/start.py", title="Start", icon=":material/home:", default=True),

@@ -7,7 +7,7 @@ import streamlit as st
 
 from ldp_core import deploy
 from ldp_core.mechanisms import REGISTRY
-from pages.ui import frame
+from pages.ui import frame, promises
 
 frame.open_page("Guide", "What local differential privacy means, what epsilon buys, and how to read the numbers here.")
 
@@ -102,9 +102,9 @@ st.dataframe(
     hide_index=True,
 )
 st.markdown(
-    """
+    f"""
 #### What happens to uploaded data
-Rows stay in the memory of the server you run, for your session only. They are not written to disk, shared with other sessions, or
-sent anywhere. Exports hold the design, not the data; the Export page lists what a design reveals.
+{promises.rows_in_memory()} They are not shared with other sessions, or sent anywhere. Exports hold the
+design, not the data; the Export page lists what a design reveals.
 """
 )

@@ -6,6 +6,7 @@ from ldp_core.deploy import WorkloadRecipe
 from ldp_core.workloads import axes_of
 from pages.ui import frame
 from pages.ui.later import Later
+from pages.ui.text import plain
 from pages.ui.workload import figures, groups
 
 state = frame.open_page(
@@ -27,10 +28,13 @@ left, right = st.columns([1, 2], gap="large")
 with left:
     groups.groups(state, axes)
 with right:
+    frame.need_questions(state, design)
     if design.workload is None:
         st.warning(
             "The questions no longer fit the data. They are kept as they were: mend or remove the groups marked on the left, "
             "undo the last change, or start again."
+            if not design.dear
+            else plain(f"The questions are too many for this server. {design.misfit}")
         )
         st.button(
             "Ask the default questions instead",

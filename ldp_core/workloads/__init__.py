@@ -34,6 +34,7 @@ from ldp_core.workloads.parts import (
     over_attributes,
 )
 from ldp_core.workloads.predicates import Predicates
+from ldp_core.workloads.pricing import Price, price, work_out
 from ldp_core.workloads.shares import QueryShare, dominating, group_shares
 
 __all__ = [
@@ -64,6 +65,7 @@ __all__ = [
     "PredicatesPart",
     "Prefix",
     "PrefixPart",
+    "Price",
     "Product",
     "QueryShare",
     "RangesPart",
@@ -89,12 +91,14 @@ __all__ = [
     "parity",
     "parse",
     "prefix",
+    "price",
     "product",
     "quoted",
     "read_matrix",
     "union",
     "walsh_hadamard",
     "width_range",
+    "work_out",
 ]
 
 FAMILIES: dict[str, type[Workload]] = {

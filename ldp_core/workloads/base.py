@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -187,10 +187,25 @@ class Workload(ABC):
         """tr G = |W|_F^2."""
         return float(self.gram_diag.sum())
 
+    @property
+    def gram_column(self) -> np.ndarray:
+        """(n,) the column of G of type 0. It fixes all of G where G may be shifted along every axis, see `shifts`."""
+        unit = np.zeros(self.n)
+        unit[0] = 1.0
+        return self.apply_gram(unit)
+
     @cached_property
     def gram_sums(self) -> np.ndarray:
         """(n,) row sums G 1."""
+        if shifts.fixed_types(self) == 1:  # rows are shifts of one another
+            return np.full(self.n, self.gram_column.sum())
         return self.apply_gram(np.ones(self.n))
+
+    def prepare(self, check: Callable[[], None]) -> None:
+        """Work out, and keep, what figures start from. ``check`` is called in between, and may raise to leave off."""
+        for what in ("gram_diag", "gram_sums", "symmetry"):
+            check()
+            getattr(self, what)
 
     def quadratic(self, x: np.ndarray) -> np.ndarray:
         """x'Gx for every vector along the last axis of ``x`` (..., n): the squared length of its answers."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, reduce
 from typing import Any
 
@@ -164,14 +164,42 @@ class Union(Workload):
 
     @property
     def gram_roundings(self) -> int:
-        return max(part.gram_roundings for part in self.parts) + len(self.parts) + 3
+        return sum(part.gram_roundings for part in self.parts) + len(self.parts) + 4
+
+    @cached_property
+    def _distinct(self) -> list[tuple[Workload, float]]:
+        """Parts that differ, each with the sum of its squared weights: equal ones cost G no more than one."""
+        found: dict[Workload, float] = {}
+        for part, weight in zip(self.parts, self.weights, strict=True):
+            for inner, squared in part._distinct if isinstance(part, Union) else [(part, 1.0)]:
+                found[inner] = found.get(inner, 0.0) + weight**2 * squared
+        return list(found.items())
+
+    def _total(self, of: Callable[[Workload], np.ndarray], check: Callable[[], None] = lambda: None) -> np.ndarray:
+        total = np.zeros(1)
+        for part, squared in self._distinct:
+            check()
+            total = total + squared * of(part)
+        return total
 
     def apply_gram(self, x: np.ndarray) -> np.ndarray:
-        return sum(weight**2 * part.apply_gram(x) for part, weight in zip(self.parts, self.weights, strict=True))
+        return self._total(lambda part: part.apply_gram(x))
 
-    @property
+    @cached_property
+    def gram_column(self) -> np.ndarray:
+        return self._total(lambda part: part.gram_column)
+
+    @cached_property
     def gram_diag(self) -> np.ndarray:
-        return sum(weight**2 * part.gram_diag for part, weight in zip(self.parts, self.weights, strict=True))
+        return self._total(lambda part: part.gram_diag)
+
+    def prepare(self, check: Callable[[], None]) -> None:
+        self.gram_diag = self._total(lambda part: part.gram_diag, check)
+        if shifts.fixed_types(self) == 1:
+            self.gram_column = self._total(lambda part: part.gram_column, check)
+        else:
+            self.gram_sums = self._total(lambda part: part.apply_gram(np.ones(self.n)), check)
+        super().prepare(check)
 
     def _located(self, queries: np.ndarray):
         """The queries of each part: (part, weight, places among ``queries``, indices within the part)."""
@@ -265,6 +293,10 @@ class Product(Workload):
 
     def apply_gram(self, x: np.ndarray) -> np.ndarray:
         return self._along_axes(x, lambda factor, values: factor.apply_gram(values))
+
+    @property
+    def gram_column(self) -> np.ndarray:
+        return reduce(np.kron, [factor.gram_column for factor in self.factors])
 
     @property
     def gram_diag(self) -> np.ndarray:

@@ -11,7 +11,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from typing import Any
 
 import numpy as np
@@ -54,6 +54,14 @@ class _Marginals(Workload):
         return tuple((size, True) for size in self.shape)
 
     @property
+    def _agreeing(self) -> np.ndarray:
+        """(n,) how many attributes each type has in common with type 0."""
+        found = np.zeros(self.shape, dtype=np.int8)
+        for axis in range(len(self.shape)):
+            np.moveaxis(found, axis, 0)[0] += 1
+        return found.ravel()
+
+    @property
     @abstractmethod
     def sizes(self) -> range:
         """Sizes of the attribute subsets asked for."""
@@ -71,7 +79,11 @@ class _Marginals(Workload):
 
     @property
     def num_queries(self) -> int:
-        return int(self._offsets[-1])
+        # The cells of all groups of k attributes: a coefficient of prod (1 + s_i z), without listing the groups.
+        cells = [1] + [0] * len(self.shape)
+        for size in self.shape:
+            cells = [1, *(more + size * fewer for fewer, more in pairwise(cells))]
+        return sum(cells[k] for k in self.sizes)
 
     def _summed(self, x: np.ndarray, subset: tuple[int, ...]) -> np.ndarray:
         """Marginal table of ``x`` (..., n) over the attributes in ``subset``: (..., cells)."""
@@ -161,6 +173,10 @@ class AllMarginals(_Marginals):
         return table.reshape(x.shape)
 
     @property
+    def gram_column(self) -> np.ndarray:
+        return np.ldexp(1.0, self._agreeing)
+
+    @property
     def gram_diag(self) -> np.ndarray:
         return np.full(self.n, 2.0 ** len(self.shape))
 
@@ -202,6 +218,11 @@ class KWayMarginals(_Marginals):
                     summed[j] = before if summed[j] is None else summed[j] + before
             kept = summed
         return np.array(kept[self.k]).reshape(x.shape)
+
+    @property
+    def gram_column(self) -> np.ndarray:
+        groups = [float(math.comb(agreeing, self.k)) for agreeing in range(len(self.shape) + 1)]
+        return np.array(groups)[self._agreeing]
 
     @property
     def gram_diag(self) -> np.ndarray:

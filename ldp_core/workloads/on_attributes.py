@@ -101,6 +101,10 @@ class OnAttributes(Workload):
         return np.array(self._unfolded(self.base.apply_gram(self._folded(x))))
 
     @property
+    def gram_column(self) -> np.ndarray:
+        return np.array(self._unfolded(self.base.gram_column))  # type 0 has the first, used, value of every attribute
+
+    @property
     def gram_diag(self) -> np.ndarray:
         return np.array(self._unfolded(self.base.gram_diag))
 

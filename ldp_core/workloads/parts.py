@@ -8,7 +8,7 @@ through JSON.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
@@ -247,8 +247,11 @@ WorkloadPart = Annotated[
 ]
 
 
-def over_attributes(parts: Sequence[WorkloadPart], attributes: Any) -> Workload:
-    """One workload of all ``parts`` with their weights, on the types of a `Domain` or a sequence of attributes.
+def over_attributes(
+    parts: Sequence[WorkloadPart], attributes: Any, check: Callable[[], None] = lambda: None
+) -> Workload:
+    """One workload of all ``parts`` with their weights, on the types of a `Domain` or a sequence of attributes. ``check``
+    is called between parts, and may raise to leave off.
 
     A `Union` whose parts are those of the recipe, or the only part itself where its weight is 1. ValueError, one
     sentence naming the part where there are several, when one does not fit.
@@ -258,6 +261,7 @@ def over_attributes(parts: Sequence[WorkloadPart], attributes: Any) -> Workload:
     axes = axes_of(attributes)
     built = []
     for i, part in enumerate(parts, start=1):
+        check()
         try:
             built.append(part.build(axes))
         except ValueError as error:

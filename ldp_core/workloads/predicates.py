@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -61,6 +62,10 @@ class Predicates(Workload):
     def spec(self) -> dict[str, Any]:
         predicates = [[[list(on), table.ravel().astype(int).tolist()] for on, table in p] for p in self.predicates]
         return {"kind": self.kind, "shape": list(self.shape), "predicates": predicates}
+
+    def _identity(self) -> Any:
+        told = lambda table: [table.shape, hashlib.sha256(np.packbits(table)).hexdigest()]  # noqa: E731
+        return [self.kind, self.shape, [[(on, told(table)) for on, table in p] for p in self.predicates]]
 
     @property
     def num_queries(self) -> int:

@@ -21,6 +21,8 @@ def fixed_types(workload: Any) -> int:
 
 def columns(workload: Any) -> np.ndarray:
     """(m, n) the columns of G of the types that are at 0 of every axis along which G may be shifted."""
+    if fixed_types(workload) == 1:
+        return workload.gram_column[None]
     sizes = [size for size, _ in workload.shifts]
     at_zero = tuple(slice(0, 1) if same else slice(None) for _, same in workload.shifts)
     types = np.arange(workload.n).reshape(sizes)[at_zero].ravel()

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from ldp_core import deploy, estimators, mechanisms
+from ldp_core import deploy, estimators, mechanisms, wording
 from ldp_core.deploy import Configuration
 from pages.ui import source as sources
 from pages.ui.source import Source
@@ -48,10 +48,15 @@ def load(state: Session, content: bytes) -> None:
         )
     misfit = _check_usable(state, configuration, source)
     if misfit:
-        warnings.append(f"The questions do not fit the data. {misfit}")
+        warnings.append(misfit)
     state.install(configuration, source)
     state.draft = None
     state.view.pop("source", None)
+    if state.design() is not None and state.design().unasked:
+        warnings.append(
+            f"Its questions take about {wording.duration(state.design().price.seconds)} to work out. Ask for it on the "
+            "Workload page."
+        )
     name = configuration.mechanism.name
     if bundle.strategy is not None and mechanisms.spec(name).fitted:
         parameters = _recorded_parameters(bundle.outcome)
@@ -59,7 +64,7 @@ def load(state: Session, content: bytes) -> None:
             name, bundle.strategy, configuration.epsilon_value, parameters, bundle.prior
         )
         state.keep_fitted(state.fitted_key(name), mechanism, ())
-    elif mechanisms.spec(name).fitted and state.design() is not None:
+    elif mechanisms.spec(name).fitted and state.design() is not None and state.design().workload is not None:
         state.view["offer_optimise"] = state.fitted_key(name)
     state.notices = [("success", "The design was loaded."), *(("warning", warning) for warning in warnings)]
 
@@ -100,7 +105,9 @@ def _check_usable(state: Session, configuration: Configuration, source: Source |
         design = Session(state.id, configuration, source, results=state.results).design()
     except ValueError as error:
         raise ValueError(f"This design cannot be used. {error}") from None
-    return design.misfit if design is not None else ""
+    if design is None or not design.misfit:
+        return ""
+    return f"The questions {'are too many for this server' if design.dear else 'do not fit the data'}. {design.misfit}"
 
 
 def _expected(state: Session, name: str) -> dict[str, Any]:

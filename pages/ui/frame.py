@@ -9,8 +9,9 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from ldp_core import charts, deploy, frames, mechanisms
+from ldp_core import charts, deploy, frames, mechanisms, wording
 from pages.ui import work
+from pages.ui.jobs import jobs
 from pages.ui.state import Design, Session, session
 from pages.ui.text import plain, spoken
 
@@ -79,15 +80,38 @@ def need_design(state: Session) -> Design:
     """The current design with data and workload; otherwise the page says what it needs."""
     design = state.design()
     need(design, "This page needs a domain: the values people can have.", "pages/data.py", "Choose or declare data")
+    need_questions(state, design)
     need(
         design.workload,
-        f"The questions no longer fit the data. {plain(design.misfit)} They are kept as they were; mend them, or undo."
+        f"The questions {'are too many for this server' if design.dear else 'no longer fit the data'}. {plain(design.misfit)} They "
+        "are kept as they were; mend them, or undo."
         if design.misfit
         else "This page needs a workload: the questions to be answered.",
         "pages/workload.py",
         "Choose a workload",
     )
     return design
+
+
+def need_questions(state: Session, design: Design) -> None:
+    """Questions that take long are worked out once somebody asks for it, in the background; the page ends until then."""
+    if not design.unasked:
+        return
+    job = jobs().find(state.id, state.questions_key())
+    if job is not None and job.active:
+        st.info("The questions of this design are being worked out.")
+        st.button("Cancel", on_click=job.cancel, key="cancel-questions", icon=":material/stop:")
+        st.stop()
+    if job is not None and job.error:
+        st.error(plain(job.error))
+    st.info(
+        f"The questions of this design take about {wording.duration(design.price.seconds)} and "
+        f"{wording.significant(design.price.bytes / 1e6, 2)} MB to work out, so this is not done unasked."
+    )
+    st.button(
+        "Work them out", on_click=work.start_questions, args=(state,), key="questions", icon=":material/play_arrow:"
+    )
+    st.stop()
 
 
 def chart(

@@ -1,7 +1,8 @@
 """Background work: threads that outlive page switches, a visible queue, and cancellation.
 
 Workers never touch Streamlit. A page submits a function of the `Job`, which reports through ``job.progress`` and stops when
-``job.cancelled()``; fragments on the pages poll. A job whose browser session has been gone for a minute is cancelled.
+``job.cancelled()``; fragments on the pages poll. What a job works on is let go of when it ends; results belong to the session.
+Jobs of sessions whose browser has gone are cancelled and forgotten, see `pages.ui.departed`.
 """
 
 from __future__ import annotations
@@ -13,11 +14,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
-from streamlit.runtime import exists, get_instance
 
 WORKERS = 4  # fits and the proofs beside them come in pairs
-ABANDONED_AFTER = 60.0  # seconds without a living session
-KEPT_FINISHED = 16
+KEPT_FINISHED = 16  # of a session
 
 
 @dataclass
@@ -27,13 +26,13 @@ class Job:
     key: str
     session: str
     title: str
-    work: Callable[[Job], None]
+    work: Callable[[Job], None] | None
+    """None once it has run: it holds tables and workloads."""
     progress: Any = None
     state: str = "queued"  # queued, running, done, cancelled, failed
     error: str = ""
     started: float = 0.0
     finished: float = 0.0
-    alive: float = field(default_factory=time.monotonic)
     _cancel: threading.Event = field(default_factory=threading.Event)
 
     def cancel(self) -> None:
@@ -59,7 +58,6 @@ class Jobs:
         self._lock = threading.Condition()
         for _ in range(WORKERS):
             threading.Thread(target=self._worker, daemon=True).start()
-        threading.Thread(target=self._cancel_abandoned, daemon=True).start()
 
     def submit(self, session: str, key: str, title: str, work: Callable[[Job], None]) -> Job:
         """Queue ``work``; if the same work is already queued or running for this session, return that job."""
@@ -69,7 +67,7 @@ class Jobs:
                     return job
             job = Job(key, session, title, work)
             self._jobs.append(job)
-            finished = [job for job in self._jobs if not job.active]
+            finished = [job for job in self._jobs if job.session == session and not job.active]
             for old in finished[: max(0, len(finished) - KEPT_FINISHED)]:
                 self._jobs.remove(old)
             self._lock.notify()
@@ -84,6 +82,22 @@ class Jobs:
         with self._lock:
             return [job for job in self._jobs if job.session == session and job.active]
 
+    def sessions(self) -> set[str]:
+        """The sessions that have jobs."""
+        with self._lock:
+            return {job.session for job in self._jobs}
+
+    def cancel(self, session: str) -> None:
+        """Give up all jobs of a session."""
+        for job in self.active(session):
+            job.cancel()
+
+    def forget(self, session: str) -> None:
+        """Keep nothing of a session; jobs still running are cancelled and no longer found."""
+        self.cancel(session)
+        with self._lock:
+            self._jobs = [job for job in self._jobs if job.session != session]
+
     def waiting_before(self, job: Job) -> int:
         """How many jobs (of anyone) will run before this queued one."""
         with self._lock:
@@ -97,6 +111,7 @@ class Jobs:
                     self._lock.wait()
                 job.state, job.started = "running", time.monotonic()
             self._run(job)
+            del job  # this thread may wait long for the next one
 
     def _run(self, job: Job) -> None:
         try:
@@ -112,25 +127,9 @@ class Jobs:
                 "failed",
                 f"The calculation stopped unexpectedly ({type(error).__name__}). Try other settings.",
             )
+        job.work = None
         job.finished = time.monotonic()
         job.state = state
-
-    def _cancel_abandoned(self) -> None:
-        while True:
-            time.sleep(ABANDONED_AFTER / 6)
-            now = time.monotonic()
-            with self._lock:
-                active = [job for job in self._jobs if job.active]
-            for job in active:
-                if session_lives(job.session):
-                    job.alive = now
-                elif now - job.alive > ABANDONED_AFTER:
-                    job.cancel()
-
-
-def session_lives(session: str) -> bool:
-    """Whether a browser still holds this session. Without a server (in tests) every session lives."""
-    return get_instance().is_active_session(session) if exists() else True
 
 
 @st.cache_resource

@@ -64,7 +64,15 @@ def _data(state: Session, design: Design | None) -> None:
 
 def _workload(design: Design | None) -> None:
     if design is not None and design.misfit:
-        _line("pages/workload.py", STALE, "Workload: does not fit the data", design.misfit)
+        _line(
+            "pages/workload.py",
+            STALE,
+            f"Workload: {'too many questions' if design.dear else 'does not fit the data'}",
+            design.misfit,
+        )
+        return
+    if design is not None and design.unasked:
+        _line("pages/workload.py", STALE, "Workload: to be worked out", design.questions)
         return
     if design is None or design.workload is None:
         _line("pages/workload.py", UNSET, "Workload: not chosen", "Which questions matter")

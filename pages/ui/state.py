@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
+import weakref
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,7 +18,7 @@ import numpy as np
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from ldp_core import mechanisms, tables, workloads
+from ldp_core import mechanisms, tables, wording, workloads
 from ldp_core.deploy import Configuration, DataChoice, DeclaredData, MechanismRecipe, Population, WorkloadRecipe
 from ldp_core.domain import Domain
 from ldp_core.mechanisms.additive import VectorMechanism
@@ -28,8 +29,15 @@ from pages.ui.source import Source
 KEPT_STEPS = 50
 KEPT_BYTES = 2**29
 """Tables of earlier steps are kept, for undo, up to this size in all."""
+SESSIONS: weakref.WeakValueDictionary[str, Session] = weakref.WeakValueDictionary()
+"""All sessions of the server by their id, for as long as something else holds them."""
 MOST_TYPES = 2**20
 """Most types of a design in the app: what is drawn and counted a type at a time still answers at once."""
+UNASKED_SECONDS = 1.5
+"""Questions whose structure takes longer than this are worked out in the background, once somebody asks for it."""
+MOST_QUESTION_SECONDS = 600
+MOST_QUESTION_BYTES = 2**30
+"""Questions that take more than these are refused."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +56,18 @@ class Design:
     epsilon: float
     naming: str
     """Equal where the names of types and queries are equal."""
+    price: workloads.Price
+    """Of the structure of the questions."""
+
+    @property
+    def dear(self) -> bool:
+        """Whether the questions take so long to work out that somebody has to ask for it."""
+        return self.price.seconds > UNASKED_SECONDS
+
+    @property
+    def unasked(self) -> bool:
+        """Whether the questions could be worked out, but are not yet."""
+        return self.workload is None and not self.misfit and self.dear
 
     @property
     def users(self) -> int:
@@ -153,6 +173,13 @@ class Session(Figures):
         self.install(now.with_(data=choice, domain=domain, population=population, workload=recipe), source)
         self.draft = None
 
+    def leave(self) -> None:
+        """Let go of everything, for good: the browser has left, whoever else still holds this session."""
+        self.configuration, self.source, self.draft, self.results = Configuration(), None, None, Results()
+        self._design = None
+        for held in (self.past, self.future, self.view, self.invalid, self.notices, self.unasked):
+            held.clear()
+
     @property
     def choice(self) -> DataChoice | None:
         """The data choice on screen: the draft while it does not work yet, else the design's own."""
@@ -189,7 +216,7 @@ class Session(Figures):
 
     def cached(self, key: Any, compute: Callable[[], Any], size: Callable[[Any], int] = lambda value: 0) -> Any:
         """``compute()`` once per ``key`` (anything with a stable repr)."""
-        name = hashlib.sha256(repr(key).encode()).hexdigest()
+        name = _name(key)
         value = self.results.get(name)
         if value is None:
             value = compute()
@@ -236,7 +263,9 @@ class Session(Figures):
 
     def design(self) -> Design | None:
         """The current design, None while no domain is set."""
-        if self._design is None or self._design[0] is not self.configuration or self._design[1] is not self.source:
+        known = self._design
+        stale = known is None or known[0] is not self.configuration or known[1] is not self.source
+        if stale or (known[2] is not None and known[2].unasked and self.results.get(self.questions_key())):
             self._design = (self.configuration, self.source, self._derived())
         return self._design[2]
 
@@ -253,12 +282,7 @@ class Session(Figures):
             counts = tables.expected_counts(shape, c.domain.size, users)
         questions = c.workload.summary if c.workload is not None else ""
         naming = c.digest(["domain", "workload"])
-        workload, misfit = None, ""
-        try:
-            if c.workload is not None:
-                workload = self.cached(("workload", naming), lambda: c.workload.build(c.domain))
-        except ValueError as error:
-            misfit = str(error)
+        workload, misfit, price = self._questions(c, naming)
         return Design(
             c.domain,
             c.domain.type_labels,
@@ -269,7 +293,30 @@ class Session(Figures):
             questions,
             c.epsilon_value,
             naming,
+            price,
         )
+
+    def _questions(self, c: Configuration, naming: str) -> tuple[workloads.Workload | None, str, workloads.Price]:
+        """The workload where it is known or worked out in no time, why it cannot be had, and what it takes."""
+        if c.workload is None:
+            return None, "", workloads.Price(0.0, 0)
+        price = self.cached(("price", naming), lambda: workloads.price(c.workload.parts, c.domain))
+        if price.seconds > MOST_QUESTION_SECONDS or price.bytes > MOST_QUESTION_BYTES:
+            return None, f"Working them out {_too_much(price)} Ask fewer questions at once, or use coarser bins.", price
+        if price.seconds > UNASKED_SECONDS:
+            return self.results.get(self.questions_key()), "", price
+        try:
+            return (
+                self.cached(self.questions_key(), lambda: c.workload.build(c.domain), lambda _: price.bytes),
+                "",
+                price,
+            )
+        except ValueError as error:
+            return None, str(error), price
+
+    def questions_key(self) -> str:
+        """Identifies the structure of the questions."""
+        return "questions:" + self.configuration.digest(["domain", "workload"])
 
     def parameters_for(self, name: str) -> dict[str, Any]:
         """Parameters of a mechanism in this design: the chosen ones if it is the chosen one, else the defaults."""
@@ -334,6 +381,17 @@ class Session(Figures):
         return self.cached(key, build, _weight)
 
 
+def _name(key: Any) -> str:
+    return key if isinstance(key, str) else hashlib.sha256(repr(key).encode()).hexdigest()
+
+
+def _too_much(price: workloads.Price) -> str:
+    return (
+        f"would take about {wording.duration(price.seconds)} and {price.bytes / 1e9:.1f} GB, and at most "
+        f"{wording.duration(MOST_QUESTION_SECONDS)} and {MOST_QUESTION_BYTES / 1e9:.1f} GB are given to it."
+    )
+
+
 def _weight(mechanism: mechanisms.Mechanism) -> int:
     if isinstance(mechanism, mechanisms.ExplicitMechanism):
         return 3 * mechanism.strategy.nbytes  # strategy, reconstruction, distribution functions
@@ -375,7 +433,8 @@ def session() -> Session:
     """The state of the browser session that runs this script."""
     if "session" not in st.session_state:
         context = get_script_run_ctx()
-        st.session_state["session"] = Session(context.session_id if context else uuid.uuid4().hex)
+        st.session_state["session"] = made = Session(context.session_id if context else uuid.uuid4().hex)
+        SESSIONS[made.id] = made
     return st.session_state["session"]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ldp_core import bounds, mechanisms, outcomes, planning, sweep
+from ldp_core import bounds, mechanisms, outcomes, planning, sweep, workloads
 from ldp_core.workloads.axes import axes_of
 from pages.ui.figures import AIMED, Proof
 from pages.ui.jobs import Job, jobs
@@ -36,6 +36,21 @@ class FitProgress:
     seconds: float
     history: tuple[tuple[float, float], ...] = ()
     strategy: np.ndarray | None = None
+
+
+def start_questions(state: Session) -> None:
+    """Work out the structure of the questions of the design, which takes long; earlier ones are given up."""
+    c, key, size = state.configuration, state.questions_key(), state.design().price.bytes
+    for job in jobs().active(state.id):
+        if job.key.startswith("questions:") and job.key != key:
+            job.cancel()
+
+    def work(job: Job) -> None:
+        found = workloads.work_out(c.workload.parts, c.domain, job.cancelled)
+        if found is not None:
+            state.results.put(key, found, size)
+
+    jobs().submit(state.id, key, "working out the questions", work)
 
 
 def search_seconds(state: Session) -> float:

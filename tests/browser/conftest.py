@@ -7,6 +7,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -23,20 +24,26 @@ expect.set_options(timeout=PATIENCE)
 
 @pytest.fixture(scope="session")
 def address(tmp_path_factory):
+    with serve(tmp_path_factory.mktemp("server") / "log.txt") as (url, _):
+        yield url
+
+
+@contextmanager
+def serve(log, options=(), environment=None):
+    """A server of the app on a free port: its address and its process."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    log = (tmp_path_factory.mktemp("server") / "log.txt").open("wb")
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
-    server = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT)
-    url = f"http://127.0.0.1:{port}"
-    try:
-        _wait_for(f"{url}/_stcore/health", server)
-        yield url
-    finally:
-        server.terminate()
-        server.wait(timeout=20)
-        log.close()
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port), *options]
+    with log.open("wb") as said:
+        server = subprocess.Popen(command, cwd=ROOT, stdout=said, stderr=subprocess.STDOUT, env=environment)
+        url = f"http://127.0.0.1:{port}"
+        try:
+            _wait_for(f"{url}/_stcore/health", server)
+            yield url, server
+        finally:
+            server.terminate()
+            server.wait(timeout=20)
 
 
 def _wait_for(url, server):

@@ -9,6 +9,7 @@ import streamlit as st
 
 from ldp_core import tables
 from ldp_core.tables import ENCODINGS, PARQUET_ENDINGS, TEXT_ENDINGS
+from pages.ui import promises
 from pages.ui import source as sources
 from pages.ui.controls import control, guarded, pick
 from pages.ui.data import choice as data_choice
@@ -48,7 +49,7 @@ def upload(state: Session) -> None:
         type=None,
         key=key,
         on_change=ingest,
-        help="The rows stay in this server's memory for this session. Nothing is written to disk or sent anywhere.",
+        help=f"{promises.rows_in_memory()} Nothing is sent anywhere.",
     )
     _reading(state, "upload")
 

@@ -50,7 +50,7 @@ def groups(state: Session, axes: Sequence[Axis]) -> None:
             _SETTINGS.get(part.kind, lambda *anything: None)(state, i, part, axes)
             if len(parts) > 1 or part.weight != 1:
                 _weight(state, i, part)
-            if design.misfit:
+            if design.misfit and not design.dear:
                 _misfit(part, axes)
     _adding(state, axes)
 

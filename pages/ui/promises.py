@@ -1,0 +1,65 @@
+"""What is promised about rows, and what makes it true: one place, because pages and README repeat it.
+
+Streamlit's server reads an upload through Starlette's form parser, which moves files of more than 1 MB to a temporary file on
+disk. Its documented limit for that, `MultiPartParser.spool_max_size`, is raised beyond the largest upload. Should a later
+version know no such limit, `stay_in_memory` finds out by trying, and the pages say what is then true.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from functools import cache
+
+import streamlit as st
+
+EVERY = 10.0
+"""Seconds between looks at which sessions have departed."""
+_TRIED_BYTES = 2**21  # twice the parser's own limit
+_FRAMING_BYTES = 2**21  # what a form adds to its file, at most
+
+
+@cache
+def uploads_stay_in_memory() -> bool:
+    """Raise the limit past which uploads go to disk, and try whether that works. To be called before anybody uploads."""
+    try:
+        from starlette.formparsers import MultiPartParser
+
+        MultiPartParser.spool_max_size = st.config.get_option("server.maxUploadSize") * 2**20 + _FRAMING_BYTES
+        loop = asyncio.new_event_loop()
+        try:
+            return loop.run_until_complete(_stays_in_memory())
+        finally:
+            loop.close()
+    except Exception:  # another version of a library that is not ours: whatever it says, nothing is promised
+        return False
+
+
+async def _stays_in_memory() -> bool:
+    from starlette.requests import Request
+
+    form = (
+        b'--b\r\nContent-Disposition: form-data; name="f"; filename="f"\r\n\r\n'
+        + bytes(_TRIED_BYTES)
+        + b"\r\n--b--\r\n"
+    )
+
+    async def receive() -> dict:
+        return {"type": "http.request", "body": form, "more_body": False}
+
+    headers = [(b"content-type", b"multipart/form-data; boundary=b")]
+    async with Request({"type": "http", "method": "PUT", "headers": headers}, receive).form() as found:
+        return not found["f"].file._rolled  # of Python's SpooledTemporaryFile: it has moved to disk
+
+
+def kept_seconds() -> float:
+    """Seconds after which the state of a session is freed whose browser has gone: until Streamlit takes nobody back, and two
+    looks of `pages.ui.departed` at who is there."""
+    return st.config.get_option("server.disconnectedSessionTTL") + 2 * EVERY
+
+
+def rows_in_memory() -> str:
+    """Where rows are, in a sentence or two that is true of this server."""
+    here = "Rows stay in the memory of this server, for your session only"
+    if uploads_stay_in_memory():
+        return f"{here}. They are not written to disk."
+    return f"{here}, but while a file of more than 1 MB is uploaded it stands in a temporary file on the server's disk."

@@ -1,0 +1,98 @@
+"""A browser without a browser: a session held by its websocket, and an upload sent as slowly as a test wants."""
+
+import http.client
+import uuid
+from contextlib import ExitStack
+from urllib.parse import urlsplit
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.sync.client import connect
+
+PATIENCE = 60
+BOUNDARY = "----a-form"
+
+
+class RawVisitor:
+    """One session on a page of the app."""
+
+    def __init__(self, address, query=""):
+        self.host, self.page, self.query = urlsplit(address).netloc, "", query
+        self.session, self.uploaders, self._widgets = "", {}, []
+        self._http = http.client.HTTPConnection(self.host, timeout=PATIENCE)
+        self._http.request("GET", "/_stcore/health")
+        answer = self._http.getresponse()
+        answer.read()
+        self._cookie = (answer.getheader("set-cookie") or "").split(";")[0]
+        self._open = ExitStack()
+        self._socket = self._open.enter_context(
+            connect(
+                f"ws://{self.host}/_stcore/stream",
+                subprotocols=["streamlit"],
+                max_size=None,
+                additional_headers={"Cookie": self._cookie},
+                origin=address,
+            )
+        )
+        self.run()
+        self.query = ""
+
+    def go(self, page):
+        self.page, self._widgets = page, []
+        self.run()
+
+    def run(self):
+        """Run the script until it has ended."""
+        message = BackMsg()
+        message.rerun_script.page_name = self.page
+        message.rerun_script.query_string = self.query
+        message.rerun_script.widget_states.widgets.extend(self._widgets)
+        self._socket.send(message.SerializeToString())
+        while True:
+            told = ForwardMsg.FromString(self._socket.recv(timeout=PATIENCE))
+            kind = told.WhichOneof("type")
+            if kind == "new_session":
+                self.session = told.new_session.initialize.session_id
+            elif kind == "delta" and told.delta.new_element.WhichOneof("type") == "file_uploader":
+                found = told.delta.new_element.file_uploader
+                self.uploaders[found.label] = found.id
+            elif kind == "script_finished" and told.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
+                return
+
+    def upload(self, label, name, pieces):
+        """Send a file in ``pieces`` to the uploader whose label begins so, and let the page take it."""
+        file = uuid.uuid4().hex
+        head = f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{name}"; filename="{name}"\r\n'
+        head += "Content-Type: text/csv\r\n\r\n"
+        size = 0
+
+        def body():
+            nonlocal size
+            yield head.encode()
+            for piece in pieces:
+                size += len(piece)
+                yield piece
+            yield f"\r\n--{BOUNDARY}--\r\n".encode()
+
+        headers = {
+            "Transfer-Encoding": "chunked",
+            "Content-Type": f"multipart/form-data; boundary={BOUNDARY}",
+            "Cookie": self._cookie,
+            "X-Xsrftoken": self._cookie.partition("=")[2].strip('"'),
+        }
+        self._http.close()  # the server may have given up a connection that said nothing for long
+        path = f"/_stcore/upload_file/{self.session}/{file}"
+        self._http.request("PUT", path, body=body(), headers=headers, encode_chunked=True)
+        answer = self._http.getresponse()
+        assert answer.status == 204, answer.read()
+        answer.read()
+        state = BackMsg().rerun_script.widget_states.widgets.add()
+        state.id = next(found for shown, found in self.uploaders.items() if shown.startswith(label))
+        info = state.file_uploader_state_value.uploaded_file_info.add()
+        info.file_id, info.name, info.size = file, name, size
+        self._widgets = [state]
+        self.run()
+
+    def leave(self):
+        self._open.close()
+        self._http.close()

@@ -1,0 +1,122 @@
+"""Rows do not reach a disk, and departed sessions leave nothing: read off a real server's open files and objects."""
+
+import json
+import os
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from pages.ui import exchange
+from pages.ui.data import choice as data_choice
+from pages.ui.state import Session
+from tests.browser.conftest import serve
+from tests.browser.raw import RawVisitor
+
+MEGABYTE = 10**6
+PATIENCE = 120  # seconds until what is bound to happen has happened
+LEFT = 20
+
+
+@pytest.fixture
+def server(tmp_path):
+    counting = {"PYTHONPATH": str(Path(__file__).parent / "counting"), "COUNTS": str(tmp_path / "counts.json")}
+    options = ["--server.disconnectedSessionTTL", "1"]
+    with serve(tmp_path / "log.txt", options, {**os.environ, **counting}) as (address, process):
+        yield address, process, tmp_path / "counts.json"
+
+
+def upload_design():
+    """A link to a design whose table is to be uploaded: its Data page offers that at once."""
+    state = Session("one")
+    data_choice.upload(state, b"age,place\n1,a\n2,b\n3,c\n", "people.csv")
+    return "design=" + exchange.address(state, "http://here/", everything=True).split("design=")[1]
+
+
+def at_uploader(address):
+    visitor = RawVisitor(address, upload_design())
+    visitor.go("data")
+    return visitor
+
+
+def files_on_disk(process):
+    """(target, bytes) of the regular files a process has open, deleted ones included. Shared memory is none."""
+    found = {}
+    for link in Path(f"/proc/{process.pid}/fd").iterdir():
+        try:
+            target, size = os.readlink(link), link.stat().st_size
+        except OSError:  # closed meanwhile
+            continue
+        if target.startswith("/") and not target.startswith(("/dev/", "/proc/", "/memfd:")):
+            found[target] = size
+    return found
+
+
+def rows(megabytes):
+    line = b"17,Zanzibar,2026-01-01\n"
+    yield b"age,place,day\n"
+    for _ in range(megabytes):
+        yield line * (MEGABYTE // len(line))
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files are read from /proc")
+def test_an_upload_never_stands_in_a_file(server):
+    address, process, _ = server
+    visitor = at_uploader(address)
+    before, seen = files_on_disk(process), {}
+
+    def pieces():
+        for piece in rows(12):
+            yield piece
+            time.sleep(0.02)
+            seen.update(files_on_disk(process))  # while the upload is under way: most of it has been sent and read
+
+    stop = threading.Event()
+
+    def look():
+        while not stop.is_set():
+            seen.update(files_on_disk(process))
+            time.sleep(0.005)
+
+    looking = threading.Thread(target=look)
+    looking.start()
+    try:
+        visitor.upload("CSV", "people.csv", pieces())
+    finally:
+        stop.set()
+        looking.join()
+    new = {
+        name: size for name, size in seen.items() if name not in before and not name.endswith((".py", ".pyc", ".so"))
+    }
+    assert not {name: size for name, size in new.items() if size > 100_000 or "deleted" in name}
+    visitor.leave()
+
+
+def counts(place, wanted):
+    """What the server holds, once that is ``wanted`` of it."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        found = json.loads(place.read_text()) if place.exists() else {}
+        if wanted(found) or time.monotonic() > deadline:
+            return found
+        time.sleep(0.1)
+
+
+@pytest.mark.slow
+@pytest.mark.xfail(
+    reason="variables of page scripts are still held by something of Streamlit's after its session is gone"
+)
+def test_sessions_that_have_left_are_gone(server):
+    address, _, place = server
+    visitors = [at_uploader(address) for _ in range(LEFT)]
+    for i, visitor in enumerate(visitors):
+        visitor.upload(
+            "CSV", f"people{i}.csv", [b"age,place\n", *(b"%d,town %d\n" % (k + i, k % 7) for k in range(300))]
+        )
+    held = counts(place, lambda found: found.get("sessions") == found.get("tables") == LEFT)
+    assert held == {"sessions": LEFT, "tables": LEFT}
+    for visitor in visitors:
+        visitor.go("workload")  # a certificate begins by itself there: a job that holds the design
+        visitor.leave()
+    assert counts(place, lambda found: not any(found.values())) == {"sessions": 0, "tables": 0}

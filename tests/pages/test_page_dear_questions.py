@@ -1,0 +1,140 @@
+"""Designs of a kilobyte that ask for minutes of computing: priced before anything is made, and asked for."""
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ldp_core import deploy, workloads
+from ldp_core.deploy import Configuration, Population, WorkloadRecipe
+from ldp_core.domain import CategoricalAttribute, Domain
+from ldp_core.workloads import (
+    ON_TYPES,
+    KWayMarginalsPart,
+    MarginalsPart,
+    MatrixPart,
+    Predicate,
+    PredicatesPart,
+    TypesPart,
+)
+from pages.ui import state as states
+from tests.pages.conftest import APP
+
+PAGES = ["workload", "design", "compare", "plan", "simulate", "export"]
+
+
+def bits(many):
+    names = [f"b{i}" for i in range(many)]
+    return Domain(attributes=[CategoricalAttribute(name=name, values=("0", "1"), origin="declared") for name in names])
+
+
+def link(many, *parts):
+    people = Population(users=10_000, origin="declared", shape="uniform")
+    return deploy.to_link(Configuration(domain=bits(many), workload=WorkloadRecipe(parts=parts), population=people))
+
+
+def conditions(many, count):
+    """Conditions that tie all attributes together: a table of all types each."""
+    texts = (" or ".join(f"b{i} = {j >> i & 1}" for i in range(many)) for j in range(count))
+    return PredicatesPart(predicates=tuple(Predicate(expression=text) for text in texts))
+
+
+@pytest.fixture
+def opened():
+    def open_link(text):
+        at = AppTest.from_file(APP, default_timeout=60)
+        at.query_params["design"] = text
+        at.run()
+        assert not at.exception
+        return at
+
+    return open_link
+
+
+@pytest.fixture
+def never_built(monkeypatch):
+    """Whatever builds a workload fails the test."""
+
+    def build(*anything):
+        raise AssertionError("the questions were worked out")
+
+    monkeypatch.setattr(WorkloadRecipe, "build", build)
+    monkeypatch.setattr(workloads.PredicatesPart, "build", build)
+
+
+def test_a_link_of_a_kilobyte_builds_nothing_on_any_page(opened, never_built):
+    at = opened(link(20, conditions(20, 300)))
+    assert any("to work out" in warning.value for warning in at.warning)
+    for page in PAGES:
+        at.switch_page(f"pages/{page}.py").run()
+        assert not at.exception
+        assert at.button(key="questions").label == "Work them out"
+    at.switch_page("pages/data.py").run()
+    assert not at.exception
+
+
+def test_what_no_server_should_work_out_is_refused_unbuilt(opened, never_built):
+    at = opened(link(20, conditions(20, 1200)))
+    for page in PAGES:
+        at.switch_page(f"pages/{page}.py").run()
+        assert not at.exception
+        assert any("too many for this server" in told.value for told in [*at.info, *at.warning])
+
+
+def test_once_asked_for_they_are_worked_out_beside_the_page(opened, monkeypatch):
+    monkeypatch.setattr(states, "UNASKED_SECONDS", 0.0)
+    at = opened(link(3, KWayMarginalsPart(k=2)))
+    session = at.session_state["session"]
+    assert session.design().workload is None
+    at.switch_page("pages/workload.py").run()
+    at.button(key="questions").click().run()
+    from pages.ui.jobs import jobs
+
+    job = jobs().find(session.id, session.questions_key())
+    while job.active:
+        job._cancel.wait(0.01)
+    assert job.state == "done", job.error
+    at.run()
+    assert not at.exception
+    assert session.design().workload.num_queries == 12
+    assert not [button for button in at.button if button.key == "questions"]
+
+
+def test_twenty_bits_and_a_hundred_groups_are_at_hand_at_once(opened, monkeypatch):
+    applied = []
+    monkeypatch.setattr(
+        workloads.KWayMarginals, "apply_gram", lambda self, x: applied.append(self.k) or np.zeros(2**20)
+    )
+    at = opened(link(20, *(KWayMarginalsPart(k=1 + j % 10, weight=1 + j / 7) for j in range(100))))
+    assert at.session_state["session"].design().workload is not None
+    at.switch_page("pages/design.py").run()
+    assert not at.exception
+    assert not applied
+
+
+def test_cancelled_work_leaves_nothing():
+    asked = iter([False, False, False, True])
+    parts = [MarginalsPart(groups=[("b0", "b1"), ("b1", "b2"), ("b0", "b2")]), KWayMarginalsPart(k=1)]
+    assert workloads.work_out(parts, bits(3), lambda: next(asked)) is None
+    found = workloads.work_out(parts, bits(3), lambda: False)
+    plain = workloads.over_attributes(parts, bits(3))
+    for name in ("gram_diag", "gram_sums", "gram_column"):
+        assert name == "gram_column" or name in vars(found)
+        np.testing.assert_array_equal(getattr(found, name), getattr(plain, name))
+    assert found.symmetry == plain.symmetry
+
+
+@pytest.mark.parametrize(
+    "part", [conditions(8, 5), KWayMarginalsPart(k=2), MarginalsPart(groups=[("b0",), ("b1", "b2")])]
+)
+def test_a_price_grows_with_types_and_questions_and_needs_no_fit(part):
+    small, large = (workloads.price([part], bits(many)) for many in (8, 12))
+    assert 0 < small.seconds < large.seconds
+    assert workloads.price([part, conditions(8, 6)], bits(8)).seconds > small.seconds
+    assert workloads.price([part.model_copy(update={"weight": 2.0})], bits(8)) == small
+    assert workloads.price([MarginalsPart(groups=[("nobody",)])], bits(8)).seconds > 0
+
+
+def test_every_kind_of_question_has_a_price():
+    for part in [*(TypesPart(family=family) for family in ON_TYPES), MatrixPart.of(np.eye(8))]:
+        assert workloads.price([part, part], bits(3)) == workloads.price([part], bits(3))
+        assert workloads.price([part], bits(3)).seconds > 0

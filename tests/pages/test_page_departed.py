@@ -1,0 +1,121 @@
+"""What sessions and jobs hold on to, and when they let go."""
+
+import gc
+import threading
+import weakref
+
+import numpy as np
+import pytest
+from starlette.formparsers import MultiPartParser
+
+from pages.ui import departed, promises
+from pages.ui.data import choice as data_choice
+from pages.ui.jobs import Jobs
+from pages.ui.state import SESSIONS, Session
+
+KEPT = 120.0
+
+
+def ended(jobs, job):
+    while job.active:
+        threading.Event().wait(0.005)
+    assert jobs.find(job.session, job.key) is job
+    return job
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_job_lets_go_of_what_it_worked_on(fails):
+    table, jobs = np.zeros(10), Jobs()
+    held = weakref.ref(table)
+
+    def work(job, table=table):
+        if fails:
+            raise ValueError(f"no {len(table)}")
+
+    job = ended(jobs, jobs.submit("me", "key", "", work))
+    assert job.error == ("no 10" if fails else "")
+    del table, work
+    gc.collect()
+    assert held() is None
+
+
+def test_sessions_without_a_browser_lose_their_jobs_then_everything():
+    state, jobs, go = Session("me"), Jobs(), threading.Event()
+    SESSIONS[state.id] = state
+    data_choice.upload(state, b"age\n1\n2\n3\n", "people.csv")
+    source = weakref.ref(state.source)
+    state.change(epsilon="2")  # and a step to undo
+    state.results.put("counts", state.design().counts)
+    job = jobs.submit("me", "key", "", lambda job: go.wait())
+    other = jobs.submit("you", "key", "", lambda job: go.wait())
+    watch, here = departed.Watch(jobs), {"me", "you"}
+
+    def look(now):
+        return watch.look(now, here.__contains__, KEPT)
+
+    assert not look(0.0)
+    here.discard("me")
+    assert not look(departed.ABANDONED_AFTER)
+    assert not job.cancelled()
+    assert not look(departed.ABANDONED_AFTER + 0.1)
+    assert job.cancelled()
+    assert state.source is not None  # who comes back finds everything
+    assert not look(KEPT)
+    assert look(KEPT + 0.1)
+    assert jobs.find("me", "key") is None
+    assert "me" not in SESSIONS
+    gc.collect()
+    assert source() is None
+    assert state.design() is None
+    assert not look(KEPT + 10)
+    assert jobs.find("you", "key") is other
+    assert not other.cancelled()
+    go.set()
+
+
+def test_who_comes_back_in_time_is_counted_anew():
+    state, jobs = Session("back"), Jobs()
+    SESSIONS[state.id] = state
+    watch, here = departed.Watch(jobs), set()
+    watch.look(0.0, here.__contains__, KEPT)
+    watch.look(KEPT, {"back"}.__contains__, KEPT)
+    assert not watch.look(2 * KEPT, here.__contains__, KEPT)
+    assert "back" in SESSIONS
+
+
+@pytest.fixture
+def untried():
+    promises.uploads_stay_in_memory.cache_clear()
+    yield
+    promises.uploads_stay_in_memory.cache_clear()
+
+
+def test_the_largest_upload_stays_in_memory(untried):
+    assert promises.uploads_stay_in_memory()
+    assert MultiPartParser.spool_max_size >= 200 * 2**20
+    assert "not written to disk" in promises.rows_in_memory()
+
+
+def test_a_parser_without_the_limit_is_noticed_and_said(untried, monkeypatch):
+    class Stubborn(MultiPartParser):
+        """As a later version may be: it has a limit of its own, whatever is set."""
+
+        def __init__(self, *arguments, **options):
+            super().__init__(*arguments, **options)
+            self.spool_max_size = 2**20
+
+    monkeypatch.setattr("starlette.requests.MultiPartParser", Stubborn)
+    assert not promises.uploads_stay_in_memory()
+    assert "temporary file on the server's disk" in promises.rows_in_memory()
+    assert "not written" not in promises.rows_in_memory()
+
+
+def test_pages_promise_what_is_true_of_this_server(app, monkeypatch):
+    for true, told in [(True, "They are not written to disk"), (False, "a temporary file on the server's disk")]:
+        monkeypatch.setattr(promises, "uploads_stay_in_memory", lambda true=true: true)
+        app.go("guide")
+        assert any(told in element.value for element in app.at.markdown)
+        app.go("data")
+        app.enter("segmented_control", "data-source", "upload")
+        (box,) = [u for u in app.at.file_uploader if u.key.startswith("upload-")]
+        assert told in box.help
