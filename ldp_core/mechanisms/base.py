@@ -116,6 +116,41 @@ class Mechanism(Protocol):
     def tally(self, reports: Reports) -> np.ndarray: ...
 
 
+@dataclass(frozen=True)
+class Contributions:
+    """What the report of one user adds to the answers of q queries: all that intervals ask of a mechanism.
+
+    Attributes:
+        means: (q, n) what a user of each type adds on average, their true answer.
+        variances: (q, n) exact variance of what a user of each type adds.
+        up, down: (q,) how far one independent part of a report can exceed its mean, and fall short of it, at most.
+        parts: independent parts of a report.
+        low, high: (q,) the two values a report adds where it adds one of two, else NaN.
+    """
+
+    means: np.ndarray
+    variances: np.ndarray
+    up: np.ndarray
+    down: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    parts: int = 1
+
+    @classmethod
+    def between(cls, means, variances, low, high, two=False) -> Contributions:
+        """Of reports that add at least ``low`` (q,) and at most ``high``, and nothing between the two where ``two``."""
+        low, high = np.asarray(low, dtype=float), np.asarray(high, dtype=float)
+        up, down = np.maximum(high - means.min(axis=1), 0), np.maximum(means.max(axis=1) - low, 0)
+        return cls(means, variances, up, down, np.where(two, low, np.nan), np.where(two, high, np.nan))
+
+
+def two_values(values: np.ndarray) -> np.ndarray:
+    """(q,) whether a row of ``values`` (q, k) has two values only, but for rounding."""
+    low, high = values.min(axis=1, keepdims=True), values.max(axis=1, keepdims=True)
+    off = np.minimum(values - low, high - values).max(axis=1)
+    return off <= 1e-9 * (high - low)[:, 0]
+
+
 class FromCovariance:
     """Mixin for mechanisms whose answers are linear in their estimated counts, with a known covariance."""
 
@@ -138,6 +173,14 @@ class FromCovariance:
     def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
         """(q,) exact variance of ``rows`` (q, n) times the estimated counts when the users are ``counts`` (n,)."""
         return np.einsum("qi,qi->q", rows @ self.covariance(counts), rows)
+
+    def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions:
+        """What a report adds to the answers of a few ``queries`` (q,): see `Contributions`."""
+        return self.contributions(workload.rows(queries))
+
+    def contributions(self, rows: np.ndarray) -> Contributions:
+        """What a report adds to ``rows`` (q, n) times the estimated counts."""
+        raise NotImplementedError
 
 
 @runtime_checkable

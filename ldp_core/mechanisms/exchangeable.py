@@ -22,6 +22,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from ldp_core.mechanisms.base import (
     Audit,
+    Contributions,
     Estimate,
     FromCovariance,
     Reports,
@@ -30,6 +31,7 @@ from ldp_core.mechanisms.base import (
     check_same_types,
     check_values,
     digest_of,
+    two_values,
 )
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES
 from ldp_core.privacy import check_epsilon, odds
@@ -105,6 +107,26 @@ class ExchangeableMechanism(FromCovariance, ABC):
         apart = pair * users * (sums**2 - squares.sum(axis=1)) + 2 * (mixed - pair) * (rows @ x * sums - squares @ x)
         return apart + (own - other) * (squares @ x) + other * users * squares.sum(axis=1)
 
+    def contributions(self, rows: np.ndarray) -> Contributions:
+        """What a report adds to ``rows`` (q, n) times the estimated counts, in O(n log n) each."""
+        own, mixed, other, pair = self._moments()
+        sums, squares = rows.sum(axis=1, keepdims=True), rows**2
+        total = squares.sum(axis=1, keepdims=True)
+        rest = sums - rows
+        variances = (
+            own * squares + 2 * mixed * rows * rest + other * (total - squares) + pair * (rest**2 - total + squares)
+        )
+        low, high, two = self._ends(rows)
+        return Contributions.between(rows, np.maximum(variances, 0.0), low, high, two)
+
+    def report_ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(q,) the least and the largest that a report adds to ``rows`` (q, n) times the estimated counts."""
+        return self._ends(rows)[:2]
+
+    @abstractmethod
+    def _ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(q,) the least and the largest that a report can add, and whether it adds one of these two."""
+
     def information(self) -> np.ndarray:
         """(n, n) M = Q' D^-1 Q = A I + B 11', from M^-1 = I + sum_u Cov_u."""
         own, mixed, other, pair = self._moments()
@@ -174,6 +196,9 @@ class RandomizedResponse(ExchangeableMechanism):
     def _two_probabilities(self) -> tuple[float, float]:
         return self.p, self.q
 
+    def _ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return _ends_of_sets(rows, 1, self.p, self.q)
+
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users,) one reported type a user."""
         values = check_values(values, self.n)
@@ -242,6 +267,9 @@ class SubsetSelection(ExchangeableMechanism):
         scale = E + (self.n - self.size) / self.size
         return E / scale, 1 / scale
 
+    def _ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return _ends_of_sets(rows, self.size, self.p, self.q)
+
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, size) the types in each user's set, in no particular order."""
         values = check_values(values, self.n)
@@ -287,6 +315,15 @@ def _direct_channel(n: int, p: float, q: float) -> LinearOperator:
         return (p - q) * np.ravel(x) + q * x.sum()
 
     return LinearOperator((n, n), matvec=apply, rmatvec=apply, dtype=float)
+
+
+def _ends_of_sets(rows: np.ndarray, size: int, p: float, q: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """`ExchangeableMechanism._ends` of reports that are any set of ``size`` types."""
+    ordered, shift = np.sort(rows, axis=1), q * rows.sum(axis=1)
+    low, high = ordered[:, :size].sum(axis=1), ordered[:, -size:].sum(axis=1)
+    # A larger set says yes or no only of a query that sets one type apart from the others.
+    one = (ordered[:, -2] == ordered[:, 0]) | (ordered[:, -1] == ordered[:, 1])
+    return (low - shift) / (p - q), (high - shift) / (p - q), two_values(rows) if size == 1 else one
 
 
 def _subset_moments(n: int, k: int, E: float) -> tuple[float, float, float, float]:

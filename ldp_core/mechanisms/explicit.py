@@ -19,6 +19,7 @@ from scipy import linalg
 from ldp_core.bounds.centred import check_prior
 from ldp_core.mechanisms.base import (
     Audit,
+    Contributions,
     Estimate,
     FromCovariance,
     Reports,
@@ -27,6 +28,7 @@ from ldp_core.mechanisms.base import (
     check_same_types,
     check_values,
     digest_of,
+    two_values,
 )
 from ldp_core.privacy import check_epsilon
 from ldp_core.workloads import Workload
@@ -158,6 +160,17 @@ class ExplicitMechanism(FromCovariance):
         """(q,) exact variance of ``rows`` (q, n) times the estimated counts: sum_y (r'R_y)^2 (Qx)_y - sum_u r_u^2 x_u."""
         counts = np.asarray(counts, dtype=float)
         return (rows @ self.reconstruction) ** 2 @ (self.strategy @ counts) - rows**2 @ counts
+
+    def contributions(self, rows: np.ndarray) -> Contributions:
+        """What a report adds to ``rows`` (q, n) times the estimated counts: the values r'R_y of the outputs y."""
+        values = rows @ self.reconstruction
+        variances = np.maximum(values**2 @ self.strategy - rows**2, 0.0)
+        return Contributions.between(rows, variances, values.min(axis=1), values.max(axis=1), two_values(values))
+
+    def report_ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(q,) the least and the largest that a report adds to ``rows`` (q, n) times the estimated counts."""
+        values = rows @ self.reconstruction
+        return values.min(axis=1), values.max(axis=1)
 
     @cached_property
     def _cumulative(self) -> np.ndarray:

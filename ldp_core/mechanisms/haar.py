@@ -10,6 +10,7 @@ too; what is estimated for the padding is dropped.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +19,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from ldp_core.mechanisms.base import (
     Audit,
+    Contributions,
     FromCovariance,
     Reports,
     check_counts,
@@ -192,14 +194,27 @@ class Haar(FromCovariance):
     def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
         """(q,) exact variance of ``rows`` (q, n) times the estimated counts, without an n x n matrix."""
         x, c = np.asarray(counts, dtype=float), 1 / self.tree.n
-        sums, noise = rows.sum(axis=1), np.zeros(len(rows))
+        sums, noise = rows.sum(axis=1), sum(np.sum(part**2, axis=1) for part in self._differences(rows))
+        isotropic = x.sum() * (self._gain**2 / len(self.blocks) * noise - (c * sums) ** 2)
+        return isotropic + 2 * c * sums * (rows @ x) - rows**2 @ x
+
+    def _differences(self, rows: np.ndarray) -> Iterator[np.ndarray]:
+        """(q, m) for each level, finest first, what ``rows`` (q, n) times the counts gives its coefficients."""
         halves = np.pad(rows, ((0, 0), (0, self.tree.n - self.n)))
         for level in range(len(self.blocks)):
             left, right = halves[:, 0::2], halves[:, 1::2]
-            noise += np.sum(((left - right) / 2 ** (level + 1)) ** 2, axis=1)
+            yield (left - right) / 2 ** (level + 1)
             halves = left + right
-        isotropic = x.sum() * (self._gain**2 / len(self.blocks) * noise - (c * sums) ** 2)
-        return isotropic + 2 * c * sums * (rows @ x) - rows**2 @ x
+
+    def contributions(self, rows: np.ndarray) -> Contributions:
+        """What a report adds to ``rows`` (q, n) times the estimated counts: a sign times a number, and the same for all."""
+        known = rows.sum(axis=1, keepdims=True) / self.tree.n
+        noise, largest = np.zeros((len(rows), 1)), np.zeros(len(rows))
+        for part in self._differences(rows):
+            noise += np.sum(part**2, axis=1, keepdims=True)
+            largest = np.maximum(largest, self._gain * np.abs(walsh_hadamard(part)).max(axis=1))
+        variances = self._gain**2 / len(self.blocks) * noise - (rows - known) ** 2
+        return Contributions.between(rows, np.maximum(variances, 0.0), known[:, 0] - largest, known[:, 0] + largest)
 
     def audit(self) -> Audit:
         """Every output is one sign: sent as it is, or flipped."""

@@ -153,6 +153,13 @@ class HadamardRandomizedResponse(ExchangeableMechanism):
         signs = np.concatenate([[0.0], sign_sums(reports.data)])
         return Estimate(self._gain * walsh_hadamard(signs)[: self.n] + reports.users / self.order, unbiased=True)
 
+    def _ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        known = rows.sum(axis=1) / self.order
+        signs = np.abs(walsh_hadamard(np.pad(rows, ((0, 0), (0, self.order - self.n))))[:, 1:])
+        largest = signs.max(axis=1)
+        alike = signs.min(axis=1) >= (1 - 1e-9) * largest
+        return known - self._gain * largest, known + self._gain * largest, alike
+
     @property
     def channel(self) -> LinearOperator:
         """(2(K - 1), n) the strategy as fast transforms."""

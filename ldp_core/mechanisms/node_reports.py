@@ -19,6 +19,7 @@ from scipy.sparse.linalg import LinearOperator
 from ldp_core.mechanisms import hadamard, hrr
 from ldp_core.mechanisms.base import (
     Audit,
+    Contributions,
     FromCovariance,
     Mechanism,
     Reports,
@@ -211,6 +212,25 @@ class HierarchicalTree(FromCovariance, ABC):
             oracle.linear_variances(w, x) + w**2 @ x for oracle, w, x in zip(self.oracles, weights, nodes, strict=False)
         )
         return self.tree.height * sum(moments)
+
+    def _node_contributions(self, rows: np.ndarray, weights: Iterable[np.ndarray], root: np.ndarray) -> Contributions:
+        """What a report adds to answers with the mean ``rows`` (q, n) that give the node estimates of each level the
+        ``weights`` (as in `_node_variances`), and every user the part ``root`` (q, 1)."""
+        moments, lows, highs = np.zeros_like(rows, dtype=float), [], []
+        types, h = np.arange(self.n), self.tree.height
+        for oracle, width, w in zip(self.oracles, self.tree.widths, weights, strict=False):
+            level = oracle.contributions(w)
+            moments += h * (level.variances + w**2)[:, types // width]
+            low, high = oracle.report_ends(w)
+            lows.append(h * low)
+            highs.append(h * high)
+        if len(lows) < h:  # reports on levels that are not used add nothing
+            lows.append(np.zeros(len(rows)))
+            highs.append(np.zeros(len(rows)))
+        # The part that is not from the root has the mean rows - root.
+        variances = np.maximum(moments - (rows - root) ** 2, 0.0)
+        low, high = np.min(lows, axis=0) + root[:, 0], np.max(highs, axis=0) + root[:, 0]
+        return Contributions.between(rows, variances, low, high)
 
     @abstractmethod
     def covariance(self, counts: np.ndarray) -> np.ndarray: ...

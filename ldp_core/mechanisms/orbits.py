@@ -19,6 +19,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from ldp_core.mechanisms.base import (
     Audit,
+    Contributions,
     Estimate,
     FromCovariance,
     Reports,
@@ -159,6 +160,17 @@ class OrbitMechanism(FromCovariance):
             sent = share * walsh_hadamard(spectrum * transformed) / self.n
             second += walsh_hadamard(weighted * spectrum) ** 2 @ sent / self.n**2
         return second - np.square(rows) @ counts
+
+    def contributions(self, rows: np.ndarray) -> Contributions:
+        """What a report adds to ``rows`` (q, n) times the estimated counts; a transform or three for a row and a base row."""
+        weighted, second, lows, highs = walsh_hadamard(rows) * self._inverse, np.zeros(rows.shape), [], []
+        for share, spectrum in self._spectra():
+            values = walsh_hadamard(weighted * spectrum) / self.n
+            second += share * walsh_hadamard(spectrum * walsh_hadamard(values**2)) / self.n
+            lows.append(values.min(axis=1))
+            highs.append(values.max(axis=1))
+        variances = np.maximum(second - np.square(rows), 0.0)
+        return Contributions.between(rows, variances, np.min(lows, axis=0), np.max(highs, axis=0))
 
     def _check_dense(self) -> None:
         if self.n > DENSE_TYPES:

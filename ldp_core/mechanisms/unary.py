@@ -15,11 +15,12 @@ Three reconstructions of the counts from the same reports:
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from scipy.stats import binom
 
-from ldp_core.mechanisms.base import Audit, Estimate, Reports, check_counts, check_reports, check_values
+from ldp_core.mechanisms.base import Audit, Contributions, Estimate, Reports, check_counts, check_reports, check_values
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism
 from ldp_core.privacy import check_epsilon, odds
 
@@ -111,6 +112,26 @@ class UnaryMechanism(ExchangeableMechanism):
             counts = counts + (reports.users - counts.sum()) / self.n
         return Estimate(counts, unbiased=True)
 
+    def _weights_of_bits(self, rows: np.ndarray) -> np.ndarray:
+        """(q, n) what each bit adds to the answers ``rows`` when it is 1; not for the optimal reconstruction."""
+        shift = rows.mean(axis=1, keepdims=True) if self.reconstruction == "known_total" else 0.0
+        return (rows - shift) / (self.p - self.q)
+
+    def _ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        if self.reconstruction == "optimal":
+            one, zero = self._weights()
+            largest = np.pad(np.cumsum(-np.sort(-rows, axis=1), axis=1), ((0, 0), (1, 0)))
+            smallest = largest[:, -1:] - largest[:, ::-1]
+            fixed = rows.sum(axis=1, keepdims=True) * zero
+            low, high = (fixed + (one - zero) * part for part in (smallest, largest))
+            return low.min(axis=1), high.max(axis=1), np.zeros(len(rows), dtype=bool)
+        weights = self._weights_of_bits(rows)
+        fixed = rows.sum(axis=1) / (self.n if self.reconstruction == "known_total" else 1)
+        if self.reconstruction == "standard":
+            fixed = -self.q * weights.sum(axis=1)
+        low, high = np.minimum(weights, 0).sum(axis=1), np.maximum(weights, 0).sum(axis=1)
+        return fixed + low, fixed + high, np.count_nonzero(weights, axis=1) == 1
+
     def information(self) -> np.ndarray:
         """(n, n) M = Q' D^-1 Q of all 2^n outputs, whatever the reconstruction: A I + B 11' with M 1 = 1."""
         A = self._information_gap()
@@ -170,6 +191,18 @@ class UnaryEncoding(UnaryMechanism):
     @property
     def bits_per_report(self) -> float:
         return float(self.n)
+
+    def contributions(self, rows: np.ndarray) -> Contributions:
+        """As for all; where every bit adds a weight of its own, the n bits of a report are independent parts."""
+        found = super().contributions(rows)
+        if self.reconstruction == "optimal":
+            return found
+        weights = self._weights_of_bits(rows)
+        # A bit exceeds its mean by at most 1 - q, and falls short of it by at most p.
+        largest, smallest = np.maximum(weights.max(axis=1), 0), np.maximum(-weights.min(axis=1), 0)
+        up = np.maximum((1 - self.q) * largest, self.p * smallest)
+        down = np.maximum(self.p * largest, (1 - self.q) * smallest)
+        return replace(found, up=up, down=down, parts=self.n)
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, n) bits."""
