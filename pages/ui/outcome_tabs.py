@@ -228,8 +228,8 @@ def _intervals(state: Session, design: Design, found: Outcomes) -> None:
         "simulated-intervals",
         found.intervals,
     )
-    for method, number in rows["method"].value_counts().items():
-        if method in METHODS:
+    for method in METHODS:
+        if number := int((rows["method"] == method).sum()):
             st.caption(f"{number:,} interval{'s' if number > 1 else ''} by the method **{method}**: {METHODS[method]}.")
     _say_shown(rows, design)
 
