@@ -14,8 +14,8 @@ from scipy.sparse.linalg import LinearOperator
 from ldp_core.workloads import Workload
 
 FLOATING_POINT = (
-    "The guarantee is a mathematical one, for noise drawn in real numbers. It does not cover noise drawn in floating point, as "
-    "the simulation here does: some reports of one type are then impossible under another and give it away."
+    "The guarantee is a mathematical one, for noise drawn in real numbers, and not one of a floating-point sampler such as the "
+    "simulation here: in floating point, reports of one type can be impossible under another and give it away."
 )
 """What every sentence about a mechanism with continuous noise must not leave out: see `ldp_core.mechanisms.Spec.continuous`."""
 

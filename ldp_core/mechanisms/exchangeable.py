@@ -311,7 +311,7 @@ def best_subset_size(n: int, epsilon: float) -> int:
     """The subset size of least variance on the histogram workload (Ye and Barg 2018): a neighbour of n/(e^epsilon + 1)."""
     E = odds(epsilon)
     centre = n / (E + 1)
-    candidates = {min(max(1, k), n - 1) for k in (math.floor(centre), math.ceil(centre))}
+    candidates = {max(1, math.floor(centre)), math.ceil(centre)}  # below n, as the centre is below n/2
 
     def variance(k: int) -> float:
         p, q, _, _ = _subset_moments(n, k, E * k / (E * k + n - k))
@@ -326,7 +326,7 @@ def _subset_bit_sums(counts: np.ndarray, size: int, p: float, rng: np.random.Gen
     Users decide on their own type first (in with probability p), then walk through the other types in order; a user with
     r places left and e types still to come takes the next one with probability r/e. All that matters of a user is r,
     whether the own type has been passed, and (until then) whether it is in. Users who have not passed their own type are
-    exchangeable, so which of them are of the type now reached is a multivariate hypergeometric draw.
+    exchangeable, so which of them are of the type now reached is a multivariate hypergeometric draw. For simulation only.
     """
     n, users = counts.size, int(counts.sum())
     places = np.arange(size + 1)
