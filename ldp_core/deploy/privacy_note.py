@@ -1,13 +1,13 @@
 """What a design promises about people, in words to paste into a privacy review."""
 
 import math
-from decimal import ROUND_CEILING, Context, Decimal
 
 from ldp_core import mechanisms
 from ldp_core.deploy.configuration import Configuration
 from ldp_core.domain import Attribute, CategoricalAttribute
 from ldp_core.mechanisms.base import Audit
 from ldp_core.tables import AttributeRecipe
+from ldp_core.wording import rounded_up
 
 AUDIT_TOLERANCE = 1e-11
 """Most that an audited epsilon may lie above the one claimed: the columns of a strategy in float64 sum to 1 within 1e-12 or
@@ -45,7 +45,7 @@ def risk_in_words(epsilon: float, delta: float = 0.0, reports: int = 1) -> str:
     else:
         words = (
             f"with another true value, the chance of any conclusion from {reports_of} is at most {factor} times as large plus "
-            f"delta = {_up(reports * delta, 3)}"
+            f"delta = {rounded_up(reports * delta, 3)}"
         )
     if total > math.log(WORTH_THE_NAME):
         words += ", more than a million and so no limit worth the name"
@@ -55,8 +55,8 @@ def risk_in_words(epsilon: float, delta: float = 0.0, reports: int = 1) -> str:
 def audited_in_words(epsilon: float, audit: Audit) -> str:
     """The audited epsilon, rounded up to six digits; what it has above the ``epsilon`` claimed is said, however little."""
     if audit.epsilon <= epsilon:
-        return _up(audit.epsilon, 6)
-    return f"{epsilon:g} + {_up(audit.epsilon - epsilon, 2)}"
+        return rounded_up(audit.epsilon, 6)
+    return f"{epsilon:g} + {rounded_up(audit.epsilon - epsilon, 2)}"
 
 
 def guarantee(configuration: Configuration, audit: Audit) -> str:
@@ -72,7 +72,7 @@ def guarantee(configuration: Configuration, audit: Audit) -> str:
     epsilon, reports = configuration.epsilon_value, configuration.reports_per_user
     if not audit.epsilon <= epsilon + AUDIT_TOLERANCE:  # also refuses nan
         raise ValueError(
-            f"The mechanism's audited epsilon is {_up(audit.epsilon, 12)}, more than the {epsilon:g} asked for: "
+            f"The mechanism's audited epsilon is {rounded_up(audit.epsilon, 12)}, more than the {epsilon:g} asked for: "
             "do not deploy it; choose another mechanism or optimise again."
         )
     names = [_quoted(attribute.name) for attribute in configuration.domain.attributes]
@@ -81,8 +81,8 @@ def guarantee(configuration: Configuration, audit: Audit) -> str:
         kind, values, total = "Pure", f"epsilon = {epsilon:g}", f"epsilon = {configuration.total_epsilon:g}"
     else:
         kind = "Approximate"
-        values = f"(epsilon, delta) = ({epsilon:g}, {_up(audit.delta, 6)})"
-        total = f"({configuration.total_epsilon:g}, {_up(reports * audit.delta, 6)})"
+        values = f"(epsilon, delta) = ({epsilon:g}, {rounded_up(audit.delta, 6)})"
+        total = f"({configuration.total_epsilon:g}, {rounded_up(reports * audit.delta, 6)})"
     composed = (
         "one report per person"
         if reports == 1
@@ -174,14 +174,6 @@ def _quoted(name: str) -> str:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
-
-
-def _up(value: float, digits: int) -> str:
-    """``value`` rounded up to so many significant digits; a float just above such a number, as 0.1 is, stands for it."""
-    if not math.isfinite(value):
-        return "unlimited"
-    below = Decimal(math.nextafter(value, 0))
-    return f"{float(Context(prec=digits, rounding=ROUND_CEILING).create_decimal(below)):.{digits}g}"
 
 
 def _round_up(value: float) -> str:

@@ -116,6 +116,13 @@ def test_what_is_exported_is_imported(n, epsilon):
     assert bundle.warnings == []
 
 
+def test_a_strategy_a_little_above_epsilon_is_refused_with_enough_digits():
+    strategy = randomized_response(4, 1 + 5e-10)
+    with pytest.raises(BundleError, match=r"audited epsilon is 1\.0000000005\d*, more than the 1 of"):
+        export(CONFIGURATION, OUTCOME, strategy)
+    assert "audited epsilon is 1.0000000005" in complaint(with_strategy_file(npz(strategy=strategy)))
+
+
 def test_equal_designs_give_equal_bytes():
     assert export(CONFIGURATION, OUTCOME, np.asfortranarray(STRATEGY)) == EXPORTED
     assert export(CONFIGURATION, OUTCOME, STRATEGY[::-1]) != EXPORTED
