@@ -349,7 +349,7 @@ BAD_STRATEGIES = {
     "infinite": (broken(0, 1, math.inf), "finite and not negative"),
     "negative": (broken(0, 1, -0.1), "finite and not negative"),
     "sum": (broken(0, 0, STRATEGY[0, 0] + 1e-6), "must sum to 1"),
-    "never certain": (np.eye(4), "audited epsilon is inf"),
+    "never certain": (np.eye(4), "audited epsilon is unlimited"),
     "too revealing": (randomized_response(4, 1.0 + 1e-6), "more than the 1 of the configuration"),
     "too few types": (randomized_response(3, 1.0), "for 3 types but the domain has 4"),
     "float32": (STRATEGY.astype(np.float32), "not a single matrix of float64"),
