@@ -21,6 +21,7 @@ from scipy.stats import norm
 
 from ldp_core.gaussian_privacy import check_delta, exact_delta
 from ldp_core.mechanisms.base import (
+    FLOATING_POINT,
     Audit,
     Estimate,
     FromCovariance,
@@ -45,8 +46,12 @@ class Noise(Protocol):
 
     @property
     def variance(self) -> float: ...
-    def draw(self, shape: tuple[int, int], rng: np.random.Generator) -> np.ndarray: ...
-    def draw_sum(self, users: int, size: int, rng: np.random.Generator) -> np.ndarray: ...
+    def draw(self, shape: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
+        """For simulation only."""
+
+    def draw_sum(self, users: int, size: int, rng: np.random.Generator) -> np.ndarray:
+        """For simulation only."""
+
     def reach(self, weights: np.ndarray, users: float, tail: float) -> np.ndarray: ...
     def audit(self, vectors: np.ndarray, epsilon: float) -> Audit: ...
 
@@ -62,10 +67,12 @@ class LaplaceNoise:
         return 2 * self.scale**2
 
     def draw(self, shape: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
+        """Noise in floating point. For simulation only."""
         return rng.laplace(scale=self.scale, size=shape)
 
     def draw_sum(self, users: int, size: int, rng: np.random.Generator) -> np.ndarray:
-        """(size,) sum over the users: a Laplace variable is a difference of exponentials, so a sum one of Gammas."""
+        """(size,) sum over the users: a Laplace variable is a difference of exponentials, so a sum one of Gammas. For
+        simulation only."""
         return self.scale * (rng.standard_gamma(users, size) - rng.standard_gamma(users, size))
 
     def reach(self, weights: np.ndarray, users: float, tail: float) -> np.ndarray:
@@ -92,7 +99,9 @@ class LaplaceNoise:
 
     def audit(self, vectors: np.ndarray, epsilon: float) -> Audit:
         distance, pair = diameter(vectors, "l1")
-        return Audit(distance / self.scale, 0.0, "exact: largest L1 distance of two types over the scale", pair)
+        return Audit(
+            distance / self.scale, 0.0, "in real numbers: largest L1 distance of two types over the scale", pair
+        )
 
 
 @dataclass(frozen=True)
@@ -106,9 +115,11 @@ class GaussianNoise:
         return self.scale**2
 
     def draw(self, shape: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
+        """Noise in floating point. For simulation only."""
         return rng.normal(scale=self.scale, size=shape)
 
     def draw_sum(self, users: int, size: int, rng: np.random.Generator) -> np.ndarray:
+        """(size,) sum over the users. For simulation only."""
         return rng.normal(scale=math.sqrt(users) * self.scale, size=size)
 
     def reach(self, weights: np.ndarray, users: float, tail: float) -> np.ndarray:
@@ -119,7 +130,9 @@ class GaussianNoise:
         """The smallest delta at ``epsilon``."""
         distance, pair = diameter(vectors, "l2")
         delta = exact_delta(epsilon, self.scale, distance)
-        return Audit(epsilon, delta, "exact: delta of Gaussian noise at the largest L2 distance of two types", pair)
+        return Audit(
+            epsilon, delta, "in real numbers: delta of Gaussian noise at the largest L2 distance of two types", pair
+        )
 
 
 def too_large(n: int) -> str | None:
@@ -219,7 +232,7 @@ class VectorMechanism(FromCovariance, ABC):
     def covariance(self, counts: np.ndarray) -> np.ndarray: ...
 
     def explain(self) -> str:
-        return self._explanation
+        return f"{self._explanation} {FLOATING_POINT}"
 
 
 class AdditiveMechanism(VectorMechanism):
@@ -257,7 +270,8 @@ class AdditiveMechanism(VectorMechanism):
         return float(np.sum(counts)) * self.noise.variance * self._inverse[0]
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """(users, k) vectors plus noise. For simulation only: low bits of floating-point noise can give values away."""
+        """(users, k) vectors plus noise. For simulation only: a client needs a secure random source, and noise that is not in
+        floating point."""
         values = check_values(values, self.n)
         return self.vectors.T[values] + self.noise.draw((values.size, self.size), rng)
 
@@ -269,7 +283,7 @@ class AdditiveMechanism(VectorMechanism):
         return Reports(self.digest, raw.shape[0], raw.sum(axis=0))
 
     def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
-        """Reports of ``counts`` (n,) users, with the noise of all users drawn at once."""
+        """Reports of ``counts`` (n,) users, with the noise of all users drawn at once. For simulation only."""
         counts = check_counts(counts, self.n)
         users = int(counts.sum())
         return Reports(self.digest, users, self.vectors @ counts + self.noise.draw_sum(users, self.size, rng))

@@ -13,13 +13,21 @@ from scipy.sparse.linalg import LinearOperator
 
 from ldp_core.workloads import Workload
 
+FLOATING_POINT = (
+    "The guarantee is a mathematical one, for noise drawn in real numbers, and not one of a floating-point sampler such as the "
+    "simulation here: in floating point, reports of one type can be impossible under another and give it away."
+)
+"""What every sentence about a mechanism with continuous noise must not leave out: see `ldp_core.mechanisms.Spec.continuous`."""
+
 _ROW_ENTRIES = 2**22  # of queries written out at once
 
 
 @dataclass(frozen=True)
 class Audit:
-    """The guarantee a mechanism really gives, computed from its probabilities.
+    """The guarantee a mechanism really gives, computed from its probabilities, and never less than the truth.
 
+    For discrete reports it is computed in exact arithmetic from the numbers that reports are drawn with, rounded up. For
+    continuous noise it is that of real numbers (see `FLOATING_POINT`), and ``method`` says so.
     ``worst_pair`` names the two types (from 0) that one report tells apart best.
     """
 
@@ -101,9 +109,13 @@ class Mechanism(Protocol):
     def query_variances(
         self, workload: Workload, counts: np.ndarray, queries: np.ndarray | None = None
     ) -> np.ndarray: ...
-    def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray: ...
+    def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """One report a user. For simulation only: NumPy's generators are not secure."""
+
     def aggregate(self, raw: np.ndarray) -> Reports: ...
-    def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports: ...
+    def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
+        """For simulation only."""
+
     def estimate(self, reports: Reports) -> Estimate: ...
     def supports(self, workload: Workload) -> str | None: ...
     def audit(self) -> Audit: ...

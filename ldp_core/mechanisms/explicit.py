@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -30,7 +31,7 @@ from ldp_core.mechanisms.base import (
     digest_of,
     two_values,
 )
-from ldp_core.privacy import check_epsilon
+from ldp_core.privacy import check_epsilon, log_ratio
 from ldp_core.workloads import Workload
 
 STRATEGY_ENTRIES = 2**25
@@ -212,7 +213,7 @@ class ExplicitMechanism(FromCovariance):
 
     def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
         """Reports of ``counts`` (n,) users: one multinomial draw a type, whatever the number of users, or one draw a user
-        where that is cheaper."""
+        where that is cheaper. For simulation only."""
         counts = check_counts(counts, self.n)
         m, users = self.strategy.shape[0], int(counts.sum())
         present = np.flatnonzero(counts)
@@ -233,16 +234,41 @@ class ExplicitMechanism(FromCovariance):
         return Estimate(self.reconstruction @ reports.data, unbiased=True, identified=self._inverse[1] is None)
 
     def audit(self) -> Audit:
-        """Largest log-ratio of any output's probabilities between two types, over all m outputs."""
+        """Largest log-ratio of any output's probabilities between two types, over all m outputs, never below the true one.
+
+        Columns are scaled to sum to 1 when reports are drawn, which can move a ratio by as much as their sums differ.
+        """
+        return self._audit
+
+    @cached_property
+    def _audit(self) -> Audit:
+        m = self.strategy.shape[0]
         high, low = self.strategy.max(axis=1), self.strategy.min(axis=1)
         with np.errstate(divide="ignore"):
             ratios = high / low
+        # Rounding keeps the order of quotients, so the truly largest is among those that look largest.
+        candidates = np.unique(np.stack([high, low])[:, ratios == ratios.max()], axis=1).T.tolist()
+        largest = max((Fraction(h) / Fraction(lo) for h, lo in candidates if lo > 0), default=None)
         worst = int(np.argmax(ratios))
         pair = (int(self.strategy[worst].argmax()), int(self.strategy[worst].argmin()))
-        method = (
-            f"exact: largest ratio of probabilities over all {self.strategy.shape[0]:,} outputs and all pairs of types"
-        )
-        return Audit(float(np.log(ratios[worst])), 0.0, method, pair)
+        method = f"exact: largest ratio of probabilities over all {m:,} outputs and all pairs of types"
+        if low[worst] == 0:
+            return Audit(math.inf, 0.0, method, pair)
+        return Audit(log_ratio(largest * self._stretch, Fraction(1)), 0.0, method, pair)
+
+    @property
+    def _stretch(self) -> Fraction:
+        """The largest sum of a column over the smallest, at least: in multiples of 2^-68, whose sums are exact."""
+        m, n = self.strategy.shape
+        coarse, fine = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
+        rows = max(1, _MULTINOMIAL_CELLS // n)
+        for start in range(0, m, rows):
+            scaled = self.strategy[start : start + rows] * 2.0**30
+            whole = np.floor(scaled)
+            coarse += whole.sum(axis=0).astype(np.int64)
+            fine += np.floor((scaled - whole) * 2.0**38).astype(np.int64).sum(axis=0)
+        sums = [(high << 38) + low for high, low in zip(coarse.tolist(), fine.tolist(), strict=True)]
+        return Fraction(max(sums) + m, min(sums))
 
     def explain(self) -> str:
         return self._explanation

@@ -30,6 +30,7 @@ from ldp_core.mechanisms.base import (
 )
 from ldp_core.mechanisms.hrr import (
     attenuation,
+    exact_sign_probabilities,
     privatize_signs,
     sign_channel,
     sign_probabilities,
@@ -37,7 +38,7 @@ from ldp_core.mechanisms.hrr import (
     simulate_signs,
 )
 from ldp_core.mechanisms.trees import OrderedEstimate, Tree, check_dense
-from ldp_core.privacy import check_epsilon
+from ldp_core.privacy import check_epsilon, log_ratio
 from ldp_core.workloads import Workload, walsh_hadamard
 
 
@@ -77,7 +78,8 @@ class Haar(FromCovariance):
         return halves // 2 + blocks * (halves % 2)
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """(users, 2) level (from 0) and output, twice the coefficient plus 1 for a minus."""
+        """(users, 2) level (from 0) and output, twice the coefficient plus 1 for a minus. For simulation only: a client needs a
+        secure random source."""
         values = check_values(values, self.n)
         raw = np.empty((values.size, 2), dtype=np.int64)
         raw[:, 0] = rng.integers(len(self.blocks), size=values.size)
@@ -98,7 +100,7 @@ class Haar(FromCovariance):
         return Reports(self.digest, len(raw), data)
 
     def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
-        """Exact: users are thinned onto the levels, then each level is an HRR (see `hrr.simulate_signs`)."""
+        """Exact: users are thinned onto the levels, then each level is an HRR (see `hrr.simulate_signs`). For simulation only."""
         counts = check_counts(counts, self.n)
         padded = np.zeros(self.tree.n, dtype=np.int64)
         padded[: self.n] = counts
@@ -218,8 +220,8 @@ class Haar(FromCovariance):
 
     def audit(self) -> Audit:
         """Every output is one sign: sent as it is, or flipped."""
-        kept, flipped = sign_probabilities(self.epsilon)
-        return Audit(math.log(kept / flipped), 0.0, "exact: the two probabilities of every sign", (0, 1))
+        ratio = log_ratio(*exact_sign_probabilities(self.epsilon))
+        return Audit(ratio, 0.0, "exact: the two probabilities of every sign", (0, 1))
 
     def explain(self) -> str:
         return (

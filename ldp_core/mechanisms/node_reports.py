@@ -119,7 +119,8 @@ class HierarchicalTree(FromCovariance, ABC):
         return [math.prod(shape) for shape in self._report_shapes]
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """(users, 1 + longest report) the level (from 0, the leaves), the oracle's report there, then zeros."""
+        """(users, 1 + longest report) the level (from 0, the leaves), the oracle's report there, then zeros. For simulation
+        only: a client needs a secure random source."""
         values = check_values(values, self.n)
         picked = rng.integers(self.tree.height, size=values.size)
         parts = [
@@ -146,7 +147,7 @@ class HierarchicalTree(FromCovariance, ABC):
         return self._reports(parts)
 
     def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
-        """Exact: users are thinned onto the levels (`Tree.thin`), then each oracle simulates its own."""
+        """Exact: users are thinned onto the levels (`Tree.thin`), then each oracle simulates its own. For simulation only."""
         thinned = self.tree.thin(check_counts(counts, self.n), rng)
         return self._reports([oracle.simulate(x, rng) for oracle, x in zip(self.oracles, thinned, strict=True)])
 

@@ -199,7 +199,8 @@ class RejectionMechanism(VectorMechanism):
         return Contributions(rows, variances, np.maximum(up, 0), np.maximum(down, 0), nothing, nothing)
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """(users, k) draws sent, a row of nan where nothing is sent. For simulation only, as for all continuous noise."""
+        """(users, k) draws sent, a row of nan where nothing is sent. For simulation only: a client needs a secure
+        random source, and noise that is not in floating point."""
         values = check_values(values, self.n)
         draws = rng.normal(scale=self.scale, size=(values.size, self.size))
         z = np.einsum("uk,ku->u", draws, self.vectors[:, values]) / (self.radius * self.scale)
@@ -217,7 +218,8 @@ class RejectionMechanism(VectorMechanism):
         return Reports(self.digest, raw.shape[0], (raw[sent].sum(axis=0), np.array([sent.sum()])))
 
     def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
-        """One scalar a user (the draw along the own vector decides what is sent) and one vector a type for the rest."""
+        """One scalar a user (the draw along the own vector decides what is sent) and one vector a type for the rest. For
+        simulation only."""
         counts = check_counts(counts, self.n)
         kept, along = np.zeros(self.n), np.zeros(self.n)
         ends = np.cumsum(counts)
@@ -244,9 +246,7 @@ class RejectionMechanism(VectorMechanism):
         """Largest log-ratio of eta between two types of different vectors over all y, and of sending nothing."""
         pair = diameter(self.vectors, "l2")[1]
         if self.acceptance.drops:
-            return Audit(math.inf, 0.0, "exact: draws that one type may send and another never sends", pair)
+            return Audit(math.inf, 0.0, "in real numbers: draws that one type may send and another never sends", pair)
         # Both ends of the band are reached: any two different vectors have draws y with z high for one and low for the other.
-        method = (
-            "exact: ratio of the largest to the smallest chance of sending a draw; sending nothing is equally likely"
-        )
+        method = "in real numbers: ratio of the largest to the smallest chance of sending a draw; sending nothing is equally likely"
         return Audit(2 * self.acceptance.band, 0.0, method, pair)

@@ -41,7 +41,11 @@ def _hook(event: str, arguments: tuple) -> None:
         compiled = isinstance(path, str) and "__pycache__" in path  # Python's own, at the first import of a module
         if isinstance(flags, int) and flags & _WRITING and not compiled:
             _watched.append(f"opened {path!r} for writing")
-    elif (event == "pickle.find_class" and arguments[0] != "datetime") or event in _CALLS or (event in _CHANGES and "__pycache__" not in str(arguments)):
+    elif (
+        (event == "pickle.find_class" and arguments[0] != "datetime")
+        or event in _CALLS
+        or (event in _CHANGES and "__pycache__" not in str(arguments))
+    ):
         _watched.append(f"{event} {arguments!r}"[:200])
 
 
