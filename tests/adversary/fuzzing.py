@@ -20,8 +20,8 @@ import pytest
 
 LONGEST = 800
 """Characters of a sentence that people read; that about a file may name three problems and where each is."""
-MEMORY = 400 * 1024
-"""KiB by which the process may grow over all inputs of a kind, each of which is small."""
+MEMORY = 1024 * 1024
+"""KiB by which the process may grow at its peak over all inputs of a kind, each of which is small."""
 
 _JARGON = re.compile(
     r"Traceback|NoneType|ndarray|pydantic|codec|validation error|TypeError|KeyError|ValueError|Errno|"
