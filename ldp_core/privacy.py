@@ -42,6 +42,12 @@ def odds(epsilon: float) -> float:
     return math.exp(epsilon) * (1 - MARGIN)
 
 
+def fitted_odds(epsilon: float) -> float:
+    """`odds` for strategies whose columns sum to 1 within 1e-12 only: they are scaled when reports are drawn, which stretches
+    ratios by twice as much."""
+    return math.exp(epsilon) * (1 - 2.0**-38)
+
+
 def probability_within(wanted: float, ratio: Callable[[Fraction], Fraction], limit: float) -> float:
     """The largest multiple of `STEP` below 1, and at most about ``wanted``, whose ``ratio`` (increasing) is at most ``limit``.
 

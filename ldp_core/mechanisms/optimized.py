@@ -74,7 +74,7 @@ def build_gradient(
         cancel=cancel,
     )
     parameters = {"workload": workload.spec, "seed": seed, "rounds": result.rounds}
-    return from_strategy("optimized_gradient", _within(result.strategy, epsilon), epsilon, parameters)
+    return from_strategy("optimized_gradient", result.strategy, epsilon, parameters)
 
 
 def build_certified(
@@ -119,17 +119,7 @@ def build_certified(
     parameters = {"workload": workload.spec, "seed": seed, "rounds": result.rounds}
     if target != "average":
         parameters["target"] = target
-    return from_strategy("optimized", _within(result.strategy, epsilon), epsilon, parameters, result.prior)
-
-
-def _within(strategy: np.ndarray, epsilon: float) -> np.ndarray:
-    """A fitted strategy (m, n), moved as little towards its mean column as it takes to keep epsilon exactly: its columns sum to
-    1 within 1e-12 only, and scaling them when reports are drawn could overstep by as much."""
-    kept, share, mean = strategy, 2.0**-42, strategy.mean(axis=1, keepdims=True)
-    while ExplicitMechanism("fitted", kept, epsilon).audit().epsilon > epsilon:
-        kept = strategy + share * (mean - strategy)
-        share *= 4
-    return kept
+    return from_strategy("optimized", result.strategy, epsilon, parameters, result.prior)
 
 
 def _comparable(

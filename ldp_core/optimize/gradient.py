@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from ldp_core.optimize.descent import Descent, Point, random_start, start_from
-from ldp_core.privacy import check_epsilon
+from ldp_core.privacy import check_epsilon, fitted_odds
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload
 
@@ -95,16 +96,16 @@ def projected_gradient(
     started = time.perf_counter()
     rng = np.random.default_rng(seed)
     cancelled = getattr(cancel, "is_set", cancel) or (lambda: False)
-    root = workload.gram_root
+    root, held = workload.gram_root, math.log(fitted_odds(epsilon))
     if initial is None:
-        start = random_start(root, epsilon, _checked_outputs(rows, workload.n), rng)
+        start = random_start(root, held, _checked_outputs(rows, workload.n), rng)
     elif rows is None:
-        start = start_from(initial, root, epsilon)
+        start = start_from(initial, root, held)
     else:
         raise ValueError("initial fixes the number of rows: give rows or initial, not both.")
 
     with blas_threads(workload.n):
-        search = _Search(Descent(root, epsilon, start), rng)
+        search = _Search(Descent(root, held, start), rng)
         history: list[tuple[int, float, float]] = []
         stopped = "converged"
         while not search.converged:

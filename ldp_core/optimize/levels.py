@@ -19,7 +19,7 @@ from ldp_core.bounds.schemes import scheme_of
 from ldp_core.optimize import pricing
 from ldp_core.optimize.juntas import junta_energies, junta_row, tables
 from ldp_core.optimize.weights import fitted_shares
-from ldp_core.privacy import odds
+from ldp_core.privacy import fitted_odds
 from ldp_core.workloads import Workload, walsh_hadamard
 
 # Rows held, juntas and climbing starts tried in each round, and updates of the shares in it.
@@ -52,7 +52,7 @@ class LevelSearch:
 
     def __init__(self, workload: Workload, epsilon: float, rng: np.random.Generator, most_images: float = np.inf):
         self._scheme, self._gamma = scheme_of(workload)
-        self._spread, self._rng = odds(epsilon) - 1, rng
+        self._spread, self._rng = fitted_odds(epsilon) - 1, rng
         n, self._d = workload.n, self._scheme.classes - 1
         self._searched = self._gamma + RIDGE * self._gamma.mean()
         self._weights_of_types = np.bitwise_count(np.arange(n, dtype=np.uint32)).astype(np.int64)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ldp_core.privacy import check_epsilon, odds
+from ldp_core.privacy import MAX_EPSILON, odds
 
 # Room for rounding when row minima at the very edge of what is possible are checked.
 EDGE = 1e-14
@@ -44,7 +44,9 @@ def project(matrix: np.ndarray, lower: np.ndarray, epsilon: float, shift: np.nda
             f"matrix must be (outputs, types) and lower have one entry per output, but their shapes are "
             f"{matrix.shape} and {lower.shape}: pass one lower bound for each row of the matrix."
         )
-    ratio = odds(check_epsilon(epsilon))
+    if not 0 < epsilon <= MAX_EPSILON:
+        raise ValueError(f"Epsilon {epsilon:g} is out of range: choose one above 0, up to {MAX_EPSILON:g}.")
+    ratio = odds(epsilon)
     if not (np.isfinite(matrix).all() and np.isfinite(lower).all() and (lower >= 0).all()):
         raise ValueError("matrix and lower must be finite and lower not negative: replace the offending entries.")
     total = lower.sum()

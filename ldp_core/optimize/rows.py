@@ -11,7 +11,7 @@ from scipy.linalg import blas
 from ldp_core.optimize import pricing
 from ldp_core.optimize.starts import threshold_rows
 from ldp_core.optimize.weights import BOLD, MONOTONE, Singular, Update, update
-from ldp_core.privacy import odds
+from ldp_core.privacy import fitted_odds
 from ldp_core.workloads import Workload
 
 ROWS_PER_TYPE = 16
@@ -59,7 +59,7 @@ class RowSearch:
     finished = False
 
     def __init__(self, workload: Workload, epsilon: float, reference: np.ndarray, rng: np.random.Generator):
-        self._ratio, self._reference, self._rng = odds(epsilon), reference, rng
+        self._ratio, self._reference, self._rng = fitted_odds(epsilon), reference, rng
         n, gram = workload.n, workload.gram_dense()
         self._root, self._ridge = workload.gram_root, 0.0
         if len(self._root) < n:

@@ -22,7 +22,7 @@ from ldp_core.optimize import pricing
 from ldp_core.optimize.levels import LevelSearch, images
 from ldp_core.optimize.starts import threshold_rows
 from ldp_core.optimize.weights import fitted_shares
-from ldp_core.privacy import odds
+from ldp_core.privacy import fitted_odds, odds
 from ldp_core.workloads import Workload, walsh_hadamard
 
 # Subset selection is written out up to this many rows, orbits up to ROWS_PER_TYPE n, within these limits.
@@ -150,7 +150,7 @@ class OrbitSearch:
 
     def __init__(self, workload: Workload, epsilon: float, rng: np.random.Generator):
         n = workload.n
-        self._rng, self._ratio, self._group = rng, odds(epsilon), GROUPS[workload.symmetry]
+        self._rng, self._ratio, self._group = rng, fitted_odds(epsilon), GROUPS[workload.symmetry]
         self._difference = self._group.difference(n)
         self._most_rows = min(max(ROWS_PER_TYPE * n, FEWEST_ROWS), MOST_ROWS, MOST_ENTRIES // n)
         first = np.zeros(n)

@@ -57,6 +57,8 @@ KNOWN = [
     (r"workloads\.ON_TYPES\[.+\]\.(title|meaning)", "the workloads of the papers"),
     (r"ESTIMATORS\[.+\]\.short", "the catalogue of estimates"),
     (r"sample\['(title|sentence)'\]", "our samples"),
+    (r"mechanisms\.FLOATING_POINT|spec\.caveat|deploy\.DESIGN_ONLY", "sentences of ours"),
+    (r"deploy\.(audited|factor)_in_words\(.+\)", "numbers in words"),
     (r"promises\.rows_in_memory\(\)", "a sentence of ours"),
     (r"tables\.limits\.(upload|local|query)_in_words\(\)", "sentences of ours"),
     (r"(self|state)\.weighting|design\.population", "sentences of ours"),
