@@ -19,8 +19,10 @@ PATIENCE = 120  # seconds until what is bound to happen has happened
 
 
 @pytest.fixture
-def server(tmp_path):
+def server(request, tmp_path):
+    """A server that says what it holds; its parameter is more of its environment."""
     counting = {"PYTHONPATH": str(Path(__file__).parent / "counting"), "COUNTS": str(tmp_path / "counts.json")}
+    counting |= getattr(request, "param", {})
     options = ["--server.disconnectedSessionTTL", "1"]
     with serve(tmp_path / "log.txt", options, {**os.environ, **counting}) as (address, process):
         yield address, process, tmp_path / "counts.json"
@@ -60,7 +62,8 @@ def rows(megabytes):
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files are read from /proc")
-def test_an_upload_never_stands_in_a_file(server):
+@pytest.mark.parametrize("server", [{}, {"STUBBORN": "1"}], indirect=True, ids=["as it is", "a parser that spools"])
+def test_an_upload_stands_in_a_file_only_where_that_is_said(server):
     address, process, _ = server
     visitor = at_uploader(address)
     before, seen = files_on_disk(process), {}
@@ -88,7 +91,10 @@ def test_an_upload_never_stands_in_a_file(server):
     new = {
         name: size for name, size in seen.items() if name not in before and not name.endswith((".py", ".pyc", ".so"))
     }
-    assert not {name: size for name, size in new.items() if size > 100_000 or "deleted" in name}
+    found = {name: size for name, size in new.items() if size > 100_000 or "deleted" in name}
+    (said,) = [words for shown, words in visitor.helps.items() if shown.startswith("CSV")]
+    assert ("not written to disk" in said) is (not found)
+    assert ("a temporary file on the server's disk" in said) is bool(found)
     visitor.leave()
 
 
