@@ -25,7 +25,7 @@ def check_delta(delta: float) -> float:
         raise ValueError(f"Delta must be a number above 0 and at most {MAX_DELTA:g}; got {delta!r}.") from None
     if not 1e-100 <= value <= MAX_DELTA:  # also catches nan
         raise ValueError(
-            f"Delta {value:g} is out of range: it is the chance that the guarantee fails, so enter a small number such as "
+            f"Delta {value:g} is out of range: it is added to every chance the guarantee bounds, so enter a small number such as "
             f"1e-6, above 0 and at most {MAX_DELTA:g}."
         )
     return value

@@ -1,11 +1,21 @@
-"""The privacy parameter: what values make sense, and e^epsilon as arithmetic that never overshoots."""
+"""The privacy parameter: what values make sense, and arithmetic with e^epsilon that never oversteps a promise."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from decimal import Context, Decimal, localcontext
+from fractions import Fraction
 
 MIN_EPSILON = 0.001
 MAX_EPSILON = 20.0
+
+STEP = 2.0**-53
+"""The step of uniform random numbers: one is below a multiple of it with exactly that probability."""
+
+
+MARGIN = 2.0**-48
+"""What is kept free of e^epsilon, as a share of it: 16 units in the last place, for a few roundings."""
 
 
 def check_epsilon(epsilon: float) -> float:
@@ -25,8 +35,32 @@ def check_epsilon(epsilon: float) -> float:
 
 
 def odds(epsilon: float) -> float:
-    """e^epsilon, the largest ratio allowed between two probabilities of one report, lowered by a few units in the last place.
+    """e^epsilon, the largest ratio allowed between two probabilities of one report, lowered by `MARGIN` of itself.
 
-    Probabilities computed with it and rounded once or twice still have ratios of at most the true e^epsilon as stored.
+    Probabilities computed with it and rounded a few times still have ratios of at most the true e^epsilon.
     """
-    return math.exp(epsilon) * (1 - 2.0**-50)
+    return math.exp(epsilon) * (1 - MARGIN)
+
+
+def probability_within(wanted: float, ratio: Callable[[Fraction], Fraction], limit: float) -> float:
+    """The largest multiple of `STEP` below 1, and at most about ``wanted``, whose ``ratio`` (increasing) is at most ``limit``.
+
+    Near 1 the rounding of a probability is many units of what is left to 1, and would overstep the ratio.
+    """
+    steps = min(math.floor(wanted / STEP), 2**53 - 1)
+    while ratio(Fraction(steps, 2**53)) > limit:
+        steps -= 1
+    return steps * STEP
+
+
+def log_ratio(high: Fraction, low: Fraction) -> float:
+    """log(high/low) as the next float above; infinite where ``low`` is 0."""
+    if low == 0:
+        return math.inf
+    ratio = Fraction(high) / Fraction(low)
+    if ratio == 1:
+        return 0.0
+    with localcontext(Context(prec=60)):
+        exact = (Decimal(ratio.numerator) / Decimal(ratio.denominator)).ln() + Decimal("1e-50")
+        found = float(exact)
+        return found if Decimal(found) >= exact else math.nextafter(found, math.inf)

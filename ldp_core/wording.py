@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import ROUND_CEILING, Context, Decimal
 
 
 def significant(value: float, digits: int = 3) -> str:
@@ -17,6 +18,15 @@ def significant(value: float, digits: int = 3) -> str:
         return f"{rounded:,.0f}"
     text = f"{rounded:,.{places}f}".rstrip("0").rstrip(".")
     return text if abs(rounded) >= 1e-4 else f"{value:.{digits - 1}e}"
+
+
+def rounded_up(value: float, digits: int) -> str:
+    """``value`` with so many significant digits, never below it: 0.98765432 -> "0.987655". A float next above such a number
+    stands for it."""
+    if not math.isfinite(value):
+        return "unlimited"
+    below = Decimal(math.nextafter(value, 0))
+    return f"{float(Context(prec=digits, rounding=ROUND_CEILING).create_decimal(below)):.{digits}g}"
 
 
 def count(value: float) -> str:

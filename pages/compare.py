@@ -325,6 +325,9 @@ if any(state.mechanism(name).delta > 0 for name in table["name"]):
         "Mechanisms with an (epsilon, delta) guarantee promise less than pure epsilon, so they may need fewer users than the "
         "bounds allow others; they have no gap here."
     )
+if any(mechanisms.spec(name).continuous for name in table["name"]):
+    titles = [mechanisms.spec(name).title for name in table["name"] if mechanisms.spec(name).continuous]
+    st.caption(f"{', '.join(titles)}: {mechanisms.FLOATING_POINT}")
 with st.expander("Every mechanism: what it was made for, what it costs, and where it cannot run"):
     catalogue = frames.catalogue(design.domain.size, design.epsilon, design.workload)
     st.dataframe(
@@ -342,7 +345,10 @@ with st.expander("Every mechanism: what it was made for, what it costs, and wher
         },
     )
     frame.download_table(catalogue, "mechanisms")
-    st.caption("n is the number of types, p the number of queries. An empty note means that it can run on this design.")
+    st.caption(
+        "n is the number of types, p the number of queries. An empty note means that it can run on this design. In real numbers "
+        f"only: {mechanisms.FLOATING_POINT}"
+    )
 later.finish()
 frame.how_computed(
     "**Users needed** is the sample complexity *max t / (p α)* (McKenna et al. 2020, Corollary 5.4), *t* the variance one user "

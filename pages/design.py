@@ -5,7 +5,7 @@ import math
 import pandas as pd
 import streamlit as st
 
-from ldp_core import charts, frames, mechanisms, wording
+from ldp_core import charts, deploy, frames, mechanisms, wording
 from pages.ui import choices, frame, work
 from pages.ui.jobs import jobs
 from pages.ui.text import case_meaning, case_title, gap_in_words, plain, waiting
@@ -42,6 +42,18 @@ def optimizer_controls() -> None:
     if job is not None and job.active:
         st.button(
             "Cancel and keep the best so far", on_click=stop, args=(job,), key="cancel", icon=":material/stop_circle:"
+        )
+    elif state.from_file(name):
+        st.warning(
+            "This strategy was loaded from a file, not computed here. Its epsilon and its errors were worked out again from its "
+            "probabilities; how it was made, nobody here knows."
+        )
+        st.button(
+            "Optimise here instead",
+            on_click=work.start_fit,
+            args=(state, name),
+            key="optimise",
+            icon=":material/replay:",
         )
     elif state.fitted(name):
         st.caption("Fitted to this design. Another seed tries another start.")
@@ -221,8 +233,9 @@ with right:
     )
     audited.metric(
         "Audited epsilon",
-        wording.significant(audit.epsilon, 6),
-        help=f"Computed from the actual probabilities ({audit.method}); you asked for {c.epsilon}.",
+        deploy.audited_in_words(c.epsilon_value, audit),
+        help=f"Rounded up. Computed from the {'noise' if spec.continuous else 'actual probabilities'} ({audit.method}); you asked "
+        f"for {c.epsilon}. {spec.caveat}",
     )
     if math.isinf(gap):
         closeness = ""
@@ -287,7 +300,7 @@ with right:
     if strategy is None:
         st.info(
             "This mechanism has too many possible reports to draw its strategy, or sends numbers rather than one of a list of "
-            "reports. Its variances and audit are exact all the same."
+            f"reports. Its variances {'' if spec.continuous else 'and audit '}are exact all the same."
         )
     else:
         m, n = strategy.shape
@@ -295,7 +308,7 @@ with right:
         frame.chart(
             lambda look: state.patterns(name, look),
             f"Each of the {m:,} reports is a band, as high as it is common; the types in colour send it up to "
-            f"e^{wording.significant(audit.epsilon, 4)} = {wording.significant(math.exp(audit.epsilon))} times as often as the "
+            f"e^{wording.significant(audit.epsilon, 4)} = {deploy.factor_in_words(audit.epsilon)} times as often as the "
             f"others. A report says little more than: probably one of these. The largest ratio lies between "
             f"{plain(design.labels[audit.worst_pair[0]])} and {plain(design.labels[audit.worst_pair[1]])}.",
             "patterns",
@@ -319,7 +332,8 @@ with right:
             frame.download_table(table, "reports")
     frame.how_computed(
         "**Privacy.** Epsilon-LDP: for every report *y* and any two types *u, v*, P(*y* | *u*) ≤ e^ε P(*y* | *v*) (McKenna et al. 2020, "
-        "Definition 2.4). The audit takes the largest such ratio over the numbers as stored. "
+        "Definition 2.4). The audit takes the largest such ratio over the numbers as stored, in exact arithmetic, and rounds up; for "
+        "continuous noise it is a formula in real numbers, which no sampler in floating point keeps. "
         "**Variance.** With *d* the row sums of the strategy *Q*, *M = Q' D⁻¹ Q* and *R = M⁻¹ Q' D⁻¹*, one user of type *u* adds "
         "Σᵧ Qᵧᵤ |W Rᵧ|² − Gᵤᵤ (same paper, Theorems 3.4 and 3.10). **Users needed** (sample complexity): the largest of these over "
         "*u*, divided by *p* α (Corollary 5.4); α is the mean squared error aimed at, set on the Compare page. "

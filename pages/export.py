@@ -78,6 +78,9 @@ with right:
         )
         if state.weighting:
             st.caption(state.weighting)
+        if state.from_file(c.mechanism.name):
+            st.warning("The strategy was loaded from a file, not computed here, and the export says so.")
+    st.warning(deploy.DESIGN_ONLY)
     st.subheader("What the file reveals of the data")
     observed = deploy.observed_parts(c)
     for sentence in observed or ["Everything was declared: the file reveals nothing of any data."]:
@@ -85,13 +88,13 @@ with right:
     st.subheader("What is in it")
     members = [
         "**configuration.json**: every choice you made, nothing else.",
-        "**outcome.json**: expected errors, bounds, the audit, software versions.",
+        "**outcome.json**: expected errors, bounds, the audit, software versions. Whoever loads it reads it as a claim.",
     ]
     if isinstance(mechanism, mechanisms.ExplicitMechanism) and spec.fitted:
         m, n = mechanism.strategy.shape
         members.append(
             f"**strategy.npz**: the {m:,} x {n:,} probabilities, plain numbers only; its SHA-256 is in outcome.json, and loading "
-            "checks both it and epsilon."
+            "checks both it and epsilon. A changed file can carry a changed sum: a loaded strategy is called loaded, not computed."
         )
     elif mechanism is not None and spec.fitted:
         members.append(

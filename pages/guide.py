@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import deploy
-from ldp_core.mechanisms import REGISTRY
+from ldp_core.mechanisms import FLOATING_POINT, REGISTRY
 from pages.ui import frame, promises
 
 frame.open_page("Guide", "What local differential privacy means, what epsilon buys, and how to read the numbers here.")
@@ -25,6 +25,9 @@ say yes or no by that coin. A "yes" proves little about one person, but the shar
 #### Epsilon
 Epsilon says how much one report may give away. Whatever somebody believed about you before, your report can change the odds between
 any two of your possible values by at most a factor of e to the power of epsilon.
+
+A few mechanisms promise less, (epsilon, delta): then this need not hold for every report. What holds is that, with another true value,
+the chance of any conclusion from your report is at most e to the power of epsilon times as large, plus delta.
 """
 )
 
@@ -70,7 +73,11 @@ what is in the report. It does not cover that somebody took part, their network 
   average case supposes that all types are equally common; "on this data" uses the data or the population you expect.
 - **Unbiased**: right on average over many collections. Unbiased counts can be negative; *non-negative* estimates (WNNLS) repair
   that and are closer to the truth in total, but lean towards what is possible.
-- **Audited epsilon**: computed from the probabilities the mechanism really uses, as stored, rather than from the formula behind it.
+- **Audited epsilon**: computed from the probabilities the mechanism really uses, as stored, in exact arithmetic and rounded up, rather
+  than from the formula behind it. It is what a mechanism *delivers*, epsilon what you *claim*; a mechanism that delivers more than it
+  claims, beyond rounding in the eleventh decimal, is refused.
+- **In real numbers only**: said of mechanisms that add Laplace or Gaussian noise. Their guarantee and audit are mathematics; a computer
+  that draws such noise in floating point does not keep it.
 - **Lower bound** (proved minimum): a number of users below which no unbiased mechanism with this epsilon can work, proved by
   mathematics. The *gap* to it is the most that any better mechanism could still save.
 - **Certificate**: the sharpest of our lower bounds. It carries the numbers that prove it, so anybody can check it again with a few lines
@@ -92,17 +99,26 @@ what is in the report. It does not cover that somebody took part, their network 
 4. **Compare**: see which mechanism needs the fewest users, how far each is from what is possible, and what drowns in noise with yours.
 5. **Plan**: fix two of epsilon, users and error and read off the third; get a recommendation.
 6. **Simulate**: look at answers you might get.
-7. **Export**: take the design with you.
+7. **Export**: take the design with you. It is a design, not a program for devices: see below.
 
 #### The mechanisms
 """
 )
 st.dataframe(
-    pd.DataFrame([{"Mechanism": s.title, "Made for": s.made_for, "Source": s.paper} for s in REGISTRY.values()]),
+    pd.DataFrame(
+        [
+            {"Mechanism": s.title, "Made for": s.made_for, "Privacy": s.privacy, "Source": s.paper}
+            for s in REGISTRY.values()
+        ]
+    ),
     hide_index=True,
 )
+st.caption(f"In real numbers only: {FLOATING_POINT}")
 st.markdown(
     f"""
+#### What this is not
+{deploy.DESIGN_ONLY}
+
 #### What happens to uploaded data
 {promises.rows_in_memory()} They are not shared with other sessions, or sent anywhere.
 {promises.forgetting()} Exports hold the

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from ldp_core import estimators, mechanisms, outcomes, wording
+from ldp_core.estimators import INTERVAL_PART
 from ldp_core.workloads import DENSE_TYPES
 from pages.ui import frame, outcome_tabs, work
 from pages.ui.controls import control, whole_number
@@ -170,6 +171,10 @@ with right:
         "squared error over queries and trials; its standard error by the delta method. **Value error**: distance of the private "
         "quantile from the true one; **quantile error**: how far the share asked for is from the shares of users below and up to the "
         "private quantile (Cormode et al. 2019, Section 4.7); private quantiles are found by bisection on the private running totals. "
-        "**Intervals**: 1.96 standard errors from the exact covariance at the estimated population, or the central 95 % of draws from "
-        "the posterior distribution."
+        "**Intervals**: for each query by a method that suits the number of people, named below the picture and in the file. *Exact*: the "
+        "reports counted are a sum of two binomials, inverted as Clopper and Pearson (1934) do, or the sum of noise whose law is known. "
+        "*Normal*: 1.96 standard errors from the exact variance, plus the largest part that one report can have in the answer, where "
+        f"that is at most {INTERVAL_PART:.0%} of a standard error; checked against exactly computed coverages. *Bounded*: Bennett's "
+        "inequality (Hoeffding 1963, Theorem 3) with the largest variance any population can have; proven for any number of people. "
+        "All are cut off at what this many people can answer. *Credible*: the central 95 % of draws from the posterior distribution."
     )

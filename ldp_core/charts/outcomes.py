@@ -181,9 +181,11 @@ def intervals(frame: pd.DataFrame, in_order: bool = True, look: Theme = LIGHT, p
         name="true answer",
         mode="markers",
         marker={"color": look.text, "size": 7 if few else 3},
-        customdata=np.stack([frame["label"].map(literal), 100 * frame["low"], 100 * frame["high"]], axis=-1),
-        hovertemplate="%{customdata[0]}: %{y:.2f} % (true), interval %{customdata[1]:.2f} to %{customdata[2]:.2f} %"
-        "<extra></extra>",
+        customdata=np.stack(
+            [frame["label"].map(literal), 100 * frame["low"], 100 * frame["high"], frame["method"]], axis=-1
+        ),
+        hovertemplate="%{customdata[0]}: %{y:.2f} % (true), interval %{customdata[1]:.2f} to %{customdata[2]:.2f} % "
+        "(%{customdata[3]})<extra></extra>",
     )
     if sorted_:
         fig.update_xaxes(showticklabels=False, showgrid=False)

@@ -16,11 +16,19 @@ from ldp_core.deploy.configuration import (
     parse_epsilon,
 )
 from ldp_core.deploy.link import from_link, to_link
-from ldp_core.deploy.privacy_note import guarantee, observed_parts, risk_in_words
+from ldp_core.deploy.privacy_note import (
+    DESIGN_ONLY,
+    audited_in_words,
+    factor_in_words,
+    guarantee,
+    observed_parts,
+    risk_in_words,
+)
 from ldp_core.deploy.problems import ConfigurationError
 from ldp_core.deploy.sharing import given_by_hand, revealing, shareable
 
 __all__ = [
+    "DESIGN_ONLY",
     "Bundle",
     "BundleError",
     "Configuration",
@@ -34,7 +42,9 @@ __all__ = [
     "Simulation",
     "UploadedData",
     "WorkloadRecipe",
+    "audited_in_words",
     "export",
+    "factor_in_words",
     "from_link",
     "given_by_hand",
     "guarantee",

@@ -1,7 +1,8 @@
 """A design as one zip file: configuration.json, outcome.json and, for optimised mechanisms, strategy.npz.
 
 An imported file is untrusted: sizes are bounded before anything is unpacked, nothing is unpickled, and a strategy
-is accepted only if its own probabilities keep the epsilon of the configuration.
+is accepted only if its own probabilities keep the epsilon of the configuration, but for rounding. Its digest protects against
+accidents, not against somebody who swaps it and computes the digest again: a loaded strategy is never called a result of ours.
 """
 
 import dataclasses
@@ -23,6 +24,7 @@ from ldp_core.deploy.configuration import Configuration, digest_when_written, lo
 from ldp_core.deploy.privacy_note import AUDIT_TOLERANCE, observed_parts
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
 from ldp_core.version import __version__
+from ldp_core.wording import rounded_up
 
 CONFIGURATION, OUTCOME, STRATEGY = "configuration.json", "outcome.json", "strategy.npz"
 MAX_BYTES = 8 * STRATEGY_ENTRIES + 3 * strict_json.MAX_JSON_BYTES  # packed or unpacked
@@ -169,7 +171,7 @@ def _verified(strategy: np.ndarray, prior: np.ndarray | None, configuration: Con
     audited = mechanism.audit().epsilon
     if not audited <= configuration.epsilon_value + AUDIT_TOLERANCE:
         raise BundleError(
-            f"The strategy's audited epsilon is {audited:.6g}, more than the {configuration.epsilon} of the "
+            f"The strategy's audited epsilon is {rounded_up(audited, 12)}, more than the {configuration.epsilon} of the "
             "configuration: it would break the promise made to users; optimise again."
         )
     return mechanism

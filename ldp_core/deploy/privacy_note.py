@@ -2,27 +2,68 @@
 
 import math
 
+from ldp_core import mechanisms
 from ldp_core.deploy.configuration import Configuration
 from ldp_core.domain import Attribute, CategoricalAttribute
 from ldp_core.mechanisms.base import Audit
 from ldp_core.tables import AttributeRecipe
+from ldp_core.wording import rounded_up
 
-# Audits compare rounded probabilities: a last-place excess is no broken promise.
-AUDIT_TOLERANCE = 1e-9
+AUDIT_TOLERANCE = 1e-11
+"""Most that an audited epsilon may lie above the one claimed: the columns of a strategy in float64 sum to 1 within 1e-12 or
+so, and earlier versions left no room for that. What is delivered is stated all the same; anything above is refused."""
+
+WORTH_THE_NAME = 1e6
+"""Beyond this factor "at most" limits nothing."""
+
+DESIGN_ONLY = (
+    "What is made here is a design. The reports of real people must not be drawn with the simulation in this program: its random "
+    "numbers can be predicted, and it computes in floating point."
+)
 
 
-def risk_in_words(epsilon: float) -> str:
-    """The meaning of epsilon as odds: a report multiplies the odds of any two values by at most e^epsilon.
+def factor_in_words(epsilon: float) -> str:
+    """e^epsilon, rounded up to three significant digits so that "at most" stays true: 2.72, or 1.98 × 10^434."""
+    if epsilon <= math.log(WORTH_THE_NAME):
+        return _round_up(math.exp(epsilon))
+    power, rest = divmod(epsilon / math.log(10), 1)
+    mantissa = math.ceil(10**rest * 100 * (1 - 1e-12)) / 100  # from 1 to 10; e^(ln 10^7) is 1.00 × 10^7
+    return f"{mantissa:.2f} × 10^{power:.0f}" if mantissa < 10 else f"1.00 × 10^{power + 1:.0f}"
 
-    The factor is rounded up to three significant digits, so that "at most" stays true.
+
+def risk_in_words(epsilon: float, delta: float = 0.0, reports: int = 1) -> str:
+    """What a number of reports, each (epsilon, delta)-LDP, can tell of one person, to be followed by a full stop.
+
+    Pure: they multiply the odds of any two values by at most e^(total epsilon). With a delta that is not true of every
+    report, nor of all but a share delta of them; what holds is that P(S | u) <= e^epsilon P(S | v) + delta for any set S of
+    reports: a conclusion may be drawn from S, and this bounds its chance. Several reports add up by basic composition.
     """
-    return f"a report can change anyone's odds by at most a factor {_round_up(math.exp(epsilon))}"
+    reports_of, total = ("a report", epsilon) if reports == 1 else (f"{reports:,} reports together", reports * epsilon)
+    factor = factor_in_words(total)
+    if delta == 0:
+        words = f"{reports_of} can change anyone's odds by at most a factor {factor}"
+    else:
+        words = (
+            f"with another true value, the chance of any conclusion from {reports_of} is at most {factor} times as large plus "
+            f"delta = {rounded_up(reports * delta, 3)}"
+        )
+    if total > math.log(WORTH_THE_NAME):
+        words += ", more than a million and so no limit worth the name"
+    return words
+
+
+def audited_in_words(epsilon: float, audit: Audit) -> str:
+    """The audited epsilon, rounded up to six digits; what it has above the ``epsilon`` claimed is said, however little."""
+    if audit.epsilon <= epsilon:
+        return rounded_up(audit.epsilon, 6)
+    return f"{epsilon:g} + {rounded_up(audit.epsilon - epsilon, 2)}"
 
 
 def guarantee(configuration: Configuration, audit: Audit) -> str:
     """One line saying what is promised to whom, how it was checked, and what it rests on.
 
-    Several reports of one person add up by basic composition (Dwork and Roth 2014, Theorem 3.16).
+    It claims the epsilon of the configuration, and states what the mechanism delivers by its audit; more than `AUDIT_TOLERANCE`
+    above the claim is refused. Several reports of one person add up by basic composition (Dwork and Roth 2014, Theorem 3.16).
 
     Raises ValueError if no domain is chosen, or if the audit found more than the epsilon that was asked for.
     """
@@ -31,7 +72,7 @@ def guarantee(configuration: Configuration, audit: Audit) -> str:
     epsilon, reports = configuration.epsilon_value, configuration.reports_per_user
     if not audit.epsilon <= epsilon + AUDIT_TOLERANCE:  # also refuses nan
         raise ValueError(
-            f"The mechanism's audited epsilon is {audit.epsilon:.6g}, more than the {epsilon:g} asked for: "
+            f"The mechanism's audited epsilon is {rounded_up(audit.epsilon, 12)}, more than the {epsilon:g} asked for: "
             "do not deploy it; choose another mechanism or optimise again."
         )
     names = [_quoted(attribute.name) for attribute in configuration.domain.attributes]
@@ -40,20 +81,24 @@ def guarantee(configuration: Configuration, audit: Audit) -> str:
         kind, values, total = "Pure", f"epsilon = {epsilon:g}", f"epsilon = {configuration.total_epsilon:g}"
     else:
         kind = "Approximate"
-        values = f"(epsilon, delta) = ({epsilon:g}, {audit.delta:g})"
-        total = f"({configuration.total_epsilon:g}, {reports * audit.delta:g})"
+        values = f"(epsilon, delta) = ({epsilon:g}, {rounded_up(audit.delta, 6)})"
+        total = f"({configuration.total_epsilon:g}, {rounded_up(reports * audit.delta, 6)})"
     composed = (
         "one report per person"
         if reports == 1
         else f"{reports:,} reports per person, in total {total} by basic composition"
     )
+    spec = mechanisms.spec(configuration.mechanism.name)
+    rounding = "" if audit.epsilon <= epsilon else ", above the claim by rounding of the stored probabilities"
+    source = "noise in real numbers" if spec.continuous else "actual probabilities"
     return (
         f"{kind} local differential privacy with {values} per report ({configuration.mechanism.name}); "
         f"privacy unit: one person's one {unit} per report; {composed}; "
-        f"audited epsilon {audit.epsilon:.6g}, computed from the mechanism's actual probabilities "
+        f"audited epsilon {audited_in_words(epsilon, audit)}{rounding}, computed from the mechanism's {source} "
         f"({_one_line(audit.method)}); assumes that every client follows the mechanism with a secure random source "
         "(never the simulation seed) and that the domain is fixed before collecting; "
         "IP addresses and other metadata are outside this guarantee."
+        f"{' ' if spec.caveat else ''}{spec.caveat}"
     )
 
 

@@ -1,16 +1,51 @@
-"""Confidence intervals for unbiased answers, from their exact covariance."""
+"""Confidence intervals for unbiased answers that hold for any number of users, each by a method that suits their number.
+
+An answer is a sum over users of what their reports add, independent given the data, and its target is the answer of the data
+themselves: only the mechanism is random. How a report's part is distributed is known for every type (`Contributions`).
+
+* **exact**: where a report adds one of two values and a user's true answer is one of two, the reports counted are a sum of
+  two binomials, inverted as Clopper and Pearson do; where noise is added whose law is the same for all types, its quantile.
+* **normal**: standard errors from the exact variance, and the largest part of one report on top. Taken where no part of a report
+  weighs more than `INTERVAL_PART` of the standard error. The part on top is at least what the first-order terms of
+  skewness and of a lattice do to the tails (Esseen 1945). This is checked, not proven: tests compute the coverage of the hardest cases.
+* **bounded**: `tails.bennett` with the largest variance that any users can have. Proven, whoever and how many they are.
+"""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.stats import norm
 
-from ldp_core.estimators import norm_sub
+from ldp_core.estimators import norm_sub, tails
 from ldp_core.estimators.posterior import check_level
-from ldp_core.mechanisms.base import Estimate, Mechanism
+from ldp_core.mechanisms.additive import AdditiveMechanism
+from ldp_core.mechanisms.base import Contributions, Estimate, Mechanism
 from ldp_core.mechanisms.hierarchical import RawTree
 from ldp_core.mechanisms.trees import RawTreeEstimate
 from ldp_core.workloads import Workload
+
+METHODS = {
+    "exact": "computed from the exact distribution of the reports; holds for any number of people",
+    "normal": "the normal approximation, widened by the largest part of one report; there are enough people for it",
+    "bounded": "a bound (Bennett 1962; Hoeffding 1963) that holds for any number of people; too few for the normal approximation",
+}
+"""The methods, in a few words each."""
+
+INTERVAL_PART = 0.25
+"""Of the standard error of an answer, what one part of a report may weigh for the normal approximation."""
+
+_ENTRIES = 2**22  # of queries written out at once
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """``ends`` (q, 2), lower and upper, in users, and by which of `METHODS` each was found: ``methods`` (q,)."""
+
+    ends: np.ndarray
+    methods: np.ndarray
 
 
 def intervals(
@@ -20,27 +55,102 @@ def intervals(
     level: float = 0.95,
     queries: np.ndarray | None = None,
     users: int | None = None,
-) -> np.ndarray:
-    """(q, 2) lower and upper ends, in users, of normal intervals for the answers to all queries or those given.
+) -> Intervals:
+    """Intervals that hold the true answers to all queries, or to those given, with a probability of at least ``level`` each.
 
-    The variance of an unbiased answer is exact for known counts (`Mechanism.query_variances`); it is taken at the estimated
-    ones, moved to the nearest population: no count below 0, the total kept. Sums of many independent reports are close to
-    normal. Intervals may reach below 0 or above N, as unbiased answers do: cutting them off is up to the reader.
-
+    They are cut off at what ``users`` people can answer: an answer that errs beyond leaves an interval of no width there.
     Give ``queries`` for large domains: mechanisms on trees and transforms then need no n x n matrix. ``users`` is their known
     number; None takes what the estimate tells of it.
     ValueError for a biased estimate, whose error is more than its variance.
     """
+    tail = (1 - check_level(level)) / 2
     if isinstance(mechanism, RawTree) and not isinstance(estimate, RawTreeEstimate):
         mechanism = mechanism.consistent  # the estimator "consistency"
-    tail = norm.isf((1 - check_level(level)) / 2)
     if not estimate.unbiased:
         raise ValueError(
             "Intervals from variances are for unbiased answers; biased ones are off by more than chance. Use the posterior "
             "for credible intervals."
         )
-    population = norm_sub.project(estimate.estimated_counts, estimate.total if users is None else users)
-    variances = mechanism.query_variances(workload, population, queries)
+    users = estimate.total if users is None else float(users)
+    queries = np.arange(workload.num_queries) if queries is None else np.asarray(queries, dtype=np.int64)
+    find = _of_noise if isinstance(mechanism, AdditiveMechanism) else _of_reports
+    chunk = max(1, _ENTRIES // workload.n)
+    found = [
+        find(mechanism, workload, estimate, tail, queries[start : start + chunk], users)
+        for start in range(0, queries.size, chunk)
+    ]
+    ends = np.concatenate([part.ends for part in found] or [np.zeros((0, 2))])
+    return Intervals(ends, np.concatenate([part.methods for part in found] or [np.zeros(0, dtype=str)]))
+
+
+def _of_noise(mechanism, workload, estimate, tail: float, queries: np.ndarray, users: float) -> Intervals:
+    """Of sums of noise whose law does not depend on the types."""
+    rows = workload.rows(queries)
+    half = mechanism.noise.reach(rows @ mechanism.reconstruction, users, tail)
     answers = estimate.answers(workload, queries)
-    half = tail * np.sqrt(np.maximum(variances, 0.0))  # rounding can leave -1e-12 where a variance is 0
-    return np.stack([answers - half, answers + half], axis=-1)
+    return Intervals(_possible(answers - half, answers + half, rows, users), np.full(queries.size, "exact"))
+
+
+def _of_reports(mechanism, workload, estimate, tail: float, queries: np.ndarray, users: float) -> Intervals:
+    """Of sums of independent reports, by the method that suits each query."""
+    adds = mechanism.query_contributions(workload, queries)
+    answers = estimate.answers(workload, queries)
+    smallest, largest = (users * values for values in (adds.variances.min(axis=1), adds.variances.max(axis=1)))
+    known = largest <= _ROUNDING * users * np.maximum(1.0, np.abs(adds.means).max(axis=1)) ** 2
+    part = np.maximum(adds.up, adds.down)
+    many = part <= INTERVAL_PART * np.sqrt(smallest)
+    down, up = (
+        tails.bennett(largest, reach, users * adds.parts, tail) if users else 0 * part for reach in (adds.up, adds.down)
+    )
+    ends, methods = np.stack([answers - down, answers + up], axis=1), np.where(known, "exact", "bounded").astype("<U7")
+    ends[known] = answers[known, None]
+    if many.any():
+        half = _normal(mechanism, estimate, tail, adds, users, smallest, largest)
+        chosen = many & ~known
+        ends[chosen] = np.stack([answers - half, answers + half], axis=1)[chosen]
+        methods[chosen] = "normal"
+    for i in np.flatnonzero(~known & ~many & _one_of_two(adds)):
+        ends[i], methods[i] = _inverted(adds, i, answers[i], round(users), tail), "exact"
+    return Intervals(_possible(ends[:, 0], ends[:, 1], adds.means, users), methods)
+
+
+def _possible(low: np.ndarray, high: np.ndarray, rows: np.ndarray, users: float) -> np.ndarray:
+    """(q, 2) ends cut off at the least and the largest answer of ``users`` people to ``rows`` (q, n)."""
+    least, most = users * rows.min(axis=1), users * rows.max(axis=1)
+    return np.stack([np.clip(low, least, most), np.clip(high, least, most)], axis=1)
+
+
+def _normal(mechanism, estimate, tail, adds: Contributions, users, smallest, largest) -> np.ndarray:
+    """(q,) half widths.
+
+    The variance of an answer is itself a query, sum_u x_u v_u, and is estimated from the same reports: z standard
+    errors are added to it, as where the answer is z standard errors off, so may the variance be. It is at most that of the types of
+    largest variance.
+    """
+    z = norm.isf(tail)
+    variance = largest
+    if estimate.identified:
+        population = norm_sub.project(estimate.estimated_counts, users)
+        extra = adds.variances - adds.variances.min(axis=1, keepdims=True)
+        error = np.sqrt(np.maximum(mechanism.linear_variances(extra, population), 0.0))
+        variance = np.clip(smallest + extra @ estimate.estimated_counts + z * error, smallest, largest)
+    # First-order terms of the tails, in parts of one report: its skewness, (z^2 - 1)/6, and half a step of a lattice.
+    steps = max(1.0, 0.5 + abs(z * z - 1) / 6)
+    return z * np.sqrt(variance) + steps * np.maximum(adds.up, adds.down)
+
+
+def _one_of_two(adds: Contributions) -> np.ndarray:
+    """(q,) whether a report adds one of two values, and true answers are one of two as well."""
+    least, most = adds.means.min(axis=1, keepdims=True), adds.means.max(axis=1, keepdims=True)
+    two = np.all((adds.means == least) | (adds.means == most), axis=1) & (least < most)[:, 0]
+    return two & (adds.low < adds.high)
+
+
+def _inverted(adds: Contributions, i: int, answer: float, users: int, tail: float) -> tuple[float, float]:
+    """The exact interval of query ``i``: a report adds its high value with a probability that is known from its mean."""
+    low, width = adds.low[i], adds.high[i] - adds.low[i]
+    least, most = adds.means[i].min(), adds.means[i].max()
+    yes = int(np.clip(round((answer - users * low) / width), 0, users))
+    chances = [float(np.clip((mean - low) / width, 0.0, 1.0)) for mean in (least, most)]
+    fewest, greatest = tails.two_binomials(users, *chances, yes, tail)
+    return users * least + fewest * (most - least), users * least + greatest * (most - least)

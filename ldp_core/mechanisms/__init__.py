@@ -22,7 +22,7 @@ from ldp_core.mechanisms import (
     optimized,
     rejection,
 )
-from ldp_core.mechanisms.base import Audit, Estimate, FiniteOutput, Mechanism, Reports
+from ldp_core.mechanisms.base import FLOATING_POINT, Audit, Estimate, FiniteOutput, Mechanism, Reports
 from ldp_core.mechanisms.exchangeable import RandomizedResponse, SubsetSelection
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
 from ldp_core.mechanisms.unary import RECONSTRUCTIONS as UNARY_RECONSTRUCTIONS
@@ -31,6 +31,7 @@ from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from ldp_core.workloads import Workload
 
 __all__ = [
+    "FLOATING_POINT",
     "REGISTRY",
     "Audit",
     "Estimate",
@@ -59,6 +60,8 @@ class Spec:
     collector_cost: str
     delta: bool = False
     """Whether the guarantee is (epsilon, delta) rather than pure."""
+    continuous: bool = False
+    """Whether reports carry continuous noise, whose guarantee is one of mathematics only: see ``caveat``."""
     needs_workload: bool = False
     fitted: bool = False
     """Whether building it is a numerical optimisation that may take long (and takes ``callback`` and ``cancel``)."""
@@ -72,7 +75,13 @@ class Spec:
 
     @property
     def privacy(self) -> str:
-        return "(epsilon, delta)" if self.delta else "pure epsilon"
+        kind = "(epsilon, delta)" if self.delta else "pure epsilon"
+        return f"{kind}, in real numbers only" if self.continuous else kind
+
+    @property
+    def caveat(self) -> str:
+        """What has to be said beside the guarantee; empty where it holds for what is drawn."""
+        return FLOATING_POINT if self.continuous else ""
 
     def unsuitable(self, n: int, epsilon: float, workload: Workload | None = None) -> str | None:
         """Why this mechanism is not for ``n`` types at this epsilon, said before anything is built; None when it is."""
@@ -223,6 +232,7 @@ REGISTRY: dict[str, Spec] = {
             bits="64 (n + n/16)",
             user_cost="n draws of noise",
             collector_cost="one vector sum, then a matrix product",
+            continuous=True,
             needs_workload=True,
             fitted=True,
             domain_rule=matrix.domain_rule,
@@ -237,6 +247,7 @@ REGISTRY: dict[str, Spec] = {
             user_cost="n draws of noise",
             collector_cost="one vector sum, then a matrix product",
             delta=True,
+            continuous=True,
             needs_workload=True,
             fitted=True,
             domain_rule=matrix.domain_rule,
@@ -251,6 +262,7 @@ REGISTRY: dict[str, Spec] = {
             user_cost="n draws of noise",
             collector_cost="one vector sum, then a matrix product",
             delta=True,
+            continuous=True,
             needs_workload=True,
             choices={"calibration": gaussian.CALIBRATIONS},
             domain_rule=gaussian.domain_rule,
@@ -264,6 +276,7 @@ REGISTRY: dict[str, Spec] = {
             bits="64 (n + 1), or nothing",
             user_cost="n draws of noise and an inner product",
             collector_cost="one vector sum, then a matrix product",
+            continuous=True,
             needs_workload=True,
             epsilon_range=rejection.EPSILON_RANGE,
             choices={"variant": rejection.VARIANTS},

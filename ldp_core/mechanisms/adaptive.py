@@ -14,7 +14,7 @@ import numpy as np
 
 from ldp_core.mechanisms.base import check_counts, check_values
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
-from ldp_core.privacy import check_epsilon, odds
+from ldp_core.privacy import check_epsilon, odds, probability_within
 from ldp_core.workloads import DENSE_TYPES, Workload
 
 
@@ -35,9 +35,10 @@ Source = Callable[[np.ndarray, int], tuple[int, int]]
 
 
 def chance_of_plus(query: np.ndarray, epsilon: float, bound: float) -> np.ndarray:
-    """P(+) for each entry of ``query``, at most ``bound`` in size."""
+    """P(+) for each entry of ``query``, at most ``bound`` in size: from 1/(E + 1) to 1 less that, E = e^epsilon."""
     E = odds(epsilon)
-    return (E + 1 + np.asarray(query, dtype=float) / bound * (E - 1)) / (2 * (E + 1))
+    least, most = 1 / (E + 1), probability_within(E / (E + 1), lambda p: p / (1 - p), E)
+    return np.minimum(least + (1 + np.asarray(query, dtype=float) / bound) / 2 * (E - 1) / (E + 1), most)
 
 
 def respond(
@@ -64,7 +65,7 @@ def check_query(query: np.ndarray, n: int, bound: float) -> np.ndarray:
 
 
 class SimulatedUsers:
-    """Users ``counts`` (n,) split at random into ``groups``, each user choosing a group evenly, answering when asked.
+    """For simulation only: users ``counts`` (n,) split at random into ``groups``, each user choosing a group evenly, answering when asked.
 
     The members of a group are drawn when it is asked: binomial shares of those still waiting, exactly the same split.
     """
@@ -74,6 +75,7 @@ class SimulatedUsers:
         self._epsilon, self._groups, self._rng, self._bound = check_epsilon(epsilon), groups, rng, bound
 
     def __call__(self, query: np.ndarray, group: int) -> tuple[int, int]:
+        """How many of the group sent plus, and how many sent either. For simulation only."""
         members = self._rng.binomial(self._waiting, 1 / (self._groups - group))
         self._waiting = self._waiting - members
         plus = self._rng.binomial(members, chance_of_plus(query, self._epsilon, self._bound))
@@ -83,7 +85,7 @@ class SimulatedUsers:
 class AdaptiveSession:
     """At most ``groups`` queries on ``n`` types, asked one after the other; epsilon-LDP, as every user answers only once.
 
-    ``source`` asks the users: `SimulatedUsers`, or a function that collects real reports made by `respond`. ``bound`` is
+    ``source`` asks the users: `SimulatedUsers`, or a function that collects the reports of real people. ``bound`` is
     r, the largest size of an entry of a query, public and fixed before the first one.
     """
 

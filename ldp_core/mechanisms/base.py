@@ -13,13 +13,21 @@ from scipy.sparse.linalg import LinearOperator
 
 from ldp_core.workloads import Workload
 
+FLOATING_POINT = (
+    "The guarantee is a mathematical one, for noise drawn in real numbers, and not one of a floating-point sampler such as the "
+    "simulation here: in floating point, reports of one type can be impossible under another and give it away."
+)
+"""What every sentence about a mechanism with continuous noise must not leave out: see `ldp_core.mechanisms.Spec.continuous`."""
+
 _ROW_ENTRIES = 2**22  # of queries written out at once
 
 
 @dataclass(frozen=True)
 class Audit:
-    """The guarantee a mechanism really gives, computed from its probabilities.
+    """The guarantee a mechanism really gives, computed from its probabilities, and never less than the truth.
 
+    For discrete reports it is computed in exact arithmetic from the numbers that reports are drawn with, rounded up. For
+    continuous noise it is that of real numbers (see `FLOATING_POINT`), and ``method`` says so.
     ``worst_pair`` names the two types (from 0) that one report tells apart best.
     """
 
@@ -101,9 +109,13 @@ class Mechanism(Protocol):
     def query_variances(
         self, workload: Workload, counts: np.ndarray, queries: np.ndarray | None = None
     ) -> np.ndarray: ...
-    def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray: ...
+    def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """One report a user. For simulation only: NumPy's generators are not secure."""
+
     def aggregate(self, raw: np.ndarray) -> Reports: ...
-    def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports: ...
+    def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
+        """For simulation only."""
+
     def estimate(self, reports: Reports) -> Estimate: ...
     def supports(self, workload: Workload) -> str | None: ...
     def audit(self) -> Audit: ...
@@ -114,6 +126,41 @@ class Mechanism(Protocol):
         """(m, n) Q where reports keep how often each of m outputs was sent (see `tally`), so that they have a likelihood."""
 
     def tally(self, reports: Reports) -> np.ndarray: ...
+
+
+@dataclass(frozen=True)
+class Contributions:
+    """What the report of one user adds to the answers of q queries: all that intervals ask of a mechanism.
+
+    Attributes:
+        means: (q, n) what a user of each type adds on average, their true answer.
+        variances: (q, n) exact variance of what a user of each type adds.
+        up, down: (q,) how far one independent part of a report can exceed its mean, and fall short of it, at most.
+        parts: independent parts of a report.
+        low, high: (q,) the two values a report adds where it adds one of two, else NaN.
+    """
+
+    means: np.ndarray
+    variances: np.ndarray
+    up: np.ndarray
+    down: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    parts: int = 1
+
+    @classmethod
+    def between(cls, means, variances, low, high, two=False) -> Contributions:
+        """Of reports that add at least ``low`` (q,) and at most ``high``, and nothing between the two where ``two``."""
+        low, high = np.asarray(low, dtype=float), np.asarray(high, dtype=float)
+        up, down = np.maximum(high - means.min(axis=1), 0), np.maximum(means.max(axis=1) - low, 0)
+        return cls(means, variances, up, down, np.where(two, low, np.nan), np.where(two, high, np.nan))
+
+
+def two_values(values: np.ndarray) -> np.ndarray:
+    """(q,) whether a row of ``values`` (q, k) has two values only, but for rounding."""
+    low, high = values.min(axis=1, keepdims=True), values.max(axis=1, keepdims=True)
+    off = np.minimum(values - low, high - values).max(axis=1)
+    return off <= 1e-9 * (high - low)[:, 0]
 
 
 class FromCovariance:
@@ -138,6 +185,14 @@ class FromCovariance:
     def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
         """(q,) exact variance of ``rows`` (q, n) times the estimated counts when the users are ``counts`` (n,)."""
         return np.einsum("qi,qi->q", rows @ self.covariance(counts), rows)
+
+    def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions:
+        """What a report adds to the answers of a few ``queries`` (q,): see `Contributions`."""
+        return self.contributions(workload.rows(queries))
+
+    def contributions(self, rows: np.ndarray) -> Contributions:
+        """What a report adds to ``rows`` (q, n) times the estimated counts."""
+        raise NotImplementedError
 
 
 @runtime_checkable

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -22,6 +23,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from ldp_core.mechanisms.base import (
     Audit,
+    Contributions,
     Estimate,
     FromCovariance,
     Reports,
@@ -30,9 +32,10 @@ from ldp_core.mechanisms.base import (
     check_same_types,
     check_values,
     digest_of,
+    two_values,
 )
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES
-from ldp_core.privacy import check_epsilon, odds
+from ldp_core.privacy import check_epsilon, log_ratio, odds, probability_within
 from ldp_core.workloads import DENSE_TYPES, Workload
 
 _HYPERGEOMETRIC_USERS = 10**9 - 1  # limit of NumPy's multivariate hypergeometric sampler
@@ -105,6 +108,26 @@ class ExchangeableMechanism(FromCovariance, ABC):
         apart = pair * users * (sums**2 - squares.sum(axis=1)) + 2 * (mixed - pair) * (rows @ x * sums - squares @ x)
         return apart + (own - other) * (squares @ x) + other * users * squares.sum(axis=1)
 
+    def contributions(self, rows: np.ndarray) -> Contributions:
+        """What a report adds to ``rows`` (q, n) times the estimated counts, in O(n log n) each."""
+        own, mixed, other, pair = self._moments()
+        sums, squares = rows.sum(axis=1, keepdims=True), rows**2
+        total = squares.sum(axis=1, keepdims=True)
+        rest = sums - rows
+        variances = (
+            own * squares + 2 * mixed * rows * rest + other * (total - squares) + pair * (rest**2 - total + squares)
+        )
+        low, high, two = self._ends(rows)
+        return Contributions.between(rows, np.maximum(variances, 0.0), low, high, two)
+
+    def report_ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(q,) the least and the largest that a report adds to ``rows`` (q, n) times the estimated counts."""
+        return self._ends(rows)[:2]
+
+    @abstractmethod
+    def _ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(q,) the least and the largest that a report can add, and whether it adds one of these two."""
+
     def information(self) -> np.ndarray:
         """(n, n) M = Q' D^-1 Q = A I + B 11', from M^-1 = I + sum_u Cov_u."""
         own, mixed, other, pair = self._moments()
@@ -133,14 +156,16 @@ class ExchangeableMechanism(FromCovariance, ABC):
 
     def audit(self) -> Audit:
         """From the two values that every output's probabilities take (they are the same for all outputs by symmetry)."""
-        high, low = self._two_probabilities()
         return Audit(
-            math.log(high / low), 0.0, "exact: every output has the same two probabilities, by symmetry", (0, 1)
+            log_ratio(*self._two_probabilities()),
+            0.0,
+            "exact: every output has the same two probabilities, by symmetry",
+            (0, 1),
         )
 
     @abstractmethod
-    def _two_probabilities(self) -> tuple[float, float]:
-        """Probability of an output for a type inside it and outside it, up to a common factor."""
+    def _two_probabilities(self) -> tuple[Fraction, Fraction]:
+        """Exact probability of an output for a type inside it and outside it, up to a common factor, as reports are drawn."""
 
 
 class RandomizedResponse(ExchangeableMechanism):
@@ -152,7 +177,10 @@ class RandomizedResponse(ExchangeableMechanism):
     def __init__(self, n: int, epsilon: float):
         super().__init__(n, epsilon, {})
         E = odds(self.epsilon)
-        self.p, self.q = E / (E + n - 1), 1 / (E + n - 1)
+        # The truth with this probability, else any type evenly: the own one among them.
+        self.truthful = probability_within((E - 1) / (E + n - 1), lambda t: (1 + (n - 1) * t) / (1 - t), E)
+        self.q = (1 - self.truthful) / n
+        self.p = self.truthful + self.q
 
     @property
     def bits_per_report(self) -> float:
@@ -171,13 +199,17 @@ class RandomizedResponse(ExchangeableMechanism):
         np.fill_diagonal(Q, self.p)
         return Q
 
-    def _two_probabilities(self) -> tuple[float, float]:
-        return self.p, self.q
+    def _two_probabilities(self) -> tuple[Fraction, Fraction]:
+        even = (1 - Fraction(self.truthful)) / self.n
+        return Fraction(self.truthful) + even, even
+
+    def _ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return _ends_of_sets(rows, 1, self.p, self.q)
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """(users,) one reported type a user."""
+        """(users,) one reported type a user. For simulation only: a client needs a secure random source."""
         values = check_values(values, self.n)
-        truthful = rng.random(values.size) < self.p - self.q
+        truthful = rng.random(values.size) < self.truthful
         return np.where(truthful, values, rng.integers(self.n, size=values.size))
 
     def aggregate(self, raw: np.ndarray) -> Reports:
@@ -185,9 +217,9 @@ class RandomizedResponse(ExchangeableMechanism):
         return Reports(self.digest, raw.size, np.bincount(raw, minlength=self.n))
 
     def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
-        """The response is the truth with probability p - q and uniform otherwise: n binomials and one multinomial."""
+        """The response is the truth or uniform: n binomials and one multinomial. For simulation only."""
         counts = check_counts(counts, self.n)
-        truthful = rng.binomial(counts, self.p - self.q)
+        truthful = rng.binomial(counts, self.truthful)
         uniform = rng.multinomial(counts.sum() - truthful.sum(), np.full(self.n, 1 / self.n))
         return Reports(self.digest, int(counts.sum()), truthful + uniform)
 
@@ -212,7 +244,9 @@ class SubsetSelection(ExchangeableMechanism):
             raise ValueError(f"The subset size must be a whole number from 1 to {n - 1}; got {size}.")
         super().__init__(n, epsilon, {"size": int(chosen)})
         self.size = k = int(chosen)
-        self.p, self.q, self.both_own, self.both_other = _subset_moments(n, k, odds(self.epsilon))
+        E = odds(self.epsilon)
+        p = probability_within(E * k / (E * k + n - k), lambda p: p * (n - k) / ((1 - p) * k), E)
+        self.p, self.q, self.both_own, self.both_other = _subset_moments(n, k, p)
 
     @property
     def channel(self) -> LinearOperator | None:
@@ -231,19 +265,22 @@ class SubsetSelection(ExchangeableMechanism):
     def _strategy(self) -> np.ndarray:
         members = np.array(list(combinations(range(self.n), self.size)))
         sets_with_own = math.comb(self.n - 1, self.size - 1)
-        inside, outside = (probability / sets_with_own for probability in self._two_probabilities())
+        inside, outside = (float(probability / sets_with_own) for probability in self._two_probabilities())
         Q = np.full((len(members), self.n), outside)
         np.put_along_axis(Q, members, inside, axis=1)
         return Q
 
-    def _two_probabilities(self) -> tuple[float, float]:
-        # Times C(n - 1, k - 1), which overflows a float near n = 1000: the probabilities of all sets that hold the type.
-        E = odds(self.epsilon)
-        scale = E + (self.n - self.size) / self.size
-        return E / scale, 1 / scale
+    def _two_probabilities(self) -> tuple[Fraction, Fraction]:
+        # Times C(n - 1, k - 1): there are (n - k)/k times as many sets without the type.
+        p = Fraction(self.p)
+        return p, (1 - p) * self.size / (self.n - self.size)
+
+    def _ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return _ends_of_sets(rows, self.size, self.p, self.q)
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """(users, size) the types in each user's set, in no particular order."""
+        """(users, size) the types in each user's set, in no particular order. For simulation only: a client needs a secure
+        random source."""
         values = check_values(values, self.n)
         sets = np.empty((values.size, self.size), dtype=np.int64)
         chunk = max(1, 2**22 // self.n)
@@ -262,7 +299,7 @@ class SubsetSelection(ExchangeableMechanism):
         return Reports(self.digest, raw.shape[0], np.bincount(check_values(raw.ravel(), self.n), minlength=self.n))
 
     def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
-        """Exact bit sums in O(n size) draws, any number of users: see `_subset_bit_sums`."""
+        """Exact bit sums in O(n size) draws, any number of users: see `_subset_bit_sums`. For simulation only."""
         counts = check_counts(counts, self.n)
         sums = np.zeros(self.n, dtype=np.int64)
         left = counts.copy()
@@ -289,9 +326,17 @@ def _direct_channel(n: int, p: float, q: float) -> LinearOperator:
     return LinearOperator((n, n), matvec=apply, rmatvec=apply, dtype=float)
 
 
-def _subset_moments(n: int, k: int, E: float) -> tuple[float, float, float, float]:
-    """p, q, both_own, both_other of subset selection with sets of k out of n types."""
-    p = E * k / (E * k + n - k)
+def _ends_of_sets(rows: np.ndarray, size: int, p: float, q: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """`ExchangeableMechanism._ends` of reports that are any set of ``size`` types."""
+    ordered, shift = np.sort(rows, axis=1), q * rows.sum(axis=1)
+    low, high = ordered[:, :size].sum(axis=1), ordered[:, -size:].sum(axis=1)
+    # A larger set says yes or no only of a query that sets one type apart from the others.
+    one = (ordered[:, -2] == ordered[:, 0]) | (ordered[:, -1] == ordered[:, 1])
+    return (low - shift) / (p - q), (high - shift) / (p - q), two_values(rows) if size == 1 else one
+
+
+def _subset_moments(n: int, k: int, p: float) -> tuple[float, float, float, float]:
+    """p, q, both_own, both_other of sets of k out of n types that hold the own one with probability p."""
     both_own = p * (k - 1) / (n - 1)
     q = both_own + (1 - p) * k / (n - 1)
     pairs = (n - 1) * (n - 2)
@@ -303,10 +348,10 @@ def best_subset_size(n: int, epsilon: float) -> int:
     """The subset size of least variance on the histogram workload (Ye and Barg 2018): a neighbour of n/(e^epsilon + 1)."""
     E = odds(epsilon)
     centre = n / (E + 1)
-    candidates = {min(max(1, k), n - 1) for k in (math.floor(centre), math.ceil(centre))}
+    candidates = {max(1, math.floor(centre)), math.ceil(centre)}  # below n, as the centre is below n/2
 
     def variance(k: int) -> float:
-        p, q, _, _ = _subset_moments(n, k, E)
+        p, q, _, _ = _subset_moments(n, k, E * k / (E * k + n - k))
         return (p * (1 - p) + (n - 1) * q * (1 - q)) / (p - q) ** 2
 
     return min(sorted(candidates), key=variance)
@@ -318,7 +363,7 @@ def _subset_bit_sums(counts: np.ndarray, size: int, p: float, rng: np.random.Gen
     Users decide on their own type first (in with probability p), then walk through the other types in order; a user with
     r places left and e types still to come takes the next one with probability r/e. All that matters of a user is r,
     whether the own type has been passed, and (until then) whether it is in. Users who have not passed their own type are
-    exchangeable, so which of them are of the type now reached is a multivariate hypergeometric draw.
+    exchangeable, so which of them are of the type now reached is a multivariate hypergeometric draw. For simulation only.
     """
     n, users = counts.size, int(counts.sum())
     places = np.arange(size + 1)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -19,6 +20,7 @@ from scipy import linalg
 from ldp_core.bounds.centred import check_prior
 from ldp_core.mechanisms.base import (
     Audit,
+    Contributions,
     Estimate,
     FromCovariance,
     Reports,
@@ -27,8 +29,9 @@ from ldp_core.mechanisms.base import (
     check_same_types,
     check_values,
     digest_of,
+    two_values,
 )
-from ldp_core.privacy import check_epsilon
+from ldp_core.privacy import check_epsilon, log_ratio
 from ldp_core.workloads import Workload
 
 STRATEGY_ENTRIES = 2**25
@@ -159,6 +162,17 @@ class ExplicitMechanism(FromCovariance):
         counts = np.asarray(counts, dtype=float)
         return (rows @ self.reconstruction) ** 2 @ (self.strategy @ counts) - rows**2 @ counts
 
+    def contributions(self, rows: np.ndarray) -> Contributions:
+        """What a report adds to ``rows`` (q, n) times the estimated counts: the values r'R_y of the outputs y."""
+        values = rows @ self.reconstruction
+        variances = np.maximum(values**2 @ self.strategy - rows**2, 0.0)
+        return Contributions.between(rows, variances, values.min(axis=1), values.max(axis=1), two_values(values))
+
+    def report_ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(q,) the least and the largest that a report adds to ``rows`` (q, n) times the estimated counts."""
+        values = rows @ self.reconstruction
+        return values.min(axis=1), values.max(axis=1)
+
     @cached_property
     def _cumulative(self) -> np.ndarray:
         """Distribution functions of all types on one increasing axis, type u on (u, u + 1]."""
@@ -199,7 +213,7 @@ class ExplicitMechanism(FromCovariance):
 
     def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
         """Reports of ``counts`` (n,) users: one multinomial draw a type, whatever the number of users, or one draw a user
-        where that is cheaper."""
+        where that is cheaper. For simulation only."""
         counts = check_counts(counts, self.n)
         m, users = self.strategy.shape[0], int(counts.sum())
         present = np.flatnonzero(counts)
@@ -220,16 +234,41 @@ class ExplicitMechanism(FromCovariance):
         return Estimate(self.reconstruction @ reports.data, unbiased=True, identified=self._inverse[1] is None)
 
     def audit(self) -> Audit:
-        """Largest log-ratio of any output's probabilities between two types, over all m outputs."""
+        """Largest log-ratio of any output's probabilities between two types, over all m outputs, never below the true one.
+
+        Columns are scaled to sum to 1 when reports are drawn, which can move a ratio by as much as their sums differ.
+        """
+        return self._audit
+
+    @cached_property
+    def _audit(self) -> Audit:
+        m = self.strategy.shape[0]
         high, low = self.strategy.max(axis=1), self.strategy.min(axis=1)
         with np.errstate(divide="ignore"):
             ratios = high / low
+        # Rounding keeps the order of quotients, so the truly largest is among those that look largest.
+        candidates = np.unique(np.stack([high, low])[:, ratios == ratios.max()], axis=1).T.tolist()
+        largest = max((Fraction(h) / Fraction(lo) for h, lo in candidates if lo > 0), default=None)
         worst = int(np.argmax(ratios))
         pair = (int(self.strategy[worst].argmax()), int(self.strategy[worst].argmin()))
-        method = (
-            f"exact: largest ratio of probabilities over all {self.strategy.shape[0]:,} outputs and all pairs of types"
-        )
-        return Audit(float(np.log(ratios[worst])), 0.0, method, pair)
+        method = f"exact: largest ratio of probabilities over all {m:,} outputs and all pairs of types"
+        if low[worst] == 0:
+            return Audit(math.inf, 0.0, method, pair)
+        return Audit(log_ratio(largest * self._stretch, Fraction(1)), 0.0, method, pair)
+
+    @property
+    def _stretch(self) -> Fraction:
+        """The largest sum of a column over the smallest, at least: in multiples of 2^-68, whose sums are exact."""
+        m, n = self.strategy.shape
+        coarse, fine = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
+        rows = max(1, _MULTINOMIAL_CELLS // n)
+        for start in range(0, m, rows):
+            scaled = self.strategy[start : start + rows] * 2.0**30
+            whole = np.floor(scaled)
+            coarse += whole.sum(axis=0).astype(np.int64)
+            fine += np.floor((scaled - whole) * 2.0**38).astype(np.int64).sum(axis=0)
+        sums = [(high << 38) + low for high, low in zip(coarse.tolist(), fine.tolist(), strict=True)]
+        return Fraction(max(sums) + m, min(sums))
 
     def explain(self) -> str:
         return self._explanation

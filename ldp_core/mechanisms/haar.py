@@ -10,6 +10,7 @@ too; what is estimated for the padding is dropped.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +19,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from ldp_core.mechanisms.base import (
     Audit,
+    Contributions,
     FromCovariance,
     Reports,
     check_counts,
@@ -28,6 +30,7 @@ from ldp_core.mechanisms.base import (
 )
 from ldp_core.mechanisms.hrr import (
     attenuation,
+    exact_sign_probabilities,
     privatize_signs,
     sign_channel,
     sign_probabilities,
@@ -35,7 +38,7 @@ from ldp_core.mechanisms.hrr import (
     simulate_signs,
 )
 from ldp_core.mechanisms.trees import OrderedEstimate, Tree, check_dense
-from ldp_core.privacy import check_epsilon
+from ldp_core.privacy import check_epsilon, log_ratio
 from ldp_core.workloads import Workload, walsh_hadamard
 
 
@@ -75,7 +78,8 @@ class Haar(FromCovariance):
         return halves // 2 + blocks * (halves % 2)
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """(users, 2) level (from 0) and output, twice the coefficient plus 1 for a minus."""
+        """(users, 2) level (from 0) and output, twice the coefficient plus 1 for a minus. For simulation only: a client needs a
+        secure random source."""
         values = check_values(values, self.n)
         raw = np.empty((values.size, 2), dtype=np.int64)
         raw[:, 0] = rng.integers(len(self.blocks), size=values.size)
@@ -96,7 +100,7 @@ class Haar(FromCovariance):
         return Reports(self.digest, len(raw), data)
 
     def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
-        """Exact: users are thinned onto the levels, then each level is an HRR (see `hrr.simulate_signs`)."""
+        """Exact: users are thinned onto the levels, then each level is an HRR (see `hrr.simulate_signs`). For simulation only."""
         counts = check_counts(counts, self.n)
         padded = np.zeros(self.tree.n, dtype=np.int64)
         padded[: self.n] = counts
@@ -192,19 +196,32 @@ class Haar(FromCovariance):
     def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
         """(q,) exact variance of ``rows`` (q, n) times the estimated counts, without an n x n matrix."""
         x, c = np.asarray(counts, dtype=float), 1 / self.tree.n
-        sums, noise = rows.sum(axis=1), np.zeros(len(rows))
-        halves = np.pad(rows, ((0, 0), (0, self.tree.n - self.n)))
-        for level in range(len(self.blocks)):
-            left, right = halves[:, 0::2], halves[:, 1::2]
-            noise += np.sum(((left - right) / 2 ** (level + 1)) ** 2, axis=1)
-            halves = left + right
+        sums, noise = rows.sum(axis=1), sum(np.sum(part**2, axis=1) for part in self._differences(rows))
         isotropic = x.sum() * (self._gain**2 / len(self.blocks) * noise - (c * sums) ** 2)
         return isotropic + 2 * c * sums * (rows @ x) - rows**2 @ x
 
+    def _differences(self, rows: np.ndarray) -> Iterator[np.ndarray]:
+        """(q, m) for each level, finest first, what ``rows`` (q, n) times the counts gives its coefficients."""
+        halves = np.pad(rows, ((0, 0), (0, self.tree.n - self.n)))
+        for level in range(len(self.blocks)):
+            left, right = halves[:, 0::2], halves[:, 1::2]
+            yield (left - right) / 2 ** (level + 1)
+            halves = left + right
+
+    def contributions(self, rows: np.ndarray) -> Contributions:
+        """What a report adds to ``rows`` (q, n) times the estimated counts: a sign times a number, and the same for all."""
+        known = rows.sum(axis=1, keepdims=True) / self.tree.n
+        noise, largest = np.zeros((len(rows), 1)), np.zeros(len(rows))
+        for part in self._differences(rows):
+            noise += np.sum(part**2, axis=1, keepdims=True)
+            largest = np.maximum(largest, self._gain * np.abs(walsh_hadamard(part)).max(axis=1))
+        variances = self._gain**2 / len(self.blocks) * noise - (rows - known) ** 2
+        return Contributions.between(rows, np.maximum(variances, 0.0), known[:, 0] - largest, known[:, 0] + largest)
+
     def audit(self) -> Audit:
         """Every output is one sign: sent as it is, or flipped."""
-        kept, flipped = sign_probabilities(self.epsilon)
-        return Audit(math.log(kept / flipped), 0.0, "exact: the two probabilities of every sign", (0, 1))
+        ratio = log_ratio(*exact_sign_probabilities(self.epsilon))
+        return Audit(ratio, 0.0, "exact: the two probabilities of every sign", (0, 1))
 
     def explain(self) -> str:
         return (

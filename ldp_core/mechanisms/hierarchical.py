@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from ldp_core.mechanisms.base import Reports
+from ldp_core.mechanisms.base import Contributions, Reports
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
 from ldp_core.mechanisms.node_reports import NODE_ORACLES, HierarchicalTree, described
 from ldp_core.mechanisms.trees import (
@@ -80,6 +80,10 @@ class ConsistentTree(HierarchicalTree):
         known = from_root * (2 * rows @ x - x.sum() * from_root) - rows**2 @ x
         return known + self._node_variances(self.tree.shares(rows), x)
 
+    def contributions(self, rows: np.ndarray) -> Contributions:
+        """What a report adds to ``rows`` (q, n) times the estimated counts."""
+        return self._node_contributions(rows, self.tree.shares(rows), (rows @ self._from_root)[:, None])
+
 
 class RawTree(HierarchicalTree):
     """Ranges from the nodes that make them up; other workloads, and counts, from the leaves."""
@@ -133,16 +137,32 @@ class RawTree(HierarchicalTree):
         x = np.asarray(counts, dtype=float)
         return self._node_variances([rows], x) - rows**2 @ x
 
-    def _range_variances(self, low: np.ndarray, high: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """(q,) exact variance of the answers to a few ranges, without an n x n matrix."""
+    def contributions(self, rows: np.ndarray) -> Contributions:
+        """What a report adds to ``rows`` (q, n) times the leaf estimates."""
+        return self._node_contributions(rows, [rows], np.zeros((len(rows), 1)))
+
+    def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions:
+        """What a report adds to the answers of ``queries`` (q,), ranges being made up of nodes."""
+        ends = intervals(workload, queries)
+        rows = workload.rows(queries)
+        if ends is None:
+            return self.contributions(rows)
+        return self._node_contributions(rows, self._range_weights(*ends), np.zeros((len(rows), 1)))
+
+    def _range_weights(self, low: np.ndarray, high: np.ndarray) -> list[np.ndarray]:
+        """(q, m) 1 at the nodes of each level that make up a few ranges."""
         weights = []
         for run, size in zip(self.tree.runs(low, high), self.tree.sizes, strict=True):
             steps = np.zeros((low.size, size + 1))
             for ends, sign in zip(run, (1, -1, 1, -1), strict=True):
                 np.add.at(steps, (np.arange(low.size), ends), sign)
             weights.append(np.cumsum(steps[:, :-1], axis=1))
+        return weights
+
+    def _range_variances(self, low: np.ndarray, high: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        """(q,) exact variance of the answers to a few ranges, without an n x n matrix."""
         users = np.concatenate([[0.0], np.cumsum(counts)])
-        return self._node_variances(weights, counts) + users[low] - users[high + 1]
+        return self._node_variances(self._range_weights(low, high), counts) + users[low] - users[high + 1]
 
     def query_variances(self, workload: Workload, counts: np.ndarray, queries: np.ndarray | None = None) -> np.ndarray:
         """(p,) exact variance (squared users) of the answer to each query, or to the given ones, when the users are

@@ -14,6 +14,7 @@ Nguyen et al. 2016; Cormode et al. 2019, Section 3.2.
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -31,9 +32,15 @@ _CELLS_AT_ONCE = 2**22
 
 
 def sign_probabilities(epsilon: float) -> tuple[float, float]:
-    """Probability of sending the true sign, and the opposite one."""
-    E = odds(epsilon)
-    return E / (E + 1), 1 / (E + 1)
+    """Probability of sending the true sign, and the opposite one, which is the one that is drawn."""
+    flipped = 1 / (odds(epsilon) + 1)
+    return 1 - flipped, flipped
+
+
+def exact_sign_probabilities(epsilon: float) -> tuple[Fraction, Fraction]:
+    """`sign_probabilities` without the rounding of the first."""
+    flipped = Fraction(sign_probabilities(epsilon)[1])
+    return 1 - flipped, flipped
 
 
 def attenuation(epsilon: float) -> float:
@@ -43,14 +50,16 @@ def attenuation(epsilon: float) -> float:
 
 
 def privatize_signs(values: np.ndarray, coefficients: range, epsilon: float, rng: np.random.Generator) -> np.ndarray:
-    """(users,) one output 2 i + (sign is minus) a user, i the place of the coefficient drawn in ``coefficients``."""
+    """(users,) one output 2 i + (sign is minus) a user, i the place of the coefficient drawn in ``coefficients``. For
+    simulation only."""
     place = rng.integers(len(coefficients), size=values.size)
     minus = np.bitwise_count((place + coefficients.start) & values) & 1
     return 2 * place + (minus ^ (rng.random(values.size) < sign_probabilities(epsilon)[1]))
 
 
 def simulate_signs(counts: np.ndarray, coefficients: range, epsilon: float, rng: np.random.Generator) -> np.ndarray:
-    """(2 len(coefficients),) tally of the outputs of ``counts`` users a type, in the distribution of `privatize_signs`.
+    """(2 len(coefficients),) tally of the outputs of ``counts`` users a type, in the distribution of `privatize_signs`. For
+    simulation only.
 
     Exact both ways, whichever is cheaper: many users a cell draw how many of each type chose each coefficient (a
     multinomial), then how many of those with one true sign flipped it (a binomial); few draw their outputs one by one, in
@@ -135,7 +144,7 @@ class HadamardRandomizedResponse(ExchangeableMechanism):
         return square - (1 - 1 / K) ** 2, apart + (1 - 1 / K) / K, square - 1 / K**2, apart - 1 / K**2
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """(users,) one output a user, see the module."""
+        """(users,) one output a user, see the module. For simulation only: a client needs a secure random source."""
         return privatize_signs(check_values(values, self.n), self.coefficients, self.epsilon, rng)
 
     def aggregate(self, raw: np.ndarray) -> Reports:
@@ -143,7 +152,7 @@ class HadamardRandomizedResponse(ExchangeableMechanism):
         return Reports(self.digest, raw.size, np.bincount(raw, minlength=2 * len(self.coefficients)))
 
     def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
-        """Exact: see `simulate_signs`."""
+        """Exact: see `simulate_signs`. For simulation only."""
         counts = check_counts(counts, self.n)
         return Reports(self.digest, int(counts.sum()), simulate_signs(counts, self.coefficients, self.epsilon, rng))
 
@@ -152,6 +161,13 @@ class HadamardRandomizedResponse(ExchangeableMechanism):
         check_reports(reports, self.digest)
         signs = np.concatenate([[0.0], sign_sums(reports.data)])
         return Estimate(self._gain * walsh_hadamard(signs)[: self.n] + reports.users / self.order, unbiased=True)
+
+    def _ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        known = rows.sum(axis=1) / self.order
+        signs = np.abs(walsh_hadamard(np.pad(rows, ((0, 0), (0, self.order - self.n))))[:, 1:])
+        largest = signs.max(axis=1)
+        alike = signs.min(axis=1) >= (1 - 1e-9) * largest
+        return known - self._gain * largest, known + self._gain * largest, alike
 
     @property
     def channel(self) -> LinearOperator:
@@ -170,17 +186,17 @@ class HadamardRandomizedResponse(ExchangeableMechanism):
 
     def _strategy(self) -> np.ndarray:
         minus = np.bitwise_count(np.array(self.coefficients)[:, None] & np.arange(self.n)) & 1
-        kept, flipped = self._two_probabilities()
+        kept, flipped = sign_probabilities(self.epsilon)
         Q = np.stack([np.where(minus, flipped, kept), np.where(minus, kept, flipped)], axis=1)
         return Q.reshape(self._outputs(), self.n) / len(self.coefficients)
 
-    def _two_probabilities(self) -> tuple[float, float]:
-        return sign_probabilities(self.epsilon)
+    def _two_probabilities(self) -> tuple[Fraction, Fraction]:
+        return exact_sign_probabilities(self.epsilon)
 
     def explain(self) -> str:
         return (
             f"Each person draws one of {len(self.coefficients):,} ways to split the types into two halves and says which half "
-            f"holds their type, truthfully with probability {self._two_probabilities()[0]:.3g}. A report is one number of "
+            f"holds their type, truthfully with probability {sign_probabilities(self.epsilon)[0]:.3g}. A report is one number of "
             f"{self.bits_per_report:.0f} bits."
         )
 

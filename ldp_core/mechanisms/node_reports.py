@@ -19,6 +19,7 @@ from scipy.sparse.linalg import LinearOperator
 from ldp_core.mechanisms import hadamard, hrr
 from ldp_core.mechanisms.base import (
     Audit,
+    Contributions,
     FromCovariance,
     Mechanism,
     Reports,
@@ -118,7 +119,8 @@ class HierarchicalTree(FromCovariance, ABC):
         return [math.prod(shape) for shape in self._report_shapes]
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """(users, 1 + longest report) the level (from 0, the leaves), the oracle's report there, then zeros."""
+        """(users, 1 + longest report) the level (from 0, the leaves), the oracle's report there, then zeros. For simulation
+        only: a client needs a secure random source."""
         values = check_values(values, self.n)
         picked = rng.integers(self.tree.height, size=values.size)
         parts = [
@@ -145,7 +147,7 @@ class HierarchicalTree(FromCovariance, ABC):
         return self._reports(parts)
 
     def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
-        """Exact: users are thinned onto the levels (`Tree.thin`), then each oracle simulates its own."""
+        """Exact: users are thinned onto the levels (`Tree.thin`), then each oracle simulates its own. For simulation only."""
         thinned = self.tree.thin(check_counts(counts, self.n), rng)
         return self._reports([oracle.simulate(x, rng) for oracle, x in zip(self.oracles, thinned, strict=True)])
 
@@ -211,6 +213,25 @@ class HierarchicalTree(FromCovariance, ABC):
             oracle.linear_variances(w, x) + w**2 @ x for oracle, w, x in zip(self.oracles, weights, nodes, strict=False)
         )
         return self.tree.height * sum(moments)
+
+    def _node_contributions(self, rows: np.ndarray, weights: Iterable[np.ndarray], root: np.ndarray) -> Contributions:
+        """What a report adds to answers with the mean ``rows`` (q, n) that give the node estimates of each level the
+        ``weights`` (as in `_node_variances`), and every user the part ``root`` (q, 1)."""
+        moments, lows, highs = np.zeros_like(rows, dtype=float), [], []
+        types, h = np.arange(self.n), self.tree.height
+        for oracle, width, w in zip(self.oracles, self.tree.widths, weights, strict=False):
+            level = oracle.contributions(w)
+            moments += h * (level.variances + w**2)[:, types // width]
+            low, high = oracle.report_ends(w)
+            lows.append(h * low)
+            highs.append(h * high)
+        if len(lows) < h:  # reports on levels that are not used add nothing
+            lows.append(np.zeros(len(rows)))
+            highs.append(np.zeros(len(rows)))
+        # The part that is not from the root has the mean rows - root.
+        variances = np.maximum(moments - (rows - root) ** 2, 0.0)
+        low, high = np.min(lows, axis=0) + root[:, 0], np.max(highs, axis=0) + root[:, 0]
+        return Contributions.between(rows, variances, low, high)
 
     @abstractmethod
     def covariance(self, counts: np.ndarray) -> np.ndarray: ...

@@ -26,10 +26,24 @@ _EXPLANATION = (
 )
 
 
+_LOADED = (
+    "Each person sends one of {outputs:,} reports; how likely each is for each type is a table that was loaded from a file, not "
+    "computed here."
+)
+
+
 def from_strategy(
-    name: str, strategy: np.ndarray, epsilon: float, parameters: dict[str, Any], prior: np.ndarray | None = None
+    name: str,
+    strategy: np.ndarray,
+    epsilon: float,
+    parameters: dict[str, Any],
+    prior: np.ndarray | None = None,
+    loaded: bool = False,
 ) -> ExplicitMechanism:
-    """A fitted mechanism from a strategy that was optimised before (and saved), with the prior it was optimised for."""
+    """A fitted mechanism from a strategy and the prior it was optimised for. One that was ``loaded`` explains itself as such:
+    what made it is not known."""
+    if loaded:
+        return ExplicitMechanism(name, strategy, epsilon, parameters, _LOADED.format(outputs=len(strategy)), prior)
     if parameters.get("target") == "worst_case":
         aim = " that can be promised whatever the people are like"
     else:
@@ -60,7 +74,7 @@ def build_gradient(
         cancel=cancel,
     )
     parameters = {"workload": workload.spec, "seed": seed, "rounds": result.rounds}
-    return from_strategy("optimized_gradient", result.strategy, epsilon, parameters)
+    return from_strategy("optimized_gradient", _within(result.strategy, epsilon), epsilon, parameters)
 
 
 def build_certified(
@@ -105,7 +119,17 @@ def build_certified(
     parameters = {"workload": workload.spec, "seed": seed, "rounds": result.rounds}
     if target != "average":
         parameters["target"] = target
-    return from_strategy("optimized", result.strategy, epsilon, parameters, result.prior)
+    return from_strategy("optimized", _within(result.strategy, epsilon), epsilon, parameters, result.prior)
+
+
+def _within(strategy: np.ndarray, epsilon: float) -> np.ndarray:
+    """A fitted strategy (m, n), moved as little towards its mean column as it takes to keep epsilon exactly: its columns sum to
+    1 within 1e-12 only, and scaling them when reports are drawn could overstep by as much."""
+    kept, share, mean = strategy, 2.0**-42, strategy.mean(axis=1, keepdims=True)
+    while ExplicitMechanism("fitted", kept, epsilon).audit().epsilon > epsilon:
+        kept = strategy + share * (mean - strategy)
+        share *= 4
+    return kept
 
 
 def _comparable(

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -19,6 +20,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from ldp_core.mechanisms.base import (
     Audit,
+    Contributions,
     Estimate,
     FromCovariance,
     Reports,
@@ -28,7 +30,7 @@ from ldp_core.mechanisms.base import (
     check_values,
     digest_of,
 )
-from ldp_core.privacy import check_epsilon, odds
+from ldp_core.privacy import check_epsilon, log_ratio, odds, probability_within
 from ldp_core.workloads import DENSE_TYPES, Workload, walsh_hadamard
 
 # Characters with a smaller eigenvalue of M are not identified.
@@ -160,20 +162,37 @@ class OrbitMechanism(FromCovariance):
             second += walsh_hadamard(weighted * spectrum) ** 2 @ sent / self.n**2
         return second - np.square(rows) @ counts
 
+    def contributions(self, rows: np.ndarray) -> Contributions:
+        """What a report adds to ``rows`` (q, n) times the estimated counts; a transform or three for a row and a base row."""
+        weighted, second, lows, highs = walsh_hadamard(rows) * self._inverse, np.zeros(rows.shape), [], []
+        for share, spectrum in self._spectra():
+            values = walsh_hadamard(weighted * spectrum) / self.n
+            second += share * walsh_hadamard(spectrum * walsh_hadamard(values**2)) / self.n
+            lows.append(values.min(axis=1))
+            highs.append(values.max(axis=1))
+        variances = np.maximum(second - np.square(rows), 0.0)
+        return Contributions.between(rows, variances, np.min(lows, axis=0), np.max(highs, axis=0))
+
     def _check_dense(self) -> None:
         if self.n > DENSE_TYPES:
             raise ValueError(f"Matrices of {self.n:,} types are too large; at most {DENSE_TYPES:,} are formed.")
 
+    @cached_property
     def _true_probability(self) -> np.ndarray:
         """(b,) with which a translation of a base row holds the true type among its high ones."""
-        return self._ratio * self._sizes / self._masses
+        wanted = self._ratio * self._sizes / self._masses
+        return np.array([self._within(p, int(size)) for p, size in zip(wanted, self._sizes, strict=True)])
+
+    def _within(self, wanted: float, size: int) -> float:
+        others = self.n - size
+        return probability_within(wanted, lambda p: p * others / ((1 - p) * size), self._ratio)
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, 2) base row and translation. For simulation only: a client needs a secure random source."""
         values = check_values(values, self.n)
         raw = np.empty((values.size, 2), dtype=np.int64)
         raw[:, 0] = rng.choice(len(self.shares), values.size, p=self.shares / self.shares.sum())
-        inside = rng.random(values.size) < self._true_probability()[raw[:, 0]]
+        inside = rng.random(values.size) < self._true_probability[raw[:, 0]]
         order = np.argsort(raw[:, 0], kind="stable")
         for k, users in zip(*_groups(raw[order, 0], order), strict=True):
             members, others = np.flatnonzero(self.high[k]), np.flatnonzero(~self.high[k])
@@ -191,7 +210,8 @@ class OrbitMechanism(FromCovariance):
         return Reports(self.digest, len(raw), tally.reshape(len(self.high), self.n))
 
     def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
-        """Reports of ``counts`` (n,) users: user by user while they are few, else one multinomial a type and base row."""
+        """Reports of ``counts`` (n,) users: user by user while they are few, else one multinomial a type and base row. For
+        simulation only."""
         counts = check_counts(counts, self.n)
         users = int(counts.sum())
         if users <= len(self.high) * self.n * np.count_nonzero(counts):
@@ -207,6 +227,7 @@ class OrbitMechanism(FromCovariance):
         return Reports(self.digest, users, tally)
 
     def _simulated_users(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
+        """User by user. For simulation only."""
         values = np.repeat(np.arange(self.n), counts)
         tally = np.zeros(self.high.shape, dtype=np.int64)
         for start in range(0, len(values), USERS_AT_ONCE):
@@ -247,12 +268,17 @@ class OrbitMechanism(FromCovariance):
         return reports.data.ravel()
 
     def audit(self) -> Audit:
-        """From the two probabilities of each base row: translations have the same."""
-        high, low = self.shares * self._ratio / self._masses, self.shares / self._masses
-        worst = int(np.argmax(high / low))
+        """From the two probabilities of each base row, as users draw and as tallies are drawn: translations have the same."""
+        ratios = [
+            max(Fraction(p) * (self.n - k) / ((1 - Fraction(p)) * k), Fraction(self._ratio / mass) / Fraction(1 / mass))
+            for p, k, mass in zip(
+                self._true_probability.tolist(), self._sizes.tolist(), self._masses.tolist(), strict=True
+            )
+        ]
+        worst = max(range(len(ratios)), key=ratios.__getitem__)
         pair = (int(self.high[worst].argmax()), int(self.high[worst].argmin()))
         method = f"exact: the two probabilities of each of {len(self.high):,} base rows, which its translations share"
-        return Audit(float(np.log(high[worst] / low[worst])), 0.0, method, pair)
+        return Audit(log_ratio(ratios[worst], Fraction(1)), 0.0, method, pair)
 
     def explain(self) -> str:
         return self._explanation

@@ -22,7 +22,16 @@ from scipy.optimize import minimize_scalar
 from scipy.stats import norm
 
 from ldp_core.mechanisms.additive import VectorMechanism, check_vectors, too_large
-from ldp_core.mechanisms.base import Audit, Estimate, Reports, check_counts, check_reports, check_values, digest_of
+from ldp_core.mechanisms.base import (
+    Audit,
+    Contributions,
+    Estimate,
+    Reports,
+    check_counts,
+    check_reports,
+    check_values,
+    digest_of,
+)
 from ldp_core.optimize.strategies import diameter
 from ldp_core.privacy import MIN_EPSILON, check_epsilon, odds
 from ldp_core.workloads import Workload
@@ -30,6 +39,9 @@ from ldp_core.workloads import Workload
 VARIANTS = ("corrected", "paper")
 EPSILON_RANGE = (MIN_EPSILON, 2 * math.log(2))
 """Above 2 log 2 the largest eta, e^(epsilon/2)/2, would not be a probability."""
+
+FARTHEST = 9.0
+"""Standard deviations that no draw is expected to exceed: one in 4e18 does."""
 
 PAPER_USERS = 10**6
 _CHUNK = 2**20  # users whose draws are held in memory at once
@@ -171,8 +183,24 @@ class RejectionMechanism(VectorMechanism):
         along = more_along * (means * counts) @ means.T
         return counts.sum() * across / self.attenuation**2 * self._inverse[0] + along
 
+    def contributions(self, rows: np.ndarray) -> Contributions:
+        """What a report adds to ``rows`` (q, n) times the estimated counts. It has no limits: taken for them is the
+        distance `FARTHEST` of a normal draw, which one user exceeds with a probability of about 1e-19."""
+        across, more_along = self._variances
+        weights = rows @ self.reconstruction
+        along = more_along * (weights @ self.vectors / self.radius) ** 2
+        isotropic = across * (weights**2).sum(axis=1, keepdims=True)
+        # The noise does not depend on what is subtracted from all reports: a report that was not sent adds the mean.
+        reach = FARTHEST * self.scale * np.linalg.norm(weights, axis=1)
+        expected = self.attenuation * weights @ self.vectors
+        variances = np.maximum(isotropic + along, 0.0)
+        up, down = reach - expected.min(axis=1), reach + expected.max(axis=1)
+        nothing = np.full(len(rows), np.nan)
+        return Contributions(rows, variances, np.maximum(up, 0), np.maximum(down, 0), nothing, nothing)
+
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """(users, k) draws sent, a row of nan where nothing is sent. For simulation only, as for all continuous noise."""
+        """(users, k) draws sent, a row of nan where nothing is sent. For simulation only: a client needs a secure
+        random source, and noise that is not in floating point."""
         values = check_values(values, self.n)
         draws = rng.normal(scale=self.scale, size=(values.size, self.size))
         z = np.einsum("uk,ku->u", draws, self.vectors[:, values]) / (self.radius * self.scale)
@@ -190,7 +218,8 @@ class RejectionMechanism(VectorMechanism):
         return Reports(self.digest, raw.shape[0], (raw[sent].sum(axis=0), np.array([sent.sum()])))
 
     def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
-        """One scalar a user (the draw along the own vector decides what is sent) and one vector a type for the rest."""
+        """One scalar a user (the draw along the own vector decides what is sent) and one vector a type for the rest. For
+        simulation only."""
         counts = check_counts(counts, self.n)
         kept, along = np.zeros(self.n), np.zeros(self.n)
         ends = np.cumsum(counts)
@@ -217,9 +246,7 @@ class RejectionMechanism(VectorMechanism):
         """Largest log-ratio of eta between two types of different vectors over all y, and of sending nothing."""
         pair = diameter(self.vectors, "l2")[1]
         if self.acceptance.drops:
-            return Audit(math.inf, 0.0, "exact: draws that one type may send and another never sends", pair)
+            return Audit(math.inf, 0.0, "in real numbers: draws that one type may send and another never sends", pair)
         # Both ends of the band are reached: any two different vectors have draws y with z high for one and low for the other.
-        method = (
-            "exact: ratio of the largest to the smallest chance of sending a draw; sending nothing is equally likely"
-        )
+        method = "in real numbers: ratio of the largest to the smallest chance of sending a draw; sending nothing is equally likely"
         return Audit(2 * self.acceptance.band, 0.0, method, pair)

@@ -66,7 +66,8 @@ class Tree:
     def thin(self, counts: np.ndarray, rng: np.random.Generator) -> Iterator[np.ndarray]:
         """Counts of the users who picked each level, by node of that level, when each user picks a level uniformly.
 
-        Exact in O(n) draws: of the users left at a level, each has picked it with probability 1/(levels left).
+        Exact in O(n) draws: of the users left at a level, each has picked it with probability 1/(levels left). For
+        simulation only.
         """
         rest = counts
         for level in range(self.height):

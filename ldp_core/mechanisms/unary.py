@@ -15,13 +15,15 @@ Three reconstructions of the counts from the same reports:
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 from scipy.stats import binom
 
-from ldp_core.mechanisms.base import Audit, Estimate, Reports, check_counts, check_reports, check_values
+from ldp_core.mechanisms.base import Audit, Contributions, Estimate, Reports, check_counts, check_reports, check_values
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism
-from ldp_core.privacy import check_epsilon, odds
+from ldp_core.privacy import check_epsilon, log_ratio, odds, probability_within
 
 RECONSTRUCTIONS = ("known_total", "standard", "optimal")
 _OPTIMAL_TYPES = 4096  # the optimal reconstruction keeps an (n + 1) x (n + 1) tally
@@ -111,6 +113,26 @@ class UnaryMechanism(ExchangeableMechanism):
             counts = counts + (reports.users - counts.sum()) / self.n
         return Estimate(counts, unbiased=True)
 
+    def _weights_of_bits(self, rows: np.ndarray) -> np.ndarray:
+        """(q, n) what each bit adds to the answers ``rows`` when it is 1; not for the optimal reconstruction."""
+        shift = rows.mean(axis=1, keepdims=True) if self.reconstruction == "known_total" else 0.0
+        return (rows - shift) / (self.p - self.q)
+
+    def _ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        if self.reconstruction == "optimal":
+            one, zero = self._weights()
+            largest = np.pad(np.cumsum(-np.sort(-rows, axis=1), axis=1), ((0, 0), (1, 0)))
+            smallest = largest[:, -1:] - largest[:, ::-1]
+            fixed = rows.sum(axis=1, keepdims=True) * zero
+            low, high = (fixed + (one - zero) * part for part in (smallest, largest))
+            return low.min(axis=1), high.max(axis=1), np.zeros(len(rows), dtype=bool)
+        weights = self._weights_of_bits(rows)
+        fixed = rows.sum(axis=1) / (self.n if self.reconstruction == "known_total" else 1)
+        if self.reconstruction == "standard":
+            fixed = -self.q * weights.sum(axis=1)
+        low, high = np.minimum(weights, 0).sum(axis=1), np.maximum(weights, 0).sum(axis=1)
+        return fixed + low, fixed + high, np.count_nonzero(weights, axis=1) == 1
+
     def information(self) -> np.ndarray:
         """(n, n) M = Q' D^-1 Q of all 2^n outputs, whatever the reconstruction: A I + B 11' with M 1 = 1."""
         A = self._information_gap()
@@ -129,13 +151,14 @@ class UnaryMechanism(ExchangeableMechanism):
         return data
 
     def _draw_bits(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """(users, n) bits of the given users."""
+        """(users, n) bits of the given users. For simulation only."""
         chance = np.full((values.size, self.n), self.q)
         chance[np.arange(values.size), values] = self.p
         return rng.random((values.size, self.n)) < chance
 
     def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
-        """Two binomials a type; the optimal reconstruction needs whole reports, drawn in chunks of users."""
+        """Two binomials a type; the optimal reconstruction needs whole reports, drawn in chunks of users. For simulation
+        only."""
         counts = check_counts(counts, self.n)
         users = int(counts.sum())
         if self.reconstruction != "optimal":
@@ -171,8 +194,20 @@ class UnaryEncoding(UnaryMechanism):
     def bits_per_report(self) -> float:
         return float(self.n)
 
+    def contributions(self, rows: np.ndarray) -> Contributions:
+        """As for all; where every bit adds a weight of its own, the n bits of a report are independent parts."""
+        found = super().contributions(rows)
+        if self.reconstruction == "optimal":
+            return found
+        weights = self._weights_of_bits(rows)
+        # A bit exceeds its mean by at most 1 - q, and falls short of it by at most p.
+        largest, smallest = np.maximum(weights.max(axis=1), 0), np.maximum(-weights.min(axis=1), 0)
+        up = np.maximum((1 - self.q) * largest, self.p * smallest)
+        down = np.maximum(self.p * largest, (1 - self.q) * smallest)
+        return replace(found, up=up, down=down, parts=self.n)
+
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """(users, n) bits."""
+        """(users, n) bits. For simulation only: a client needs a secure random source."""
         return self._draw_bits(check_values(values, self.n), rng)
 
     def aggregate(self, raw: np.ndarray) -> Reports:
@@ -183,13 +218,12 @@ class UnaryEncoding(UnaryMechanism):
 
     def audit(self) -> Audit:
         """Two types differ in two bits, so the largest ratio is that of both bits speaking for one of them."""
-        a, b = self._likelihoods()
-        return Audit(
-            math.log(a / b), 0.0, "exact: ratio p(1 - q)/(q(1 - p)) of the two bits in which types differ", (0, 1)
-        )
+        method = "exact: ratio p(1 - q)/(q(1 - p)) of the two bits in which types differ"
+        return Audit(log_ratio(*self._two_probabilities()), 0.0, method, (0, 1))
 
-    def _two_probabilities(self) -> tuple[float, float]:
-        return self._likelihoods()
+    def _two_probabilities(self) -> tuple[Fraction, Fraction]:
+        p, q = Fraction(self.p), Fraction(self.q)
+        return p / q, (1 - p) / (1 - q)
 
     def explain(self) -> str:
         return (
@@ -199,10 +233,8 @@ class UnaryEncoding(UnaryMechanism):
 
 
 def _symmetric(E: float) -> tuple[float, float]:
-    """p and q = 1 - p with (p/q)^2 at most E as stored: near p = 1 the rounding of p alone would overshoot."""
-    p = 1 - 1 / (1 + math.sqrt(E))
-    while (p / (1 - p)) ** 2 > E:
-        p = math.nextafter(p, 0)
+    """p and q = 1 - p with (p/q)^2 at most E."""
+    p = probability_within(1 - 1 / (1 + math.sqrt(E)), lambda p: (p / (1 - p)) ** 2, E)
     return p, 1 - p
 
 
@@ -223,7 +255,8 @@ class LocalHashing(UnaryMechanism):
         E = odds(check_epsilon(epsilon))
         self.buckets = max(2, round(E + 1))
         self._digits = max(1, math.ceil(math.log2(n))) if n >= 2 else 1
-        self._keep = E / (E + self.buckets - 1)
+        others = self.buckets - 1
+        self._keep = probability_within(E / (E + others), lambda p: p * others / (1 - p), E)
         super().__init__(n, epsilon, self._keep, 1 / self.buckets, reconstruction)
 
     @property
@@ -241,7 +274,8 @@ class LocalHashing(UnaryMechanism):
         return (_mix(steps) % np.uint64(self.buckets)).astype(np.int64)
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """(users, digits + 3) uint64: key, coefficients, offset, reported bucket."""
+        """(users, digits + 3) uint64: key, coefficients, offset, reported bucket. For simulation only: a client needs a secure
+        random source."""
         values = check_values(values, self.n)
         keys = rng.integers(2**64, size=values.size, dtype=np.uint64)
         coefficients = rng.integers(self.buckets, size=(values.size, self._digits))
@@ -276,16 +310,12 @@ class LocalHashing(UnaryMechanism):
 
     def audit(self) -> Audit:
         """For a given hash function the bucket is sent by randomized response: p against (1 - p)/(g - 1)."""
-        ratio = self._keep / ((1 - self._keep) / (self.buckets - 1))
-        return Audit(
-            math.log(ratio),
-            0.0,
-            f"exact: randomized response on {self.buckets} buckets, for every hash function",
-            (0, 1),
-        )
+        method = f"exact: randomized response on {self.buckets} buckets, for every hash function"
+        return Audit(log_ratio(*self._two_probabilities()), 0.0, method, (0, 1))
 
-    def _two_probabilities(self) -> tuple[float, float]:
-        return self._keep, (1 - self._keep) / (self.buckets - 1)
+    def _two_probabilities(self) -> tuple[Fraction, Fraction]:
+        keep = Fraction(self._keep)
+        return keep, (1 - keep) / (self.buckets - 1)
 
     @property
     def strategy(self) -> None:

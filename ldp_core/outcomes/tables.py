@@ -34,7 +34,8 @@ class Outcomes:
         queries: query, label, observed, standard_error, predicted (NaN for biased estimates) of the queries shown.
         groups: group, label, queries, observed, standard_error, predicted of `query_groups`; ``by`` says what groups are.
         releases: release (from 1), query, label, true, released: what the first `RELEASES` collections would publish.
-        intervals: query, label, true, answer, low, high, holds (the truth) of the first collection, at `LEVEL`; empty where no estimator has any.
+        intervals: query, label, true, answer, low, high, holds (the truth), method of the first collection, at `LEVEL`; empty
+            where no estimator has any. Methods are those of `estimators.METHODS`, or "credible".
         curves: type, label, true, first, low, high: cumulative shares, true, of the first collection, and between which nine
             of ten collections lie; empty where types have no order.
         quantiles: quantile, true_label, first_label, value_error, value_error_se, quantile_error, quantile_error_se: mean
@@ -248,9 +249,10 @@ def _intervals(runs, chosen, workload: Workload, labels: Sequence[str], seed: in
         reports = mechanism.simulate(run.counts, np.random.default_rng(stream))
         estimate = estimation.apply(estimator, reports, mechanism, workload)
         if isinstance(estimate, estimation.PosteriorEstimate):
-            ends = estimate.intervals(workload, LEVEL, run.queries)
+            ends, methods = estimate.intervals(workload, LEVEL, run.queries), "credible"
         else:
-            ends = estimation.intervals(mechanism, workload, estimate, LEVEL, run.queries, users)
+            found = estimation.intervals(mechanism, workload, estimate, LEVEL, run.queries, users)
+            ends, methods = found.ends, found.methods
         ends = ends / workload.query_weights(run.queries)[:, None]
         truth = unweighted_answers(workload, run.counts, run.queries)
         rounding = 1e-9 * users  # an answer known exactly has an interval without width
@@ -262,6 +264,7 @@ def _intervals(runs, chosen, workload: Workload, labels: Sequence[str], seed: in
             "low": ends[:, 0] / users,
             "high": ends[:, 1] / users,
             "holds": (ends[:, 0] - rounding <= truth) & (truth <= ends[:, 1] + rounding),
+            "method": methods,
         }
 
     return _each(runs, columns)

@@ -162,6 +162,8 @@ def _sentences(
         yield "No unbiased epsilon-LDP mechanism needs fewer users: this is the best possible."
     elif math.isfinite(gap):
         yield f"It needs at most {wording.share(gap)} more users than the best possible unbiased epsilon-LDP mechanism."
+    if caveat := mechanisms.spec(chosen["name"]).caveat:
+        yield caveat
     if unfitted and not gap <= TOLERANCE:
         names = ", ".join(mechanisms.spec(name).title for name in unfitted)
         yield f"Not fitted yet, and perhaps better: {names}."

@@ -169,6 +169,7 @@ def _from_npz(content: bytes) -> MatrixFile:
         raise ValueError("The names in the file must be one text for each row of the matrix.")
     try:
         texts = names.tolist()
+        "".join(texts).encode().decode()  # NumPy does not check that its code points are any
     except ValueError:  # numbers that stand for no letter
         raise ValueError("The names in the file are no text; save it again with numpy.savez.") from None
     return MatrixFile(matrix, tuple(name.strip() or f"query {i}" for i, name in enumerate(texts, start=1)))

@@ -40,7 +40,7 @@ def privacy_controls(state: Session) -> None:
         change(state, "epsilon"),
         help=f"Any number from {MIN_EPSILON:g} to {MAX_EPSILON:g}.",
     )
-    risk = deploy.risk_in_words(c.epsilon_value)
+    risk = deploy.risk_in_words(c.epsilon_value, state.delta)
     st.caption(f"{risk[0].upper()}{risk[1:]}.")
     control(
         st.number_input,
@@ -53,15 +53,11 @@ def privacy_controls(state: Session) -> None:
         step=1,
         help="How often one person will send a report over the whole collection.",
     )
-    total = wording.significant(c.total_epsilon, 4)
-    st.caption(
-        f"In total epsilon {total} per person"
-        + (
-            "."
-            if c.reports_per_user == 1
-            else f": {c.reports_per_user:,} reports of {c.epsilon} each. {deploy.risk_in_words(min(c.total_epsilon, 700)).capitalize()} in all."
-        )
-    )
+    total = f"In total epsilon {wording.significant(c.total_epsilon, 4)} per person"
+    if c.reports_per_user > 1:
+        risk = deploy.risk_in_words(c.epsilon_value, state.delta, c.reports_per_user)
+        total += f": {c.reports_per_user:,} reports of {c.epsilon} each. {risk[0].upper()}{risk[1:]}"
+    st.caption(f"{total}.")
 
 
 def mechanism_controls(state: Session) -> None:
@@ -81,6 +77,8 @@ def mechanism_controls(state: Session) -> None:
         f"Made for {spec.made_for}. {spec.privacy[0].upper()}{spec.privacy[1:]}-LDP. Bits a report: {spec.bits}. "
         f"Source: {spec.paper}."
     )
+    if spec.caveat:
+        st.caption(spec.caveat)
     for parameter, values in spec.choices.items():
         control(
             st.selectbox,

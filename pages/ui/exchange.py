@@ -12,6 +12,9 @@ from pages.ui import source as sources
 from pages.ui.source import Source
 from pages.ui.state import MOST_TYPES, Session, counts_column
 
+SAME_ERROR = 1e-6
+"""Share by which the error of one strategy may differ between machines."""
+
 LINK = "design"
 """The query parameter that carries a design."""
 
@@ -61,12 +64,38 @@ def load(state: Session, content: bytes) -> None:
     if bundle.strategy is not None and mechanisms.spec(name).fitted:
         parameters = _recorded_parameters(bundle.outcome)
         mechanism = mechanisms.optimized.from_strategy(
-            name, bundle.strategy, configuration.epsilon_value, parameters, bundle.prior
+            name, bundle.strategy, configuration.epsilon_value, parameters, bundle.prior, loaded=True
         )
-        state.keep_fitted(state.fitted_key(name), mechanism, ())
+        warnings += _adopt(state, mechanism, bundle.outcome or {})
     elif mechanisms.spec(name).fitted and state.design() is not None and state.design().workload is not None:
         state.view["offer_optimise"] = state.fitted_key(name)
     state.notices = [("success", "The design was loaded."), *(("warning", warning) for warning in warnings)]
+
+
+def _adopt(state: Session, mechanism: mechanisms.Mechanism, outcome: dict[str, Any]) -> list[str]:
+    """Use a strategy from a file, under that name: a digest in the same file proves nothing of who made it. Returns what is to
+    be said. The very strategy that was computed in this session stays the session's own."""
+    own = state.fitted(mechanism.name)
+    if own is not None and own[0].digest == mechanism.digest and not state.from_file(mechanism.name):
+        return []
+    state.keep_fitted(state.fitted_key(mechanism.name), mechanism, ())
+    state.loaded.add(mechanism.digest)
+    said = [
+        "The strategy was loaded from the file, not computed here: its epsilon was audited and its errors are computed anew, but "
+        "it need not be what an optimiser found. Optimise again on the Design page to replace it by a result of your own."
+    ]
+    errors = outcome.get("expected_errors")
+    recorded = errors.get("objective") if isinstance(errors, dict) else None
+    try:
+        found = state.summary(mechanism.name).objective if recorded is not None and state.design().workload else None
+    except ValueError:  # cannot be computed here, so nothing computed is shown either
+        return said
+    if found is not None and not (isinstance(recorded, float | int) and abs(recorded - found) <= SAME_ERROR * found):
+        said.append(
+            "The errors recorded in the file are not those of its strategy: one of the two was changed. What is shown here is "
+            "computed from the strategy."
+        )
+    return said
 
 
 def _source(state: Session, configuration: Configuration) -> Source | None:
@@ -136,6 +165,9 @@ def export(state: Session) -> bytes:
             "users_no_mechanism_can_do_without": {case: state.bounds(case) for case in state.cases()},
             **_expected(state, name),
         }
+        if mechanisms.spec(name).fitted:
+            loaded = state.from_file(name)
+            outcome["mechanism"]["origin"] = "loaded from a file, not computed here" if loaded else "computed here"
     # Fitted probabilities cannot be rebuilt from parameters alone; other mechanisms can.
     explicit = isinstance(mechanism, mechanisms.ExplicitMechanism) and mechanisms.spec(name).fitted
     if not explicit:

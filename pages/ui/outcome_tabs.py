@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import charts, wording
-from ldp_core.estimators import ESTIMATORS
+from ldp_core.estimators import ESTIMATORS, METHODS
 from ldp_core.outcomes import LEVEL, RELEASES, Outcomes, scale_of
 from ldp_core.workloads import axes_of
 from pages.ui import frame
@@ -224,10 +224,13 @@ def _intervals(state: Session, design: Design, found: Outcomes) -> None:
     frame.chart(
         lambda look: charts.intervals(rows, _in_order(design), look, found.people),
         f"{_name(pair)}: **{held:,} of {len(rows):,}** {kind} intervals of the first collection hold the truth, where "
-        f"{wording.share(LEVEL)} would on average over many collections (the answers of one err together). A typical one reaches {wording.points(half)} to each side.",
+        f"{wording.share(LEVEL)} or more would on average over many collections (the answers of one err together). A typical one reaches {wording.points(half)} to each side.",
         "simulated-intervals",
         found.intervals,
     )
+    for method in METHODS:
+        if number := int((rows["method"] == method).sum()):
+            st.caption(f"{number:,} interval{'s' if number > 1 else ''} by the method **{method}**: {METHODS[method]}.")
     _say_shown(rows, design)
 
 

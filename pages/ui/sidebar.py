@@ -82,7 +82,7 @@ def _workload(design: Design | None) -> None:
 
 def _privacy(state: Session) -> None:
     c = state.configuration
-    risk = deploy.risk_in_words(c.epsilon_value)
+    risk = deploy.risk_in_words(c.epsilon_value, state.delta)
     _line("pages/design.py", SET, f"Epsilon: {c.epsilon}", risk[0].upper() + risk[1:])
 
 
@@ -106,6 +106,8 @@ def _mechanism(state: Session, design: Design | None) -> None:
         _line("pages/compare.py", mark, "Gap to the best: unknown", "Follows once it is optimised")
         return
     error = wording.error(state.configuration.target_alpha**0.5)
+    if state.from_file(name):
+        title += ", loaded from a file and not computed here"
     _line(
         "pages/design.py", SET, "Mechanism", f"{title}: {wording.users(needed)} needed for {error}, {case_title(case)}"
     )

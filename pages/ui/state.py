@@ -21,6 +21,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from ldp_core import mechanisms, tables, wording, workloads
 from ldp_core.deploy import Configuration, DataChoice, DeclaredData, MechanismRecipe, Population, WorkloadRecipe
 from ldp_core.domain import Domain
+from ldp_core.gaussian_privacy import DEFAULT_DELTA
 from ldp_core.mechanisms.additive import VectorMechanism
 from pages.ui.figures import AIMED, Figures
 from pages.ui.results import Results
@@ -103,6 +104,8 @@ class Session(Figures):
     """Entries that were refused: control -> what was typed and the sentence about it."""
     notices: list[tuple[str, str]] = field(default_factory=list)
     """What the last action has to say, on screen until the next one or another page."""
+    loaded: set[str] = field(default_factory=set)
+    """Digests of the fitted mechanisms that came from a file and were not computed here."""
     unasked: set[str] = field(default_factory=set)
     """Keys of proofs that were begun without being asked for."""
     page: str = ""
@@ -343,11 +346,31 @@ class Session(Figures):
 
     def keep_fitted(self, key: str, mechanism: mechanisms.Mechanism, history: tuple[tuple[float, float], ...]) -> None:
         """Remember a finished fit; ``history`` holds (seconds, best objective), empty where it is not known."""
+        self.loaded.discard(mechanism.digest)
         self.results.put(key, (mechanism, history), _weight(mechanism))
 
     def fitted(self, name: str) -> tuple[mechanisms.Mechanism, tuple[tuple[float, float], ...]] | None:
         """A fitted mechanism of the current design and its history, once it has been computed."""
         return self.results.get(self.fitted_key(name))
+
+    def from_file(self, name: str) -> bool:
+        """Whether the mechanism in use was loaded from a file, so that nobody here knows how it was made."""
+        found = self.fitted(name) if mechanisms.spec(name).fitted else None
+        return found is not None and found[0].digest in self.loaded
+
+    @property
+    def delta(self) -> float:
+        """Delta of one report of the chosen mechanism, by its audit; until it is there, what it will be built for. 0 if pure."""
+        name = self.configuration.mechanism.name
+        if not mechanisms.spec(name).delta:
+            return 0.0
+        try:
+            mechanism = self.mechanism(name)
+        except ValueError:
+            mechanism = None
+        if mechanism is None:
+            return DEFAULT_DELTA
+        return self.cached(("delta", mechanism.digest), lambda: mechanism.audit().delta)
 
     def unfitted(self, names: Iterable[str]) -> list[str]:
         """Those of the named mechanisms that await their fit to the current design and can have one."""

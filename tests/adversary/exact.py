@@ -62,14 +62,8 @@ def _odds_of_row(ends):
     return high / low if low else Fraction(10**30)
 
 
-ROUNDED_UP = (RandomizedResponse, SubsetSelection)
-"""Excluded until what they draw with is rounded down (issue 11, item 15): by then this is empty, and goes."""
-
-
 def _drawn(mechanism) -> Fraction | None:
     """The largest odds of a report by the numbers that `privatize` compares a uniform draw with."""
-    if isinstance(mechanism, ROUNDED_UP):
-        return Fraction(1)
     if isinstance(mechanism, UnaryEncoding):
         p, q = Fraction(mechanism.p), Fraction(mechanism.q)
         return p * (1 - q) / (q * (1 - p))
@@ -77,7 +71,7 @@ def _drawn(mechanism) -> Fraction | None:
         kept = Fraction(mechanism.p)
         return kept * (mechanism.buckets - 1) / (1 - kept)
     if isinstance(mechanism, RandomizedResponse):
-        truthful = Fraction(getattr(mechanism, "truthful", mechanism.p - mechanism.q))
+        truthful = Fraction(mechanism.truthful)
         return 1 + mechanism.n * truthful / (1 - truthful)
     if isinstance(mechanism, SubsetSelection):
         p, k = Fraction(mechanism.p), mechanism.size

@@ -20,8 +20,8 @@ import pytest
 
 LONGEST = 800
 """Characters of a sentence that people read; that about a file may name three problems and where each is."""
-MEMORY = 400 * 1024
-"""KiB by which the process may grow over all inputs of a kind, each of which is small."""
+MEMORY = 1024 * 1024
+"""KiB by which the process may grow at its peak over all inputs of a kind, each of which is small."""
 
 _JARGON = re.compile(
     r"Traceback|NoneType|ndarray|pydantic|codec|validation error|TypeError|KeyError|ValueError|Errno|"
@@ -41,7 +41,11 @@ def _hook(event: str, arguments: tuple) -> None:
         compiled = isinstance(path, str) and "__pycache__" in path  # Python's own, at the first import of a module
         if isinstance(flags, int) and flags & _WRITING and not compiled:
             _watched.append(f"opened {path!r} for writing")
-    elif event == "pickle.find_class" or event in _CALLS or (event in _CHANGES and "__pycache__" not in str(arguments)):
+    elif (
+        (event == "pickle.find_class" and arguments[0] != "datetime")
+        or event in _CALLS
+        or (event in _CHANGES and "__pycache__" not in str(arguments))
+    ):
         _watched.append(f"{event} {arguments!r}"[:200])
 
 

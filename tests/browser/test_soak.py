@@ -27,8 +27,8 @@ SESSIONS = int(os.environ.get("SOAK_SESSIONS", 20))
 SEED = int(os.environ.get("SOAK_SEED", random.SystemRandom().randrange(10**6)))
 REPORTED = 30
 """Seconds between two lines about the server."""
-LARGE = 600_000
-"""Bytes of the largest upload. Streamlit spools larger ones than 1 MB to disk (issue 11, item 1): to be 3 MB by then."""
+LARGE = 3_000_000
+"""Bytes of the largest upload: more than Starlette would hold in memory by itself."""
 
 CLICKS = (
     "[data-testid=stTopNavLink], [data-testid=stMain] button, [data-testid=stMain] [role=tab], [data-testid=stMain] label, "

@@ -116,6 +116,13 @@ def test_what_is_exported_is_imported(n, epsilon):
     assert bundle.warnings == []
 
 
+def test_a_strategy_a_little_above_epsilon_is_refused_with_enough_digits():
+    strategy = randomized_response(4, 1 + 5e-10)
+    with pytest.raises(BundleError, match=r"audited epsilon is 1\.0000000005\d*, more than the 1 of"):
+        export(CONFIGURATION, OUTCOME, strategy)
+    assert "audited epsilon is 1.0000000005" in complaint(with_strategy_file(npz(strategy=strategy)))
+
+
 def test_equal_designs_give_equal_bytes():
     assert export(CONFIGURATION, OUTCOME, np.asfortranarray(STRATEGY)) == EXPORTED
     assert export(CONFIGURATION, OUTCOME, STRATEGY[::-1]) != EXPORTED
@@ -342,7 +349,7 @@ BAD_STRATEGIES = {
     "infinite": (broken(0, 1, math.inf), "finite and not negative"),
     "negative": (broken(0, 1, -0.1), "finite and not negative"),
     "sum": (broken(0, 0, STRATEGY[0, 0] + 1e-6), "must sum to 1"),
-    "never certain": (np.eye(4), "audited epsilon is inf"),
+    "never certain": (np.eye(4), "audited epsilon is unlimited"),
     "too revealing": (randomized_response(4, 1.0 + 1e-6), "more than the 1 of the configuration"),
     "too few types": (randomized_response(3, 1.0), "for 3 types but the domain has 4"),
     "float32": (STRATEGY.astype(np.float32), "not a single matrix of float64"),

@@ -1,16 +1,27 @@
 """What a design promises, and what it reveals of the data it was set up on."""
 
 import math
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import norm
 
 from ldp_core import tables
-from ldp_core.deploy import Configuration, Population, UploadedData, guarantee, observed_parts, risk_in_words
+from ldp_core.deploy import (
+    Configuration,
+    Population,
+    UploadedData,
+    factor_in_words,
+    guarantee,
+    observed_parts,
+    risk_in_words,
+)
 from ldp_core.domain import CategoricalAttribute, Domain
+from ldp_core.gaussian_privacy import calibrated_scale
 from ldp_core.mechanisms.base import Audit
 from ldp_core.tables import CategoricalRecipe, DateRecipe, Merge, NumericRecipe, build_domain
 
@@ -60,16 +71,78 @@ def test_no_guarantee_without_a_domain():
 
 @pytest.mark.parametrize(
     ("epsilon", "factor"),
-    [(0.001, "1.01"), (1.0, "2.72"), (1.1, "3.01"), (math.log(3), "3.00"), (5.0, "149"), (20.0, "486,000,000")],
+    [(0.001, "1.01"), (1.0, "2.72"), (1.1, "3.01"), (math.log(3), "3.00"), (5.0, "149"), (13.8, "985,000")],
 )
 def test_risk_is_rounded_up_to_three_digits(epsilon, factor):
     assert risk_in_words(epsilon) == f"a report can change anyone's odds by at most a factor {factor}"
 
 
-@given(st.floats(0.001, 20))
+@pytest.mark.parametrize(
+    ("epsilon", "reports", "factor"),
+    [
+        (20.0, 1, "4.86 × 10^8"),
+        (7 * math.log(10), 1, "1.00 × 10^7"),
+        (1.0, 1000, "1.98 × 10^434"),
+        (20.0, 1000, "7.76 × 10^8685"),
+    ],
+)
+def test_a_factor_that_limits_nothing_is_called_so(epsilon, reports, factor):
+    words = risk_in_words(epsilon, reports=reports)
+    whose = "a report" if reports == 1 else "1,000 reports together"
+    assert words == (
+        f"{whose} can change anyone's odds by at most a factor {factor}, more than a million and so no limit worth the name"
+    )
+    assert "no limit" in risk_in_words(epsilon, 1e-6, reports)
+
+
+@given(st.floats(0.001, 20_000))
 def test_risk_never_understates(epsilon):
-    factor = float(risk_in_words(epsilon).split()[-1].replace(",", ""))
-    assert math.exp(epsilon) * (1 - 1e-11) <= factor <= math.exp(epsilon) * 1.01
+    factor = Decimal(factor_in_words(epsilon).replace(",", "").replace(" × 10^", "e"))
+    true = Decimal(epsilon).exp()
+    assert true * (1 - Decimal("1e-11")) <= factor <= true * Decimal("1.0101")
+    assert len(risk_in_words(epsilon)) < 130
+
+
+def test_a_mechanism_with_delta_promises_no_factor_for_every_report():
+    """What is said of Gaussian noise holds, and what is said of pure mechanisms does not."""
+    epsilon, delta = 1.0, 1e-6
+    words = risk_in_words(epsilon, delta)
+    assert words == (
+        "with another true value, the chance of any conclusion from a report is at most 2.72 times as large plus delta = 1e-06"
+    )
+    assert "odds" not in words
+    assert "plus delta = 0.003" in risk_in_words(epsilon, delta, 3000)
+    scale = calibrated_scale(epsilon, delta, 1.0)
+    assert norm.logpdf(30, 1, scale) - norm.logpdf(30, 0, scale) > epsilon  # such a report changes the odds by more
+    ends = np.linspace(-40, 40, 20_001)  # the likeliest conclusions under type 1 are those from reports above an end
+    assert (norm.sf(ends, 1, scale) <= 2.72 * norm.sf(ends, 0, scale) + delta).all()
+    unlikely = norm.sf(ends, 1, scale) > math.e * norm.sf(ends, 0, scale)
+    assert unlikely.any()  # without delta it would be untrue
+    # Nor is "pure except with probability delta" true: reports that break the factor are likelier than delta.
+    broken = ends[norm.logpdf(ends, 1, scale) - norm.logpdf(ends, 0, scale) > epsilon][0]
+    assert norm.sf(broken, 1, scale) > 5 * delta
+
+
+@pytest.mark.parametrize(
+    ("audited", "said"),
+    [
+        (1 - 1e-9, "audited epsilon 1, computed"),
+        (1.0, "audited epsilon 1, computed"),
+        (0.98765432, "audited epsilon 0.987655, computed"),
+        (
+            math.nextafter(1, 2),
+            "audited epsilon 1 + 2.3e-16, above the claim by rounding of the stored probabilities, comp",
+        ),
+        (1 + 2e-12, "audited epsilon 1 + 2e-12, above the claim by rounding"),
+    ],
+)
+def test_what_is_delivered_is_rounded_up_and_said_when_above_the_claim(audited, said):
+    assert said in guarantee(FULL, Audit(audited, 0.0, "exact", (0, 1)))
+
+
+def test_more_than_rounding_above_the_claim_is_refused():
+    with pytest.raises(ValueError, match=r"audited epsilon is 1\.0000000005\d*, more than the 1 asked for"):
+        guarantee(FULL, Audit(1 + 5e-10, 0.0, "exact", (0, 1)))
 
 
 def named(*names: str) -> Domain:

@@ -32,20 +32,21 @@ def built(case, workload, epsilon=1.0):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_ninety_five_per_cent_intervals_cover_93_to_97_per_cent(case):
-    """The share covered in 2,000 trials has a standard error of sqrt(0.95 * 0.05/2000) = 0.5 %: two per cent is four of them."""
+def test_ninety_five_per_cent_intervals_of_three_thousand_people_cover_little_more(case):
+    """The share covered in 2,000 trials has a standard error of sqrt(0.95 * 0.05/2000) = 0.5 %."""
     workload = workloads.all_range(N_TYPES)
     mechanism, queries = built(case, workload), np.array([0, 4, 11, 30, 47, 77])
     rng, truth = np.random.default_rng(7), workload.answers(COUNTS, queries)
     covered = np.zeros(queries.size)
     for _ in range(TRIALS):
         estimate = mechanism.estimate(mechanism.simulate(COUNTS, rng))
-        low, high = estimators.intervals(mechanism, workload, estimate, queries=queries).T
+        low, high = estimators.intervals(mechanism, workload, estimate, queries=queries, users=COUNTS.sum()).ends.T
         covered += (low <= truth) & (truth <= high)
     known = np.isclose(mechanism.query_variances(workload, COUNTS, queries), 0, atol=1e-6)
     assert known.sum() <= 1  # only the number of users
     tolerance = 4.1 * np.sqrt(0.95 * 0.05 / TRIALS)
-    assert covered[~known] / TRIALS == pytest.approx(np.full((~known).sum(), 0.95), abs=tolerance)
+    assert covered[~known].min() / TRIALS >= 0.95 - tolerance
+    assert np.median(covered[~known]) / TRIALS < 0.99
 
 
 def test_trees_made_consistent_have_the_narrower_intervals():
@@ -53,30 +54,36 @@ def test_trees_made_consistent_have_the_narrower_intervals():
     raw, tidy = built("hierarchical raw", workload), built("hierarchical", workload)
     reports = raw.simulate(COUNTS, np.random.default_rng(0))
     found = estimators.apply("consistency", reports, raw, workload)
-    ends = estimators.intervals(raw, workload, found, queries=queries)
-    assert ends == pytest.approx(estimators.intervals(tidy, workload, found, queries=queries))
-    wider = estimators.intervals(raw, workload, raw.estimate(reports), queries=queries)
+    ends = estimators.intervals(raw, workload, found, queries=queries).ends
+    assert ends == pytest.approx(estimators.intervals(tidy, workload, found, queries=queries).ends)
+    wider = estimators.intervals(raw, workload, raw.estimate(reports), queries=queries).ends
     assert np.all(np.diff(ends) < np.diff(wider))
 
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("level", [0.5, 0.99])
-def test_width_follows_from_the_exact_covariance(case, level):
-    workload = workloads.all_range(N_TYPES)
+def test_with_ten_million_people_width_follows_from_the_exact_covariance(case, level):
+    workload, counts = workloads.all_range(N_TYPES), 3000 * COUNTS + 10_000
     mechanism = built(case, workload)
-    estimate = Estimate(COUNTS.astype(float), unbiased=True)
+    estimate = Estimate(counts.astype(float), unbiased=True)
     if "raw" in case:
-        levels = tuple(mechanism.tree.aggregate(COUNTS))
-        estimate = RawTreeEstimate(COUNTS, unbiased=True, users=COUNTS.sum(), tree=mechanism.tree, levels=levels)
-    ends = estimators.intervals(mechanism, workload, estimate, level)
-    assert ends.shape == (workload.num_queries, 2)
-    assert ends.mean(axis=1) == pytest.approx(workload.answers(COUNTS))
+        levels = tuple(mechanism.tree.aggregate(counts))
+        estimate = RawTreeEstimate(counts, unbiased=True, users=counts.sum(), tree=mechanism.tree, levels=levels)
+    found = estimators.intervals(mechanism, workload, estimate, level)
+    assert found.ends.shape == (workload.num_queries, 2)
+    assert found.methods.shape == (workload.num_queries,)
+    exact = mechanism.query_variances(workload, counts)
+    inside = (exact > 1) & (found.ends[:, 0] > 0) & (found.ends[:, 1] < counts.sum())
+    assert inside.sum() >= 0.9 * workload.num_queries  # the others are cut off at everybody
+    assert set(found.methods[inside]) == {"exact" if case.startswith("matrix") else "normal"}
+    assert found.ends.mean(axis=1)[inside] == pytest.approx(workload.answers(counts)[inside])
     multiple = {0.5: 0.67449, 0.99: 2.57583}[level]
-    expected = 2 * multiple * np.sqrt(np.maximum(mechanism.query_variances(workload, COUNTS), 0))
-    assert ends[:, 1] - ends[:, 0] == pytest.approx(expected, rel=1e-4, abs=1e-3)
+    ratios = np.diff(found.ends)[inside, 0] / (2 * multiple * np.sqrt(exact[inside]))
+    assert ratios.min() > 1 - 1e-4
+    assert ratios.max() < 1.02
     queries = np.array([70, 3])
     some = estimators.intervals(mechanism, workload, estimate, level, queries)
-    assert some == pytest.approx(ends[queries], rel=1e-9, abs=1e-3)
+    assert some.ends == pytest.approx(found.ends[queries], rel=1e-9, abs=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +104,7 @@ def test_large_domains_need_no_matrix(name, parameters, make):
     counts = np.random.default_rng(0).multinomial(2**22, np.full(n, 1 / n))
     queries = np.array([0, workload.num_queries // 3, workload.num_queries - 2])
     estimate = mechanism.estimate(mechanism.simulate(counts, np.random.default_rng(1)))
-    low, high = estimators.intervals(mechanism, workload, estimate, 0.99999, queries).T
+    low, high = estimators.intervals(mechanism, workload, estimate, 0.99999, queries, users=2**22).ends.T
     truth = workload.answers(counts, queries)
     assert np.all(low <= truth)
     assert np.all(truth <= high)
@@ -116,20 +123,27 @@ def test_variances_are_taken_at_the_known_number_of_users():
     for mechanism in (raw, plain):
         estimate = mechanism.estimate(mechanism.simulate(counts, np.random.default_rng(3)))
         assert abs(estimate.estimated_counts.sum() - users) > 0.5 * users
-        low, high = estimators.intervals(mechanism, workload, estimate, 0.95, queries, users=users).T
+        found = estimators.intervals(mechanism, workload, estimate, 0.95, queries, users=users)
+        (low, high), answers = found.ends.T, estimate.answers(workload, queries)
+        assert set(found.methods) == {"normal"}
         known = np.sqrt(mechanism.query_variances(workload, counts, queries))
-        assert (high - low) / known == pytest.approx(np.full(queries.size, 2 * 1.95996), rel=0.02)
+        half = np.concatenate(
+            [(answers - low)[low > 0] / known[low > 0], (high - answers)[high < users] / known[high < users]]
+        )
+        assert half.size > 50
+        assert half.min() > 0.999 * 1.95996
+        assert np.median(half) < 1.1 * 1.95996
     low, high = estimators.intervals(
         raw, workload, raw.estimate(raw.simulate(counts, np.random.default_rng(3))), 0.95, queries
-    ).T
-    assert np.mean((low <= truth) & (truth <= high)) > 0.85
+    ).ends.T
+    assert np.mean((low <= truth) & (truth <= high)) > 0.9
 
 
 def test_no_users_have_intervals_of_no_width():
     workload = workloads.prefix(6)
     mechanism = mechanisms.create("randomized_response", 6, 1.0)
     estimate = mechanism.estimate(mechanism.simulate(np.zeros(6, dtype=int), np.random.default_rng(0)))
-    assert np.array_equal(estimators.intervals(mechanism, workload, estimate), np.zeros((6, 2)))
+    assert np.array_equal(estimators.intervals(mechanism, workload, estimate).ends, np.zeros((6, 2)))
 
 
 @pytest.mark.parametrize("level", [0, 1, -0.5, 95, float("nan")])

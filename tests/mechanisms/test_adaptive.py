@@ -90,6 +90,21 @@ def test_a_sign_tells_two_types_apart_by_at_most_epsilon(epsilon):
     assert 3 * c * (2 * plus - 1) == pytest.approx(np.linspace(-3, 3, 101), abs=1e-9)
 
 
+@pytest.mark.parametrize("users", [2, 3, 7])
+def test_few_answers_are_unbiased_and_so_are_their_stated_variances(users):
+    """By summing over all outcomes: users of one type whose answer is q send plus a binomial number of times."""
+    epsilon, query = 0.7, np.array([0.4, -0.2])
+    plus = chance_of_plus(query, epsilon, 1.0)[0]
+    chances = stats.binom.pmf(np.arange(users + 1), users, plus)
+    answers = [
+        AdaptiveSession(2, epsilon, 1, lambda query, group, k=k: (k, users)).ask(query) for k in range(users + 1)
+    ]
+    values = np.array([answer.value for answer in answers])
+    assert chances @ values == pytest.approx(0.4)
+    variance = chances @ (values - 0.4) ** 2
+    assert chances @ np.array([answer.standard_error**2 for answer in answers]) == pytest.approx(variance)
+
+
 def test_few_users_know_little():
     rng = np.random.default_rng(0)
     empty = session(rng, counts=np.zeros(4, dtype=int)).ask(QUERY)

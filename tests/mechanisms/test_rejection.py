@@ -84,6 +84,32 @@ def test_the_profile_of_each_type_alone():
 
 
 @pytest.mark.parametrize("options", BOTH, ids=lambda options: options["variant"])
+@pytest.mark.parametrize("epsilon", [0.3, 1.38])
+def test_variances_are_the_integrals(options, epsilon):
+    """Mean and variance of what one user sends, along the own vector and across it, by quadrature of z eta(z) and z^2 eta(z)."""
+    m = built(epsilon=epsilon, **options)
+    kinks = [(sign * m.acceptance.band + m.acceptance.rho**2 / 2) / m.acceptance.rho for sign in (-1, 1)]
+    edges = np.unique(np.clip([-12, *kinks, 12], -12, 12))
+
+    def mean_of(power):
+        parts = [
+            quad(lambda z: z**power * float(m.acceptance(z)) * stats.norm.pdf(z), a, b, epsabs=1e-13)[0]
+            for a, b in zip(edges[:-1] + 1e-13, edges[1:] - 1e-13, strict=True)
+        ]
+        return sum(parts)
+
+    sent, mean, square = (m.scale**j * mean_of(j) for j in range(3))
+    along, across = square - mean**2, m.scale**2 * sent  # nothing sent counts as 0
+    assert m._variances == pytest.approx((across, along - across), rel=1e-6)
+    # The same, of the estimated counts: R Cov R' with the covariance of the vector sent.
+    for u in range(m.n):
+        direction = m.vectors[:, u] / m.radius
+        covariance = across * np.eye(m.size) + (along - across) * np.outer(direction, direction)
+        expected = m.reconstruction @ covariance @ m.reconstruction.T
+        assert m.covariance(np.eye(m.n)[u]) == pytest.approx(expected, rel=1e-6, abs=1e-9 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("options", BOTH, ids=lambda options: options["variant"])
 def test_simulated_sums_have_the_distribution_of_added_reports(options):
     m, rng = built(**options), np.random.default_rng(3)
     few = np.array([1, 0, 2, 0])

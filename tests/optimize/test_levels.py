@@ -9,7 +9,7 @@ from ldp_core import analysis, bounds, workloads
 from ldp_core.mechanisms.orbits import OrbitMechanism
 from ldp_core.optimize import design, design_orbits
 from ldp_core.optimize.juntas import junta_energies, junta_row, tables
-from ldp_core.optimize.levels import NEGLIGIBLE, LevelSearch, images
+from ldp_core.optimize.levels import NEGLIGIBLE, LevelSearch, _linearised, images
 from ldp_core.workloads import walsh_hadamard
 
 LOW_DEGREE = [workloads.k_way_marginals(6, 3), workloads.parity(6, 3), workloads.k_way_marginals(6, 2)]
@@ -43,6 +43,26 @@ def test_few_images_are_few():
     for table, block in zip(tables()[which], blocks, strict=True):
         power = np.rint(walsh_hadamard(junta_row(table, block, d)) ** 2)
         assert len(np.unique(power[np.array(maps)], axis=0)) <= most
+
+
+@pytest.mark.parametrize("size", [3, 8, 13])
+def test_linearisation_ends_at_the_best_row_of_its_own_gradient(size):
+    """The gradient of v'Xv by finite differences, X written out: where it ends, no entry outside is worth more than one inside,
+    and the value is not below that of the row it began with."""
+    rng, n = np.random.default_rng(size), 32
+    characters = np.array([walsh_hadamard(unit) for unit in np.eye(n)])
+    for _ in range(10):
+        worth = rng.random(n) ** 3
+        X = characters.T @ np.diag(worth) @ characters
+        field = rng.standard_normal(n)
+        start = np.isin(np.arange(n), np.argsort(-field)[:size]).astype(float)
+        found = _linearised(field, size, worth)
+        v = found.astype(float)
+        gradient = np.array([(v + e) @ X @ (v + e) - (v - e) @ X @ (v - e) for e in 1e-3 * np.eye(n)]) / 2e-3
+        assert found.sum() == size
+        assert gradient[found].min() >= gradient[~found].max() - 1e-6 * np.abs(gradient).max()
+        assert v @ X @ v >= start @ X @ start * (1 - 1e-9)
+        assert np.array_equal(_linearised(gradient, size, worth), found)  # from its own gradient it goes nowhere else
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0])

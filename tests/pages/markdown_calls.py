@@ -57,6 +57,8 @@ KNOWN = [
     (r"workloads\.ON_TYPES\[.+\]\.(title|meaning)", "the workloads of the papers"),
     (r"ESTIMATORS\[.+\]\.short", "the catalogue of estimates"),
     (r"sample\['(title|sentence)'\]", "our samples"),
+    (r"promises\.rows_in_memory\(\)", "a sentence of ours"),
+    (r"tables\.limits\.(upload|local|query)_in_words\(\)", "sentences of ours"),
     (r"(self|state)\.weighting|design\.population", "sentences of ours"),
     (r"c\.epsilon|state\.configuration\.epsilon", "a decimal number, as the configuration checks"),
     (r"recipe\.unit", "one of five"),

@@ -218,3 +218,38 @@ def test_a_design_by_symmetry_has_no_rows_to_draw_while_it_is_fitted(app, monkey
     assert app.session.fitted("optimized") is not None
     for page in ("design", "compare", "export"):
         app.go(page)
+
+
+@pytest.mark.parametrize("name", ["gaussian", "rejection_gaussian", "subset_selection"])
+def test_what_is_true_in_real_numbers_only_is_said_on_every_page_that_shows_a_guarantee(ages, name):
+    continuous = mechanisms.spec(name).continuous
+    ages.session.change(compared=[name])
+    ages.go("design").enter("selectbox", "mechanism", name)
+    assert ages.words.count(mechanisms.FLOATING_POINT) == (3 if continuous else 0)  # caption, explanation, guarantee
+    assert "variances and audit are exact" not in ages.words or not continuous
+    assert (mechanisms.FLOATING_POINT in ages.go("export").words) == continuous
+    always = 1  # the catalogue of all mechanisms explains its words
+    assert ages.go("compare").words.count(mechanisms.FLOATING_POINT) == always + continuous
+    assert ages.go("guide").words.count(mechanisms.FLOATING_POINT) == always
+
+
+def test_a_mechanism_with_delta_is_not_said_to_change_odds_by_a_factor(ages):
+    ages.go("design").enter("selectbox", "mechanism", "gaussian").enter("number_input", "reports", 3)
+    for page in ("design", "compare", "plan", "export"):
+        words = ages.go(page).words
+        assert "chance of any conclusion from a report is at most 2.72 times as large plus delta = 1e-06" in words
+        assert "at most a factor" not in words
+    assert "from 3 reports together is at most 20.1 times as large plus delta = 3e-06" in ages.go("design").words
+    ages.enter("selectbox", "choice-calibration", "paper")
+    delivered = ages.session.mechanism("gaussian").audit().delta  # by the paper's noise, which is called 1e-06
+    said = re.findall(r"a report is at most 2.72 times as large plus delta = ([0-9.e-]+[0-9])", ages.words)
+    assert delivered < 1e-7 or delivered > 2e-6
+    assert all(delivered <= float(delta) <= 1.01 * delivered for delta in said)
+    assert said
+
+
+def test_a_thousand_reports_have_a_factor_that_can_be_read(ages):
+    words = ages.go("design").enter("number_input", "reports", 1000).words
+    assert "In total epsilon 1,000 per person: 1,000 reports of 1 each. 1,000 reports together can change" in words
+    assert "1.98 × 10^434, more than a million and so no limit worth the name" in words
+    assert not re.search(r"\d{3}(,\d{3}){4}", words)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ldp_core.estimators import ESTIMATORS
+from ldp_core.estimators import ESTIMATORS, METHODS
 from ldp_core.mechanisms import create
 from ldp_core.outcomes import RELEASES
 from ldp_core.workloads import prefix
@@ -52,6 +52,7 @@ def test_run_shows_every_view_of_the_same_collections(ready):
     assert true == pytest.approx(truth)
     assert len(low) == 25
     assert "confidence intervals of the first collection hold the truth" in ready.words
+    assert f"by the method **normal**: {METHODS['normal']}" in ready.words
     assert "the private median lies at" in ready.words
     assert "the error of a query is largest for" in ready.words
 

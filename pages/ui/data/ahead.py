@@ -23,6 +23,7 @@ from pages.ui.controls import guarded
 from pages.ui.jobs import Job, jobs
 from pages.ui.source import Source
 from pages.ui.state import Session, counts_column
+from pages.ui.text import plain
 
 WAITED = 1.0
 """Seconds an action waits for its file before the page goes on without it."""
@@ -116,9 +117,10 @@ def _progress(state: Session) -> None:
     job = pending.job
     share = job.progress or 0.0
     if job.state == "queued":
-        words = f"Waiting for {jobs().waiting_before(job)} other calculations."
+        words = f"Waiting for {jobs().waiting_before(job):,} other calculations."
     else:
-        words = f"{job.title[:1].upper() + job.title[1:]}: {wording.duration(job.seconds)} so far."
+        title = plain(job.title)
+        words = f"{title[:1].upper() + title[1:]}: {wording.duration(job.seconds)} so far."
     st.progress(min(1.0, share), text=words)
     if st.button("Cancel", key="look-cancel", icon=":material/stop_circle:", on_click=job.cancel):
         st.rerun()

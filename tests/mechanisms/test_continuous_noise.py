@@ -1,0 +1,103 @@
+"""Continuous noise: the guarantee is mathematics and not the floating-point sampler's, and everything that speaks of it says so."""
+
+import ast
+import inspect
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ldp_core.mechanisms
+from ldp_core import frames, mechanisms, planning, workloads
+from ldp_core.deploy import Configuration, guarantee
+from ldp_core.domain import CategoricalAttribute, Domain
+from ldp_core.mechanisms.additive import AdditiveMechanism, GaussianNoise, LaplaceNoise, VectorMechanism
+
+NAMES = mechanisms.names()
+SAID = mechanisms.FLOATING_POINT
+CONFIGURATION = Configuration(
+    domain=Domain(attributes=(CategoricalAttribute(name="answer", values=tuple("abcd"), origin="declared"),))
+)
+
+
+def built(name):
+    spec, workload = mechanisms.spec(name), workloads.histogram(4)
+    quick = {"max_rounds": 20} if "max_rounds" in inspect.signature(spec.build).parameters else {}
+    return mechanisms.create(name, 4, 1.0, workload=workload if spec.needs_workload else None, **quick)
+
+
+# --- the defect ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("noise", [LaplaceNoise(1.0), GaussianNoise(1.0)], ids=["laplace", "gaussian"])
+def test_reports_of_one_type_are_impossible_under_another_in_floating_point(noise):
+    """Type 0 sends z itself, type 1 sends 1 + z. Where 1 + z is below 1/2 in size, z lies between -3/2 and -1/2: floats there are
+    multiples of 2^-53, and so is their sum with 1, exactly. A report of type 0 of that size has finer digits as a rule."""
+    mechanism = AdditiveMechanism("noisy", np.array([[0.0, 1.0]]), noise, 1.0)
+    reports = mechanism.privatize(np.zeros(20_000, dtype=int), np.random.default_rng(0)).ravel()
+    others = mechanism.privatize(np.ones(20_000, dtype=int), np.random.default_rng(1)).ravel()
+
+    def impossible_for_type_1(y):
+        return (np.abs(y) < 0.5) & (y * 2.0**53 % 1 != 0)
+
+    assert not impossible_for_type_1(others).any()
+    assert np.count_nonzero(np.abs(others) < 0.5) > 1000  # and it does send such reports
+    assert impossible_for_type_1(reports).mean() > 0.14
+
+
+def test_a_gaussian_of_the_library_has_the_defect():
+    mechanism = built("gaussian")
+    assert np.array_equal(mechanism.vectors, np.eye(4))  # types 0 and 1 are as above in the coordinate of type 1
+    reports = mechanism.privatize(np.zeros(20_000, dtype=int), np.random.default_rng(0))[:, 1]
+    assert ((np.abs(reports) < 0.5) & (reports * 2.0**53 % 1 != 0)).mean() > 0.02
+
+
+# --- what is said ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_those_with_continuous_noise_say_so_everywhere_and_no_others_do(name):
+    spec, mechanism = mechanisms.spec(name), built(name)
+    continuous = isinstance(mechanism, VectorMechanism)
+    assert spec.continuous == continuous
+    assert spec.caveat == (SAID if continuous else "")
+    row = frames.catalogue(4, 1.0, workloads.histogram(4)).set_index("mechanism").loc[spec.title]
+    for where in (spec.privacy, row["privacy"]):
+        assert ("in real numbers only" in where) == continuous
+    audit = mechanism.audit()
+    assert audit.method.startswith("in real numbers: ") == continuous
+    assert ("exact" in audit.method) == (not continuous)
+    line = guarantee(CONFIGURATION.with_(mechanism={"name": name}), audit)
+    for where in (mechanism.explain(), line):
+        assert (SAID in where) == continuous
+    assert ("computed from the mechanism's actual probabilities" in line) == (not continuous)
+    assert ("actual probabilities" in line) == (not continuous)
+    json.dumps(line)
+
+
+def test_a_recommendation_says_so():
+    workload = workloads.histogram(4)
+    for name, pure in (("gaussian", False), ("randomized_response", True)):
+        found = planning.recommend(workload, 1.0, 1000, 0.01, candidates=[name], delta=True)
+        assert found.name == name
+        assert (SAID in found.sentences) == (not pure)
+
+
+# --- what draws reports is for simulation ----------------------------------------------------------------------------
+
+
+def samplers():
+    """Everything in the mechanisms that takes a random generator, but for helpers without a word of their own."""
+    for path in sorted(Path(ldp_core.mechanisms.__file__).parent.glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(node, ast.FunctionDef) or node.name == "__init__":
+                continue
+            drawn = node.name.split("_")[0] in ("privatize", "simulate", "draw", "respond")
+            if drawn or any(argument.arg == "rng" for argument in node.args.args):
+                yield pytest.param(ast.get_docstring(node) or "", id=f"{path.stem}-{node.lineno}-{node.name}")
+
+
+@pytest.mark.parametrize("words", list(samplers()))
+def test_everything_that_draws_says_that_it_is_for_simulation_only(words):
+    assert "for simulation only" in " ".join(words.split()).lower()

@@ -1,0 +1,230 @@
+"""What every mechanism really delivers, in exact rational arithmetic from the numbers its reports are drawn with."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ldp_core import mechanisms, workloads
+from ldp_core.mechanisms import ExplicitMechanism, adaptive
+from ldp_core.mechanisms.exchangeable import RandomizedResponse, SubsetSelection
+from ldp_core.mechanisms.haar import Haar
+from ldp_core.mechanisms.hierarchical import ConsistentTree
+from ldp_core.mechanisms.hrr import HadamardRandomizedResponse, sign_probabilities
+from ldp_core.mechanisms.node_reports import NODE_ORACLES
+from ldp_core.mechanisms.optimized import from_strategy
+from ldp_core.mechanisms.orbits import OrbitMechanism
+from ldp_core.mechanisms.unary import LocalHashing, UnaryEncoding
+
+EPSILONS = (0.001, 0.1, 1.0, 5.3, 13.7, 19.6, 20.0)
+SIZES = (2, 3, 37, 1024, 2**20)
+
+
+def e_to_the(x):
+    """e^x for a rational x from 0 to 32, bounded from both sides: a Taylor series with its remainder, squared up again."""
+    small, terms = Fraction(x) / 64, 24
+    total = term = Fraction(1)
+    for k in range(1, terms):
+        term = term * small / k
+        total += term
+    rest = 2 * term * small / terms  # the geometric series of the terms left out, their ratio being below 1/2
+    scale = 2**400  # fractions of a bounded size, rounded outwards
+    low, high = math.floor(total * scale), math.ceil((total + rest) * scale)
+    for _ in range(6):
+        low, high = low * low // scale, -(-high * high // scale)
+    return Fraction(low, scale), Fraction(high, scale)
+
+
+def test_the_bounds_on_e_enclose_it_tightly():
+    low, high = e_to_the(1)
+    digits = Fraction(27182818284590452353602874713526624977572470936, 10**46)
+    assert low <= digits + Fraction(1, 10**46)
+    assert high >= digits
+    for x in (Fraction(1, 1000), Fraction(20)):
+        low, high = e_to_the(x)
+        assert 0 < high - low < high / 10**30
+        assert low * e_to_the(-x + 21)[1] >= e_to_the(21)[0]
+
+
+def keeps(ratio, epsilon):
+    """Whether no report is more than e^epsilon times as likely for one type as for another."""
+    return ratio <= e_to_the(Fraction(epsilon))[0]
+
+
+def told(audit, ratio):
+    """Whether the audit reports the ratio, rounded up by no more than a float or two."""
+    return (
+        e_to_the(Fraction(audit.epsilon))[1]
+        >= ratio
+        >= e_to_the(Fraction(audit.epsilon * (1 - 1e-15)))[0] * (1 - Fraction(1, 10**12))
+    )
+
+
+# --- the ratio of each family, from the floats that privatize compares random numbers with ---------------------------
+
+
+def of_randomized_response(m):
+    """The truth with probability t, else any type: the own one among them."""
+    t = Fraction(m.truthful)
+    return (t + (1 - t) / m.n) / ((1 - t) / m.n)
+
+
+def of_subset_selection(m):
+    """A set with the own type has p/C(n - 1, k - 1), one without it (1 - p)/C(n - 1, k)."""
+    p = Fraction(m.p)
+    return p * (m.n - m.size) / ((1 - p) * m.size)
+
+
+def of_unary(m):
+    """Two bits differ."""
+    p, q = Fraction(m.p), Fraction(m.q)
+    return p * (1 - q) / (q * (1 - p))
+
+
+def of_hashing(m):
+    """The bucket is sent by randomized response."""
+    keep = Fraction(m._keep)
+    return keep * (m.buckets - 1) / (1 - keep)
+
+
+def of_signs(m):
+    """A sign is flipped with the probability stored, else sent as it is."""
+    flipped = Fraction(sign_probabilities(m.epsilon)[1])
+    return (1 - flipped) / flipped
+
+
+def of_tree(m):
+    return max(RATIOS[type(oracle)](oracle) for oracle in m.oracles)
+
+
+def of_matrix(m):
+    """Columns are drawn from after scaling them to sum 1."""
+    Q = [[Fraction(float(x)) for x in row] for row in m.strategy]
+    sums = [sum(column) for column in zip(*Q, strict=True)]
+    scaled = [[x / s for x, s in zip(row, sums, strict=True)] for row in Q]
+    return max(max(row) / min(row) for row in scaled)
+
+
+def of_orbits(m):
+    """A translation of a base row with the own type among the high ones has P/size, another (1 - P)/(n - size)."""
+    inside, sizes = m._true_probability, m.high.sum(axis=1)
+    drawn = (
+        Fraction(p) * (m.n - int(k)) / ((1 - Fraction(p)) * int(k)) for p, k in zip(inside.tolist(), sizes, strict=True)
+    )
+    tallied = (Fraction(float(m._ratio / mass)) / Fraction(float(1 / mass)) for mass in m._masses)
+    return max(*drawn, *tallied)
+
+
+RATIOS = {
+    RandomizedResponse: of_randomized_response,
+    SubsetSelection: of_subset_selection,
+    UnaryEncoding: of_unary,
+    LocalHashing: of_hashing,
+    HadamardRandomizedResponse: of_signs,
+    Haar: of_signs,
+    ConsistentTree: of_tree,
+    ExplicitMechanism: of_matrix,
+    OrbitMechanism: of_orbits,
+}
+
+
+def check(m, asked=None):
+    ratio = RATIOS[type(m)](m)
+    assert keeps(ratio, asked or m.epsilon)
+    audit = m.audit()
+    assert told(audit, ratio)
+    assert audit.epsilon <= (asked or m.epsilon)
+
+
+def closed_forms(n, epsilon):
+    """Every mechanism that runs on any number of types, with the extremes of its parameters."""
+    yield RandomizedResponse(n, epsilon)
+    for k in {1, min(2, n - 1), max(1, n // 2), n - 1, None}:
+        yield SubsetSelection(n, epsilon, k)
+    yield UnaryEncoding("rappor", n, epsilon)
+    yield UnaryEncoding("oue", n, epsilon)
+    yield LocalHashing(n, epsilon)
+    yield HadamardRandomizedResponse(n, epsilon)
+    yield Haar(n, epsilon)
+    for oracle in set(NODE_ORACLES) - {"hadamard"}:
+        yield ConsistentTree(n, epsilon, 4, oracle)
+        yield ConsistentTree(n, epsilon, 16, oracle)
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("n", SIZES)
+def test_no_closed_form_exceeds_its_epsilon(n, epsilon):
+    for m in closed_forms(n, epsilon):
+        check(m)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(2, 2**20), st.floats(0.001, 20), st.data())
+def test_no_set_size_exceeds_its_epsilon(n, epsilon, data):
+    check(SubsetSelection(n, epsilon, data.draw(st.integers(1, n - 1))))
+    check(RandomizedResponse(n, epsilon))
+
+
+def test_the_worst_case_that_was_found():
+    """A set of all types but one at epsilon 19.6: the chance to leave one's own out is some 30 units of the last place."""
+    n = 2**20
+    m = SubsetSelection(n, 19.6, n - 1)
+    check(m)
+    assert 19.5 < m.audit().epsilon < 19.6  # and the loss is small
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("n", [2, 5, 8])
+def test_no_written_out_strategy_exceeds_its_epsilon(n, epsilon):
+    workload = workloads.prefix(n)
+    for name in mechanisms.names():
+        spec = mechanisms.spec(name)
+        if spec.delta or spec.continuous or spec.unsuitable(n, epsilon, workload):
+            continue
+        if spec.fitted:
+            m = mechanisms.create(name, n, epsilon, workload=workload, max_rounds=30)
+        else:
+            m = mechanisms.create(name, n, epsilon, workload=workload if spec.needs_workload else None)
+        check(m)
+        if getattr(m, "strategy", None) is not None:
+            written = ExplicitMechanism(name, m.strategy, epsilon)
+            assert keeps(of_matrix(written), epsilon)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.floats(0.001, 20), st.integers(1, 5), st.integers(0, 2**32))
+def test_no_orbit_exceeds_its_epsilon(epsilon, d, seed):
+    rng, n = np.random.default_rng(seed), 2**d
+    high = rng.random((4, n)) < rng.random()
+    high[:, 0], high[:, -1] = True, False
+    check(OrbitMechanism("optimized", high, np.full(4, 0.25), epsilon))
+
+
+def test_orbits_of_all_types_but_one():
+    n = 2**16
+    check(OrbitMechanism("optimized", np.arange(n)[None] > 0, np.ones(1), 20.0))
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.floats(0.001, 20), st.lists(st.floats(-1, 1), min_size=1, max_size=6), st.floats(0.1, 1000))
+def test_no_answer_to_a_query_exceeds_its_epsilon(epsilon, shares, bound):
+    """`respond` sends plus where a random number is below P(+), so minus has exactly what is left to 1."""
+    query = np.clip(np.array([-1.0, 1.0, *shares]) * bound, -bound, bound)
+    plus = [Fraction(float(p)) for p in adaptive.chance_of_plus(query, epsilon, bound)]
+    assert all(0 < p < 1 for p in plus)
+    assert keeps(max(plus) / min(plus), epsilon)
+    assert keeps((1 - min(plus)) / (1 - max(plus)), epsilon)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(2, 6), st.integers(2, 6), st.floats(0.01, 20), st.integers(0, 2**32), st.floats(-9e-10, 9e-10))
+def test_an_audit_of_any_matrix_reports_no_less_than_the_truth(m, n, epsilon, seed, off):
+    """Columns that do not quite sum to 1 are scaled before anything is drawn, and the audit knows."""
+    Q = np.random.default_rng(seed).uniform(1, math.exp(epsilon), (m, n))
+    Q /= Q.sum(axis=0)
+    Q[:, 0] *= 1 + off
+    mechanism = from_strategy("optimized", Q, epsilon, {})
+    assert e_to_the(Fraction(mechanism.audit().epsilon))[1] >= of_matrix(mechanism)

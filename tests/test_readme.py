@@ -1,0 +1,35 @@
+"""What the README shows runs, and what it names is there."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text()
+BLOCKS = [re.sub("^    ", "", block, flags=re.M) for block in re.findall(r"(?:^(?:    .*)?\n)+", README, flags=re.M)]
+EXAMPLES = [block for block in BLOCKS if "ldp." in block]
+
+
+def test_examples_run():
+    survey = "age,sex\n" + "\n".join(f"{20 + i % 50},{'Female' if i % 3 else 'Male'}" for i in range(200))
+    names = {"content": survey.encode()}
+    assert len(EXAMPLES) == 2
+    for block in EXAMPLES:
+        exec(block.replace("64", "12").replace("10)", "1)"), names)  # the same for fewer types
+    best, proof = names["best"], names["proof"]
+    assert proof.verify()
+    assert 0 <= best.objective / proof.value - 1 < 0.02
+    assert names["counts"].sum() == 200
+
+
+@pytest.mark.parametrize(
+    "name", re.findall(r"`((?:[a-z_]+/)*test_[a-z_]+\.py|adversary/|browser/|pages/|paper/|benchmarks/)`", README)
+)
+def test_what_is_named_among_the_tests_is_there(name):
+    assert (ROOT / "tests" / name).exists()
+
+
+@pytest.mark.parametrize("place", sorted(set(re.findall(r"`(ldp_core/[a-z_/.]+|pages/(?:ui/)?)`", README))))
+def test_places_are_there(place):
+    assert (ROOT / place).exists()
