@@ -120,8 +120,8 @@ st.markdown(
 {deploy.DESIGN_ONLY}
 
 #### What happens to uploaded data
-{promises.rows_in_memory()} They are not shared with other sessions, or sent anywhere.
-{promises.forgetting()} Exports hold the
+{promises.rows_in_memory()} They are not shared with other sessions, or sent anywhere. {promises.forgetting()}
+Exports hold the
 design, not the data; the Export page lists what a design reveals.
 """
 )

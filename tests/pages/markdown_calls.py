@@ -51,7 +51,10 @@ NO_TEXT = {"columns", "tabs", "container", "empty"}
 AS_THEY_ARE = {"capitalize", "upper", "lower", "replace", "strip", "items", "values", "keys", "title", "format"}
 """Methods of a text whose result is as safe as the text."""
 KNOWN = [
-    (r"(mechanisms\.spec\(.+\)|spec)\.(title|made_for|privacy|caveat|bits|paper)(\[.*\])?", "the catalogue of mechanisms"),
+    (
+        r"(mechanisms\.spec\(.+\)|spec)\.(title|made_for|privacy|caveat|bits|paper)(\[.*\])?",
+        "the catalogue of mechanisms",
+    ),
     (r"estimators\.spec\(.+\)\.(title|meaning)", "the catalogue of estimates"),
     (r"charts\.title\(.+\)", "names of mechanisms and bounds"),
     (r"workloads\.ON_TYPES\[.+\]\.(title|meaning)", "the workloads of the papers"),
