@@ -142,21 +142,22 @@ def population_controls() -> None:
     )
 
 
-left, right = st.columns([1, 2], gap="large")
-with left:
+def settings() -> str:
+    """Everything on the left; which kind of source is on screen."""
     source = where_from()
     if source == "declared":
         declared_controls()
-    else:
-        {"sample": source_controls.samples, "upload": source_controls.upload, "local": source_controls.local}[source](
-            state
-        )
-        ahead.progress(state)
-        choice, found = state.choice, state.source_shown
-        if choice is not None and found is not None and found.kind in (source, "query" if source == "local" else ""):
-            table_controls()
+        return source
+    {"sample": source_controls.samples, "upload": source_controls.upload, "local": source_controls.local}[source](state)
+    ahead.progress(state)
+    choice, found = state.choice, state.source_shown
+    if choice is not None and found is not None and found.kind in (source, "query" if source == "local" else ""):
+        table_controls()
+    return source
 
-with right:
+
+def people(source: str) -> None:
+    """Everything on the right: what was chosen."""
     if state.draft is not None:
         kept = " The design keeps its earlier data until then." if state.configuration.domain is not None else ""
         sentence = plain(state.draft.error[:1].upper() + state.draft.error[1:] + kept)
@@ -182,3 +183,11 @@ with right:
             "with the last attribute running fastest. Bins include their lower edge; the last also includes its upper edge. "
             "Cells that are empty or read NA, N/A, NaN, null, none or ? are missing values."
         )
+
+
+# Tables stay in functions: Streamlit keeps callbacks, and with them every variable of this script, as long as the session.
+left, right = st.columns([1, 2], gap="large")
+with left:
+    shown = settings()
+with right:
+    people(shown)

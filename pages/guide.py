@@ -120,7 +120,8 @@ st.markdown(
 {deploy.DESIGN_ONLY}
 
 #### What happens to uploaded data
-{promises.rows_in_memory()} They are not shared with other sessions, or sent anywhere. Exports hold the
+{promises.rows_in_memory()} They are not shared with other sessions, or sent anywhere. {promises.forgetting()}
+Exports hold the
 design, not the data; the Export page lists what a design reveals.
 """
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import combinations, pairwise, product
 from typing import Any
@@ -35,6 +35,38 @@ def checked_shape(attributes: int | Sequence[int]) -> tuple[int, ...]:
             f"There must be 1 to {MAX_ATTRIBUTES} attributes of at least 2 values each; got sizes {list(shape)}."
         )
     return shape
+
+
+class Subsets(Sequence):
+    """The subsets of ``d`` attributes with these sizes, small ones first and each size in lexicographic order. A million of
+    them take 100 MB to list, so they are made when asked for."""
+
+    def __init__(self, d: int, sizes: Sequence[int]):
+        self._d, self._sizes = d, sizes
+
+    def __len__(self) -> int:
+        return sum(math.comb(self._d, size) for size in self._sizes)
+
+    def __iter__(self) -> Iterator[tuple[int, ...]]:
+        return (subset for size in self._sizes for subset in combinations(range(self._d), size))
+
+    def __getitem__(self, position: int) -> tuple[int, ...]:
+        left = int(position)
+        if not 0 <= left < len(self):
+            raise IndexError(f"There are {len(self)} subsets; got position {position}.")
+        for size in self._sizes:
+            if left < math.comb(self._d, size):
+                break
+            left -= math.comb(self._d, size)
+        subset = []
+        for i in range(self._d):
+            others = size - len(subset) - 1
+            starting = math.comb(self._d - i - 1, others) if others >= 0 else 0  # those that go on with i
+            if left < starting:
+                subset.append(i)
+            else:
+                left -= starting
+        return tuple(subset)
 
 
 class _Marginals(Workload):
@@ -66,11 +98,10 @@ class _Marginals(Workload):
     def sizes(self) -> range:
         """Sizes of the attribute subsets asked for."""
 
-    @cached_property
-    def subsets(self) -> list[tuple[int, ...]]:
+    @property
+    def subsets(self) -> Subsets:
         """Attribute subsets asked for, small ones first."""
-        attributes = range(len(self.shape))
-        return [subset for size in self.sizes for subset in combinations(attributes, size)]
+        return Subsets(len(self.shape), self.sizes)
 
     @cached_property
     def _offsets(self) -> np.ndarray:
@@ -97,14 +128,13 @@ class _Marginals(Workload):
         return position, queries - self._offsets[position]
 
     def rows(self, queries: np.ndarray) -> np.ndarray:
-        records = np.array(np.unravel_index(np.arange(self.n), self.shape))
-        rows = np.ones((len(queries), self.n))
+        rows = np.zeros((len(queries), *self.shape))
         for row, position, cell in zip(rows, *self._located(np.asarray(queries)), strict=True):
             subset = self.subsets[position]
             values = np.unravel_index(cell, [self.shape[i] for i in subset]) if subset else ()
-            for i, value in zip(subset, values, strict=True):
-                row *= records[i] == value
-        return rows
+            counted = dict(zip(subset, values, strict=True))
+            row[tuple(counted.get(i, slice(None)) for i in range(len(self.shape)))] = 1.0
+        return rows.reshape(len(queries), self.n)
 
     def _answers(self, x: np.ndarray, queries: np.ndarray | None) -> np.ndarray:
         if queries is None:

@@ -2,7 +2,8 @@
 
 Streamlit keeps the state of a session whose browser has gone for ``server.disconnectedSessionTTL`` seconds (120 unless set),
 because a network may only have failed for a moment. After that nobody can come back to it, but Streamlit lets go of it only
-when another session departs; so a session is emptied here as soon as that time is over.
+when another session departs, and its main loop and the threads of scripts may hold it longer still, with all that callbacks of
+widgets refer to. So a session is emptied here as soon as that time is over: what others still hold is a shell.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ import sys
 import threading
 import time
 import types
+import weakref
 from collections.abc import Callable
+from typing import Any
 
 import streamlit as st
 from streamlit.runtime import exists, get_instance
@@ -32,21 +35,22 @@ def session_lives(session: str) -> bool:
 
 
 class Watch:
-    """Remembers when each session was last seen with a browser."""
+    """Remembers since when each session has had no browser."""
 
     def __init__(self, jobs: Jobs):
         self._jobs = jobs
-        self._seen: dict[str, float] = {}
+        self._missed: dict[str, float] = {}
 
     def look(self, now: float, lives: Callable[[str], bool], kept_for: float) -> bool:
-        """Free what sessions leave behind that had no browser for ``kept_for`` seconds, and cancel the jobs of those that
-        had none for `ABANDONED_AFTER`. Whether anything was freed."""
+        """Free what sessions leave behind that were missed for ``kept_for`` seconds, and cancel the jobs of those that were
+        for `ABANDONED_AFTER`. Whether anything was freed."""
         known, freed = {*SESSIONS, *self._jobs.sessions()}, False
-        self._seen = {session: now if lives(session) else self._seen.get(session, now) for session in known}
-        for session, seen in self._seen.items():
-            if now - seen > min(ABANDONED_AFTER, kept_for):
+        # Not since they were last seen: a look may come late, and who has just gone may still come back.
+        self._missed = {session: self._missed.get(session, now) for session in known if not lives(session)}
+        for session, since in self._missed.items():
+            if now - since > min(ABANDONED_AFTER, kept_for):
                 self._jobs.cancel(session)
-            if now - seen > kept_for:
+            if now - since > kept_for:
                 freed = True
                 self._jobs.forget(session)
                 if (left := SESSIONS.pop(session, None)) is not None:
@@ -63,27 +67,35 @@ def watch() -> threading.Thread:
 
 
 def _watch(watch: Watch) -> None:
+    streamlits = weakref.WeakValueDictionary()
     while True:
         time.sleep(promises.EVERY)
-        # Streamlit's time begins when the connection ends, which may be a whole turn after it was last seen.
-        freed = watch.look(time.monotonic(), session_lives, promises.kept_seconds() - promises.EVERY)
-        _let_streamlit_expire()
-        if freed:
+        freed = watch.look(time.monotonic(), session_lives, promises.returns_within())
+        if _let_streamlit_expire(streamlits) or freed:
             _clear_main()
             gc.collect()  # states and closures refer to each other in circles
             _give_back()
 
 
-def _let_streamlit_expire() -> None:
-    """Streamlit's own copies of uploads go with its session. It has no setting for when, so this asks its store directly, and
-    does without where another version keeps sessions differently."""
+def _let_streamlit_expire(known: weakref.WeakValueDictionary[str, Any]) -> bool:
+    """Streamlit's own sessions hold copies of uploads and the callbacks of widgets. It has no setting for when they go, so
+    this asks its store directly, and does without where another version keeps sessions differently. ``known`` are those of
+    earlier looks; whether any was emptied."""
     manager = getattr(get_instance(), "_session_mgr", None) if exists() else None
     cache = getattr(getattr(manager, "_session_storage", None), "_cache", None)
     lock = getattr(manager, "_storage_lock", None)
-    if lock is not None and hasattr(cache, "expire"):
-        with lock:
-            gone = cache.expire()
-        del gone  # their files are cleared away without the lock
+    if lock is None or not hasattr(cache, "expire"):
+        return False
+    with lock:  # nobody comes back meanwhile
+        expired = cache.expire()
+        kept = {info.session.id: info.session for info in manager.list_sessions()}
+    known.update({session: info.session for session, info in expired})
+    gone = [known.pop(session) for session in list(known) if session not in kept]
+    known.update(kept)
+    for session in gone:
+        session.shutdown()
+        session.session_state.__init__()  # its clear() keeps the callbacks, and with them all variables of pages
+    return bool(gone)
 
 
 def _clear_main() -> None:

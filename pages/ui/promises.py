@@ -8,12 +8,15 @@ version know no such limit, `stay_in_memory` finds out by trying, and the pages 
 from __future__ import annotations
 
 import asyncio
+import math
 from functools import cache
 
 import streamlit as st
 
 EVERY = 10.0
 """Seconds between looks at which sessions have departed."""
+_FREEING = 30.0
+"""Seconds that may pass until what is freed has been freed, on a busy server."""
 _TRIED_BYTES = 2**21  # twice the parser's own limit
 _FRAMING_BYTES = 2**21  # what a form adds to its file, at most
 
@@ -51,10 +54,21 @@ async def _stays_in_memory() -> bool:
         return not found["f"].file._rolled  # of Python's SpooledTemporaryFile: it has moved to disk
 
 
-def kept_seconds() -> float:
-    """Seconds after which the state of a session is freed whose browser has gone: until Streamlit takes nobody back, and two
-    looks of `pages.ui.departed` at who is there."""
-    return st.config.get_option("server.disconnectedSessionTTL") + 2 * EVERY
+def returns_within() -> float:
+    """Seconds for which Streamlit takes somebody back whose connection has ended."""
+    return float(st.config.get_option("server.disconnectedSessionTTL"))
+
+
+def kept_minutes() -> int:
+    """Whole minutes after which nothing is left of a session whose page was closed: `pages.ui.departed` misses it at one look
+    and frees it at the first one after nobody can return."""
+    return math.ceil((returns_within() + 2 * EVERY + _FREEING) / 60)
+
+
+def forgetting() -> str:
+    """When rows are forgotten, in a sentence that is true of this server."""
+    minutes = kept_minutes()
+    return f"They are forgotten at most {minutes} minute{'s' if minutes > 1 else ''} after the page is closed."
 
 
 def rows_in_memory() -> str:

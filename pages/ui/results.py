@@ -15,6 +15,7 @@ class Results:
     def __init__(self):
         self._items: OrderedDict[str, tuple[Any, int]] = OrderedDict()
         self._lock = threading.Lock()
+        self._closed = False
 
     def get(self, key: str) -> Any:
         with self._lock:
@@ -25,6 +26,8 @@ class Results:
 
     def put(self, key: str, value: Any, size: int = 0) -> None:
         with self._lock:
+            if self._closed:
+                return
             self._items[key] = (value, size)
             self._items.move_to_end(key)
             total = sum(size for _, size in self._items.values())
@@ -33,3 +36,9 @@ class Results:
                     break
                 if self._items[old][1]:  # dropping what weighs nothing frees nothing
                     total -= self._items.pop(old)[1]
+
+    def close(self) -> None:
+        """Let go of everything and take nothing any more: work may still end whose session has departed."""
+        with self._lock:
+            self._closed = True
+            self._items.clear()

@@ -18,7 +18,7 @@ SAMPLES = Path(__file__).parents[2] / "sample_data"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Source:
     """A table at hand.
 
@@ -49,6 +49,10 @@ class Source:
         """Bytes it holds, roughly; samples are shared."""
         held = isinstance(self.table, pd.DataFrame) and self.kind != "sample"
         return len(self.content) + (int(self.table.memory_usage().sum()) if held else 0)
+
+    def forget(self) -> None:
+        """Let go of the rows, for good, whoever else still holds this source."""
+        self.table, self.content = pd.DataFrame(), b""
 
     def column(self, name: str, counts: str | None = None) -> tuple[pd.Series, Any]:
         """The values of a column, and the people each stands for (None: one each)."""

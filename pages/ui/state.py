@@ -116,6 +116,8 @@ class Session(Figures):
     results: Results = field(default_factory=Results)
     _design: tuple[Configuration, Source | None, Design | None] | None = None
     """The design that follows from a configuration and a table, kept as long as these two stay."""
+    _tables: weakref.WeakSet[Source] = field(default_factory=weakref.WeakSet)
+    """All tables this session has had, as long as anything holds them."""
 
     # --- changing the design ------------------------------------------------------------------------------------
 
@@ -127,6 +129,7 @@ class Session(Figures):
         """Make this the design (undoable): every change ends here."""
         if configuration == self.configuration and source is self.source:
             return
+        self._tables.update({source} - {None})
         self.notices = []
         self.past = _affordable([*self.past[-KEPT_STEPS:], (self.configuration, self.source)])
         self.future = []
@@ -152,6 +155,7 @@ class Session(Figures):
     def set_data(self, choice: DataChoice, source: Source | None) -> None:
         """Adopt a data choice: build its domain and count its users. If it does not work, it is kept as a draft with the
         reason, and the design stays as it was. UnreadableTable when a local file cannot be read; then nothing has changed."""
+        self._tables.update({source} - {None})
         self.notices = []
         awaited = _not_described(choice)
         if awaited:
@@ -178,8 +182,10 @@ class Session(Figures):
 
     def leave(self) -> None:
         """Let go of everything, for good: the browser has left, whoever else still holds this session."""
-        self.configuration, self.source, self.draft, self.results = Configuration(), None, None, Results()
-        self._design = None
+        for source in list(self._tables):
+            source.forget()
+        self.results.close()
+        self.configuration, self.source, self.draft, self._design = Configuration(), None, None, None
         for held in (self.past, self.future, self.view, self.invalid, self.notices, self.unasked):
             held.clear()
 

@@ -18,7 +18,7 @@ class RawVisitor:
 
     def __init__(self, address, query=""):
         self.host, self.page, self.query = urlsplit(address).netloc, "", query
-        self.session, self.uploaders, self._widgets = "", {}, []
+        self.session, self.uploaders, self.helps, self._widgets = "", {}, {}, []
         self._http = http.client.HTTPConnection(self.host, timeout=PATIENCE)
         self._http.request("GET", "/_stcore/health")
         answer = self._http.getresponse()
@@ -55,7 +55,7 @@ class RawVisitor:
                 self.session = told.new_session.initialize.session_id
             elif kind == "delta" and told.delta.new_element.WhichOneof("type") == "file_uploader":
                 found = told.delta.new_element.file_uploader
-                self.uploaders[found.label] = found.id
+                self.uploaders[found.label], self.helps[found.label] = found.id, found.help
             elif kind == "script_finished" and told.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
                 return
 

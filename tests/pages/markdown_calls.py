@@ -51,7 +51,10 @@ NO_TEXT = {"columns", "tabs", "container", "empty"}
 AS_THEY_ARE = {"capitalize", "upper", "lower", "replace", "strip", "items", "values", "keys", "title", "format"}
 """Methods of a text whose result is as safe as the text."""
 KNOWN = [
-    (r"(mechanisms\.spec\(.+\)|spec)\.(title|made_for|privacy|bits|paper)(\[.*\])?", "the catalogue of mechanisms"),
+    (
+        r"(mechanisms\.spec\(.+\)|spec)\.(title|made_for|privacy|caveat|bits|paper)(\[.*\])?",
+        "the catalogue of mechanisms",
+    ),
     (r"estimators\.spec\(.+\)\.(title|meaning)", "the catalogue of estimates"),
     (r"charts\.title\(.+\)", "names of mechanisms and bounds"),
     (r"workloads\.ON_TYPES\[.+\]\.(title|meaning)", "the workloads of the papers"),
@@ -59,14 +62,15 @@ KNOWN = [
     (r"sample\['(title|sentence)'\]", "our samples"),
     (r"mechanisms\.FLOATING_POINT|spec\.caveat|deploy\.DESIGN_ONLY", "sentences of ours"),
     (r"deploy\.(audited|factor)_in_words\(.+\)", "numbers in words"),
-    (r"promises\.rows_in_memory\(\)", "a sentence of ours"),
+    (r"promises\.(rows_in_memory|forgetting)\(\)", "sentences of ours"),
     (r"tables\.limits\.(upload|local|query)_in_words\(\)", "sentences of ours"),
     (r"(self|state)\.weighting|design\.population", "sentences of ours"),
     (r"c\.epsilon|state\.configuration\.epsilon", "a decimal number, as the configuration checks"),
     (r"recipe\.unit", "one of five"),
     (r"audit\.method", "one of the ways to audit"),
     (r"spec\.choices", "the catalogue of mechanisms"),
-    (r"deploy\.risk_in_words\(.+\)(\[.*\])?", "a sentence about a number"),
+    (r"deploy\.(risk|factor|audited)_in_words\(.+\)(\[.*\])?", "sentences about numbers"),
+    (r"mechanisms\.FLOATING_POINT|deploy\.DESIGN_ONLY", "sentences of ours"),
     (r"needed\.(label|name)", "settings of the workloads of the papers"),
 ]
 """What else may be shown, and what it is."""

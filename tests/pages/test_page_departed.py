@@ -6,6 +6,7 @@ import weakref
 
 import numpy as np
 import pytest
+import streamlit as st
 from starlette.formparsers import MultiPartParser
 
 from pages.ui import departed, promises
@@ -14,6 +15,7 @@ from pages.ui.jobs import Jobs
 from pages.ui.state import SESSIONS, Session
 
 KEPT = 120.0
+GONE = 1000.0  # when it is first missed: long after it was last seen, because a look came late
 
 
 def ended(jobs, job):
@@ -43,7 +45,9 @@ def test_sessions_without_a_browser_lose_their_jobs_then_everything():
     state, jobs, go = Session("me"), Jobs(), threading.Event()
     SESSIONS[state.id] = state
     data_choice.upload(state, b"age\n1\n2\n3\n", "people.csv")
-    source = weakref.ref(state.source)
+    held, results = state.source, state.results  # as callbacks of Streamlit's may for long
+    data_choice.upload(state, b"age\n1\n2\n", "fewer.csv")
+    later = state.source
     state.change(epsilon="2")  # and a step to undo
     state.results.put("counts", state.design().counts)
     job = jobs.submit("me", "key", "", lambda job: go.wait())
@@ -55,19 +59,24 @@ def test_sessions_without_a_browser_lose_their_jobs_then_everything():
 
     assert not look(0.0)
     here.discard("me")
-    assert not look(departed.ABANDONED_AFTER)
+    assert not look(GONE)
+    assert not look(GONE + departed.ABANDONED_AFTER)
     assert not job.cancelled()
-    assert not look(departed.ABANDONED_AFTER + 0.1)
+    assert not look(GONE + departed.ABANDONED_AFTER + 0.1)
     assert job.cancelled()
-    assert state.source is not None  # who comes back finds everything
-    assert not look(KEPT)
-    assert look(KEPT + 0.1)
+    assert state.source is later  # who comes back finds everything
+    assert not look(GONE + KEPT)
+    assert len(held.table) == 3
+    assert look(GONE + KEPT + 0.1)
     assert jobs.find("me", "key") is None
     assert "me" not in SESSIONS
-    gc.collect()
-    assert source() is None
+    for source in (held, later):
+        assert not len(source.table)
+        assert not source.content
     assert state.design() is None
-    assert not look(KEPT + 10)
+    results.put("late", 1)  # by work that ends after that
+    assert results.get("counts") is results.get("late") is None
+    assert not look(GONE + KEPT + 10)
     assert jobs.find("you", "key") is other
     assert not other.cancelled()
     go.set()
@@ -119,3 +128,34 @@ def test_pages_promise_what_is_true_of_this_server(app, monkeypatch):
         app.enter("segmented_control", "data-source", "upload")
         (box,) = [u for u in app.at.file_uploader if u.key.startswith("upload-")]
         assert told in box.help
+
+
+def test_the_moment_of_forgetting_follows_from_the_settings(app, monkeypatch):
+    """How long it takes a server is seen in tests/browser/test_server_keeps_nothing.py."""
+    for kept, every, told in [
+        (120, 10, "at most 3 minutes"),
+        (1, 10, "at most 1 minute "),
+        (600, 30, "at most 12 minutes"),
+    ]:
+        monkeypatch.setattr(promises, "EVERY", float(every))
+        monkeypatch.setattr(promises, "returns_within", lambda kept=kept: float(kept))
+        watch, here = departed.Watch(Jobs()), set()
+        SESSIONS["leaving"] = state = Session("leaving")
+        # The worst there is: it goes just after a look that saw it, and time runs out just after another.
+        watch.look(0.0, {"leaving"}.__contains__, kept)
+        looks = [every * i for i in range(1, 100)]
+        freed = next(now for now in looks if watch.look(now, here.__contains__, kept))
+        assert freed <= 60 * promises.kept_minutes()
+        assert state.results.get("any") is None
+        sentence = promises.forgetting()
+        assert told in sentence
+        app.go("guide")
+        assert any(sentence in element.value for element in app.at.markdown)
+        app.go("data")
+        app.enter("segmented_control", "data-source", "upload")
+        (box,) = [u for u in app.at.file_uploader if u.key.startswith("upload-")]
+        assert sentence in box.help
+
+
+def test_the_settings_are_those_of_the_server():
+    assert promises.returns_within() == st.config.get_option("server.disconnectedSessionTTL") == 120

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ldp_core import workloads
+from ldp_core.workloads.marginals import Subsets
 
 SHAPES = st.lists(st.integers(2, 3), min_size=1, max_size=4)
 
@@ -62,6 +63,15 @@ CASES = [
     workloads.Predicates([2, 3, 2], [[], [((1,), [1, 0, 1])], [((0, 2), [[1, 0], [1, 1]]), ((1,), [0, 1, 1])]]),
     workloads.OnAttributes([3, 2, 2], [0, 2], workloads.Predicates([3, 2], [[((0,), [1, 0, 1]), ((1,), [0, 1])]])),
 ]
+
+
+@pytest.mark.parametrize(("d", "sizes"), [(1, [0, 1]), (5, [3]), (6, range(7)), (7, [2, 5])])
+def test_subsets_are_found_by_their_place_as_they_are_listed(d, sizes):
+    subsets, listed = Subsets(d, sizes), subsets_of(d, sizes)
+    assert list(subsets) == [subsets[i] for i in range(len(subsets))] == listed
+    for outside in (-1, len(listed)):
+        with pytest.raises(IndexError, match=f"There are {len(listed)} subsets"):
+            subsets[outside]
 
 
 @pytest.mark.parametrize("w", CASES, ids=repr)

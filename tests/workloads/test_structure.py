@@ -50,4 +50,4 @@ def test_equal_parts_are_applied_once():
 def test_queries_of_twenty_attributes_are_counted_without_listing_their_groups():
     workload = w.KWayMarginals((2,) * 20, 10)
     assert workload.num_queries == 184_756 * 2**10
-    assert "subsets" not in vars(workload)
+    assert "_offsets" not in vars(workload)
