@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from ldp_core import analysis, bounds, mechanisms, workloads
 from ldp_core.optimize import design, pricing
+from ldp_core.optimize.design import precise
 from ldp_core.optimize.rows import RowSearch
 from ldp_core.optimize.starts import threshold_rows
 from ldp_core.optimize.symmetric import OrbitSearch, best_size
@@ -112,6 +113,14 @@ def test_histogram_is_subset_selection_where_that_can_be_written_out():
     best = mechanisms.create("subset_selection", 12, 1.0)
     assert result.objective == pytest.approx(analysis.objective(best, workload), rel=1e-12)
     assert plain_objective(result.strategy, workload) == pytest.approx(result.objective, rel=1e-12)
+
+
+def test_outputs_too_unlikely_to_be_stored_with_their_ratio_are_left_out():
+    likely, smallest = np.array([[0.25, 0.75], [0.75, 0.25]]), 5e-324
+    stored = np.array([[2.0, 2.6]]) * smallest  # a ratio of 1.3, of which 1.5 is stored
+    assert stored[0, 1] / stored[0, 0] == 1.5
+    assert (precise(np.vstack([likely, stored])) == likely).all()
+    assert precise(likely) is likely
 
 
 @pytest.mark.parametrize("name", LOW_RANK)
