@@ -73,7 +73,7 @@ def test_blank_rows_are_said():
         min_size=1,
     )
 )
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_tables_survive(rows):
     # A text that starts with = would be stored as a formula.
     rows = [[cell.lstrip("=") or "x" if isinstance(cell, str) else cell for cell in row] for row in rows]
@@ -135,7 +135,7 @@ def test_zip_bombs_are_refused_before_they_unpack(monkeypatch):
 
 
 @given(st.binary(min_size=1, max_size=60), st.integers(0, len(GOOD)))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_damage_anywhere_never_crashes(noise, at):
     try:
         outcome = load(GOOD[:at] + noise + GOOD[at + len(noise) :], "x.xlsx")

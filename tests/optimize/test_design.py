@@ -240,7 +240,7 @@ def random_problem(n, seed):
     return root, rows, rng.dirichlet(np.ones(len(rows)))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(2, 8), st.integers(0, 2**32 - 1), st.booleans())
 def test_updates_balance_the_columns_and_never_raise_the_objective(n, seed, with_prior):
     root, rows, weights = random_problem(n, seed)
@@ -277,7 +277,7 @@ def test_update_refuses_rows_that_do_not_tell_types_apart():
         update(rows, rows.sum(axis=1), np.full(5, 0.2), np.eye(3), None, MONOTONE, np.zeros(5))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(2, 9), st.floats(0.1, 4), st.integers(0, 2**32 - 1))
 def test_climbing_ends_where_no_single_flip_helps(n, epsilon, seed):
     rng = np.random.default_rng(seed)

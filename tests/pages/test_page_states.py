@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest, app_test
@@ -164,7 +164,7 @@ def test_whole_numbers_are_read_as_shown(number):
 
 
 @given(text=st.text(max_size=30))
-@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=200)
 def test_texts_are_whole_numbers_or_refused_with_the_range(text):
     digits = re.sub(r"[,_ ]", "", text.strip())
     if re.fullmatch("[0-9]{1,9}", digits) and int(digits) >= 1:
