@@ -3,7 +3,7 @@
 import streamlit as st
 from threadpoolctl import threadpool_limits
 
-from pages.ui import exchange, frame, sidebar
+from pages.ui import clicks, exchange, frame, sidebar
 from pages.ui.state import session
 
 
@@ -15,6 +15,7 @@ def one_thread_per_job():
 
 st.set_page_config(page_title="Private collection designer", page_icon="🛡️", layout="wide")
 one_thread_per_job()
+clicks.keep()
 page = st.navigation(
     [
         st.Page("pages/start.py", title="Start", icon=":material/home:", default=True),
