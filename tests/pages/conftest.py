@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest, app_test
 
 from ldp_core.deploy import WorkloadRecipe
 from ldp_core.workloads import TypesPart
+from pages.ui import work
 from pages.ui.jobs import jobs
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -146,6 +147,9 @@ def plain(text):
 def _served(monkeypatch):
     monkeypatch.setattr(app_test, "PagesManager", NavigationAsServed)
     monkeypatch.setattr(PagesManager, "uses_pages_directory", False)
+    # Searches end because they are done, however slow the machine is.
+    monkeypatch.setattr(work, "SEARCH_SECONDS", {})
+    monkeypatch.setattr(work, "LONGEST_SEARCH", float(PATIENCE))
     # Every AppTest searches all installed packages for components, a quarter of a second; the app uses none.
     monkeypatch.setattr("streamlit.components.v2.manifest_scanner.scan_component_manifests", list, raising=False)
 
