@@ -81,6 +81,10 @@ class Visitor:
         self.page.get_by_test_id("stTopNavLink").filter(has_text=title).click()
         expect(self.page.locator("h1")).to_have_text(title)
 
+    def drawn(self):
+        """Until the answer that has begun to show is there as a whole, and what stood in its place is gone."""
+        expect(self.page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+
     def button(self, key):
         return self.page.locator(f".st-key-{key} button:visible").first
 
