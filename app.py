@@ -9,7 +9,7 @@ promises.uploads_stay_in_memory()  # before anything that takes long: a page lef
 import streamlit as st
 from threadpoolctl import threadpool_limits
 
-from pages.ui import departed, exchange, frame, sidebar
+from pages.ui import clicks, departed, exchange, frame, sidebar
 from pages.ui.data import ahead
 from pages.ui.state import session
 
@@ -23,6 +23,7 @@ def one_thread_per_job():
 st.set_page_config(page_title="Private collection designer", page_icon="🛡️", layout="wide")
 one_thread_per_job()
 departed.watch()
+clicks.keep()
 page = st.navigation(
     [
         st.Page("pages/start.py", title="Start", icon=":material/home:", default=True),

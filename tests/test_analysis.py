@@ -25,7 +25,7 @@ def test_randomized_response_on_a_histogram_has_its_closed_form(n, epsilon):
     assert analysis.average_variance(mechanism, workload) == pytest.approx(expected, rel=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(names, makers, st.integers(2, 24), epsilons)
 def test_objective_is_the_trace_of_inverse_information_times_gram(name, maker, n, epsilon):
     mechanism, workload = mechanisms.create(name, n, epsilon), maker(n)
@@ -35,7 +35,7 @@ def test_objective_is_the_trace_of_inverse_information_times_gram(name, maker, n
     assert analysis.objective(mechanism, workload) == pytest.approx(expected, rel=1e-6)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(names, makers, st.integers(2, 24), epsilons)
 def test_worst_case_is_at_most_e_epsilon_times_average(name, maker, n, epsilon):
     # McKenna et al. 2020, Theorem 5.1.
@@ -45,7 +45,7 @@ def test_worst_case_is_at_most_e_epsilon_times_average(name, maker, n, epsilon):
     assert worst <= math.exp(epsilon) * (average + workload.trace / n) * (1 + 1e-9)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(names, makers, st.integers(2, 12), epsilons, st.data())
 def test_covariance_standard_errors_and_profile_agree(name, maker, n, epsilon, data):
     mechanism, workload = mechanisms.create(name, n, epsilon), maker(n)

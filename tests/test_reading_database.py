@@ -411,7 +411,7 @@ def test_broken_local_files(tmp_path, content, sentence):
 
 
 @given(st.lists(st.tuples(st.sampled_from(NASTY), st.one_of(st.none(), st.integers(-5, 5))), min_size=1, max_size=20))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_any_local_csv_counts_like_a_dictionary(tmp_path_factory, rows):
     path = tmp_path_factory.mktemp("local") / "x.csv"
     pd.DataFrame(rows, columns=["word", "n"], dtype=object).to_csv(path, index=False)

@@ -82,7 +82,7 @@ def test_blank_rows_are_said():
         min_size=1,
     )
 )
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_tables_survive(rows):
     # A text that starts with = would be stored as a formula.
     rows = [[cell.lstrip("=") or "x" if isinstance(cell, str) else cell for cell in row] for row in rows]
@@ -186,7 +186,7 @@ def test_a_workbook_that_takes_too_much_memory_is_left(monkeypatch):
 
 
 @given(st.binary(min_size=1, max_size=60), st.integers(0, len(GOOD)))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_damage_anywhere_never_crashes(noise, at):
     try:
         outcome = read_here(GOOD[:at] + noise + GOOD[at + len(noise) :])

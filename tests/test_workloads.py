@@ -29,7 +29,7 @@ def by_hand(kind, n):
     return np.array([[float(low <= u <= high) for u in range(n)] for low, high in intervals])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(kinds, sizes)
 def test_matrix_gram_and_what_follows_from_them(kind, n):
     workload, W = make(kind, n), by_hand(kind, n)
@@ -45,7 +45,7 @@ def test_matrix_gram_and_what_follows_from_them(kind, n):
     assert isinstance(workload.gram, LinearOperator)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(kinds, sizes, st.integers(0, 2**32 - 1))
 def test_products_with_vectors_and_batches(kind, n, seed):
     workload, W = make(kind, n), by_hand(kind, n)
@@ -59,7 +59,7 @@ def test_products_with_vectors_and_batches(kind, n, seed):
     assert workload.gram.T @ x[0, 0] == pytest.approx(W.T @ W @ x[0, 0])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(kinds, sizes, st.data())
 def test_some_queries_are_the_rows_asked_for_in_their_order(kind, n, data):
     workload, W = make(kind, n), by_hand(kind, n)
@@ -69,7 +69,7 @@ def test_some_queries_are_the_rows_asked_for_in_their_order(kind, n, data):
     assert workload.answers(x, queries) == pytest.approx(x @ W[queries].T)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(kinds, st.integers(2, 16), st.integers(0, 2**32 - 1))
 def test_query_variances_are_the_diagonal_of_w_c_w(kind, n, seed):
     root = np.random.default_rng(seed).normal(size=(n, n))
@@ -90,7 +90,7 @@ def test_inputs_are_left_as_they_were(kind):
         workload.gram_dense()[0, 0] = 7
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.one_of(st.integers(2, 60), st.sampled_from([2**20, 2**22 - 1])), st.data())
 def test_ends_number_all_intervals_in_order(n, data):
     ranges = workloads.all_range(n)

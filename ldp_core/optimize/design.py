@@ -29,6 +29,8 @@ MOST_TYPES = 2048
 # The search has converged when this many rounds together gain less than this share of the objective.
 WINDOW = 60
 SETTLED = 1e-6
+# Smaller entries are not stored in full precision, and e^epsilon times one may be stored as more than that.
+LEAST_ENTRY = 1e-300
 
 
 def design(
@@ -62,7 +64,16 @@ def design(
     with blas_threads(workload.n):
         search = _search(workload, epsilon, reference, np.random.default_rng(seed), prior is None)
         run = drive(search, started, time_limit, max_rounds, callback, cancel)
-    return Optimized(*run.found, run.history, len(run.history), run.seconds, epsilon, seed, run.stopped, prior)
+    strategy, objective = run.found
+    strategy = precise(strategy)
+    return Optimized(strategy, objective, run.history, len(run.history), run.seconds, epsilon, seed, run.stopped, prior)
+
+
+def precise(strategy: np.ndarray) -> np.ndarray:
+    """``strategy`` (m, n) without the outputs that updates have made all but impossible: nothing sees them miss, but the
+    ratio of their entries, of which next to no digits are stored, can exceed e^epsilon."""
+    kept = strategy.min(axis=1) > LEAST_ENTRY
+    return strategy if kept.all() else np.ascontiguousarray(strategy[kept])
 
 
 @dataclass(frozen=True)

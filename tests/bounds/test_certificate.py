@@ -168,7 +168,7 @@ def test_changing_any_field_breaks_the_proof(change):
     assert not replace(certificate, **change(certificate)).verify()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.sampled_from(ARRAYS), st.floats(-8, 1), st.integers(0, 2**32 - 1))
 def test_nothing_false_is_ever_proven(field, size, seed):
     # Whatever the arrays hold, what they prove is true: at most what the best strategy attains.
@@ -183,7 +183,7 @@ def test_nothing_false_is_ever_proven(field, size, seed):
     assert replace(certificate, **{field: changed}).proven() <= best * (1 + 1e-9)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(kinds, st.integers(2, 7), st.floats(0.1, 5), st.integers(0, 2**32 - 1))
 def test_arrays_made_up_prove_no_more_than_brute_force(kind, n, epsilon, seed):
     rng = np.random.default_rng(seed)
@@ -294,7 +294,7 @@ def test_tampering_with_a_symmetric_certificate(field, factor):
     assert not forged.verify()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.sampled_from(["inverse", "multiplier", "diagonal", "pairs", "cut_multipliers", "epsilon"]),
     st.floats(-8, 1),
@@ -389,7 +389,7 @@ def test_extreme_epsilon(n, epsilon):
 # --- the worst case -------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(kinds, st.integers(2, 20), st.floats(0.1, 4))
 def test_no_mechanism_has_a_smaller_worst_case(kind, n, epsilon):
     workload = WORKLOADS[kind](n)

@@ -129,7 +129,7 @@ def nearly_singular(kind, n, rng):
     return workloads.prefix(n)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     kind=st.sampled_from(["one query", "nearly parallel", "weighted", "signs", "prefix"]),
     n=st.integers(2, 5),
@@ -169,7 +169,7 @@ def honest_symmetric(kind, epsilon):
     return symmetric_certificate(SYMMETRIC[kind], epsilon)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     kind=st.sampled_from(list(SYMMETRIC)),
     epsilon=st.sampled_from([0.1, 1.0, 5.0]),
@@ -337,7 +337,7 @@ def test_bad_priors_prove_nothing():
 # --- the smallest eigenvalue ----------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(m=st.integers(1, 7), seed=st.integers(0, 2**32 - 1), rank=st.integers(1, 7), scale=st.floats(-20, 20))
 def test_the_bound_on_the_smallest_eigenvalue_is_one(m, seed, rank, scale):
     rng = np.random.default_rng(seed)

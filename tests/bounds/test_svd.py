@@ -32,7 +32,7 @@ def random_strategy(rng, n, epsilon, rows, two_valued):
     return np.vstack([high, 1 + E - high]) * np.vstack([weights, weights]) / (1 + E)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(makers, st.integers(2, 24), st.floats(0.01, 8))
 def test_svd_is_the_squared_sum_of_singular_values_over_e_epsilon(maker, n, epsilon):
     workload = maker(n)
@@ -40,7 +40,7 @@ def test_svd_is_the_squared_sum_of_singular_values_over_e_epsilon(maker, n, epsi
     assert bounds.svd(workload, epsilon) == pytest.approx(expected)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(makers, st.integers(2, 24), st.floats(0.01, 8))
 def test_centred_svd_is_its_formula(maker, n, epsilon):
     workload = maker(n)
@@ -51,7 +51,7 @@ def test_centred_svd_is_its_formula(maker, n, epsilon):
     assert bounds.centred_svd(workload, epsilon, uniform) == pytest.approx(expected, rel=1e-6)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(makers, st.integers(2, 12), st.floats(0.1, 5), st.integers(0, 2**32 - 1))
 def test_centred_svd_with_a_prior_is_its_formula(maker, n, epsilon, seed):
     workload, prior = maker(n), np.random.default_rng(seed).dirichlet(np.ones(n))
@@ -65,7 +65,7 @@ def test_published_values():
     assert bounds.svd(workloads.histogram(32), 1.0) == pytest.approx(32**2 / math.e)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.sampled_from(["randomized_response", "subset_selection", "hadamard", "hierarchical"]),
     makers,
@@ -88,7 +88,7 @@ def test_no_optimised_mechanism_is_below(maker, epsilon):
     assert max(bounds.svd(workload, epsilon), bounds.centred_svd(workload, epsilon)) <= value
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(makers, st.integers(2, 8), st.floats(0.3, 4), st.booleans(), st.booleans(), st.integers(0, 2**32 - 1))
 def test_no_strategy_is_below_for_any_prior(maker, n, epsilon, two_valued, with_prior, seed):
     rng = np.random.default_rng(seed)

@@ -38,7 +38,7 @@ def by_type(cut, d):
     return cut.weights[tuple(index)]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(1, 3), st.data(), st.integers(-4, 4))
 def test_averages_over_the_group_by_brute_force(d, data, floor):
     scheme, _ = scheme_of(workloads.parity(d))
@@ -129,7 +129,7 @@ def test_cuts_improve_the_bound_as_long_as_there_is_time():
 # --- lattices -------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(1, 4), st.integers(0, 2**32 - 1), st.floats(0.3, 1.5))
 def test_near_finds_what_brute_force_finds(n, seed, radius):
     rng = np.random.default_rng(seed)

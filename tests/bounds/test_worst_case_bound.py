@@ -22,7 +22,7 @@ def random_prior(n, seed):
 # --- scales ---------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.sampled_from(MAKERS), st.integers(2, 7), st.integers(0, 2**32 - 1))
 def test_objectives_stand_for_the_variances_of_mechanisms(maker, n, seed):
     rng, workload, prior = np.random.default_rng(seed), maker(n), random_prior(n, seed)
@@ -100,7 +100,7 @@ def test_is_proven_and_at_least_every_other_bound(workload, epsilon):
     assert elsewhere.variance >= bounds.worst_case_variance(workload, epsilon) * (1 - 1e-6)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     st.sampled_from(["randomized_response", "hadamard", "hierarchical", "optimized_gradient"]),
     st.sampled_from(MAKERS),

@@ -15,8 +15,7 @@ import pytest
 from playwright.sync_api import expect, sync_playwright
 
 ROOT = Path(__file__).parents[2]
-STARTING = 60  # seconds the server may take to answer
-PATIENCE = 30_000  # milliseconds a page may take to show what is waited for
+PATIENCE = 600_000  # milliseconds for what is waited for to be on the page; only what never comes takes this long
 SIZE = {"width": 1280, "height": 800}  # a small laptop
 
 expect.set_options(timeout=PATIENCE)
@@ -43,18 +42,16 @@ def serve(log, options=(), environment=None):
             yield url, server
         finally:
             server.terminate()
-            server.wait(timeout=20)
+            server.wait()
 
 
 def _wait_for(url, server):
-    deadline = time.monotonic() + STARTING
     while True:
         try:
-            with urllib.request.urlopen(url, timeout=2):
+            with urllib.request.urlopen(url):
                 return
         except (urllib.error.URLError, OSError):
             assert server.poll() is None, "the server ended before it answered"
-            assert time.monotonic() < deadline, "the server did not answer"
             time.sleep(0.1)
 
 
@@ -81,25 +78,19 @@ class Visitor:
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
         self.page.goto(address)
         expect(self.page.locator("h1")).to_be_visible()
-        self.settle()
 
     def _note(self, url):
         parts = urlsplit(url)
         if parts.scheme in ("http", "https", "ws", "wss") and parts.hostname != "127.0.0.1":
             self.elsewhere.append(url)
 
-    def settle(self):
-        """Until the script has run to its end."""
-        self.page.wait_for_timeout(150)
-        self.page.wait_for_function(
-            "() => document.querySelector('[data-testid=stApp]')?.getAttribute('data-test-script-state') === 'notRunning'"
-        )
-
     def go(self, title):
-        self.settle()  # a click while the page is being drawn may be lost
         self.page.get_by_test_id("stTopNavLink").filter(has_text=title).click()
         expect(self.page.locator("h1")).to_have_text(title)
-        self.settle()
+
+    def drawn(self):
+        """Until the answer that has begun to show is there as a whole, and what stood in its place is gone."""
+        expect(self.page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
 
     def button(self, key):
         return self.page.locator(f".st-key-{key} button:visible").first
@@ -108,7 +99,7 @@ class Visitor:
         return self.page.locator(f".st-key-{key} input")
 
     def metric(self, label):
-        return self.page.get_by_test_id("stMetric").filter(has_text=label).get_by_test_id("stMetricValue").inner_text()
+        return self.page.get_by_test_id("stMetric").filter(has_text=label).get_by_test_id("stMetricValue")
 
     def load(self, file, said):
         """Load a design in the sidebar; ``said`` is what the page has to say of it."""

@@ -25,15 +25,18 @@ def test_from_a_sample_to_an_exported_design_and_back(visit, tmp_path):
     visitor.entry("epsilon-text").fill("1")
     visitor.entry("epsilon-text").press("Enter")
     visitor.button("optimise").click()
-    expect(page.get_by_text("Gap to the best, at most")).to_be_visible()  # the gap closes while the search goes on
-    visitor.button("cancel").click()
-    expect(page.locator(".st-key-chart-patterns .js-plotly-plot")).to_be_visible()
+    found = page.locator(".st-key-chart-patterns .js-plotly-plot")
+    expect(
+        page.get_by_text("Gap to the best, at most").or_(found).first
+    ).to_be_visible()  # the gap closes, or has closed
+    page.evaluate("() => document.querySelector('.st-key-cancel button')?.click()")
+    expect(found).to_be_visible()
     expect(page.locator(".st-key-chart-closing-gap .js-plotly-plot")).to_be_visible()
     expect(page.get_by_text("of the best possible")).to_be_visible()
     visitor.button("check-proof").click()
     expect(page.get_by_text("the bound holds")).to_be_visible()
     expect(page.get_by_text("audited epsilon 1,")).to_be_visible()
-    needed = visitor.metric(NEEDED)
+    needed = visitor.metric(NEEDED).inner_text()
     assert int(needed.replace(",", "")) > 0
 
     visitor.go("Compare")
@@ -71,7 +74,7 @@ def test_from_a_sample_to_an_exported_design_and_back(visit, tmp_path):
     other.load(design, "The design was loaded.")
     other.go("Design")
     expect(other.page.locator(".st-key-chart-patterns .js-plotly-plot")).to_be_visible()
-    assert other.metric(NEEDED) == needed
+    expect(other.metric(NEEDED)).to_have_text(needed)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -102,7 +105,7 @@ def test_charts_follow_dark(visit):
 def test_the_primary_button_is_reached_by_keyboard(visit):
     visitor = visit()
     page = visitor.page
-    visitor.settle()
+    expect(visitor.button("begin")).to_be_enabled()
     for _ in range(60):
         page.keyboard.press("Tab")
         if page.evaluate("() => document.activeElement.closest('.st-key-begin') !== null"):

@@ -1,14 +1,12 @@
 """A table of one's own in a real browser: columns, bins and categories set up by hand, questions about them, named answers."""
 
 import re
-import time
 
 import numpy as np
 import pandas as pd
 import pytest
 from playwright.sync_api import expect
 
-A_MINUTE = 60  # seconds, on a machine that does nothing else
 ROWS = 3000
 COUNTRIES = ["France", "Spain", "Malta", "Peru", "Fiji"]
 
@@ -39,65 +37,75 @@ def choose(visitor, *columns):
         page.locator(".st-key-data-columns").get_by_role("combobox").click()
         page.keyboard.type(name)
         page.keyboard.press("Enter")
-        visitor.settle()
+        expect(data_line(visitor, name)).to_have_count(1)
+        visitor.drawn()
     page.keyboard.press("Escape")
+
+
+def data_line(visitor, column):
+    """The line of the sidebar that says what the data are, if this column is among them."""
+    return visitor.page.get_by_test_id("stSidebar").get_by_text(re.compile(rf"^Data: .*\b{column}\b"))
 
 
 def drop(visitor, column):
     visitor.page.locator(".st-key-data-columns").get_by_role("button", name=f"Remove {column}", exact=True).click()
-    visitor.settle()
+    expect(data_line(visitor, column)).to_have_count(0)
+    visitor.drawn()
 
 
 def submit(visitor, key, text):
     box = visitor.page.locator(f".st-key-{key}").locator("input, textarea").first
     box.fill(text)
     box.press("Control+Enter" if box.evaluate("e => e.tagName") == "TEXTAREA" else "Enter")
-    visitor.settle()
 
 
 def count_as(visitor, row, name):
-    """Type another category into a row of the table of categories."""
+    """Type another category into a row of the table of categories: click until its cell is the one with the frame (the page
+    above may still grow), type, and see it there."""
     page = visitor.page
-    visitor.settle()
-    page.wait_for_timeout(1000)  # the table is drawn on a canvas, some time after the script has ended
     grid = page.get_by_test_id("stDataFrame").first
-    grid.scroll_into_view_if_needed()
-    box = grid.bounding_box()
-    page.mouse.click(box["x"] + 0.6 * box["width"], box["y"] + 35 * (row + 1.5))
-    page.keyboard.type(name, delay=60)
+    cell = grid.get_by_test_id(f"glide-cell-2-{row}")  # what a screen reader finds of the canvas
+    expect(cell).to_be_attached()
+    while cell.get_attribute("aria-selected") != "true":
+        grid.scroll_into_view_if_needed()
+        box = grid.bounding_box()
+        page.mouse.click(box["x"] + 0.6 * box["width"], box["y"] + 35 * (row + 1.5))
+        page.wait_for_timeout(500)
+    page.keyboard.type(name)
+    page.locator("#portal textarea").fill(name)  # where a second click had opened the cell, after what stood there
+    before = grid.locator("canvas").first.element_handle()
     page.keyboard.press("Enter")
+    page.wait_for_function("table => !table.isConnected", arg=before)  # the edited table comes in place of this one
+    expect(cell).to_have_text(name)
 
 
-def test_three_set_ups_of_a_real_table_take_less_than_a_minute_each(visit, survey):
+def test_a_real_table_is_set_up_in_three_ways(visit, survey):
     visitor = visit()
     page = visitor.page
     visitor.go("Data")
-    begun = time.monotonic()
     page.locator(".st-key-data-source").get_by_text("Upload", exact=True).click()
     page.locator("[data-testid=stMain] input[type=file]").set_input_files(survey)
     expect(page.get_by_text("How survey.data was read")).to_be_visible()
+    visitor.drawn()
     page.get_by_text("How survey.data was read").click()
     submit(visitor, "read-names", "age, sex, hours, country, income")
+    expect(data_line(visitor, "age")).to_have_count(1)
+    visitor.drawn()
     choose(visitor, "sex", "income")
     expect(page.get_by_text("× 2 sex × 2 income.")).to_be_visible()
-    assert visitor.metric("Users (N)") == f"{ROWS:,}"
-    first = time.monotonic()
-    assert first - begun < A_MINUTE
+    expect(visitor.metric("Users (N)")).to_have_text(f"{ROWS:,}")
 
     choose(visitor, "hours")
     for column in ("age", "sex", "income"):
         drop(visitor, column)
     submit(visitor, "data-bins", "10")
-    assert visitor.metric("Types (n)") == "10"
-    second = time.monotonic()
-    assert second - first < A_MINUTE
+    expect(visitor.metric("Types (n)")).to_have_text("10")
 
     choose(visitor, "country")
     drop(visitor, "hours")
     submit(visitor, "data-rare", "200")
-    assert visitor.metric("Types (n)") == "3"
+    expect(visitor.metric("Types (n)")).to_have_text("3")
     expect(page.get_by_text("are left out because country is missing")).to_be_visible()
-    assert time.monotonic() - second < A_MINUTE
 
 
 def test_categories_are_merged_in_the_table(visit, survey):
@@ -107,12 +115,14 @@ def test_categories_are_merged_in_the_table(visit, survey):
     page.locator(".st-key-data-source").get_by_text("Upload", exact=True).click()
     page.locator("[data-testid=stMain] input[type=file]").set_input_files(survey)
     expect(page.get_by_text("How survey.data was read")).to_be_visible()
+    visitor.drawn()
     choose(visitor, "column_4")
     drop(visitor, "column_1")
-    assert visitor.metric("Types (n)") == "5"
+    expect(visitor.metric("Types (n)")).to_have_text("5")
     page.locator("[data-testid=stExpander]").filter(has_text="Edit the categories").locator("summary").click()
     count_as(visitor, 0, "islands")  # Fiji
     expect(page.get_by_text("The categories were edited by hand.")).to_be_visible()
+    visitor.drawn()
     count_as(visitor, 1, "islands")  # France
     expect(page.get_by_test_id("stMetric").filter(has_text="Types (n)")).to_contain_text("4")
     visitor.button("undo").click()
@@ -128,7 +138,7 @@ def test_questions_about_several_attributes_are_named_wherever_they_are_answered
     page.keyboard.press("Escape")
     visitor.go("Workload")
     expect(page.get_by_test_id("stMain").get_by_text("Joint counts of every 2 attributes").first).to_be_visible()
-    assert visitor.metric("Queries (p)") == "60"
+    expect(visitor.metric("Queries (p)")).to_have_text("60")
     expect(page.get_by_text("smokes no and high_blood_pressure no")).to_be_visible()
     visitor.go("Compare")
     page.get_by_role("tab", name="Error of each query").click()

@@ -10,7 +10,7 @@ import zipfile
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import ldp_core
@@ -525,7 +525,6 @@ def test_zip_bombs_are_refused(monkeypatch):
     assert "too large to be a design" in complaint(EXPORTED + b"\0" * 100_000)
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_no_damage_goes_unnoticed_or_crashes(data):
     """One byte changed anywhere and the end cut off: a sentence, or what was exported."""
@@ -541,7 +540,6 @@ def test_no_damage_goes_unnoticed_or_crashes(data):
             np.testing.assert_array_equal(bundle.strategy, STRATEGY)
 
 
-@settings(deadline=None)
 @given(st.integers(0, 127), st.binary(min_size=1, max_size=6))
 def test_no_damaged_header_of_a_matrix_crashes(position, value):
     with zipfile.ZipFile(io.BytesIO(npz(strategy=STRATEGY))) as archive:

@@ -72,7 +72,7 @@ def test_equals_a_convex_solver(case, epsilon):
     assert shares == pytest.approx(best, abs=1e-6)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(2, 9), st.floats(0.05, 6), st.integers(1, 5000), st.integers(0, 2**32 - 1))
 def test_no_direction_is_better_and_the_gap_is_honest(n, epsilon, users, seed):
     rng = np.random.default_rng(seed)
@@ -90,7 +90,7 @@ def test_no_direction_is_better_and_the_gap_is_honest(n, epsilon, users, seed):
         assert log_likelihood(Q, reports.data, 0.5 * shares + 0.5 * other) <= best + found.gap + 1e-8
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.integers(2, 12), st.floats(0.01, 8), st.integers(1, 10**6), st.integers(0, 2**32 - 1))
 def test_randomized_response_has_a_closed_form(n, epsilon, users, seed):
     rng = np.random.default_rng(seed)

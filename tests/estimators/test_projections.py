@@ -17,7 +17,7 @@ from ldp_core.mechanisms.base import Estimate
 VECTORS = arrays(float, st.integers(2, 8), elements=st.floats(-1e4, 1e4))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(VECTORS, st.just(0.0) | st.floats(1e-3, 1e5))
 def test_norm_sub_meets_the_conditions_of_the_nearest_point(counts, users):
     x = norm_sub.project(counts, users)
@@ -51,7 +51,7 @@ def test_impossible_totals_are_refused(users):
         norm_sub.project(np.ones(3), users)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(VECTORS, st.floats(1, 1e4))
 def test_the_histogram_polytope_is_the_l1_ball(counts, users):
     x = polytope.project(workloads.histogram(len(counts)), counts, users)

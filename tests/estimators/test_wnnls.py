@@ -74,7 +74,7 @@ def test_a_workload_without_structure_is_projected_in_its_own_norm():
     assert distance(workload, found, counts) == pytest.approx(best, rel=1e-6)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.sampled_from(sorted(MAKERS)), st.integers(2, 30), st.floats(-3, 7), st.integers(0, 2**32 - 1))
 def test_meets_the_optimality_conditions_and_never_moves_away_from_the_truth(kind, n, magnitude, seed):
     workload, rng, scale = MAKERS[kind](n), np.random.default_rng(seed), 10.0**magnitude
@@ -184,7 +184,7 @@ def test_every_workload_equals_a_convex_solver(workload, users):
         assert distance(workload, found, counts) <= best * (1 + 1e-6) + 1e-7 * workload.quadratic(counts)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.sampled_from(["prefix", "all_range"]), st.integers(2, 40), st.floats(-3, 5), st.integers(0, 2**32 - 1))
 def test_running_totals_meet_the_optimality_conditions_with_a_total(kind, n, magnitude, seed):
     """With G x for the slopes: one multiplier for all positive counts, and no smaller slope where a count is 0."""
@@ -201,7 +201,7 @@ def test_running_totals_meet_the_optimality_conditions_with_a_total(kind, n, mag
     assert slope.min() >= multiplier - tolerance
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.sampled_from(range(len(EIGHT))), st.integers(0, 2000), st.floats(0.1, 5), st.integers(0, 2**32 - 1))
 def test_neither_form_ever_has_the_larger_error(index, users, epsilon, seed):
     workload, rng = EIGHT[index], np.random.default_rng(seed)

@@ -67,7 +67,7 @@ def test_single_reports_follow_their_density():
     assert stats.kstest(noise.ravel(), stats.laplace(scale=1.3).cdf).pvalue > 1e-4
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(1, 3), st.integers(2, 5), st.integers(0, 10**6))
 def test_laplace_audit_is_the_largest_log_ratio_of_densities(k, n, seed):
     m = mechanism("laplace", k=k, n=n, seed=seed)

@@ -83,7 +83,7 @@ def test_variances_of_single_queries_are_those_of_all(name, parameters, n):
     assert mechanism.query_variances(workload, counts, np.zeros(0, dtype=int)).shape == (0,)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(2, 40), st.integers(2, 6), st.integers(0, 2**32 - 1))
 def test_shares_are_the_adjoint_of_consistency(n, branching, seed):
     tree, rng = Tree(n, branching), np.random.default_rng(seed)

@@ -58,7 +58,7 @@ def test_large_strategies_written_out_are_probabilities(size):
     assert Q.max() / Q.min() == pytest.approx(math.exp(8.0))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(2, 20), st.floats(0.05, 8), st.sampled_from(MAKERS))
 def test_randomized_response_equals_its_matrix(n, epsilon, maker):
     closed = RandomizedResponse(n, epsilon)
@@ -70,7 +70,7 @@ def test_randomized_response_equals_its_matrix(n, epsilon, maker):
     assert closed.variance_profile(maker(n)) == pytest.approx(SubsetSelection(n, epsilon, 1).variance_profile(maker(n)))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.integers(2, 3000), st.floats(0.001, 20), st.data())
 def test_audit_never_exceeds_epsilon(n, epsilon, data):
     size = data.draw(st.integers(1, n - 1))
@@ -92,7 +92,7 @@ def histogram_objective(n, k, epsilon):
     return 1 + (n - 1) ** 2 / variance
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.integers(2, 400), st.floats(0.001, 12))
 def test_the_best_size_is_the_best_of_all(n, epsilon):
     values = [histogram_objective(n, k, epsilon) for k in range(1, n)]

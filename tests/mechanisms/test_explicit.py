@@ -26,7 +26,7 @@ def mechanism_of(Q, epsilon=1.0):
     return ExplicitMechanism("custom", Q, epsilon)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(2, 7), st.integers(0, 5), st.integers(0, 2**32 - 1), st.sampled_from(MAKERS))
 def test_information_reconstruction_and_profile_follow_the_definitions(n, more, seed, maker):
     Q = random_strategy(seed, n + more, n, epsilon=3.0)
@@ -44,7 +44,7 @@ def test_information_reconstruction_and_profile_follow_the_definitions(n, more, 
     assert mechanism.variance_profile(workload) == pytest.approx(np.array(profile), rel=1e-5)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(2, 5), st.integers(1, 6), st.integers(0, 2**32 - 1), st.sampled_from(MAKERS))
 def test_no_unbiased_reconstruction_has_a_smaller_average(n, more, seed, maker):
     Q, workload = random_strategy(seed, n + more, n), maker(n)
@@ -58,7 +58,7 @@ def test_no_unbiased_reconstruction_has_a_smaller_average(n, more, seed, maker):
     assert mechanism.variance_profile(workload).mean() <= average * (1 + 1e-9)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(2, 6), st.integers(0, 5), st.integers(0, 2**32 - 1), st.sampled_from(MAKERS), st.booleans())
 def test_a_prior_is_weighted_least_squares(n, more, seed, maker, with_zeros):
     rng = np.random.default_rng(seed)

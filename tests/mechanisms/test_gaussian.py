@@ -31,7 +31,7 @@ def test_exact_delta_is_the_hockey_stick_divergence(epsilon, scale, diameter):
     assert exact_delta(epsilon, scale, diameter) == pytest.approx(expected, rel=1e-6, abs=1e-300)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.floats(0.001, 20), st.floats(-60, -1.01), st.floats(1e-3, 1e4))
 def test_calibration_is_tight_and_never_short(epsilon, log_delta, diameter):
     delta = 10**log_delta

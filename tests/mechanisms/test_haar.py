@@ -82,7 +82,7 @@ def test_tallies_have_the_mean_and_covariance_of_a_sum_over_users(users, per_use
     assert np.all(np.abs(np.cov(tallies.T) - covariance) <= 5.5 * spread + 0.02)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(2, 40), st.floats(0.001, 20))
 def test_audit_is_within_epsilon_and_spends_it(n, epsilon):
     audit = Haar(n, epsilon).audit()

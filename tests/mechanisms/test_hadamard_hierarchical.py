@@ -11,7 +11,7 @@ from ldp_core import mechanisms, workloads
 from ldp_core.mechanisms import hadamard
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(2, 70), st.floats(0.001, 20))
 def test_hadamard_blocks_follow_the_paper(n, epsilon):
     blocks, size = hadamard.blocks_and_size(n, epsilon)
@@ -20,7 +20,7 @@ def test_hadamard_blocks_follow_the_paper(n, epsilon):
     assert blocks * (size - 1) >= n
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(2, 70), st.floats(0.001, 20))
 def test_every_type_owns_half_a_block_and_audits_within_epsilon(n, epsilon):
     mechanism = mechanisms.create("hadamard", n, epsilon)
@@ -65,7 +65,7 @@ def test_levels_count_exact_powers_rightly(n, branching, widths):
     assert len(mechanism.strategy) == sum(math.ceil(n / width) for width in widths)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     st.integers(2, 40),
     st.integers(2, 8),

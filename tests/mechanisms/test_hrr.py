@@ -33,7 +33,7 @@ def test_the_strategy_is_the_definition(n):
         assert len(mechanism.explain()) > 40
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(2, 40), st.floats(0.001, 20))
 def test_audit_is_within_epsilon_and_spends_it(n, epsilon):
     for reconstruction in ("optimal", "transform"):

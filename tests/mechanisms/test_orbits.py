@@ -32,7 +32,7 @@ def pair(seed=0, d=4, rows=6, epsilon=1.3):
     return OrbitMechanism("orbits", high, shares, epsilon), np.concatenate(blocks)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 4), st.floats(0.2, 4))
 def test_is_the_strategy_written_out(seed, d, epsilon):
     mechanism, Q = pair(seed, d, 7, epsilon)

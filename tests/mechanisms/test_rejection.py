@@ -27,7 +27,7 @@ def within(samples, expected, errors=5.0):
     return np.all(np.abs(samples.mean(axis=0) - expected) <= errors * error + 1e-9)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.floats(0.02, 4), st.floats(0.01, 0.69), st.booleans())
 def test_moments_are_the_integrals(rho, band, drops):
     acceptance = Acceptance(rho, band, drops)
@@ -50,7 +50,7 @@ def test_the_best_noise_is_that_of_the_design_notes():
     assert papers.variance > 7 * 15.4
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.floats(0.001, 2 * math.log(2)), st.floats(0.3, 3))
 def test_no_other_noise_is_better(epsilon, factor):
     rho = best_rho(epsilon)

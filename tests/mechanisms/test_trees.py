@@ -87,7 +87,7 @@ def test_weights_on_complete_trees_are_those_of_hay(branching, height):
         assert variance == pytest.approx((branching**i - branching ** (i - 1)) / (branching**i - 1))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.data(), st.integers(2, 70), st.integers(2, 17))
 def test_ranges_decompose_into_the_fewest_nodes(data, n, branching):
     low = data.draw(st.integers(0, n - 1))
@@ -312,7 +312,7 @@ def test_a_large_domain_answers_ranges_and_quantiles_and_says_what_it_cannot():
                 view()
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.integers(0, 9), min_size=2, max_size=40).filter(any), st.floats(0, 1))
 def test_quantiles_of_exact_counts_are_the_first_types_to_reach_the_share(counts, q):
     counts = np.array(counts, dtype=float)

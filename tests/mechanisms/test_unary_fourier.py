@@ -23,7 +23,7 @@ def build(name, n, epsilon, reconstruction="known_total"):
 
 
 @given(st.sampled_from(["oue", "rappor"]), st.integers(2, 7), st.floats(0.05, 5))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_closed_forms_equal_the_explicit_strategy(name, n, epsilon):
     m = build(name, n, epsilon, "optimal")
     explicit = ExplicitMechanism(name, m.strategy, epsilon)

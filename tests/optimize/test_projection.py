@@ -33,7 +33,7 @@ def test_equals_the_quadratic_programme(seed):
 
 
 @given(problems)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_is_feasible_and_of_the_stated_form(case):
     matrix, lower, epsilon = case
     result = project(matrix, lower, epsilon)
@@ -46,7 +46,7 @@ def test_is_feasible_and_of_the_stated_form(case):
 
 
 @given(problems)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_projecting_twice_changes_nothing(case):
     matrix, lower, epsilon = case
     once = project(matrix, lower, epsilon).strategy
@@ -54,7 +54,7 @@ def test_projecting_twice_changes_nothing(case):
 
 
 @given(problems, st.floats(-100, 100))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_start_does_not_matter(case, start):
     matrix, lower, epsilon = case
     n = matrix.shape[1]

@@ -51,7 +51,7 @@ SMALL = [
 ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(2, 9), st.integers(1, 12), st.integers(0, 2**32 - 1))
 def test_inverse_error_and_diameters_equal_brute_force(n, k, seed):
     rng = np.random.default_rng(seed)

@@ -61,7 +61,6 @@ KNOWN = [
     (r"ESTIMATORS\[.+\]\.short", "the catalogue of estimates"),
     (r"sample\['(title|sentence)'\]", "our samples"),
     (r"mechanisms\.FLOATING_POINT|spec\.caveat|deploy\.DESIGN_ONLY", "sentences of ours"),
-    (r"deploy\.(audited|factor)_in_words\(.+\)", "numbers in words"),
     (r"promises\.(rows_in_memory|forgetting)\(\)", "sentences of ours"),
     (r"tables\.limits\.(upload|local|query)_in_words\(\)", "sentences of ours"),
     (r"(self|state)\.weighting|design\.population", "sentences of ours"),
@@ -70,7 +69,6 @@ KNOWN = [
     (r"audit\.method", "one of the ways to audit"),
     (r"spec\.choices", "the catalogue of mechanisms"),
     (r"deploy\.(risk|factor|audited)_in_words\(.+\)(\[.*\])?", "sentences about numbers"),
-    (r"mechanisms\.FLOATING_POINT|deploy\.DESIGN_ONLY", "sentences of ours"),
     (r"needed\.(label|name)", "settings of the workloads of the papers"),
 ]
 """What else may be shown, and what it is."""

@@ -318,7 +318,7 @@ def test_what_a_load_has_to_say_stays_until_the_next_action(ages):
 def test_a_link_carries_everything_but_the_data(ages):
     ages.go("design").enter("text_input", "epsilon-text", "0.7")
     link = deploy.to_link(ages.configuration)
-    at = AppTest.from_file(APP, default_timeout=60)
+    at = AppTest.from_file(APP, default_timeout=3600)
     at.query_params["design"] = link
     at.run()
     assert not at.exception
@@ -331,7 +331,7 @@ def test_a_link_carries_everything_but_the_data(ages):
     "damage", [lambda link: link[:-9], lambda link: "x" + link, lambda link: "", lambda link: link + "$"]
 )
 def test_a_damaged_link_is_a_sentence(ages, damage):
-    at = AppTest.from_file(APP, default_timeout=60)
+    at = AppTest.from_file(APP, default_timeout=3600)
     at.query_params["design"] = damage(deploy.to_link(ages.configuration))
     at.run()
     assert not at.exception

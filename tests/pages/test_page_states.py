@@ -4,14 +4,19 @@ import re
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.runtime.app_session import AppSession, AppSessionState
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest, app_test
+from streamlit.util import calc_hash
 
 from ldp_core import mechanisms
+from pages.ui import clicks
 from pages.ui.controls import whole_number
 from pages.ui.jobs import KEPT_FINISHED, Jobs
 from pages.ui.results import Results
@@ -164,7 +169,7 @@ def test_whole_numbers_are_read_as_shown(number):
 
 
 @given(text=st.text(max_size=30))
-@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=200)
 def test_texts_are_whole_numbers_or_refused_with_the_range(text):
     digits = re.sub(r"[,_ ]", "", text.strip())
     if re.fullmatch("[0-9]{1,9}", digits) and int(digits) >= 1:
@@ -188,11 +193,68 @@ def test_a_deep_link_to_a_fresh_server_still_comes_through_the_app(monkeypatch):
     # Streamlit's own navigation of pages/, which is on until app.py has run once in a process.
     monkeypatch.setattr(PagesManager, "uses_pages_directory", True)
     monkeypatch.setattr(app_test, "PagesManager", PagesManager)
-    at = AppTest.from_file(APP, default_timeout=60)
+    at = AppTest.from_file(APP, default_timeout=3600)
     at.switch_page("pages/design.py").run()
     assert not at.exception
     assert "Current design" in at.sidebar.markdown[0].value
     assert at.title[0].value.startswith("Learn about everybody")
+
+
+def test_a_poll_that_begins_beside_a_click_on_a_link_does_not_take_the_page_back(ages, monkeypatch):
+    """Both write down the page they are asked for in one place of the session, each in its own thread."""
+    ages.go("plan")
+    polls, resolve = [calc_hash("plan")], PagesManager.set_pages_and_resolve
+
+    def beside(manager, *arguments, **options):
+        if polls:
+            poll = threading.Thread(target=manager.set_script_intent, args=(polls.pop(), ""))
+            poll.start()
+            poll.join()
+        return resolve(manager, *arguments, **options)
+
+    monkeypatch.setattr(PagesManager, "set_pages_and_resolve", beside)
+    ages.go("simulate")
+    assert not polls
+    assert ages.at.title[0].value == "Simulate"
+
+
+def asked(page, poll=False):
+    return ClientState(page_script_hash=page, is_auto_rerun=poll, fragment_id="poll" if poll else "")
+
+
+def test_polls_for_a_page_that_a_click_has_left_are_dropped():
+    session = SimpleNamespace(page_script_hash="plan")
+
+    def late(page, poll=False):
+        return clicks.comes_late(session, asked(page, poll))
+
+    assert not clicks.comes_late(session, None)
+    assert not late("")  # the first request of a visit
+    assert not late("plan", True)
+    assert not late("simulate")  # the click
+    assert late("plan", True)  # before its run begins
+    session.page_script_hash = "simulate"
+    assert late("plan", True)  # and after
+    assert not late("simulate", True)
+    assert not late("plan")  # back again
+    assert not late("plan", True)
+    session.page_script_hash = "plan"
+    assert late("simulate", True)
+    assert not late("plan")  # a button that takes the visitor to the page left before
+    session.page_script_hash = "simulate"
+    assert not late("simulate", True)
+
+
+def test_late_polls_do_not_reach_the_session(app):
+    session = AppSession.__new__(AppSession)  # without a server to belong to
+    session._state, session._scriptrunner, begun = None, None, []
+    session._client_state = ClientState(page_script_hash="plan")
+    session._fragment_storage = SimpleNamespace(contains=lambda fragment: True)
+    session._create_scriptrunner = begun.append
+    for request in (asked("plan", True), asked("simulate"), asked("plan", True)):
+        session.request_rerun(request)
+    session._state = AppSessionState.SHUTDOWN_REQUESTED  # nothing to shut down
+    assert [(data.page_script_hash, data.is_auto_rerun) for data in begun] == [("plan", True), ("simulate", False)]
 
 
 def test_results_keep_the_newest_within_their_limit(monkeypatch):
@@ -209,25 +271,26 @@ def test_results_keep_the_newest_within_their_limit(monkeypatch):
     assert results.get("huge") == "huge"
 
 
+def wait_while(busy):
+    while busy():
+        time.sleep(0.01)
+
+
 def test_equal_work_runs_once_and_finished_jobs_are_forgotten():
     work, go = Jobs(), threading.Event()
-    first = work.submit("me", "key", "waiting", lambda job: go.wait(10))
+    first = work.submit("me", "key", "waiting", lambda job: go.wait())
     assert work.submit("me", "key", "waiting", lambda job: None) is first
-    other = work.submit("you", "key", "waiting", lambda job: go.wait(10))
+    other = work.submit("you", "key", "waiting", lambda job: go.wait())
     assert other is not first
     queued = work.submit("me", "next", "queued", lambda job: None)
     assert work.waiting_before(queued) == 2
     assert {job.key for job in work.active("me")} == {"key", "next"}
     go.set()
-    deadline = time.monotonic() + 10
-    while work.active("me") + work.active("you"):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_while(lambda: work.active("me") + work.active("you"))
     assert (first.state, queued.state) == ("done", "done")
     for i in range(2 * KEPT_FINISHED):
         work.submit("me", f"many {i}", "", lambda job: None)
-    while work.active("me"):
-        time.sleep(0.01)
+    wait_while(lambda: work.active("me"))
     work.submit("me", "last", "", lambda job: None)
     assert work.find("me", "key") is None
 
@@ -239,10 +302,7 @@ def test_work_that_breaks_ends_in_a_sentence():
         raise KeyError("secret")
 
     job = work.submit("me", "key", "", fail)
-    deadline = time.monotonic() + 10
-    while job.active:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_while(lambda: job.active)
     assert job.state == "failed"
     assert "stopped unexpectedly" in job.error
     assert "secret" not in job.error

@@ -54,7 +54,7 @@ def test_designs_are_proven_within_half_a_per_cent(workload, epsilon):
 @given(
     st.sampled_from(list(MAKERS)), st.integers(2, 7), st.sampled_from([0.3, 1.0, 2.0, 4.0]), st.integers(0, 2**32 - 1)
 )
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_no_strategy_beats_the_certificate(kind, n, epsilon, seed):
     workload = MAKERS[kind](n)
     proof = bounds.certificate(workload, epsilon)

@@ -90,10 +90,8 @@ def test_cancelling_reaches_into_fits_and_returns_what_there_is(where, request):
     assert sorted(set(found.points["name"])) == ["centred_svd", "haar", "svd"]
     if where == "cluster":
         scheduler = request.getfixturevalue("cluster").scheduler
-        deadline = time.monotonic() + 20
-        while scheduler.tasks and time.monotonic() < deadline:
+        while scheduler.tasks:
             time.sleep(0.05)
-        assert not scheduler.tasks
         assert not scheduler.extensions["events"]._events
     # The pool is free for the next one.
     assert len(small_sweep(**how).points) == 15

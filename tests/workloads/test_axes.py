@@ -51,7 +51,7 @@ def test_names_of_intervals_differ(attribute):
     assert len({axis.up_to(i) for i in range(axis.size)}) == axis.size
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.text(min_size=1, max_size=8), st.lists(st.text(min_size=1, max_size=8), min_size=2, max_size=4, unique=True))
 def test_any_name_and_label_can_be_written_in_a_condition(name, labels):
     axis = Axis(name, tuple(labels), len(labels))

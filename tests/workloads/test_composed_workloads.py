@@ -108,7 +108,7 @@ def test_recipes_rebuild_the_workload(w):
 
 
 @given(SHAPES)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_marginals_are_the_tables_of_every_subset(shape):
     d = len(shape)
     np.testing.assert_array_equal(
@@ -132,7 +132,7 @@ def test_binary_grams_have_the_papers_closed_forms(d):
 
 
 @given(st.integers(2, 30), st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_width_ranges_are_the_short_intervals(n, data):
     width = data.draw(st.integers(1, n))
     w = workloads.width_range(n, width)

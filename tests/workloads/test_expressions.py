@@ -128,7 +128,7 @@ def a_condition(draw, axes, depth=3):
     return f"{name} {sign} {label}", lambda r: r[i] < axis.ordinary and compared(r[i], value)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.data())
 def test_any_condition_over_any_names(data):
     axes = data.draw(a_domain())
@@ -138,7 +138,7 @@ def test_any_condition_over_any_names(data):
     assert expressions.row(parse(text, axes), shape).tolist() == expected
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.data(), st.booleans())
 def test_numbers_part_bins_or_are_refused(data, integer):
     edges = sorted(data.draw(st.sets(st.integers(-20, 20), min_size=2, max_size=5)))
@@ -218,7 +218,7 @@ def test_errors_say_where_and_what_to_do(text, position, sentence):
     assert "\n" not in message
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.text(max_size=30)
     | st.lists(

@@ -31,7 +31,7 @@ MATRICES = st.integers(2, 5).flatmap(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     MATRICES, st.sampled_from([",", ";", "\t"]), st.booleans(), st.booleans(), st.sampled_from(["utf-8-sig", "utf-16"])
 )
@@ -47,7 +47,7 @@ def test_csv_in_all_its_dialects(matrix, delimiter, header, named, encoding):
     assert found.names == (tuple(row[0] for row in rows) if named else None)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(MATRICES)
 def test_numpy_files(matrix):
     n, names = matrix.shape[1], np.array([f"q{i}" for i in range(len(matrix))])
@@ -163,7 +163,7 @@ def test_a_zip_that_lies_about_its_size_unpacks_no_further():
         read_matrix(bytes(content), 3)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.binary(max_size=200)
     | st.binary(max_size=60).map(lambda b: b"PK\x03\x04" + b)

@@ -136,7 +136,7 @@ def by_hand(parts, axes):
     return np.array([[part.weight * f(r) for r in records] for part in parts for f in rows_of(part, axes)])
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(st.data())
 def test_every_recipe_asks_what_it_says(data):
     axes = data.draw(some_axes())
@@ -167,7 +167,7 @@ def test_every_recipe_asks_what_it_says(data):
     np.testing.assert_array_equal(again.matrix, w.matrix)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.data())
 def test_declared_symmetries_hold(data):
     axes = data.draw(some_axes())
@@ -191,7 +191,7 @@ def test_declared_symmetries_hold(data):
 NAMES = st.text(min_size=1, max_size=6)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_recipes_go_through_json(data):
     axes = data.draw(some_axes())
@@ -258,7 +258,7 @@ def test_a_packed_matrix_cannot_unpack_to_more_than_it_says():
         MatrixPart.model_validate(small)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.lists(st.floats(-1e90, 1e90), min_size=3, max_size=3).filter(any), min_size=1, max_size=4))
 def test_matrices_are_kept_exactly(rows):
     part = MatrixPart.of(np.array(rows), [f"q{i}" for i in range(len(rows))])
