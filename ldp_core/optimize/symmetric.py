@@ -37,8 +37,6 @@ UPDATES = 30
 NEW_SHARE = 0.1
 LEAST_GAIN = 1e-6
 RIDGE = 1e-9
-# Orbits with less than this share of the average one carry nothing.
-NEGLIGIBLE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -206,11 +204,8 @@ class OrbitSearch:
         sizes = energies.shape[1] // self._still(self._power).sum(axis=1)
         kept = np.sort(heavy[np.cumsum(sizes[heavy]) <= self._most_rows])
         self._high, self._power, energies = self._high[kept], self._power[kept], energies[kept]
-        shares = fitted_shares(shares[kept], energies, self._searched, UPDATES)
-        # Shares that die out would end as subnormal probabilities, whose ratios are no longer exact to the last place.
-        kept = shares > NEGLIGIBLE * shares.mean()
-        self._high, self._power, self._shares = self._high[kept], self._power[kept], shares[kept] / shares[kept].sum()
-        self._m = self._shares @ energies[kept]
+        self._shares = fitted_shares(shares[kept], energies, self._searched, UPDATES)
+        self._m = self._shares @ energies
 
     def _still(self, power: np.ndarray) -> np.ndarray:
         """(k, n) which translations leave the base rows as they are: their orbits hold n over so many different rows.

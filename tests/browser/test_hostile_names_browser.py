@@ -41,14 +41,13 @@ def attacked(visit):
         {"name": hostile.FILE, "mimeType": "text/csv", "buffer": hostile.rows()}
     )
     expect(page.get_by_text("400 users, 4 types")).to_be_visible()
-    for name in (SECOND, THIRD):
+    for name, types in ((SECOND, 12), (THIRD, 24)):
         page.locator(".st-key-data-columns").get_by_role("combobox").click()
         page.keyboard.type(name)
         page.keyboard.press("Enter")
-        visitor.settle()
+        expect(page.get_by_text(f"400 users, {types} types")).to_be_visible()
+        visitor.drawn()
     page.keyboard.press("Escape")
-    expect(page.get_by_text("400 users, 24 types")).to_be_visible()
-    visitor.settle()
     return visitor
 
 
@@ -61,7 +60,7 @@ def seen(visitor):
 
 def check(visitor, *texts, named=True):
     """All ``texts``, and where the page is about people some name of the table, are there letter by letter."""
-    visitor.settle()
+    visitor.drawn()
     shown = seen(visitor)
     names = [*hostile.COLUMNS, *(name for values in hostile.CATEGORIES for name in values)]
     assert not named or any(name in shown.split("Redo", 1)[-1] for name in names)
@@ -106,7 +105,7 @@ def test_names_are_text_on_every_page(attacked, tmp_path):
     visitor.go("Workload")
     page.locator(".st-key-group-0-questions").get_by_role("combobox").click()
     page.get_by_role("option", name="Conditions").click()
-    visitor.settle()
+    visitor.drawn()
     box = page.locator(".st-key-group-0-conditions textarea")
     box.fill(hostile.condition() + f"\n{hostile.quoted(THIRD)} = {hostile.quoted(hostile.CATEGORIES[2][1])}")
     box.press("Control+Enter")

@@ -55,7 +55,7 @@ def plain_objective(strategy, workload, prior=None):
 
 def assert_valid(strategy, epsilon):
     assert strategy.dtype == np.float64
-    assert strategy.min() > 1e-30  # subnormal numbers have no exact ratios
+    assert strategy.min() > 1e-300  # subnormal numbers have no exact ratios
     assert np.abs(strategy.sum(axis=0) - 1).max() <= 1e-12
     ratio = (strategy.max(axis=1) / strategy.min(axis=1)).max()
     assert ratio <= np.exp(epsilon)
