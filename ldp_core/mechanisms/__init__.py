@@ -23,10 +23,12 @@ from ldp_core.mechanisms import (
     rejection,
 )
 from ldp_core.mechanisms.base import FLOATING_POINT, Audit, Estimate, FiniteOutput, Mechanism, Reports
-from ldp_core.mechanisms.exchangeable import RandomizedResponse, SubsetSelection
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
+from ldp_core.mechanisms.local_hashing import LocalHashing
+from ldp_core.mechanisms.randomized_response import RandomizedResponse
+from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.unary import RECONSTRUCTIONS as UNARY_RECONSTRUCTIONS
-from ldp_core.mechanisms.unary import LocalHashing, UnaryEncoding
+from ldp_core.mechanisms.unary import UnaryEncoding
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from ldp_core.workloads import Workload
 

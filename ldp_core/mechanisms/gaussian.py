@@ -8,8 +8,8 @@ import numpy as np
 
 from ldp_core.gaussian_privacy import DEFAULT_DELTA, calibrated_scale, check_delta
 from ldp_core.mechanisms.additive import ROUNDING, AdditiveMechanism, GaussianNoise, check_vectors, too_large
-from ldp_core.optimize.strategies import diameter
 from ldp_core.privacy import check_epsilon
+from ldp_core.vectors import diameter
 from ldp_core.workloads import Workload
 
 CALIBRATIONS = ("analytic", "paper")

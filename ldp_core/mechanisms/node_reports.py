@@ -29,7 +29,8 @@ from ldp_core.mechanisms.base import (
     check_values,
     digest_of,
 )
-from ldp_core.mechanisms.exchangeable import RandomizedResponse, SubsetSelection
+from ldp_core.mechanisms.randomized_response import RandomizedResponse
+from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.trees import OrderedEstimate, Tree, check_dense
 from ldp_core.mechanisms.unary import UnaryEncoding
 from ldp_core.privacy import check_epsilon

@@ -32,8 +32,8 @@ from ldp_core.mechanisms.base import (
     check_values,
     digest_of,
 )
-from ldp_core.optimize.strategies import diameter
 from ldp_core.privacy import MIN_EPSILON, check_epsilon, odds
+from ldp_core.vectors import diameter
 from ldp_core.workloads import Workload
 
 VARIANTS = ("corrected", "paper")
