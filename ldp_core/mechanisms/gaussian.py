@@ -28,8 +28,6 @@ def build(
     larger than ``delta``: `audit` states it. The projection of Algorithm 2 is the estimator "polytope".
     """
     epsilon, delta = check_epsilon(epsilon), check_delta(delta)
-    if calibration not in CALIBRATIONS:
-        raise ValueError(f"Unknown calibration {calibration!r}; choose one of {', '.join(CALIBRATIONS)}.")
     root = np.asarray(workload.gram_root)
     check_vectors(root)
     if calibration == "paper":

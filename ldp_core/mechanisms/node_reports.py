@@ -38,9 +38,9 @@ from ldp_core.workloads import Workload
 
 NODE_ORACLES: dict[str, Callable[[int, float], Mechanism]] = {
     "hadamard": hadamard.build,
-    "randomized_response": RandomizedResponse,
     "oue": partial(UnaryEncoding, "oue", reconstruction="standard"),
     "hrr": hrr.HadamardRandomizedResponse,
+    "randomized_response": RandomizedResponse,
     "subset_selection": SubsetSelection,
 }
 ORACLE_TITLES = {

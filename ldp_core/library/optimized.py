@@ -98,8 +98,6 @@ def build_certified(
     Past 2048 types no strategy is written out: workloads that treat all types alike get subset selection, their optimum, and
     those over binary attributes an `ldp_core.mechanisms.orbits.OrbitMechanism`, without a prior.
     """
-    if target not in TARGETS:
-        raise ValueError(f"target must be one of {', '.join(TARGETS)}, but is {target!r}.")
     if workload.n > MOST_TYPES and prior is None and workload.symmetry == "exchangeable":
         return SubsetSelection(workload.n, epsilon)
     limits = {"time_limit": time_limit, "max_rounds": max_rounds, "seed": seed, "cancel": cancel}
