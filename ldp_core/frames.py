@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ldp_core import analysis, bounds, mechanisms, workloads
+from ldp_core import analysis, bounds, library, workloads
 from ldp_core.estimators import ESTIMATORS
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.simulate import Trials, shown_queries, unweighted_answers
@@ -115,7 +115,7 @@ def catalogue(n: int, epsilon: float, workload: Workload) -> pd.DataFrame:
                 "collector_computes": spec.collector_cost,
                 "source": spec.paper,
             }
-            for spec in mechanisms.REGISTRY.values()
+            for spec in library.REGISTRY.values()
         ]
     )
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from ldp_core import charts, frames, mechanisms, sweep, wording
+from ldp_core import charts, frames, library, mechanisms, sweep, wording
 from pages.ui import frame, work
 from pages.ui.controls import compared_control, control, target_control
 from pages.ui.figures import PRICED_TYPES
@@ -33,7 +33,7 @@ def sweep_sentence(found: pd.DataFrame, over: str) -> str:
     winners = own.loc[rounded.groupby(own[over]).idxmin()] if len(own) else own
     word = "epsilon" if over == "epsilon" else "n ="
     parts = [
-        f"{mechanisms.spec(name).title} at {word} {', '.join(f'{e:g}' for e in group[over])}"
+        f"{library.spec(name).title} at {word} {', '.join(f'{e:g}' for e in group[over])}"
         for name, group in winners.groupby("name", sort=False)
     ]
     return "Fewest users: " + "; ".join(parts) + "." if parts else "Bounds come first, mechanisms follow."
@@ -111,7 +111,7 @@ def sweep_tab(over: str) -> None:
         reasons = done.left_out.groupby(["name", "reason"], sort=False)[column].apply(list)
         with st.expander("Left out"):
             for (name, reason), places in reasons.items():
-                title = charts.title(name) if name in sweep.BOUNDS else mechanisms.spec(name).title
+                title = charts.title(name) if name in sweep.BOUNDS else library.spec(name).title
                 where = ", ".join(f"{place:g}" for place in places)
                 st.markdown(f"- {plain(f'{title} at {where}: {reason}')}")
 
@@ -135,7 +135,7 @@ with left:
     ready, failed = [], []
     for name in c.compared:
         try:
-            with st.spinner(f"Working out what {mechanisms.spec(name).title} costs"):
+            with st.spinner(f"Working out what {library.spec(name).title} costs"):
                 if state.summary(name) is not None:
                     ready.append(state.mechanism(name))
         except ValueError as error:
@@ -157,7 +157,7 @@ with left:
             if job.state == "failed":
                 st.error(plain(job.error))
     for name, reason in failed:
-        st.warning(plain(f"{mechanisms.spec(name).title}: {reason}"))
+        st.warning(plain(f"{library.spec(name).title}: {reason}"))
 
 with right:
     if not ready:
@@ -172,8 +172,8 @@ with right:
     # Equal up to rounding is equal: on two types several mechanisms are the same one.
     winners = table["name"][table["users_needed"] <= best["users_needed"] * (1 + TIE)]
     error = wording.error(c.target_alpha**0.5)
-    title = mechanisms.spec(best["name"]).title
-    names = " and ".join(f"**{mechanisms.spec(name).title}**" for name in winners)
+    title = library.spec(best["name"]).title
+    names = " and ".join(f"**{library.spec(name).title}**" for name in winners)
     floor = best["noise_floor"]
     if floor < 1:
         feasible = f"With your {people(design.users)}, shares below **{wording.share(floor)}** drown in noise."
@@ -233,7 +233,7 @@ with pictures:
     columns = st.columns(2)
     for position, mechanism in enumerate(drawn):
         with columns[position % 2]:
-            st.markdown(f"**{mechanisms.spec(mechanism.name).title}**")
+            st.markdown(f"**{library.spec(mechanism.name).title}**")
             name = mechanism.name
             frame.chart(
                 lambda look, name=name: state.patterns(name, look, compact=True),
@@ -308,7 +308,7 @@ columns = {
     "average_variance": st.column_config.NumberColumn("Variance, average", format="%,.1f"),
 }
 shown = table[list(columns)].copy()
-shown["name"] = [mechanisms.spec(n).title for n in shown["name"]]
+shown["name"] = [library.spec(n).title for n in shown["name"]]
 shown["users_needed"] = np.ceil(shown["users_needed"] - 1e-9)  # as everywhere: whole people
 shown["gap"] = shown["gap"].replace(math.inf, math.nan)  # where the bound says nothing, there is no gap
 for share in ("gap", "standard_error_worst", "standard_error_average", "standard_error_on_data"):
@@ -325,8 +325,8 @@ if any(state.mechanism(name).delta > 0 for name in table["name"]):
         "Mechanisms with an (epsilon, delta) guarantee promise less than pure epsilon, so they may need fewer users than the "
         "bounds allow others; they have no gap here."
     )
-if any(mechanisms.spec(name).continuous for name in table["name"]):
-    titles = [mechanisms.spec(name).title for name in table["name"] if mechanisms.spec(name).continuous]
+if any(library.spec(name).continuous for name in table["name"]):
+    titles = [library.spec(name).title for name in table["name"] if library.spec(name).continuous]
     st.caption(f"{', '.join(titles)}: {mechanisms.FLOATING_POINT}")
 with st.expander("Every mechanism: what it was made for, what it costs, and where it cannot run"):
     catalogue = frames.catalogue(design.domain.size, design.epsilon, design.workload)

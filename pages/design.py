@@ -5,7 +5,7 @@ import math
 import pandas as pd
 import streamlit as st
 
-from ldp_core import charts, deploy, frames, mechanisms, wording
+from ldp_core import charts, deploy, frames, library, wording
 from pages.ui import choices, frame, work
 from pages.ui.jobs import jobs
 from pages.ui.text import case_meaning, case_title, gap_in_words, plain, waiting
@@ -20,7 +20,7 @@ state = frame.open_page(
 design = frame.need_design(state)
 c = state.configuration
 name = c.mechanism.name
-spec = mechanisms.spec(name)
+spec = library.spec(name)
 
 
 def job_of_design():

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import streamlit as st
 
-from ldp_core import deploy, frames, mechanisms, wording
+from ldp_core import deploy, frames, library, mechanisms, wording
 from pages.ui import exchange, frame
 from pages.ui.figures import PRICED_TYPES
 from pages.ui.text import people, plain
@@ -16,7 +16,7 @@ SHOWN_BYTES = 200_000
 state = frame.open_page("Export", "Take the chosen design with you as one file, to deploy it or to load it here again.")
 design = frame.need_design(state)
 c = state.configuration
-spec = mechanisms.spec(c.mechanism.name)
+spec = library.spec(c.mechanism.name)
 
 left, right = st.columns([1, 2], gap="large")
 with left:

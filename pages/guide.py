@@ -6,7 +6,8 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import deploy
-from ldp_core.mechanisms import FLOATING_POINT, REGISTRY
+from ldp_core.library import REGISTRY
+from ldp_core.mechanisms import FLOATING_POINT
 from pages.ui import frame, promises
 
 frame.open_page("Guide", "What local differential privacy means, what epsilon buys, and how to read the numbers here.")

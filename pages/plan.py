@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from ldp_core import charts, mechanisms, planning, sweep, wording
+from ldp_core import charts, library, planning, sweep, wording
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from pages.ui import frame, work
 from pages.ui.controls import change, compared_control, control, target_control, whole_number
@@ -67,7 +67,7 @@ with left:
     if state.weighting:
         st.caption(state.weighting)
 
-ready = tuple(name for name in c.compared if not mechanisms.spec(name).fitted or state.fitted(name) is not None)
+ready = tuple(name for name in c.compared if not library.spec(name).fitted or state.fitted(name) is not None)
 with_fits = state.view.get("plan_fits", False)
 question = work.Question(
     epsilon=None if solved == "epsilon" else design.epsilon,
@@ -88,7 +88,7 @@ def shown(found):
     answers = found.sort_values(solved, na_position="last", kind="stable")
     table = answers[["name", solved, "reason"]].copy()
     impossible = {name: f"Out of reach for all ({charts.title(name)})" for name in sweep.BOUNDS}
-    table["name"] = [impossible.get(name) or mechanisms.spec(name).title for name in table["name"]]
+    table["name"] = [impossible.get(name) or library.spec(name).title for name in table["name"]]
     if solved == "users":
         table["users"] = np.ceil(table["users"] - 1e-9)
     if solved == "standard_error":
@@ -194,7 +194,7 @@ def recommendation() -> None:
     st.markdown("\n".join(f"- {plain(sentence)}" for sentence in rest))
     if found.name is not None and found.name != c.mechanism.name:
         st.button(
-            f"Use {mechanisms.spec(found.name).title} in this design",
+            f"Use {library.spec(found.name).title} in this design",
             on_click=work.choose,
             args=(state, found.name),
             key="use-recommended",
@@ -204,7 +204,7 @@ def recommendation() -> None:
         st.caption("The optimised mechanism takes part once it is fitted, and usually needs the fewest users.")
         st.page_link("pages/design.py", label="Optimise it on the Design page", icon=":material/tune:")
     ranking = found.ranking.copy()
-    ranking["name"] = [mechanisms.spec(name).title for name in ranking["name"]]
+    ranking["name"] = [library.spec(name).title for name in ranking["name"]]
     ranking["users_needed"] = np.ceil(ranking["users_needed"] - 1e-9)
     ranking[["gap", "standard_error"]] *= 100
     st.dataframe(
@@ -244,7 +244,7 @@ with right:
         else:
             st.info("Choose at least one mechanism on the left.")
         if not with_fits and len(ready) < len(c.compared):
-            missing = [mechanisms.spec(name).title for name in c.compared if name not in ready]
+            missing = [library.spec(name).title for name in c.compared if name not in ready]
             st.button(
                 f"Fit and include {' and '.join(missing)}",
                 on_click=state.view.update,

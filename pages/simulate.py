@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ldp_core import estimators, mechanisms, outcomes, wording
+from ldp_core import estimators, library, outcomes, wording
 from ldp_core.estimators import INTERVAL_PART
 from ldp_core.workloads import DENSE_TYPES
 from pages.ui import frame, outcome_tabs, work
@@ -33,7 +33,7 @@ def live() -> None:
     left = job.seconds * (1 - part) / part
     st.progress(
         part,
-        text=f"{mechanisms.spec(name).title}: trial {trial:,} of {total:,}, {wording.duration(job.seconds)}, "
+        text=f"{library.spec(name).title}: trial {trial:,} of {total:,}, {wording.duration(job.seconds)}, "
         + (f"about {wording.duration(left)} left" if left > 1 else "nearly done"),
     )
 
@@ -50,7 +50,7 @@ def say_left_out() -> int:
     found = outcomes.left_out({name: state.mechanism(name) for name in usable}, design.workload, simulation.estimators)
     reasons: dict[tuple[str, str], list[str]] = {}
     for name, estimator, reason in found:
-        reasons.setdefault((estimator, reason), []).append(mechanisms.spec(name).title)
+        reasons.setdefault((estimator, reason), []).append(library.spec(name).title)
     for (estimator, reason), titles in reasons.items():
         pair = f"{estimators.spec(estimator).title} is left out for {' and '.join(titles)}"
         st.caption(plain(f"{pair}. {reason}"))
@@ -63,10 +63,10 @@ with left:
         st.multiselect,
         "Mechanisms",
         "simulated",
-        [n for n in state.view.get("simulated", (c.mechanism.name,)) if n in mechanisms.names()],
+        [n for n in state.view.get("simulated", (c.mechanism.name,)) if n in library.names()],
         lambda chosen: state.view.update(simulated=tuple(chosen)),
-        options=mechanisms.names(),
-        format_func=lambda n: mechanisms.spec(n).title,
+        options=library.names(),
+        format_func=lambda n: library.spec(n).title,
         wrap=True,
     )
     control(
@@ -109,11 +109,11 @@ with left:
             if state.mechanism(name) is not None:
                 usable.append(name)
         except ValueError as error:
-            reasons.append(f"{mechanisms.spec(name).title}: {error}")
+            reasons.append(f"{library.spec(name).title}: {error}")
     for reason in reasons:
         st.warning(plain(reason))
     if waiting_for := state.unfitted(names):
-        titles = " and ".join(mechanisms.spec(name).title for name in waiting_for)
+        titles = " and ".join(library.spec(name).title for name in waiting_for)
         st.info(f"{titles}: not fitted to this design yet.")
         st.page_link("pages/compare.py", label="Fit it on the Compare page", icon=":material/bar_chart:")
     pairs = say_left_out()

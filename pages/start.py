@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from ldp_core import charts, deploy, frames, mechanisms, simulate, wording, workloads
+from ldp_core import charts, deploy, frames, library, simulate, wording, workloads
 from ldp_core.tables import NumericRecipe, build_domain, tally
 from pages.ui import frame
 from pages.ui.controls import control
@@ -52,7 +52,7 @@ def demonstration(file: str, column: str, epsilon: float) -> tuple[pd.DataFrame,
     table = sample_table(file)
     domain = build_domain(NumericRecipe(column=column, bins=24), table)
     workload = workloads.prefix(domain.size)
-    mechanism = mechanisms.create("subset_selection", n=domain.size, epsilon=epsilon)
+    mechanism = library.create("subset_selection", n=domain.size, epsilon=epsilon)
     run = simulate.collect(mechanism, workload, tally(table, domain).counts, trials=TRIALS, seed=DEMO_SEED)
     answers = frames.simulated_answers({mechanism.name: run}, workload, domain.labels())
     return answers, frames.simulated_errors({mechanism.name: run}, {mechanism.name: mechanism}, workload)

@@ -7,8 +7,8 @@ import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
-from ldp_core import analysis, charts, frames, mechanisms, simulate, sweep, workloads
-from ldp_core.charts.theme import STYLES, UNKNOWN_STYLE, binned, colour, log_axis, marker, short, title
+from ldp_core import analysis, charts, frames, library, mechanisms, simulate, sweep, workloads
+from ldp_core.charts.theme import UNKNOWN_STYLE, binned, colour, log_axis, marker, short, title
 
 LOOKS = [charts.LIGHT, charts.DARK]
 SUITABLE = ["unbiased", "wnnls", "norm_sub", "polytope"]
@@ -247,11 +247,11 @@ def test_simulated_errors_build(ready, trials):
 
 
 def test_every_style_is_one_of_its_own():
-    assert len(set(STYLES.values())) == len(STYLES)
-    assert UNKNOWN_STYLE not in STYLES.values()
-    assert {*NAMES, "optimized_gradient"} <= set(STYLES)
-    for name, style in STYLES.items():
-        assert (colour(name), marker(name)) == style
+    styles = [spec.style for spec in library.REGISTRY.values()]
+    assert len(set(styles)) == len(styles)
+    assert UNKNOWN_STYLE not in styles
+    for name, spec in library.REGISTRY.items():
+        assert (colour(name), marker(name)) == spec.style
     assert (colour("something new"), marker("something new")) == UNKNOWN_STYLE
 
 

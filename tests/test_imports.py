@@ -14,14 +14,14 @@ FILES = sorted(ROOT.rglob("*.py"))
 
 # A module imports from earlier lines only (and from its own package).
 LAYERS = [
-    {"version", "privacy", "wording", "columns", "reading", "threads"},
+    {"version", "privacy", "priors", "vectors", "wording", "columns", "reading", "threads"},
     {"domain", "gaussian_privacy"},
     {"population"},
     {"tables"},
     {"workloads"},
-    {"bounds"},
+    {"mechanisms", "bounds"},
     {"optimize"},
-    {"mechanisms"},
+    {"library"},
     {"analysis", "estimators"},
     {"simulate", "sweep"},
     {"frames", "planning"},
@@ -34,6 +34,7 @@ MATHEMATICS = {
     "workloads",
     "optimize",
     "mechanisms",
+    "library",
     "analysis",
     "bounds",
     "estimators",

@@ -1,21 +1,9 @@
-"""What the closed-form bound, the moment relaxation and the optimiser's first rows share: priors and the centred Gram."""
+"""What the closed-form bound, the moment relaxation and the optimiser's first rows share: the centred Gram."""
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from scipy import linalg
-
-
-def check_prior(prior: np.ndarray | None, n: int) -> np.ndarray:
-    """(n,) ``prior`` as probabilities, the uniform ones for None, or a ValueError."""
-    if prior is None:
-        return np.full(n, 1 / n)
-    p = np.asarray(prior, dtype=float)
-    if p.shape != (n,) or not np.all(p >= 0) or not math.isclose(p.sum(), 1, abs_tol=1e-9):
-        raise ValueError(f"A prior holds one non-negative probability for each of the {n} types and sums to 1.")
-    return p
 
 
 def centred_gram(gram: np.ndarray, prior: np.ndarray) -> np.ndarray:

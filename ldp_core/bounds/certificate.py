@@ -50,7 +50,7 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import blas
 
-from ldp_core.bounds.centred import centred_gram, check_prior
+from ldp_core.bounds.centred import centred_gram
 from ldp_core.bounds.interior import Path
 from ldp_core.bounds.moments import Relaxation
 from ldp_core.bounds.proof import (
@@ -68,6 +68,7 @@ from ldp_core.bounds.proof import (
 from ldp_core.bounds.scales import average_variance
 from ldp_core.bounds.starts import starting_moments
 from ldp_core.bounds.symmetric import SymmetricCertificate, symmetric_certificate
+from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload

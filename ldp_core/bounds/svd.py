@@ -7,8 +7,9 @@ import math
 import numpy as np
 from scipy import linalg, optimize
 
-from ldp_core.bounds.centred import centred_gram, check_prior
+from ldp_core.bounds.centred import centred_gram
 from ldp_core.bounds.schemes import scheme_of
+from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
 from ldp_core.workloads import Workload
 

@@ -18,12 +18,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ldp_core.bounds.centred import check_prior
 from ldp_core.bounds.classes import ClassRelaxation
 from ldp_core.bounds.proof import ABOVE, LARGEST, NOTHING, UNDERFLOW, Proof, U, least_gain, magnitudes_fit, spread
 from ldp_core.bounds.scales import average_variance
 from ldp_core.bounds.schemes import rounded_scheme_of, scheme_of
 from ldp_core.bounds.whole import Cut, averaged
+from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
 from ldp_core.workloads import Workload
 

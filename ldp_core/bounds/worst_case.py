@@ -13,11 +13,11 @@ from collections.abc import Callable
 import numpy as np
 from scipy import linalg
 
-from ldp_core.bounds.centred import check_prior
 from ldp_core.bounds.certificate import Certificate, CertificateProgress, certificate, closed_form
 from ldp_core.bounds.scales import average_variance, equivalent_objective
 from ldp_core.bounds.svd import ALIKE, LEAST_SHARE, least_favourable_prior
 from ldp_core.bounds.symmetric import SymmetricCertificate
+from ldp_core.priors import check_prior
 from ldp_core.workloads import Workload
 
 # The search is over when the types' variances say that no prior gives this much more.

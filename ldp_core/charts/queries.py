@@ -11,7 +11,7 @@ from plotly.colors import hex_to_rgb
 
 from ldp_core import wording
 from ldp_core.charts.labels import BESIDE, cell_names, label_ticks, row_ticks
-from ldp_core.charts.theme import LIGHT, PIXELS, STYLES, Theme, binned, figure, short
+from ldp_core.charts.theme import LIGHT, PIXELS, Theme, binned, colour, figure, short
 from ldp_core.workloads import Workload
 
 ENTRIES = 2**25
@@ -20,9 +20,9 @@ AT_ONCE = 2**22
 NAMED_ROWS = 24
 GROUP_NAMES = 18
 """Most groups named beside the picture."""
-NEGATIVE = STYLES["optimized"][0]
+NEGATIVE = colour("optimized")
 EMPTY = "rgba(127,127,127,0.08)"
-BANDS = [STYLES[name][0] for name in ("subset_selection", "haar", "hadamard", "hierarchical", "randomized_response")]
+BANDS = [colour(name) for name in ("subset_selection", "haar", "hadamard", "hierarchical", "randomized_response")]
 
 
 def workload_matrix(

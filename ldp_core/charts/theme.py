@@ -1,4 +1,4 @@
-"""One look for every figure: colours and markers fixed per mechanism, light and dark, plain numbers on log axes."""
+"""One look for every figure: each mechanism keeps its colour and marker everywhere, light and dark, plain numbers on log axes."""
 
 from __future__ import annotations
 
@@ -9,30 +9,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from ldp_core import mechanisms
+from ldp_core import library
 
-# Okabe and Ito's colour-blind-safe palette; each mechanism keeps its colour and marker everywhere.
-STYLES: dict[str, tuple[str, str]] = {
-    "optimized": ("#D55E00", "star"),
-    "optimized_gradient": ("#999933", "diamond"),
-    "subset_selection": ("#0072B2", "square"),
-    "hadamard": ("#009E73", "triangle-up"),
-    "hierarchical": ("#CC79A7", "pentagon"),
-    "haar": ("#E69F00", "hexagon"),
-    "randomized_response": ("#56B4E9", "circle"),
-    "fourier": ("#7F7F7F", "cross"),
-    # The second ring: darker and lighter relatives, told apart by their markers as well.
-    "rappor": ("#44AA99", "triangle-down"),
-    "oue": ("#88CCEE", "triangle-left"),
-    "olh": ("#117733", "triangle-right"),
-    "hrr": ("#AA4499", "star-triangle-up"),
-    "matrix_l1": ("#CC6677", "hexagram"),
-    "matrix_l2": ("#882255", "star-square"),
-    "gaussian": ("#6699CC", "diamond-tall"),
-    "rejection_gaussian": ("#661100", "diamond-wide"),
-    "projected_hadamard": ("#332288", "bowtie"),
-    "adaptive": ("#DDCC77", "hourglass"),
-}
 UNKNOWN_STYLE = ("#7F7F7F", "x")
 BOUND_TITLES = {"svd": "SVD bound", "centred_svd": "centred SVD bound", "certificate": "certificate"}
 # Dash and width, weakest bound first.
@@ -66,19 +44,23 @@ def theme(dark: bool = False) -> Theme:
 
 
 def colour(name: str) -> str:
-    return STYLES.get(name, UNKNOWN_STYLE)[0]
+    return _style(name)[0]
 
 
 def marker(name: str) -> str:
-    return STYLES.get(name, UNKNOWN_STYLE)[1]
+    return _style(name)[1]
+
+
+def _style(name: str) -> tuple[str, str]:
+    return library.REGISTRY[name].style if name in library.REGISTRY else UNKNOWN_STYLE
 
 
 def title(name: str) -> str:
     """The readable name of a mechanism or bound, short enough for a legend."""
     if name in BOUND_TITLES:
         return BOUND_TITLES[name]
-    known = mechanisms.REGISTRY.get(name)
-    return known.title.replace("(projected gradient)", "(gradient)") if known else name  # charts are narrow
+    known = library.REGISTRY.get(name)
+    return (known.legend or known.title) if known else name
 
 
 def figure(look: Theme, x: str, y: str, height: int = 380) -> go.Figure:

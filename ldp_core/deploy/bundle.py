@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import scipy
 
+from ldp_core import library
 from ldp_core.deploy import strict_json
 from ldp_core.deploy.configuration import Configuration, digest_when_written, load_configuration
 from ldp_core.deploy.privacy_note import AUDIT_TOLERANCE, observed_parts
@@ -148,7 +149,8 @@ def _warnings(
             f"The file has no {OUTCOME} to compare the strategy with; the strategy was checked against epsilon only."
         )
     recorded = outcome is not None and outcome.get("strategy") is not None
-    if strategy is None and (recorded or configuration.mechanism.name.startswith("optimized")):
+    chosen = library.REGISTRY.get(configuration.mechanism.name)
+    if strategy is None and (recorded or (chosen is not None and chosen.strategy_fitted)):
         warnings.append("The file lacks the strategy of its mechanism: optimise again, with the same seed, to get it.")
     return warnings
 

@@ -2,7 +2,7 @@
 
 import math
 
-from ldp_core import mechanisms
+from ldp_core import library
 from ldp_core.deploy.configuration import Configuration
 from ldp_core.domain import Attribute, CategoricalAttribute
 from ldp_core.mechanisms.base import Audit
@@ -88,7 +88,7 @@ def guarantee(configuration: Configuration, audit: Audit) -> str:
         if reports == 1
         else f"{reports:,} reports per person, in total {total} by basic composition"
     )
-    spec = mechanisms.spec(configuration.mechanism.name)
+    spec = library.spec(configuration.mechanism.name)
     rounding = "" if audit.epsilon <= epsilon else ", above the claim by rounding of the stored probabilities"
     source = "noise in real numbers" if spec.continuous else "actual probabilities"
     return (
@@ -116,7 +116,7 @@ def observed_parts(configuration: Configuration) -> list[str]:
     if population.users is not None and population.origin == "data":
         parts.append(f"The number of users, {population.users:,}, was counted in the data.")
     if population.shape == "data":
-        if configuration.mechanism.name == "optimized" and configuration.optimizer.aim == "people":
+        if configuration.optimizer.aim == "people" and library.spec(configuration.mechanism.name).aimed:
             parts.append(
                 "The strategy was optimised for this data and comes with the exact share of every type: with the number of "
                 "users, anybody who gets the file knows all counts. Optimise for the worst case or a histogram of your own instead."

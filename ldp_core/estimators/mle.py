@@ -19,7 +19,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from ldp_core.estimators import norm_sub, quadratic
 from ldp_core.mechanisms.base import Estimate, Mechanism, Reports
-from ldp_core.mechanisms.exchangeable import RandomizedResponse
+from ldp_core.mechanisms.randomized_response import RandomizedResponse
 
 NEWTON_ENTRIES = 2**22
 NEWTON_TYPES = 1024

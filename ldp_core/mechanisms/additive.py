@@ -32,8 +32,8 @@ from ldp_core.mechanisms.base import (
     check_values,
     digest_of,
 )
-from ldp_core.optimize.strategies import centred, centred_inverse, diameter
 from ldp_core.privacy import check_epsilon
+from ldp_core.vectors import centred, centred_inverse, diameter
 from ldp_core.workloads import DENSE_TYPES, Workload
 
 # Diameters computed in two ways differ by a few units in the last place; noise is made that much larger.

@@ -17,7 +17,7 @@ FLOATING_POINT = (
     "The guarantee is a mathematical one, for noise drawn in real numbers, and not one of a floating-point sampler such as the "
     "simulation here: in floating point, reports of one type can be impossible under another and give it away."
 )
-"""What every sentence about a mechanism with continuous noise must not leave out: see `ldp_core.mechanisms.Spec.continuous`."""
+"""What every sentence about a mechanism with continuous noise must not leave out: see `ldp_core.library.Spec.continuous`."""
 
 _ROW_ENTRIES = 2**22  # of queries written out at once
 

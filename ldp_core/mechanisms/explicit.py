@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from ldp_core.bounds.centred import check_prior
 from ldp_core.mechanisms.base import (
     Audit,
     Contributions,
@@ -31,6 +30,7 @@ from ldp_core.mechanisms.base import (
     digest_of,
     two_values,
 )
+from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon, log_ratio
 from ldp_core.workloads import Workload
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from ldp_core.gaussian_privacy import DEFAULT_DELTA, calibrated_scale, check_delta
 from ldp_core.mechanisms.additive import ROUNDING, AdditiveMechanism, GaussianNoise, check_vectors, too_large
-from ldp_core.optimize.strategies import diameter
 from ldp_core.privacy import check_epsilon
+from ldp_core.vectors import diameter
 from ldp_core.workloads import Workload
 
 CALIBRATIONS = ("analytic", "paper")
@@ -28,8 +28,6 @@ def build(
     larger than ``delta``: `audit` states it. The projection of Algorithm 2 is the estimator "polytope".
     """
     epsilon, delta = check_epsilon(epsilon), check_delta(delta)
-    if calibration not in CALIBRATIONS:
-        raise ValueError(f"Unknown calibration {calibration!r}; choose one of {', '.join(CALIBRATIONS)}.")
     root = np.asarray(workload.gram_root)
     check_vectors(root)
     if calibration == "paper":

@@ -29,7 +29,8 @@ from ldp_core.mechanisms.base import (
     check_values,
     digest_of,
 )
-from ldp_core.mechanisms.exchangeable import RandomizedResponse, SubsetSelection
+from ldp_core.mechanisms.randomized_response import RandomizedResponse
+from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.trees import OrderedEstimate, Tree, check_dense
 from ldp_core.mechanisms.unary import UnaryEncoding
 from ldp_core.privacy import check_epsilon
@@ -37,9 +38,9 @@ from ldp_core.workloads import Workload
 
 NODE_ORACLES: dict[str, Callable[[int, float], Mechanism]] = {
     "hadamard": hadamard.build,
-    "randomized_response": RandomizedResponse,
     "oue": partial(UnaryEncoding, "oue", reconstruction="standard"),
     "hrr": hrr.HadamardRandomizedResponse,
+    "randomized_response": RandomizedResponse,
     "subset_selection": SubsetSelection,
 }
 ORACLE_TITLES = {

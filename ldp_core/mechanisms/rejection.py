@@ -32,8 +32,8 @@ from ldp_core.mechanisms.base import (
     check_values,
     digest_of,
 )
-from ldp_core.optimize.strategies import diameter
 from ldp_core.privacy import MIN_EPSILON, check_epsilon, odds
+from ldp_core.vectors import diameter
 from ldp_core.workloads import Workload
 
 VARIANTS = ("corrected", "paper")
@@ -109,8 +109,6 @@ def build(
             f"Rejection sampling keeps its promise for epsilon up to 2 log 2 = {EPSILON_RANGE[1]:.3f}; got {epsilon:g}. "
             "Choose a smaller epsilon or another mechanism."
         )
-    if variant not in VARIANTS:
-        raise ValueError(f"Unknown variant {variant!r}; choose one of {', '.join(VARIANTS)}.")
     parameters = {"workload": workload.spec, "variant": variant}
     if variant == "corrected":
         if users is not None:
@@ -118,8 +116,6 @@ def build(
         acceptance = Acceptance(best_rho(epsilon), math.log(odds(epsilon)) / 2, drops=False)
     else:
         users = PAPER_USERS if users is None else users
-        if isinstance(users, bool) or not isinstance(users, (int, np.integer)) or users < 2:
-            raise ValueError(f"The number of users must be a whole number of at least 2; got {users!r}.")
         parameters["users"] = int(users)
         acceptance = Acceptance(epsilon / math.sqrt(4 * math.log(users)), epsilon / 4, drops=True)
     return RejectionMechanism(workload.gram_root, acceptance, epsilon, parameters)

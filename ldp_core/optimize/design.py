@@ -15,10 +15,10 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from ldp_core.bounds.centred import check_prior
 from ldp_core.optimize import symmetric
 from ldp_core.optimize.gradient import Optimized, Progress
 from ldp_core.optimize.rows import RowSearch
+from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload

@@ -9,8 +9,9 @@ from typing import Any
 
 import pandas as pd
 
-from ldp_core import analysis, mechanisms, sweep, wording
-from ldp_core.mechanisms import Mechanism, Spec
+from ldp_core import analysis, library, sweep, wording
+from ldp_core.library import Spec
+from ldp_core.mechanisms import Mechanism
 from ldp_core.planning.solve import default_bound, made_for
 from ldp_core.privacy import check_epsilon
 from ldp_core.sweep import Cache, Outcome, Point
@@ -82,12 +83,12 @@ def recommend(
         limit = sweep.computed(Point(default_bound(workload), workload, epsilon), results, cancelled)
         floor = limit.worst if limit is not None else 0.0
     rows, recipe = [], sweep.recipe_of(workload)
-    for name in mechanisms.names() if candidates is None else candidates:
+    for name in library.names() if candidates is None else candidates:
         point = Point(name, workload, epsilon, (parameters or {}).get(name, {}), recipe)
         outcome = _outcome(point, (fitted or {}).get(name), results, cancelled)
         if outcome is None:
             break
-        rows.append(_row(mechanisms.spec(name), outcome, workload, alpha, users, floor, delta))
+        rows.append(_row(library.spec(name), outcome, workload, alpha, users, floor, delta))
     ranking = pd.DataFrame(rows, columns=COLUMNS).sort_values("users_needed", ignore_index=True, kind="stable")
     eligible = ranking[ranking["note"] == ""]
     if not len(eligible):
@@ -104,7 +105,7 @@ def _outcome(
 ) -> Outcome | None:
     if made_for(mechanism, point.workload, point.epsilon):
         return sweep.outcome_of(mechanism, point.workload, "given")
-    spec = mechanisms.spec(point.name)
+    spec = library.spec(point.name)
     if not spec.fitted:
         return sweep.computed(point, results, cancelled)
     return Outcome(reason=spec.unsuitable(point.workload.n, point.epsilon, point.workload) or NOT_FITTED)
@@ -135,7 +136,7 @@ def _sentences(
     chosen: pd.Series, best: pd.Series, unfitted: Sequence[str], epsilon: float, alpha: float, users: float | None
 ):
     """Users, then why not the first by users, then costs, the gap, and what is not known."""
-    title = mechanisms.spec(chosen["name"]).title
+    title = library.spec(chosen["name"]).title
     target = wording.error(math.sqrt(alpha))
     yield (
         f"Take {title}: at epsilon {epsilon:g} it needs {wording.users(chosen['users_needed'])} for an error of {target} "
@@ -148,7 +149,7 @@ def _sentences(
         more = chosen["users_needed"] / best["users_needed"] - 1
         how = f"{wording.share(more)} more users than" if more > NEGLIGIBLE else "as many users as"
         why = "has to be fitted" if best["fitted"] and not chosen["fitted"] else "sends longer reports"
-        yield f"It needs {how} {mechanisms.spec(best['name']).title}, which {why}."
+        yield f"It needs {how} {library.spec(best['name']).title}, which {why}."
     else:
         yield "No other mechanism whose figures are known here needs fewer users."
     yield (
@@ -162,8 +163,8 @@ def _sentences(
         yield "No unbiased epsilon-LDP mechanism needs fewer users: this is the best possible."
     elif math.isfinite(gap):
         yield f"It needs at most {wording.share(gap)} more users than the best possible unbiased epsilon-LDP mechanism."
-    if caveat := mechanisms.spec(chosen["name"]).caveat:
+    if caveat := library.spec(chosen["name"]).caveat:
         yield caveat
     if unfitted and not gap <= TOLERANCE:
-        names = ", ".join(mechanisms.spec(name).title for name in unfitted)
+        names = ", ".join(library.spec(name).title for name in unfitted)
         yield f"Not fitted yet, and perhaps better: {names}."

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 
-from ldp_core import bounds, mechanisms, sweep, wording
+from ldp_core import bounds, library, sweep, wording
 from ldp_core.mechanisms import Mechanism
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON, check_epsilon
 from ldp_core.sweep import Cache, MemoryCache, Outcome, Point
@@ -158,7 +158,7 @@ class _Curve:
 
     @property
     def limits(self) -> tuple[float, float]:
-        return (MIN_EPSILON, MAX_EPSILON) if self.bound else mechanisms.spec(self.name).epsilon_range
+        return (MIN_EPSILON, MAX_EPSILON) if self.bound else library.spec(self.name).epsilon_range
 
     @property
     def effort(self) -> int:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from ldp_core import mechanisms, sweep, wording
+from ldp_core import library, sweep, wording
 
 _WHOSE = {"worst": "whatever values people have", "average": "averaged over people spread evenly over the types"}
 
@@ -18,7 +18,7 @@ def in_words(row: Mapping[str, Any]) -> str:
     """
     if row["name"] in sweep.BOUNDS:
         return _bound(row)
-    title = mechanisms.spec(row["name"]).title
+    title = library.spec(row["name"]).title
     if row["reason"]:
         return f"{title}: {row['reason']}"
     people, epsilon, error = _people(row["users"]), row["epsilon"], row["standard_error"]

@@ -20,7 +20,6 @@ from ldp_core.sweep.grids import (
 from ldp_core.sweep.points import (
     BOUNDS,
     CERTIFIED_TYPES,
-    ROUNDS,
     Cache,
     MemoryCache,
     Outcome,
@@ -39,7 +38,6 @@ __all__ = [
     "COLUMNS",
     "EPSILONS",
     "LEFT_OUT_COLUMNS",
-    "ROUNDS",
     "SCHEDULER_VARIABLE",
     "SIZES",
     "Cache",

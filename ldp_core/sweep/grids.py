@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from ldp_core import analysis, mechanisms, workloads
+from ldp_core import analysis, library, workloads
 from ldp_core.privacy import check_epsilon
 from ldp_core.sweep.points import BOUNDS, Cache, Outcome, Point, never, recipe_of
 from ldp_core.sweep.pools import SCHEDULER_VARIABLE, compute
@@ -167,7 +167,7 @@ def _points(
 ) -> list[Point]:
     """Points name by name. ValueError for unknown names and epsilons out of range."""
     for name in names:
-        mechanisms.spec(name)
+        library.spec(name)
     for name in bounds:
         if name not in BOUNDS:
             raise ValueError(f"Unknown bound {name!r}; choose among {', '.join(BOUNDS)}.")

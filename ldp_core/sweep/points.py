@@ -13,20 +13,13 @@ from typing import Any, Protocol
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from ldp_core import bounds, mechanisms, workloads
+from ldp_core import bounds, library, workloads
 from ldp_core.mechanisms import Mechanism
 from ldp_core.workloads import Workload
 
 BOUNDS = ("svd", "centred_svd", "certificate")
 """Lower bounds that can stand in place of a mechanism's name."""
 
-# Rounds of a fit, by the largest number of types they are for: a few seconds a point at most up to 256 types.
-ROUNDS: dict[str, dict[int, int]] = {
-    "optimized": {64: 100, 128: 30, 256: 10, 512: 3},
-    "optimized_gradient": {128: 300, 512: 100},
-    "matrix_l1": {128: 300, 256: 30},
-    "matrix_l2": {1024: 100},
-}
 CERTIFIED_TYPES = 256
 """Certificates of workloads without symmetry take half a minute past this many types."""
 LIGHT_TYPES = 256
@@ -71,7 +64,7 @@ class MemoryCache:
 
 @dataclass(frozen=True)
 class Point:
-    """The mechanism or bound ``name`` for ``workload`` at ``epsilon``, ``parameters`` as for `mechanisms.create`.
+    """The mechanism or bound ``name`` for ``workload`` at ``epsilon``, ``parameters`` as for `library.create`.
 
     Travels to other processes as recipes. A ``time_limit`` is left out: results must not depend on a machine's speed.
     Who makes many points of one workload passes its ``recipe``, which can be long.
@@ -88,7 +81,7 @@ class Point:
 
     @property
     def fitted(self) -> bool:
-        return self.name not in BOUNDS and mechanisms.spec(self.name).fitted
+        return self.name not in BOUNDS and library.spec(self.name).fitted
 
     @property
     def effort(self) -> int:
@@ -106,7 +99,8 @@ class Point:
         """The parameters with the number of rounds of a fit settled (None where a sweep does not fit so many types)."""
         options = {key: value for key, value in self.parameters.items() if key != "time_limit"}
         if self.fitted and options.get("max_rounds") is None:
-            limits = [rounds for types, rounds in ROUNDS[self.name].items() if self.workload.n <= types]
+            allowed = library.spec(self.name).sweep_rounds
+            limits = [rounds for types, rounds in allowed.items() if self.workload.n <= types]
             options["max_rounds"] = max(limits, default=None)
         return options
 
@@ -166,11 +160,11 @@ def _blas() -> ThreadpoolController:
 
 
 def _mechanism(point: Point, cancelled: Callable[[], bool]) -> Outcome:
-    spec, workload, options = mechanisms.spec(point.name), point.workload, point.options
+    spec, workload, options = library.spec(point.name), point.workload, point.options
     if reason := spec.unsuitable(workload.n, point.epsilon, workload):
         return Outcome(reason=reason)
     if not point.fitted:
-        mechanism = mechanisms.create(point.name, workload.n, point.epsilon, workload, **options)
+        mechanism = library.create(point.name, workload.n, point.epsilon, workload, **options)
         return outcome_of(mechanism, workload, "closed form")
     limit = options["max_rounds"]
     if limit is None:
@@ -178,7 +172,7 @@ def _mechanism(point: Point, cancelled: Callable[[], bool]) -> Outcome:
             reason=f"Fitting it to {workload.n:,} types takes too long for a sweep. Give a number of rounds, or fit it "
             "on its own."
         )
-    mechanism = mechanisms.create(
+    mechanism = library.create(
         point.name, workload.n, point.epsilon, workload, **options, time_limit=None, cancel=cancelled
     )
     rounds = mechanism.parameters["rounds"]

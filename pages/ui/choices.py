@@ -6,11 +6,10 @@ import math
 
 import streamlit as st
 
-from ldp_core import deploy, mechanisms, wording
+from ldp_core import deploy, library, wording
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from pages.ui import work
 from pages.ui.controls import change, control
-from pages.ui.figures import AIMED
 from pages.ui.state import Session, choose_mechanism
 from pages.ui.text import CASES, case_title
 
@@ -63,15 +62,15 @@ def privacy_controls(state: Session) -> None:
 def mechanism_controls(state: Session) -> None:
     """The mechanism with its parameters, and the settings of its fit."""
     c = state.configuration
-    name, spec = c.mechanism.name, mechanisms.spec(c.mechanism.name)
+    name, spec = c.mechanism.name, library.spec(c.mechanism.name)
     control(
         st.selectbox,
         "Mechanism",
         "mechanism",
         name,
         lambda chosen: state.change(mechanism=choose_mechanism(chosen)),
-        options=mechanisms.names(),
-        format_func=lambda n: mechanisms.spec(n).title,
+        options=library.names(),
+        format_func=lambda n: library.spec(n).title,
     )
     st.caption(
         f"Made for {spec.made_for}. {spec.privacy[0].upper()}{spec.privacy[1:]}-LDP. Bits a report: {spec.bits}. "
@@ -91,7 +90,7 @@ def mechanism_controls(state: Session) -> None:
             options=values if isinstance(values[0], str) else sorted(values),
             format_func=lambda value: str(value).replace("_", " "),
         )
-    if name == AIMED:
+    if spec.aimed:
         _aim_controls(state)
     if spec.fitted:
         with st.expander("Search settings"):

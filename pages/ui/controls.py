@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from ldp_core import mechanisms, wording
+from ldp_core import library, wording
 from pages.ui.state import Session, session
 from pages.ui.text import plain
 
@@ -85,10 +85,10 @@ def compared_control(state: Session) -> None:
         st.multiselect,
         "Mechanisms",
         "compared",
-        [n for n in c.compared if n in mechanisms.names()],
+        [n for n in c.compared if n in library.names()],
         lambda chosen: state.change(compared=tuple(chosen)),
-        options=mechanisms.names(),
-        format_func=lambda n: mechanisms.spec(n).title,
+        options=library.names(),
+        format_func=lambda n: library.spec(n).title,
         wrap=True,
     )
 

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from ldp_core import deploy, estimators, mechanisms, wording
+from ldp_core import deploy, estimators, library, mechanisms, wording
 from ldp_core.deploy import Configuration
 from pages.ui import source as sources
 from pages.ui.source import Source
@@ -61,13 +61,13 @@ def load(state: Session, content: bytes) -> None:
             "Workload page."
         )
     name = configuration.mechanism.name
-    if bundle.strategy is not None and mechanisms.spec(name).fitted:
+    if bundle.strategy is not None and library.spec(name).fitted:
         parameters = _recorded_parameters(bundle.outcome)
-        mechanism = mechanisms.optimized.from_strategy(
+        mechanism = library.optimized.from_strategy(
             name, bundle.strategy, configuration.epsilon_value, parameters, bundle.prior, loaded=True
         )
         warnings += _adopt(state, mechanism, bundle.outcome or {})
-    elif mechanisms.spec(name).fitted and state.design() is not None and state.design().workload is not None:
+    elif library.spec(name).fitted and state.design() is not None and state.design().workload is not None:
         state.view["offer_optimise"] = state.fitted_key(name)
     state.notices = [("success", "The design was loaded."), *(("warning", warning) for warning in warnings)]
 
@@ -123,7 +123,7 @@ def _check_usable(state: Session, configuration: Configuration, source: Source |
     """A file edited by hand may parse and still describe nothing that can be built: refuse it before it is the design.
     Questions that do not fit the domain can be mended on the Workload page; the sentence about them is returned."""
     for name in (configuration.mechanism.name, *configuration.compared):
-        mechanisms.spec(name)
+        library.spec(name)
     for name in configuration.simulation.estimators:
         estimators.spec(name)
     if configuration.domain is not None and configuration.domain.size > MOST_TYPES:
@@ -165,11 +165,11 @@ def export(state: Session) -> bytes:
             "users_no_mechanism_can_do_without": {case: state.bounds(case) for case in state.cases()},
             **_expected(state, name),
         }
-        if mechanisms.spec(name).fitted:
+        if library.spec(name).fitted:
             loaded = state.from_file(name)
             outcome["mechanism"]["origin"] = "loaded from a file, not computed here" if loaded else "computed here"
     # Fitted probabilities cannot be rebuilt from parameters alone; other mechanisms can.
-    explicit = isinstance(mechanism, mechanisms.ExplicitMechanism) and mechanisms.spec(name).fitted
+    explicit = isinstance(mechanism, mechanisms.ExplicitMechanism) and library.spec(name).fitted
     if not explicit:
         return deploy.export(c, outcome)
     return deploy.export(c, outcome, mechanism.strategy, mechanism.prior)

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from ldp_core import analysis, bounds, charts, frames, mechanisms
+from ldp_core import analysis, bounds, charts, frames, library, mechanisms
 
 DRAWN_BITS = 22
 """A strategy of more than 2^22 probabilities is drawn only where it is at hand anyway."""
@@ -22,8 +22,6 @@ WEIGHTED = (
 )
 PRICED_TYPES = 2048
 """Exact variances that are not in closed form take n^3 operations: seconds at 2,048 types, half a minute at 4,096."""
-AIMED = "optimized"
-"""The mechanism that is fitted to a case."""
 
 
 @dataclass(frozen=True)
@@ -75,15 +73,13 @@ class Figures:
         return found
 
     def aim(self, name: str) -> str:
-        """The case in which a mechanism is judged: the one it was fitted for, the worst case for all others."""
-        if name == "optimized_gradient":
-            return "average"
-        aim = self.configuration.optimizer.aim
-        return aim if name == AIMED and aim in self.cases() else "worst_case"
+        """The case in which a mechanism is judged: the one it is fitted for, or else the worst case."""
+        aims, aim = library.spec(name).aims, self.configuration.optimizer.aim
+        return aim if aim in aims and aim in self.cases() else aims[0]
 
     def profile(self, name: str) -> np.ndarray | None:
         """(n,) variance per user of each type for the named mechanism; None while it is not available."""
-        design, spec = self.design(), mechanisms.spec(name)
+        design, spec = self.design(), library.spec(name)
         unsuitable = spec.unsuitable(design.domain.size, design.epsilon, design.workload)
         if design.domain.size > PRICED_TYPES and not spec.closed_form and not unsuitable:
             raise ValueError(

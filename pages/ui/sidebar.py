@@ -6,7 +6,7 @@ import math
 
 import streamlit as st
 
-from ldp_core import deploy, mechanisms, wording
+from ldp_core import deploy, library, wording
 from pages.ui import exchange
 from pages.ui.controls import guarded
 from pages.ui.data import choice as data_choice
@@ -88,7 +88,7 @@ def _privacy(state: Session) -> None:
 
 def _mechanism(state: Session, design: Design | None) -> None:
     name = state.configuration.mechanism.name
-    title = mechanisms.spec(name).title
+    title = library.spec(name).title
     if design is None or design.workload is None:
         _line("pages/design.py", UNSET, "Mechanism", f"{title}: needs data and a workload")
         _line("pages/compare.py", UNSET, "Gap to the best: unknown", "Needs a mechanism")

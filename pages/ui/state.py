@@ -18,12 +18,12 @@ import numpy as np
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from ldp_core import mechanisms, tables, wording, workloads
+from ldp_core import library, mechanisms, tables, wording, workloads
 from ldp_core.deploy import Configuration, DataChoice, DeclaredData, MechanismRecipe, Population, WorkloadRecipe
 from ldp_core.domain import Domain
 from ldp_core.gaussian_privacy import DEFAULT_DELTA
 from ldp_core.mechanisms.additive import VectorMechanism
-from pages.ui.figures import AIMED, Figures
+from pages.ui.figures import Figures
 from pages.ui.results import Results
 from pages.ui.source import Source
 
@@ -330,7 +330,7 @@ class Session(Figures):
     def parameters_for(self, name: str) -> dict[str, Any]:
         """Parameters of a mechanism in this design: the chosen ones if it is the chosen one, else the defaults."""
         chosen = self.configuration.mechanism
-        allowed = mechanisms.spec(name).choices
+        allowed = library.spec(name).choices
         return {k: v for k, v in chosen.parameters.items() if chosen.name == name and k in allowed}
 
     def fitted_key(self, name: str) -> str:
@@ -339,7 +339,7 @@ class Session(Figures):
         design = self.design()
         inputs = [name, design and design.workload and design.workload.digest, c.epsilon_value]
         settings = c.optimizer.model_dump(include={"seed", "max_rounds", "rows", "time_limit"})
-        if name == AIMED and design is not None and self.aim(name) != "worst_case":
+        if library.spec(name).aimed and design is not None and self.aim(name) != "worst_case":
             prior = self.cases()[self.aim(name)].prior
             settings["aim"] = [self.aim(name), hashlib.sha256(prior.tobytes()).hexdigest()]
         return "fitted:" + json.dumps([inputs, settings], default=str)
@@ -355,14 +355,14 @@ class Session(Figures):
 
     def from_file(self, name: str) -> bool:
         """Whether the mechanism in use was loaded from a file, so that nobody here knows how it was made."""
-        found = self.fitted(name) if mechanisms.spec(name).fitted else None
+        found = self.fitted(name) if library.spec(name).fitted else None
         return found is not None and found[0].digest in self.loaded
 
     @property
     def delta(self) -> float:
         """Delta of one report of the chosen mechanism, by its audit; until it is there, what it will be built for. 0 if pure."""
         name = self.configuration.mechanism.name
-        if not mechanisms.spec(name).delta:
+        if not library.spec(name).delta:
             return 0.0
         try:
             mechanism = self.mechanism(name)
@@ -378,9 +378,9 @@ class Session(Figures):
         return [
             name
             for name in names
-            if mechanisms.spec(name).fitted
+            if library.spec(name).fitted
             and self.fitted(name) is None
-            and mechanisms.spec(name).unsuitable(design.domain.size, design.epsilon, design.workload) is None
+            and library.spec(name).unsuitable(design.domain.size, design.epsilon, design.workload) is None
         ]
 
     def mechanism(self, name: str) -> mechanisms.Mechanism | None:
@@ -389,7 +389,7 @@ class Session(Figures):
         design = self.design()
         if design is None or design.workload is None:
             return None
-        spec, parameters = mechanisms.spec(name), self.parameters_for(name)
+        spec, parameters = library.spec(name), self.parameters_for(name)
         if reason := spec.unsuitable(design.domain.size, design.epsilon, design.workload):
             raise ValueError(reason)
         if spec.fitted:
@@ -404,7 +404,7 @@ class Session(Figures):
             workload and workload.digest,
             sorted(parameters.items()),
         )
-        build = lambda: mechanisms.create(  # noqa: E731
+        build = lambda: library.create(  # noqa: E731
             name, n=design.domain.size, epsilon=design.epsilon, workload=workload, **parameters
         )
         return self.cached(key, build, _weight)
@@ -469,5 +469,5 @@ def session() -> Session:
 
 def choose_mechanism(name: str, **parameters: Any) -> MechanismRecipe:
     """A recipe with the parameters the mechanism knows."""
-    allowed = mechanisms.spec(name).choices
+    allowed = library.spec(name).choices
     return MechanismRecipe(name=name, parameters={k: v for k, v in parameters.items() if k in allowed})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -11,9 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ldp_core import bounds, mechanisms, outcomes, planning, sweep, workloads
+from ldp_core import bounds, library, mechanisms, outcomes, planning, sweep, workloads
 from ldp_core.workloads.axes import axes_of
-from pages.ui.figures import AIMED, Proof
+from pages.ui.figures import Proof
 from pages.ui.jobs import Job, jobs
 from pages.ui.state import Session, choose_mechanism
 
@@ -61,9 +60,9 @@ def search_seconds(state: Session) -> float:
 
 def fit_options(state: Session, name: str) -> dict[str, Any]:
     """The optimiser settings of the design that this mechanism knows, and whose error it is to make small."""
-    known = inspect.signature(mechanisms.spec(name).build).parameters
-    settings = {k: v for k, v in state.configuration.optimizer.model_dump().items() if k in known and v is not None}
-    if name == AIMED:
+    spec, chosen = library.spec(name), state.configuration.optimizer.model_dump()
+    settings = {k: v for k, v in chosen.items() if k in spec.parameters and v is not None}
+    if spec.aimed:
         case = state.cases()[state.aim(name)]
         settings["time_limit"] = search_seconds(state)
         if case.prior is None:
@@ -75,10 +74,10 @@ def fit_options(state: Session, name: str) -> dict[str, Any]:
 
 def start_fit(state: Session, name: str) -> None:
     """Fit a mechanism to the current design, and prove what no mechanism can beat beside it. Cancelling keeps the best."""
-    design, spec, key = state.design(), mechanisms.spec(name), state.fitted_key(name)
+    design, spec, key = state.design(), library.spec(name), state.fitted_key(name)
     options = fit_options(state, name)
     aim, trace = state.aim(name), design.workload.trace
-    if name == AIMED:
+    if spec.aimed:
         start_certificate(state, aim)
         prove_unasked(state)
     proof_key, proof = state.certificate_key(aim), jobs().find(state.id, state.certificate_key(aim))
@@ -104,7 +103,7 @@ def start_fit(state: Session, name: str) -> None:
 
         def enough() -> bool:
             bound = proved(state.results.get(proof_key), proof, trace)[-1][1]
-            close = history and name == AIMED and history[-1][1] - trace <= (1 + GOOD_ENOUGH) * (bound - trace)
+            close = history and spec.aimed and history[-1][1] - trace <= (1 + GOOD_ENOUGH) * (bound - trace)
             return job.cancelled() or bool(close)
 
         mechanism = spec.build(design.workload, design.epsilon, callback=follow, cancel=enough, **options)
@@ -176,13 +175,13 @@ def start_fits(state: Session, names: Sequence[str]) -> None:
 
 def sweep_options(state: Session, name: str) -> dict[str, Any]:
     """What a mechanism of the design is built with at every point of a sweep or plan. Fits there are cut off by rounds."""
-    if not mechanisms.spec(name).fitted:
+    spec, settings = library.spec(name), state.configuration.optimizer
+    if not spec.fitted:
         return state.parameters_for(name)
-    settings = state.configuration.optimizer
-    options: dict[str, Any] = {"seed": settings.seed} if name.startswith("optimized") else {}
+    options: dict[str, Any] = {"seed": settings.seed} if "seed" in spec.parameters else {}
     if settings.max_rounds:
         options["max_rounds"] = settings.max_rounds
-    if name == AIMED and state.aim(name) == "worst_case":
+    if spec.aimed and state.aim(name) == "worst_case":
         options["target"] = "worst_case"
     return options
 
@@ -272,13 +271,13 @@ def start_plan(state: Session, question: Question) -> None:
 
 def _fitted(state: Session, names: Sequence[str]) -> dict[str, mechanisms.Mechanism]:
     """Those of the named mechanisms that have been fitted to the current design."""
-    found = {name: state.fitted(name) for name in names if mechanisms.spec(name).fitted}
+    found = {name: state.fitted(name) for name in names if library.spec(name).fitted}
     return {name: fit[0] for name, fit in found.items() if fit is not None}
 
 
 def recommendation_key(state: Session, users: float) -> str:
     """Identifies a recommendation by its inputs."""
-    design, names = state.design(), mechanisms.names()
+    design, names = state.design(), library.names()
     digests = [mechanism.digest for mechanism in _fitted(state, names).values()]
     inputs = [design.workload.digest, design.epsilon, users, state.configuration.target_alpha, digests]
     return "recommendation:" + json.dumps([inputs, {name: state.parameters_for(name) for name in names}], default=str)
@@ -287,7 +286,7 @@ def recommendation_key(state: Session, users: float) -> str:
 def start_recommendation(state: Session, users: float) -> None:
     """The mechanism to take for the current design, among all that need no fit or have been fitted."""
     design, alpha, key = state.design(), state.configuration.target_alpha, recommendation_key(state, users)
-    names = mechanisms.names()
+    names = library.names()
     fitted, parameters = _fitted(state, names), {name: state.parameters_for(name) for name in names}
 
     def work(job: Job) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from exact import exact_delta, exceeds
 from fuzzing import fuzz, tried
 
-from ldp_core import mechanisms, workloads
+from ldp_core import library, mechanisms, workloads
 from ldp_core.mechanisms.additive import AdditiveMechanism, GaussianNoise
 from ldp_core.mechanisms.orbits import OrbitMechanism
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
@@ -32,7 +32,7 @@ def epsilon(rng):
 
 def parameters(rng, name, n):
     """Choices of the registry, of the constructors, and now and then a hostile value."""
-    spec = mechanisms.spec(name)
+    spec = library.spec(name)
     chosen = {key: rng.choice(values) for key, values in spec.choices.items() if rng.random() < 0.7}
     if name == "subset_selection" and rng.random() < 0.7:
         chosen["size"] = rng.randint(1, n - 1)
@@ -64,7 +64,7 @@ def test_mechanisms(rng):
         name = "randomized_response"
     if name in QUICK:
         n = min(n, 6)
-    questions = workload(rng, n) if mechanisms.spec(name).needs_workload else None
+    questions = workload(rng, n) if library.spec(name).needs_workload else None
     mechanism = tried(mechanisms.create, name, n, asked, questions, **parameters(rng, name, n))
     if mechanism is None:
         return False

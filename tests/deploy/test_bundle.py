@@ -28,7 +28,7 @@ from ldp_core.deploy import (
 )
 from ldp_core.deploy import bundle as bundle_module
 from ldp_core.domain import CategoricalAttribute, Domain
-from ldp_core.mechanisms.optimized import from_strategy
+from ldp_core.library.optimized import from_strategy
 from ldp_core.tables import CategoricalRecipe, DateRecipe, NumericRecipe, ReadOptions, build_domain
 from ldp_core.workloads import KWayMarginalsPart, MatrixPart, Predicate, PredicatesPart, PrefixPart
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, laplace, norm
 
-from ldp_core import estimators, mechanisms, workloads
+from ldp_core import estimators, library, mechanisms, workloads
 from ldp_core.estimators import tails
 from ldp_core.mechanisms import ExplicitMechanism
 from ldp_core.mechanisms.additive import GaussianNoise, LaplaceNoise
@@ -32,7 +32,7 @@ MECHANISMS = {
 
 def built(name, workload, epsilon=1.0):
     kind = name.split()[0]
-    fitted = {"workload": workload} if mechanisms.spec(kind).needs_workload else {"n": workload.n}
+    fitted = {"workload": workload} if library.spec(kind).needs_workload else {"n": workload.n}
     return mechanisms.create(kind, epsilon=epsilon, **fitted, **MECHANISMS[name])
 
 

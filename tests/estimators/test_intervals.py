@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ldp_core import estimators, mechanisms, workloads
+from ldp_core import estimators, library, mechanisms, workloads
 from ldp_core.mechanisms.base import Estimate
 from ldp_core.mechanisms.trees import RawTreeEstimate
 
@@ -27,7 +27,7 @@ CASES = {
 
 def built(case, workload, epsilon=1.0):
     name = case.split()[0]
-    fitted = {"workload": workload} if mechanisms.spec(name).needs_workload else {"n": workload.n}
+    fitted = {"workload": workload} if library.spec(name).needs_workload else {"n": workload.n}
     return mechanisms.create(name, epsilon=epsilon, **fitted, **CASES[case])
 
 

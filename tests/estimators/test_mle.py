@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse.linalg import LinearOperator
 
-from ldp_core import estimators, mechanisms, workloads
+from ldp_core import estimators, library, mechanisms, workloads
 from ldp_core.estimators import mle
 from ldp_core.mechanisms import ExplicitMechanism
 
@@ -170,7 +170,7 @@ def test_no_reports_no_counts():
 @pytest.mark.parametrize("name", ["oue", "rappor", "olh", "subset_selection", "matrix_l1", "gaussian"])
 def test_sums_of_reports_have_no_likelihood_and_it_is_said(name):
     workload = workloads.prefix(8)
-    fitted = {"workload": workload} if mechanisms.spec(name).needs_workload else {"n": 8}
+    fitted = {"workload": workload} if library.spec(name).needs_workload else {"n": 8}
     mechanism = mechanisms.create(name, epsilon=1.0, **fitted)
     for estimator in ("mle", "posterior"):
         assert "cannot be recovered" in estimators.spec(estimator).unsuitable(mechanism, workload)

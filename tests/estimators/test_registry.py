@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ldp_core import estimators, mechanisms, workloads
+from ldp_core import estimators, library, mechanisms, workloads
 from ldp_core.mechanisms.base import Estimate
 
 COUNTS = np.array([300, 0, 40, 0, 900, 10, 0, 50])
@@ -22,7 +22,7 @@ OPTIONS = {"posterior": {"draws": 100, "burn_in": 0}}
 
 def built(workload):
     for name in mechanisms.names():
-        fitted = {"workload": workload} if mechanisms.spec(name).needs_workload else {"n": 8}
+        fitted = {"workload": workload} if library.spec(name).needs_workload else {"n": 8}
         for parameters in VARIANTS.get(name, [{}]):
             yield mechanisms.create(name, epsilon=1.0, **fitted, **parameters)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import ldp_core.mechanisms
-from ldp_core import frames, mechanisms, planning, workloads
+from ldp_core import frames, library, mechanisms, planning, workloads
 from ldp_core.deploy import Configuration, guarantee
 from ldp_core.domain import CategoricalAttribute, Domain
 from ldp_core.mechanisms.additive import AdditiveMechanism, GaussianNoise, LaplaceNoise, VectorMechanism
@@ -22,7 +22,7 @@ CONFIGURATION = Configuration(
 
 
 def built(name):
-    spec, workload = mechanisms.spec(name), workloads.histogram(4)
+    spec, workload = library.spec(name), workloads.histogram(4)
     quick = {"max_rounds": 20} if "max_rounds" in inspect.signature(spec.build).parameters else {}
     return mechanisms.create(name, 4, 1.0, workload=workload if spec.needs_workload else None, **quick)
 
@@ -58,7 +58,7 @@ def test_a_gaussian_of_the_library_has_the_defect():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_those_with_continuous_noise_say_so_everywhere_and_no_others_do(name):
-    spec, mechanism = mechanisms.spec(name), built(name)
+    spec, mechanism = library.spec(name), built(name)
     continuous = isinstance(mechanism, VectorMechanism)
     assert spec.continuous == continuous
     assert spec.caveat == (SAID if continuous else "")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ldp_core import mechanisms, workloads
+from ldp_core import library, mechanisms, workloads
 from ldp_core.mechanisms.orbits import OrbitMechanism
 
 N = 12
@@ -30,7 +30,7 @@ CASES = [
 
 
 def built(name, parameters, workload=WORKLOAD):
-    fitted = {"workload": workload} if mechanisms.spec(name).needs_workload else {"n": workload.n}
+    fitted = {"workload": workload} if library.spec(name).needs_workload else {"n": workload.n}
     return mechanisms.create(name, epsilon=1.0, **fitted, **parameters)
 
 

@@ -8,16 +8,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ldp_core import mechanisms, workloads
+from ldp_core import library, mechanisms, workloads
+from ldp_core.library.optimized import from_strategy
 from ldp_core.mechanisms import ExplicitMechanism, adaptive
-from ldp_core.mechanisms.exchangeable import RandomizedResponse, SubsetSelection
 from ldp_core.mechanisms.haar import Haar
 from ldp_core.mechanisms.hierarchical import ConsistentTree
 from ldp_core.mechanisms.hrr import HadamardRandomizedResponse, sign_probabilities
+from ldp_core.mechanisms.local_hashing import LocalHashing
 from ldp_core.mechanisms.node_reports import NODE_ORACLES
-from ldp_core.mechanisms.optimized import from_strategy
 from ldp_core.mechanisms.orbits import OrbitMechanism
-from ldp_core.mechanisms.unary import LocalHashing, UnaryEncoding
+from ldp_core.mechanisms.randomized_response import RandomizedResponse
+from ldp_core.mechanisms.subset_selection import SubsetSelection
+from ldp_core.mechanisms.unary import UnaryEncoding
 
 EPSILONS = (0.001, 0.1, 1.0, 5.3, 13.7, 19.6, 20.0)
 SIZES = (2, 3, 37, 1024, 2**20)
@@ -181,7 +183,7 @@ def test_the_worst_case_that_was_found():
 def test_no_written_out_strategy_exceeds_its_epsilon(n, epsilon):
     workload = workloads.prefix(n)
     for name in mechanisms.names():
-        spec = mechanisms.spec(name)
+        spec = library.spec(name)
         if spec.delta or spec.continuous or spec.unsuitable(n, epsilon, workload):
             continue
         if spec.fitted:

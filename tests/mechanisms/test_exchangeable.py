@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from ldp_core import analysis, workloads
-from ldp_core.mechanisms import ExplicitMechanism, exchangeable
-from ldp_core.mechanisms.exchangeable import RandomizedResponse, SubsetSelection, best_subset_size
+from ldp_core.mechanisms import ExplicitMechanism, subset_selection
+from ldp_core.mechanisms.randomized_response import RandomizedResponse
+from ldp_core.mechanisms.subset_selection import SubsetSelection, best_subset_size
 
 MAKERS = [workloads.histogram, workloads.prefix, workloads.all_range]
 EVERY_SUBSET = [(n, k) for n in range(2, 10) for k in range(1, n)]
@@ -229,7 +230,7 @@ def test_more_users_than_one_hypergeometric_draw_takes_are_simulated_in_batches(
     assert reports.users == counts.sum()
     assert (np.abs(mechanism.estimate(reports).counts() - counts) < 5 * spread).all()
     # The split into batches changes nothing in distribution: small batches against the exact covariance.
-    monkeypatch.setattr(exchangeable, "_HYPERGEOMETRIC_USERS", 7)
+    monkeypatch.setattr(subset_selection, "_HYPERGEOMETRIC_USERS", 7)
     few, rng = np.array([10, 0, 5, 20]), np.random.default_rng(1)
     estimates = np.array([mechanism.estimate(mechanism.simulate(few, rng)).counts() for _ in range(1000)])
     spread = np.sqrt(np.diag(mechanism.covariance(few)))

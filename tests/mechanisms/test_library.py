@@ -2,18 +2,20 @@
 
 import inspect
 import math
+import re
 
 import numpy as np
 import pytest
 
-from ldp_core import analysis, mechanisms, workloads
+from ldp_core import analysis, library, mechanisms, workloads
+from ldp_core.library.entries import FIT
 from ldp_core.mechanisms import FiniteOutput, Mechanism
 
 N = 8
 COUNTS = np.array([260, 0, 90, 31, 400, 7, 0, 150])
 MAKERS = (workloads.histogram, workloads.prefix, workloads.all_range)
 NAMES = mechanisms.names()
-CLOSED = [name for name in NAMES if not mechanisms.spec(name).needs_workload]
+CLOSED = [name for name in NAMES if not library.spec(name).needs_workload]
 # Draws one number a user (in chunks): a billion users would take a minute.
 PER_USER = {"rejection_gaussian"}
 NEEDED = {"randomized_response", "subset_selection", "hadamard", "hierarchical", "optimized_gradient"}
@@ -21,10 +23,8 @@ NEEDED = {"randomized_response", "subset_selection", "hadamard", "hierarchical",
 
 def make(name, n=N, epsilon=1.0, maker=workloads.prefix, rounds=40, **parameters):
     """The mechanism, its fit (where it has one) cut short: the contract holds after any number of rounds."""
-    if mechanisms.spec(name).needs_workload:
-        quick = (
-            {"max_rounds": rounds} if "max_rounds" in inspect.signature(mechanisms.spec(name).build).parameters else {}
-        )
+    if library.spec(name).needs_workload:
+        quick = {"max_rounds": rounds} if "max_rounds" in library.spec(name).parameters else {}
         return mechanisms.create(name, n, epsilon, workload=maker(n), **quick, **parameters)
     return mechanisms.create(name, n, epsilon, **parameters)
 
@@ -71,7 +71,7 @@ def collected(mechanism, rng, trials, per_user):
 def test_the_library_is_complete():
     assert set(NAMES) >= NEEDED
     for name in NAMES:
-        entry = mechanisms.spec(name)
+        entry = library.spec(name)
         assert entry.name == name
         assert entry.title
         assert entry.made_for
@@ -94,7 +94,7 @@ def test_audit_is_within_the_guarantee_in_floating_point(name):
     rng = np.random.default_rng(0)
     for epsilon in [0.001, 0.01, 0.1, 0.5, 1, 2, 5, 10, 20, *np.exp(rng.uniform(math.log(0.001), math.log(20), 20))]:
         for n in (2, 3, N):
-            if mechanisms.spec(name).unsuitable(n, epsilon, workloads.prefix(n)):
+            if library.spec(name).unsuitable(n, epsilon, workloads.prefix(n)):
                 continue
             mechanism = make(name, n, epsilon, rounds=3)
             audit = mechanism.audit()
@@ -109,7 +109,7 @@ def test_audit_is_within_the_guarantee_in_floating_point(name):
 @pytest.mark.parametrize("name", CLOSED)
 def test_closed_forms_spend_the_whole_epsilon(name):
     for epsilon in (0.001, 1.0, 5.0, 20.0):
-        if mechanisms.spec(name).delta or mechanisms.spec(name).unsuitable(N, epsilon, workloads.prefix(N)):
+        if library.spec(name).delta or library.spec(name).unsuitable(N, epsilon, workloads.prefix(N)):
             continue
         assert make(name, epsilon=epsilon).audit().epsilon == pytest.approx(epsilon, rel=1e-9)
 
@@ -295,7 +295,7 @@ def test_bad_epsilon_is_refused(name, epsilon):
 @pytest.mark.parametrize("n", [1, 0, -4, 2.5, True])
 def test_bad_sizes_are_refused(name, n):
     with pytest.raises(ValueError, match="at least 2 types"):
-        mechanisms.create(name, n)
+        mechanisms.create(name, n, 1.0)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -305,8 +305,49 @@ def test_unknown_parameters_are_refused(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_the_parameters_of_an_entry_are_those_its_builder_takes(name):
+    entry = library.spec(name)
+    taken = {key: parameter.default for key, parameter in inspect.signature(entry.build).parameters.items()}
+    del taken["epsilon"], taken["workload" if entry.needs_workload else "n"]
+    assert set(taken) == set(entry.parameters)
+    assert entry.fitted == (set(FIT) <= set(taken))
+    for key, default in taken.items():
+        entry.parameters[key].check(key, default)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "words"),
+    [
+        ("randomized_response", {"seed": 0}, "Randomized response has no parameter 'seed'; it has none."),
+        (
+            "rappor",
+            {"reconstruction": None},
+            "Unknown reconstruction None; choose one of known_total, standard, optimal.",
+        ),
+        ("hierarchical", {"consistent": 1}, "Unknown consistent 1; choose one of False, True."),
+        ("optimized", {"target": "best"}, "Unknown target 'best'; choose one of average, worst_case."),
+        ("optimized", {"seed": -1}, "Seed must be a whole number of at least 0; got -1."),
+        ("optimized", {"seed": True}, "Seed must be a whole number of at least 0; got True."),
+        ("matrix_l2", {"max_rounds": 2.5}, "Max rounds must be a whole number of at least 1; got 2.5."),
+        ("matrix_l1", {"time_limit": math.nan}, "Time limit must be a number of at least 0; got nan."),
+        ("gaussian", {"delta": None}, "Delta must be a number above 0"),
+    ],
+)
+def test_bad_parameters_are_refused_in_a_sentence(name, parameters, words):
+    with pytest.raises(ValueError, match=re.escape(words)):
+        mechanisms.create(name, epsilon=1.0, workload=workloads.prefix(4), **parameters)
+
+
+def test_mechanisms_know_only_the_two_names_of_the_library_that_people_use():
+    assert mechanisms.create is library.create
+    assert mechanisms.names is library.names
+    with pytest.raises(AttributeError, match="no attribute 'spec'"):
+        _ = mechanisms.spec
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_every_choice_offered_works_and_the_first_is_the_default(name):
-    for parameter, values in mechanisms.spec(name).choices.items():
+    for parameter, values in library.spec(name).choices.items():
         default = make(name)
         for value in values:
             chosen = make(name, **{parameter: value})
@@ -322,19 +363,21 @@ def test_every_choice_offered_works_and_the_first_is_the_default(name):
 
 def test_create_says_what_is_missing():
     with pytest.raises(ValueError, match="Unknown mechanism 'laplace'; choose one of randomized_response"):
-        mechanisms.create("laplace", n=4)
+        mechanisms.create("laplace", n=4, epsilon=1.0)
+    with pytest.raises(ValueError, match="Epsilon must be a number"):
+        mechanisms.create("hadamard", n=4)
     with pytest.raises(ValueError, match="number of types n, or a workload"):
-        mechanisms.create("hadamard")
+        mechanisms.create("hadamard", epsilon=1.0)
     with pytest.raises(ValueError, match="pass workload"):
-        mechanisms.create("optimized_gradient", n=4)
+        mechanisms.create("optimized_gradient", n=4, epsilon=1.0)
     with pytest.raises(ValueError, match="4 types but n = 5"):
-        mechanisms.create("hadamard", n=5, workload=workloads.prefix(4))
-    assert mechanisms.create("hadamard", workload=workloads.prefix(4)).n == 4
+        mechanisms.create("hadamard", n=5, epsilon=1.0, workload=workloads.prefix(4))
+    assert mechanisms.create("hadamard", epsilon=1.0, workload=workloads.prefix(4)).n == 4
 
 
-@pytest.mark.parametrize("name", [name for name in mechanisms.names() if not mechanisms.spec(name).fitted])
+@pytest.mark.parametrize("name", [name for name in mechanisms.names() if not library.spec(name).fitted])
 def test_exact_variances_of_many_types_need_a_closed_form(name):
-    spec, workload = mechanisms.spec(name), workloads.prefix(8192)
+    spec, workload = library.spec(name), workloads.prefix(8192)
     if spec.unsuitable(workload.n, 1.0, workload):
         return
     asked = {"workload": workload} if spec.needs_workload else {}

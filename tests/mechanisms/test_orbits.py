@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ldp_core import analysis, mechanisms, workloads
+from ldp_core import analysis, library, mechanisms, workloads
 from ldp_core.mechanisms import ExplicitMechanism, Reports
 from ldp_core.mechanisms.orbits import OrbitMechanism
 from ldp_core.optimize import design_orbits
@@ -142,7 +142,7 @@ def test_the_registered_mechanism_is_structured_past_written_strategies():
     assert isinstance(orbits, OrbitMechanism)
     subsets = mechanisms.create("optimized", 5000, 1.0, workload=workloads.histogram(5000))
     assert subsets.name == "subset_selection"
-    rule = mechanisms.spec("optimized").unsuitable
+    rule = library.spec("optimized").unsuitable
     assert rule(5000, 1.0, workloads.histogram(5000)) is None
     assert rule(4096, 1.0, workloads.parity(12)) is None
     assert rule(4096, 1.0, workloads.prefix(4096)) is not None

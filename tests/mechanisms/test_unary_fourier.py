@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from ldp_core import workloads
 from ldp_core.mechanisms import fourier
 from ldp_core.mechanisms.explicit import ExplicitMechanism
-from ldp_core.mechanisms.unary import RECONSTRUCTIONS, LocalHashing, UnaryEncoding
+from ldp_core.mechanisms.local_hashing import LocalHashing
+from ldp_core.mechanisms.unary import RECONSTRUCTIONS, UnaryEncoding
 
 TRIALS = 3000
 

@@ -9,7 +9,8 @@ from scipy.optimize import check_grad
 
 from ldp_core import workloads
 from ldp_core.optimize import strategies
-from ldp_core.optimize.strategies import centred_inverse, diameter, error_of, optimal_l1, optimal_l2
+from ldp_core.optimize.strategies import error_of, optimal_l1, optimal_l2
+from ldp_core.vectors import centred_inverse, diameter
 
 
 def projector(n):

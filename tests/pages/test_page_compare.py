@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from ldp_core import analysis, mechanisms, wording, workloads
+from ldp_core import analysis, library, mechanisms, wording, workloads
 
 CLOSED = ["randomized_response", "subset_selection", "hadamard", "hierarchical"]
-TITLES = {mechanisms.spec(name).title: name for name in mechanisms.names()}
+TITLES = {library.spec(name).title: name for name in mechanisms.names()}
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_every_mechanism_can_be_compared_or_says_why_not(compared):
     compared.enter("multiselect", "compared", mechanisms.names())
     n, epsilon = 25, 1.0
     for name in mechanisms.names():
-        spec = mechanisms.spec(name)
+        spec = library.spec(name)
         reason = spec.unsuitable(n, epsilon, workloads.prefix(n))
         if reason:
             assert f"{spec.title}: {reason}" in compared.words

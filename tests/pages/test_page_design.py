@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from ldp_core import analysis, bounds, mechanisms, wording, workloads
+from ldp_core import analysis, bounds, library, mechanisms, wording, workloads
 from ldp_core.deploy import Population
 from ldp_core.deploy.configuration import Optimizer
 from pages.ui.text import CASES
@@ -177,7 +177,7 @@ def test_a_failed_optimisation_says_why(small, monkeypatch):
     def fail(*_, **__):
         raise ValueError("This is too large.")
 
-    monkeypatch.setattr(mechanisms.optimized, "worst_case_design", fail)
+    monkeypatch.setattr(library.optimized, "worst_case_design", fail)
     small.press("optimise").finish()
     assert small.errors == ["This is too large."]
     assert small.has("button", "optimise")
@@ -222,7 +222,7 @@ def test_a_design_by_symmetry_has_no_rows_to_draw_while_it_is_fitted(app, monkey
 
 @pytest.mark.parametrize("name", ["gaussian", "rejection_gaussian", "subset_selection"])
 def test_what_is_true_in_real_numbers_only_is_said_on_every_page_that_shows_a_guarantee(ages, name):
-    continuous = mechanisms.spec(name).continuous
+    continuous = library.spec(name).continuous
     ages.session.change(compared=[name])
     ages.go("design").enter("selectbox", "mechanism", name)
     assert ages.words.count(mechanisms.FLOATING_POINT) == (3 if continuous else 0)  # caption, explanation, guarantee

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ldp_core import deploy, mechanisms
+from ldp_core import deploy, library, mechanisms
 from ldp_core.deploy.configuration import Optimizer
 from pages.ui import exchange
 from pages.ui.jobs import jobs
@@ -127,10 +127,10 @@ def test_the_export_is_called_a_design_and_no_sampler_for_people(ages):
         assert "must not be drawn with the simulation in this program" in ages.go(page).words
 
 
-@pytest.mark.parametrize("name", [name for name in mechanisms.names() if not mechanisms.spec(name).fitted])
+@pytest.mark.parametrize("name", [name for name in mechanisms.names() if not library.spec(name).fitted])
 def test_every_mechanism_survives_the_round_trip(ages, another, name):
     ages.go("design").enter("selectbox", "mechanism", name)
-    if mechanisms.spec(name).unsuitable(25, 1.0, ages.session.design().workload):
+    if library.spec(name).unsuitable(25, 1.0, ages.session.design().workload):
         assert len(ages.go("export").errors) == 1
         return
     ages.go("export")

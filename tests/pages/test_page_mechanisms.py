@@ -2,15 +2,15 @@
 
 import pytest
 
-from ldp_core import mechanisms
+from ldp_core import library, mechanisms
 
-FITTED = [name for name in mechanisms.names() if mechanisms.spec(name).fitted]
+FITTED = [name for name in mechanisms.names() if library.spec(name).fitted]
 
 
 def test_every_mechanism_is_listed_with_costs_and_a_note_where_it_cannot_run(app):
     app.declare(bins=10).go("compare")
     (listed,) = [table for table in app.dataframes if "bits_a_report" in table]
-    assert list(listed["mechanism"]) == [mechanisms.spec(name).title for name in mechanisms.names()]
+    assert list(listed["mechanism"]) == [library.spec(name).title for name in mechanisms.names()]
     assert listed[["made_for", "privacy", "bits_a_report", "user_computes", "collector_computes", "source"]].all(
         axis=None
     )
@@ -24,7 +24,7 @@ def test_fits_run_from_the_compare_page_and_join_the_table(app):
     app.press("optimise").finish()
     app.go("compare")
     (figures,) = [table for table in app.dataframes if "users_needed" in table]
-    assert set(figures["name"]) == {mechanisms.spec(name).title for name in [*FITTED, "haar"]}
+    assert set(figures["name"]) == {library.spec(name).title for name in [*FITTED, "haar"]}
     assert "promise less than pure epsilon" in app.words  # one of them is (epsilon, delta)
     assert not app.has("button", "optimise")
 
@@ -35,7 +35,7 @@ def test_every_other_mechanism_opens_on_the_design_page(app, name):
     summary = app.session.summary(name)
     assert summary.users_needed > 0
     assert "privacy unit" in app.words
-    for parameter, values in mechanisms.spec(name).choices.items():
+    for parameter, values in library.spec(name).choices.items():
         for value in values:
             app.enter("selectbox", f"choice-{parameter}", value)
             # What cannot be had, or must not be deployed, is said in a sentence.

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from ldp_core import analysis, mechanisms, planning, workloads
+from ldp_core import analysis, library, mechanisms, planning, workloads
 from ldp_core.deploy.configuration import Optimizer
 
 CLOSED = ["randomized_response", "subset_selection", "hierarchical"]
@@ -29,7 +29,7 @@ def test_users_are_those_of_the_core(planned):
     table = answers(planned)
     for name in CLOSED:
         needed = worst(name, 1.0) / (8 * 0.01)
-        assert table.loc[mechanisms.spec(name).title, "users"] == math.ceil(needed - 1e-9)
+        assert table.loc[library.spec(name).title, "users"] == math.ceil(needed - 1e-9)
     assert table["users"].is_monotonic_increasing
     assert table.index[0].startswith("Out of reach for all")
     assert "no unbiased epsilon-LDP mechanism has an error of ± 10 percentage points with fewer than" in planned.words
@@ -41,7 +41,7 @@ def test_the_error_is_that_of_the_core(planned):
     planned.enter("text_input", "plan-users", "20,000").finish()
     for name in CLOSED:
         error = 100 * math.sqrt(worst(name, 1.0) / (8 * 20_000))
-        assert answers(planned).loc[mechanisms.spec(name).title, "standard_error"] == pytest.approx(error)
+        assert answers(planned).loc[library.spec(name).title, "standard_error"] == pytest.approx(error)
     assert "With 20,000 users and epsilon 1" in planned.words
     planned.enter("text_input", "plan-epsilon", "2").finish()
     assert planned.configuration.epsilon == "2"
@@ -52,7 +52,7 @@ def test_epsilon_meets_the_error_it_is_solved_for(planned):
     planned.enter("segmented_control", "solved", "epsilon").enter("text_input", "target-error", "2").finish()
     table = answers(planned)
     for name in CLOSED:
-        epsilon = table.loc[mechanisms.spec(name).title, "epsilon"]
+        epsilon = table.loc[library.spec(name).title, "epsilon"]
         assert worst(name, epsilon) / (8 * 5000) == pytest.approx(0.02**2, rel=1e-6)
     assert table["epsilon"].iloc[0] == table["epsilon"].min()
     assert len(planned.charts) == 0
@@ -72,7 +72,7 @@ def test_refused_entries_keep_the_plan(planned, key, entry):
 def test_fitted_mechanisms_join_when_asked(planned):
     planned.session.change(optimizer=Optimizer(max_rounds=30))
     planned.enter("multiselect", "compared", [*CLOSED, "optimized"]).finish()
-    title = mechanisms.spec("optimized").title
+    title = library.spec("optimized").title
     assert title not in answers(planned).index
     planned.press("include-fits").finish()
     table = answers(planned)["users"]
@@ -83,7 +83,7 @@ def test_fitted_mechanisms_join_when_asked(planned):
 def test_the_trade_off_is_drawn_for_every_mechanism(planned):
     (chart,) = planned.charts
     curves = {trace["name"]: trace for trace in chart["data"]}
-    curve = curves[mechanisms.spec("subset_selection").title]
+    curve = curves[library.spec("subset_selection").title]
     assert np.array(curve["y"]) ** 2 * np.array(curve["x"]) == pytest.approx(
         np.full(len(curve["x"]), 100**2 * worst("subset_selection", 1.0) / 8)
     )

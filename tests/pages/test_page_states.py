@@ -15,7 +15,7 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest, app_test
 from streamlit.util import calc_hash
 
-from ldp_core import mechanisms
+from ldp_core import library, mechanisms
 from pages.ui import clicks
 from pages.ui.controls import whole_number
 from pages.ui.jobs import KEPT_FINISHED, Jobs
@@ -82,12 +82,12 @@ def test_sums_along_unordered_categories_are_warned_about(app):
     assert "no natural order" in app.at.warning[0].value
 
 
-@pytest.mark.parametrize("name", [name for name in mechanisms.names() if not mechanisms.spec(name).fitted])
+@pytest.mark.parametrize("name", [name for name in mechanisms.names() if not library.spec(name).fitted])
 def test_each_mechanism_shows_its_guarantee_or_says_why_not(ages, name):
     ages.go("design").enter("selectbox", "mechanism", name)
     assert ages.configuration.mechanism.name == name
     design = ages.session.design()
-    unsuitable = mechanisms.spec(name).unsuitable(design.domain.size, design.epsilon, design.workload)
+    unsuitable = library.spec(name).unsuitable(design.domain.size, design.epsilon, design.workload)
     if unsuitable:
         assert len(ages.errors) == 1
         assert unsuitable in ages.errors[0]
@@ -97,10 +97,10 @@ def test_each_mechanism_shows_its_guarantee_or_says_why_not(ages, name):
     assert f"audited epsilon {mechanism.audit().epsilon:.6g}" in ages.words
 
 
-@pytest.mark.parametrize("name", [n for n in mechanisms.names() if mechanisms.spec(n).choices])
+@pytest.mark.parametrize("name", [n for n in mechanisms.names() if library.spec(n).choices])
 def test_each_parameter_can_be_chosen(ages, name):
     ages.go("design").enter("selectbox", "mechanism", name)
-    for parameter, values in mechanisms.spec(name).choices.items():
+    for parameter, values in library.spec(name).choices.items():
         for value in values:
             ages.enter("selectbox", f"choice-{parameter}", value)
             assert ages.at.selectbox(key=f"choice-{parameter}").value == value
@@ -133,7 +133,7 @@ def test_guide_never_rounds_a_guess_up_to_certainty(app):
     assert guesses.is_monotonic_increasing
     assert guesses.iloc[-1] == 99.97  # e^8 / (1 + e^8) = 0.999665
     assert guesses.iloc[2] == 73.11
-    assert list(mechanism_table["Mechanism"]) == [spec.title for spec in mechanisms.REGISTRY.values()]
+    assert list(mechanism_table["Mechanism"]) == [spec.title for spec in library.REGISTRY.values()]
 
 
 def test_undo_goes_back_step_by_step_with_the_data(ages):

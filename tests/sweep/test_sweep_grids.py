@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from ldp_core import analysis, bounds, mechanisms, sweep, workloads
+from ldp_core import analysis, bounds, library, mechanisms, sweep, workloads
 from ldp_core.sweep import points as points_module
 
 NAMES = ["randomized_response", "subset_selection"]
@@ -87,7 +87,7 @@ def test_points_that_cannot_be_computed_are_left_out_with_a_reason():
 
 def test_a_sweep_says_what_is_too_large_for_it():
     workload = workloads.prefix(points_module.CERTIFIED_TYPES + 1)
-    beyond = workloads.prefix(max(sweep.ROUNDS["optimized"]) + 1)
+    beyond = workloads.prefix(max(library.spec("optimized").sweep_rounds) + 1)
     assert "too long for a sweep" in sweep.evaluate(sweep.Point("certificate", workload, 1.0)).reason
     assert "Give a number of rounds" in sweep.evaluate(sweep.Point("optimized", beyond, 1.0)).reason
 
@@ -129,7 +129,7 @@ def test_workloads_of_particular_attributes_have_no_other_size(workload):
 
 
 def test_users_needed_fall_with_epsilon_for_all_but_hadamard_response():
-    names = [name for name in mechanisms.names() if not mechanisms.spec(name).fitted and name != "hadamard"]
+    names = [name for name in mechanisms.names() if not library.spec(name).fitted and name != "hadamard"]
     parameters = {"hierarchical": {"oracle": "oue"}}  # its default oracle is Hadamard response
     found = sweep.epsilons(names, workloads.histogram(8), (0.25, 0.5, 1.0, 2.0, 4.0), parameters=parameters).points
     assert set(found["name"]) == {*names, *sweep.BOUNDS}
@@ -161,7 +161,7 @@ def test_the_key_holds_everything_that_matters_and_no_more():
     point = sweep.Point("optimized", workload, 1.0, {"seed": 0})
     same = [
         sweep.Point("optimized", workloads.prefix(8), 1.0, {"seed": 0, "time_limit": 3.0}),
-        sweep.Point("optimized", workload, 1.0, {"max_rounds": sweep.ROUNDS["optimized"][64], "seed": 0}),
+        sweep.Point("optimized", workload, 1.0, {"max_rounds": library.spec("optimized").sweep_rounds[64], "seed": 0}),
     ]
     prior, other = np.full(2000, 1 / 2000), np.full(2000, 1 / 2000)
     other[1000] = 0.0  # in the part that numpy leaves out when it prints

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from ldp_core import charts, frames, mechanisms, tables, wording
+from ldp_core import charts, frames, library, tables, wording
 from ldp_core.domain import MAX_TYPES, Attribute
 from pages.ui import frame
 from pages.ui.controls import control, guarded
@@ -55,7 +55,7 @@ def facts(state: Session, design: Design) -> None:
 def _within_reach(state: Session, design: Design) -> tuple[int, str]:
     """Most types that the chosen mechanisms can be fitted to, and which these are."""
     c = state.configuration
-    chosen = [mechanisms.spec(name) for name in dict.fromkeys((c.mechanism.name, *c.compared))]
+    chosen = [library.spec(name) for name in dict.fromkeys((c.mechanism.name, *c.compared))]
     out = [s.title for s in chosen if s.fitted and s.unsuitable(design.domain.size, design.epsilon, design.workload)]
     return (MAX_TYPES, " and ".join(out)) if out else (design.domain.size, "")
 

@@ -14,7 +14,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from ldp_core import analysis, charts, frames, mechanisms, wording, workloads
+from ldp_core import analysis, charts, frames, library, mechanisms, wording, workloads
 from ldp_core.workloads import MarginalsPart, Workload, WorkloadPart
 from pages.ui import frame, work
 from pages.ui.figures import PICTURE_BYTES
@@ -278,7 +278,7 @@ def dominating(later: Later, state: Session, design: Design, parts: Sequence[Wor
     if found is None:
         st.info("Which queries dominate the error is being worked out.")
         return
-    title, chosen = mechanisms.spec(found.mechanism).title, found.mechanism == state.configuration.mechanism.name
+    title, chosen = library.spec(found.mechanism).title, found.mechanism == state.configuration.mechanism.name
     which = (
         "the chosen mechanism" if chosen else "the compared mechanism that needs the fewest users without being fitted"
     )
@@ -330,7 +330,7 @@ def _dominance(later: Later, state: Session, design: Design) -> Dominance | None
     if c.mechanism.name in able:
         able = {c.mechanism.name: able[c.mechanism.name]}
     case = state.cases()[state.aim(c.mechanism.name)]
-    fits = [state.fitted_key(name) for name in able if mechanisms.spec(name).fitted]
+    fits = [state.fitted_key(name) for name in able if library.spec(name).fitted]
     about = [list(able), fits, sorted(c.mechanism.parameters.items()), case.name]
     people_key = hashlib.sha256(design.counts.tobytes()).hexdigest()
     return later.value(
@@ -344,7 +344,7 @@ def _dominance(later: Later, state: Session, design: Design) -> Dominance | None
 
 def _builder(state: Session, design: Design, name: str) -> Callable[[], mechanisms.Mechanism] | None:
     """How to make a mechanism without fitting it; None where it takes a fit or does not suit the design."""
-    spec, w, epsilon = mechanisms.spec(name), design.workload, design.epsilon
+    spec, w, epsilon = library.spec(name), design.workload, design.epsilon
     if spec.unsuitable(w.n, epsilon, w) is not None:
         return None
     if spec.fitted:
@@ -352,7 +352,7 @@ def _builder(state: Session, design: Design, name: str) -> Callable[[], mechanis
         return None if fit is None else lambda: fit[0]
     parameters = state.parameters_for(name)
     needed = {"workload": w} if spec.needs_workload else {}
-    return lambda: mechanisms.create(name, n=w.n, epsilon=epsilon, **needed, **parameters)
+    return lambda: library.create(name, n=w.n, epsilon=epsilon, **needed, **parameters)
 
 
 def _errors(able: dict[str, Callable[[], mechanisms.Mechanism]], design: Design, case: analysis.Case) -> Dominance:

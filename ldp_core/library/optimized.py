@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ldp_core.bounds import average_variance, equivalent_objective
-from ldp_core.mechanisms.exchangeable import SubsetSelection
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
 from ldp_core.mechanisms.orbits import OrbitMechanism
+from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.optimize import Progress, design, design_orbits, projected_gradient, worst_case_design
 from ldp_core.optimize.design import MOST_TYPES
 from ldp_core.optimize.orbits import MOST_TYPES as MOST_ORBIT_TYPES
@@ -98,8 +98,6 @@ def build_certified(
     Past 2048 types no strategy is written out: workloads that treat all types alike get subset selection, their optimum, and
     those over binary attributes an `ldp_core.mechanisms.orbits.OrbitMechanism`, without a prior.
     """
-    if target not in TARGETS:
-        raise ValueError(f"target must be one of {', '.join(TARGETS)}, but is {target!r}.")
     if workload.n > MOST_TYPES and prior is None and workload.symmetry == "exchangeable":
         return SubsetSelection(workload.n, epsilon)
     limits = {"time_limit": time_limit, "max_rounds": max_rounds, "seed": seed, "cancel": cancel}

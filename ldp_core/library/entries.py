@@ -1,0 +1,302 @@
+"""What the library knows of every mechanism. Adding one is a file with its mathematics and an entry here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+
+from ldp_core.library import matrix, optimized
+from ldp_core.library.spec import Anything, Choice, Delta, Number, Spec, Whole
+from ldp_core.mechanisms import adaptive, fourier, gaussian, haar, hadamard, hierarchical, hrr, rejection
+from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES
+from ldp_core.mechanisms.local_hashing import LocalHashing
+from ldp_core.mechanisms.node_reports import NODE_ORACLES
+from ldp_core.mechanisms.randomized_response import RandomizedResponse
+from ldp_core.mechanisms.subset_selection import SubsetSelection
+from ldp_core.mechanisms.unary import RECONSTRUCTIONS, UnaryEncoding
+from ldp_core.workloads import Workload
+
+FIT = {
+    "max_rounds": Whole(1, optional=True),
+    "time_limit": Number(0, optional=True),
+    "callback": Anything(),
+    "cancel": Anything(),
+}
+"""How long a fit may take, and how it is followed and ended."""
+UNARY = {"reconstruction": Choice(RECONSTRUCTIONS)}
+
+
+def _needs_entries(outputs: Callable[[int, float], float]) -> Callable[[int, float, Workload | None], str | None]:
+    """The domain rule of mechanisms that write out an (outputs x n) strategy."""
+
+    def rule(n: int, epsilon: float, workload: Workload | None) -> str | None:
+        rows = outputs(n, epsilon)
+        if rows * n <= STRATEGY_ENTRIES:
+            return None
+        return f"It needs a strategy matrix of about {rows:,.0f} x {n:,} entries, too large to write out. Use coarser bins."
+
+    return rule
+
+
+# Colours are Okabe and Ito's colour-blind-safe palette, then darker and lighter relatives told apart by their markers as well.
+REGISTRY: dict[str, Spec] = {
+    spec.name: spec
+    for spec in (
+        Spec(
+            "randomized_response",
+            "Randomized response",
+            RandomizedResponse,
+            closed_form=True,
+            made_for="small domains, or little privacy (large epsilon)",
+            paper="Warner 1965; Kairouz, Bonawitz and Ramage 2016",
+            bits="log2 n",
+            user_cost="one draw",
+            collector_cost="one count a report",
+            style=("#56B4E9", "circle"),
+        ),
+        Spec(
+            "subset_selection",
+            "Subset selection",
+            SubsetSelection,
+            closed_form=True,
+            made_for="histograms: the exact optimum there",
+            paper="Ye and Barg 2018; Wang et al. 2016",
+            bits="log2 of C(n, k), k near n/(e^eps + 1)",
+            user_cost="k draws",
+            collector_cost="k counts a report",
+            style=("#0072B2", "square"),
+            parameters={"size": Whole(1, optional=True)},
+        ),
+        Spec(
+            "rappor",
+            "RAPPOR",
+            partial(UnaryEncoding, "rappor"),
+            closed_form=True,
+            made_for="histograms, with the simplest reports",
+            paper="Erlingsson, Pihur and Korolova 2014",
+            bits="n",
+            user_cost="n draws",
+            collector_cost="n counts a report",
+            style=("#44AA99", "triangle-down"),
+            parameters=UNARY,
+        ),
+        Spec(
+            "oue",
+            "Optimised unary encoding",
+            partial(UnaryEncoding, "oue"),
+            closed_form=True,
+            made_for="histograms where most types are rare",
+            paper="Wang, Blocki, Li and Jha 2017",
+            bits="n",
+            user_cost="n draws",
+            collector_cost="n counts a report",
+            style=("#88CCEE", "triangle-left"),
+            parameters=UNARY,
+        ),
+        Spec(
+            "olh",
+            "Optimised local hashing",
+            LocalHashing,
+            closed_form=True,
+            made_for="histograms with short reports; decoding is slow, so small domains",
+            paper="Wang, Blocki, Li and Jha 2017",
+            bits="64 + (log2 n + 2) log2(e^eps + 1)",
+            user_cost="one hash and one draw",
+            collector_cost="n hashes a report",
+            style=("#117733", "triangle-right"),
+            parameters=UNARY,
+        ),
+        Spec(
+            "hadamard",
+            "Hadamard response",
+            hadamard.build,
+            made_for="histograms with short reports",
+            paper="Acharya, Sun and Zhang 2019",
+            bits="log2 n + 1 or 2",
+            user_cost="a few draws",
+            collector_cost="one count a report, then a matrix product",
+            domain_rule=_needs_entries(lambda n, epsilon: math.prod(hadamard.blocks_and_size(n, epsilon))),
+            style=("#009E73", "triangle-up"),
+            parameters={"blocks": Whole(1, optional=True)},
+        ),
+        Spec(
+            "hierarchical",
+            "Hierarchical",
+            hierarchical.build,
+            made_for="ranges and cumulative counts on ordered domains",
+            paper="Cormode, Kulkarni and Srivastava 2019",
+            bits="log2 of the levels plus a report of the oracle",
+            user_cost="one report of the oracle",
+            collector_cost="as the oracle, then one pass over the tree",
+            style=("#CC79A7", "pentagon"),
+            parameters={
+                "branching": Whole(2, offered=(4, 2, 8, 16)),
+                "oracle": Choice(tuple(NODE_ORACLES), optional=True),
+                "reconstruction": Choice(hierarchical.RECONSTRUCTIONS, optional=True),
+                "consistent": Choice((False, True), offered=()),
+            },
+        ),
+        Spec(
+            "hrr",
+            "Hadamard randomized response",
+            hrr.build,
+            closed_form=True,
+            made_for="histograms with short reports on large domains",
+            paper="Nguyen et al. 2016; Cormode, Kulkarni and Srivastava 2019, Section 3.2",
+            bits="log2 n + 1",
+            user_cost="one parity and one draw",
+            collector_cost="one count a report, then a fast transform (or a matrix product for the optimal one)",
+            style=("#AA4499", "star-triangle-up"),
+            parameters={"reconstruction": Choice(hrr.RECONSTRUCTIONS, optional=True)},
+        ),
+        Spec(
+            "haar",
+            "Haar wavelets (HaarHRR)",
+            haar.Haar,
+            made_for="ranges on large ordered domains, at small epsilon",
+            paper="Cormode, Kulkarni and Srivastava 2019, Section 4.6",
+            bits="log2 n + 1",
+            user_cost="one parity and one draw",
+            collector_cost="one count a report, then a fast transform",
+            style=("#E69F00", "hexagon"),
+        ),
+        Spec(
+            "fourier",
+            "Fourier",
+            fourier.build,
+            made_for="marginals of yes-or-no attributes",
+            paper="Cormode, Kulkarni and Srivastava 2018",
+            bits="log2 n + 1",
+            user_cost="one parity and one draw",
+            collector_cost="one count a report, then a transform",
+            domain_rule=fourier.domain_rule,
+            style=("#7F7F7F", "cross"),
+            parameters={"max_weight": Whole(1, optional=True)},
+        ),
+        Spec(
+            "matrix_l1",
+            "Matrix mechanism (Laplace)",
+            matrix.build_l1,
+            made_for="any workload: a fitted vector plus Laplace noise",
+            paper="Li et al. 2015; McKenna et al. 2018; Edmonds, Nikolov and Ullman 2020",
+            bits="64 (n + n/16)",
+            user_cost="n draws of noise",
+            collector_cost="one vector sum, then a matrix product",
+            continuous=True,
+            needs_workload=True,
+            domain_rule=matrix.domain_rule,
+            style=("#CC6677", "hexagram"),
+            parameters={"queries": Whole(1, optional=True), "seed": Whole(0), **FIT},
+            sweep_rounds={128: 300, 256: 30},
+        ),
+        Spec(
+            "matrix_l2",
+            "Matrix mechanism (Gaussian)",
+            matrix.build_l2,
+            made_for="any workload: the best vector to send with Gaussian noise",
+            paper="Edmonds, Nikolov and Ullman 2020; Balle and Wang 2018",
+            bits="64 n",
+            user_cost="n draws of noise",
+            collector_cost="one vector sum, then a matrix product",
+            delta=True,
+            continuous=True,
+            needs_workload=True,
+            domain_rule=matrix.domain_rule,
+            style=("#882255", "star-square"),
+            parameters={"delta": Delta(), **FIT},
+            sweep_rounds={1024: 100},
+        ),
+        Spec(
+            "gaussian",
+            "Gaussian",
+            gaussian.build,
+            made_for="many queries and few users, with the projection",
+            paper="Bassily 2019, Algorithms 1 and 2",
+            bits="64 n",
+            user_cost="n draws of noise",
+            collector_cost="one vector sum, then a matrix product",
+            delta=True,
+            continuous=True,
+            needs_workload=True,
+            domain_rule=gaussian.domain_rule,
+            style=("#6699CC", "diamond-tall"),
+            parameters={"delta": Delta(), "calibration": Choice(gaussian.CALIBRATIONS)},
+        ),
+        Spec(
+            "rejection_gaussian",
+            "Rejection sampling",
+            rejection.build,
+            made_for="many queries and few users, with the projection; pure privacy",
+            paper="Bassily 2019, Algorithms 3 and 4, corrected",
+            bits="64 (n + 1), or nothing",
+            user_cost="n draws of noise and an inner product",
+            collector_cost="one vector sum, then a matrix product",
+            continuous=True,
+            needs_workload=True,
+            epsilon_range=rejection.EPSILON_RANGE,
+            domain_rule=rejection.domain_rule,
+            style=("#661100", "diamond-wide"),
+            parameters={"variant": Choice(rejection.VARIANTS), "users": Whole(2, optional=True)},
+        ),
+        Spec(
+            "projected_hadamard",
+            "Projected Hadamard response",
+            hadamard.build_projected,
+            made_for="histograms with few users, with Norm-Sub",
+            paper="Bassily 2019, Algorithm 5",
+            bits="log2 n + 1",
+            user_cost="one draw",
+            collector_cost="one count a report, then a matrix product",
+            domain_rule=_needs_entries(lambda n, epsilon: 2 * n),
+            style=("#332288", "bowtie"),
+        ),
+        Spec(
+            "adaptive",
+            "One query each",
+            adaptive.build,
+            made_for="queries asked one by one",
+            paper="Bassily 2019, Algorithm 6",
+            bits="log2 p + 1",
+            user_cost="one draw",
+            collector_cost="one count a report, then a matrix product",
+            needs_workload=True,
+            domain_rule=adaptive.domain_rule,
+            style=("#DDCC77", "hourglass"),
+        ),
+        Spec(
+            "optimized_gradient",
+            "Optimized (projected gradient)",
+            optimized.build_gradient,
+            made_for="any workload: fitted to the chosen one",
+            paper="McKenna, Maity, Mazumdar and Miklau 2020, Algorithms 1 and 2",
+            bits="log2 of the outputs, about log2 n + 2",
+            user_cost="one draw from a table of 4n numbers",
+            collector_cost="one count a report, then a matrix product",
+            needs_workload=True,
+            domain_rule=_needs_entries(lambda n, epsilon: 4 * n),
+            style=("#999933", "diamond"),
+            parameters={"seed": Whole(0), "rows": Whole(1, optional=True), **FIT},
+            sweep_rounds={128: 300, 512: 100},
+            aims=("average",),
+            legend="Optimized (gradient)",
+        ),
+        Spec(
+            "optimized",
+            "Optimized (column generation)",
+            optimized.build_certified,
+            closed_form=True,
+            made_for="any workload: the best strategy there is, within a per cent or so",
+            paper="this project, on the objective of McKenna et al. 2020",
+            bits="log2 of the outputs, about log2 n + 4",
+            user_cost="one draw from a table of up to 16n numbers",
+            collector_cost="one count a report, then a matrix product",
+            needs_workload=True,
+            domain_rule=optimized.domain_rule,
+            style=("#D55E00", "star"),
+            parameters={"seed": Whole(0), "target": Choice(optimized.TARGETS, offered=()), "prior": Anything(), **FIT},
+            sweep_rounds={64: 100, 128: 30, 256: 10, 512: 3},
+            aims=("worst_case", "average", "people", "histogram"),
+        ),
+    )
+}

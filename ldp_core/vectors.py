@@ -1,0 +1,56 @@
+"""Vectors that people send with noise, one column of A (k, n) a type: how far apart they are, and what they tell.
+
+With the number of users known, the component of A along 1 matters to nobody: P = I - 11'/n takes it out.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from scipy import linalg
+from scipy.spatial.distance import pdist
+
+
+def centred(matrix: np.ndarray) -> np.ndarray:
+    """``matrix`` P: rows (..., n) less their mean over the types."""
+    return matrix - matrix.mean(axis=-1, keepdims=True)
+
+
+def centred_inverse(strategy: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    """(P A'A P)^+ (n, n) and, where A does not identify every difference of types, the projector onto what it does."""
+    A = centred(np.asarray(strategy, dtype=float))
+    n = A.shape[1]
+    S = A.T @ A
+    # With weight along 1 that P leaves empty, S has full rank whenever the differences are identified.
+    level = np.trace(S) / (n - 1)
+    S += level / n
+    factor, failed = linalg.lapack.dpotrf(S, lower=True)
+    if not failed and linalg.lapack.dpocon(factor, np.abs(S).sum(axis=0).max(), uplo="L")[0] > 1e-10:
+        inverse = linalg.cho_solve((factor, True), np.eye(n)) - 1 / (level * n)
+        return (inverse + inverse.T) / 2, None
+    S -= level / n
+    values, vectors = linalg.eigh(S, driver="evd")
+    kept = values > values[-1] * n * np.finfo(float).eps
+    inverse = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
+    return inverse, None if kept.sum() == n - 1 else vectors[:, kept] @ vectors[:, kept].T
+
+
+def diameter(strategy: np.ndarray, norm: Literal["l1", "l2"]) -> tuple[float, tuple[int, int]]:
+    """Largest distance between two columns of ``strategy`` (k, n), and the two types that have it."""
+    A = centred(np.asarray(strategy, dtype=float))
+    n = A.shape[1]
+    rows, columns = np.triu_indices(n, 1)
+    if norm == "l1":
+        worst = int(np.argmax(pdist(A.T, "cityblock")))
+    else:
+        worst = int(np.argmax(squared_distances(A.T @ A)[rows, columns]))
+    pair = int(rows[worst]), int(columns[worst])
+    between = A[:, pair[0]] - A[:, pair[1]]
+    return float(np.linalg.norm(between, 1 if norm == "l1" else 2)), pair
+
+
+def squared_distances(gram: np.ndarray) -> np.ndarray:
+    """(n, n) squared L2 distances of the columns of A from A'A (n, n): no more work than one matrix product."""
+    lengths = np.diag(gram)
+    return np.maximum(lengths[:, None] + lengths - 2 * gram, 0.0)
