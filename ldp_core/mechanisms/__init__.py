@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
 from ldp_core.mechanisms.unary import RECONSTRUCTIONS as UNARY_RECONSTRUCTIONS
 from ldp_core.mechanisms.unary import LocalHashing, UnaryEncoding
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
+from ldp_core.wording import meant
 from ldp_core.workloads import Workload
 
 __all__ = [
@@ -344,7 +346,7 @@ def names() -> list[str]:
 def spec(name: str) -> Spec:
     """The registry entry of ``name``. ValueError when there is none."""
     if name not in REGISTRY:
-        raise ValueError(f"Unknown mechanism {name!r}; choose one of {', '.join(REGISTRY)}.")
+        raise ValueError(f"Unknown mechanism {name!r}; {meant(name, REGISTRY)}")
     return REGISTRY[name]
 
 
@@ -373,4 +375,6 @@ def create(
     except TypeError as error:
         if "unexpected keyword" not in str(error):
             raise
-        raise ValueError(f"{entry.title} has no parameter {str(error).split()[-1]}.") from None
+        unknown = str(error).split("'")[1]
+        known = [name for name in signature(entry.build).parameters if name not in ("n", "epsilon", "workload")]
+        raise ValueError(f"{entry.title} has no parameter {unknown!r}; {meant(unknown, known)}") from None

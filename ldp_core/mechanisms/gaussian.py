@@ -10,6 +10,7 @@ from ldp_core.gaussian_privacy import DEFAULT_DELTA, calibrated_scale, check_del
 from ldp_core.mechanisms.additive import ROUNDING, AdditiveMechanism, GaussianNoise, check_vectors, too_large
 from ldp_core.optimize.strategies import diameter
 from ldp_core.privacy import check_epsilon
+from ldp_core.wording import meant
 from ldp_core.workloads import Workload
 
 CALIBRATIONS = ("analytic", "paper")
@@ -29,7 +30,7 @@ def build(
     """
     epsilon, delta = check_epsilon(epsilon), check_delta(delta)
     if calibration not in CALIBRATIONS:
-        raise ValueError(f"Unknown calibration {calibration!r}; choose one of {', '.join(CALIBRATIONS)}.")
+        raise ValueError(f"Unknown calibration {calibration!r}; {meant(calibration, CALIBRATIONS)}")
     root = np.asarray(workload.gram_root)
     check_vectors(root)
     if calibration == "paper":

@@ -26,6 +26,7 @@ from ldp_core.mechanisms.trees import (
     check_dense,
     intervals,
 )
+from ldp_core.wording import meant
 from ldp_core.workloads import Workload
 
 ORACLES = ("hadamard", "randomized_response", "hrr")
@@ -210,7 +211,7 @@ def build(
     if oracle is None:
         oracle = "hadamard" if fits else "oue"
     if oracle not in NODE_ORACLES:
-        raise ValueError(f"Unknown oracle {oracle!r}; choose one of {', '.join(NODE_ORACLES)}.")
+        raise ValueError(f"Unknown oracle {oracle!r}; {meant(oracle, NODE_ORACLES)}")
     if consistent:
         if reconstruction not in (None, "consistent"):
             raise ValueError(f"Choose consistent=True or reconstruction={reconstruction!r}, not both.")
@@ -218,7 +219,7 @@ def build(
     if reconstruction is None:
         reconstruction = "optimal" if fits and oracle in ORACLES else "consistent"
     if reconstruction not in RECONSTRUCTIONS:
-        raise ValueError(f"Unknown reconstruction {reconstruction!r}; choose one of {', '.join(RECONSTRUCTIONS)}.")
+        raise ValueError(f"Unknown reconstruction {reconstruction!r}; {meant(reconstruction, RECONSTRUCTIONS)}")
     if reconstruction != "optimal":
         return (ConsistentTree if reconstruction == "consistent" else RawTree)(int(n), epsilon, branching, oracle)
     if oracle not in ORACLES:

@@ -24,6 +24,7 @@ from ldp_core.mechanisms.base import Estimate, Reports, check_counts, check_repo
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
 from ldp_core.privacy import check_epsilon, odds
+from ldp_core.wording import meant
 from ldp_core.workloads import walsh_hadamard
 
 RECONSTRUCTIONS = ("optimal", "transform")
@@ -212,7 +213,7 @@ def build(n: int, epsilon: float, reconstruction: str | None = None) -> Explicit
     if reconstruction is None:
         reconstruction = "optimal" if fits else "transform"
     if reconstruction not in RECONSTRUCTIONS:
-        raise ValueError(f"Unknown reconstruction {reconstruction!r}; choose one of {', '.join(RECONSTRUCTIONS)}.")
+        raise ValueError(f"Unknown reconstruction {reconstruction!r}; {meant(reconstruction, RECONSTRUCTIONS)}")
     if reconstruction == "transform":
         return transform
     if not fits:

@@ -15,6 +15,7 @@ from ldp_core.mechanisms.orbits import OrbitMechanism
 from ldp_core.optimize import Progress, design, design_orbits, projected_gradient, worst_case_design
 from ldp_core.optimize.design import MOST_TYPES
 from ldp_core.optimize.orbits import MOST_TYPES as MOST_ORBIT_TYPES
+from ldp_core.wording import meant
 from ldp_core.workloads import Workload
 
 TARGETS = ("average", "worst_case")
@@ -99,7 +100,7 @@ def build_certified(
     those over binary attributes an `ldp_core.mechanisms.orbits.OrbitMechanism`, without a prior.
     """
     if target not in TARGETS:
-        raise ValueError(f"target must be one of {', '.join(TARGETS)}, but is {target!r}.")
+        raise ValueError(f"Unknown target {target!r}; {meant(target, TARGETS)}")
     if workload.n > MOST_TYPES and prior is None and workload.symmetry == "exchangeable":
         return SubsetSelection(workload.n, epsilon)
     limits = {"time_limit": time_limit, "max_rounds": max_rounds, "seed": seed, "cancel": cancel}

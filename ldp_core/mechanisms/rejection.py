@@ -34,6 +34,7 @@ from ldp_core.mechanisms.base import (
 )
 from ldp_core.optimize.strategies import diameter
 from ldp_core.privacy import MIN_EPSILON, check_epsilon, odds
+from ldp_core.wording import meant
 from ldp_core.workloads import Workload
 
 VARIANTS = ("corrected", "paper")
@@ -110,7 +111,7 @@ def build(
             "Choose a smaller epsilon or another mechanism."
         )
     if variant not in VARIANTS:
-        raise ValueError(f"Unknown variant {variant!r}; choose one of {', '.join(VARIANTS)}.")
+        raise ValueError(f"Unknown variant {variant!r}; {meant(variant, VARIANTS)}")
     parameters = {"workload": workload.spec, "variant": variant}
     if variant == "corrected":
         if users is not None:

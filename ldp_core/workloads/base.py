@@ -22,6 +22,7 @@ import numpy as np
 from scipy import linalg
 from scipy.sparse.linalg import LinearOperator
 
+from ldp_core import pictures
 from ldp_core.workloads import shifts
 from ldp_core.workloads.axes import Axis, axes_of
 
@@ -240,7 +241,23 @@ class Workload(ABC):
         return self.rows(np.arange(self.num_queries))
 
     def __repr__(self) -> str:
-        return f"{self.kind}({self.n})"
+        """One line: what it is, its size, and what else sets it apart."""
+        told = [
+            f"{name.replace('_', ' ')} {getattr(self, name)}"
+            for name in ("width", "k", "max_weight")
+            if hasattr(self, name)
+        ]
+        told += [f"{len(getattr(self, name))} {name}" for name in ("parts", "factors") if hasattr(self, name)]
+        facts = "".join(f", {fact}" for fact in told)
+        return f"<{self.kind} workload: {self.num_queries:,} queries on {self.n:,} types{facts}>"
+
+    def _repr_html_(self) -> str | None:
+        """The queries as a picture, evenly thinned where there are many, for notebooks; None where rows are too large."""
+        shown = np.unique(np.linspace(0, self.num_queries - 1, pictures.SIDE).astype(np.int64))
+        if len(shown) * self.n > MATRIX_ENTRIES:
+            return None
+        caption = f"{self!r} · {len(shown)} of {self.num_queries:,} queries (rows) by type (columns)"
+        return pictures.heat_map(self.rows(shown), caption)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Workload) and self.digest == other.digest
