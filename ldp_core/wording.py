@@ -103,3 +103,11 @@ def meant(name: object, known: Iterable[str]) -> str:
     if close is not None:
         return f"did you mean {close!r}?"
     return f"choose one of {', '.join(known)}." if known else "there are none."
+
+
+def check_parameters(owner: str, given: Iterable[str], known: Iterable[str]) -> None:
+    """ValueError for the first of the names ``given`` that is no parameter of ``owner``."""
+    known = list(known)
+    for name in given:
+        if name not in known:
+            raise ValueError(f"{owner} has no parameter {name!r}; {meant(name, known)}")

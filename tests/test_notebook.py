@@ -21,6 +21,12 @@ def create(name, **parameters):
     return ldp.mechanisms.create(name, workload=PREFIX, epsilon=1.0, **parameters)
 
 
+def estimate(name, **options):
+    mechanism = create("hadamard")
+    reports = mechanism.simulate(COUNTS, np.random.default_rng(0))
+    return ldp.estimators.apply(name, reports, mechanism, PREFIX, **options)
+
+
 @pytest.mark.parametrize(
     ("ask", "answer"),
     [
@@ -38,6 +44,9 @@ def create(name, **parameters):
         (lambda: ldp.workloads.on_types("prefixes", 8), "workload 'prefixes'; did you mean 'prefix'"),
         (lambda: ldp.workloads.on_types("width_range", 8, widht=2), "no parameter 'widht'; did you mean 'width'"),
         (lambda: ldp.workloads.from_spec({"kind": "all-range", "n": 8}), "'all-range'; did you mean 'all_range'"),
+        (lambda: ldp.workloads.from_spec({"kind": "prefix", "N": 8}), "no parameter 'N'; did you mean 'n'"),
+        (lambda: estimate("posterior", drows=300), "Posterior mean has no parameter 'drows'; did you mean 'draws'"),
+        (lambda: estimate("wnnls", max_rounds=3), "no parameter 'max_rounds'; there are none"),
         (lambda: ldp.estimators.spec("wnls"), "estimator 'wnls'; did you mean 'wnnls'"),
         (lambda: ldp.planning.plan(PREFIX, ["haar"], 1.0, 9, case="worst_case"), "'worst_case'; did you mean 'worst'"),
         (lambda: ldp.sweep.over_epsilon([], PREFIX, [1.0], bounds=["svt"]), "bound 'svt'; did you mean 'svd'"),

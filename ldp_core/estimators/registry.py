@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import signature
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from ldp_core.mechanisms.base import Estimate, Mechanism, Reports
 from ldp_core.mechanisms.haar import Haar
 from ldp_core.mechanisms.hierarchical import ConsistentTree, RawTree
 from ldp_core.mechanisms.trees import OrderedEstimate, RawTreeEstimate
-from ldp_core.wording import meant
+from ldp_core.wording import check_parameters, meant
 from ldp_core.workloads import DENSE_TYPES, Histogram, Prefix, Workload
 
 MLE_TYPES = 2**16
@@ -244,7 +245,7 @@ def apply(
     """Estimate from ``reports`` by the estimator ``name``.
 
     ``unbiased`` is the mechanism's own estimate where it is at hand. ``options`` are those of `mle.estimate` and
-    `posterior.estimate`. ValueError for an unknown name, foreign reports, or an estimator that does not suit.
+    `posterior.estimate`. ValueError for an unknown name or option, foreign reports, or an estimator that does not suit.
 
     Counts that are never negative and add up to the users:
 
@@ -260,6 +261,8 @@ def apply(
     entry = spec(name)
     if reason := entry.unsuitable(mechanism, workload):
         raise ValueError(reason)
+    known = list(signature(entry.from_reports).parameters)[3:] if entry.from_reports else []
+    check_parameters(entry.title, options, known)
     unbiased = mechanism.estimate(reports) if unbiased is None else unbiased
     if entry.from_reports:
         return entry.from_reports(reports, mechanism, unbiased, **options)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from inspect import signature
 from typing import Any
 
 import numpy as np
 
-from ldp_core.wording import meant
+from ldp_core.wording import check_parameters, meant
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import DENSE_TYPES, MATRIX_ENTRIES, Workload
 from ldp_core.workloads.comparisons import quoted
@@ -222,6 +223,7 @@ def from_spec(spec: dict[str, Any]) -> Workload:
         parameters["base"] = from_spec(parameters["base"])
     if "shape" in parameters and kind in OVER_ATTRIBUTES:
         parameters["shape"] = checked_shape(parameters["shape"])
+    check_parameters(f"The {FAMILIES[kind].title} workload", parameters, signature(FAMILIES[kind]).parameters)
     try:
         return FAMILIES[kind](**parameters)
     except TypeError:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
-from ldp_core.wording import meant
+from ldp_core.wording import check_parameters, meant
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.marginals import AllMarginals, KWayMarginals, Parity, checked_shape
@@ -65,10 +65,7 @@ def on_types(kind: str, n: int, axis: Axis | None = None, **parameters: int) -> 
             f"{family.title} reads the types as yes-or-no answers, so it needs a power of two of them; there are {n:,}."
         )
     needed = parameter(kind, n)
-    known = [needed.name] if needed else []
-    for name in parameters:
-        if name not in known:
-            raise ValueError(f"The {family.title} workload has no parameter {name!r}; {meant(name, known)}")
+    check_parameters(f"The {family.title} workload", parameters, [needed.name] if needed else [])
     d = n.bit_length() - 1
     if kind == "parity":
         types: Any = d

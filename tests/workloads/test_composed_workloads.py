@@ -255,7 +255,7 @@ def test_many_attributes_stay_structured():
         (lambda: workloads.Predicates([2, 3], [[]], ["a", "b"]), "give each one"),
         (lambda: workloads.Custom([[1, 0]], ["a", "b"]), "give each query one"),
         (lambda: workloads.from_spec({"kind": "prefixes", "n": 3}), "did you mean 'prefix'"),
-        (lambda: workloads.from_spec({"kind": "prefix", "m": 3}), "does not fit"),
+        (lambda: workloads.from_spec({"kind": "prefix", "m": 3}), "The Prefix workload has no parameter 'm'"),
     ],
 )
 def test_bad_workloads_get_a_sentence(build, sentence):
