@@ -142,6 +142,19 @@ def test_the_picture_of_a_workload_is_its_matrix():
     assert np.array_equal(pixels(parity._repr_html_()), np.where(parity.matrix > 0, 0, 255))
 
 
+def test_larger_workloads_are_averaged_and_very_large_ones_thinned():
+    page = ldp.workloads.prefix(192)._repr_html_()
+    blocks = ldp.workloads.prefix(192).matrix.reshape(96, 2, 96, 2).mean(axis=(1, 3))
+    assert np.array_equal(pixels(page), np.rint(255 * (1 - blocks)))
+    assert "192 queries on 192 types&gt; · queries (rows)" in page
+    page = ldp.workloads.prefix(2**12)._repr_html_()
+    assert "4,096 types&gt; · 96 of 4,096 queries (rows)" in page
+    kept = np.unique(np.linspace(0, 2**12 - 1, 96).astype(int))
+    rows = ldp.workloads.prefix(2**12).rows(kept)
+    assert np.all(pixels(page)[rows.all(axis=1)] == 0)
+    assert np.all(np.diff((pixels(page) < 128).sum(axis=1)) >= 0)
+
+
 def test_the_picture_of_a_strategy_is_its_commonest_reports_by_their_odds():
     strategy = np.array([[0.1, 0.2, 0.1], [0.6, 0.3, 0.3], [0.3, 0.5, 0.6]])
     mechanism = ldp.mechanisms.ExplicitMechanism('<b onload="x">&', strategy, 1.0)

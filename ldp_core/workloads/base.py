@@ -32,6 +32,9 @@ DENSE_TYPES = 4096
 MATRIX_ENTRIES = 2**25
 """Largest number of entries of an explicit workload matrix or answer vector."""
 
+PICTURED_ENTRIES = 2**20
+"""Largest number of entries of a workload matrix that is drawn whole, averaged over neighbours, in a notebook."""
+
 
 class Workload(ABC):
     """p linear queries over n types. Subclasses say how to apply G, answer queries and name them."""
@@ -252,12 +255,14 @@ class Workload(ABC):
         return f"<{self.kind} workload: {self.num_queries:,} queries on {self.n:,} types{facts}>"
 
     def _repr_html_(self) -> str | None:
-        """The queries as a picture, evenly thinned where there are many, for notebooks; None where rows are too large."""
-        shown = np.unique(np.linspace(0, self.num_queries - 1, pictures.SIDE).astype(np.int64))
+        """The matrix as a picture, of evenly thinned queries where it is large, for notebooks; None where a few rows are."""
+        shown = np.arange(min(self.num_queries, PICTURED_ENTRIES))
+        if self.num_queries * self.n > PICTURED_ENTRIES:
+            shown = np.unique(np.linspace(0, self.num_queries - 1, pictures.SIDE).astype(np.int64))
         if len(shown) * self.n > MATRIX_ENTRIES:
             return None
-        caption = f"{self!r} · {len(shown)} of {self.num_queries:,} queries (rows) by type (columns)"
-        return pictures.heat_map(self.rows(shown), caption)
+        some = "" if len(shown) == self.num_queries else f"{len(shown)} of {self.num_queries:,} "
+        return pictures.heat_map(self.rows(shown), f"{self!r} · {some}queries (rows) by type (columns)")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Workload) and self.digest == other.digest
