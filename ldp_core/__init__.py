@@ -15,38 +15,68 @@ Notation (long names in signatures, these letters inside the mathematics, as in 
     R  (n, m)    reconstruction of the counts, R Q = I (answers are W R y for a tally y of reports)
     L            objective tr(M^-1 G) = n * average variance per user + tr G
     alpha        target mean squared error of a share, averaged over the queries
+
+Examples in docstrings go on from ``import numpy as np, ldp_core as ldp``.
 """
 
-from ldp_core import (
-    analysis,
-    bounds,
-    deploy,
-    domain,
-    estimators,
-    mechanisms,
-    optimize,
-    planning,
-    privacy,
-    simulate,
-    sweep,
-    tables,
-    workloads,
-)
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from ldp_core import wording
 from ldp_core.version import __version__
+
+if TYPE_CHECKING:
+    from ldp_core import (
+        analysis,
+        bounds,
+        charts,
+        deploy,
+        domain,
+        estimators,
+        frames,
+        library,
+        mechanisms,
+        optimize,
+        outcomes,
+        planning,
+        population,
+        privacy,
+        simulate,
+        sweep,
+        tables,
+        workloads,
+    )
+else:
+
+    def __getattr__(name: str) -> object:
+        """The parts of the package, each imported when it is first asked for: readers, charts and solvers take a second."""
+        if name in __all__:
+            return import_module(f"{__name__}.{name}")
+        raise AttributeError(f"{__name__} has no part {name!r}; {wording.meant(name, __all__)}")
+
 
 __all__ = [
     "__version__",
     "analysis",
     "bounds",
+    "charts",
     "deploy",
     "domain",
     "estimators",
+    "frames",
+    "library",
     "mechanisms",
     "optimize",
+    "outcomes",
     "planning",
+    "population",
     "privacy",
     "simulate",
     "sweep",
     "tables",
     "workloads",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

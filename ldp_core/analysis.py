@@ -44,22 +44,42 @@ def average_case(n: int) -> Case:
 
 
 def worst_case_variance(mechanism: Mechanism, workload: Workload) -> float:
-    """Total variance one user of the worst type adds (McKenna et al. 2020, Corollary 3.5)."""
+    """Total variance one user of the worst type adds (McKenna et al. 2020, Corollary 3.5).
+
+    >>> mechanism = ldp.mechanisms.create("randomized_response", n=4, epsilon=1.0)
+    >>> round(ldp.analysis.worst_case_variance(mechanism, ldp.workloads.histogram(4)), 3)
+    7.556
+    """
     return float(mechanism.variance_profile(workload).max())
 
 
 def average_variance(mechanism: Mechanism, workload: Workload) -> float:
-    """Total variance one user adds, averaged evenly over the types (their Corollary 3.6, per user)."""
+    """Total variance one user adds, averaged evenly over the types (their Corollary 3.6, per user).
+
+    >>> mechanism = ldp.mechanisms.create("randomized_response", n=4, epsilon=1.0)
+    >>> round(ldp.analysis.average_variance(mechanism, ldp.workloads.prefix(4)), 3)
+    6.297
+    """
     return float(mechanism.variance_profile(workload).mean())
 
 
 def variance_on_data(mechanism: Mechanism, workload: Workload, counts: np.ndarray) -> float:
-    """Total variance (squared users) when the users are ``counts`` (n,)."""
+    """Total variance (squared users) when the users are ``counts`` (n,).
+
+    >>> mechanism = ldp.mechanisms.create("randomized_response", n=4, epsilon=1.0)
+    >>> round(ldp.analysis.variance_on_data(mechanism, ldp.workloads.prefix(4), [100, 0, 0, 0]), 1)
+    687.9
+    """
     return float(np.asarray(counts, dtype=float) @ mechanism.variance_profile(workload))
 
 
 def objective(mechanism: Mechanism, workload: Workload) -> float:
-    """L = n * average variance + tr G, the scale of the optimisers and the bounds (their Theorem 3.9)."""
+    """L = n * average variance + tr G, the scale of the optimisers and the bounds (their Theorem 3.9).
+
+    >>> mechanism = ldp.mechanisms.create("randomized_response", n=4, epsilon=1.0)
+    >>> round(ldp.analysis.objective(mechanism, ldp.workloads.prefix(4)), 2)
+    35.19
+    """
     return workload.n * average_variance(mechanism, workload) + workload.trace
 
 
@@ -75,7 +95,12 @@ def users_for(variance_per_user: float, num_queries: float, alpha: float = DEFAU
 
 
 def sample_complexity(mechanism: Mechanism, workload: Workload, alpha: float = DEFAULT_ALPHA) -> float:
-    """Users needed in the worst case for normalised variance ``alpha`` (McKenna et al. 2020, Corollary 5.4)."""
+    """Users needed in the worst case for normalised variance ``alpha`` (McKenna et al. 2020, Corollary 5.4).
+
+    >>> mechanism = ldp.mechanisms.create("hierarchical", n=64, epsilon=1.0)
+    >>> round(ldp.analysis.sample_complexity(mechanism, ldp.workloads.prefix(64), alpha=0.01))
+    2848
+    """
     return users_for(worst_case_variance(mechanism, workload), workload.squared_weights, alpha)
 
 
@@ -83,12 +108,22 @@ def users_from_objective(value: float, workload: Workload, alpha: float = DEFAUL
     """The users needed that an objective L (or a lower bound on it) stands for: (L - tr G) / (n p alpha), at least 0.
 
     Average case for a mechanism's L; a lower bound on L bounds the worst case too, which is never below the average.
+
+    >>> workload = ldp.workloads.prefix(64)
+    >>> limit = ldp.bounds.centred_svd(workload, epsilon=1.0)
+    >>> round(ldp.analysis.users_from_objective(limit, workload))
+    903
     """
     return users_for(max(0.0, (value - workload.trace) / workload.n), workload.squared_weights, alpha)
 
 
 def standard_errors(mechanism: Mechanism, workload: Workload, counts: np.ndarray) -> np.ndarray:
-    """(p,) exact standard error, in users, of the unbiased answer to each query on the data ``counts`` (n,)."""
+    """(p,) exact standard error, in users, of the unbiased answer to each query on the data ``counts`` (n,).
+
+    >>> mechanism = ldp.mechanisms.create("randomized_response", n=4, epsilon=1.0)
+    >>> ldp.analysis.standard_errors(mechanism, ldp.workloads.prefix(4), [100, 200, 300, 400]).round(1)
+    array([41.4, 50.2, 45.4,  0. ])
+    """
     variances = mechanism.query_variances(workload, counts)
     return np.sqrt(np.maximum(variances, 0))  # rounding can leave -1e-12 where a variance is 0
 

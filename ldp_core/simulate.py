@@ -193,5 +193,16 @@ def run(
     seed: int = 0,
     estimators: Sequence[str] = ("unbiased",),
 ) -> pd.DataFrame:
-    """The tidy frame of `collect`: a row per trial and estimator."""
+    """The tidy frame of `collect`: a row per trial and estimator.
+
+    >>> mechanism = ldp.mechanisms.create("randomized_response", n=4, epsilon=1.0)
+    >>> workload, counts = ldp.workloads.prefix(4), np.array([0, 10, 90, 900])
+    >>> frame = ldp.simulate.run(mechanism, workload, counts, trials=2, estimators=["unbiased", "wnnls"])
+    >>> frame[["estimator", "trial", "users"]]
+      estimator  trial  users
+    0  unbiased      0   1000
+    1     wnnls      0   1000
+    2  unbiased      1   1000
+    3     wnnls      1   1000
+    """
     return collect(mechanism, workload, counts, trials, seed, estimators).frame

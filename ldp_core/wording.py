@@ -1,8 +1,10 @@
-"""Numbers as people read them: at most three significant digits, and always a unit."""
+"""Numbers as people read them, at most three significant digits and always a unit; and the name somebody meant."""
 
 from __future__ import annotations
 
+import difflib
 import math
+from collections.abc import Iterable
 from decimal import ROUND_CEILING, Context, Decimal
 
 
@@ -83,3 +85,29 @@ def duration(seconds: float) -> str:
         return f"{significant(seconds, 2)} s"
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest} s"
+
+
+def closest(name: object, known: Iterable[str]) -> str | None:
+    """The one of ``known`` that looks most like ``name``, whatever its case; None where none does."""
+    folded = {one.casefold(): one for one in reversed(list(known))}
+    text = str(name).casefold()
+    close = difflib.get_close_matches(text, list(folded), n=1, cutoff=0.6)
+    close = close or [one for one in folded if text and one.startswith(text)]
+    return folded[close[0]] if close else None
+
+
+def meant(name: object, known: Iterable[str]) -> str:
+    """How to go on after an unknown name: "did you mean 'oue'?", or all there are: "choose one of rappor, oue, olh."."""
+    known = list(known)
+    close = closest(name, known)
+    if close is not None:
+        return f"did you mean {close!r}?"
+    return f"choose one of {', '.join(known)}." if known else "there are none."
+
+
+def check_parameters(owner: str, given: Iterable[str], known: Iterable[str]) -> None:
+    """ValueError for the first of the names ``given`` that is no parameter of ``owner``."""
+    known = list(known)
+    for name in given:
+        if name not in known:
+            raise ValueError(f"{owner} has no parameter {name!r}; {meant(name, known)}")

@@ -15,4 +15,5 @@ fi
 
 [ "$#" -gt 0 ] || set -- --numprocesses=2 --dist=loadfile
 "$venv/bin/ruff" check .
+"$venv/bin/ruff" format --check .
 exec "$venv/bin/python" -m pytest "$@"

@@ -8,7 +8,8 @@ import plotly.graph_objects as go
 import pytest
 
 from ldp_core import analysis, charts, frames, library, mechanisms, simulate, sweep, workloads
-from ldp_core.charts.theme import UNKNOWN_STYLE, binned, colour, log_axis, marker, short, title
+from ldp_core.charts.theme import PIXELS, UNKNOWN_STYLE, colour, log_axis, marker, short, title
+from ldp_core.pictures import binned
 
 LOOKS = [charts.LIGHT, charts.DARK]
 SUITABLE = ["unbiased", "wnnls", "norm_sub", "polytope"]
@@ -80,12 +81,12 @@ def test_singular_values_are_drawn_as_they_are():
 @pytest.mark.parametrize("shape", [(1, 1), (3, 7), (512, 512), (513, 511), (1023, 700), (2048, 4)])
 def test_binning_keeps_means(shape):
     matrix = np.random.default_rng(1).random(shape)
-    cells = binned(matrix)
+    cells = binned(matrix, PIXELS)
     assert cells.shape == tuple(min(side, 512) for side in shape)
     assert cells.dtype == np.float32
-    assert (binned(np.full(shape, 0.5)) == 0.5).all()  # blocks of unequal size are averages too
+    assert (binned(np.full(shape, 0.5), PIXELS) == 0.5).all()  # blocks of unequal size are averages too
     ramp = np.arange(shape[0])[:, None] / shape[0] + np.zeros(shape)
-    assert np.abs(np.diff(binned(ramp)[:, 0]) - 1 / len(cells)).max(initial=0) <= 1 / shape[0] + 1e-6
+    assert np.abs(np.diff(binned(ramp, PIXELS)[:, 0]) - 1 / len(cells)).max(initial=0) <= 1 / shape[0] + 1e-6
     if max(shape) <= 512:
         assert np.array_equal(cells, matrix.astype(np.float32))
     if shape == (2048, 4):

@@ -14,7 +14,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 
 # A module imports from earlier lines only (and from its own package).
 LAYERS = [
-    {"version", "privacy", "priors", "vectors", "wording", "columns", "reading", "threads"},
+    {"version", "privacy", "priors", "vectors", "wording", "pictures", "columns", "reading", "threads"},
     {"domain", "gaussian_privacy"},
     {"population"},
     {"tables"},
@@ -117,3 +117,43 @@ def test_no_page_shows_a_bare_string(page):
     """Streamlit writes every bare expression of a page on the screen, a string below a constant as well."""
     body = ast.parse(page.read_text(encoding="utf-8")).body[1:]
     assert not [node.lineno for node in body if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)]
+
+
+def test_importing_the_package_loads_no_part_of_it_before_it_is_asked_for():
+    program = """
+import sys
+import ldp_core as ldp
+print(sorted({name.partition(".")[0] for name in sys.modules} & set(sys.argv[1:])))
+print(ldp.charts.__name__, ldp.frames.__name__, ldp.workloads.prefix(3).n)
+print("pandas" in sys.modules, set(dir(ldp)) == set(ldp.__all__))
+"""
+    heavy = ["numpy", "scipy", "pandas", "plotly", "duckdb", "pyarrow", "cvxpy", "pydantic", "joblib", "distributed"]
+    command = [sys.executable, "-c", program, *heavy, "openpyxl"]
+    run = subprocess.run(command, capture_output=True, text=True, cwd=ROOT.parent, check=True)
+    assert run.stdout.splitlines() == ["[]", "ldp_core.charts ldp_core.frames 3", "True True"]
+
+
+def test_what_the_package_advertises_is_there_and_nothing_else():
+    for name in dir(ldp_core):
+        assert getattr(ldp_core, name) is not None
+    assert {name for name in ldp_core.__all__ if name != "__version__"} <= set(RANK)
+    assert not {"wording", "reading", "threads", "columns"} & set(dir(ldp_core))
+    with pytest.raises(AttributeError, match="no part 'mechanism'; did you mean 'mechanisms'"):
+        _ = ldp_core.mechanism
+
+
+def test_each_part_can_be_the_first_one_asked_for():
+    """In a process of its own, forked after the packages it needs, so that no order of imports is taken for granted."""
+    program = """
+import os, sys
+import numpy, pandas, plotly.graph_objects, pydantic, pyarrow, scipy.optimize, scipy.stats
+import ldp_core
+for name in ldp_core.__all__:
+    child = os.fork()
+    if not child:
+        getattr(ldp_core, name)
+        os._exit(0)
+    print(name, os.waitpid(child, 0)[1])
+"""
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT.parent, check=True)
+    assert run.stdout.splitlines() == [f"{name} 0" for name in ldp_core.__all__], run.stderr

@@ -1,6 +1,8 @@
 """What the README shows runs, and what it names is there."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,14 @@ def test_examples_run():
     assert proof.verify()
     assert 0 <= best.objective / proof.value - 1 < 0.02
     assert names["counts"].sum() == 200
+
+
+def test_the_package_is_found_from_another_folder(tmp_path):
+    line = re.search("`(import sys; sys.path[^`]+)`", README)[1].replace("/path/to/this/folder", ROOT.as_posix())
+    program = f"{line}; import ldp_core; print(ldp_core.__file__)"
+    command = [sys.executable, "-I", "-c", program]  # without the working directory or PYTHONPATH
+    run = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert Path(run.stdout.strip()) == ROOT / "ldp_core" / "__init__.py"
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ MOST_NEWTON, MOST_CONJUGATE = 25, 300
 LOOSE, EXACT = (0.1, 1e-2), (1e-3, 1e-10)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Certificate(Proof):
     """A proven lower bound ``value`` on ``tr(M_p^-1 G)`` of every epsilon-LDP strategy (on L for the uniform prior).
 
@@ -207,6 +207,12 @@ def certificate(
     any size, seconds where cuts are found for low degrees, and their certificate is a `SymmetricCertificate`.
     ``callback(progress)`` is called after each stage, ``cancel`` is a
     zero-argument callable or an event. Raises ValueError past `ldp_core.workloads.DENSE_TYPES` types: use `centred_svd`.
+
+    >>> proof = ldp.bounds.certificate(ldp.workloads.histogram(64), epsilon=1.0, time_limit=None)
+    >>> proof
+    <SymmetricCertificate: lower bound 14618.7, epsilon 1, <histogram workload: 64 queries on 64 types>>
+    >>> proof.verify()
+    True
     """
     started = time.perf_counter()
     epsilon = check_epsilon(epsilon)

@@ -29,6 +29,9 @@ class Proof(ABC):
 
     value: float
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: lower bound {self.value:.6g}, epsilon {self.epsilon:g}, {self.workload!r}>"
+
     def verify(self) -> bool:
         """Whether the stored numbers prove ``value``; False, never an error, whatever they are."""
         try:

@@ -32,7 +32,7 @@ from ldp_core.workloads import Workload
 MOST_ROUNDS, WINDOW, LEAST_GAIN = 16, 4, 1e-4
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SymmetricCertificate(Proof):
     """A proven lower bound ``value`` on L of every epsilon-LDP strategy, for a workload with a `Scheme`.
 

@@ -10,7 +10,8 @@ from scipy.cluster import hierarchy
 from scipy.sparse.linalg import svds
 
 from ldp_core.charts.labels import label_ticks
-from ldp_core.charts.theme import LIGHT, Theme, binned, figure, literal
+from ldp_core.charts.theme import LIGHT, Theme, figure, literal
+from ldp_core.pictures import binned
 
 SLICES = 256
 """Most rows drawn, and most types drawn one by one."""

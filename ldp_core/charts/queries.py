@@ -11,7 +11,8 @@ from plotly.colors import hex_to_rgb
 
 from ldp_core import wording
 from ldp_core.charts.labels import BESIDE, cell_names, label_ticks, row_ticks
-from ldp_core.charts.theme import LIGHT, PIXELS, Theme, binned, colour, figure, short
+from ldp_core.charts.theme import LIGHT, PIXELS, Theme, colour, figure, short
+from ldp_core.pictures import binned
 from ldp_core.workloads import Workload
 
 ENTRIES = 2**25
@@ -93,7 +94,7 @@ def _entries(workload: Workload, shown: np.ndarray) -> tuple[np.ndarray, float, 
     pieces, low, high, plain = [], 0.0, 0.0, True
     for some in np.array_split(shown, min(len(shown), -(-len(shown) * workload.n // AT_ONCE))):
         rows = np.clip(workload.rows(some), -1e38, 1e38)  # where float32 ends
-        pieces.append(binned(rows))
+        pieces.append(binned(rows, PIXELS))
         low, high = min(low, float(rows.min())), max(high, float(rows.max()))
         plain = plain and bool(((rows == 0) | (rows == 1)).all())
     return np.concatenate(pieces), low, high, plain

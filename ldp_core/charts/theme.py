@@ -118,18 +118,6 @@ def log_axis(low: float, high: float, pad: float = 1.4) -> dict:
     }
 
 
-def binned(matrix: np.ndarray, side: int = PIXELS) -> np.ndarray:
-    """``matrix`` averaged over blocks to at most ``side`` cells each way, as float32."""
-    for axis in (0, 1):
-        size = matrix.shape[axis]
-        if size > side:
-            edges = np.linspace(0, size, side + 1).astype(int)
-            sums = np.add.reduceat(matrix, edges[:-1], axis=axis)
-            shape = (-1, 1) if axis == 0 else (1, -1)
-            matrix = sums / np.diff(edges).reshape(shape)
-    return matrix.astype(np.float32)
-
-
 def query_mode(queries: pd.Series, few: int = 64) -> str:
     """How to draw one value a query: a line joins neighbours only, never queries thinned out of a longer list."""
     if np.any(np.diff(np.unique(queries)) > 1):

@@ -24,6 +24,7 @@ from ldp_core.domain.dates import DateAttribute
 from ldp_core.domain.numbers import NumericAttribute, RangeAttribute
 
 _LARGEST_INDEX = 2**62
+_SHOWN = 4  # attributes named in one line
 
 Attribute = Annotated[
     CategoricalAttribute | NumericAttribute | RangeAttribute | DateAttribute, Field(discriminator="kind")
@@ -66,6 +67,13 @@ class Domain(BaseModel):
         if math.prod(attribute.size for attribute in attributes) > _LARGEST_INDEX:
             raise ValueError("the attributes together have more than 2^62 types: leave some out or use coarser bins.")
         return attributes
+
+    def __repr__(self) -> str:
+        named = " x ".join(f"{attribute.name} ({attribute.size:,})" for attribute in self.attributes[:_SHOWN])
+        more = f" and {len(self.attributes) - _SHOWN} more" if len(self.attributes) > _SHOWN else ""
+        return f"<Domain: {named}{more}, {self.size:,} types>"
+
+    __str__ = __repr__
 
     @property
     def shape(self) -> tuple[int, ...]:

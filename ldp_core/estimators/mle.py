@@ -30,7 +30,7 @@ _EM_GAP = 0.01  # nats: far below the half nat or so that chance adds for each t
 _HALVINGS = 40
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class LikelihoodEstimate(Estimate):
     """``gap`` bounds by how many nats the log-likelihood misses its maximum; ``rounds`` counts the steps taken."""
 

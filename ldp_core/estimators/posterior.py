@@ -30,7 +30,7 @@ _ANSWERS_AT_ONCE = 2**23
 _FEWEST_DRAWS = 100
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class PosteriorEstimate(Estimate):
     """Posterior mean of the counts, with the draws (draws, n) it comes from.
 

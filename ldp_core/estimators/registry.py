@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import signature
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from ldp_core.mechanisms.base import Estimate, Mechanism, Reports
 from ldp_core.mechanisms.haar import Haar
 from ldp_core.mechanisms.hierarchical import ConsistentTree, RawTree
 from ldp_core.mechanisms.trees import OrderedEstimate, RawTreeEstimate
+from ldp_core.wording import check_parameters, meant
 from ldp_core.workloads import DENSE_TYPES, Histogram, Prefix, Workload
 
 MLE_TYPES = 2**16
@@ -228,7 +230,7 @@ def names() -> list[str]:
 def spec(name: str) -> EstimatorSpec:
     """The registry entry of ``name``. ValueError when there is none."""
     if name not in ESTIMATORS:
-        raise ValueError(f"Unknown estimator {name!r}; choose one of {', '.join(ESTIMATORS)}.")
+        raise ValueError(f"Unknown estimator {name!r}; {meant(name, ESTIMATORS)}")
     return ESTIMATORS[name]
 
 
@@ -243,11 +245,24 @@ def apply(
     """Estimate from ``reports`` by the estimator ``name``.
 
     ``unbiased`` is the mechanism's own estimate where it is at hand. ``options`` are those of `mle.estimate` and
-    `posterior.estimate`. ValueError for an unknown name, foreign reports, or an estimator that does not suit.
+    `posterior.estimate`. ValueError for an unknown name or option, foreign reports, or an estimator that does not suit.
+
+    Counts that are never negative and add up to the users:
+
+    >>> workload = ldp.workloads.histogram(4)
+    >>> mechanism = ldp.mechanisms.create("randomized_response", n=4, epsilon=1.0)
+    >>> reports = mechanism.simulate(np.array([0, 10, 90, 900]), np.random.default_rng(0))
+    >>> estimate = ldp.estimators.apply("norm_sub", reports, mechanism, workload)
+    >>> estimate
+    <Estimate: 4 types, 1,000 users, biased>
+    >>> bool(estimate.counts().min() >= 0)
+    True
     """
     entry = spec(name)
     if reason := entry.unsuitable(mechanism, workload):
         raise ValueError(reason)
+    known = list(signature(entry.from_reports).parameters)[3:] if entry.from_reports else []
+    check_parameters(entry.title, options, known)
     unbiased = mechanism.estimate(reports) if unbiased is None else unbiased
     if entry.from_reports:
         return entry.from_reports(reports, mechanism, unbiased, **options)

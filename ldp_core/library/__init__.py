@@ -13,6 +13,7 @@ from ldp_core.library.entries import REGISTRY
 from ldp_core.library.spec import Spec
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.privacy import check_epsilon
+from ldp_core.wording import check_parameters, meant
 from ldp_core.workloads import Workload
 
 __all__ = ["REGISTRY", "Spec", "create", "names", "spec"]
@@ -26,7 +27,7 @@ def names() -> list[str]:
 def spec(name: str) -> Spec:
     """The registry entry of ``name``. ValueError when there is none."""
     if name not in REGISTRY:
-        raise ValueError(f"Unknown mechanism {name!r}; choose one of {', '.join(REGISTRY)}.")
+        raise ValueError(f"Unknown mechanism {name!r}; {meant(name, REGISTRY)}")
     return REGISTRY[name]
 
 
@@ -49,9 +50,7 @@ def create(
         n = workload.n
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 2:
         raise ValueError(f"A mechanism needs a whole number of at least 2 types; got n = {n!r}.")
+    check_parameters(entry.title, parameters, entry.parameters)
     for parameter, value in parameters.items():
-        if parameter not in entry.parameters:
-            known = f"it has {', '.join(entry.parameters)}" if entry.parameters else "it has none"
-            raise ValueError(f"{entry.title} has no parameter {parameter!r}; {known}.")
         entry.parameters[parameter].check(parameter, value)
     return entry.build(workload if entry.needs_workload else int(n), epsilon, **parameters)

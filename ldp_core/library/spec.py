@@ -10,6 +10,7 @@ from typing import Any
 from ldp_core.gaussian_privacy import check_delta
 from ldp_core.mechanisms.base import FLOATING_POINT, Mechanism
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
+from ldp_core.wording import meant
 from ldp_core.workloads import Workload
 
 
@@ -57,7 +58,7 @@ class Choice(Parameter):
 
     def _check(self, word: str, value: Any) -> None:
         if not isinstance(value, type(self.values[0])) or value not in self.values:
-            raise ValueError(f"Unknown {word} {value!r}; choose one of {', '.join(map(str, self.values))}.")
+            raise ValueError(f"Unknown {word} {value!r}; {meant(value, map(str, self.values))}")
 
 
 @dataclass(frozen=True)

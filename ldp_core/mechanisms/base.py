@@ -55,6 +55,10 @@ class Reports:
             data = self.data + other.data
         return Reports(self.mechanism_digest, self.users + other.users, data)
 
+    def __repr__(self) -> str:
+        numbers = sum(map(np.size, self.data)) if isinstance(self.data, tuple) else np.size(self.data)
+        return f"<Reports: {self.users:,} users, {numbers:,} numbers, mechanism {self.mechanism_digest[:8]}>"
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -86,6 +90,11 @@ class Estimate:
         """Squared error summed over all queries (squared users), without forming the answers."""
         return float(workload.quadratic(self.estimated_counts - np.asarray(counts, dtype=float)))
 
+    def __repr__(self) -> str:
+        bias = "unbiased" if self.unbiased else "biased"
+        facts = f"{len(self.estimated_counts):,} types, {self.total:,.0f} users, {bias}"
+        return f"<{type(self).__name__}: {facts}{'' if self.identified else ', counts not identified'}>"
+
 
 @runtime_checkable
 class Mechanism(Protocol):
@@ -93,6 +102,15 @@ class Mechanism(Protocol):
 
     ``values`` are type indices (one a user), ``counts`` users per type (n,). ``simulate(counts)`` has the same
     distribution as ``aggregate(privatize(values))`` and costs no loop over users.
+
+    >>> mechanism = ldp.mechanisms.create("hierarchical", n=64, epsilon=1.0)
+    >>> mechanism
+    <hierarchical mechanism: 64 types, epsilon 1, branching 4, oracle hadamard, reconstruction optimal>
+    >>> reports = mechanism.simulate(np.full(64, 100), np.random.default_rng(0))
+    >>> reports.users, mechanism.estimate(reports).counts().shape
+    (6400, (64,))
+    >>> mechanism.audit().epsilon <= 1.0
+    True
     """
 
     name: str
@@ -167,6 +185,12 @@ class FromCovariance:
     """Mixin for mechanisms whose answers are linear in their estimated counts, with a known covariance."""
 
     channel: np.ndarray | LinearOperator | None = None
+
+    def __repr__(self) -> str:
+        facts = [f"{self.n:,} types", f"epsilon {self.epsilon:g}"] + ([f"delta {self.delta:g}"] if self.delta else [])
+        plain = {name: value for name, value in self.parameters.items() if isinstance(value, (str, int, float))}
+        facts += [f"{name} {value}" for name, value in plain.items() if name != "delta"]
+        return f"<{self.name} mechanism: {', '.join(facts)}>"
 
     def tally(self, reports: Reports) -> np.ndarray:
         """(m,) how often each output was sent, in the order of the rows of `channel` (where there is one)."""

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from ldp_core import pictures
 from ldp_core.mechanisms.base import (
     Audit,
     Contributions,
@@ -77,6 +78,10 @@ class ExplicitMechanism(FromCovariance):
         if prior is not None:
             self.prior = np.array(check_prior(prior, self.n))
             self.prior.flags.writeable = False
+
+    def _repr_html_(self) -> str:
+        """The strategy as a picture, for notebooks."""
+        return pictures.strategy_map(self.strategy, repr(self))
 
     @property
     def n(self) -> int:

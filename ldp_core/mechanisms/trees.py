@@ -186,7 +186,7 @@ def _totals(values: np.ndarray) -> np.ndarray:
     return np.concatenate([[0.0], np.cumsum(values)])
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class OrderedEstimate(Estimate):
     """Estimated counts along an ordered domain, with ranges and quantiles in O(1) and O(log n) each. ``users`` is N."""
 
@@ -224,7 +224,7 @@ class OrderedEstimate(Estimate):
         return low
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class RawTreeEstimate(OrderedEstimate):
     """Node estimates of a tree as they are. Workloads of ranges are answered from the fewest nodes that make up each range;
     other workloads, and `counts`, use the leaves alone. Answers need not add up."""

@@ -24,6 +24,7 @@ from scipy.stats import binom
 from ldp_core.mechanisms.base import Audit, Contributions, Estimate, Reports, check_counts, check_reports, check_values
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism
 from ldp_core.privacy import check_epsilon, log_ratio, odds, probability_within
+from ldp_core.wording import meant
 
 RECONSTRUCTIONS = ("known_total", "standard", "optimal")
 _OPTIMAL_TYPES = 4096  # the optimal reconstruction keeps an (n + 1) x (n + 1) tally
@@ -36,7 +37,7 @@ class UnaryMechanism(ExchangeableMechanism):
     def __init__(self, n: int, epsilon: float, p: float, q: float, reconstruction: str):
         super().__init__(n, epsilon, {"reconstruction": reconstruction})
         if reconstruction not in RECONSTRUCTIONS:
-            raise ValueError(f"Unknown reconstruction {reconstruction!r}; choose one of {', '.join(RECONSTRUCTIONS)}.")
+            raise ValueError(f"Unknown reconstruction {reconstruction!r}; {meant(reconstruction, RECONSTRUCTIONS)}")
         if reconstruction == "optimal" and n > _OPTIMAL_TYPES:
             raise ValueError(
                 f"The optimal reconstruction is for at most {_OPTIMAL_TYPES:,} types; use known_total for {n:,}."

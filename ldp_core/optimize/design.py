@@ -56,6 +56,12 @@ def design(
     rows within e^epsilon as stored. Deterministic in (seed, max_rounds): time and cancelling only stop the search.
 
     Raises ValueError for an epsilon, sizes or a prior out of range, and above 2048 types.
+
+    >>> workload = ldp.workloads.prefix(16)
+    >>> best = ldp.optimize.design(workload, epsilon=1.0, time_limit=None, max_rounds=30)
+    >>> proof = ldp.bounds.certificate(workload, epsilon=1.0, time_limit=None)
+    >>> 0 <= best.objective / proof.value - 1 < 0.02
+    True
     """
     started = time.perf_counter()
     epsilon = check_epsilon(epsilon)

@@ -10,6 +10,7 @@ from typing import Literal
 
 import numpy as np
 
+from ldp_core import pictures
 from ldp_core.optimize.descent import Descent, Point, random_start, start_from
 from ldp_core.privacy import check_epsilon, fitted_odds
 from ldp_core.threads import blas_threads
@@ -60,6 +61,19 @@ class Optimized:
     seed: int
     stopped: Literal["converged", "rounds", "time", "cancelled"]
     prior: np.ndarray | None = None
+
+    def __repr__(self) -> str:
+        m, n = self.strategy.shape
+        return f"<{type(self).__name__}: {m:,} x {n:,} strategy, {told(self)}>"
+
+    def _repr_html_(self) -> str:
+        return pictures.strategy_map(self.strategy, repr(self))
+
+
+def told(design) -> str:
+    """What the line of any design says of how it was found."""
+    figures = f"epsilon {design.epsilon:g}, objective {design.objective:.6g}"
+    return f"{figures}, {design.rounds:,} rounds, stopped: {design.stopped}"
 
 
 def projected_gradient(

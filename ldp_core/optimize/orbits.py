@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from ldp_core.optimize.design import check_budget, drive
-from ldp_core.optimize.gradient import Progress
+from ldp_core.optimize.gradient import Progress, told
 from ldp_core.optimize.levels import RIDGE, LevelMixture, LevelSearch, images
 from ldp_core.optimize.weights import fitted_shares
 from ldp_core.privacy import check_epsilon, odds
@@ -38,6 +38,10 @@ class OrbitDesign:
     epsilon: float
     seed: int
     stopped: Literal["converged", "rounds", "time", "cancelled"]
+
+    def __repr__(self) -> str:
+        rows, n = self.high.shape
+        return f"<OrbitDesign: {rows:,} base rows on {n:,} types, {told(self)}>"
 
 
 def design_orbits(

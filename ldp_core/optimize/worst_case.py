@@ -43,7 +43,7 @@ PATIENCE = 200
 PRIOR_ROUNDS = 60
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class WorstCaseOptimized(Optimized):
     """A strategy designed for its worst type, to be used with the reconstruction for ``prior``.
 

@@ -67,6 +67,15 @@ def plan(
     ``results`` keeps every figure computed, as in a sweep; ``callback(rows so far, done, total)`` follows every row,
     closed forms first, and ``cancelled`` stops between and within fits. ValueError unless exactly two are given, each
     in its range.
+
+    How many users for an error of one percentage point, and how many nobody can do without:
+
+    >>> found = ldp.planning.plan(ldp.workloads.histogram(16), ["subset_selection", "oue"], epsilon=1.0, standard_error=0.01)
+    >>> found[["name", "users"]].round()
+                   name    users
+    0  subset_selection  31860.0
+    1               oue  35111.0
+    2       certificate  31860.0
     """
     question = _Question.of(epsilon, users, alpha, standard_error, case)
     results = MemoryCache() if results is None else results
@@ -130,7 +139,7 @@ class _Question:
         if sum(value is None for value in (epsilon, users, alpha)) != 1:
             raise ValueError("Give two of epsilon, the number of users and the error: the third follows from them.")
         if case not in CASES:
-            raise ValueError(f"Unknown case {case!r}; choose one of {', '.join(CASES)}.")
+            raise ValueError(f"Unknown case {case!r}; {wording.meant(case, CASES)}")
         return cls(None if epsilon is None else check_epsilon(epsilon), users, alpha, case)
 
     @property

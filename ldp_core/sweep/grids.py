@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from ldp_core import analysis, library, workloads
+from ldp_core import analysis, library, wording, workloads
 from ldp_core.privacy import check_epsilon
 from ldp_core.sweep.points import BOUNDS, Cache, Outcome, Point, never, recipe_of
 from ldp_core.sweep.pools import SCHEDULER_VARIABLE, compute
@@ -170,7 +170,7 @@ def _points(
         library.spec(name)
     for name in bounds:
         if name not in BOUNDS:
-            raise ValueError(f"Unknown bound {name!r}; choose among {', '.join(BOUNDS)}.")
+            raise ValueError(f"Unknown bound {name!r}; {wording.meant(name, BOUNDS)}")
     epsilons = [check_epsilon(epsilon) for epsilon in epsilons]
     recipes = [recipe_of(workload) for workload in grid]
     return [

@@ -22,6 +22,7 @@ import numpy as np
 from scipy import linalg
 from scipy.sparse.linalg import LinearOperator
 
+from ldp_core import pictures
 from ldp_core.workloads import shifts
 from ldp_core.workloads.axes import Axis, axes_of
 
@@ -30,6 +31,9 @@ DENSE_TYPES = 4096
 
 MATRIX_ENTRIES = 2**25
 """Largest number of entries of an explicit workload matrix or answer vector."""
+
+PICTURED_ENTRIES = 2**20
+"""Largest number of entries of a workload matrix that is drawn whole, averaged over neighbours, in a notebook."""
 
 
 class Workload(ABC):
@@ -240,7 +244,25 @@ class Workload(ABC):
         return self.rows(np.arange(self.num_queries))
 
     def __repr__(self) -> str:
-        return f"{self.kind}({self.n})"
+        """One line: what it is, its size, and what else sets it apart."""
+        told = [
+            f"{name.replace('_', ' ')} {getattr(self, name)}"
+            for name in ("width", "k", "max_weight")
+            if hasattr(self, name)
+        ]
+        told += [f"{len(getattr(self, name))} {name}" for name in ("parts", "factors") if hasattr(self, name)]
+        facts = "".join(f", {fact}" for fact in told)
+        return f"<{self.kind} workload: {self.num_queries:,} queries on {self.n:,} types{facts}>"
+
+    def _repr_html_(self) -> str | None:
+        """The matrix as a picture, of evenly thinned queries where it is large, for notebooks; None where a few rows are."""
+        shown = np.arange(min(self.num_queries, PICTURED_ENTRIES))
+        if self.num_queries * self.n > PICTURED_ENTRIES:
+            shown = np.unique(np.linspace(0, self.num_queries - 1, pictures.SIDE).astype(np.int64))
+        if len(shown) * self.n > MATRIX_ENTRIES:
+            return None
+        some = "" if len(shown) == self.num_queries else f"{len(shown)} of {self.num_queries:,} "
+        return pictures.heat_map(self.rows(shown), f"{self!r} · {some}queries (rows) by type (columns)")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Workload) and self.digest == other.digest

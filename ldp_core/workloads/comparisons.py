@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from collections.abc import Sequence
 
 import numpy as np
 
+from ldp_core.wording import closest
 from ldp_core.workloads.axes import Axis
 
 LISTED = 6
@@ -38,11 +38,8 @@ def shortened(name: str) -> str:
 
 def nearest(text: str, names: Sequence[str], otherwise: str) -> str:
     """ "did you mean ...?", or what there is."""
-    folded = {name.casefold(): name for name in reversed(names[:SEARCHED])}
-    close = difflib.get_close_matches(text.casefold(), list(folded), n=1, cutoff=0.6)
-    close = close or [name for name in folded if text and name.startswith(text.casefold())]
-    if close:
-        return f"did you mean {shortened(folded[close[0]])}?"
+    if (close := closest(text, names[:SEARCHED])) is not None:
+        return f"did you mean {shortened(close)}?"
     listed = ", ".join(shortened(name) for name in names[:LISTED])
     return f"{otherwise} {listed}{f' and {len(names) - LISTED:,} more' if len(names) > LISTED else ''}."
 

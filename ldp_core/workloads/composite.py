@@ -91,9 +91,6 @@ class Custom(Workload):
     def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
         return f"query {query + 1}" if self.names is None else self.names[query]
 
-    def __repr__(self) -> str:
-        return f"custom({self.num_queries} x {self.n})"
-
     def _identity(self) -> Any:
         return [self.kind, self._matrix.shape, hashlib.sha256(self._matrix).hexdigest()]
 
@@ -233,9 +230,6 @@ class Union(Workload):
         owner = int(np.searchsorted(self.offsets, query, side="right")) - 1
         return self.parts[owner].query_name(int(query - self.offsets[owner]), labels)
 
-    def __repr__(self) -> str:
-        return f"union({', '.join(map(repr, self.parts))}; {', '.join(f'{w:g}' for w in self.weights)})"
-
 
 class Product(Workload):
     """Every combination of one query a factor, over the product of the factors' types: W is a Kronecker product."""
@@ -354,9 +348,6 @@ class Product(Workload):
             factor.query_name(q) if factor.axes is not None else f"x{i + 1}: {factor.query_name(q)}"
             for i, (factor, q) in enumerate(zip(self.factors, own, strict=True))
         )
-
-    def __repr__(self) -> str:
-        return f"product({', '.join(map(repr, self.factors))})"
 
 
 def padded(values: np.ndarray, workload: Workload) -> np.ndarray:

@@ -123,6 +123,3 @@ class OnAttributes(Workload):
 
     def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
         return self.base.query_name(query)
-
-    def __repr__(self) -> str:
-        return f"{self.base!r} on {list(self.kept)} of {list(self.shape)}"

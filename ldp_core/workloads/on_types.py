@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
+from ldp_core.wording import check_parameters, meant
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.marginals import AllMarginals, KWayMarginals, Parity, checked_shape
@@ -57,12 +58,14 @@ def on_types(kind: str, n: int, axis: Axis | None = None, **parameters: int) -> 
     parameter is wrong.
     """
     if kind not in ON_TYPES:
-        raise ValueError(f"Unknown workload {kind!r}; choose one of {', '.join(ON_TYPES)}.")
+        raise ValueError(f"Unknown workload {kind!r}; {meant(kind, ON_TYPES)}")
     family = ON_TYPES[kind]
     if kind in OVER_ATTRIBUTES and n & (n - 1):
         raise ValueError(
             f"{family.title} reads the types as yes-or-no answers, so it needs a power of two of them; there are {n:,}."
         )
+    needed = parameter(kind, n)
+    check_parameters(f"The {family.title} workload", parameters, [needed.name] if needed else [])
     d = n.bit_length() - 1
     if kind == "parity":
         types: Any = d

@@ -148,6 +148,3 @@ class Predicates(Workload):
 
     def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
         return f"predicate {query + 1}" if self.names is None else self.names[query]
-
-    def __repr__(self) -> str:
-        return f"predicates({self.num_queries} x {list(self.shape)})"

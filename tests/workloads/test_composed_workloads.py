@@ -254,8 +254,8 @@ def test_many_attributes_stay_structured():
         (lambda: workloads.Predicates([2, 3], [[((1,), [0, 0, 0])]]), "true at least"),
         (lambda: workloads.Predicates([2, 3], [[]], ["a", "b"]), "give each one"),
         (lambda: workloads.Custom([[1, 0]], ["a", "b"]), "give each query one"),
-        (lambda: workloads.from_spec({"kind": "prefixes", "n": 3}), "choose one of histogram"),
-        (lambda: workloads.from_spec({"kind": "prefix", "m": 3}), "does not fit"),
+        (lambda: workloads.from_spec({"kind": "prefixes", "n": 3}), "did you mean 'prefix'"),
+        (lambda: workloads.from_spec({"kind": "prefix", "m": 3}), "The Prefix workload has no parameter 'm'"),
     ],
 )
 def test_bad_workloads_get_a_sentence(build, sentence):
@@ -269,5 +269,5 @@ def test_types_read_as_yes_or_no_answers():
     assert workloads.on_types("width_range", 8, width=3) == workloads.width_range(8, 3)
     with pytest.raises(ValueError, match="power of two of them; there are 6"):
         workloads.on_types("all_marginals", 6)
-    with pytest.raises(ValueError, match="does not fit"):
+    with pytest.raises(ValueError, match="Prefix workload has no parameter 'k'; there are none"):
         workloads.on_types("prefix", 8, k=2)

@@ -116,8 +116,8 @@ def test_the_default_of_a_parameter_lies_in_its_range_and_works(kind, n):
 @pytest.mark.parametrize(
     ("kind", "parameters", "reason"),
     [
-        ("prefx", {}, "Unknown workload 'prefx'; choose one of histogram, prefix"),
-        ("prefix", {"width": 3}, "does not fit: width"),
+        ("prefx", {}, "Unknown workload 'prefx'; did you mean 'prefix'?"),
+        ("prefix", {"width": 3}, "The Prefix workload has no parameter 'width'"),
         ("width_range", {}, "does not fit: there are no settings"),
     ],
 )
