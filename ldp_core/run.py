@@ -33,7 +33,7 @@ def asked(cancel: Cancel | None) -> Callable[[], bool]:
     return getattr(cancel, "is_set", cancel) or (lambda: False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Progress:
     """What a callback sees: rounds done and allowed (None: no limit), ``seconds`` since the start, and what is known by then.
 
@@ -82,7 +82,7 @@ class Budget:
     ):
         if time_limit is not None and not time_limit >= 0:
             raise ValueError(
-                f"time_limit must be a number of seconds from 0 up, but is {time_limit}: leave it out for none."
+                f"time_limit must be a number of seconds from 0 up, but is {time_limit}: None means no limit."
             )
         if max_rounds is not None:
             whole = not isinstance(max_rounds, bool) and float(max_rounds).is_integer()
