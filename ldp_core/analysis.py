@@ -36,6 +36,11 @@ class Case:
 
 
 WORST = Case("worst_case")
+CASES = {
+    WORST.name: "whatever values people have",
+    "average": "averaged over people spread evenly over the types",
+}
+"""Names of the cases that are the same for everybody, and whose error counts in them."""
 
 
 def average_case(n: int) -> Case:

@@ -14,6 +14,7 @@ import pandas as pd
 from ldp_core import analysis, bounds, library, workloads
 from ldp_core.estimators import ESTIMATORS
 from ldp_core.mechanisms.base import Mechanism
+from ldp_core.run import Cancel, asked
 from ldp_core.simulate import Trials, shown_queries, unweighted_answers
 from ldp_core.workloads import Workload
 
@@ -121,12 +122,17 @@ def catalogue(n: int, epsilon: float, workload: Workload) -> pd.DataFrame:
 
 
 def users_bounds(
-    workload: Workload, epsilon: float, alpha: float, case: analysis.Case = analysis.WORST
+    workload: Workload,
+    epsilon: float,
+    alpha: float,
+    case: analysis.Case = analysis.WORST,
+    cancel: Cancel | None = None,
 ) -> dict[str, float]:
-    """Users that no unbiased epsilon-LDP mechanism can do without in this case, by each bound in closed form."""
+    """Users that no unbiased epsilon-LDP mechanism can do without in this case, by each bound in closed form. The search that
+    the worst case takes ends early by ``cancel`` (see `ldp_core.run`)."""
     if case.prior is None:  # a bound on the average bounds the worst type too, and so does one on any other average
         svd = _users_by_svd(workload, epsilon, alpha)
-        variance = bounds.worst_case_variance(workload, epsilon)
+        variance = bounds.worst_case_variance(workload, epsilon, cancel=cancel)
     else:
         svd = _users_by_svd(workload, epsilon, alpha) if case.uniform else None
         prior = None if case.uniform else case.prior
@@ -165,26 +171,19 @@ def query_errors(
     counts: np.ndarray,
     labels: Sequence[str],
     queries: np.ndarray | None = None,
+    cancel: Cancel | None = None,
 ) -> pd.DataFrame:
     """name, query, label, standard_error (share of all users) of the unbiased answers to ``queries`` (some, evenly spread, for
-    None), without their weights, on the data ``counts``."""
-    queries = shown_queries(workload) if queries is None else queries
+    None), without their weights, on the data ``counts``. Once cancelled (see `ldp_core.run`), no mechanism after the first."""
+    queries, cancelled = shown_queries(workload) if queries is None else queries, asked(cancel)
     names = [workload.query_name(int(query), labels) for query in queries]
-    users = float(np.sum(counts))
-    return pd.concat(
-        [
-            pd.DataFrame(
-                {
-                    "name": mechanism.name,
-                    "query": queries,
-                    "label": names,
-                    "standard_error": np.sqrt(variances_of(mechanism, workload, counts, queries)) / users,
-                }
-            )
-            for mechanism in compared
-        ],
-        ignore_index=True,
-    )
+    users, parts = float(np.sum(counts)), []
+    for mechanism in compared:
+        if parts and cancelled():
+            break
+        errors = np.sqrt(variances_of(mechanism, workload, counts, queries)) / users
+        parts.append(pd.DataFrame({"name": mechanism.name, "query": queries, "label": names, "standard_error": errors}))
+    return pd.concat(parts, ignore_index=True)
 
 
 def simulated_answers(runs: Mapping[str, Trials], workload: Workload, labels: Sequence[str]) -> pd.DataFrame:

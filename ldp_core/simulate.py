@@ -14,6 +14,7 @@ import pandas as pd
 
 from ldp_core import estimators as estimation
 from ldp_core.mechanisms.base import Estimate, Mechanism, check_counts
+from ldp_core.run import Budget, Callback, Cancel
 from ldp_core.workloads import Union, Workload
 
 SHOWN_QUERIES = 400
@@ -83,12 +84,12 @@ def collect(
     trials: int = 20,
     seed: int = 0,
     estimators: Sequence[str] = ("unbiased",),
-    callback: Callable[[int, int], None] | None = None,
-    cancelled: Callable[[], bool] | None = None,
+    callback: Callback | None = None,
+    cancel: Cancel | None = None,
     views: Mapping[str, View] | None = None,
 ) -> Trials:
-    """Simulate ``trials`` collections from users ``counts`` (n,). ``callback(done, trials)`` follows; a cancelled run keeps
-    what it has (at least one trial). ``views`` are kept besides the answers. ValueError for bad counts, numbers or names, a workload that cannot be answered, or an
+    """Simulate ``trials`` collections from users ``counts`` (n,). ``callback`` (after each trial) and ``cancel`` as in
+    `ldp_core.run`; a cancelled run keeps what it has (at least one trial). ``views`` are kept besides the answers. ValueError for bad counts, numbers or names, a workload that cannot be answered, or an
     estimator that does not suit (see `EstimatorSpec.unsuitable`)."""
     counts = check_counts(counts, workload.n)
     users = int(counts.sum())
@@ -108,15 +109,15 @@ def collect(
     views = dict(views or {})
     wanted = [View(workload, queries, lambda answers: answers), *views.values()]
     kept = {name: _Kept(workload, counts, wanted) for name in estimators}
-    for trial, stream in enumerate(np.random.SeedSequence(seed).spawn(trials)):
-        if trial and cancelled and cancelled():
+    budget = Budget(None, int(trials), cancel, callback, least_rounds=1)
+    for stream in np.random.SeedSequence(seed).spawn(trials):
+        if budget.stopped() is not None:
             break
         reports = mechanism.simulate(counts, np.random.default_rng(stream))
         unbiased = mechanism.estimate(reports)
         for name in estimators:
             kept[name].add(estimation.apply(name, reports, mechanism, workload, unbiased))
-        if callback:
-            callback(trial + 1, trials)
+        budget.tell()
     found = {name: one.finish() for name, one in kept.items()}
     frame = _frame(
         mechanism.name, users, workload.squared_weights, {name: errors for name, (_, errors) in found.items()}

@@ -52,8 +52,8 @@ def live_sweep(job, over: str) -> None:
     if job.progress is None:
         st.info(waiting(job.state, jobs().waiting_before(job)))
         return
-    found, finished, total = job.progress
-    st.progress(finished / total, text=f"{finished:,} of {total:,} points, {wording.duration(job.seconds)}")
+    found, done, total = job.progress.found, job.progress.round, job.progress.max_rounds
+    st.progress(done / total, text=f"{done:,} of {total:,} points, {wording.duration(job.seconds)}")
     if len(found.points):
         st.plotly_chart(
             sweep_chart(found.points, over, frame.look()),
@@ -266,7 +266,7 @@ def draw_query_errors() -> None:
         ("query_errors", [m.digest for m in ready], design.naming, design.counts.tobytes()),
         "errors of single queries",
         n <= AT_ONCE_TYPES,
-        lambda: frames.query_errors(ready, design.workload, design.counts, design.labels),
+        lambda cancel: frames.query_errors(ready, design.workload, design.counts, design.labels, cancel=cancel),
     )
     if errors is None:
         st.caption("The errors of single queries are being worked out.")

@@ -3,16 +3,15 @@
 import numpy as np
 import streamlit as st
 
-from ldp_core import charts, library, planning, sweep, wording
+from ldp_core import analysis, charts, library, planning, sweep, wording
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from pages.ui import frame, work
 from pages.ui.controls import change, compared_control, control, target_control, whole_number
 from pages.ui.jobs import jobs
-from pages.ui.text import plain, waiting
+from pages.ui.text import case_meaning, case_title, plain, waiting
 
 SOLVED = {"users": "Users", "standard_error": "Error", "epsilon": "Epsilon"}
 ANSWERS = {"users": "Users needed", "standard_error": "Error to expect", "epsilon": "Epsilon needed"}
-CASES = {"worst": "Worst case: whatever values people have", "average": "Average: all types equally common"}
 MOST_USERS = 10**9
 
 state = frame.open_page(
@@ -58,10 +57,10 @@ with left:
         st.selectbox,
         "Whose error counts",
         "plan-case",
-        state.view.get("plan_case", "worst"),
+        state.view.get("plan_case", analysis.WORST.name),
         lambda chosen: state.view.update(plan_case=chosen),
-        options=list(CASES),
-        format_func=CASES.get,
+        options=list(analysis.CASES),
+        format_func=lambda case: f"{case_title(case).capitalize()}, {case_meaning(case)}",
     )
     compared_control(state)
     if state.weighting:
@@ -120,9 +119,9 @@ def live() -> None:
     if job.progress is None:
         st.info(waiting(job.state, jobs().waiting_before(job)))
         return
-    found, finished, total = job.progress
-    st.progress(finished / total, text=f"{finished:,} of {total:,}, {wording.duration(job.seconds)}")
-    table_of(found, "live-plan")
+    done, total = job.progress.round, job.progress.max_rounds
+    st.progress(done / total, text=f"{done:,} of {total:,}, {wording.duration(job.seconds)}")
+    table_of(job.progress.found, "live-plan")
 
 
 def answer(found) -> None:

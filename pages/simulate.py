@@ -29,11 +29,11 @@ def live() -> None:
     if job.progress is None:
         st.info(waiting(job.state, jobs().waiting_before(job)))
         return
-    name, trial, total, part = job.progress
-    left = job.seconds * (1 - part) / part
+    done, total = job.progress.round, job.progress.max_rounds
+    left = job.seconds * (total - done) / done
     st.progress(
-        part,
-        text=f"{library.spec(name).title}: trial {trial:,} of {total:,}, {wording.duration(job.seconds)}, "
+        done / total,
+        text=f"{library.spec(job.progress.found).title}: trial {done:,} of {total:,}, {wording.duration(job.seconds)}, "
         + (f"about {wording.duration(left)} left" if left > 1 else "nearly done"),
     )
 

@@ -14,7 +14,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 
 # A module imports from earlier lines only (and from its own package).
 LAYERS = [
-    {"version", "privacy", "priors", "vectors", "wording", "pictures", "columns", "reading", "threads"},
+    {"version", "privacy", "priors", "vectors", "wording", "pictures", "columns", "reading", "threads", "run"},
     {"domain", "gaussian_privacy"},
     {"population"},
     {"tables"},

@@ -101,7 +101,7 @@ def test_designs_and_certificates_tell_their_figures():
 
 @pytest.mark.parametrize("name", ldp.mechanisms.names())
 def test_every_mechanism_its_reports_and_its_estimate_take_one_line(name):
-    fast = {"max_rounds": 1} if ldp.mechanisms.spec(name).fitted else {}
+    fast = {"max_rounds": 1} if ldp.library.spec(name).fitted else {}
     mechanism = create(name, **fast)
     reports = mechanism.simulate(COUNTS * 100, np.random.default_rng(0))
     for value in (mechanism, reports, mechanism.estimate(reports)):

@@ -60,7 +60,7 @@ def test_randomized_response_is_solved_as_by_hand(n, epsilon, users):
 
 
 @pytest.mark.parametrize("kind", ["histogram", "prefix", "all_marginals"])
-@pytest.mark.parametrize("case", planning.CASES)
+@pytest.mark.parametrize("case", analysis.CASES)
 def test_users_then_epsilon_gives_the_epsilon_back(kind, case):
     workload = workloads.on_types(kind, 16)
     given = {"case": case, "alpha": 0.001, "bound": "svd"}
@@ -73,7 +73,7 @@ def test_users_then_epsilon_gives_the_epsilon_back(kind, case):
         else:
             assert back == pytest.approx(0.8, rel=1e-9), name
         mechanism = mechanisms.create(name, 16, back)
-        variance = {"worst": analysis.worst_case_variance, "average": analysis.average_variance}[case]
+        variance = {"worst_case": analysis.worst_case_variance, "average": analysis.average_variance}[case]
         assert variance(mechanism, workload) <= workload.num_queries * users * 0.001 * (1 + 1e-12)
 
 
@@ -113,8 +113,8 @@ def test_the_bound_excludes_what_it_says():
     assert (frame.loc[CHEAP, "epsilon"] > excluded).all()
     goal = workload.num_queries * 20_000 * 1e-3
     floor = sweep.evaluate(sweep.Point("certificate", workload, excluded))
-    assert floor.worst > goal  # proved there, hence everywhere below
-    assert sweep.evaluate(sweep.Point("certificate", workload, excluded * 1.02)).worst < goal
+    assert floor.worst_case > goal  # proved there, hence everywhere below
+    assert sweep.evaluate(sweep.Point("certificate", workload, excluded * 1.02)).worst_case < goal
     for target in ({"users": 20_000}, {"alpha": 1e-3}):
         frame = planned(workload, CHEAP, epsilon=1.0, **target)
         column = frame["solved"].iloc[0]
@@ -146,11 +146,11 @@ def test_fitted_mechanisms_meet_the_goal_at_the_answer():
         epsilon = frame.loc[name, "epsilon"]
         point = sweep.Point(name, workload, epsilon, parameters.get(name, {}))
         goal = workload.num_queries * 10_000 * 0.001
-        assert results.get(point.key).worst <= goal  # it was fitted there
+        assert results.get(point.key).worst_case <= goal  # it was fitted there
         before = sweep.evaluate(sweep.Point(name, workload, epsilon * 0.98, parameters.get(name, {})))
-        assert before.worst > goal
+        assert before.worst_case > goal
     # Laplace noise is inversely proportional to epsilon, whatever the strategy.
-    one = sweep.evaluate(sweep.Point("matrix_l1", workload, 1.0)).worst
+    one = sweep.evaluate(sweep.Point("matrix_l1", workload, 1.0)).worst_case
     assert frame.loc["matrix_l1", "epsilon"] == pytest.approx(math.sqrt(one / goal), rel=0.01)
 
 
@@ -158,9 +158,9 @@ def test_few_fits_are_made_and_none_twice(monkeypatch):
     fits = []
     original = sweep.points.evaluate
 
-    def counting(point, cancelled=sweep.never):
+    def counting(point, cancel=None):
         fits.extend([point.name] if point.fitted else [])
-        return original(point, cancelled)
+        return original(point, cancel)
 
     monkeypatch.setattr(sweep.points, "evaluate", counting)
     given = {"users": 10_000, "alpha": 0.001, "results": sweep.MemoryCache()}
@@ -221,12 +221,12 @@ def test_bad_questions_are_refused(given, message):
 def test_progress_and_cancelling():
     seen = []
     frame = planning.plan(
-        HISTOGRAM, ["optimized", *CHEAP], users=1000, alpha=0.01, callback=lambda *step: seen.append(step),
-        cancelled=lambda: len(seen) >= 3,
+        HISTOGRAM, ["optimized", *CHEAP], users=1000, alpha=0.01, callback=seen.append,
+        cancel=lambda: len(seen) >= 3,
     )  # fmt: skip
     assert list(frame["name"]) == CHEAP[:3]  # closed forms first
-    assert [(len(rows), done, total) for rows, done, total in seen] == [(k, k, 9) for k in (1, 2, 3)]
-    nothing = planning.plan(HISTOGRAM, ["optimized"], users=1000, epsilon=1.0, cancelled=lambda: True)
+    assert [(len(step.found), step.round, step.max_rounds) for step in seen] == [(k, k, 9) for k in (1, 2, 3)]
+    nothing = planning.plan(HISTOGRAM, ["optimized"], users=1000, epsilon=1.0, cancel=lambda: True)
     assert nothing.empty
     assert list(nothing.columns) == planning.COLUMNS
 
@@ -242,7 +242,7 @@ def test_errors_over_users_and_epsilon_agree_with_plans():
     haar = plan["standard_error"].iloc[0]
     assert curve["standard_error"][curve["name"] == "haar"].tolist() == pytest.approx([haar * math.sqrt(10), haar / 2])
     points = sweep.epsilons(["haar"], workload, (1.0, 2.0)).points
-    for case in planning.CASES:
+    for case in analysis.CASES:
         plan = planning.plan(workload, ["haar"], epsilon=2.0, users=1000, case=case).set_index("name")
         errors = planning.errors_over_epsilon(points, workload, 1000, case)
         at_two = errors[errors["epsilon"] == 2.0].set_index("name")["standard_error"]

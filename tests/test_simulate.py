@@ -67,16 +67,23 @@ def test_observed_errors_are_the_predicted_ones(name, workload):
 
 def test_progress_is_followed_and_cancelling_keeps_what_there_is(mechanism, workload):
     seen = []
-    whole = simulate.collect(mechanism, workload, COUNTS, 5, callback=lambda *done: seen.append(done))
+    whole = simulate.collect(
+        mechanism, workload, COUNTS, 5, callback=lambda step: seen.append((step.round, step.max_rounds))
+    )
     assert seen == [(1, 5), (2, 5), (3, 5), (4, 5), (5, 5)]
     seen.clear()
     stopped = simulate.collect(
-        mechanism, workload, COUNTS, 5, callback=lambda *done: seen.append(done), cancelled=lambda: len(seen) >= 2
+        mechanism,
+        workload,
+        COUNTS,
+        5,
+        callback=lambda step: seen.append((step.round, step.max_rounds)),
+        cancel=lambda: len(seen) >= 2,
     )
     assert seen == [(1, 5), (2, 5)]
     assert np.array_equal(stopped.answers["unbiased"], whole.answers["unbiased"][:2])
     assert stopped.frame.equals(whole.frame[:2])
-    at_once = simulate.collect(mechanism, workload, COUNTS, 5, cancelled=lambda: True)
+    at_once = simulate.collect(mechanism, workload, COUNTS, 5, cancel=lambda: True)
     assert at_once.frame.equals(whole.frame[:1])
 
 

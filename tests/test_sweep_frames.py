@@ -39,7 +39,7 @@ def test_bounds_and_cheap_mechanisms_come_before_fitted_ones():
         workloads.prefix(4),
         (1.0, 2.0),
         parameters={"optimized_gradient": {"max_rounds": 20}},
-        callback=lambda rows, done, total: seen.append((len(rows), done, total)),
+        callback=lambda step: seen.append((len(step.found), step.round, step.max_rounds)),
     )
     assert list(dict.fromkeys(frame["name"])) == ["svd", "centred_svd", *CHEAP, "optimized_gradient"]
     assert seen == [(k, k, 10) for k in range(1, 11)]
@@ -49,27 +49,26 @@ def test_bounds_and_cheap_mechanisms_come_before_fitted_ones():
 
 def test_a_cancelled_sweep_returns_what_it_has():
     seen = []
-    frame = sweep.over_epsilon(
-        CHEAP, workloads.prefix(4), callback=lambda *done: seen.append(done), cancelled=lambda: len(seen) >= 3
-    )
+    frame = sweep.over_epsilon(CHEAP, workloads.prefix(4), callback=seen.append, cancel=lambda: len(seen) >= 3)
     whole = sweep.over_epsilon(CHEAP, workloads.prefix(4))
     assert frame.equals(whole[:3])
     assert len(whole) == 4 * len(sweep.EPSILONS)
-    nothing = sweep.over_epsilon(CHEAP, workloads.prefix(4), cancelled=lambda: True)
+    nothing = sweep.over_epsilon(CHEAP, workloads.prefix(4), cancel=lambda: True)
     assert nothing.empty
     assert list(nothing.columns) == sweep.COLUMNS
 
 
 def test_cancelling_reaches_into_a_fit_and_leaves_its_point_out():
-    asked = []
+    seen, asked = [], []
 
-    def cancelled():
-        asked.append(True)
-        return len(asked) > 6  # after the four points of the bounds, during the first fit
+    def cancel():
+        asked.extend([True] if len(seen) == 4 else [])  # after the points of the bounds
+        return len(asked) > 2  # during the first fit
 
-    frame = sweep.over_epsilon(["optimized_gradient"], workloads.prefix(16), (1.0, 2.0), cancelled=cancelled)
+    names, workload = ["optimized_gradient"], workloads.prefix(16)
+    frame = sweep.over_epsilon(names, workload, (1.0, 2.0), callback=seen.append, cancel=cancel)
     assert set(frame["name"]) == {"svd", "centred_svd"}
-    assert 6 < len(asked) < 12
+    assert 2 < len(asked) < 8
 
 
 def test_a_sweep_refuses_unknown_names_and_bad_epsilons():

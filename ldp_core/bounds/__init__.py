@@ -1,6 +1,6 @@
 """What no mechanism can beat: on the scale of the objective L, or as a variance per user."""
 
-from ldp_core.bounds.certificate import Certificate, CertificateProgress, certificate
+from ldp_core.bounds.certificate import Certificate, certificate
 from ldp_core.bounds.scales import average_variance, equivalent_objective
 from ldp_core.bounds.svd import centred_svd, least_favourable_prior, svd, worst_case_variance
 from ldp_core.bounds.symmetric import SymmetricCertificate
@@ -8,7 +8,6 @@ from ldp_core.bounds.worst_case import worst_case
 
 __all__ = [
     "Certificate",
-    "CertificateProgress",
     "SymmetricCertificate",
     "average_variance",
     "centred_svd",

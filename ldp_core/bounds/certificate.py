@@ -42,7 +42,6 @@ epsilon^-2, and the loss with it: 7e-4 at epsilon 0.001 and 64 types.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -70,6 +69,7 @@ from ldp_core.bounds.starts import starting_moments
 from ldp_core.bounds.symmetric import SymmetricCertificate, symmetric_certificate
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
+from ldp_core.run import Budget, Callback, Cancel
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload
 
@@ -179,24 +179,13 @@ def _product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     return blas.dgemm(1.0, A, B)
 
 
-@dataclass(frozen=True)
-class CertificateProgress:
-    """What a callback sees after each stage: the best proven ``value`` so far, seconds since the start, and the
-    ``relaxation`` value it approaches from below (an estimate from above, inf before the first stage)."""
-
-    round: int
-    seconds: float
-    value: float
-    relaxation: float
-
-
 def certificate(
     workload: Workload,
     epsilon: float,
     time_limit: float | None = 30.0,
     prior: np.ndarray | None = None,
-    callback: Callable[[CertificateProgress], None] | None = None,
-    cancel: object | None = None,
+    callback: Callback | None = None,
+    cancel: Cancel | None = None,
 ) -> Certificate | SymmetricCertificate:
     """The best proven lower bound on L(Q) found within ``time_limit`` seconds, true for every epsilon-LDP strategy Q.
 
@@ -205,8 +194,8 @@ def certificate(
     milliseconds for 32 types, under a second for 128, half a minute for 512. ``prior`` (n,) bounds ``tr(M_p^-1 G)``
     instead, as in `ldp_core.optimize.design`. Symmetric workloads (exchangeable, hamming; uniform prior) take milliseconds at
     any size, seconds where cuts are found for low degrees, and their certificate is a `SymmetricCertificate`.
-    ``callback(progress)`` is called after each stage, ``cancel`` is a
-    zero-argument callable or an event. Raises ValueError past `ldp_core.workloads.DENSE_TYPES` types: use `centred_svd`.
+    ``callback`` (after each stage, with ``bound`` and ``relaxation``) and ``cancel`` as in `ldp_core.run`. Raises ValueError past
+    `ldp_core.workloads.DENSE_TYPES` types: use `centred_svd`.
 
     >>> proof = ldp.bounds.certificate(ldp.workloads.histogram(64), epsilon=1.0, time_limit=None)
     >>> proof
@@ -214,13 +203,12 @@ def certificate(
     >>> proof.verify()
     True
     """
-    started = time.perf_counter()
+    budget = Budget(time_limit, None, cancel, callback)
     epsilon = check_epsilon(epsilon)
     p = check_prior(prior, workload.n)
-    cancelled = getattr(cancel, "is_set", cancel) or (lambda: False)
 
     def stop() -> bool:
-        return bool(cancelled()) or (time_limit is not None and time.perf_counter() - started >= time_limit)
+        return budget.stopped() is not None
 
     if prior is None and (found := symmetric_certificate(workload, epsilon, stop)) is not None:
         return found
@@ -228,10 +216,9 @@ def certificate(
         best = closed_form(workload, epsilon, p)
         if stop():
             return best
-        for round_, (found, relaxation) in enumerate(_stages(workload, epsilon, p, stop), 1):
+        for found, relaxation in _stages(workload, epsilon, p, stop):
             best = max(best, found, key=lambda c: c.value)
-            if callback is not None:
-                callback(CertificateProgress(round_, time.perf_counter() - started, best.value, relaxation))
+            budget.tell(bound=best.value, relaxation=relaxation)
         return best
 
 

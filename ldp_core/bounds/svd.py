@@ -11,6 +11,7 @@ from ldp_core.bounds.centred import centred_gram
 from ldp_core.bounds.schemes import scheme_of
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
+from ldp_core.run import Cancel, asked
 from ldp_core.workloads import Workload
 
 ALIKE = ("exchangeable", "hamming", "translation")
@@ -69,24 +70,29 @@ def _nuclear_at_least(workload: Workload, p: np.ndarray) -> float:
     return max(by_frobenius, math.sqrt(p.min()) * (float(s.sum()) - lost))
 
 
-def worst_case_variance(workload: Workload, epsilon: float, max_rounds: int = 200) -> float:
+def worst_case_variance(
+    workload: Workload, epsilon: float, max_rounds: int = 200, cancel: Cancel | None = None
+) -> float:
     """No epsilon-LDP mechanism has a smaller worst-case variance per user (squared users, summed over the queries).
 
     The worst type's variance is at least the average over any prior p, hence at least
     ``|W p|^2 + |W S P|_*^2 / sinh(epsilon/2)^2 - sum_u p_u G_uu`` (see `centred_svd`), which is maximised over p here: every
     p gives a true bound, so how far the search gets decides only how strong it is. Where the symmetry of the workload makes all types alike
     the uniform p is best. Past `SEARCHED_TYPES` types only the uniform p is tried.
-    At most ``max_rounds`` eigenvalue decompositions.
+    At most ``max_rounds`` eigenvalue decompositions; ``cancel`` as in `ldp_core.run`.
     """
     if workload.n > SEARCHED_TYPES:
         return max(0.0, (centred_svd(workload, epsilon) - workload.trace) / workload.n)
-    return max(0.0, least_favourable_prior(workload, epsilon, max_rounds)[1])
+    return max(0.0, least_favourable_prior(workload, epsilon, max_rounds, cancel)[1])
 
 
-def least_favourable_prior(workload: Workload, epsilon: float, max_rounds: int = 200) -> tuple[np.ndarray, float]:
+def least_favourable_prior(
+    workload: Workload, epsilon: float, max_rounds: int = 200, cancel: Cancel | None = None
+) -> tuple[np.ndarray, float]:
     """The prior (n,) that makes the bound of `worst_case_variance` largest, and that bound (which may be negative).
 
-    The uniform one where it is best by symmetry, or where the search finds no larger bound that says anything.
+    The uniform one where it is best by symmetry, or where the search, ended early by ``cancel``, finds no larger bound that
+    says anything.
     """
     epsilon, n = check_epsilon(epsilon), workload.n
     uniform = np.full(n, 1 / n)
@@ -94,7 +100,7 @@ def least_favourable_prior(workload: Workload, epsilon: float, max_rounds: int =
     if workload.symmetry in ALIKE:
         return uniform, even
     G, spread = workload.gram_dense(), math.sinh(epsilon / 2) ** 2
-    scale = abs(even) or 1.0
+    scale, cancelled = abs(even) or 1.0, asked(cancel)
 
     def prior_of(x: np.ndarray) -> np.ndarray:
         p = np.exp(x - x.max())
@@ -107,7 +113,12 @@ def least_favourable_prior(workload: Workload, epsilon: float, max_rounds: int =
         q = p - LEAST_SHARE / n
         return -value / scale, -q * (by_p - q @ by_p / q.sum()) / scale
 
-    best = optimize.minimize(loss, np.zeros(n), jac=True, method="L-BFGS-B", options={"maxfun": max_rounds})
+    def watch(_: np.ndarray) -> None:
+        if cancelled():
+            raise StopIteration
+
+    options = {"maxfun": max_rounds}
+    best = optimize.minimize(loss, np.zeros(n), jac=True, method="L-BFGS-B", callback=watch, options=options)
     value = -float(best.fun) * scale
     return (prior_of(best.x), value) if value > max(even, 0.0) else (uniform, even)
 

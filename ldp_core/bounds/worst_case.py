@@ -7,17 +7,15 @@ p, its gradient is the vector of the types' own variances there, and F <= max_p 
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-
 import numpy as np
 from scipy import linalg
 
-from ldp_core.bounds.certificate import Certificate, CertificateProgress, certificate, closed_form
+from ldp_core.bounds.certificate import Certificate, certificate, closed_form
 from ldp_core.bounds.scales import average_variance, equivalent_objective
 from ldp_core.bounds.svd import ALIKE, LEAST_SHARE, least_favourable_prior
 from ldp_core.bounds.symmetric import SymmetricCertificate
 from ldp_core.priors import check_prior
+from ldp_core.run import Budget, Callback, Cancel, Progress
 from ldp_core.workloads import Workload
 
 # The search is over when the types' variances say that no prior gives this much more.
@@ -35,8 +33,8 @@ def worst_case(
     epsilon: float,
     time_limit: float | None = 30.0,
     prior: np.ndarray | None = None,
-    callback: Callable[[CertificateProgress], None] | None = None,
-    cancel: object | None = None,
+    callback: Callback | None = None,
+    cancel: Cancel | None = None,
 ) -> Certificate | SymmetricCertificate:
     """A certificate whose ``variance`` no epsilon-LDP mechanism's worst-case variance per user can be below.
 
@@ -46,29 +44,33 @@ def worst_case(
     (`ldp_core.bounds.worst_case_variance`). Where the workload's symmetry makes all types alike, the uniform prior is the best
     one and no search is needed.
 
-    ``callback(progress)`` is called after each stage of each certificate, with ``value`` (best so far) and ``relaxation``
+    ``callback(progress)`` is called after each stage of each certificate, with ``bound`` (best so far) and ``relaxation``
     (of the prior being tried) on the scale of L, as n variance + tr G. ``time_limit`` in seconds, ``cancel`` as in
     `ldp_core.bounds.certificate`, whose errors are raised here too.
     """
-    started = time.perf_counter()
-    cancelled = getattr(cancel, "is_set", cancel) or (lambda: False)
-    report = None if callback is None else _Report(callback, workload)
+    budget, proved = Budget(time_limit, None, cancel, callback), -np.inf
 
-    def left() -> float | None:
-        return None if time_limit is None else max(0.0, time_limit - (time.perf_counter() - started))
+    def at(p: np.ndarray | None) -> Certificate | SymmetricCertificate:
+        prior = check_prior(p, workload.n)
 
-    def at(p: np.ndarray) -> Certificate:
-        return certificate(workload, epsilon, left(), p, report and report.under(p), cancel)
+        def comparable(objective: float) -> float:
+            return equivalent_objective(average_variance(objective, workload, prior), workload)
+
+        def pass_on(progress: Progress) -> None:
+            nonlocal proved
+            proved = max(proved, comparable(progress.bound))
+            budget.tell(bound=proved, relaxation=comparable(progress.relaxation))
+
+        return certificate(workload, epsilon, budget.left(), p, pass_on, cancel)
 
     if workload.symmetry in ALIKE:
-        even = check_prior(None, workload.n)
-        return certificate(workload, epsilon, time_limit, None, report and report.under(even), cancel)
+        return at(None)
     closed, _ = least_favourable_prior(workload, epsilon)
     best = at(closed if prior is None else check_prior(prior, workload.n))
     if prior is not None:
         best = max(best, closed_form(workload, epsilon, closed), key=lambda found: found.variance)
     step = FIRST_STEP
-    while step >= LEAST_STEP and not cancelled() and left() != 0:
+    while step >= LEAST_STEP and budget.stopped() is None:
         variances = type_variances(best)
         average = best.prior @ variances
         if average <= NOTHING * workload.trace / workload.n or variances.max() <= (1 + SETTLED) * average:
@@ -79,28 +81,6 @@ def worst_case(
         else:
             step *= SHRINKAGE
     return best
-
-
-class _Report:
-    """Passes progress on, on the scale of L, with rounds and seconds counted over all certificates."""
-
-    def __init__(self, callback: Callable[[CertificateProgress], None], workload: Workload):
-        self._callback, self._workload = callback, workload
-        self._started, self._rounds, self._best = time.perf_counter(), 0, -np.inf
-
-    def under(self, prior: np.ndarray) -> Callable[[CertificateProgress], None]:
-        """The callback of a certificate for ``prior``."""
-
-        def comparable(objective: float) -> float:
-            return equivalent_objective(average_variance(objective, self._workload, prior), self._workload)
-
-        def pass_on(progress: CertificateProgress) -> None:
-            self._rounds += 1
-            self._best = max(self._best, comparable(progress.value))
-            seconds = time.perf_counter() - self._started
-            self._callback(CertificateProgress(self._rounds, seconds, self._best, comparable(progress.relaxation)))
-
-        return pass_on
 
 
 def type_variances(found: Certificate) -> np.ndarray:

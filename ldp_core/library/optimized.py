@@ -12,9 +12,10 @@ from ldp_core.bounds import average_variance, equivalent_objective
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
 from ldp_core.mechanisms.orbits import OrbitMechanism
 from ldp_core.mechanisms.subset_selection import SubsetSelection
-from ldp_core.optimize import Progress, design, design_orbits, projected_gradient, worst_case_design
+from ldp_core.optimize import design, design_orbits, projected_gradient, worst_case_design
 from ldp_core.optimize.design import MOST_TYPES
 from ldp_core.optimize.orbits import MOST_TYPES as MOST_ORBIT_TYPES
+from ldp_core.run import Progress
 from ldp_core.workloads import Workload
 
 TARGETS = ("average", "worst_case")

@@ -7,10 +7,11 @@ entries of one type are contiguous in memory.
 """
 
 from ldp_core.optimize.design import design
-from ldp_core.optimize.gradient import Optimized, Progress, projected_gradient
+from ldp_core.optimize.gradient import Optimized, projected_gradient
 from ldp_core.optimize.orbits import OrbitDesign, design_orbits
 from ldp_core.optimize.projection import Projection, project
 from ldp_core.optimize.worst_case import WorstCaseOptimized, worst_case_design
+from ldp_core.run import Progress
 
 __all__ = [
     "Optimized",

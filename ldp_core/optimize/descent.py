@@ -94,8 +94,7 @@ class Descent:
     def __init__(self, root: np.ndarray, epsilon: float, point: Point):
         self.point = point
         self._root, self._epsilon, self._ratio = root, epsilon, odds(epsilon)
-        n, m = point.transposed.shape
-        self._product, self._scaled = np.empty((n, m)), np.empty((n, m))
+        n = len(point.transposed)
         self._mu = np.full(n, point.objective / n)
         self._shift = np.zeros(n)
         self._step = self._first_step = None
@@ -110,7 +109,7 @@ class Descent:
         """One round of Algorithm 2: stretch rows along dL/dz, then Q against dL/dQ, projected; halved until L falls."""
         point = self.point
         outputs = point.at.outputs
-        product, curvature = slopes(point.transposed, point.at, self._product)
+        product, curvature = slopes(point.transposed, point.at)
         # A row the workload is blind to has no curvature, but still a finite worth: it should shrink.
         divisor = np.maximum(curvature, FLATTEST * outputs * (curvature.sum() / outputs.sum()))
         self._mu = mu = multipliers(point.transposed, divisor, point.at, self._mu, CONJUGATE_STEPS)
@@ -140,15 +139,8 @@ class Descent:
         """Go on from ``point`` with noise on all entries, projected: out of a local minimum, into one nearby."""
         noise = PERTURBATION * (self._ratio - 1) * point.lower
         values = point.transposed + noise * rng.standard_normal(point.transposed.shape)
-        transposed = np.empty_like(values)
-        project_types(
-            lambda block, out: np.copyto(out, values[block]),
-            point.lower,
-            point.lower * self._ratio,
-            np.zeros(len(values)),
-            transposed,
-        )
-        at = evaluate(transposed, self._root, self._scaled)
+        transposed, _ = project_types(values, point.lower, point.lower * self._ratio, np.zeros(len(values)))
+        at = evaluate(transposed, self._root)
         self.point = point if at is None else Point(transposed, point.lower, at)
         self._reset()
 
@@ -182,24 +174,11 @@ class Descent:
 
     def _projected(self, factor: np.ndarray, lower: np.ndarray, product: np.ndarray, level: np.ndarray) -> Point | None:
         """Point after the step: P diag(factor) - step * gradient + momentum, projected; None where M is singular."""
-        current, previous = self.point.transposed, self._previous
-        step, momentum = self._step, self._momentum
-        keep, pull, constant = factor + momentum, 2 * step / self.point.at.outputs, step * level
-        spare = np.empty((0, 0))
-
-        def fill(block: slice, out: np.ndarray) -> None:
-            nonlocal spare
-            if spare.shape != out.shape:
-                spare = np.empty_like(out)
-            np.multiply(current[block], keep, out=out)
-            np.multiply(product[block], pull, out=spare)
-            out += spare
-            out -= constant
-            if momentum:
-                np.multiply(previous[block], momentum, out=spare)
-                out -= spare
-
-        transposed = np.empty_like(current)
-        self._shift = project_types(fill, lower, lower * self._ratio, self._shift, transposed)
-        at = evaluate(transposed, self._root, self._scaled)
+        values = self.point.transposed * (factor + self._momentum)
+        values += product * (2 * self._step / self.point.at.outputs)
+        values -= self._step * level
+        if self._momentum:
+            values -= self._momentum * self._previous
+        transposed, self._shift = project_types(values, lower, lower * self._ratio, self._shift)
+        at = evaluate(transposed, self._root)
         return None if at is None else Point(transposed, lower, at)

@@ -8,27 +8,22 @@ Theorem 3.11). The measure lives on a few thousand rows; `weights` improves thei
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal, Protocol
-
 import numpy as np
 
 from ldp_core.optimize import symmetric
-from ldp_core.optimize.gradient import Optimized, Progress
+from ldp_core.optimize.gradient import Optimized
 from ldp_core.optimize.rows import RowSearch
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
+from ldp_core.run import Budget, Callback, Cancel, Search, drive
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload
 
 MOST_TYPES = 2048
 """Largest number of types for which a strategy matrix is designed."""
 
-# The search has converged when this many rounds together gain less than this share of the objective.
+# The search has converged when this many rounds together gain next to nothing.
 WINDOW = 60
-SETTLED = 1e-6
 # Smaller entries are not stored in full precision, and e^epsilon times one may be stored as more than that.
 LEAST_ENTRY = 1e-300
 
@@ -39,8 +34,8 @@ def design(
     time_limit: float | None = 10.0,
     max_rounds: int | None = None,
     seed: int = 0,
-    callback: Callable[[Progress], None] | None = None,
-    cancel: object | None = None,
+    callback: Callback | None = None,
+    cancel: Cancel | None = None,
     prior: np.ndarray | None = None,
 ) -> Optimized:
     """Strategy (m, n) of least ``L = tr(M^-1 G)`` under epsilon-LDP, within one per cent or so of the best there is.
@@ -51,8 +46,7 @@ def design(
 
     ``epsilon`` in nats, ``time_limit`` in seconds, ``prior`` (n,) the expected shares of the types: the objective is then
     ``tr(M_p^-1 G)``, ``M_p = sum_y q_y q_y' / (n q_y'p)``, the average over the prior (and on a scale of its own: see
-    `ldp_core.bounds.average_variance`). ``callback(progress)`` is called every round; ``cancel`` is a zero-argument callable
-    or an event (anything with ``is_set``). The best strategy seen is returned, its columns summing to 1 within 1e-12 and its
+    `ldp_core.bounds.average_variance`). ``callback`` and ``cancel`` as in `ldp_core.run`. The best strategy seen is returned, its columns summing to 1 within 1e-12 and its
     rows within e^epsilon as stored. Deterministic in (seed, max_rounds): time and cancelling only stop the search.
 
     Raises ValueError for an epsilon, sizes or a prior out of range, and above 2048 types.
@@ -63,13 +57,13 @@ def design(
     >>> 0 <= best.objective / proof.value - 1 < 0.02
     True
     """
-    started = time.perf_counter()
+    budget = Budget(time_limit, max_rounds, cancel, callback)
     epsilon = check_epsilon(epsilon)
-    check_limits(workload, time_limit, max_rounds)
+    check_types(workload)
     reference = workload.n * check_prior(prior, workload.n)
     with blas_threads(workload.n):
         search = _search(workload, epsilon, reference, np.random.default_rng(seed), prior is None)
-        run = drive(search, started, time_limit, max_rounds, callback, cancel)
+        run = drive(search, budget, WINDOW)
     strategy, objective = run.found
     strategy = precise(strategy)
     return Optimized(strategy, objective, run.history, len(run.history), run.seconds, epsilon, seed, run.stopped, prior)
@@ -82,72 +76,6 @@ def precise(strategy: np.ndarray) -> np.ndarray:
     return strategy if kept.all() else np.ascontiguousarray(strategy[kept])
 
 
-@dataclass(frozen=True)
-class Run:
-    """What a search came to: the strategy ``found`` and its objective, and how it went (see `Optimized`)."""
-
-    found: tuple[np.ndarray, float]
-    history: tuple[tuple[int, float, float], ...]
-    seconds: float
-    stopped: Literal["converged", "rounds", "time", "cancelled"]
-
-
-def drive(
-    search: Search,
-    started: float,
-    time_limit: float | None,
-    max_rounds: int | None,
-    callback: Callable[[Progress], None] | None,
-    cancel: object | None,
-    window: int = WINDOW,
-) -> Run:
-    """Rounds of ``search`` until ``window`` of them gain next to nothing or it is told to stop; the clock began at
-    ``started``."""
-    cancelled = getattr(cancel, "is_set", cancel) or (lambda: False)
-    history: list[tuple[int, float, float]] = []
-    recent = [search.best.objective]
-    stopped = "converged"
-    while not search.finished:
-        seconds = time.perf_counter() - started
-        if cancelled():
-            stopped = "cancelled"
-        elif time_limit is not None and seconds >= time_limit:
-            stopped = "time"
-        elif max_rounds is not None and len(history) >= max_rounds:
-            stopped = "rounds"
-        elif len(recent) > window and recent[-1] > recent[-1 - window] * (1 - SETTLED):
-            break
-        if stopped != "converged":
-            break
-        search.round()
-        recent.append(search.best.objective)
-        seconds = time.perf_counter() - started
-        history.append((len(history) + 1, seconds, search.best.objective))
-        if callback is not None:
-            callback(Progress(len(history), max_rounds or 0, seconds, search.best.objective, search.best))
-    found = search.finish(stopped == "cancelled")
-    return Run(found, tuple(history), time.perf_counter() - started, stopped)
-
-
-class Best(Protocol):
-    """The best mechanism so far: its objective, and its strategy written out on demand (transposed, as Progress wants)."""
-
-    objective: float
-
-    @property
-    def transposed(self) -> np.ndarray: ...
-
-
-class Search(Protocol):
-    """What `design` drives: rounds that improve ``best``, until ``finished`` or told to stop."""
-
-    best: Best
-    finished: bool
-
-    def round(self) -> None: ...
-    def finish(self, at_once: bool) -> tuple[np.ndarray, float]: ...
-
-
 def _search(
     workload: Workload, epsilon: float, reference: np.ndarray, rng: np.random.Generator, uniform: bool
 ) -> Search:
@@ -158,17 +86,9 @@ def _search(
     return symmetric.OrbitSearch(workload, epsilon, rng)
 
 
-def check_limits(workload: Workload, time_limit: float | None, max_rounds: int | None) -> None:
+def check_types(workload: Workload) -> None:
     if workload.n > MOST_TYPES:
         raise ValueError(
             f"A strategy matrix for {workload.n:,} types would be too large to design; at most {MOST_TYPES:,} are. Use "
             "coarser bins, or a closed-form mechanism such as subset selection."
         )
-    check_budget(time_limit, max_rounds)
-
-
-def check_budget(time_limit: float | None, max_rounds: int | None) -> None:
-    if time_limit is not None and not time_limit >= 0:
-        raise ValueError(f"time_limit must be a number of seconds from 0 up, but is {time_limit}: None means no limit.")
-    if max_rounds is not None and (max_rounds != int(max_rounds) or max_rounds < 0):
-        raise ValueError(f"max_rounds must be a whole number from 0 up, but is {max_rounds}: None means no limit.")

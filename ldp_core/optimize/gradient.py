@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from ldp_core import pictures
-from ldp_core.optimize.descent import Descent, Point, random_start, start_from
+from ldp_core.optimize.descent import Descent, random_start, start_from
 from ldp_core.privacy import check_epsilon, fitted_odds
+from ldp_core.run import Budget, Callback, Cancel, Stopped, drive
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload
 
@@ -23,24 +21,6 @@ WINDOW = 20
 SETTLED = 1e-3
 # ... and the search has converged when this many perturbed descents in a row brought less than that.
 PATIENCE = 4
-
-
-@dataclass(frozen=True)
-class Progress:
-    """What a callback sees each round: best ``objective`` so far, ``seconds`` since the start, rounds done and allowed.
-
-    ``strategy`` copies the best strategy (m, n) when read, and must be read inside the callback.
-    """
-
-    round: int
-    max_rounds: int
-    seconds: float
-    objective: float
-    _best: Point
-
-    @property
-    def strategy(self) -> np.ndarray:
-        return self._best.transposed.T.copy()
 
 
 @dataclass(frozen=True)
@@ -59,7 +39,7 @@ class Optimized:
     seconds: float
     epsilon: float
     seed: int
-    stopped: Literal["converged", "rounds", "time", "cancelled"]
+    stopped: Stopped
     prior: np.ndarray | None = None
 
     def __repr__(self) -> str:
@@ -84,8 +64,8 @@ def projected_gradient(
     max_rounds: int | None = None,
     time_limit: float | None = None,
     initial: np.ndarray | None = None,
-    callback: Callable[[Progress], None] | None = None,
-    cancel: object | None = None,
+    callback: Callback | None = None,
+    cancel: Cancel | None = None,
 ) -> Optimized:
     """Strategy (m, n) that minimises ``L(Q) = tr(M^-1 G)`` for ``workload`` under epsilon-LDP.
 
@@ -95,21 +75,14 @@ def projected_gradient(
     derivative for z then needs no active sets), and small random perturbations of the best strategy once it settles.
 
     ``rows`` is m (default 4n), ``epsilon`` in nats, ``time_limit`` in seconds; ``initial`` (m, n) replaces the random
-    start and is never made worse. ``callback(progress)`` is called every round; ``cancel`` is a zero-argument callable
-    or an event (anything with ``is_set``). The best strategy seen is returned, deterministic in (seed, max_rounds):
+    start and is never made worse. ``callback`` and ``cancel`` as in `ldp_core.run`. The best strategy seen is returned, deterministic in (seed, max_rounds):
     time and cancelling only stop the search, which otherwise ends when it converges.
 
     Raises ValueError for an epsilon or sizes out of range, or an ``initial`` that is not an epsilon-LDP strategy.
     """
     epsilon = check_epsilon(epsilon)
-    limit = _checked_rounds(max_rounds)
-    if time_limit is not None and not time_limit >= 0:
-        raise ValueError(
-            f"time_limit must be a number of seconds from 0 up, but is {time_limit}: leave it out for none."
-        )
-    started = time.perf_counter()
+    budget = Budget(time_limit, DEFAULT_ROUNDS if max_rounds is None else max_rounds, cancel, callback)
     rng = np.random.default_rng(seed)
-    cancelled = getattr(cancel, "is_set", cancel) or (lambda: False)
     root, held = workload.gram_root, math.log(fitted_odds(epsilon))
     if initial is None:
         start = random_start(root, held, _checked_outputs(rows, workload.n), rng)
@@ -119,27 +92,9 @@ def projected_gradient(
         raise ValueError("initial fixes the number of rows: give rows or initial, not both.")
 
     with blas_threads(workload.n):
-        search = _Search(Descent(root, held, start), rng)
-        history: list[tuple[int, float, float]] = []
-        stopped = "converged"
-        while not search.converged:
-            seconds = time.perf_counter() - started
-            if cancelled():
-                stopped = "cancelled"
-            elif time_limit is not None and seconds >= time_limit:
-                stopped = "time"
-            elif len(history) >= limit:
-                stopped = "rounds"
-            if stopped != "converged":
-                break
-            search.round()
-            seconds = time.perf_counter() - started
-            history.append((len(history) + 1, seconds, search.best.objective))
-            if callback is not None:
-                callback(Progress(len(history), limit, seconds, search.best.objective, search.best))
-        strategy, objective = search.descent.finish(search.best)
-    seconds = time.perf_counter() - started
-    return Optimized(strategy, objective, tuple(history), len(history), seconds, epsilon, seed, stopped)
+        run = drive(_Search(Descent(root, held, start), rng), budget)
+    strategy, objective = run.found
+    return Optimized(strategy, objective, run.history, budget.rounds, run.seconds, epsilon, seed, run.stopped)
 
 
 class _Search:
@@ -148,7 +103,7 @@ class _Search:
     def __init__(self, descent: Descent, rng: np.random.Generator):
         self.descent = descent
         self.best = descent.point
-        self.converged = descent.point.objective <= 0  # nothing is asked
+        self.finished = descent.point.objective <= 0  # nothing is asked
         self._rng = rng
         self._recent = [descent.point.objective]
         self._target = np.inf
@@ -163,6 +118,9 @@ class _Search:
         if settled or not moved:
             self._restart()
 
+    def finish(self, at_once: bool) -> tuple[np.ndarray, float]:
+        return self.descent.finish(self.best)
+
     def _restart(self) -> None:
         if self.best.objective < self._target:
             self._target = self.best.objective * (1 - SETTLED)
@@ -170,20 +128,10 @@ class _Search:
         else:
             self._failures += 1
         if self._failures >= PATIENCE:
-            self.converged = True
+            self.finished = True
             return
         self.descent.perturb(self.best, self._rng)
         self._recent = [self.descent.point.objective]
-
-
-def _checked_rounds(max_rounds: int | None) -> int:
-    if max_rounds is None:
-        return DEFAULT_ROUNDS
-    if max_rounds != int(max_rounds) or max_rounds < 0:
-        raise ValueError(
-            f"max_rounds must be a whole number from 0 up, but is {max_rounds}: leave it out for the default."
-        )
-    return int(max_rounds)
 
 
 def _checked_outputs(rows: int | None, n: int) -> int:

@@ -25,10 +25,10 @@ class Evaluation:
     solved: np.ndarray
 
 
-def evaluate(transposed: np.ndarray, root: np.ndarray, buffer: np.ndarray | None = None) -> Evaluation | None:
+def evaluate(transposed: np.ndarray, root: np.ndarray) -> Evaluation | None:
     """L and its parts at ``transposed`` (n, m), or None where M is singular: no unbiased reconstruction exists."""
     outputs = transposed.sum(axis=0)
-    scaled = np.multiply(transposed, 1 / np.sqrt(outputs), out=buffer)
+    scaled = transposed * (1 / np.sqrt(outputs))
     information = blas.dsyrk(1.0, scaled.T, trans=1, lower=1)
     cholesky, failed = lapack.dpotrf(information, lower=1)
     # A pivot lost in rounding means that M is numerically singular even where the factorisation runs through.
@@ -38,15 +38,14 @@ def evaluate(transposed: np.ndarray, root: np.ndarray, buffer: np.ndarray | None
     return Evaluation(float(np.einsum("ij,ji->", solved, root)), outputs, cholesky, solved)
 
 
-def slopes(transposed: np.ndarray, at: Evaluation, out: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+def slopes(transposed: np.ndarray, at: Evaluation) -> tuple[np.ndarray, np.ndarray]:
     """``(X P, a)`` with ``X = M^-1 G M^-1`` and ``a_y = q_y' X q_y / d_y`` (m,), from which all derivatives follow.
 
     The gradient is ``dL/dQ[y, u] = a_y / d_y - 2 (X q_y)_u / d_y``, and stretching row y changes L at the rate
     ``-a_y`` (see `gradient`).
     """
-    product = np.empty_like(transposed) if out is None else out
     curved = blas.dsyrk(1.0, at.solved, lower=1)
-    blas.dsymm(1.0, curved, transposed.T, side=1, lower=1, c=product.T, overwrite_c=1)
+    product = blas.dsymm(1.0, curved, transposed.T, side=1, lower=1).T
     return product, np.einsum("ij,ij->j", transposed, product) / at.outputs
 
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
-from ldp_core.optimize.design import check_budget, drive
-from ldp_core.optimize.gradient import Progress, told
+from ldp_core.optimize.design import WINDOW
+from ldp_core.optimize.gradient import told
 from ldp_core.optimize.levels import RIDGE, LevelMixture, LevelSearch, images
 from ldp_core.optimize.weights import fitted_shares
 from ldp_core.privacy import check_epsilon, odds
+from ldp_core.run import Budget, Callback, Cancel, Stopped, drive
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload, walsh_hadamard
 
@@ -37,7 +35,7 @@ class OrbitDesign:
     seconds: float
     epsilon: float
     seed: int
-    stopped: Literal["converged", "rounds", "time", "cancelled"]
+    stopped: Stopped
 
     def __repr__(self) -> str:
         rows, n = self.high.shape
@@ -50,8 +48,8 @@ def design_orbits(
     time_limit: float | None = 10.0,
     max_rounds: int | None = None,
     seed: int = 0,
-    callback: Callable[[Progress], None] | None = None,
-    cancel: object | None = None,
+    callback: Callback | None = None,
+    cancel: Cancel | None = None,
 ) -> OrbitDesign:
     """Base rows of least ``L = tr(M^-1 G)`` for a workload that permuting and flipping binary attributes leaves as it is.
 
@@ -61,9 +59,8 @@ def design_orbits(
     speak of up to a few thousand types, several per cent at 2^16.
     Parameters as in `ldp_core.optimize.design`. Raises ValueError for other workloads, and above 2^16 types.
     """
-    started = time.perf_counter()
+    budget = Budget(time_limit, max_rounds, cancel, callback)
     epsilon = check_epsilon(epsilon)
-    check_budget(time_limit, max_rounds)
     if workload.symmetry != "hamming" or workload.n > MOST_TYPES:
         raise ValueError(
             f"Orbits are designed for workloads over binary attributes, such as marginals and parities, with up to "
@@ -72,21 +69,19 @@ def design_orbits(
     rng = np.random.default_rng(seed)
     with blas_threads(workload.n):
         search = LevelSearch(workload, epsilon, rng, 2 * _most(workload.n))
-        run = drive(search, started, time_limit, max_rounds, callback, cancel)
+        run = drive(search, budget, WINDOW)
         mixture, _ = run.found
         found = images(mixture, _copies(mixture), rng)
         high = np.vstack([np.arange(workload.n) == 0, found])  # with randomized response, no character is lost
         shares, objective = _fitted(workload, high, odds(epsilon))
     kept = shares > NEGLIGIBLE
-    seconds = time.perf_counter() - started
-    rounds = len(run.history)
     return OrbitDesign(
         high[kept],
         shares[kept] / shares[kept].sum(),
         objective,
         run.history,
-        rounds,
-        seconds,
+        budget.rounds,
+        budget.seconds,
         epsilon,
         seed,
         run.stopped,

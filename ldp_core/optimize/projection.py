@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,8 +12,6 @@ from ldp_core.privacy import MAX_EPSILON, odds
 EDGE = 1e-14
 # Column sums are solved to this accuracy; pairwise summation of m terms is itself good to a few 1e-16.
 SUM_TOLERANCE = 5e-14
-# Doubles per block: the three working arrays of a block stay in a core's private cache.
-BLOCK_SIZE = 32768
 MAX_NEWTON = 100
 
 
@@ -55,61 +52,33 @@ def project(matrix: np.ndarray, lower: np.ndarray, epsilon: float, shift: np.nda
             f"the row minima sum to {total:.6g}, but columns can only sum to 1 when that sum lies between "
             f"{1 / ratio:.6g} and 1: rescale lower."
         )
-    m, n = matrix.shape
+    n = matrix.shape[1]
     start = np.zeros(n) if shift is None else np.asarray(shift, dtype=float)
     if start.shape != (n,) or not np.isfinite(start).all():
         raise ValueError(f"shift must hold {n} finite numbers, one for each column of the matrix: leave it out.")
-    result = np.empty((n, m))
-    shifts = project_types(lambda block, out: np.copyto(out, matrix.T[block]), lower, lower * ratio, start, result)
-    return Projection(np.ascontiguousarray(result.T), shifts)
+    projected, shifts = project_types(np.ascontiguousarray(matrix.T), lower, lower * ratio, start)
+    return Projection(np.ascontiguousarray(projected.T), shifts)
 
 
 def project_types(
-    fill: Callable[[slice, np.ndarray], None], low: np.ndarray, high: np.ndarray, shift: np.ndarray, out: np.ndarray
-) -> np.ndarray:
-    """Algorithm 1 for the transposed strategy: every row of ``out`` (n, m) is projected; returns the shifts (n,).
+    values: np.ndarray, low: np.ndarray, high: np.ndarray, shift: np.ndarray, again: bool = True
+) -> tuple[np.ndarray, np.ndarray]:
+    """Algorithm 1 for the transposed matrix: the rows of ``values`` (n, m) projected, and the shifts (n,).
 
-    ``fill(block, buffer)`` writes the unprojected values of the types in the slice ``block``. Working block by block
-    keeps all passes of the iteration in cache, so that one projection reads and writes main memory about once.
+    Bracketed Newton on the shift of every row, from a first guess ``shift`` (n,).
     """
-    n, m = out.shape
-    height = max(1, min(n, BLOCK_SIZE // m))
-    values, moved = np.empty((height, m)), np.empty((height, m))
-    shifts = np.empty(n)
-    for first in range(0, n, height):
-        block = slice(first, min(first + height, n))
-        size = block.stop - block.start
-        fill(block, values[:size])
-        shifts[block] = _solve(values[:size], low, high, shift[block], out[block], moved[:size])
-    return shifts
-
-
-def _solve(
-    values: np.ndarray,
-    low: np.ndarray,
-    high: np.ndarray,
-    shift: np.ndarray,
-    out: np.ndarray,
-    moved: np.ndarray,
-    again: bool = True,
-) -> np.ndarray:
-    """Bracketed Newton on the shift of every row of ``values``; writes the clipped rows to ``out``."""
-    shift = shift.copy()
+    shift, out = shift.copy(), np.empty_like(values)
     left, right = np.full(len(shift), -np.inf), np.full(len(shift), np.inf)
     active = np.arange(len(shift))
-    rows, clipped = values, out
     for _ in range(MAX_NEWTON):
-        at = shift[active]
-        np.add(rows, at[:, None], out=moved)
-        np.maximum(moved, low, out=clipped)
-        np.minimum(clipped, high, out=clipped)
+        at, rows = shift[active], values if active.size == len(values) else values[active]
+        moved = rows + at[:, None]
+        out[active] = clipped = np.clip(moved, low, high)
         missing = 1 - clipped.sum(axis=1)
-        if clipped is not out:
-            out[active] = clipped
         pending = np.abs(missing) > SUM_TOLERANCE
         if not pending.any():
-            return shift
-        slope = np.bitwise_count(np.packbits(clipped == moved, axis=1)).sum(axis=1)
+            return out, shift
+        slope = np.count_nonzero(clipped == moved, axis=1)
         below = missing > 0
         left[active[below]] = at[below]
         right[active[~below]] = at[~below]
@@ -120,17 +89,12 @@ def _solve(
         if stuck.size:
             step[stuck] = _bisect(rows[stuck], low, high, left[active[stuck]], right[active[stuck]])
         shift[active] = np.where(pending, step, at)
-        if 2 * np.count_nonzero(pending) <= active.size:  # leaving out fewer does not pay for the copy
-            active = active[pending]
-            rows, moved = rows[pending], moved[: active.size]
-            clipped = np.empty_like(moved)
+        active = active[pending]
     if again:
         # Rounding of a shift that is large beside 1/m limits the sum: the clipped values need only a tiny one.
-        rest = out[active]
-        fixed = np.empty_like(rest)
-        shift[active] += _solve(rest, low, high, np.zeros(active.size), fixed, np.empty_like(rest), again=False)
-        out[active] = fixed
-    return shift
+        out[active], rest = project_types(out[active], low, high, np.zeros(active.size), again=False)
+        shift[active] += rest
+    return out, shift
 
 
 def _bisect(rows: np.ndarray, low: np.ndarray, high: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:

@@ -10,15 +10,13 @@ McKenna, Miklau, Hay and Machanavajjhala 2018 (p-identity strategies). The optim
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from scipy import linalg
 from scipy.optimize import minimize
 
+from ldp_core.run import Budget, Callback, Cancel, Stopped
 from ldp_core.vectors import centred, centred_inverse, diameter, squared_distances
 from ldp_core.workloads import MATRIX_ENTRIES, Workload
 
@@ -36,17 +34,6 @@ PAIR_ENTRIES = 2**32  # largest n^2 k for which all pairwise L1 distances are co
 
 
 @dataclass(frozen=True)
-class StrategyProgress:
-    """What a callback sees each round: best ``error`` so far, proven ``bound`` (0 where none), rounds done and allowed."""
-
-    round: int
-    max_rounds: int
-    seconds: float
-    error: float
-    bound: float
-
-
-@dataclass(frozen=True)
 class StrategyDesign:
     """A strategy (k, n) scaled to diameter 1.
 
@@ -59,7 +46,7 @@ class StrategyDesign:
     bound: float
     rounds: int
     seconds: float
-    stopped: Literal["converged", "rounds", "time", "cancelled"]
+    stopped: Stopped
 
 
 def too_large(n: int) -> str | None:
@@ -82,40 +69,10 @@ def error_of(strategy: np.ndarray, workload: Workload) -> float:
     return float(np.einsum("ij,ij->", workload.gram_dense(), inverse))
 
 
-class _Clock:
-    """Counts rounds and says when to stop; only ``max_rounds`` bears on the result, time and cancelling just end it."""
-
-    def __init__(self, max_rounds, time_limit, cancel, callback):
-        if max_rounds is not None and (isinstance(max_rounds, bool) or max_rounds != int(max_rounds) or max_rounds < 1):
-            raise ValueError(
-                f"max_rounds must be a whole number of at least 1, but is {max_rounds}: leave it out for the default."
-            )
-        if time_limit is not None and not time_limit >= 0:
-            raise ValueError(
-                f"time_limit must be a number of seconds from 0 up, but is {time_limit}: leave it out for none."
-            )
-        self.limit = DEFAULT_ROUNDS if max_rounds is None else int(max_rounds)
-        self._time_limit, self._callback = time_limit, callback
-        self._cancelled = getattr(cancel, "is_set", cancel) or (lambda: False)
-        self._started = time.perf_counter()
-        self.rounds, self.stopped = 0, "converged"
-
-    @property
-    def seconds(self) -> float:
-        return time.perf_counter() - self._started
-
-    def done(self, error: float, bound: float) -> bool:
-        """Report a finished round; True when there should be no other."""
-        self.rounds += 1
-        if self._callback is not None:
-            self._callback(StrategyProgress(self.rounds, self.limit, self.seconds, error, bound))
-        if self._cancelled():
-            self.stopped = "cancelled"
-        elif self._time_limit is not None and self.seconds >= self._time_limit:
-            self.stopped = "time"
-        elif self.rounds >= self.limit:
-            self.stopped = "rounds"
-        return self.stopped != "converged"
+def _budget(
+    time_limit: float | None, max_rounds: int | None, cancel: Cancel | None, callback: Callback | None
+) -> Budget:
+    return Budget(time_limit, DEFAULT_ROUNDS if max_rounds is None else max_rounds, cancel, callback, least_rounds=1)
 
 
 def optimal_l2(
@@ -123,8 +80,8 @@ def optimal_l2(
     max_rounds: int | None = None,
     tolerance: float = TOLERANCE,
     time_limit: float | None = None,
-    cancel: object | None = None,
-    callback: Callable[[StrategyProgress], None] | None = None,
+    cancel: Cancel | None = None,
+    callback: Callback | None = None,
 ) -> StrategyDesign:
     """The strategy of L2 diameter 1 with the least error for ``workload``, to within the share ``tolerance``.
 
@@ -135,10 +92,10 @@ def optimal_l2(
     grow by a power of d_uv^2, as in multiplicative algorithms for optimal designs, until the two agree.
 
     Starts from equal weights, with no random choice; deterministic in ``max_rounds`` (default 500, rarely reached).
-    ``cancel`` is a zero-argument callable or an event. ValueError past `LARGEST_TYPES` types or for a workload that asks
+    ``cancel`` and ``callback`` as in `ldp_core.run`. ValueError past `LARGEST_TYPES` types or for a workload that asks
     for nothing but the number of users.
     """
-    clock = _Clock(max_rounds, time_limit, cancel, callback)
+    budget = _budget(time_limit, max_rounds, cancel, callback)
     R, n = _centred_root(workload), workload.n
     weights = np.full((n, n), 1 / (n * (n - 1)))  # of ordered pairs: L counts each pair twice
     np.fill_diagonal(weights, 0.0)
@@ -152,12 +109,13 @@ def optimal_l2(
         bound = max(bound, lower)
         if relaxed * largest < error:
             error, best = relaxed * largest, factor / np.sqrt(largest)
-        if clock.done(error, bound) or error <= bound * (1 + tolerance):
+        budget.tell(error=error, bound=bound)
+        stopped = "converged" if error <= bound * (1 + tolerance) else budget.stopped()
+        if stopped is not None:
             break
         weights *= (squares / largest) ** power
         weights /= weights.sum()
-    stopped = "converged" if error <= bound * (1 + tolerance) else clock.stopped
-    return StrategyDesign(best, error, bound, clock.rounds, clock.seconds, stopped)
+    return StrategyDesign(best, error, bound, budget.rounds, budget.seconds, stopped)
 
 
 def _best_under(weights: np.ndarray, R: np.ndarray) -> tuple[np.ndarray, float, float]:
@@ -190,8 +148,8 @@ def optimal_l1(
     seed: int = 0,
     max_rounds: int | None = None,
     time_limit: float | None = None,
-    cancel: object | None = None,
-    callback: Callable[[StrategyProgress], None] | None = None,
+    cancel: Cancel | None = None,
+    callback: Callback | None = None,
 ) -> StrategyDesign:
     """A strategy of L1 diameter 1 with small error for ``workload``: the best of three kinds.
 
@@ -200,23 +158,24 @@ def optimal_l1(
     not convex: there are two fits, from the workload's main directions and from a random start fixed by ``seed``, and the
     result is a local optimum at best, never worse than the other kinds. Every candidate is scaled by its exact diameter. ``queries`` defaults to n/16, at least 4.
 
-    ``cancel`` and ``callback`` as in `optimal_l2`. ValueError past `LARGEST_TYPES` types, or where nothing is asked.
+    ``cancel`` and ``callback`` as in `ldp_core.run`. ValueError past `LARGEST_TYPES` types, or where nothing is asked.
     """
-    clock = _Clock(max_rounds, time_limit, cancel, callback)
+    budget = _budget(time_limit, max_rounds, cancel, callback)
     R, n = _centred_root(workload), workload.n
     p = max(FEWEST_QUERIES, n // 16) if queries is None else queries
     if isinstance(p, bool) or not isinstance(p, (int, np.integer)) or p < 1:
         raise ValueError(
             f"The number of queries besides the identity must be a whole number from 1 up; got {queries!r}."
         )
-    candidates = [np.eye(n)]
+    candidates, stopped = [np.eye(n)], "converged"
     if workload.num_queries * n**2 <= PAIR_ENTRIES and workload.num_queries * n <= MATRIX_ENTRIES:
         candidates.append(workload.matrix)
     for start in (_spectral_start(R, int(p)), np.random.default_rng(seed).random((int(p), n))):
-        if clock.stopped == "converged":
-            candidates.append(_fit_p_identity(start, workload.gram_dense(), clock))
+        if stopped == "converged":
+            fitted, stopped = _fit_p_identity(start, workload.gram_dense(), budget)
+            candidates.append(fitted)
     error, best = min((_scaled_to_diameter(A, workload) for A in candidates), key=lambda scored: scored[0])
-    return StrategyDesign(best, error, 0.0, clock.rounds, clock.seconds, clock.stopped)
+    return StrategyDesign(best, error, 0.0, budget.rounds, budget.seconds, stopped)
 
 
 def _scaled_to_diameter(A: np.ndarray, workload: Workload) -> tuple[float, np.ndarray]:
@@ -231,26 +190,29 @@ def _spectral_start(R: np.ndarray, p: int) -> np.ndarray:
     return np.resize(rows, (p, R.shape[1])) / rows.max()
 
 
-def _fit_p_identity(start: np.ndarray, G: np.ndarray, clock: _Clock) -> np.ndarray:
-    """(n + p, n) the strategy fitted from Theta = ``start`` (p, n); its columns sum to 1, so its diameter is at most 2."""
+def _fit_p_identity(start: np.ndarray, G: np.ndarray, budget: Budget) -> tuple[np.ndarray, Stopped]:
+    """(n + p, n) the strategy fitted from Theta = ``start`` (p, n), and why the fit stopped; its columns sum to 1, so its
+    diameter is at most 2."""
     p, n = start.shape
-    error, theta = np.inf, start.ravel()
+    error, theta, stopped = np.inf, start.ravel(), None
 
     def evaluate(flat: np.ndarray) -> tuple[float, np.ndarray]:
         return _p_identity_error(flat.reshape(p, n), G)
 
     def watch(intermediate_result) -> None:
-        nonlocal error, theta
+        nonlocal error, theta, stopped
         if intermediate_result.fun < error:
             error, theta = intermediate_result.fun, intermediate_result.x.copy()
-        if clock.done(4 * error, 0.0):
+        budget.tell(error=4 * error, bound=0.0)
+        stopped = budget.stopped()
+        if stopped is not None:
             raise StopIteration
 
-    options = {"maxiter": clock.limit, "ftol": 1e-7, "gtol": 0.0}
+    options = {"maxiter": budget.max_rounds, "ftol": 1e-7, "gtol": 0.0}
     minimize(
         evaluate, theta, jac=True, method="L-BFGS-B", bounds=[(0, None)] * (p * n), callback=watch, options=options
     )
-    return _p_identity(theta.reshape(p, n))
+    return _p_identity(theta.reshape(p, n)), stopped or "converged"
 
 
 def _p_identity(theta: np.ndarray) -> np.ndarray:

@@ -13,8 +13,6 @@ kept is the one with the least actual ``max_u t_u``.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -24,11 +22,12 @@ from scipy.linalg import blas
 from ldp_core.bounds.scales import equivalent_objective
 from ldp_core.bounds.svd import ALIKE, least_favourable_prior
 from ldp_core.bounds.worst_case import moved
-from ldp_core.optimize.design import check_limits, design, drive
-from ldp_core.optimize.gradient import Optimized, Progress
+from ldp_core.optimize.design import check_types, design
+from ldp_core.optimize.gradient import Optimized
 from ldp_core.optimize.rows import Mixture, RowSearch
 from ldp_core.optimize.weights import Singular
 from ldp_core.privacy import check_epsilon
+from ldp_core.run import Budget, Callback, Cancel, drive
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload
 
@@ -60,8 +59,8 @@ def worst_case_design(
     time_limit: float | None = 10.0,
     max_rounds: int | None = None,
     seed: int = 0,
-    callback: Callable[[Progress], None] | None = None,
-    cancel: object | None = None,
+    callback: Callback | None = None,
+    cancel: Cancel | None = None,
 ) -> WorstCaseOptimized:
     """Strategy (m, n) and prior (n,) of least worst-case variance under epsilon-LDP, within a per cent or so.
 
@@ -71,16 +70,16 @@ def worst_case_design(
     which `ldp_core.analysis.users_from_objective` turns into users needed in the worst case. Time limit, rounds, cancelling,
     seeds and errors are as in `design`.
     """
-    started = time.perf_counter()
     if workload.symmetry in ALIKE:
         even = design(workload, epsilon, time_limit, max_rounds, seed, callback, cancel)
         worst = type_variances(even.strategy, workload).max()
         return WorstCaseOptimized(**vars(even), worst_case_variance=float(worst))
+    budget = Budget(time_limit, max_rounds, cancel, callback)
     epsilon = check_epsilon(epsilon)
-    check_limits(workload, time_limit, max_rounds)
+    check_types(workload)
     with blas_threads(workload.n):
         search = WorstCaseSearch(workload, epsilon, np.random.default_rng(seed))
-        run = drive(search, started, time_limit, max_rounds, callback, cancel, PATIENCE)
+        run = drive(search, budget, PATIENCE)
     strategy, objective = run.found
     return WorstCaseOptimized(
         strategy,

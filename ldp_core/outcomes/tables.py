@@ -14,6 +14,7 @@ from ldp_core import frames, simulate
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.outcomes.groups import Groups, counts_people, query_groups
 from ldp_core.outcomes.quantiles import QUANTILES, Scale, positions, rank_errors
+from ldp_core.run import Budget, Callback, Cancel, Progress
 from ldp_core.simulate import unweighted_answers
 from ldp_core.workloads import Workload
 
@@ -94,15 +95,15 @@ def compare(
     seed: int = 0,
     estimators: Sequence[str] = ("unbiased",),
     scale: Scale | None = None,
-    callback: Callable[[str, int, int, float], None] | None = None,
-    cancelled: Callable[[], bool] | None = None,
+    callback: Callback | None = None,
+    cancel: Cancel | None = None,
     parts: Sequence[str] | None = None,
 ) -> Outcomes:
     """Simulate every mechanism with every estimator that suits it, on the same users ``counts`` (n,).
 
     ``labels`` name the types and ``parts`` those of a union; ``scale`` is the order along which they have quantiles, if any
-    (see `scale_of`). ``callback(mechanism, trial, trials, part done)`` follows. A cancelled run keeps what it has: at least one
-    trial of the first mechanism.
+    (see `scale_of`). ``callback`` (after each trial, with the mechanism's name as ``found``) and ``cancel`` as in `ldp_core.run`.
+    A cancelled run keeps what it has: at least one trial of the first mechanism.
     ValueError when no pair goes together, with the reasons, or for what `simulate.collect` refuses.
     """
     estimators = tuple(dict.fromkeys(estimators))
@@ -113,17 +114,16 @@ def compare(
     if not pairs:
         raise ValueError(" ".join(dict.fromkeys(reason for _, _, reason in skipped)) or "There is nothing to simulate.")
     groups, runs = query_groups(workload, labels, parts), {}
+    budget = Budget(None, trials * len(pairs), cancel, callback)
     for name, suitable in pairs.items():
-        if runs and cancelled and cancelled():
+        if runs and budget.cancelled():
             break
-        before = len(runs)
 
-        def follow(trial: int, total: int, name: str = name, before: int = before) -> None:
-            if callback:
-                callback(name, trial, total, (before + trial / total) / len(pairs))
+        def follow(progress: Progress, name: str = name) -> None:
+            budget.tell(found=name)
 
         views = _views(chosen[name], workload, counts, groups, scale)
-        runs[name] = simulate.collect(chosen[name], workload, counts, trials, seed, suitable, follow, cancelled, views)
+        runs[name] = simulate.collect(chosen[name], workload, counts, trials, seed, suitable, follow, cancel, views)
     run = {name: chosen[name] for name in runs}
     exact = {name: _exact(mechanism, workload, counts, runs[name], groups) for name, mechanism in run.items()}
     return Outcomes(
@@ -132,7 +132,7 @@ def compare(
         queries=_queries(runs, exact, workload, labels),
         groups=_groups(runs, exact, groups),
         releases=_releases(runs, workload, labels),
-        intervals=_intervals(runs, run, workload, labels, seed, cancelled),
+        intervals=_intervals(runs, run, workload, labels, seed, budget.cancelled),
         curves=_curves(runs, labels, scale),
         quantiles=_quantiles(runs, labels, scale),
         trials=min(len(table) for found in runs.values() for table in found.answers.values()),
@@ -237,12 +237,14 @@ def _releases(runs, workload: Workload, labels: Sequence[str]) -> pd.DataFrame:
     return _each(runs, columns)
 
 
-def _intervals(runs, chosen, workload: Workload, labels: Sequence[str], seed: int, cancelled) -> pd.DataFrame:
+def _intervals(
+    runs, chosen, workload: Workload, labels: Sequence[str], seed: int, cancelled: Callable[[], bool]
+) -> pd.DataFrame:
     """Intervals of the first collection, which is collected once more from its own random stream."""
 
     def columns(run: simulate.Trials, name: str, estimator: str) -> dict | None:
         biased = not estimation.spec(estimator).unbiased
-        if biased and (estimator != "posterior" or (cancelled and cancelled())):  # sampling takes its time
+        if biased and (estimator != "posterior" or cancelled()):  # sampling takes its time
             return None
         mechanism, users = chosen[name], int(run.counts.sum())
         stream = np.random.SeedSequence(seed).spawn(1)[0]

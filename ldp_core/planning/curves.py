@@ -7,14 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from ldp_core import analysis
 from ldp_core.workloads import Workload
 
-VARIANCE = {"worst": "worst_case_variance", "average": "average_variance"}
 
-
-def errors_over_epsilon(points: pd.DataFrame, workload: Workload, users: float, case: str = "worst") -> pd.DataFrame:
+def errors_over_epsilon(
+    points: pd.DataFrame, workload: Workload, users: float, case: str = analysis.WORST.name
+) -> pd.DataFrame:
     """name, epsilon, users, standard_error (a share, of a typical query) from ``points`` of a sweep."""
-    variance = points[VARIANCE[case]].to_numpy(dtype=float)
+    variance = points[f"{case}_variance"].to_numpy(dtype=float)
     error = np.sqrt(variance / (workload.squared_weights * users))
     return points[["name", "epsilon"]].assign(users=float(users), standard_error=error)
 

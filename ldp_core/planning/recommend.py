@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from ldp_core.library import Spec
 from ldp_core.mechanisms import Mechanism
 from ldp_core.planning.solve import default_bound, made_for
 from ldp_core.privacy import check_epsilon
+from ldp_core.run import Cancel
 from ldp_core.sweep import Cache, Outcome, Point
 from ldp_core.workloads import Workload
 
@@ -64,7 +65,7 @@ def recommend(
     floor: float | None = None,
     parameters: Mapping[str, Mapping[str, Any]] | None = None,
     results: Cache | None = None,
-    cancelled: Callable[[], bool] | None = None,
+    cancel: Cancel | None = None,
 ) -> Recommendation:
     """Picks one of ``candidates`` (all by default). Nothing is fitted: mechanisms that need a fit take part when they
     are in ``fitted``, for this number of types and epsilon.
@@ -75,17 +76,16 @@ def recommend(
 
     ``floor`` is a worst-case variance per user that no unbiased epsilon-LDP mechanism is below; by default a bound that
     takes seconds is computed. ``results`` keeps and lends figures, as in a sweep. Stops with what it has once
-    ``cancelled``.
+    cancelled.
     """
     epsilon = check_epsilon(epsilon)
-    cancelled = cancelled or sweep.never
     if floor is None:
-        limit = sweep.computed(Point(default_bound(workload), workload, epsilon), results, cancelled)
-        floor = limit.worst if limit is not None else 0.0
+        limit = sweep.computed(Point(default_bound(workload), workload, epsilon), results, cancel)
+        floor = limit.worst_case if limit is not None else 0.0
     rows, recipe = [], sweep.recipe_of(workload)
     for name in library.names() if candidates is None else candidates:
         point = Point(name, workload, epsilon, (parameters or {}).get(name, {}), recipe)
-        outcome = _outcome(point, (fitted or {}).get(name), results, cancelled)
+        outcome = _outcome(point, (fitted or {}).get(name), results, cancel)
         if outcome is None:
             break
         rows.append(_row(library.spec(name), outcome, workload, alpha, users, floor, delta))
@@ -100,28 +100,26 @@ def recommend(
     return Recommendation(chosen["name"], tuple(_sentences(chosen, best, unfitted, epsilon, alpha, users)), ranking)
 
 
-def _outcome(
-    point: Point, mechanism: Mechanism | None, results: Cache | None, cancelled: Callable[[], bool]
-) -> Outcome | None:
+def _outcome(point: Point, mechanism: Mechanism | None, results: Cache | None, cancel: Cancel | None) -> Outcome | None:
     if made_for(mechanism, point.workload, point.epsilon):
         return sweep.outcome_of(mechanism, point.workload, "given")
     spec = library.spec(point.name)
     if not spec.fitted:
-        return sweep.computed(point, results, cancelled)
+        return sweep.computed(point, results, cancel)
     return Outcome(reason=spec.unsuitable(point.workload.n, point.epsilon, point.workload) or NOT_FITTED)
 
 
 def _row(
     spec: Spec, outcome: Outcome, workload: Workload, alpha: float, users: float | None, floor: float, delta: bool
 ) -> dict[str, Any]:
-    needed = analysis.users_for(outcome.worst, workload.squared_weights, alpha)
+    needed = analysis.users_for(outcome.worst_case, workload.squared_weights, alpha)
     known = not outcome.reason
     passed_over = "" if delta or not spec.delta else "Its privacy is (epsilon, delta), weaker than the others'."
     return {
         "name": spec.name,
         "users_needed": needed,
         "bits": outcome.bits,
-        "gap": outcome.worst / floor - 1 if known and floor > 0 else math.nan,
+        "gap": outcome.worst_case / floor - 1 if known and floor > 0 else math.nan,
         "fitted": spec.fitted,
         "pure": not spec.delta,
         "user_cost": spec.user_cost,

@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 
-from ldp_core import bounds, library, sweep, wording
+from ldp_core import analysis, bounds, library, sweep, wording
 from ldp_core.mechanisms import Mechanism
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON, check_epsilon
+from ldp_core.run import Budget, Callback, Cancel
 from ldp_core.sweep import Cache, MemoryCache, Outcome, Point
 from ldp_core.workloads import Workload
 
-CASES = ("worst", "average")
 COLUMNS = ["name", "solved", "epsilon", "users", "standard_error", "alpha", "case", "reason"]
 
 # How closely epsilon is solved for, as a share of it: closed forms, and figures that take a fit or a certificate each.
@@ -41,13 +41,13 @@ def plan(
     users: float | None = None,
     alpha: float | None = None,
     standard_error: float | None = None,
-    case: str = "worst",
+    case: str = analysis.WORST.name,
     bound: str | None = None,
     parameters: Mapping[str, Mapping[str, Any]] | None = None,
     fitted: Mapping[str, Mechanism] | None = None,
     results: Cache | None = None,
-    callback: Callable[[pd.DataFrame, int, int], None] | None = None,
-    cancelled: Callable[[], bool] | None = None,
+    callback: Callback | None = None,
+    cancel: Cancel | None = None,
 ) -> pd.DataFrame:
     """The third of ``epsilon``, ``users`` and the error, from the two given: a row a mechanism, then one for the bound.
 
@@ -64,8 +64,8 @@ def plan(
       how few users, how small an error or how small an epsilon no unbiased epsilon-LDP mechanism can do. Mechanisms
       whose privacy is (epsilon, delta) may.
 
-    ``results`` keeps every figure computed, as in a sweep; ``callback(rows so far, done, total)`` follows every row,
-    closed forms first, and ``cancelled`` stops between and within fits. ValueError unless exactly two are given, each
+    ``results`` keeps every figure computed, as in a sweep; ``callback`` (after every row, closed forms first, with the
+    rows so far as ``found``) and ``cancel`` (between and within fits) as in `ldp_core.run`. ValueError unless exactly two are given, each
     in its range.
 
     How many users for an error of one percentage point, and how many nobody can do without:
@@ -81,6 +81,7 @@ def plan(
     results = MemoryCache() if results is None else results
     bound = default_bound(workload) if bound is None else bound
     recipe = sweep.recipe_of(workload)
+    budget = Budget(None, len(names) + 1, cancel, callback)
     curves = [
         _Curve(
             name,
@@ -89,7 +90,7 @@ def plan(
             (parameters or {}).get(name, {}),
             (fitted or {}).get(name),
             results,
-            cancelled or sweep.never,
+            budget.cancelled,
             recipe,
         )
         for name in [*names, bound]
@@ -104,8 +105,7 @@ def plan(
             rows[place] = _solved(question, curves[place])
         except _Cancelled:
             break
-        if callback:
-            callback(so_far(), len(rows), len(curves))
+        budget.tell(found=so_far())
     return so_far()
 
 
@@ -138,8 +138,8 @@ class _Question:
             raise ValueError(f"The number of users must be at least 1; got {users}.")
         if sum(value is None for value in (epsilon, users, alpha)) != 1:
             raise ValueError("Give two of epsilon, the number of users and the error: the third follows from them.")
-        if case not in CASES:
-            raise ValueError(f"Unknown case {case!r}; {wording.meant(case, CASES)}")
+        if case not in analysis.CASES:
+            raise ValueError(f"Unknown case {case!r}; {wording.meant(case, analysis.CASES)}")
         return cls(None if epsilon is None else check_epsilon(epsilon), users, alpha, case)
 
     @property
@@ -183,7 +183,7 @@ class _Curve:
             outcome = self._outcome(epsilon)
             if outcome.reason:
                 raise ValueError(outcome.reason)
-            self.seen[epsilon] = outcome.worst if self.case == "worst" else outcome.average
+            self.seen[epsilon] = getattr(outcome, self.case)
         return self.seen[epsilon]
 
     def _outcome(self, epsilon: float) -> Outcome:

@@ -6,9 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from ldp_core import library, sweep, wording
-
-_WHOSE = {"worst": "whatever values people have", "average": "averaged over people spread evenly over the types"}
+from ldp_core import analysis, library, sweep, wording
 
 
 def in_words(row: Mapping[str, Any]) -> str:
@@ -22,7 +20,7 @@ def in_words(row: Mapping[str, Any]) -> str:
     if row["reason"]:
         return f"{title}: {row['reason']}"
     people, epsilon, error = _people(row["users"]), row["epsilon"], row["standard_error"]
-    typical = f"(standard error of a typical query, {_WHOSE[row['case']]})"
+    typical = f"(standard error of a typical query, {analysis.CASES[row['case']]})"
     if row["solved"] == "users":
         needed, error = wording.users(row["users"]), wording.error(error)
         return f"At epsilon {epsilon:g}, {title} needs {needed} for an error of {error} {typical}."
@@ -38,7 +36,7 @@ def _bound(row: Mapping[str, Any]) -> str:
     if row["reason"]:
         return f"What {nobody} can do: {row['reason']}"
     people, epsilon, error = _people(row["users"]), row["epsilon"], row["standard_error"]
-    whose = f"({_WHOSE[row['case']]})"
+    whose = f"({analysis.CASES[row['case']]})"
     if row["solved"] == "users":
         excluded, error = wording.at_least(row["users"]), wording.error(error)
         return f"At epsilon {epsilon:g}, {nobody} has an error of {error} with fewer than {excluded} {whose}."

@@ -26,7 +26,6 @@ from ldp_core.sweep.points import (
     Point,
     computed,
     evaluate,
-    never,
     outcome_of,
     recipe_of,
 )
@@ -48,7 +47,6 @@ __all__ = [
     "computed",
     "epsilons",
     "evaluate",
-    "never",
     "outcome_of",
     "over_epsilon",
     "recipe_of",

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import pandas as pd
 
 from ldp_core import analysis, library, wording, workloads
 from ldp_core.privacy import check_epsilon
-from ldp_core.sweep.points import BOUNDS, Cache, Outcome, Point, never, recipe_of
+from ldp_core.run import Budget, Callback, Cancel
+from ldp_core.sweep.points import BOUNDS, Cache, Outcome, Point, recipe_of
 from ldp_core.sweep.pools import SCHEDULER_VARIABLE, compute
 from ldp_core.workloads import Workload
 
@@ -54,9 +55,6 @@ class Missing:
     n: int
     epsilon: float
     reason: str
-
-
-Progress = Callable[[Sweep, int, int], None]
 
 
 def epsilons(
@@ -103,22 +101,22 @@ def over_epsilon(
     epsilons: Sequence[float] = EPSILONS,
     alpha: float = analysis.DEFAULT_ALPHA,
     parameters: Mapping[str, Mapping[str, Any]] | None = None,
-    callback: Callable[[pd.DataFrame, int, int], None] | None = None,
-    cancelled: Callable[[], bool] | None = None,
+    callback: Callback | None = None,
+    cancel: Cancel | None = None,
     bounds: Sequence[str] = CLOSED_BOUNDS,
     **how: Any,
 ) -> pd.DataFrame:
     """Only the points of `epsilons`, by default with the bounds that need no search, for the callback too."""
-    follow = callback and (lambda sweep, done, total: callback(sweep.points, done, total))
+    follow = callback and (lambda progress: callback(replace(progress, found=progress.found.points)))
     grid = _points(names, bounds, [workload], epsilons, parameters)
-    return run(grid, alpha, callback=follow, cancelled=cancelled, **how).points
+    return run(grid, alpha, callback=follow, cancel=cancel, **how).points
 
 
 def run(
     points: Sequence[Point],
     alpha: float = analysis.DEFAULT_ALPHA,
-    callback: Progress | None = None,
-    cancelled: Callable[[], bool] | None = None,
+    callback: Callback | None = None,
+    cancel: Cancel | None = None,
     results: Cache | None = None,
     jobs: int = 1,
     scheduler: str | None = None,
@@ -126,8 +124,8 @@ def run(
 ) -> Sweep:
     """Computes ``points``: what ``results`` knows at once, then closed forms, certificates and fits, small n first.
 
-    ``callback(sweep so far, done, total)`` follows every point, in the calling thread. Once ``cancelled()`` the sweep
-    stops, also within a fit, and returns what it has. ``results`` is asked before and told after every point, by
+    ``callback`` (after every point, in the calling thread, with the sweep so far as ``found``) and ``cancel`` as in
+    `ldp_core.run`: a cancelled sweep stops, also within a fit, and returns what it has. ``results`` is asked before and told after every point, by
     `Point.key`: another ``alpha`` costs nothing. ``missing`` are left out from the start. ``jobs`` processes compute at
     once (-1: as many as there are cores); with the address of a Dask ``scheduler``, or one in the environment variable
     LDP_DASK_SCHEDULER, its workers do. ValueError when they cannot. The numbers are the same in all cases (on
@@ -137,11 +135,11 @@ def run(
     known = {i: results.get(point.key) for i, point in enumerate(points)} if results is not None else {}
     outcomes = {index: outcome for index, outcome in known.items() if outcome is not None}
     todo = [index for index in range(len(points)) if index not in outcomes]
-    total = len(points) + len(missing)
+    budget = Budget(None, len(points) + len(missing), cancel, callback)
 
     def report() -> None:
         if callback:
-            callback(_frames(points, outcomes, missing, alpha), len(outcomes) + len(missing), total)
+            budget.tell(len(outcomes) + len(missing), found=_frames(points, outcomes, missing, alpha))
 
     def record(place: int, outcome: Outcome) -> None:
         index = todo[place]
@@ -154,7 +152,7 @@ def run(
         report()
     if todo:
         where = scheduler or os.environ.get(SCHEDULER_VARIABLE)
-        compute([points[index] for index in todo], record, jobs, where, cancelled or never)
+        compute([points[index] for index in todo], record, jobs, where, budget.cancelled)
     return _frames(points, outcomes, missing, alpha)
 
 
@@ -192,8 +190,10 @@ def _frames(
         if outcome.reason:
             left_out.append((*place, outcome.reason))
             continue
-        users = [analysis.users_for(v, point.workload.squared_weights, alpha) for v in (outcome.worst, outcome.average)]
-        rows.append((*place, *users, outcome.worst, outcome.average, outcome.stopped, outcome.rounds))
+        users = [
+            analysis.users_for(v, point.workload.squared_weights, alpha) for v in (outcome.worst_case, outcome.average)
+        ]
+        rows.append((*place, *users, outcome.worst_case, outcome.average, outcome.stopped, outcome.rounds))
     return Sweep(pd.DataFrame(rows, columns=COLUMNS), pd.DataFrame(left_out, columns=LEFT_OUT_COLUMNS))
 
 

@@ -15,6 +15,7 @@ from threadpoolctl import ThreadpoolController
 
 from ldp_core import bounds, library, workloads
 from ldp_core.mechanisms import Mechanism
+from ldp_core.run import Cancel, asked
 from ldp_core.workloads import Workload
 
 BOUNDS = ("svd", "centred_svd", "certificate")
@@ -32,7 +33,7 @@ class Outcome:
     what no unbiased epsilon-LDP mechanism can be below. They do not depend on any target error. nan where ``reason``
     says why there are none."""
 
-    worst: float = math.nan
+    worst_case: float = math.nan
     average: float = math.nan
     stopped: str = ""
     """How the number was found: "closed form", or by a fit that "converged" or was cut off after its "rounds"."""
@@ -132,12 +133,9 @@ def _workload(recipe: str) -> Workload:
     return workloads.from_spec(json.loads(recipe))
 
 
-def never() -> bool:
-    return False
-
-
-def evaluate(point: Point, cancelled: Callable[[], bool] = never) -> Outcome | None:
-    """The outcome of ``point``, None when ``cancelled`` by its end. ``cancelled`` also reaches into a fit under way."""
+def evaluate(point: Point, cancel: Cancel | None = None) -> Outcome | None:
+    """The outcome of ``point``, None when cancelled by its end. ``cancel`` also reaches into a fit under way."""
+    cancelled = asked(cancel)
     with _blas().limit(limits=1, user_api="blas"):
         try:
             outcome = _bound(point, cancelled) if point.name in BOUNDS else _mechanism(point, cancelled)
@@ -146,10 +144,10 @@ def evaluate(point: Point, cancelled: Callable[[], bool] = never) -> Outcome | N
     return None if cancelled() else outcome
 
 
-def computed(point: Point, results: Cache | None, cancelled: Callable[[], bool] = never) -> Outcome | None:
+def computed(point: Point, results: Cache | None, cancel: Cancel | None = None) -> Outcome | None:
     """The outcome of ``point`` from ``results``, else by `evaluate` and kept there."""
     outcome = results.get(point.key) if results is not None else None
-    if outcome is None and (outcome := evaluate(point, cancelled)) is not None and results is not None:
+    if outcome is None and (outcome := evaluate(point, cancel)) is not None and results is not None:
         results.put(point.key, outcome)
     return outcome
 
@@ -202,5 +200,5 @@ def _bound(point: Point, cancelled: Callable[[], bool]) -> Outcome:
         )
     average = worst = max(0.0, (value - workload.trace) / workload.n)
     if point.name != "svd":
-        worst = max(average, bounds.worst_case_variance(workload, epsilon))
+        worst = max(average, bounds.worst_case_variance(workload, epsilon, cancel=cancelled))
     return Outcome(worst, average, stopped)

@@ -8,10 +8,11 @@ It is right within a factor of about three, and more for conditions that are che
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ldp_core.run import Cancel, asked
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.parts import WorkloadPart, over_attributes
@@ -57,9 +58,11 @@ def price(parts: Sequence[WorkloadPart], attributes: Any) -> Price:
     return Price(sum(each.seconds for each in found), sum(each.bytes for each in found) + 4 * 8 * n)
 
 
-def work_out(parts: Sequence[WorkloadPart], attributes: Any, cancelled: Callable[[], bool]) -> Workload | None:
-    """The workload of these recipes with what all figures start from already known to it; None once ``cancelled``.
+def work_out(parts: Sequence[WorkloadPart], attributes: Any, cancel: Cancel) -> Workload | None:
+    """The workload of these recipes with what all figures start from already known to it; None once cancelled (see `ldp_core.run`).
     ValueError as `over_attributes`."""
+
+    cancelled = asked(cancel)
 
     def check() -> None:
         if cancelled():

@@ -41,6 +41,10 @@ class Job:
     def cancelled(self) -> bool:
         return self._cancel.is_set()
 
+    def follow(self, progress: Any) -> None:
+        """The callback of what it works on."""
+        self.progress = progress
+
     @property
     def active(self) -> bool:
         return self.state in ("queued", "running")

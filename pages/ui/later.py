@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from ldp_core.run import Cancel
 from pages.ui.jobs import Job, jobs
 from pages.ui.state import Session
 
@@ -20,14 +21,14 @@ class Later:
     def __init__(self, state: Session):
         self._state, self._waited = state, set()
 
-    def value(self, key: Any, title: str, quick: bool, compute: Callable[[], Any], size: int = 0) -> Any:
-        """``compute()``, now where it is ``quick``; else None until it has been worked out in the background. ValueError
-        with a sentence when it cannot be had."""
+    def value(self, key: Any, title: str, quick: bool, compute: Callable[[Cancel | None], Any], size: int = 0) -> Any:
+        """``compute(cancel)``, now where it is ``quick``; else None until it has been worked out in the background. ValueError
+        with a sentence when it cannot be had. What was cancelled meanwhile is not kept: it may have been cut short."""
         state, name = self._state, PREFIX + hashlib.sha256(repr(key).encode()).hexdigest()
         if (found := state.results.get(name)) is not None:
             return found
         if quick:
-            found = compute()
+            found = compute(None)
             state.results.put(name, found, size)
             return found
         job = jobs().find(state.id, name)
@@ -38,7 +39,9 @@ class Later:
                 return found
 
             def work_out(job: Job) -> None:
-                state.results.put(name, compute(), size)
+                found = compute(job.cancelled)
+                if not job.cancelled():
+                    state.results.put(name, found, size)
 
             jobs().submit(state.id, name, title, work_out)
         self._waited.add(name)

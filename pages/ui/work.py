@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from ldp_core import bounds, library, mechanisms, outcomes, planning, sweep, workloads
+from ldp_core.run import Progress
 from ldp_core.workloads.axes import axes_of
 from pages.ui.figures import Proof
 from pages.ui.jobs import Job, jobs
@@ -31,10 +31,9 @@ class FitProgress:
     """A fit under way: ``history`` of (seconds, best objective) and the best strategy so far (m, n), where it has them."""
 
     round: int
-    max_rounds: int
     seconds: float
-    history: tuple[tuple[float, float], ...] = ()
-    strategy: np.ndarray | None = None
+    history: tuple[tuple[float, float], ...]
+    strategy: np.ndarray | None
 
 
 def start_questions(state: Session) -> None:
@@ -86,20 +85,15 @@ def start_fit(state: Session, name: str) -> None:
         history: list[tuple[float, float]] = []
         shown = -PICTURE_EVERY
 
-        def follow(progress) -> None:
+        def follow(progress: Progress) -> None:
             nonlocal shown
-            # Only optimisers of strategies speak of users needed; others report an error of their own kind.
-            if hasattr(progress, "objective"):
+            if (
+                progress.objective is not None
+            ):  # others report an error of their own kind, which is not one of users needed
                 history.append((progress.seconds, progress.objective))
             if progress.seconds - shown >= PICTURE_EVERY:  # copying the strategy every round would slow the rounds
                 shown = progress.seconds
-                job.progress = FitProgress(
-                    progress.round,
-                    progress.max_rounds,
-                    progress.seconds,
-                    tuple(history),
-                    getattr(progress, "strategy", None),  # rows known by their symmetry alone are not written out
-                )
+                job.progress = FitProgress(progress.round, progress.seconds, tuple(history), progress.strategy)
 
         def enough() -> bool:
             bound = proved(state.results.get(proof_key), proof, trace)[-1][1]
@@ -148,8 +142,8 @@ def start_certificate(state: Session, case: str) -> None:
     def work(job: Job) -> None:
         history: list[tuple[float, float]] = []
 
-        def follow(progress: bounds.CertificateProgress) -> None:
-            value = progress.value
+        def follow(progress: Progress) -> None:
+            value = progress.bound
             if chosen.prior is not None:  # the worst case is reported on the scale of L already
                 variance = bounds.average_variance(value, design.workload, chosen.prior)
                 value = bounds.equivalent_objective(variance, design.workload)
@@ -202,14 +196,11 @@ def start_sweep(state: Session, over: str) -> None:
     scheduler = state.view.get("scheduler") or None
 
     def work(job: Job) -> None:
-        def follow(found: sweep.Sweep, done: int, total: int) -> None:
-            job.progress = (found, done, total)
-
         how = {
             "alpha": c.target_alpha,
             "parameters": parameters,
-            "callback": follow,
-            "cancelled": job.cancelled,
+            "callback": job.follow,
+            "cancel": job.cancelled,
             "results": state.results,
             "jobs": -1,
             "scheduler": scheduler,
@@ -248,9 +239,6 @@ def start_plan(state: Session, question: Question) -> None:
     parameters = {name: sweep_options(state, name) for name in question.names}
 
     def work(job: Job) -> None:
-        def follow(found: pd.DataFrame, done: int, total: int) -> None:
-            job.progress = (found, done, total)
-
         found = planning.plan(
             workload,
             question.names,
@@ -261,8 +249,8 @@ def start_plan(state: Session, question: Question) -> None:
             parameters=parameters,
             fitted=fitted,
             results=state.results,
-            callback=follow,
-            cancelled=job.cancelled,
+            callback=job.follow,
+            cancel=job.cancelled,
         )
         state.results.put(key, found)
 
@@ -298,7 +286,7 @@ def start_recommendation(state: Session, users: float) -> None:
             fitted=fitted,
             parameters=parameters,
             results=state.results,
-            cancelled=job.cancelled,
+            cancel=job.cancelled,
         )
         state.results.put(key, found)
 
@@ -347,9 +335,6 @@ def start_simulation(state: Session, names: Sequence[str]) -> None:
     titles = [group.summary for group in groups] if len(groups) > 1 else None
 
     def work(job: Job) -> None:
-        def follow(*progress: Any) -> None:
-            job.progress = progress
-
         found = outcomes.compare(
             chosen,
             design.workload,
@@ -359,8 +344,8 @@ def start_simulation(state: Session, names: Sequence[str]) -> None:
             c.seed,
             c.estimators,
             scale,
-            callback=follow,
-            cancelled=job.cancelled,
+            callback=job.follow,
+            cancel=job.cancelled,
             parts=titles,
         )
         state.results.put(key, found, found.nbytes)

@@ -367,8 +367,8 @@ def test_stages_improve_and_can_be_stopped():
     workload, seen, event = workloads.prefix(32), [], threading.Event()
     full = bounds.certificate(workload, 2.0, callback=seen.append)
     assert [p.round for p in seen] == list(range(1, len(seen) + 1))
-    assert all(a.value <= b.value for a, b in itertools.pairwise(seen))
-    assert seen[-1].value == full.value < seen[-1].relaxation < 1.002 * full.value
+    assert all(a.bound <= b.bound for a, b in itertools.pairwise(seen))
+    assert seen[-1].bound == full.value < seen[-1].relaxation < 1.002 * full.value
     event.set()
     cancelled = bounds.certificate(workload, 2.0, cancel=event)
     assert cancelled.verify()

@@ -167,9 +167,9 @@ def test_progress_is_on_the_scale_of_L_and_never_falls():
     found = bounds.worst_case(workload, 3.0, callback=seen.append)
     assert [p.round for p in seen] == list(range(1, len(seen) + 1))
     assert (np.diff([p.seconds for p in seen]) >= 0).all()
-    assert (np.diff([p.value for p in seen]) >= 0).all()
-    assert seen[-1].value == pytest.approx(bounds.equivalent_objective(found.variance, workload))
-    assert seen[-1].relaxation >= seen[-1].value * (1 - 1e-2)
+    assert (np.diff([p.bound for p in seen]) >= 0).all()
+    assert seen[-1].bound == pytest.approx(bounds.equivalent_objective(found.variance, workload))
+    assert seen[-1].relaxation >= seen[-1].bound * (1 - 1e-2)
 
 
 def test_stops_when_told_with_a_bound_that_holds():

@@ -145,21 +145,19 @@ def test_the_posterior_has_credible_intervals_and_is_skipped_once_cancelled():
     assert run.intervals["holds"].sum() >= 5
     assert not len(run.curves)
     assert not len(run.quantiles)
-    cut = outcomes.compare(chosen, workload, COUNTS, LABELS, 5, 0, ["posterior"], cancelled=lambda: True)
+    cut = outcomes.compare(chosen, workload, COUNTS, LABELS, 5, 0, ["posterior"], cancel=lambda: True)
     assert (cut.trials, len(cut.intervals)) == (1, 0)
 
 
 def test_progress_and_cancelling():
     chosen, seen = made("subset_selection", "hadamard"), []
-    whole = outcomes.compare(
-        chosen, workloads.prefix(8), COUNTS, LABELS, 3, scale=SCALE, callback=lambda *p: seen.append(p)
-    )
-    assert [part[:3] for part in seen] == [(name, k, 3) for name in chosen for k in (1, 2, 3)]
-    assert [part[3] for part in seen] == pytest.approx([k / 6 for k in range(1, 7)])
+    whole = outcomes.compare(chosen, workloads.prefix(8), COUNTS, LABELS, 3, scale=SCALE, callback=seen.append)
+    assert [step.found for step in seen] == [name for name in chosen for _ in range(3)]
+    assert [(step.round, step.max_rounds) for step in seen] == [(k, 6) for k in range(1, 7)]
     seen.clear()
     cut = outcomes.compare(
         chosen, workloads.prefix(8), COUNTS, LABELS, 3, scale=SCALE,
-        callback=lambda *p: seen.append(p), cancelled=lambda: len(seen) >= 2,
+        callback=seen.append, cancel=lambda: len(seen) >= 2,
     )  # fmt: skip
     assert cut.trials == 2
     assert set(cut.errors["mechanism"]) == {"subset_selection"}

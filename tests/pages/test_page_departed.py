@@ -12,6 +12,8 @@ from starlette.formparsers import MultiPartParser
 from pages.ui import departed, promises
 from pages.ui.data import choice as data_choice
 from pages.ui.jobs import Jobs
+from pages.ui.jobs import jobs as all_jobs
+from pages.ui.later import Later
 from pages.ui.state import SESSIONS, Session
 
 KEPT = 120.0
@@ -159,3 +161,24 @@ def test_the_moment_of_forgetting_follows_from_the_settings(app, monkeypatch):
 
 def test_the_settings_are_those_of_the_server():
     assert promises.returns_within() == st.config.get_option("server.disconnectedSessionTTL") == 120
+
+
+def test_work_that_a_page_waits_for_notices_when_it_is_cancelled():
+    state, begun = Session("who goes away"), threading.Event()
+
+    def compute(cancel):
+        begun.set()
+        while not cancel():
+            threading.Event().wait(0.005)
+        return "a part"
+
+    def value(quick, compute):
+        return Later(state).value("figure", "a figure", quick, compute)
+
+    assert value(False, compute) is None
+    begun.wait()
+    (job,) = all_jobs().active(state.id)
+    all_jobs().cancel(state.id)
+    assert ended(all_jobs(), job).state == "cancelled"
+    assert value(True, lambda cancel: "all of it") == "all of it"  # a part is not kept
+    assert value(False, compute) == "all of it"

@@ -24,9 +24,9 @@ def evaluated(monkeypatch):
     calls = Counter()
     original = points_module.evaluate
 
-    def counting(point, cancelled=sweep.never):
+    def counting(point, cancel=None):
         calls[point.name] += 1
-        return original(point, cancelled)
+        return original(point, cancel)
 
     monkeypatch.setattr("ldp_core.sweep.pools.evaluate", counting)
     return calls
@@ -146,7 +146,12 @@ def test_a_cached_sweep_computes_nothing_and_another_alpha_costs_nothing(evaluat
     assert evaluated == dict.fromkeys([*names, *sweep.BOUNDS], 2)
     seen = []
     again = sweep.epsilons(
-        names, workloads.prefix(8), (1.0, 0.5), 0.05, callback=lambda *progress: seen.append(progress[1:]), **options
+        names,
+        workloads.prefix(8),
+        (1.0, 0.5),
+        0.05,
+        callback=lambda step: seen.append((step.round, step.max_rounds)),
+        **options,
     )
     assert sum(evaluated.values()) == 12
     assert seen == [(12, 12)]
@@ -186,9 +191,7 @@ def test_a_time_limit_does_not_reach_the_fit():
 
 def test_cancelling_between_points_leaves_the_rest_out():
     seen = []
-    found = sweep.epsilons(
-        NAMES, workloads.prefix(4), callback=lambda *done: seen.append(done), cancelled=lambda: len(seen) >= 3
-    )
+    found = sweep.epsilons(NAMES, workloads.prefix(4), callback=seen.append, cancel=lambda: len(seen) >= 3)
     whole = sweep.epsilons(NAMES, workloads.prefix(4))
     assert found.points.equals(whole.points[:3])
     assert found.left_out.empty
@@ -198,7 +201,7 @@ def test_variances_are_those_of_the_mechanism():
     workload = workloads.prefix(8)
     found = sweep.evaluate(sweep.Point("haar", workload, 1.0))
     mechanism = mechanisms.create("haar", 8, 1.0)
-    assert found.worst == pytest.approx(analysis.worst_case_variance(mechanism, workload))
+    assert found.worst_case == pytest.approx(analysis.worst_case_variance(mechanism, workload))
     assert found.average == pytest.approx(analysis.average_variance(mechanism, workload))
     assert found.bits == mechanism.bits_per_report
     certified = sweep.evaluate(sweep.Point("certificate", workload, 1.0))

@@ -38,9 +38,9 @@ def same(one, other):
 
 def test_processes_give_identical_numbers(in_turn):
     seen = []
-    found = small_sweep(jobs=2, callback=lambda *progress: seen.append(progress))
+    found = small_sweep(jobs=2, callback=seen.append)
     assert same(found, in_turn)
-    assert [done for _, done, _ in seen] == list(range(1, seen[-1][2] + 1))
+    assert [step.round for step in seen] == list(range(1, seen[-1].max_rounds + 1))
     assert not pools._PROCESSES.locked()
 
 
@@ -73,8 +73,8 @@ def test_cancelling_reaches_into_fits_and_returns_what_there_is(where, request):
         how["scheduler"] = request.getfixturevalue("cluster").scheduler_address
     cheap = threading.Event()
 
-    def follow(found, done, total):
-        if done == 6:
+    def follow(progress):
+        if progress.round == 6:
             cheap.set()
 
     found = sweep.epsilons(
@@ -84,7 +84,7 @@ def test_cancelling_reaches_into_fits_and_returns_what_there_is(where, request):
         bounds=("svd", "centred_svd"),
         parameters=ENDLESS,  # minutes, if it were not cancelled
         callback=follow,
-        cancelled=cheap.is_set,
+        cancel=cheap,
         **how,
     )
     assert sorted(set(found.points["name"])) == ["centred_svd", "haar", "svd"]
@@ -103,7 +103,7 @@ def test_a_second_sweep_does_not_wait_for_the_processes(in_turn):
 
 
 def test_a_failing_callback_stops_the_work():
-    def fail(found, done, total):
+    def fail(progress):
         raise RuntimeError("the page is gone")
 
     with pytest.raises(RuntimeError, match="the page is gone"):

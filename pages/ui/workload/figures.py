@@ -15,6 +15,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from ldp_core import analysis, charts, frames, library, mechanisms, wording, workloads
+from ldp_core.run import Cancel, asked
 from ldp_core.workloads import MarginalsPart, Workload, WorkloadPart
 from pages.ui import frame, work
 from pages.ui.figures import PICTURE_BYTES
@@ -78,7 +79,7 @@ def spectrum(later: Later, design: Design) -> tuple[np.ndarray, int] | None:
     if w.n > ALIKE_TYPES:
         raise ValueError(f"Rank and singular values are worked out for up to {ALIKE_TYPES:,} types; there are {w.n:,}.")
     return later.value(
-        ("spectrum", w.digest), "singular values", quick(design), lambda: (w.singular_values(), w.rank), 8 * w.n
+        ("spectrum", w.digest), "singular values", quick(design), lambda cancel: (w.singular_values(), w.rank), 8 * w.n
     )
 
 
@@ -121,7 +122,9 @@ def matrix(later: Later, state: Session, design: Design, parts: Sequence[Workloa
         return charts.workload_matrix(w, design.labels, look, groups)
 
     key = ("matrix", w.digest, design.naming, look)
-    found = later.value(key, "the picture of the queries", w.n <= QUICK_PICTURE, lambda: draw(look), PICTURE_BYTES)
+    found = later.value(
+        key, "the picture of the queries", w.n <= QUICK_PICTURE, lambda cancel: draw(look), PICTURE_BYTES
+    )
     if found is None:
         st.info("The picture of the queries is being drawn.")
         return
@@ -171,7 +174,7 @@ def bounds(later: Later, state: Session, design: Design) -> dict[str, float] | N
         ("bounds", state.certificate_key(case), alpha),
         "how hard the questions are",
         quick(design),
-        lambda: frames.users_bounds(w, design.epsilon, alpha, about),
+        lambda cancel: frames.users_bounds(w, design.epsilon, alpha, about, cancel),
     )
     proof = state.certificate(case)
     if found is None or proof is None:
@@ -337,7 +340,7 @@ def _dominance(later: Later, state: Session, design: Design) -> Dominance | None
         ("dominating", w.digest, design.naming, design.epsilon, people_key, about),
         "which queries dominate the error",
         w.n <= QUICK_TYPES,
-        lambda: _errors(able, design, case),
+        lambda cancel: _errors(able, design, case, cancel),
         8 * w.num_queries,
     )
 
@@ -355,10 +358,14 @@ def _builder(state: Session, design: Design, name: str) -> Callable[[], mechanis
     return lambda: library.create(name, n=w.n, epsilon=epsilon, **needed, **parameters)
 
 
-def _errors(able: dict[str, Callable[[], mechanisms.Mechanism]], design: Design, case: analysis.Case) -> Dominance:
+def _errors(
+    able: dict[str, Callable[[], mechanisms.Mechanism]], design: Design, case: analysis.Case, cancel: Cancel | None
+) -> Dominance:
     """The errors of the queries with the mechanism of smallest variance in a case."""
-    w, costs, refusal = design.workload, {}, ""
+    w, costs, refusal, cancelled = design.workload, {}, "", asked(cancel)
     for name, build in able.items():
+        if costs and cancelled():
+            break
         try:
             mechanism = build()
             costs[name] = (case.variance(mechanism.variance_profile(w)), mechanism)

@@ -1,0 +1,166 @@
+"""Long work: what it may take (`Budget`), what those who follow it see (`Progress`), and the loop of the optimisers (`drive`).
+
+Everything that takes long has the parameters ``callback``, a function of a `Progress`, and ``cancel``, an event or a function
+without arguments that says whether to stop. Only rounds bear on a result: time and cancelling end the work with the best so far.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+import numpy as np
+
+# A search has converged when a window of rounds together gains less than this share of the objective.
+SETTLED = 1e-6
+
+Stopped = Literal["converged", "rounds", "time", "cancelled"]
+
+
+class Event(Protocol):
+    """Such as `threading.Event`."""
+
+    def is_set(self) -> bool: ...
+
+
+Cancel = Event | Callable[[], bool]
+
+
+def asked(cancel: Cancel | None) -> Callable[[], bool]:
+    """Whether somebody has cancelled, as a function."""
+    return getattr(cancel, "is_set", cancel) or (lambda: False)
+
+
+@dataclass(frozen=True, eq=False)
+class Progress:
+    """What a callback sees: rounds done and allowed (None: no limit), ``seconds`` since the start, and what is known by then.
+
+    A round is one of an optimiser, a stage of a certificate, a point of a sweep, a row of a plan or a trial of a simulation.
+    """
+
+    round: int
+    seconds: float
+    max_rounds: int | None = None
+    objective: float | None = None
+    """The least objective L so far."""
+    error: float | None = None
+    """The least error so far of a matrix mechanism's strategy, for one unit of noise variance."""
+    bound: float | None = None
+    """The best proven lower bound so far, on the scale of what is made small (0: none)."""
+    relaxation: float | None = None
+    """What a certificate approaches from below: an estimate from above."""
+    found: Any = field(default=None, repr=False)
+    """Results so far: the `Sweep`, the rows of a plan, the name of the mechanism that is simulated."""
+    best: Any = field(default=None, repr=False)
+
+    @property
+    def strategy(self) -> np.ndarray | None:
+        """A copy of the best strategy (m, n) so far, None where it is not written out. To be read inside the callback."""
+        transposed = getattr(self.best, "transposed", None)
+        return None if transposed is None else transposed.T.copy()
+
+
+Callback = Callable[[Progress], None]
+
+
+class Budget:
+    """What a piece of work may take; its clock starts here. ``rounds`` have been done and told to ``callback``.
+
+    ``time_limit`` in seconds, None for no limit, as ``max_rounds``; the first ``least_rounds`` are done in any case. ValueError for
+    numbers out of range.
+    """
+
+    def __init__(
+        self,
+        time_limit: float | None = None,
+        max_rounds: int | None = None,
+        cancel: Cancel | None = None,
+        callback: Callback | None = None,
+        least_rounds: int = 0,
+    ):
+        if time_limit is not None and not time_limit >= 0:
+            raise ValueError(
+                f"time_limit must be a number of seconds from 0 up, but is {time_limit}: None means no limit."
+            )
+        if max_rounds is not None:
+            whole = not isinstance(max_rounds, bool) and float(max_rounds).is_integer()
+            if not whole or max_rounds < least_rounds:
+                raise ValueError(
+                    f"max_rounds must be a whole number of at least {least_rounds}, but is {max_rounds}: leave it out for "
+                    "the default."
+                )
+        self.rounds, self.max_rounds = 0, None if max_rounds is None else int(max_rounds)
+        self.cancelled = asked(cancel)
+        self._time_limit, self._callback, self._least = time_limit, callback, least_rounds
+        self._started = time.perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        """Since the start."""
+        return time.perf_counter() - self._started
+
+    def left(self) -> float | None:
+        """Seconds left, None where there is no limit."""
+        return None if self._time_limit is None else max(0.0, self._time_limit - self.seconds)
+
+    def stopped(self) -> Stopped | None:
+        """Why there should be no further round, None where there should."""
+        if self.rounds < self._least:
+            return None
+        if self.cancelled():
+            return "cancelled"
+        if self.left() == 0:
+            return "time"
+        return "rounds" if self.max_rounds is not None and self.rounds >= self.max_rounds else None
+
+    def tell(self, done: int | None = None, **known: Any) -> Progress:
+        """A round is done, or ``done`` in all: counts it, and tells what is ``known`` (see `Progress`)."""
+        self.rounds = self.rounds + 1 if done is None else done
+        progress = Progress(self.rounds, self.seconds, self.max_rounds, **known)
+        if self._callback is not None:
+            self._callback(progress)
+        return progress
+
+
+class Best(Protocol):
+    """The best mechanism so far: its objective, and where it has one its strategy, written out on demand as ``transposed`` (n, m)."""
+
+    objective: float
+
+
+class Search(Protocol):
+    """What `drive` drives: rounds that improve ``best``, until ``finished`` or told to stop."""
+
+    best: Best
+    finished: bool
+
+    def round(self) -> None: ...
+    def finish(self, at_once: bool) -> tuple[Any, float]: ...
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a search came to: what it ``found`` (a strategy, say) with its objective, (round, seconds, best objective) of every
+    round, and why it ``stopped``."""
+
+    found: tuple[Any, float]
+    history: tuple[tuple[int, float, float], ...]
+    seconds: float
+    stopped: Stopped
+
+
+def drive(search: Search, budget: Budget, window: int | None = None) -> Run:
+    """Rounds of ``search`` until it is finished, ``window`` of them gain next to nothing, or ``budget`` says to stop."""
+    history: list[tuple[int, float, float]] = []
+    recent, stopped = [search.best.objective], None
+    while not search.finished and (stopped := budget.stopped()) is None:
+        if window is not None and len(recent) > window and recent[-1] > recent[-1 - window] * (1 - SETTLED):
+            break
+        search.round()
+        recent.append(search.best.objective)
+        progress = budget.tell(objective=search.best.objective, best=search.best)
+        history.append((progress.round, progress.seconds, search.best.objective))
+    found = search.finish(stopped == "cancelled")
+    return Run(found, tuple(history), budget.seconds, stopped or "converged")

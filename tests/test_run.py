@@ -1,0 +1,124 @@
+"""What long work may take and tells: limits, cancelling, rounds, and the loop of the optimisers."""
+
+import threading
+
+import numpy as np
+import pytest
+
+from ldp_core import bounds, frames, mechanisms, workloads
+from ldp_core.run import Budget, asked, drive
+from ldp_core.workloads import custom
+
+
+class Halving:
+    """Its objective halves every round, down to ``floor``."""
+
+    def __init__(self, floor=0.0, finished_below=-1.0):
+        self.objective, self._floor, self._end, self.ended = 1.0, floor, finished_below, None
+
+    @property
+    def best(self):
+        return self
+
+    @property
+    def finished(self):
+        return self.objective < self._end
+
+    def round(self):
+        self.objective = max(self._floor, self.objective / 2)
+
+    def finish(self, at_once):
+        self.ended = at_once
+        return "found", self.objective
+
+
+@pytest.mark.parametrize("cancel", [threading.Event(), lambda: False, None])
+def test_events_functions_and_nothing_are_asked_alike(cancel):
+    assert asked(cancel)() is False
+    if isinstance(cancel, threading.Event):
+        cancel.set()
+        assert asked(cancel)() is True
+    assert asked(lambda: True)() is True
+
+
+@pytest.mark.parametrize(
+    ("limits", "least", "sentence"),
+    [
+        ({"time_limit": -1}, 0, "number of seconds from 0 up, but is -1"),
+        ({"time_limit": float("nan")}, 0, "time_limit"),
+        ({"max_rounds": -1}, 0, "at least 0, but is -1"),
+        ({"max_rounds": 0}, 1, "at least 1, but is 0"),
+        ({"max_rounds": 2.5}, 0, "whole number"),
+        ({"max_rounds": float("inf")}, 0, "whole number"),
+        ({"max_rounds": True}, 0, "whole number"),
+    ],
+)
+def test_limits_out_of_range_are_refused(limits, least, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        Budget(**limits, least_rounds=least)
+
+
+def test_a_budget_says_why_it_is_used_up():
+    assert Budget().stopped() is None
+    assert Budget().left() is None
+    assert (Budget(0).stopped(), Budget(0).left()) == ("time", 0)
+    assert 0 < Budget(1e6).left() <= 1e6
+    assert Budget(None, 0).stopped() == "rounds"
+    assert Budget(0, 0, lambda: True).stopped() == "cancelled"
+    sure = Budget(0, 1, lambda: True, least_rounds=1)
+    assert sure.stopped() is None
+    sure.tell()
+    assert sure.stopped() == "cancelled"
+
+
+def test_rounds_are_counted_and_told():
+    seen = []
+    budget = Budget(None, 9, None, seen.append)
+    budget.tell(objective=3.0)
+    budget.tell(5, bound=1.0, found="rows")
+    assert [(p.round, p.max_rounds, p.objective, p.bound, p.found) for p in seen] == [
+        (1, 9, 3.0, None, None),
+        (5, 9, None, 1.0, "rows"),
+    ]
+    assert 0 <= seen[0].seconds <= seen[1].seconds
+    assert seen[0].strategy is None
+    assert budget.rounds == 5
+
+
+@pytest.mark.parametrize(
+    ("search", "limits", "window", "stopped", "rounds"),
+    [
+        (Halving(), {"max_rounds": 3}, None, "rounds", 3),
+        (Halving(), {"time_limit": 0}, None, "time", 0),
+        (Halving(), {"cancel": lambda: True}, None, "cancelled", 0),
+        (Halving(finished_below=0.2), {"max_rounds": 50}, None, "converged", 3),
+        (Halving(floor=0.25), {"max_rounds": 50}, 4, "converged", 6),  # two rounds that gain, four that do not
+        (Halving(floor=0.25), {"max_rounds": 50}, None, "rounds", 50),
+    ],
+)
+def test_the_loop_ends_where_it_should(search, limits, window, stopped, rounds):
+    run = drive(search, Budget(**limits), window)
+    assert (run.stopped, len(run.history)) == (stopped, rounds)
+    assert run.found == ("found", search.objective)
+    assert [number for number, _, _ in run.history] == list(range(1, rounds + 1))
+    assert search.ended == (stopped == "cancelled")
+
+
+def test_a_search_for_the_worst_population_ends_early_with_a_bound_that_holds():
+    workload, calls = custom(np.diag(np.arange(1.0, 13))), []
+
+    def cancel():
+        calls.append(True)
+        return len(calls) > 1
+
+    cut = bounds.worst_case_variance(workload, 3.0, cancel=cancel)
+    assert len(calls) == 2
+    even = (bounds.centred_svd(workload, 3.0) - workload.trace) / workload.n
+    assert even < cut < bounds.worst_case_variance(workload, 3.0)
+
+
+def test_errors_of_queries_stop_between_mechanisms():
+    made = [mechanisms.create(name, 8, 1.0) for name in ("haar", "hadamard")]
+    about = made, workloads.prefix(8), np.full(8, 10), list("abcdefgh")
+    assert list(frames.query_errors(*about)["name"].unique()) == ["haar", "hadamard"]
+    assert list(frames.query_errors(*about, cancel=lambda: True)["name"].unique()) == ["haar"]
