@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-
 from ldp_core.estimators import mle, norm_sub, polytope, posterior, wnnls
 from ldp_core.mechanisms.base import Estimate, Mechanism, Reports
 from ldp_core.mechanisms.haar import Haar
