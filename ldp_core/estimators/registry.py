@@ -6,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import signature
 
-import numpy as np
-
 from ldp_core.estimators import mle, norm_sub, polytope, posterior, wnnls
 from ldp_core.mechanisms.base import Estimate, Mechanism, Reports
 from ldp_core.mechanisms.haar import Haar
@@ -108,18 +106,13 @@ def _is_raw_tree(mechanism: Mechanism, workload: Workload) -> str | None:
 # --- how each is computed ---------------------------------------------------------------------------------------------
 
 
-def _closest(unbiased: Estimate, workload: Workload) -> np.ndarray:
-    """(n,) counts that answer ``workload`` as ``unbiased`` does, or as closely as counts can."""
-    return unbiased.fitted(workload) if isinstance(unbiased, RawTreeEstimate) else unbiased.estimated_counts
-
-
 def _wnnls(unbiased: Estimate, workload: Workload, users: float) -> Estimate:
-    counts = wnnls.project(workload, _closest(unbiased, workload))
+    counts = wnnls.project(workload, unbiased.fitted(workload))
     return Estimate(counts, unbiased=False, identified=unbiased.identified)
 
 
 def _wnnls_total(unbiased: Estimate, workload: Workload, users: float) -> Estimate:
-    counts = wnnls.project(workload, _closest(unbiased, workload), users)
+    counts = wnnls.project(workload, unbiased.fitted(workload), users)
     return Estimate(counts, unbiased=False, identified=unbiased.identified)
 
 
@@ -130,7 +123,7 @@ def _norm_sub(unbiased: Estimate, workload: Workload, users: float) -> Estimate:
 
 
 def _polytope(unbiased: Estimate, workload: Workload, users: float) -> Estimate:
-    counts = polytope.project(workload, _closest(unbiased, workload), users)
+    counts = polytope.project(workload, unbiased.fitted(workload), users)
     return Estimate(counts, unbiased=False, identified=unbiased.identified)
 
 

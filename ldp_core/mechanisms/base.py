@@ -86,6 +86,10 @@ class Estimate:
         """(p,) estimated answers in users, or those of the given query indices."""
         return workload.answers(self.estimated_counts, queries)
 
+    def fitted(self, workload: Workload) -> np.ndarray:
+        """(n,) counts that answer ``workload`` as the estimate does, or as closely as counts can."""
+        return self.estimated_counts
+
     def squared_error(self, workload: Workload, counts: np.ndarray) -> float:
         """Squared error summed over all queries (squared users), without forming the answers."""
         return float(workload.quadratic(self.estimated_counts - np.asarray(counts, dtype=float)))

@@ -1,7 +1,8 @@
-"""Reports of independent bits, one a type: RAPPOR, optimised unary encoding (OUE) and optimised local hashing (OLH).
+"""Reports of independent bits, one a type: RAPPOR and optimised unary encoding (OUE), and what local hashing shares with them.
 
 A user of type u sends bit u as 1 with probability p and every other bit with probability q < p, all independently (Wang et
-al. 2017). For OLH a bit says whether a type's hash is the bucket reported; the hash below makes bits as independent.
+al. 2017). For OLH a bit says whether a type's hash is the bucket reported; the hash of `local_hashing` makes bits as
+independent.
 
 Three reconstructions of the counts from the same reports:
 

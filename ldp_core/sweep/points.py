@@ -173,7 +173,7 @@ def _mechanism(point: Point, cancelled: Callable[[], bool]) -> Outcome:
     mechanism = library.create(
         point.name, workload.n, point.epsilon, workload, **options, time_limit=None, cancel=cancelled
     )
-    rounds = mechanism.parameters["rounds"]
+    rounds = mechanism.parameters.get("rounds", 0)  # none where the optimum is known in closed form
     return outcome_of(mechanism, workload, "rounds" if rounds >= limit else "converged", rounds)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from ldp_core import analysis, workloads
+from ldp_core import analysis, mechanisms, workloads
 from ldp_core.gaussian_privacy import calibrated_scale, exact_delta
 from ldp_core.mechanisms import gaussian
 
@@ -115,4 +115,4 @@ def test_errors_are_as_predicted():
 )
 def test_bad_parameters_are_refused(workload, options, sentence):
     with pytest.raises(ValueError, match=sentence):
-        gaussian.build(workload, 1.0, **options)
+        mechanisms.create("gaussian", epsilon=1.0, workload=workload, **options)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import hadamard
 
-from ldp_core import workloads
+from ldp_core import mechanisms, workloads
 from ldp_core.mechanisms import ExplicitMechanism, Mechanism, hrr
 
 SIZES = [2, 3, 5, 7, 8, 30, 100]
@@ -126,7 +126,7 @@ def test_size_decides_the_reconstruction_and_large_domains_work():
     with pytest.raises(ValueError, match='Use reconstruction "transform"'):
         hrr.build(2**17, 1.0, "optimal")
     with pytest.raises(ValueError, match="Unknown reconstruction 'best'"):
-        hrr.build(8, 1.0, "best")
+        mechanisms.create("hrr", 8, 1.0, reconstruction="best")
 
 
 def test_foreign_and_bad_reports_are_refused():

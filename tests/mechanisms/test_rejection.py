@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.integrate import quad
 
-from ldp_core import workloads
+from ldp_core import mechanisms, workloads
 from ldp_core.mechanisms import rejection
 from ldp_core.mechanisms.rejection import Acceptance, best_rho
 
@@ -19,7 +19,7 @@ BOTH = [{"variant": "corrected"}, {"variant": "paper", "users": 50}]
 
 
 def built(maker=workloads.prefix, n=4, epsilon=1.0, **options):
-    return rejection.build(maker(n), epsilon, **options)
+    return mechanisms.create("rejection_gaussian", n, epsilon, maker(n), **options)
 
 
 def within(samples, expected, errors=5.0):

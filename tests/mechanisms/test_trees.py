@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ldp_core import workloads
+from ldp_core import mechanisms, workloads
 from ldp_core.mechanisms import FiniteOutput, Mechanism, Reports, hadamard, hierarchical
 from ldp_core.mechanisms.trees import OrderedEstimate, Tree
 
@@ -359,7 +359,7 @@ def test_defaults_are_the_optimal_reconstruction_where_it_fits():
 )
 def test_bad_parameters_are_refused_in_words(parameters, words):
     with pytest.raises(ValueError, match=words):
-        hierarchical.build(**{"n": 8, "epsilon": 1.0, **parameters})
+        mechanisms.create("hierarchical", **{"n": 8, "epsilon": 1.0, **parameters})
 
 
 def test_bad_reports_are_refused():

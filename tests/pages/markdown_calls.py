@@ -52,7 +52,7 @@ AS_THEY_ARE = {"capitalize", "upper", "lower", "replace", "strip", "items", "val
 """Methods of a text whose result is as safe as the text."""
 KNOWN = [
     (
-        r"(mechanisms\.spec\(.+\)|spec)\.(title|made_for|privacy|caveat|bits|paper)(\[.*\])?",
+        r"(library\.spec\(.+\)|spec)\.(title|made_for|privacy|caveat|bits|paper)(\[.*\])?",
         "the catalogue of mechanisms",
     ),
     (r"estimators\.spec\(.+\)\.(title|meaning)", "the catalogue of estimates"),

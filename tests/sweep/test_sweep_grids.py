@@ -92,6 +92,13 @@ def test_a_sweep_says_what_is_too_large_for_it():
     assert "Give a number of rounds" in sweep.evaluate(sweep.Point("optimized", beyond, 1.0)).reason
 
 
+def test_an_optimum_known_in_closed_form_needs_no_rounds():
+    workload = workloads.histogram(4096)
+    fitted = sweep.evaluate(sweep.Point("optimized", workload, 1.0, {"max_rounds": 5}))
+    known = sweep.evaluate(sweep.Point("subset_selection", workload, 1.0))
+    assert (fitted.worst, fitted.stopped, fitted.rounds) == (known.worst, "converged", 0)
+
+
 def test_sizes_that_a_family_does_not_have_are_left_out():
     found = sweep.sizes(["haar"], workloads.width_range(32, 10), 1.0, (8, 16, 32), bounds=("svd",))
     assert set(found.points["n"]) == {16, 32}
