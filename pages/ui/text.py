@@ -23,7 +23,7 @@ def plain(text: str) -> str:
 
 
 def spoken(sentence: str) -> str:
-    """A sentence in Markdown as plain words, for those who listen; names made safe by `plain` come out as they are."""
+    """A sentence in Markdown as plain words, for screen readers; names made safe by `plain` come out as they are."""
     return re.sub(rf"\\(.)|[*_`${JOINER}]", r"\1", sentence)
 
 

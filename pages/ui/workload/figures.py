@@ -95,7 +95,7 @@ def metrics(later: Later, state: Session, design: Design) -> None:
         rank.metric(
             "Independent (rank)",
             "…" if found is None else f"{found[1]:,}",
-            help=f"Queries that do not follow from the others. There are {design.domain.size:,} types, and there cannot be more.",
+            help=f"Queries that do not follow from the others; there cannot be more than the {design.domain.size:,} types.",
         )
     except ValueError as error:
         rank.caption(plain(str(error)))
@@ -103,7 +103,7 @@ def metrics(later: Later, state: Session, design: Design) -> None:
         limits = bounds(later, state, design)
         bound = max(limits.values()) if limits else None
         least.metric(
-            "Users nobody can do without",
+            "Users any mechanism needs",
             "…" if bound is None else wording.whole(bound) if bound > 0 else "unknown",
             help="How hard the questions are: fewer users are not enough for any unbiased mechanism, at this epsilon and "
             "target error.",
@@ -163,7 +163,7 @@ def bounds(later: Later, state: Session, design: Design) -> dict[str, float] | N
     most = BOUNDED_TYPES if w.symmetry == "none" else ALIKE_TYPES
     if w.n > most:
         raise ValueError(
-            f"How many users nobody can do without is worked out for up to {most:,} types with questions like these; there "
+            f"How many users any mechanism needs is worked out for up to {most:,} types with questions like these; there "
             f"are {w.n:,}."
         )
     about, alpha = state.cases()[case], c.target_alpha

@@ -240,7 +240,7 @@ def _parity(state: Session, i: int, part: WorkloadPart, axes: Sequence[Axis]) ->
 def _conditions(state: Session, i: int, part: WorkloadPart, axes: Sequence[Axis]) -> None:
     control(
         st.text_area,
-        "Conditions, one a line",
+        "Conditions, one per line",
         f"group-{i}-conditions",
         write_conditions(part.predicates, axes),
         lambda text: replace(state, i, edited(part, predicates=read_conditions(text, axes))),
@@ -369,7 +369,7 @@ def _upload(state: Session) -> None:
     key = f"matrix-{st.session_state.setdefault('matrices', 0)}"
     first, second, last = (design.labels[place] for place in (0, 1, -1))
     file = st.file_uploader(
-        f"A row a query, a column for each of {wording.count(design.domain.size)} types",
+        f"One row per query, one column for each of the {wording.count(design.domain.size)} types",
         type=["csv", "txt", "tsv", "npy", "npz"],
         key=key,
         max_upload_size=MAX_BYTES // 1_000_000,
