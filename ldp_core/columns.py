@@ -95,7 +95,7 @@ def quote_examples(texts: list[str] | np.ndarray, limit: int = 3, width: int = 3
 
 
 def not_numbers(column: Column, which: np.ndarray | list[int]) -> str:
-    """The sentence refusing the texts at positions (or mask) `which`, since they are not numbers."""
+    """The sentence that refuses the texts at positions (or mask) `which`, since they are not numbers."""
     return (
         f"{column.rows_per_text[which].sum():,} of {column.rows:,} values of {column.name} are not numbers, "
         f"such as {quote_examples(column.texts[which])}: use the values as categories, or treat these as missing."

@@ -20,7 +20,7 @@ from ldp_core.workloads import Workload
 BOUNDS = ("svd", "centred_svd", "certificate")
 """Lower bounds that can stand in place of a mechanism's name."""
 
-# Rounds of a fit, by the largest number of types they are for: a few seconds a point at most up to 256 types.
+# Rounds of a fit, by the largest number of types they are for: a few seconds per point at most up to 256 types.
 ROUNDS: dict[str, dict[int, int]] = {
     "optimized": {64: 100, 128: 30, 256: 10, 512: 3},
     "optimized_gradient": {128: 300, 512: 100},
@@ -36,7 +36,7 @@ LIGHT_TYPES = 256
 @dataclass(frozen=True)
 class Outcome:
     """What a point came to. Variances are per user, in squared users and summed over the queries; for a bound they are
-    what no unbiased epsilon-LDP mechanism can be below. They do not depend on any target error. nan where ``reason``
+    what no unbiased epsilon-LDP mechanism can go below. They do not depend on any target error. nan where ``reason``
     says why there are none."""
 
     worst: float = math.nan
@@ -74,7 +74,7 @@ class Point:
     """The mechanism or bound ``name`` for ``workload`` at ``epsilon``, ``parameters`` as for `mechanisms.create`.
 
     Travels to other processes as recipes. A ``time_limit`` is left out: results must not depend on a machine's speed.
-    Who makes many points of one workload passes its ``recipe``, which can be long.
+    Whoever makes many points of one workload passes its ``recipe``, which can be long.
     """
 
     name: str
@@ -186,7 +186,7 @@ def _mechanism(point: Point, cancelled: Callable[[], bool]) -> Outcome:
 
 
 def outcome_of(mechanism: Mechanism, workload: Workload, stopped: str, rounds: int = 0) -> Outcome:
-    """What a mechanism that exists comes to on ``workload``."""
+    """What a mechanism that has been built comes to on ``workload``."""
     profile = mechanism.variance_profile(workload)
     return Outcome(float(profile.max()), float(profile.mean()), stopped, rounds, float(mechanism.bits_per_report))
 

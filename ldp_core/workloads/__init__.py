@@ -156,7 +156,7 @@ def union(parts: Sequence[Workload], weights: Sequence[float] | None = None) -> 
 
 
 def product(factors: Sequence[Workload]) -> Workload:
-    """Every combination of one query a factor, over the product of the factors' types."""
+    """Every combination of one query per factor, over the product of the factors' types."""
     return Product(factors)
 
 

@@ -123,7 +123,7 @@ def zipped(content, name="matrix.npy"):
         (npy(np.float64(3)), "has the shape a single number"),
         (
             npy(np.ones((3, 4))),
-            "4 columns and there are 3 types; give each type one .it has as many rows: turn it round",
+            "4 columns and there are 3 types; give each type a column .it has as many rows: turn it round",
         ),
         (npy(np.ones((0, 3))), "has the shape 0 x 3"),
         (npy(np.ones((2**21, 3), dtype=bool)), "2,097,152 x 3 entries; at most 4,194,304"),
@@ -143,7 +143,7 @@ def zipped(content, name="matrix.npy"):
         (npz(matrix=np.eye(3), names=np.arange(3)), "one text for each row"),
         (b"PK\x03\x04 and so on", "cannot be unpacked"),
         (zipped(npy(np.eye(3)))[:-30], "cannot be unpacked"),
-        (npy(np.eye(3)).replace(b"(3, 3), }", b"(3, 3,   "), "is no array that can be read"),
+        (npy(np.eye(3)).replace(b"(3, 3), }", b"(3, 3,   "), "is not an array that can be read"),
         (zipped(bytes(matrix_files.MAX_BYTES + 1)), "take more than 32 MB"),
         (bytes(matrix_files.MAX_BYTES + 1), "larger than 32 MB"),
     ],
