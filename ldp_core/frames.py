@@ -15,13 +15,13 @@ from ldp_core import analysis, bounds, mechanisms, workloads
 from ldp_core.estimators import ESTIMATORS
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.simulate import Trials, shown_queries, unweighted_answers
+from ldp_core.wording import NUMBER
 from ldp_core.workloads import Workload
 
 ROUNDING = 1e-12
 """Errors of shares up to this are rounding alone: the answer is known exactly."""
 DENSE_QUERIES = 2**22
 """With more queries than these, variances are computed only for those asked for."""
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _FORMULA = re.compile(r"(^(?=[\t\r\n])|(?:^|[;\t\r\n])\s*(?=[=+@＝＋－＠-]))")
 
 
@@ -39,7 +39,7 @@ def as_csv(table: pd.DataFrame) -> str:
 
 
 def _no_formula(cell: Any) -> Any:
-    if not isinstance(cell, str) or _NUMBER.fullmatch(cell):
+    if not isinstance(cell, str) or NUMBER.fullmatch(cell):
         return cell
     return _FORMULA.sub(r"\1'", re.sub("\r\n?", "\n", cell))  # a bare \r would end the row
 

@@ -1,9 +1,18 @@
-"""Numbers as people read them: at most three significant digits, and always a unit."""
+"""Numbers as people read and write them: at most three significant digits, and always a unit; long texts cut."""
 
 from __future__ import annotations
 
 import math
+import re
 from decimal import ROUND_CEILING, Context, Decimal
+
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+"""A finite decimal number as a text."""
+
+
+def shortened(text: str, most: int = 90) -> str:
+    """``text`` in at most ``most`` letters, by default as many as fit in a sentence."""
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def significant(value: float, digits: int = 3) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from ldp_core import mechanisms
+from ldp_core import mechanisms, wording
 
 # Okabe and Ito's colour-blind-safe palette; each mechanism keeps its colour and marker everywhere.
 STYLES: dict[str, tuple[str, str]] = {
@@ -164,7 +164,7 @@ def query_ticks(fig: go.Figure, frame: pd.DataFrame, shown: int = 12) -> None:
 
 def short(label: str, length: int = TICK_LENGTH) -> str:
     """A label cut to fit beside a tick, shown literally."""
-    return literal(label if len(label) <= length else label[: length - 1] + "…")
+    return literal(wording.shortened(label, length))
 
 
 def literal(label: str) -> str:

@@ -25,6 +25,7 @@ from ldp_core.deploy.problems import ConfigurationError, in_words, join
 from ldp_core.domain import MAX_TYPES, Domain
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from ldp_core.tables import AttributeRecipe, ReadOptions
+from ldp_core.wording import NUMBER
 from ldp_core.workloads import Workload, WorkloadPart, default_parts, over_attributes
 
 FORMAT = "ldp-design"
@@ -53,7 +54,7 @@ def parse_epsilon(text: str) -> float:
         raise ValueError(f"Epsilon {text!r} has a comma: write {text.replace(',', '.')} with a point. {_ALLOWED}")
     if re.fullmatch(r"[+-]?(inf|infinity)", text, re.IGNORECASE):
         raise ValueError(f"Epsilon must be finite: at infinity a report is the value itself. {_ALLOWED}")
-    if not re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", text, re.ASCII):
+    if not NUMBER.fullmatch(text):
         raise ValueError(f"Epsilon {text!r} is not a number. {_ALLOWED}")
     value = float(text)
     if value < 0:

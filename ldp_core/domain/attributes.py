@@ -237,16 +237,20 @@ class CategoricalAttribute(BaseAttribute):
         values, texts = set(self.values), [text for text, _ in self.merged]
         for text, category in self.merged:
             if not text or text != text.strip():
-                raise ValueError(f'the merged value "{text[:30]}" is blank or has outer spaces: write it without.')
+                raise ValueError(
+                    f"the merged value {columns.quoted(text)} is blank or has outer spaces: write it without."
+                )
             if text in values:
                 raise ValueError(
-                    f'"{text[:30]}" is a category and cannot be merged into another: remove one of the two.'
+                    f"{columns.quoted(text)} is a category and cannot be merged into another: remove one of the two."
                 )
             if category not in values:
-                raise ValueError(f'"{text[:30]}" is merged into "{category[:30]}", which is no category: add that one.')
+                raise ValueError(
+                    f"{columns.quoted(text)} is merged into {columns.quoted(category)}, which is no category: add that one."
+                )
         if len(set(texts)) < len(texts):
             twice = next(text for text, times in Counter(texts).items() if times > 1)
-            raise ValueError(f'"{twice[:30]}" is merged into two categories: keep one.')
+            raise ValueError(f"{columns.quoted(twice)} is merged into two categories: keep one.")
         return self
 
     @property

@@ -147,14 +147,14 @@ def day_comes_first(texts: list[str] | np.ndarray) -> bool | None:
     day, month = (next((text for *both, text in pairs if both[side] > 12), None) for side in (0, 1))
     if day and month:
         raise ValueError(
-            f'these dates have two orders: in "{day[:20]}" the day comes first and in "{month[:20]}" the month: '
+            f"these dates have two orders: in {columns.quoted(day)} the day comes first and in {columns.quoted(month)} the month: "
             "write them all as 2026-01-31."
         )
     if day or month:
         return day is not None
     unclear = next((text for first, second, text in pairs if first != second), None)
     if unclear:
-        raise ValueError(f'"{unclear[:20]}" could be two dates: say whether the day comes first (day_first).')
+        raise ValueError(f"{columns.quoted(unclear)} could be two dates: say whether the day comes first (day_first).")
     return None
 
 

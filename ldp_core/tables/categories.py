@@ -86,7 +86,7 @@ def _pairs(merged: Mapping[str, Iterable[object]]) -> dict[str, str]:
     for category, texts in merged.items():
         for text in (str(text).strip() for text in texts):
             if pairs.get(text, category) != category:
-                raise ValueError(f'"{text[:30]}" is merged into two categories: keep one.')
+                raise ValueError(f"{columns.quoted(text)} is merged into two categories: keep one.")
             pairs[text] = str(category).strip()
     return {text: category for text, category in pairs.items() if text != category}
 

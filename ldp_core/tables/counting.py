@@ -111,9 +111,7 @@ def checked_weights(table: pd.DataFrame, weights: str | np.ndarray | None) -> np
     what = "the weights"
     if isinstance(weights, str):
         if weights not in table.columns:
-            raise ValueError(
-                f"the table lacks the column of counts {columns.quote_examples([weights])}: choose one that it has."
-            )
+            raise ValueError(f"the table lacks the column of counts {columns.quoted(weights)}: choose one that it has.")
         column = columns.parse(table[weights])
         what, numbers = column.name, np.append(column.numbers, np.nan)[column.codes]
     else:

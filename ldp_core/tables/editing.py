@@ -101,7 +101,7 @@ def recipe_of_categories(
     placed = {}
     for row in rows:
         if placed.setdefault(row.text, row.category) != row.category:
-            raise ValueError(f"{_quote(row.text)} is in two rows with different categories: keep one.")
+            raise ValueError(f"{columns.quoted(row.text)} is in two rows with different categories: keep one.")
     inside = [row for row in rows if row.category is not None]
     categories = _in_order(inside, attribute, "order" in frame)
     _check_names(categories, placed, known)
@@ -324,14 +324,10 @@ def _check_names(categories: list[str], placed: Mapping[str, str | None], known:
     for category in categories:
         if placed.get(category, category) != category:
             raise ValueError(
-                f"a category is called {_quote(category)}, and the value {_quote(category)} does not count in it: "
+                f"a category is called {columns.quoted(category)}, and the value {columns.quoted(category)} does not count in it: "
                 "give the category another name, or put the value into it."
             )
         if len(category) > MAX_NAME and category not in placed and category not in known:
             raise ValueError(
-                f"the category {_quote(category)} has {len(category):,} characters: use at most {MAX_NAME}."
+                f"the category {columns.quoted(category)} has {len(category):,} characters: use at most {MAX_NAME}."
             )
-
-
-def _quote(text: str) -> str:
-    return columns.quote_examples([text])

@@ -69,7 +69,7 @@ class CategoricalRecipe(_Recipe):
         names = [merge.name for merge in merges]
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            raise ValueError(f'values are merged into "{twice[:30]}" twice: list them all at once.')
+            raise ValueError(f"values are merged into {columns.quoted(twice)} twice: list them all at once.")
         return merges
 
     @property
@@ -195,14 +195,12 @@ def _column(
     if table is None:
         if not recipe.declared:
             raise ValueError(
-                f"{columns.quote_examples([recipe.column])} is to be read off the data, and no data is loaded: load it, or "
+                f"{columns.quoted(recipe.column)} is to be read off the data, and no data is loaded: load it, or "
                 "declare the categories or the ends of the range."
             )
         return None, None
     if recipe.column not in table.columns:
-        raise ValueError(
-            f"the table lacks the column {columns.quote_examples([recipe.column])}: choose one that it has."
-        )
+        raise ValueError(f"the table lacks the column {columns.quoted(recipe.column)}: choose one that it has.")
     if isinstance(table, LocalTable):
         needed = [recipe.column] if weights is None else [recipe.column, weights]
         frame, users = table.counts(list(dict.fromkeys(needed)))

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ldp_core import wording
 from ldp_core.workloads.axes import Axis
 
 LISTED = 6
@@ -26,14 +27,9 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def cut(name: str) -> str:
-    """``name``, cut where it is too long for a sentence."""
-    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
-
-
 def shortened(name: str) -> str:
     """`quoted`, cut where a name is too long for a sentence."""
-    return quoted(cut(name))
+    return quoted(wording.shortened(name, LONGEST_NAME))
 
 
 def nearest(text: str, names: Sequence[str], otherwise: str) -> str:

@@ -26,9 +26,10 @@ from typing import Any
 
 import numpy as np
 
+from ldp_core import wording
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import MATRIX_ENTRIES
-from ldp_core.workloads.comparisons import SEARCHED, compare, cut, equal_to, nearest, shortened
+from ldp_core.workloads.comparisons import LONGEST_NAME, SEARCHED, compare, equal_to, nearest, shortened
 
 LONGEST = 10_000
 """Characters of a condition."""
@@ -46,7 +47,6 @@ _TOKEN = re.compile(
 _SIGNS = {"==": "=", "<>": "!=", "≠": "!=", "≤": "<=", "≥": ">="}
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _WORDS = ("and", "or", "not", "in", "between")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 class PredicateError(ValueError):
@@ -177,11 +177,11 @@ class _Token:
     def shown(self) -> str:
         if self.kind == "quoted":
             return shortened(self.text)
-        return cut(self.text) if self.text else "the end"
+        return wording.shortened(self.text, LONGEST_NAME) if self.text else "the end"
 
     @property
     def number(self) -> float | None:
-        return float(self.text) if _NUMBER.fullmatch(self.text) else None
+        return float(self.text) if wording.NUMBER.fullmatch(self.text) else None
 
 
 def _tokens(text: str) -> list[_Token]:

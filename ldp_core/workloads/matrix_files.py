@@ -13,12 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ldp_core.wording import NUMBER
+
 MAX_BYTES = 32_000_000
 """Largest size of an uploaded file, and of the arrays in it."""
 MAX_ENTRIES = 2**22
 
 _NPY = b"\x93NUMPY"
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _WITH_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?", re.ASCII)
 _NO_NUMBER = re.compile(r"[+-]?(nan|inf(inity)?|na|n/a|null|none|-)?", re.IGNORECASE)
 
@@ -59,7 +60,9 @@ def checked_matrix(matrix: np.ndarray, n: int) -> np.ndarray:
     types."""
     if matrix.ndim != 2 or not len(matrix):
         shape = " x ".join(map(str, matrix.shape)) or "a single number"
-        raise ValueError(f"A workload matrix has one row per query and one column per type; this one has the shape {shape}.")
+        raise ValueError(
+            f"A workload matrix has one row per query and one column per type; this one has the shape {shape}."
+        )
     if matrix.shape[1] != n:
         turned = " (it has as many rows: turn it round)" if matrix.shape[0] == n else ""
         raise ValueError(
@@ -88,7 +91,7 @@ def _from_csv(content: bytes, n: int, labels: Sequence[str] | None) -> MatrixFil
     rows = _cells(content, n)
     top = rows[0][-n:]
     labelled = labels is not None and len(set(top)) == n and set(top) == set(labels)
-    texts = not any(_NUMBER.fullmatch(cell) or _NO_NUMBER.fullmatch(cell) for cell in top)
+    texts = not any(NUMBER.fullmatch(cell) or _NO_NUMBER.fullmatch(cell) for cell in top)
     header = len(rows) > 1 and (labelled or texts)
     body, first = rows[header:], 1 + header
     width = len(body[0])
@@ -142,7 +145,7 @@ def _delimiter(line: str, n: int) -> str:
 def _numbers(row: list[str], named: bool, line: int) -> list[float]:
     found = []
     for column, cell in enumerate(row[named:], start=1 + named):
-        if not _NUMBER.fullmatch(cell):
+        if not NUMBER.fullmatch(cell):
             shown = cell if len(cell) <= 30 else cell[:29] + "…"
             what = f"holds {shown!r}, which is not a finite number" if cell else "is empty"
             raise ValueError(

@@ -27,11 +27,6 @@ def spoken(sentence: str) -> str:
     return re.sub(rf"\\(.)|[*_`${JOINER}]", r"\1", sentence)
 
 
-def shortened(text: str, most: int = 90) -> str:
-    """A name in at most so many letters: 90 are what a sentence can bear."""
-    return text if len(text) <= most else text[: most - 1] + "…"
-
-
 def people(number: float) -> str:
     """A number of users in full: "1 user", "3,000 users"."""
     return f"{wording.count(number)} user{'' if number == 1 else 's'}"

@@ -132,11 +132,11 @@ def zipped(content, name="matrix.npy"):
         (npy(np.zeros((1, 3), dtype=[("a", "<f8")])), "ordinary numbers"),
         (npy(np.array([[Boom(), 1, 2]], dtype=object)), "Python objects, which are never loaded"),
         (npz(matrix=np.array([[Boom(), 1, 2]], dtype=object)), "Python objects, which are never loaded"),
-        (zipped(pickle.dumps(1)), "no array that can be read"),
+        (zipped(pickle.dumps(1)), "not an array that can be read"),
         (lying_header((10**15, 3)), "shorter than its header says"),
         (lying_header((-1, 3)), "shorter than its header says"),
-        (lying_header("(1," * 3000), "no array that can be read"),
-        (b"\x93NUMPY\x07\x00rest", "no array that can be read"),
+        (lying_header("(1," * 3000), "not an array that can be read"),
+        (b"\x93NUMPY\x07\x00rest", "not an array that can be read"),
         (npz(a=np.eye(3), b=np.eye(3)), "one that is called matrix; it holds a, b"),
         (npz(data=np.ones(2), indices=np.ones(2), indptr=np.ones(2)), "sparse matrices as dense"),
         (npz(matrix=np.eye(3), names=np.array(["a"])), "one text for each row"),
@@ -159,7 +159,7 @@ def test_a_zip_that_lies_about_its_size_unpacks_no_further():
     content = bytearray(zipped(bytes(10**6)))
     directory = content.index(b"PK\x01\x02")
     content[directory + 24 : directory + 28] = (100).to_bytes(4, "little")  # the size it declares
-    with pytest.raises(ValueError, match=r"cannot be unpacked|no array that can be read"):
+    with pytest.raises(ValueError, match=r"cannot be unpacked|not an array that can be read"):
         read_matrix(bytes(content), 3)
 
 

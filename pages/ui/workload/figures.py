@@ -21,7 +21,7 @@ from pages.ui.figures import PICTURE_BYTES
 from pages.ui.jobs import jobs
 from pages.ui.later import Later
 from pages.ui.state import Design, Session
-from pages.ui.text import case_meaning, people, plain, shortened
+from pages.ui.text import case_meaning, people, plain
 from pages.ui.workload.groups import built
 
 QUICK_TYPES = 512
@@ -127,7 +127,7 @@ def matrix(later: Later, state: Session, design: Design, parts: Sequence[Workloa
         return
     last = w.num_queries - 1
     examples = (w.query_name(query, design.labels) for query in (0, last // 2, last))
-    named = ", ".join(f"**{plain(shortened(name))}**" for name in dict.fromkeys(examples))
+    named = ", ".join(f"**{plain(wording.shortened(name))}**" for name in dict.fromkeys(examples))
     thinned = " (evenly thinned for the picture)" if w.num_queries > 512 else ""
     several = ", the groups as bands" if len(groups) > 1 else ""
     frame.chart(
@@ -295,7 +295,7 @@ def dominating(later: Later, state: Session, design: Design, parts: Sequence[Wor
         together = f" These {len(worst)} of {many:,} make up {wording.share(worst['share'].sum())}."
         frame.chart(
             lambda look: charts.query_shares(worst, look),
-            f"With {plain(title)}, {which}, **{plain(shortened(worst['name'].iloc[0]))}** errs most on {design.population}: "
+            f"With {plain(title)}, {which}, **{plain(wording.shortened(worst['name'].iloc[0]))}** errs most on {design.population}: "
             f"{wording.share(largest)} of the total squared error, where an even spread would be {wording.share(1 / many)}."
             f"{together if len(worst) < many else ''}",
             "dominating",

@@ -13,7 +13,7 @@ from ldp_core.workloads import Axis, MatrixPart, Workload, WorkloadPart
 from ldp_core.workloads.matrix_files import MAX_BYTES
 from pages.ui.controls import control, guarded
 from pages.ui.state import Session
-from pages.ui.text import plain, shortened
+from pages.ui.text import plain
 from pages.ui.workload.choice import add, add_kind, parts_of, remove, replace
 from pages.ui.workload.kinds import (
     KINDS,
@@ -56,7 +56,7 @@ def groups(state: Session, axes: Sequence[Axis]) -> None:
 
 
 def _heading(state: Session, i: int, part: WorkloadPart, queries: Workload | None) -> None:
-    st.markdown(f"**{plain(shortened(part.summary))}**")
+    st.markdown(f"**{plain(wording.shortened(part.summary))}**")
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         if queries is not None:
             st.caption(f"{queries.num_queries:,} quer{'y' if queries.num_queries == 1 else 'ies'}", width="content")
