@@ -119,8 +119,8 @@ def summarise(
     alpha: float = DEFAULT_ALPHA,
     profile: np.ndarray | None = None,
 ) -> Summary:
-    """Everything the Compare page says about ``mechanism``, for the population ``counts`` (n,). ``profile`` (n,) is its variance
-    profile for the workload where that is known already."""
+    """Everything the Compare page says about ``mechanism``, for the population ``counts`` (n,). ``profile`` (n,) is its
+    variance profile for the workload where that is known already."""
     profile = mechanism.variance_profile(workload) if profile is None else profile
     users = float(np.sum(counts))
     worst, average = float(profile.max()), float(profile.mean())

@@ -149,7 +149,7 @@ def users_certified(certificate: bounds.Certificate | bounds.SymmetricCertificat
 
 
 def strongest(limits: Mapping[str, float]) -> str:
-    """Name of the bound to speak of: the largest, or the certificate where that comes within a tenth of a per cent of it."""
+    """Name of the bound to speak of: the largest, or the certificate where that is within 0.1 % of it."""
     best = max(limits, key=limits.get)
     return "certificate" if limits.get("certificate", -1.0) >= 0.999 * limits[best] else best
 
@@ -302,8 +302,8 @@ def costs(
     num_queries: float,
     alpha: float,
 ) -> pd.DataFrame:
-    """case, users_needed, users_bound, gap of a mechanism with the variance profile ``profile`` (n,), one row per case, each
-    against the best of its own bounds: ``limits[case]`` in users."""
+    """case, users_needed, users_bound, gap of a mechanism with the variance profile ``profile`` (n,), one row per case,
+    each against the best of its own bounds: ``limits[case]`` in users."""
     rows = []
     for name, case in cases.items():
         needed = analysis.users_for(case.variance(profile), num_queries, alpha)

@@ -92,7 +92,7 @@ def users_needed(
 
 
 def over_epsilon(frame: pd.DataFrame, epsilon: float | None, look: Theme = LIGHT) -> go.Figure:
-    """Users needed (worst case) against epsilon, one line per mechanism, bounds grey. ``frame``: name, epsilon, users_needed.
+    """Worst-case users needed over epsilon, one line per mechanism, bounds grey. ``frame``: name, epsilon, users_needed.
 
     Where a bound reaches zero users it says nothing and is not drawn.
     """

@@ -14,7 +14,7 @@ LABEL_HEIGHT = 0.05  # of the chart
 
 
 def add_lines(fig: go.Figure, frame: pd.DataFrame, x: str, y: str, hover: str, look: Theme) -> None:
-    """One line per name on two log axes; below the strongest bound lies the impossible region. ``frame``: name, ``x``, ``y``.
+    """One line per name on two log axes; the region below the strongest bound is shaded. ``frame``: name, ``x``, ``y``.
 
     ``hover`` describes a point, as a Plotly template. Points at which a bound says nothing (0) are not drawn.
     """

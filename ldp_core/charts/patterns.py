@@ -26,7 +26,7 @@ def patterns(
     prior: np.ndarray | None = None,
     compact: bool = False,
 ) -> go.Figure:
-    """A strategy (m, n), one band per report: filled where a type sends it more often, and taller the more common it is.
+    """A strategy (m, n), one band per report: filled where a type sends it more often, taller the more common it is.
 
     Bands are ordered so that like ones are neighbours. The best strategies have two-valued rows (a group of types, everyone
     else); others shade in between, on the scale of the logarithm. More than `SLICES` reports are drawn as that many slices of

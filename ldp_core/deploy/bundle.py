@@ -41,7 +41,7 @@ _CORRUPT = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, Run
 
 
 class BundleError(ValueError):
-    """A file that cannot be imported, or a design that cannot be exported; the message is a sentence to show as it is."""
+    """A file that cannot be imported, or a design that cannot be exported; the message is a sentence to show."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

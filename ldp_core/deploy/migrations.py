@@ -106,7 +106,7 @@ def _declared(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _range(name: str, low: float, high: float, bins: int, integer: bool) -> dict[str, Any]:
-    """A range where that gives the bins of version 2, else their edges: wide bins of whole numbers began at round numbers."""
+    """A range where that gives the bins of version 2, else their edges: wide whole-number bins began at round ones."""
     before = declare_range(name, low, high, bins, integer)
     recipe = {"method": "range", "low": low, "high": high, "bins": bins, "integer": integer}
     if tuple(build_attribute(NumericRecipe(column=name, **recipe)).edges) == before.edges:

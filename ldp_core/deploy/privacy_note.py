@@ -53,7 +53,7 @@ def risk_in_words(epsilon: float, delta: float = 0.0, reports: int = 1) -> str:
 
 
 def audited_in_words(epsilon: float, audit: Audit) -> str:
-    """The audited epsilon, rounded up to six digits; whatever it exceeds the claimed ``epsilon`` by is said, however little."""
+    """The audited epsilon, rounded up to six digits; any excess over the ``epsilon`` claimed is said, however small."""
     if audit.epsilon <= epsilon:
         return rounded_up(audit.epsilon, 6)
     return f"{epsilon:g} + {rounded_up(audit.epsilon - epsilon, 2)}"
@@ -129,7 +129,7 @@ def observed_parts(configuration: Configuration) -> list[str]:
 
 
 def _observed(attribute: Attribute, recipe: AttributeRecipe | None) -> str:
-    """What an attribute tells about the data it was read off; the recipe, where there is one, says how that was done."""
+    """What an attribute tells about the data it was read off; the recipe, where there is one, says how."""
     name = _quoted(attribute.name)
     if attribute.kind == "categorical":
         return _observed_categories(name, attribute, recipe)

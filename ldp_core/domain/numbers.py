@@ -106,10 +106,10 @@ class NumericAttribute(BinnedAttribute):
 
 
 class RangeAttribute(BinnedAttribute):
-    """Numbers from `low` to `high`, both included, in `bins` bins of one width: a million are as quickly written as two.
+    """Numbers from `low` to `high`, both included, in `bins` bins of one width: a million take no more to write than two.
 
-    Bins of whole numbers (`integer`) hold ceil((high - low + 1) / bins) numbers each, the last one possibly fewer, provided that
-    every bin holds one: 0 to 9 fits 4 bins (0-2, 3-5, 6-8, 9) and not 7.
+    Bins of whole numbers (`integer`) hold ceil((high - low + 1) / bins) numbers each, the last one possibly fewer,
+    provided that every bin holds one: 0 to 9 fits 4 bins (0-2, 3-5, 6-8, 9) and not 7.
 
     Attributes: `low`, `high` of magnitude 1e300 at most (whole numbers below 2^51 where `integer`), `bins` from 1 to
     `MAX_BINS`; the others are as in `NumericAttribute`.

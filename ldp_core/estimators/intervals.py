@@ -124,8 +124,8 @@ def _normal(mechanism, estimate, tail, adds: Contributions, users, smallest, lar
     """(q,) half widths.
 
     The variance of an answer is itself a query, sum_u x_u v_u, and is estimated from the same reports: z standard
-    errors are added to it, since where the answer is z standard errors off, the variance may be too. It is at most that of the types of
-    largest variance.
+    errors are added to it, since where the answer is z standard errors off, the variance may be too. It is at most that
+    of the types of largest variance.
     """
     z = norm.isf(tail)
     variance = largest

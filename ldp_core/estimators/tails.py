@@ -13,8 +13,8 @@ _SPREAD = 12.0  # standard deviations of a binomial, beyond which its probabilit
 
 
 def bennett(variance: np.ndarray, largest: np.ndarray, parts: float, tail: float) -> np.ndarray:
-    """(q,) t by which a sum of ``parts`` independent variables exceeds its mean with a probability of at most ``tail``, when each
-    exceeds its own by at most ``largest`` (q,) and the variance of the sum is at most ``variance`` (q,).
+    """(q,) t by which a sum of ``parts`` independent variables exceeds its mean with a probability of at most ``tail``,
+    when each exceeds its own by at most ``largest`` (q,) and the variance of the sum is at most ``variance`` (q,).
 
     Hoeffding 1963, Theorem 3 (Bennett's inequality before its last simplification): with a = variance/(parts largest^2) and
     u = t/(parts largest), P <= exp(-parts [(u + a) log(1 + u/a) + (1 - u) log(1 - u)]/(1 + a)), for any such variables. At
@@ -33,7 +33,7 @@ def bennett(variance: np.ndarray, largest: np.ndarray, parts: float, tail: float
 
 @lru_cache(maxsize=2**14)  # many queries ask for the same
 def two_binomials(users: int, first: float, second: float, yes: int, tail: float) -> tuple[int, int]:
-    """Least and largest x in 0..``users`` for which ``yes`` is neither improbably large nor improbably small as a draw of
+    """Least and largest x in 0..``users`` for which ``yes`` is neither improbably large nor small as a draw of
     Binomial(x, second) + Binomial(users - x, first), ``first`` < ``second``: either side has a probability above ``tail``.
 
     This is Clopper and Pearson's inversion: the sum grows stochastically with x, so the true x is left out on either side with a

@@ -36,8 +36,8 @@ class Outcomes:
         releases: release (from 1), query, label, true, released: what the first `RELEASES` collections would publish.
         intervals: query, label, true, answer, low, high, holds (the truth), method of the first collection, at `LEVEL`; empty
             where no estimator has any. Methods are those of `estimators.METHODS`, or "credible".
-        curves: type, label, true, first, low, high: cumulative shares: the true ones, those of the first collection, and the bounds between
-            which nine of ten collections lie; empty where types have no order.
+        curves: type, label, true, first, low, high: cumulative shares: the true ones, those of the first collection,
+            and the bounds between which nine of ten collections lie; empty where types have no order.
         quantiles: quantile, true_label, first_label, value_error, value_error_se, quantile_error, quantile_error_se: mean
             distances to the true quantile, in the unit of the scale, and of shares; empty as ``curves``.
         trials: how many of each were run.
@@ -100,9 +100,9 @@ def compare(
 ) -> Outcomes:
     """Simulate every mechanism with every estimator that suits it, on the same users ``counts`` (n,).
 
-    ``labels`` name the types and ``parts`` the parts of a union; ``scale`` is the order along which they have quantiles, if any
-    (see `scale_of`). ``callback(mechanism, trial, trials, part done)`` follows. A cancelled run keeps what it has: at least one
-    trial of the first mechanism.
+    ``labels`` name the types and ``parts`` the parts of a union; ``scale`` is the order along which they have
+    quantiles, if any (see `scale_of`). ``callback(mechanism, trial, trials, part done)`` follows. A cancelled run keeps
+    what it has: at least one trial of the first mechanism.
     ValueError when no pair goes together, with the reasons, or for what `simulate.collect` refuses.
     """
     estimators = tuple(dict.fromkeys(estimators))

@@ -44,7 +44,7 @@ class Recommendation:
     ``ranking`` has one row per mechanism, fewest users first: name, users_needed (worst case, not rounded), bits of a
     report, gap (how many more users than the bound allows, as a share), fitted (made to measure), pure (not (epsilon,
     delta)), user_cost and collector_cost in words, standard_error of a typical query and whether the users are
-    ``enough`` (nan and None when their number was not given), and a note on why the mechanism was passed over, if it was.
+    ``enough`` (nan and None when their number was not given), and a note that says why the mechanism was passed over.
     """
 
     name: str | None

@@ -49,7 +49,7 @@ def plan(
     callback: Callable[[pd.DataFrame, int, int], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> pd.DataFrame:
-    """The third of ``epsilon``, ``users`` and the error, from the two given: one row per mechanism, then one for the bound.
+    """From two of ``epsilon``, ``users`` and the error, the third: one row per mechanism, then one for the bound.
 
     The error is a mean squared error of shares ``alpha``, or its root ``standard_error`` (0.01: one percentage point).
     Columns: name, solved (which of the three was asked for), epsilon, users (not rounded), standard_error, alpha, case,

@@ -1,4 +1,4 @@
-"""Reading in a process of its own, with hard limits on memory, time and size; it is killed as a whole when it passes one.
+"""Reading in a process of its own, with hard limits on memory, time and size, and killed as a whole when it passes one.
 
 The process imports only what its task needs: ldp_core as a whole would take seconds.
 """

@@ -1,4 +1,4 @@
-"""What reading may take: every limit of every reader, and the words about them that pages show before a button is pressed."""
+"""What reading may take: every limit of every reader, and what pages say about them before a button is pressed."""
 
 from __future__ import annotations
 

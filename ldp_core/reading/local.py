@@ -38,7 +38,7 @@ from ldp_core.reading.watch import Watch, watch
 MAX_DISTINCT = 5_000_000
 """Most distinct rows `counts` returns."""
 KEPT_COUNTS, KEPT_DISTINCT = 16, 100_000
-"""Counts are kept for the column sets asked about last, where they are small: other bins then need no further look at the file."""
+"""Small counts are kept for the column sets asked about last: other bins then need no further look at the file."""
 _POLL = 0.1  # seconds between looks at who watches
 _SAMPLE = 65536
 _BATCH = 2**18

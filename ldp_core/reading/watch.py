@@ -17,7 +17,7 @@ class Stopped(UnreadableTable):
 
 @dataclass(frozen=True)
 class Watch:
-    """Attributes: cancelled: asked ten times a second. progress: told the share of one look at the file that is done, 0 to 1."""
+    """Attributes: cancelled: asked ten times a second. progress: told how much of a look at the file is done, 0 to 1."""
 
     cancelled: Callable[[], bool] = lambda: False
     progress: Callable[[float], None] = lambda share: None

@@ -37,9 +37,9 @@ LEFT_OUT_COLUMNS = ["name", "n", "epsilon", "reason"]
 class Sweep:
     """Results so far, in the same order whatever order they came in.
 
-    ``points``: one row per mechanism or bound, n and epsilon, with the users needed in the worst case and on average over
-    types, the variances per user they come from, and how a fit ended (see `Outcome`). ``left_out``: the points that
-    cannot be computed, each with its reason in words. Points that were cancelled are in neither.
+    ``points``: one row per mechanism or bound, n and epsilon, with the users needed in the worst case and on average
+    over types, the variances per user they come from, and how a fit ended (see `Outcome`). ``left_out``: the points
+    that cannot be computed, each with its reason in words. Points that were cancelled are in neither.
     """
 
     points: pd.DataFrame
@@ -84,7 +84,7 @@ def sizes(
 ) -> Sweep:
     """The paper's Figure 2: the family of ``workload`` on every number of types of ``sizes``; ``how`` as in `run`.
 
-    ValueError for workloads that belong to no family (see `resized`); sizes for which the family has no workload are left out.
+    ValueError for workloads that belong to no family (see `resized`); sizes that the family does not have are left out.
     """
     family, missing = [], []
     for n in sizes:
@@ -129,8 +129,8 @@ def run(
     ``callback(sweep so far, done, total)`` follows every point, in the calling thread. Once ``cancelled()`` the sweep
     stops, also within a fit, and returns what it has. ``results`` is asked before and told after every point, by
     `Point.key`: another ``alpha`` costs nothing. ``missing`` are left out from the start. ``jobs`` processes compute at
-    once (-1: as many as there are cores); with the address of a Dask ``scheduler``, or with one in the environment variable
-    LDP_DASK_SCHEDULER, its workers do. ValueError when they cannot. The numbers are the same in all cases (on
+    once (-1: as many as there are cores); with the address of a Dask ``scheduler``, or with one in the environment
+    variable LDP_DASK_SCHEDULER, its workers do. ValueError when they cannot. The numbers are the same in all cases (on
     processors of one kind).
     """
     points = sorted(points, key=lambda point: (point.effort, point.workload.n))
@@ -198,10 +198,10 @@ def _frames(
 
 
 def resized(workload: Workload, n: int) -> Workload:
-    """The workload of the same family on ``n`` types: the same kind, with the same width or number of attributes in a group.
+    """The workload of the same family on ``n`` types: of the same kind, width and number of attributes in a group.
 
-    Parities of all weights go on asking for all weights. Unions are resized part by part. ValueError for custom matrices and
-    products, and for attributes with more than two values, which a number of types does not describe.
+    Parities of all weights go on asking for all weights. Unions are resized part by part. ValueError for custom
+    matrices and products, and for attributes with more than two values, which a number of types does not describe.
     """
     spec = dict(workload.spec)
     kind = spec["kind"]

@@ -33,7 +33,7 @@ def category_table(
     series: pd.Series | None = None,
     weights: np.ndarray | None = None,
 ) -> pd.DataFrame:
-    """The categories of a column with the texts that count in each, to be edited and then read by `recipe_of_categories`.
+    """The categories of a column with the texts that count in each, to be edited for `recipe_of_categories`.
 
     A row is a distinct text of the column that is not missing, or a category or merged text that nobody has. Rows
     follow the categories, each one's own text first; texts outside come last, the most common first. A category
@@ -128,7 +128,7 @@ def recipe_of_categories(
 def edge_table(
     attribute: NumericAttribute | RangeAttribute, series: pd.Series | None = None, weights: np.ndarray | None = None
 ) -> pd.DataFrame:
-    """The edges of bins as a person would type them, to be edited and then read by `recipe_of_edges`.
+    """The edges of bins as a person would type them, to be edited for `recipe_of_edges`.
 
     Bins of whole numbers show the first one of each, and at the end the last one that is included, as own edges do:
     18, 40, 65, 120 are 18-39, 40-64 and 65-120. A last bin of one number k ends at k + 0.5, since edges must differ.

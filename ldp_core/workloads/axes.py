@@ -1,6 +1,6 @@
 """Attributes as workloads see them: names, labels, perhaps an order and edges of bins, and how queries about them read.
 
-Workloads stand below tables and domains in the order of imports, so attributes are read by the properties they have (`Axis.of`).
+Workloads stand below tables and domains in the order of imports, so attributes are read by what they have (`Axis.of`).
 """
 
 from __future__ import annotations

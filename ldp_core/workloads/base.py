@@ -1,8 +1,8 @@
 """Workloads: sets of linear counting queries over the n types of a domain.
 
 A workload is the p x n matrix W of the papers, but hardly anything needs W itself: variances, bounds and the optimisers
-speak in terms of the Gram matrix ``G = W'W``, and answers come from running sums. So a workload is a set of operations with
-known structure, and the explicit matrix exists only for small sizes and for pictures.
+speak in terms of the Gram matrix ``G = W'W``, and answers come from running sums. So a workload is a set of operations
+with known structure, and the explicit matrix exists only for small sizes and for pictures.
 
 Vectors over types always have the types on their *last* axis, so a batch of count vectors is ``(batch, n)``.
 
@@ -100,7 +100,7 @@ class Workload(ABC):
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 (hex) of what the queries are: equal for equal ones, quick even for large ones. Their names do not count."""
+        """SHA-256 (hex) of what the queries are: equal for equal ones, quick even for large ones. Names do not count."""
         return hashlib.sha256(repr(self._identity()).encode()).hexdigest()
 
     def _identity(self) -> Any:
@@ -119,7 +119,7 @@ class Workload(ABC):
 
     @property
     def squared_weights(self) -> float:
-        """Sum of the squared `query_weights`, p without weights: the total squared error divided by it is the (weighted) mean."""
+        """Sum of the squared `query_weights`, p without weights: what divides a total squared error into its mean."""
         return float(self.num_queries)
 
     @property
@@ -163,7 +163,7 @@ class Workload(ABC):
         return np.sqrt(values[kept])[:, None] * vectors[:, kept].T
 
     def singular_values(self) -> np.ndarray:
-        """(min(n, p),) singular values of W, largest first. ValueError where they would take matrices that are too large."""
+        """(min(n, p),) singular values of W, largest first. ValueError where the matrices would be too large."""
         m = shifts.fixed_types(self)
         if m > DENSE_TYPES or m * self.n > DENSE_TYPES**2:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""For which types of an attribute a comparison holds; errors are sentences that do not say where in the text they apply."""
+"""For which types of an attribute a comparison holds; errors are sentences that do not say where in the text."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def nearest(text: str, names: Sequence[str], otherwise: str) -> str:
 
 
 def compare(axis: Axis, sign: str, text: str, number: float | None) -> np.ndarray:
-    """(size,) the types of ``axis`` that stand in the relation ``sign`` (=, !=, <, <=, >, >=) to the value ``text``, which is
-    ``number`` if it is one."""
+    """(size,) the types of ``axis`` that stand in the relation ``sign`` (=, !=, <, <=, >, >=) to the value ``text``,
+    which is ``number`` if it is one."""
     if sign in ("=", "!="):
         same = equal_to(axis, text, number)
         return same if sign == "=" else ~same

@@ -10,10 +10,10 @@
                | number ("<" | "<=" | ">" | ">=") attribute [("<" | "<=" | ">" | ">=") value]
 
 Names and values of letters, digits and most signs stand as they are; others, and the words above, in double or single
-quotes or backticks, where a doubled quote stands for one. Values are labels, or numbers where types are bins of numbers: a
-comparison that would cut a bin is refused, since its users are not told apart. "!=" and "not" mean everybody else,
-"(missing)" included; "<" and the like hold for nobody in "(other)" and "(missing)". Text is parsed by recursive descent,
-never evaluated.
+quotes or backticks, where a doubled quote stands for one. Values are labels, or numbers where types are bins of
+numbers: a comparison that would cut a bin is refused, since its users are not told apart. "!=" and "not" mean everybody
+else, "(missing)" included; "<" and the like hold for nobody in "(other)" and "(missing)". Text is parsed by recursive
+descent, never evaluated.
 """
 
 from __future__ import annotations

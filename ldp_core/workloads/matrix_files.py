@@ -35,10 +35,10 @@ class MatrixFile:
 def read_matrix(content: bytes, n: int, labels: Sequence[str] | None = None) -> MatrixFile:
     """The matrix in an uploaded file, which must have a column for each of ``n`` types, in their order.
 
-    CSV: numbers separated by commas, semicolons or tabs (decimal commas with the latter two), one row per query; a header
-    is skipped (where it holds the ``labels`` of the types, columns are put in their order), and where there is one column more than
-    types, the first holds the names of the queries. NPZ: an array called ``matrix``, or a single array, and
-    perhaps an array of text called ``names``.
+    CSV: numbers separated by commas, semicolons or tabs (decimal commas with the latter two), one row per query; a
+    header is skipped (where it holds the ``labels`` of the types, columns are put in their order), and where there is
+    one column more than types, the first holds the names of the queries. NPZ: an array called ``matrix``, or a single
+    array, and perhaps an array of text called ``names``.
 
     Raises ValueError: one sentence. Objects (pickles) are never loaded, and nothing is unpacked past `MAX_BYTES`.
     """

@@ -42,8 +42,8 @@ class Watch:
         self._missed: dict[str, float] = {}
 
     def look(self, now: float, lives: Callable[[str], bool], kept_for: float) -> bool:
-        """Free what sessions leave behind that have been missed for ``kept_for`` seconds, and cancel the jobs of those missed
-        for `ABANDONED_AFTER`. Returns whether anything was freed."""
+        """Free what sessions leave behind that have been missed for ``kept_for`` seconds, and cancel the jobs of those
+        missed for `ABANDONED_AFTER`. Returns whether anything was freed."""
         known, freed = {*SESSIONS, *self._jobs.sessions()}, False
         # Not since they were last seen: a look may come late, and whoever has just gone may still come back.
         self._missed = {session: self._missed.get(session, now) for session in known if not lives(session)}
@@ -99,7 +99,7 @@ def _let_streamlit_expire(known: weakref.WeakValueDictionary[str, Any]) -> bool:
 
 
 def _clear_main() -> None:
-    """The script that ran last stays on as the module __main__, with all its variables, unless its session has departed."""
+    """The script that ran last stays the module __main__, with all its variables, unless its session has departed."""
     held = getattr(sys.modules.get("__main__"), "state", None)
     if isinstance(held, Session) and held.id not in SESSIONS:
         sys.modules["__main__"] = types.ModuleType("__main__")

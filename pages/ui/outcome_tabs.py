@@ -160,7 +160,7 @@ def _distribution(state: Session, design: Design, found: Outcomes) -> None:
     frame.chart(
         lambda look: charts.distribution(curve, scale.of, look),
         f"{_name(pair)}: nine in ten private curves run inside the band, which is {wording.significant(spread)} percentage "
-        "points wide at its widest. A line that falls below an earlier point of its own is noise: in no population does it.",
+        "points wide at its widest. A line that falls below an earlier point of its own is noise: no true curve does so.",
         "simulated-distribution",
         found.curves,
     )

@@ -176,7 +176,7 @@ def _actions(state: Session) -> None:
 
 
 def _link(state: Session) -> None:
-    """The address that opens this design elsewhere; what it would tell about the data goes in only where it is asked for."""
+    """The address that opens this design elsewhere; it tells about the data only where that is asked for."""
     told = deploy.revealing(state.configuration)
     everything = bool(told) and st.checkbox("Include what was read off the data or given by hand", key="link-all")
     try:

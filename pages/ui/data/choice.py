@@ -19,8 +19,8 @@ UNDESCRIBED = (CategoricalRecipe(column="value"),)
 
 
 def adopt(state: Session, found: Source, reading: ReadOptions) -> None:
-    """A table came in: it serves the design at hand where that was waiting for it or uses its columns; otherwise its first
-    column is offered in the treatment that suits it."""
+    """A table came in: it serves the design at hand where that was waiting for it or uses its columns; otherwise its
+    first column is offered in the treatment that suits it."""
     configuration = state.configuration
     choice = state.draft.choice if state.draft is not None else configuration.data
     kept = {"reading": reading, "query": found.query}

@@ -178,8 +178,8 @@ def read_weight(text: str) -> float:
 
 
 def read_conditions(text: str, axes: Sequence[Axis]) -> tuple[Predicate, ...]:
-    """The conditions in ``text``, one per line, each perhaps with a name and a colon before it. What cannot be read as a
-    condition is kept as it is: building the queries says what is wrong with it."""
+    """The conditions in ``text``, one per line, each perhaps with a name and a colon before it. What cannot be read as
+    a condition is kept as it is: building the queries says what is wrong with it."""
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     if not lines:
         raise ValueError(f"There is no condition; write one per line, such as {examples(axes)[0]}.")
