@@ -202,7 +202,7 @@ with right:
     audit = mechanism.audit()
     try:
         summary, gap = state.summary(name), state.gap(name)
-    except ValueError as error:  # the mechanism can be used and simulated, but its costs would take matrices that are too large
+    except ValueError as error:  # the mechanism can be used and simulated, but its costs would take matrices too large
         st.info(plain(str(error)))
         st.page_link("pages/simulate.py", label="Simulate it", icon=":material/casino:")
         st.markdown(plain(mechanism.explain()))

@@ -392,11 +392,11 @@ def test_treating_text_as_missing_is_remembered():
         (lambda: tables.numeric_attribute(pd.Series([1, 2]), bins=1), "1 bins are not possible: .* 2 to 2,048"),
         (
             lambda: tables.numeric_attribute(pd.Series([1, 2]), method="own_edges", edges=[]),
-            "fewer than two were given",
+            "fewer than two given",
         ),
         (lambda: tables.numeric_attribute(pd.Series([1, 2]), bins=5000), "5,000 bins"),
         (lambda: tables.numeric_attribute(pd.Series([1, 2]), bins=2.5), "positive whole number and is 2.5"),
-        (lambda: tables.numeric_attribute(pd.Series([1, 2]), method="own_edges"), "none were given"),
+        (lambda: tables.numeric_attribute(pd.Series([1, 2]), method="own_edges"), "none given"),
         (lambda: tables.numeric_attribute(pd.Series([1, 2]), method="own_edges", edges=["a"]), "must be numbers"),
         (lambda: tables.numeric_attribute(pd.Series([1, 2]), method="own_edges", edges=[2, 1]), "^bin edges must incr"),
         (lambda: tables.numeric_attribute(pd.Series([1, 2]), method="own_edges", edges=[0, 9]), "only one value"),

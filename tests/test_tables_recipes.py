@@ -116,7 +116,7 @@ def test_dates_by_every_unit(unit, size):
         (CategoricalRecipe(column="sex", merges=[Merge(name="all", texts=["f", "m"])]), 'only one value, "all"'),
         (CategoricalRecipe(column="sex", categories=["m"], rare_below=2), "drop one of the two"),
         (NumericRecipe(column="sex"), r'6 of 6 values of sex are not numbers, such as "f", "m"'),
-        (NumericRecipe(column="age", method="own_edges"), "none were given"),
+        (NumericRecipe(column="age", method="own_edges"), "none given"),
         (NumericRecipe(column="age", method="range", bins=1), "1 bins are not possible"),
         (NumericRecipe(column="age", method="range", low=99, high=9), "cannot go from 99 to 9"),
         (DateRecipe(column="sex"), "6 of 6 values of sex are not dates"),

@@ -124,7 +124,7 @@ def observed_parts(configuration: Configuration) -> list[str]:
         else:
             parts.append("Errors expected on this data are computed from its counts; the counts are not exported.")
     if parts:
-        parts.append("Categories, edges and numbers that are declared beforehand instead reveal nothing about the data.")
+        parts.append("Categories, edges and numbers declared beforehand instead reveal nothing about the data.")
     return parts
 
 

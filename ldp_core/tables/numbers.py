@@ -47,10 +47,10 @@ def numeric_attribute(
     integer = whole(numbers) if integer is None else integer
     if method == "own_edges":
         if edges is None:
-            raise ValueError("own edges were chosen and none were given: list at least two increasing numbers.")
+            raise ValueError("own edges were chosen and none given: list at least two increasing numbers.")
         found = _own_edges(edges)
         if found.size < 2:
-            raise ValueError("own edges were chosen and fewer than two were given: list at least two increasing numbers.")
+            raise ValueError("own edges were chosen and fewer than two given: list at least two increasing numbers.")
         integer = integer and bool(np.less_equal(*whole_ends(found)).all())
     else:
         _check_spread(numbers, column.name)

@@ -273,7 +273,7 @@ class Parity(Workload):
 
     kind = "parity"
     title = "Parity"
-    meaning = "For every group of yes-or-no attributes: how many more people have an even number of yes than an odd one?"
+    meaning = "For each group of yes-or-no attributes: how many more people have an even number of yes than an odd one?"
     symmetry = "hamming"
 
     def __init__(self, d: int, max_weight: int | None = None, axes: Sequence[Axis] | None = None):

@@ -56,7 +56,7 @@ class MatrixPart(Part):
         if self.rows * self.columns > MAX_ENTRIES:
             raise ValueError(f"a matrix of {self.rows:,} x {self.columns:,} entries is too large: leave queries out.")
         if self.names is not None and len(self.names) != self.rows:
-            raise ValueError(f"the matrix has {self.rows:,} queries and {len(self.names):,} names: give each one a name.")
+            raise ValueError(f"the matrix has {self.rows:,} queries and {len(self.names):,} names: name each one.")
         checked_matrix(self.matrix, self.columns)
         return self
 

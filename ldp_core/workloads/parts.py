@@ -140,7 +140,9 @@ class KWayMarginalsPart(Part):
         axes = axes_of(attributes)
         places = _telling(axes)
         if self.k > len(places):
-            raise ValueError(f"Groups of {self.k} attributes need {self.k} attributes with at least 2 types; there are {len(places)}.")
+            raise ValueError(
+                f"Groups of {self.k} attributes need {self.k} with 2 types or more; there are {len(places)}."
+            )
         chosen = [axes[i] for i in places]
         return _placed(axes, places, KWayMarginals(tuple(axis.size for axis in chosen), self.k, chosen))
 

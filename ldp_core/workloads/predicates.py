@@ -42,7 +42,7 @@ class Predicates(Workload):
         if not predicates:
             raise ValueError("A workload of predicates needs at least one.")
         if names is not None and len(names) != len(predicates):
-            raise ValueError(f"There are {len(predicates):,} predicates and {len(names):,} names; give each one a name.")
+            raise ValueError(f"There are {len(predicates):,} predicates and {len(names):,} names; name each one.")
         self.predicates = tuple(tuple(self._factor(*factor) for factor in factors) for factors in predicates)
         self.names = None if names is None else tuple(names)
 

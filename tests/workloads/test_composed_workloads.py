@@ -252,7 +252,7 @@ def test_many_attributes_stay_structured():
         (lambda: workloads.Predicates([2, 3], [[((1, 0), [1] * 6)]]), "must increase"),
         (lambda: workloads.Predicates([2, 3], [[((1,), [1, 0])]]), "as many entries"),
         (lambda: workloads.Predicates([2, 3], [[((1,), [0, 0, 0])]]), "at least one of them true"),
-        (lambda: workloads.Predicates([2, 3], [[]], ["a", "b"]), "give each one a name"),
+        (lambda: workloads.Predicates([2, 3], [[]], ["a", "b"]), "name each one"),
         (lambda: workloads.Custom([[1, 0]], ["a", "b"]), "give each query a name"),
         (lambda: workloads.from_spec({"kind": "prefixes", "n": 3}), "choose one of histogram"),
         (lambda: workloads.from_spec({"kind": "prefix", "m": 3}), "does not fit"),
