@@ -134,7 +134,7 @@ def _row(
 def _sentences(
     chosen: pd.Series, best: pd.Series, unfitted: Sequence[str], epsilon: float, alpha: float, users: float | None
 ):
-    """Users, then why not the first by users, then costs, the gap, and what is not known."""
+    """The users needed, then why not the mechanism with the fewest, then costs, the gap, and what is not known."""
     title = mechanisms.spec(chosen["name"]).title
     target = wording.error(math.sqrt(alpha))
     yield (

@@ -97,7 +97,7 @@ def numbered(width: int) -> list[str]:
 
 
 def check_columns(names: list[str]) -> None:
-    """Refuse no columns, more than `MAX_COLUMNS`, names beyond `MAX_NAME`, or two of one name."""
+    """Refuse a table of no columns or more than `MAX_COLUMNS`, names beyond `MAX_NAME`, or two columns of one name."""
     if not names:
         raise UnreadableTable("This table has no columns: choose one with at least one.")
     if len(names) > MAX_COLUMNS:
