@@ -91,7 +91,7 @@ def objective(mechanism: Mechanism, workload: Workload) -> float:
 def users_for(variance_per_user: float, num_queries: float, alpha: float = DEFAULT_ALPHA) -> float:
     """Users until the mean squared error of a share, averaged over the queries, is ``alpha``: variance / (p alpha).
 
-    Where queries have weights, so has the mean: ``num_queries`` is then the sum of their squares,
+    Where queries have weights, the mean has them too: ``num_queries`` is then the sum of their squares,
     `Workload.squared_weights`.
     """
     if not 0 < alpha <= 1:
@@ -159,8 +159,8 @@ def summarise(
     alpha: float = DEFAULT_ALPHA,
     profile: np.ndarray | None = None,
 ) -> Summary:
-    """Everything the Compare page says of ``mechanism``, for the population ``counts`` (n,). ``profile`` (n,) is its variance
-    profile for the workload where that is known already."""
+    """Everything the Compare page says about ``mechanism``, for the population ``counts`` (n,). ``profile`` (n,) is its
+    variance profile for the workload where that is known already."""
     profile = mechanism.variance_profile(workload) if profile is None else profile
     users = float(np.sum(counts))
     worst, average = float(profile.max()), float(profile.mean())

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from ldp_core.wording import shortened
+
 MISSING_WORDS = frozenset({"na", "n/a", "nan", "null", "none", "?"})
 
 # Above this, neighbouring whole floats are further than 1 apart and writing them as integers would invent digits.
@@ -88,14 +90,18 @@ def to_numbers(texts: np.ndarray) -> np.ndarray:
     return np.array(pd.to_numeric(texts, errors="coerce"), dtype=np.float64)
 
 
-def quote_examples(texts: list[str] | np.ndarray, limit: int = 3, width: int = 30) -> str:
-    """A few values for a message: quoted, shortened, separated by commas."""
-    shown = [text if len(text) <= width else text[: width - 1] + "…" for text in map(str, texts[:limit])]
-    return ", ".join(f'"{text}"' for text in shown) + (", …" if len(texts) > limit else "")
+def quoted(text: object) -> str:
+    """A value for a message: in quotes, shortened."""
+    return f'"{shortened(str(text), 30)}"'
+
+
+def quote_examples(texts: list[str] | np.ndarray, limit: int = 3) -> str:
+    """A few values for a message, separated by commas."""
+    return ", ".join(map(quoted, texts[:limit])) + (", …" if len(texts) > limit else "")
 
 
 def not_numbers(column: Column, which: np.ndarray | list[int]) -> str:
-    """The sentence refusing the texts at positions (or mask) `which`, since they are not numbers."""
+    """The sentence that refuses the texts at positions (or mask) `which`, since they are not numbers."""
     return (
         f"{column.rows_per_text[which].sum():,} of {column.rows:,} values of {column.name} are not numbers, "
         f"such as {quote_examples(column.texts[which])}: use the values as categories, or treat these as missing."

@@ -16,13 +16,13 @@ from ldp_core.estimators import ESTIMATORS
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.run import Cancel, asked
 from ldp_core.simulate import Trials, shown_queries, unweighted_answers
+from ldp_core.wording import NUMBER
 from ldp_core.workloads import Workload
 
 ROUNDING = 1e-12
 """Errors of shares up to this are rounding alone: the answer is known exactly."""
 DENSE_QUERIES = 2**22
-"""Of more queries than these, variances are computed for those asked for alone."""
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+"""With more queries than these, variances are computed only for those asked for."""
 _FORMULA = re.compile(r"(^(?=[\t\r\n])|(?:^|[;\t\r\n])\s*(?=[=+@＝＋－＠-]))")
 
 
@@ -40,7 +40,7 @@ def as_csv(table: pd.DataFrame) -> str:
 
 
 def _no_formula(cell: Any) -> Any:
-    if not isinstance(cell, str) or _NUMBER.fullmatch(cell):
+    if not isinstance(cell, str) or NUMBER.fullmatch(cell):
         return cell
     return _FORMULA.sub(r"\1'", re.sub("\r\n?", "\n", cell))  # a bare \r would end the row
 
@@ -88,16 +88,16 @@ def query_shares(
 
 def group_shares(workload: Workload, variances: np.ndarray, names: Sequence[str]) -> pd.DataFrame:
     """group, queries, share: each part of a union by its name, with its share of the total squared error; one row for any
-    other workload. ``variances`` (p,) as in `query_shares`. ValueError unless there is a name a part."""
+    other workload. ``variances`` (p,) as in `query_shares`. ValueError unless there is one name per part."""
     shares = workloads.group_shares(workload, variances)
     if len(names) != len(shares):
-        raise ValueError(f"There are {len(shares):,} groups of queries and {len(names):,} names; give each one.")
+        raise ValueError(f"There are {len(shares):,} groups of queries and {len(names):,} names; give each one a name.")
     parts = workload.parts if isinstance(workload, workloads.Union) else [workload]
     return pd.DataFrame({"group": list(names), "queries": [part.num_queries for part in parts], "share": shares})
 
 
 def summaries(rows: Sequence[analysis.Summary]) -> pd.DataFrame:
-    """A row a mechanism with the fields of `analysis.Summary`, fewest users needed first."""
+    """One row per mechanism with the fields of `analysis.Summary`, fewest users needed first."""
     return pd.DataFrame([asdict(row) for row in rows]).sort_values("users_needed", ignore_index=True)
 
 
@@ -128,7 +128,7 @@ def users_bounds(
     case: analysis.Case = analysis.WORST,
     cancel: Cancel | None = None,
 ) -> dict[str, float]:
-    """Users that no unbiased epsilon-LDP mechanism can do without in this case, by each bound in closed form. The search that
+    """The users that every unbiased epsilon-LDP mechanism needs in this case, by each bound in closed form. The search that
     the worst case takes ends early by ``cancel`` (see `ldp_core.run`)."""
     if case.prior is None:  # a bound on the average bounds the worst type too, and so does one on any other average
         svd = _users_by_svd(workload, epsilon, alpha)
@@ -142,7 +142,7 @@ def users_bounds(
 
 
 def _users_by_svd(workload: Workload, epsilon: float, alpha: float) -> float | None:
-    """None where the singular values would take too large matrices."""
+    """None where the singular values would take matrices that are too large."""
     try:
         return analysis.users_from_objective(bounds.svd(workload, epsilon), workload, alpha)
     except ValueError:
@@ -150,12 +150,12 @@ def _users_by_svd(workload: Workload, epsilon: float, alpha: float) -> float | N
 
 
 def users_certified(certificate: bounds.Certificate | bounds.SymmetricCertificate, alpha: float) -> float:
-    """Users that no unbiased epsilon-LDP mechanism can do without, by a certificate for the case in question."""
+    """The users that every unbiased epsilon-LDP mechanism needs, by a certificate for the case in question."""
     return analysis.users_for(certificate.variance, certificate.workload.squared_weights, alpha)
 
 
 def strongest(limits: Mapping[str, float]) -> str:
-    """Name of the bound to speak of: the largest, or the certificate where that is as large but for a tenth of a per cent."""
+    """Name of the bound to speak of: the largest, or the certificate where that is within 0.1 % of it."""
     best = max(limits, key=limits.get)
     return "certificate" if limits.get("certificate", -1.0) >= 0.999 * limits[best] else best
 
@@ -247,11 +247,11 @@ def simulated_errors(
 ) -> pd.DataFrame:
     """mechanism, estimator, trials, observed, standard_error, predicted: error of a typical query as a share of all users;
     and total_observed, total_standard_error, total_predicted: squared errors summed over all queries, in squared users. Where
-    queries have weights, so have the mean and the sum.
+    queries have weights, the mean and the sum have them too.
 
     ``observed`` is the root of the mean squared error over queries and trials, each standard error the uncertainty left by
     the number of trials, ``predicted`` the exact expectation for unbiased estimates on this data, NaN for biased ones and where it
-    would take too large matrices.
+    would take matrices that are too large.
     """
     rows = []
     for name, run in runs.items():
@@ -279,7 +279,7 @@ def simulated_errors(
 
 
 def _exact_total(mechanism: Mechanism, workload: Workload, counts: np.ndarray) -> float:
-    """NaN where it would take too large matrices."""
+    """NaN where it would take matrices that are too large."""
     try:
         return max(0.0, analysis.variance_on_data(mechanism, workload, counts))
     except ValueError:
@@ -301,8 +301,8 @@ def costs(
     num_queries: float,
     alpha: float,
 ) -> pd.DataFrame:
-    """case, users_needed, users_bound, gap of a mechanism with the variance profile ``profile`` (n,), a row a case, each
-    against the best of its own bounds: ``limits[case]`` in users."""
+    """case, users_needed, users_bound, gap of a mechanism with the variance profile ``profile`` (n,), one row per case,
+    each against the best of its own bounds: ``limits[case]`` in users."""
     rows = []
     for name, case in cases.items():
         needed = analysis.users_for(case.variance(profile), num_queries, alpha)

@@ -1,4 +1,4 @@
-"""Populations without data: domains typed in, and the counts a plan expects."""
+"""Populations without data: domains that are typed in, and the counts that a plan expects."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ def declare_range(
     """A range of numbers in bins of equal width.
 
     Args:
-        low, high: the ends, both included; whole numbers when `integer`.
+        low, high: the ends, both included; whole numbers where `integer`.
         bins: the number of bins wanted. Whole numbers get bins of equally many of them, so there can be fewer bins, and
             the first and last one can be narrower.
 
     Raises:
-        ValueError: ends that are no numbers or not in order, or a number of bins outside 2..`MAX_TYPES`.
+        ValueError: ends that are not numbers or not in order, or a number of bins outside 2..`MAX_TYPES`.
     """
     limit = 2.0**51 if integer else 1e300
     try:

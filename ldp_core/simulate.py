@@ -19,7 +19,7 @@ from ldp_core.workloads import Union, Workload
 
 SHOWN_QUERIES = 400
 """Most queries whose single answers are kept and drawn; more are thinned evenly, in unions such that small parts are kept
-whole. Total errors are always of all."""
+whole. Total errors are always those of all queries."""
 
 _BLOCK = 32  # trials whose answers are computed together
 _BLOCK_ENTRIES = 2**22
@@ -40,10 +40,10 @@ class Trials:
     """Answers of repeated simulations of users ``counts`` (n,).
 
     ``answers[name]`` is (trials, q): the answers in users and without their weights, in each trial by that estimator, to the q
-    queries whose indices are ``queries``. ``frame`` is tidy, one row a trial and estimator, with ``total_squared_error`` in
-    squared users summed over *all* queries with their weights, and ``root_mean_squared_error`` of a typical query as a share
-    of all users: the mean has the weights as well. ``views[view][name]`` is (trials, k), what `View` made of the answers by
-    that estimator.
+    queries whose indices are ``queries``. ``frame`` is tidy, one row per trial and estimator, with
+    ``total_squared_error`` in squared users summed over *all* queries with their weights, and
+    ``root_mean_squared_error`` of a typical query as a share of all users: the mean has the weights too.
+    ``views[view][name]`` is (trials, k), what `View` made of the answers by that estimator.
     """
 
     counts: np.ndarray
@@ -54,8 +54,8 @@ class Trials:
 
 
 def shown_queries(workload: Workload) -> np.ndarray:
-    """At most `SHOWN_QUERIES` query indices, evenly spread over the workload; over each part of a union, all of which have a
-    place as long as there are so few."""
+    """At most `SHOWN_QUERIES` query indices, evenly spread over the workload; over each part of a union, each of which
+    has a place as long as there are few enough."""
     sizes = [part.num_queries for part in workload.parts] if isinstance(workload, Union) else [workload.num_queries]
     if len(sizes) > SHOWN_QUERIES:
         sizes = [workload.num_queries]

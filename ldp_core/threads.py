@@ -11,5 +11,5 @@ ONE_THREAD = 512
 
 
 def blas_threads(n: int) -> AbstractContextManager:
-    """A context in which BLAS uses one thread for up to `ONE_THREAD` types, and all it has beyond."""
+    """A context in which BLAS uses one thread for up to `ONE_THREAD` types, and all the threads it has beyond that."""
     return threadpool_limits(limits=1 if n <= ONE_THREAD else None, user_api="blas")

@@ -1,11 +1,21 @@
-"""Numbers as people read them, at most three significant digits and always a unit; and the name somebody meant."""
+"""Numbers as people read and write them: at most three significant digits, and always a unit; long texts cut; and the name
+that somebody meant."""
 
 from __future__ import annotations
 
 import difflib
 import math
+import re
 from collections.abc import Iterable
 from decimal import ROUND_CEILING, Context, Decimal
+
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+"""A finite decimal number as a text."""
+
+
+def shortened(text: str, most: int = 90) -> str:
+    """``text`` in at most ``most`` letters, by default as many as fit in a sentence."""
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def significant(value: float, digits: int = 3) -> str:

@@ -242,7 +242,7 @@ with pictures:
                 lambda name=name: state.reports(name),
             )
     st.markdown(
-        "Each band is a report, as high as it is common; the types in colour send it more often than the others. What a "
+        "Each band is a report, taller the more common it is; the types in colour send it more often than the others. What a "
         "mechanism was made for shows in its groups: single values, halves of the domain, neighbours, or the two sides of a "
         "yes-or-no question."
         if drawn
@@ -258,7 +258,7 @@ def draw_query_errors() -> None:
     n = design.domain.size
     if n > PRICED_TYPES:
         st.info(
-            f"Errors of single queries are computed for at most {PRICED_TYPES:,} types; here are {n:,}. Simulate shows those of "
+            f"Errors of single queries are computed for at most {PRICED_TYPES:,} types; there are {n:,} here. Simulate shows those of "
             "some queries."
         )
         return
@@ -351,12 +351,12 @@ with st.expander("Every mechanism: what it was made for, what it costs, and wher
     )
 later.finish()
 frame.how_computed(
-    "**Users needed** is the sample complexity *max t / (p α)* (McKenna et al. 2020, Corollary 5.4), *t* the variance one user "
+    "**Users needed** is the sample complexity *max t / (p α)* (McKenna et al. 2020, Corollary 5.4), *t* being the variance one user "
     "of each type adds over all queries. **SVD bound**: L ≥ (Σσ)²/e^ε (same paper, Theorem 5.6). **Centred SVD bound**: "
     "L ≥ |W1|²/n + |W(I − 11'/n)|²∗ / sinh²(ε/2), derived in this project: scaled to mean one, a report's probabilities have "
-    "variance at most sinh²(ε/2) over the types; for the worst case the largest over all spreads of people. A bound on L gives users "
-    "(L − tr G)/(n p α). **Certificate**: a relaxation of the best mechanism (second moments of two-valued rows), proved by its own "
-    "dual numbers, which one eigenvalue decomposition checks. **Gap**: users needed over users the bound allows, less 1, for the same "
+    "variance at most sinh²(ε/2) over the types; for the worst case it is the largest over all spreads of people. A bound on L gives "
+    "(L − tr G)/(n p α) users. **Certificate**: a relaxation of the best mechanism (second moments of two-valued rows), proved by its own "
+    "dual variables, which one eigenvalue decomposition checks. **Gap**: users needed divided by the users the bound allows, less 1, for the same "
     "people. **Noise floor**: 1.96 worst-case standard errors of a typical query. Variances refer "
     "to unbiased estimates; non-negative ones are compared by simulation."
 )

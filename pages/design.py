@@ -11,7 +11,7 @@ from pages.ui.jobs import jobs
 from pages.ui.text import case_meaning, case_title, gap_in_words, plain, waiting
 
 SHOWN_REPORTS = 200
-# Up to this many types the costs of all compared mechanisms are worked out here as well; beyond they take long.
+# Up to this many types the costs of all compared mechanisms are worked out here as well; beyond, they take long.
 COMPARED_TYPES = 1024
 
 state = frame.open_page(
@@ -46,7 +46,7 @@ def optimizer_controls() -> None:
     elif state.from_file(name):
         st.warning(
             "This strategy was loaded from a file, not computed here. Its epsilon and its errors were worked out again from its "
-            "probabilities; how it was made, nobody here knows."
+            "probabilities; how it was made is not known here."
         )
         st.button(
             "Optimise here instead",
@@ -137,7 +137,7 @@ def trade_off(costs: pd.DataFrame) -> str:
     ]
     if not others:
         return f"Fitted for {case_title(case)}."
-    return f"Fitted for {case_title(case)}. Judged otherwise it needs at most {'; '.join(others)}."
+    return f"Fitted for {case_title(case)}. In other cases it needs at most {'; '.join(others)}."
 
 
 def proof_controls(proof) -> None:
@@ -202,7 +202,7 @@ with right:
     audit = mechanism.audit()
     try:
         summary, gap = state.summary(name), state.gap(name)
-    except ValueError as error:  # the mechanism can be used and simulated, but its costs would take too large matrices
+    except ValueError as error:  # the mechanism can be used and simulated, but its costs would take matrices too large
         st.info(plain(str(error)))
         st.page_link("pages/simulate.py", label="Simulate it", icon=":material/casino:")
         st.markdown(plain(mechanism.explain()))
@@ -229,7 +229,7 @@ with right:
         gap_in_words(gap),
         help="The lower bound says nothing at this epsilon."
         if math.isinf(gap)
-        else f"How many more users this mechanism needs than the bound allows any, {case_meaning(case)}.",
+        else f"How many more users this mechanism needs than the fewest the bound allows, {case_meaning(case)}.",
     )
     audited.metric(
         "Audited epsilon",
@@ -307,7 +307,7 @@ with right:
         table = state.reports(name)
         frame.chart(
             lambda look: state.patterns(name, look),
-            f"Each of the {m:,} reports is a band, as high as it is common; the types in colour send it up to "
+            f"Each of the {m:,} reports is a band, taller the more common it is; the types in colour send it up to "
             f"e^{wording.significant(audit.epsilon, 4)} = {deploy.factor_in_words(audit.epsilon)} times as often as the "
             f"others. A report says little more than: probably one of these. The largest ratio lies between "
             f"{plain(design.labels[audit.worst_pair[0]])} and {plain(design.labels[audit.worst_pair[1]])}.",
@@ -337,7 +337,7 @@ with right:
         "**Variance.** With *d* the row sums of the strategy *Q*, *M = Q' D⁻¹ Q* and *R = M⁻¹ Q' D⁻¹*, one user of type *u* adds "
         "Σᵧ Qᵧᵤ |W Rᵧ|² − Gᵤᵤ (same paper, Theorems 3.4 and 3.10). **Users needed** (sample complexity): the largest of these over "
         "*u*, divided by *p* α (Corollary 5.4); α is the mean squared error aimed at, set on the Compare page. "
-        "**Gap.** Users needed over users the bound allows, less 1, both for the same people: average against average, (L − tr G)/(bound − tr "
+        "**Gap.** Users needed divided by the users the bound allows, less 1, both for the same people: average against average, (L − tr G)/(bound − tr "
         "G) − 1 with L = tr(M⁻¹G), and the worst type against a bound that is the largest over all priors. **Bounds.** In closed form "
         "|W1|²/n + |W(I − 11'/n)|²∗ / sinh²(ε/2); the certificate solves a relaxation (the second moments of two-valued rows) and proves its "
         "value by duality: L ≥ tr(CG)² / 1'μ whenever v'CGCv ≤ (1'v)(μ'v) for every two-valued row v, which one eigenvalue "

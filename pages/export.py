@@ -61,7 +61,7 @@ with left:
         )
         st.caption(
             f"{'All queries' if few else 'Some of the queries, evenly spread,'} in the order of their numbers, each with the "
-            f"standard error to expect of its answer on {design.population}, as a share of all users and without its weight."
+            f"standard error to expect in its answer on {design.population}, as a share of all users and without its weight."
         )
 
 with right:
@@ -81,9 +81,9 @@ with right:
         if state.from_file(c.mechanism.name):
             st.warning("The strategy was loaded from a file, not computed here, and the export says so.")
     st.warning(deploy.DESIGN_ONLY)
-    st.subheader("What the file reveals of the data")
+    st.subheader("What the file reveals about the data")
     observed = deploy.observed_parts(c)
-    for sentence in observed or ["Everything was declared: the file reveals nothing of any data."]:
+    for sentence in observed or ["Everything was declared: the file reveals nothing about any data."]:
         st.markdown(f"- {plain(sentence)}")
     st.subheader("What is in it")
     members = [
@@ -94,7 +94,7 @@ with right:
         m, n = mechanism.strategy.shape
         members.append(
             f"**strategy.npz**: the {m:,} x {n:,} probabilities, plain numbers only; its SHA-256 is in outcome.json, and loading "
-            "checks both it and epsilon. A changed file can carry a changed sum: a loaded strategy is called loaded, not computed."
+            "checks both it and epsilon. A changed file can carry a changed checksum, so a loaded strategy is called loaded, not computed."
         )
     elif mechanism is not None and spec.fitted:
         members.append(

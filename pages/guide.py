@@ -15,10 +15,10 @@ frame.open_page("Guide", "What local differential privacy means, what epsilon bu
 st.markdown(
     """
 #### The idea
-You want to know something about many people, say how many are of which age, without learning it about anyone. With **local
-differential privacy** each person's own device changes the answer at random before sending it. A single report is deniable;
-thousands together still tell the truth, because the randomness is known and can be averaged out. Nobody has to trust the
-collector: the true values never leave the devices.
+You want to know something about many people, say how many there are of each age, without learning how old any one of
+them is. With **local differential privacy** each person's own device changes the answer at random before sending it. A
+single report is deniable; thousands together still tell the truth, because the randomness is known and can be averaged
+out. Nobody has to trust the collector: the true values never leave the devices.
 
 The oldest example is a coin. Asked a delicate yes-or-no question, flip a coin: on heads answer truthfully, on tails flip again and
 say yes or no by that coin. A "yes" proves little about one person, but the share of yes among thousands reveals the true share.
@@ -53,7 +53,7 @@ st.markdown(
     """
 Smaller is more private, and needs more users for the same accuracy. Several reports of one person **add up**: two reports at epsilon 1
 can reveal as much as one at epsilon 2. That is why the Design page asks how many reports each person will send. The guarantee covers
-what is in the report. It does not cover that somebody took part, their network address, or when they reported.
+what is in the report. It does not cover the fact that somebody took part, their network address, or when they reported.
 
 #### Words used here
 - **Type**: one possible value of a person, for example an age from 20 to 29. The *domain* is the list of all types; their number is *n*.
@@ -61,30 +61,31 @@ what is in the report. It does not cover that somebody took part, their network 
   is the product of theirs. Many types with few people each make single types noisy; sums over many types stay useful.
 - **Workload**: the questions you want answered about everybody. *Histogram* asks for every value, *running totals* (prefix) for everybody
   up to each value, *ranges* for everybody between any two values, *joint counts* (marginals) for the combinations of some attributes,
-  *parity* for whether an even number of yes-or-no answers is yes. A group of questions with weight 2 counts like asking it four times
-  when errors are added up; the answers themselves are not scaled.
+  *parity* asks whether the number of yes answers is even. A group of questions with weight 2 counts as if it were asked
+  four times when errors are added up; the answers themselves are not scaled.
 - **Condition**: a question written out, such as *age >= 30 and not (sex = male or city in {Paris, "New York"})*. It knows =, !=, <, <=, >,
   >=, *between ... and ...*, *in {...}*, *and*, *or*, *not* and brackets; names with spaces stand in quotes.
 - **Mechanism**: how a device turns a value into a report, and how answers are computed from the reports.
-- **Strategy**: the table of a mechanism's probabilities, a row a report, a column a type.
+- **Strategy**: the table of a mechanism's probabilities, with one row per report and one column per type.
 - **Users needed** (sample complexity): how many people must report so that a typical answer has the error you can live with.
 - **Standard error**: how far an answer is typically off. "± 2 percentage points" means that about two collections in three land within
   2 points of the truth, and 19 in 20 within 4.
-- **Worst case, average case, on this data**: the error depends on the values people really have. Worst case holds whatever they are;
-  average case supposes that all types are equally common; "on this data" uses the data or the population you expect.
+- **Worst case, average case, on this data**: the error depends on the values people really have. The worst case holds
+  whatever they are; the average case supposes that all types are equally common; "on this data" uses the data or the
+  population you expect.
 - **Unbiased**: right on average over many collections. Unbiased counts can be negative; *non-negative* estimates (WNNLS) repair
   that and are closer to the truth in total, but lean towards what is possible.
 - **Audited epsilon**: computed from the probabilities the mechanism really uses, as stored, in exact arithmetic and rounded up, rather
-  than from the formula behind it. It is what a mechanism *delivers*, epsilon what you *claim*; a mechanism that delivers more than it
-  claims, beyond rounding in the eleventh decimal, is refused.
+  than from the formula behind it. It is what a mechanism *delivers*; epsilon is what you *claim*. A mechanism that
+  delivers more than it claims, beyond rounding in the eleventh decimal, is refused.
 - **In real numbers only**: said of mechanisms that add Laplace or Gaussian noise. Their guarantee and audit are mathematics; a computer
   that draws such noise in floating point does not keep it.
 - **Lower bound** (proved minimum): a number of users below which no unbiased mechanism with this epsilon can work, proved by
   mathematics. The *gap* to it is the most that any better mechanism could still save.
 - **Certificate**: the sharpest of our lower bounds. It carries the numbers that prove it, so anybody can check it again with a few lines
   of linear algebra and without trusting the program that found it; *Check the proof again* on the Design page does so.
-- **Closed-form bounds** (SVD, centred SVD): lower bounds known at once from the questions alone. The SVD bound is that of the literature
-  and is usually 5 to 20 times too low.
+- **Closed-form bounds** (SVD, centred SVD): lower bounds known at once from the questions alone. The SVD bound is the
+  one in the literature and is usually 5 to 20 times too low.
 - **Whose error counts**: the worst case, the average over all types, your people, or a histogram you give. The optimiser makes that error
   small, and users needed, bounds and gaps always refer to the same people.
 - **Group of values that share a report**: a report of the best mechanisms says little more than "probably one of these values"; the
@@ -95,9 +96,10 @@ what is in the report. It does not cover that somebody took part, their network 
 #### From here to a decision
 1. **Data**: upload a table, pick a sample, or declare the values and the number of people you expect; one attribute or several.
 2. **Workload**: choose the questions, in groups, each as important as its weight says.
-3. **Design**: choose epsilon and a mechanism. *Optimized (column generation)* finds the best one for your questions, nearly, and proves how
-   close it is.
-4. **Compare**: see which mechanism needs the fewest users, how far each is from what is possible, and what drowns in noise with yours.
+3. **Design**: choose epsilon and a mechanism. *Optimized (column generation)* finds very nearly the best one for your
+   questions, and proves how close it is.
+4. **Compare**: see which mechanism needs the fewest users, how far each is from what is possible, and what drowns in
+   noise with as many as you have.
 5. **Plan**: fix two of epsilon, users and error and read off the third; get a recommendation.
 6. **Simulate**: look at answers you might get.
 7. **Export**: take the design with you. It is a design, not a program for devices: see below.

@@ -40,7 +40,7 @@ with left:
             "plan-epsilon",
             c.epsilon,
             change(state, "epsilon"),
-            help=f"Any number from {MIN_EPSILON:g} to {MAX_EPSILON:g}; smaller is more private. It is that of the Design page.",
+            help=f"Any number from {MIN_EPSILON:g} to {MAX_EPSILON:g}; smaller is more private. It is the one set on the Design page.",
         )
     if solved != "users":
         control(
@@ -160,7 +160,7 @@ def trade_off(found) -> None:
     points = planning.errors_over_users(found, grid)
     frame.chart(
         lambda look: charts.trade_off(points, "users", c.target_alpha**0.5 if solved == "users" else None, look),
-        f"At epsilon {c.epsilon} the error of every mechanism falls like one over the root of the number of users: half the error "
+        f"At epsilon {c.epsilon} the error of every mechanism falls like one over the square root of the number of users: half the error "
         "takes four times the users. Nothing unbiased reaches the shaded region.",
         "trade-off",
         points,
@@ -263,7 +263,7 @@ with right:
 frame.how_computed(
     "With v(ε) the variance one user adds, summed over the p queries, N users give a mean squared error of shares α = v(ε)/(p N) "
     "(McKenna et al. 2020, Corollary 5.4); ± is its root, the standard error of a typical query. Users and error follow at once; epsilon "
-    "is the smallest at which the mechanism meets the error, found by bisection and checked there. The bound puts in place of v what no "
+    "is the smallest at which the mechanism meets the error, found by bisection and checked there. The bound replaces v by a value that no "
     "unbiased mechanism can be below (certificate or centred SVD bound, this project). Fitted mechanisms are fitted anew at each epsilon "
     "tried, for a fixed number of rounds, unless they are fitted to this design already."
 )

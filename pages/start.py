@@ -16,8 +16,8 @@ TRIALS = 100
 state = frame.open_page(
     "Learn about everybody, without learning about anybody",
     "Plan a collection under **local differential privacy**: choose the questions and how private each answer is, and see what it "
-    "costs in users and accuracy before anybody is asked. You get the mechanism that needs the fewest users, with a proof of how close to "
-    "the best possible it is.",
+    "costs in users and accuracy before anybody is asked. You get the mechanism that needs the fewest users, with a proof of how close it is to "
+    "the best possible.",
 )
 
 sample = catalogue()[0]

@@ -51,12 +51,12 @@ with right:
     figures.singular_values(later, state, design)
     later.finish()
     frame.how_computed(
-        "A workload is a matrix *W* with a row a query and a column a type; the answers are *W x*. A group with weight *w* has "
+        "A workload is a matrix *W* with one row per query and one column per type; the answers are *W x*. A group with weight *w* has "
         "its rows multiplied by *w*, so its squared errors count *w*² times. Variances and bounds depend on *W* only through "
         "the Gram matrix *G = W'W* (McKenna et al. 2020, Section 2.1), which is known in closed form or as a product over the "
         "attributes for everything but conditions and uploaded matrices. **Rank and singular values** are those of *W*. "
-        "**Users nobody can do without.** The sum of the singular values squared, divided by e^ε, bounds the error of every "
-        "mechanism (same paper, Theorem 5.6); sharper, |W1|²/n + |W(I − 11'/n)|²∗ / sinh²(ε/2), and the certificate, which "
+        "**Users any mechanism needs.** The sum of the singular values squared, divided by e^ε, bounds the error of every "
+        "mechanism (same paper, Theorem 5.6); sharper are |W1|²/n + |W(I − 11'/n)|²∗ / sinh²(ε/2), and the certificate, which "
         "proves L ≥ tr(CG)² / 1'μ whenever v'CGCv ≤ (1'v)(μ'v) for every two-valued row v (both derived in this project). "
         "**Which queries dominate.** The exact variance of each unbiased answer, with the people of this design; the squares of "
         "the weights are counted in the shares."

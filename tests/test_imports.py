@@ -14,7 +14,8 @@ FILES = sorted(ROOT.rglob("*.py"))
 
 # A module imports from earlier lines only (and from its own package).
 LAYERS = [
-    {"version", "privacy", "priors", "vectors", "wording", "pictures", "columns", "reading", "threads", "run"},
+    {"version", "privacy", "wording"},
+    {"priors", "vectors", "pictures", "columns", "reading", "threads", "run"},
     {"domain", "gaussian_privacy"},
     {"population"},
     {"tables"},

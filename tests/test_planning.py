@@ -364,7 +364,7 @@ def test_weaker_privacy_is_taken_only_when_allowed():
     assert strict.ranking["note"].iloc[0].startswith("Its privacy is (epsilon, delta)")
     free = planning.recommend(workload, 6.0, candidates=names, delta=True)
     assert free.name == "gaussian"
-    assert any("of which the bound" in sentence for sentence in free.sentences)
+    assert any("which the bound" in sentence for sentence in free.sentences)
 
 
 def test_a_floor_of_the_caller_sets_the_gap():

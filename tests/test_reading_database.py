@@ -84,7 +84,7 @@ def test_one_select_gives_a_table(people):
         ("ATTACH ':memory:' AS x", "one SELECT"),
         ("PRAGMA database_list", "one SELECT"),
         ("SELECT * FROM people WHERE age > 99", "returns no rows"),
-        ("SELECT age, age FROM people", '"age" is there 2 times'),
+        ("SELECT age, age FROM people", '"age" occurs 2 times'),
     ],
 )
 def test_other_queries_get_one_sentence(people, sql, sentence):
@@ -392,7 +392,7 @@ def test_local_decimals_encodings_and_names(tmp_path):
         (b"a,b\n", "no rows"),
         (b"a,b\n1,2\n3\n", r"cannot be read to its end.*Line: 3"),
         (b"a,b\n1,2\n3,4,5\n", r"cannot be read to its end.*Line: 3"),
-        (b"a,a\n1,2\n", '"a" is there 2 times'),
+        (b"a,a\n1,2\n", '"a" occurs 2 times'),
         (b"a,b\n1,2\n" * 9000 + b"\xe9,1\n", "cannot be read to its end"),
         (b"x" * 100_000, "first line of this file is too long"),
         (b"a\0b,c\n1,2\n", "zero byte"),

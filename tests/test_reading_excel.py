@@ -119,7 +119,7 @@ BOMB = b'<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;">]>'
         (b"%PDF-", "is a PDF document"),
         (workbook(), "is empty"),
         (workbook(["a", "b"]), "column names but no rows"),
-        (workbook(["a", "a"], [1, 2]), '"a" is there 2 times'),
+        (workbook(["a", "a"], [1, 2]), '"a" occurs 2 times'),
         (workbook([f"c{i}" for i in range(501)], [1]), "501 columns and at most 500"),
         (rewritten(GOOD, lambda name, data: b"" if name.endswith("sheet1.xml") else data), "damaged"),
         (rewritten(GOOD, lambda name, data: data.replace(b"<worksheet", BOMB + b"<worksheet", 1)), "damaged"),

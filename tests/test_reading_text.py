@@ -92,7 +92,7 @@ def test_what_is_told_is_done():
     assert load(b"x,y\n1,2\n", "x.csv", ReadOptions(names=["u", "v"])).table.columns.tolist() == ["u", "v"]
     with pytest.raises(UnreadableTable, match="3 column names are given and the table has 2 columns"):
         load(b"x,y\n1,2\n", "x.csv", ReadOptions(names=("u", "v", "w")))
-    with pytest.raises(UnreadableTable, match='"u" is there 2 times'):
+    with pytest.raises(UnreadableTable, match='"u" occurs 2 times'):
         load(b"x,y\n1,2\n", "x.csv", ReadOptions(names=("u", "u")))
     # Names mend a file whose own names are twice the same.
     assert load(b"x,x\n1,2\n", "x.csv", ReadOptions(names=("u", "v"))).table["v"].tolist() == ["2"]

@@ -121,7 +121,7 @@ def test_dates_by_every_unit(unit, size):
         (NumericRecipe(column="age", method="range", low=99, high=9), "cannot go from 99 to 9"),
         (DateRecipe(column="sex"), "6 of 6 values of sex are not dates"),
         (DateRecipe(column="day", unit="year"), "only one year, 2026"),
-        (DateRecipe(column="day", first="2026"), '"2026" is not a month: write it such as 2026-01'),
+        (DateRecipe(column="day", first="2026"), '"2026" is not a month: write it like 2026-01'),
         ([CategoricalRecipe(column="sex"), CategoricalRecipe(column="sex")], "names must differ"),
     ],
 )
@@ -138,7 +138,7 @@ def test_what_is_read_off_the_data_needs_data():
         NumericRecipe(column="x", method="range", low=0),
         DateRecipe(column="x"),
     ):
-        with pytest.raises(ValueError, match='"x" is to be read off the data and none is loaded'):
+        with pytest.raises(ValueError, match='"x" is to be read off the data, and no data is loaded'):
             build_domain(recipe)
 
 
@@ -491,6 +491,6 @@ def test_merges_of_one_name_are_one():
 
 
 def test_a_long_name_is_cut_in_the_sentence_about_it():
-    with pytest.raises(ValueError, match="read off the data and none is loaded") as refused:
+    with pytest.raises(ValueError, match="read off the data, and no data is loaded") as refused:
         build_domain(CategoricalRecipe(column="é" * 5000))
     assert len(str(refused.value)) < 200

@@ -111,3 +111,9 @@ def test_units(text, expected):
 )
 def test_durations(seconds, text):
     assert wording.duration(seconds) == text
+
+
+def test_a_text_too_long_for_a_sentence_is_cut_to_its_length_with_a_mark():
+    assert wording.shortened("a" * 90) == "a" * 90
+    assert wording.shortened("a" * 91) == "a" * 89 + "…"
+    assert wording.shortened("abcdef", 3) == "ab…"

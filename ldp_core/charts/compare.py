@@ -27,7 +27,7 @@ from ldp_core.charts.theme import (
 def users_needed(
     frame: pd.DataFrame, bounds: dict[str, float], users: int | None, look: Theme = LIGHT, case: str = "worst case"
 ) -> go.Figure:
-    """A dot a mechanism on a log axis of users needed; bounds are lines, the impossible region is shaded.
+    """One dot per mechanism on a log axis of users needed; bounds are lines, the impossible region is shaded.
 
     ``frame`` has columns name and users_needed; ``bounds`` (any of svd, centred_svd, certificate) are in users; ``users`` is
     what is planned; ``case`` says in words whose error all of these are for.
@@ -67,7 +67,7 @@ def users_needed(
             y=1.0,
             yref="paper",
             yanchor="bottom",
-            yshift=17 * row,  # a row each: lines may be close together
+            yshift=17 * row,  # one row each: lines may be close together
             xanchor="center",
             text=text,
             showarrow=False,
@@ -92,7 +92,7 @@ def users_needed(
 
 
 def over_epsilon(frame: pd.DataFrame, epsilon: float | None, look: Theme = LIGHT) -> go.Figure:
-    """Users needed (worst case) against epsilon, a line a mechanism, bounds grey. ``frame``: name, epsilon, users_needed.
+    """Worst-case users needed over epsilon, one line per mechanism, bounds grey. ``frame``: name, epsilon, users_needed.
 
     Where a bound reaches zero users it says nothing and is not drawn.
     """

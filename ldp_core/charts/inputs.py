@@ -15,7 +15,7 @@ from ldp_core.domain import Attribute, Domain
 
 MOST_BARS = 1000
 SIDE = 200
-"""Most cells a side of a joint table: each has its colour and a text."""
+"""Most cells along a side of a joint table: each has its colour and a text."""
 LOG_FROM = 300
 """Counts are coloured by their logarithm where the largest is more than this many times the smallest."""
 HOVER_LENGTH = 60

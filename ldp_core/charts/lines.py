@@ -1,4 +1,4 @@
-"""Lines over a range, a colour a mechanism, with what no mechanism can reach as a shaded region."""
+"""Lines over a range, one colour per mechanism, with what no mechanism can reach as a shaded region."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LABEL_HEIGHT = 0.05  # of the chart
 
 
 def add_lines(fig: go.Figure, frame: pd.DataFrame, x: str, y: str, hover: str, look: Theme) -> None:
-    """A line a name on two log axes; below the strongest bound the impossible region. ``frame``: name, ``x``, ``y``.
+    """One line per name on two log axes; the region below the strongest bound is shaded. ``frame``: name, ``x``, ``y``.
 
     ``hover`` describes a point, as a Plotly template. Points at which a bound says nothing (0) are not drawn.
     """

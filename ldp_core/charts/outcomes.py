@@ -81,7 +81,7 @@ def quantile_errors(frame: pd.DataFrame, unit: str, look: Theme = LIGHT) -> go.F
 def distribution(frame: pd.DataFrame, what: str, look: Theme = LIGHT) -> go.Figure:
     """True and private cumulative shares of one mechanism and estimator, and where nine of ten collections lie.
 
-    ``frame``: those rows of `Outcomes.curves`; ``what`` the types are values of.
+    ``frame``: those rows of `Outcomes.curves`; ``what``: what the types are values of.
     """
     fig = figure(look, literal(what), "share of users up to here (%)", height=420)
     shade = colour(frame["mechanism"].iloc[0])

@@ -27,7 +27,7 @@ def patterns(
     prior: np.ndarray | None = None,
     compact: bool = False,
 ) -> go.Figure:
-    """A strategy (m, n) as a band a report: filled where a type sends it more often, as high as it is common.
+    """A strategy (m, n), one band per report: filled where a type sends it more often, taller the more common it is.
 
     Bands are ordered so that like ones are neighbours. The best strategies have two-valued rows (a group of types, everyone
     else); others shade in between, on the scale of the logarithm. More than `SLICES` reports are drawn as that many slices of
@@ -50,7 +50,7 @@ def patterns(
     if compact:
         fig = figure(look, "type of person", "share of reports", height=260)
     else:
-        fig = figure(look, "type of person", "reports, as high as they are common (%)", height=460)
+        fig = figure(look, "type of person", "reports, by how common they are (%)", height=460)
     single = n <= SLICES
     strength = level[order]
     fig.add_heatmap(
@@ -109,7 +109,7 @@ def _by_likeness(level: np.ndarray) -> np.ndarray:
     tree = hierarchy.linkage(level[order], "average", metric="cityblock", optimal_ordering=True)
     if (
         np.ptp(tree[:, 2]) <= 1e-9 * tree[-1, 2]
-    ):  # all equally unlike, as in randomized response: where they lie decides
+    ):  # all equally unlike, as in randomized response: their positions decide
         return order
     leaves = order[hierarchy.leaves_list(tree)]
     tenth = max(1, len(leaves) // 10)

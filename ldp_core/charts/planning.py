@@ -15,7 +15,7 @@ _AXES = {
 
 
 def trade_off(frame: pd.DataFrame, over: str, target: float | None = None, look: Theme = LIGHT) -> go.Figure:
-    """Standard error of a typical query against ``over`` (epsilon or users), a line a mechanism.
+    """Standard error of a typical query against ``over`` (epsilon or users), one line per mechanism.
 
     ``frame``: name, standard_error (a share of all users) and the column ``over``, such as
     `ldp_core.planning.errors_over_epsilon` and `ldp_core.planning.errors_over_users` make. ``target`` is the error

@@ -32,7 +32,7 @@ def workload_matrix(
     look: Theme = LIGHT,
     groups: Sequence[tuple[str, int]] | None = None,
 ) -> go.Figure:
-    """The query matrix with its weights: a row a query, coloured where the query counts a type.
+    """The query matrix with its weights: one row per query, coloured where the query counts a type.
 
     More than `PIXELS` queries are thinned evenly, within ``groups`` (name and number of queries of each, in order) such
     that each keeps as many rows as it can; more types than that are averaged. ``labels`` of the types, None for too many.

@@ -10,7 +10,7 @@ from ldp_core.charts.theme import LIGHT, Theme, figure
 
 
 def over_size(frame: pd.DataFrame, n: int | None, look: Theme = LIGHT) -> go.Figure:
-    """Users needed (worst case) against the number of types, a line a mechanism; ``n`` is the domain at hand.
+    """Users needed (worst case) against the number of types, one line per mechanism; ``n`` is the domain at hand.
 
     ``frame``: name, n, users_needed, such as the points of `ldp_core.sweep.sizes`.
     """

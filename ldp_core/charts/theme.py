@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from ldp_core import library
+from ldp_core import library, wording
 
 UNKNOWN_STYLE = ("#7F7F7F", "x")
 BOUND_TITLES = {"svd": "SVD bound", "centred_svd": "centred SVD bound", "certificate": "certificate"}
@@ -17,7 +17,7 @@ BOUND_TITLES = {"svd": "SVD bound", "centred_svd": "centred SVD bound", "certifi
 BOUND_LINES = {"svd": ("dash", 1.5), "centred_svd": ("dashdot", 1.5), "certificate": ("solid", 2.5)}
 IMPOSSIBLE = "no unbiased ε-LDP mechanism can be here"
 PIXELS = 512
-"""Heat maps are binned to at most this many cells a side before they reach the browser."""
+"""Heat maps are binned to at most this many cells along each side before they reach the browser."""
 FEWEST_TICKS = 3
 TICK_LENGTH = 18
 """Most letters of a label beside a tick."""
@@ -89,7 +89,7 @@ def figure(look: Theme, x: str, y: str, height: int = 380) -> go.Figure:
         "linecolor": look.grid,
         "automargin": True,
         "separatethousands": True,
-        "exponentformat": "none",  # "60µ" percentage points is no number people read
+        "exponentformat": "none",  # nobody reads "60µ" percentage points as a number
     }
     fig.update_xaxes(title={"text": x, "font": {"size": 14}}, **axis)
     fig.update_yaxes(title={"text": y, "font": {"size": 14}}, **axis)
@@ -119,7 +119,7 @@ def log_axis(low: float, high: float, pad: float = 1.4) -> dict:
 
 
 def query_mode(queries: pd.Series, few: int = 64) -> str:
-    """How to draw one value a query: a line joins neighbours only, never queries thinned out of a longer list."""
+    """How to draw one value per query: a line joins neighbours only, never queries thinned out of a longer list."""
     if np.any(np.diff(np.unique(queries)) > 1):
         return "markers"
     return "lines+markers" if len(queries) <= few else "lines"
@@ -134,7 +134,7 @@ def query_ticks(fig: go.Figure, frame: pd.DataFrame, shown: int = 12) -> None:
 
 def short(label: str, length: int = TICK_LENGTH) -> str:
     """A label cut to fit beside a tick, shown literally."""
-    return literal(label if len(label) <= length else label[: length - 1] + "…")
+    return literal(wording.shortened(label, length))
 
 
 def literal(label: str) -> str:

@@ -73,7 +73,7 @@ def export(
     size of the domain; `prior` (n,) is that of its mechanism, without which a reader would compute other estimates.
 
     Raises BundleError if the strategy does not keep the configuration's epsilon, or if `load` would refuse the file;
-    ConfigurationError if that is for the size of the configuration.
+    ConfigurationError if that is because of the size of the configuration.
     """
     configuration.check_size()
     record: dict[str, Any] = {
@@ -215,7 +215,7 @@ def _read_strategy(content: bytes) -> tuple[np.ndarray, np.ndarray | None]:
 
 def _read_array(content: bytes, axes: int) -> np.ndarray | None:
     """The float64 array of an npy file, read by its header so that nothing is unpickled or over-allocated; None if it is
-    anything else than a matrix (``axes`` = 2) or a vector (1)."""
+    anything other than a matrix (``axes`` = 2) or a vector (1)."""
     header = _NPY_HEADER.match(content)
     if header is None:
         return None

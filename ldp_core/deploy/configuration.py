@@ -25,6 +25,7 @@ from ldp_core.deploy.problems import ConfigurationError, in_words, join
 from ldp_core.domain import MAX_TYPES, Domain
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from ldp_core.tables import AttributeRecipe, ReadOptions
+from ldp_core.wording import NUMBER
 from ldp_core.workloads import Workload, WorkloadPart, default_parts, over_attributes
 
 FORMAT = "ldp-design"
@@ -53,7 +54,7 @@ def parse_epsilon(text: str) -> float:
         raise ValueError(f"Epsilon {text!r} has a comma: write {text.replace(',', '.')} with a point. {_ALLOWED}")
     if re.fullmatch(r"[+-]?(inf|infinity)", text, re.IGNORECASE):
         raise ValueError(f"Epsilon must be finite: at infinity a report is the value itself. {_ALLOWED}")
-    if not re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", text, re.ASCII):
+    if not NUMBER.fullmatch(text):
         raise ValueError(f"Epsilon {text!r} is not a number. {_ALLOWED}")
     value = float(text)
     if value < 0:
@@ -169,7 +170,7 @@ class WorkloadRecipe(_Inputs):
 
     def following(self, before: Domain | None, domain: Domain) -> "WorkloadRecipe":
         """The recipe after the domain has changed: what was only a default gives way to the new one, and queries about
-        the one attribute become queries about the attribute in its place. They may still not fit: see `build`."""
+        the only attribute become queries about the attribute in its place. They may still not fit: see `build`."""
         if before is None:
             return self
         if self == self.default(before):
@@ -201,10 +202,10 @@ class Simulation(_Inputs):
 
 class Optimizer(_Inputs):
     """Settings of the strategy optimiser; None leaves the choice to it. `rows` is the number of outputs m, `time_limit`
-    in seconds.
+    is in seconds.
 
     `aim` is whose error is made small: of users spread evenly over the types (average), of the population of the design
-    (people), of users spread like `histogram` (a weight a type), or of the worst type, whatever the users are.
+    (people), of users spread like `histogram` (one weight per type), or of the worst type, whatever the users are.
     """
 
     seed: Seed = 0
@@ -279,7 +280,7 @@ class Configuration(_Inputs):
         unknown = fields - set(type(self).model_fields)
         if unknown or not fields:
             raise ValueError(
-                f"A digest is of one or more of {', '.join(type(self).model_fields)}; not {sorted(unknown)}."
+                f"A digest covers one or more of {', '.join(type(self).model_fields)}; not {sorted(unknown)}."
             )
         return _digest(self.model_dump(mode="json", include=fields))
 
@@ -325,9 +326,9 @@ def load_configuration(content: str | bytes) -> Configuration:
 
 
 def digest_when_written(content: str | bytes) -> str:
-    """The `Configuration.digest` that a file which `load_configuration` accepts had for the version that wrote it.
+    """The `Configuration.digest` that a file accepted by `load_configuration` had in the version that wrote it.
 
-    That of a file of this version as it came from `Configuration.to_json`; older ones had other fields.
+    A file of this version has it as it came from `Configuration.to_json`; older ones had other fields.
     """
     return _digest(strict_json.read(content, "The configuration"))
 

@@ -18,7 +18,7 @@ def to_link(configuration: Configuration) -> str:
     text = base64.urlsafe_b64encode(packed).decode().rstrip("=")
     if len(text) > MAX_LINK:
         raise ConfigurationError(
-            f"This design is too long for a link ({len(text):,} characters, at most {MAX_LINK:,} are): save it as a file instead."
+            f"This design is too long for a link ({len(text):,} characters; at most {MAX_LINK:,} fit): save it as a file instead."
         )
     return text
 

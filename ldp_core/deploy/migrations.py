@@ -34,7 +34,7 @@ _DECLARED = {
 
 def migrate(document: dict[str, Any], current: int) -> dict[str, Any]:
     """The document in the format of version ``current``. ConfigurationError, one sentence, where its version is newer or
-    unknown, or where the document is none of its version."""
+    unknown, or where the document does not fit its version."""
     version = document.get("version")
     if not isinstance(version, int) or isinstance(version, bool):
         raise ConfigurationError(f'The configuration must say its version as a number, such as "version": {current}.')
@@ -60,7 +60,7 @@ def migrate(document: dict[str, Any], current: int) -> dict[str, Any]:
 
 
 def _aims_for_the_average(document: dict[str, Any]) -> dict[str, Any]:
-    """Version 1 optimised for the average over the types, until it converged, and could not say otherwise."""
+    """Version 1 optimised for the average over the types, until it converged, and had no other choice to record."""
     optimizer = {**document["optimizer"], "aim": "average", "histogram": None, "time_limit": None}
     return {**document, "optimizer": optimizer}
 
@@ -106,7 +106,7 @@ def _declared(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _range(name: str, low: float, high: float, bins: int, integer: bool) -> dict[str, Any]:
-    """A range where that gives the bins of version 2, else their edges: wide bins of whole numbers began at round ones."""
+    """A range where that gives the bins of version 2, else their edges: wide whole-number bins began at round ones."""
     before = declare_range(name, low, high, bins, integer)
     recipe = {"method": "range", "low": low, "high": high, "bins": bins, "integer": integer}
     if tuple(build_attribute(NumericRecipe(column=name, **recipe)).edges) == before.edges:

@@ -32,7 +32,7 @@ def factor_in_words(epsilon: float) -> str:
 
 
 def risk_in_words(epsilon: float, delta: float = 0.0, reports: int = 1) -> str:
-    """What a number of reports, each (epsilon, delta)-LDP, can tell of one person, to be followed by a full stop.
+    """What a number of reports, each (epsilon, delta)-LDP, can tell about one person, to be followed by a full stop.
 
     Pure: they multiply the odds of any two values by at most e^(total epsilon). With a delta that is not true of every
     report, nor of all but a share delta of them; what holds is that P(S | u) <= e^epsilon P(S | v) + delta for any set S of
@@ -53,7 +53,7 @@ def risk_in_words(epsilon: float, delta: float = 0.0, reports: int = 1) -> str:
 
 
 def audited_in_words(epsilon: float, audit: Audit) -> str:
-    """The audited epsilon, rounded up to six digits; what it has above the ``epsilon`` claimed is said, however little."""
+    """The audited epsilon, rounded up to six digits; any excess over the ``epsilon`` claimed is said, however small."""
     if audit.epsilon <= epsilon:
         return rounded_up(audit.epsilon, 6)
     return f"{epsilon:g} + {rounded_up(audit.epsilon - epsilon, 2)}"
@@ -124,12 +124,12 @@ def observed_parts(configuration: Configuration) -> list[str]:
         else:
             parts.append("Errors expected on this data are computed from its counts; the counts are not exported.")
     if parts:
-        parts.append("Categories, edges and numbers that are declared beforehand instead reveal nothing of the data.")
+        parts.append("Categories, edges and numbers declared beforehand instead reveal nothing about the data.")
     return parts
 
 
 def _observed(attribute: Attribute, recipe: AttributeRecipe | None) -> str:
-    """What an attribute tells of the data it was read off; the recipe, where there is one, says how it was."""
+    """What an attribute tells about the data it was read off; the recipe, where there is one, says how."""
     name = _quoted(attribute.name)
     if attribute.kind == "categorical":
         return _observed_categories(name, attribute, recipe)
@@ -150,7 +150,7 @@ def _observed(attribute: Attribute, recipe: AttributeRecipe | None) -> str:
 def _observed_categories(name: str, attribute: CategoricalAttribute, recipe: AttributeRecipe | None) -> str:
     categories = f"The {len(attribute.values):,} categories of {name}"
     if getattr(recipe, "categories", None) is not None:
-        return f"{categories} were read off the data and then edited: they, and what is merged into them, tell what somebody has."
+        return f"{categories} were read off the data and then edited: they, and what is merged into them, tell what values somebody has."
     told = "somebody has it"
     rare_below = getattr(recipe, "rare_below", 0)
     if rare_below > 1:

@@ -1,4 +1,4 @@
-"""What a design tells people it is shown to besides the design itself, and the design without that."""
+"""What a design tells the people it is shown to besides the design itself, and the design without that."""
 
 from ldp_core.deploy.configuration import Configuration, WorkloadRecipe
 from ldp_core.deploy.privacy_note import observed_parts
@@ -7,7 +7,7 @@ from ldp_core.deploy.privacy_note import observed_parts
 def revealing(configuration: Configuration) -> list[str]:
     """What a link to this design would tell that was read off somebody's data or given by hand, one sentence each.
 
-    Samples are made up, so they tell nothing of anybody.
+    Samples are made up, so they tell nothing about anybody.
     """
     return [*([] if _sample(configuration) else observed_parts(configuration)), *given_by_hand(configuration)]
 
@@ -31,7 +31,7 @@ def given_by_hand(configuration: Configuration) -> list[str]:
 
 
 def shareable(configuration: Configuration) -> Configuration:
-    """The design without all that `revealing` tells of it.
+    """The design without anything that `revealing` lists.
 
     Groups of queries that tell something are left out; where attributes were read off the data, so is the whole domain.
     """

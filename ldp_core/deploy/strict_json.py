@@ -4,6 +4,8 @@ import json
 import math
 from typing import Any
 
+from ldp_core.wording import shortened
+
 MAX_JSON_BYTES = 5_000_000
 _MAX_DIGITS = 20  # no integer of ours is longer than 2^63, and longer ones only cost time
 
@@ -83,4 +85,4 @@ def shorten(value: Any) -> str:
     if isinstance(value, dict | list | tuple):
         return "a list" if not isinstance(value, dict) else "an object"
     text = json.dumps(value) if value is None or isinstance(value, bool) else repr(value)
-    return text if len(text) <= 42 else f"{text[:40]}..."
+    return shortened(text, 42)

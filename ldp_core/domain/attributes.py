@@ -136,7 +136,7 @@ class BaseAttribute(BaseModel):
         return [found[i] for i in position.tolist()]
 
     def encode_rows(self, series: pd.Series, weights: np.ndarray | None = None) -> EncodedRows:
-        """As `encode`, with a mask over the rows for each thing to report; (rows,) weights for refusals to count by."""
+        """As `encode`, with a mask over the rows for each thing to report; refusals count by the (rows,) weights."""
         column = columns.parse(pd.Series(series, name=self.name), weights)
         places = self._place(column)
         types, outside = places.types, places.outside
@@ -203,16 +203,16 @@ class CategoricalAttribute(BaseAttribute):
 
     Attributes:
         values: the categories, in the order of the types; unique and not blank, stripped of outer spaces.
-        merged: (text, category) pairs: what else counts in a category. A text may not be a category itself.
+        merged: (text, category) pairs: what else counts in a category. Such a text may not be a category itself.
         ordered: the order means something, so that prefix and range queries make sense.
         missing: what becomes of missing values.
         outside: what becomes of other values: one "(other)" type, or an error.
-        origin: were the values declared, or read off the data (and so reveal something of it).
+        origin: whether the values were declared, or read off the data (and so reveal something about it).
     """
 
     kind: Literal["categorical"] = "categorical"
     values: tuple[str, ...]
-    # Left out of files where empty, so that designs from before it existed keep their digest.
+    # Left out of files where empty, so that designs made before it existed keep their digest.
     merged: tuple[tuple[str, str], ...] = Field(default=(), exclude_if=lambda merged: not merged)
     ordered: bool = False
     outside: Literal["other", "refuse"] = "refuse"
@@ -237,16 +237,20 @@ class CategoricalAttribute(BaseAttribute):
         values, texts = set(self.values), [text for text, _ in self.merged]
         for text, category in self.merged:
             if not text or text != text.strip():
-                raise ValueError(f'the merged value "{text[:30]}" is blank or has outer spaces: write it without.')
+                raise ValueError(
+                    f"the merged value {columns.quoted(text)} is blank or has outer spaces: write it without."
+                )
             if text in values:
                 raise ValueError(
-                    f'"{text[:30]}" is a category and cannot be merged into another: remove one of the two.'
+                    f"{columns.quoted(text)} is a category and cannot be merged into another: remove one of the two."
                 )
             if category not in values:
-                raise ValueError(f'"{text[:30]}" is merged into "{category[:30]}", which is no category: add that one.')
+                raise ValueError(
+                    f"{columns.quoted(text)} is merged into {columns.quoted(category)}, which is no category: add that one."
+                )
         if len(set(texts)) < len(texts):
             twice = next(text for text, times in Counter(texts).items() if times > 1)
-            raise ValueError(f'"{twice[:30]}" is merged into two categories: keep one.')
+            raise ValueError(f"{columns.quoted(twice)} is merged into two categories: keep one.")
         return self
 
     @property

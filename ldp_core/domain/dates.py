@@ -40,13 +40,13 @@ class DateAttribute(BaseAttribute):
 
     Dates are read as 2026-01-31, 2026/1/31, 20260131, 31.1.2026, 31 Jan 2026 or Jan 31, 2026, with or without a time of
     day, which is left out as written (no time zones are converted); 31/1/2026 and 31-1-2026 where the order is plain or
-    said. Years have four digits. Weeks are those of ISO 8601, from Monday.
+    stated. Years have four digits. Weeks are those of ISO 8601, from Monday.
 
     Attributes:
-        unit: of the periods.
+        unit: that of the periods.
         first, last: labels of the first and last period: 2026-01-31, 2026-W05, 2026-01, 2026-Q1 or 2026 by unit.
         day_first: 1/2/2026 is the first of February (True), the second of January (False), or unreadable (None).
-        non_dates: what a text that is not a date is: an error, or a missing value.
+        non_dates: what a text that is not a date counts as: an error, or a missing value.
         outside: what becomes of dates before or after: one "(other)" type, the nearest period ("clamp"), or an error.
     """
 
@@ -63,7 +63,7 @@ class DateAttribute(BaseAttribute):
         for end in (self.first, self.last):
             if period_of_label(end, self.unit) is None:
                 raise ValueError(
-                    f'"{end}" is not a {self.unit}: write it such as {EXAMPLES[self.unit]}, in the years 1 to 9998.'
+                    f'"{end}" is not a {self.unit}: write it like {EXAMPLES[self.unit]}, in the years 1 to 9998.'
                 )
         count = self._ordinary_size()
         if count < 1:
@@ -105,7 +105,7 @@ class DateAttribute(BaseAttribute):
 
 
 def read_date(text: str, day_first: bool | None = None) -> date | None:
-    """The date that a text writes, None when it writes none, or one whose order of day and month is not known."""
+    """The date that a text holds; None when it holds none, or one whose order of day and month is not known."""
     if match := _YEAR_FIRST.fullmatch(text):
         parts = match.group(1, 3, 4) if match.group(1) else match.group(5, 6, 7)
         return _date(*map(int, parts))
@@ -147,19 +147,19 @@ def day_comes_first(texts: list[str] | np.ndarray) -> bool | None:
     day, month = (next((text for *both, text in pairs if both[side] > 12), None) for side in (0, 1))
     if day and month:
         raise ValueError(
-            f'these dates have two orders: in "{day[:20]}" the day comes first and in "{month[:20]}" the month: '
+            f"these dates have two orders: in {columns.quoted(day)} the day comes first and in {columns.quoted(month)} the month: "
             "write them all as 2026-01-31."
         )
     if day or month:
         return day is not None
     unclear = next((text for first, second, text in pairs if first != second), None)
     if unclear:
-        raise ValueError(f'"{unclear[:20]}" could be two dates: say whether the day comes first (day_first).')
+        raise ValueError(f"{columns.quoted(unclear)} could be two dates: say whether the day comes first (day_first).")
     return None
 
 
 def not_dates(column: columns.Column, which: np.ndarray) -> str:
-    """The sentence refusing the texts in mask `which`, since they are not dates."""
+    """The sentence that refuses the texts in mask `which`, since they are not dates."""
     return (
         f"{column.rows_per_text[which].sum():,} of {column.rows:,} values of {column.name} are not dates such as "
         f"2026-01-31 or 31.1.2026, for example {columns.quote_examples(column.texts[which])}: mend them, say whether "
@@ -193,7 +193,7 @@ def label_of_period(period: int, unit: Unit) -> str:
 def period_of_label(label: str, unit: Unit) -> int | None:
     """The number of the period with this label, None when there is none.
 
-    Years go from 1 to 9998, so that the calendar holds every period to its end.
+    Years go from 1 to 9998, so that every period ends within the calendar.
     """
     match = re.fullmatch(_LABELS[unit], label, re.ASCII)
     if not match or not 1 <= int(match.group(1)) <= 9998:

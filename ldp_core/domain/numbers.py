@@ -47,7 +47,7 @@ class BinnedAttribute(BaseAttribute):
         return Places(types, outside, unread & (types == MISSING))
 
     def _own_labels(self, texts: np.ndarray, edges: np.ndarray) -> np.ndarray:
-        """The bins whose labels `texts` are, `MISSING` for other texts."""
+        """The bins that have `texts` as labels, `MISSING` for other texts."""
         starts = np.array([_left_number(text) for text in texts], dtype=float)
         types = np.full(texts.size, MISSING, dtype=np.int64)
         read = np.flatnonzero(np.isfinite(starts))
@@ -69,11 +69,11 @@ class NumericAttribute(BinnedAttribute):
         binning: how the edges were chosen.
         integer: the data are whole numbers, so that labels read "20-29". Binned ranges of whole numbers have
             half-integer edges (19.5, 29.5, ...): no whole number lies on an edge.
-        non_numbers: what a text that is not a number is: an error, or a missing value.
+        non_numbers: what a text that is not a number counts as: an error, or a missing value.
         missing: what becomes of missing values.
         outside: what becomes of numbers outside the edges, infinities included: one "(other)" type, the nearest bin
             ("clamp"), or an error.
-        origin: were the edges declared, or read off the data (and so reveal something of it).
+        origin: whether the edges were declared, or read off the data (and so reveal something about it).
     """
 
     kind: Literal["numeric"] = "numeric"
@@ -106,13 +106,13 @@ class NumericAttribute(BinnedAttribute):
 
 
 class RangeAttribute(BinnedAttribute):
-    """Numbers from `low` to `high`, both included, in `bins` bins of one width: a million are as short to write as two.
+    """Numbers from `low` to `high`, both included, in `bins` bins of one width: a million take no more to write than two.
 
-    Bins of whole numbers (`integer`) hold ceil((high - low + 1) / bins) of them each, the last one possibly fewer, as
-    long as every bin holds one: 0 to 9 fits 4 bins (0-2, 3-5, 6-8, 9) and not 7.
+    Bins of whole numbers (`integer`) hold ceil((high - low + 1) / bins) numbers each, the last one possibly fewer,
+    provided that every bin holds one: 0 to 9 fits 4 bins (0-2, 3-5, 6-8, 9) and not 7.
 
     Attributes: `low`, `high` of magnitude 1e300 at most (whole numbers below 2^51 where `integer`), `bins` from 1 to
-    `MAX_BINS`; the others as of `NumericAttribute`.
+    `MAX_BINS`; the others are as in `NumericAttribute`.
     """
 
     kind: Literal["range"] = "range"

@@ -1,4 +1,4 @@
-"""Confidence intervals for unbiased answers that hold for any number of users, each by a method that suits their number.
+"""Confidence intervals for unbiased answers that hold for any number of users, each by a method that suits that number.
 
 An answer is a sum over users of what their reports add, independent given the data, and its target is the answer of the data
 themselves: only the mechanism is random. How a report's part is distributed is known for every type (`Contributions`).
@@ -34,7 +34,7 @@ METHODS = {
 """The methods, in a few words each."""
 
 INTERVAL_PART = 0.25
-"""Of the standard error of an answer, what one part of a report may weigh for the normal approximation."""
+"""The share of an answer's standard error that one part of a report may weigh for the normal approximation."""
 
 _ENTRIES = 2**22  # of queries written out at once
 _ROUNDING = 1e-9
@@ -42,7 +42,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Intervals:
-    """``ends`` (q, 2), lower and upper, in users, and by which of `METHODS` each was found: ``methods`` (q,)."""
+    """``ends`` (q, 2), lower and upper, in users, and ``methods`` (q,), which of `METHODS` found each."""
 
     ends: np.ndarray
     methods: np.ndarray
@@ -60,7 +60,7 @@ def intervals(
 
     They are cut off at what ``users`` people can answer: an answer that errs beyond leaves an interval of no width there.
     Give ``queries`` for large domains: mechanisms on trees and transforms then need no n x n matrix. ``users`` is their known
-    number; None takes what the estimate tells of it.
+    number; None takes what the estimate tells about it.
     ValueError for a biased estimate, whose error is more than its variance.
     """
     tail = (1 - check_level(level)) / 2
@@ -124,8 +124,8 @@ def _normal(mechanism, estimate, tail, adds: Contributions, users, smallest, lar
     """(q,) half widths.
 
     The variance of an answer is itself a query, sum_u x_u v_u, and is estimated from the same reports: z standard
-    errors are added to it, as where the answer is z standard errors off, so may the variance be. It is at most that of the types of
-    largest variance.
+    errors are added to it, since where the answer is z standard errors off, the variance may be too. It is at most that
+    of the types of largest variance.
     """
     z = norm.isf(tail)
     variance = largest
@@ -140,7 +140,7 @@ def _normal(mechanism, estimate, tail, adds: Contributions, users, smallest, lar
 
 
 def _one_of_two(adds: Contributions) -> np.ndarray:
-    """(q,) whether a report adds one of two values, and true answers are one of two as well."""
+    """(q,) whether a report adds one of two values, and a user's true answer is one of two as well."""
     least, most = adds.means.min(axis=1, keepdims=True), adds.means.max(axis=1, keepdims=True)
     two = np.all((adds.means == least) | (adds.means == most), axis=1) & (least < most)[:, 0]
     return two & (adds.low < adds.high)

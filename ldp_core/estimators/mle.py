@@ -40,7 +40,7 @@ class LikelihoodEstimate(Estimate):
 
 @dataclass(frozen=True)
 class Fit:
-    """Shares (n,), the gap in nats, and the rounds run."""
+    """Shares (n,), the gap in nats, and the number of rounds."""
 
     shares: np.ndarray
     gap: float

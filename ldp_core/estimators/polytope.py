@@ -18,9 +18,9 @@ from ldp_core.workloads import Histogram, Workload
 def project(workload: Workload, counts: np.ndarray, users: float) -> np.ndarray:
     """(n,) the x with sum |x| <= ``users`` whose answers W x are closest to W ``counts``.
 
-    The nearest point of the polytope spanned by +-N W e_u. With V the vertices less the point to project, one to a column,
-    the non-negative least squares problem |V l|^2 + (1'l - 1)^2 has its optimum at a multiple of the convex weights of the
-    nearest point, whatever the scale of V; so it is exact, with no penalty to choose.
+    The nearest point of the polytope spanned by +-N W e_u. With V the vertices less the point to project, one per
+    column, the non-negative least squares problem |V l|^2 + (1'l - 1)^2 has its optimum at a multiple of the convex
+    weights of the nearest point, whatever the scale of V; so it is exact, with no penalty to choose.
     """
     counts = np.asarray(counts, dtype=float)
     if np.abs(counts).sum() <= users:

@@ -1,13 +1,13 @@
 """The posterior distribution of the users' true counts, given the reports, by Gibbs sampling.
 
-Model: shares p ~ Dirichlet(prior), each user's type is drawn from p, and reports from types by the strategy Q. Asked for are
-the counts x of *these N users*, not the shares of a larger population they might come from: an interval says where the
-answer a full, unprotected count would have given may lie.
+Model: shares p ~ Dirichlet(prior), each user's type is drawn from p, and reports from types by the strategy Q. The
+counts x of *these N users* are sought, not the shares of a larger population they might come from: an interval says
+where the answer that a full, unprotected count would have given may lie.
 
 With l_y the smallest entry of row y, a report y is *uninformative* with probability l_y/(Q p)_y: then its user's type is
 distributed as p, whatever y. Only the types of the other reports are drawn; given those, p is Dirichlet, and the types of
 the uninformative reports are a multinomial draw from the new p. Leaving these out of the chain is exact (a collapsed Gibbs
-sampler), and the less of the data is imputed, the faster it mixes.
+sampler), and the smaller the part of the data that is imputed, the faster it mixes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ldp_core.mechanisms.base import Estimate, Mechanism, Reports
 from ldp_core.workloads import Workload
 
 ENTRIES = 2**21
-"""Largest strategy (outputs x types) sampled with."""
+"""Largest strategy (outputs x types) that is sampled with."""
 
 JEFFREYS = 0.5
 _ANSWERS_AT_ONCE = 2**23
@@ -77,7 +77,7 @@ class PosteriorEstimate(Estimate):
 def check_level(level: float) -> float:
     """``level`` strictly between 0 and 1, or a ValueError."""
     if not 0 < level < 1:
-        raise ValueError(f"The level of an interval lies between 0 and 1, such as 0.95; got {level}.")
+        raise ValueError(f"The level of an interval must lie between 0 and 1, such as 0.95; got {level}.")
     return float(level)
 
 
@@ -106,7 +106,7 @@ def estimate(
     n = mechanism.n
     alpha = np.asarray(prior, dtype=float)
     if alpha.shape not in ((), (n,)) or not (np.all(np.isfinite(alpha)) and np.all(alpha > 0)):
-        raise ValueError(f"The prior is one positive number, or one for each of the {n} types; got {prior}.")
+        raise ValueError(f"The prior must be one positive number, or one for each of the {n} types; got {prior}.")
     if draws < _FEWEST_DRAWS or burn_in < 0:
         raise ValueError(
             f"Draw at least {_FEWEST_DRAWS} times, with a burn-in of 0 or more; got {draws} and {burn_in}."

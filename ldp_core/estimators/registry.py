@@ -1,4 +1,4 @@
-"""The estimators by name: what each is, what it suits, and how it is computed."""
+"""The estimators by name: what each one is, what it suits, and how it is computed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ldp_core.wording import check_parameters, meant
 from ldp_core.workloads import DENSE_TYPES, Histogram, Prefix, Workload
 
 MLE_TYPES = 2**16
-"""Beyond, maximising a likelihood by fast transforms takes minutes."""
+"""Beyond this, maximising a likelihood by fast transforms takes minutes."""
 
 Rule = Callable[[Mechanism, Workload], str | None]
 
@@ -177,7 +177,7 @@ ESTIMATORS = {
             "polytope",
             "Projected answers (Bassily)",
             "projected",
-            "the closest answers whose counts sum to at most the number of people, signs left out; pays with few people and "
+            "the closest answers whose counts, signs left out, sum to at most the number of people; pays with few people and "
             "many queries",
             unbiased=False,
             improve=_polytope,
@@ -197,7 +197,7 @@ ESTIMATORS = {
             "Posterior mean",
             "posterior mean",
             "the average over all populations, weighted by how well they explain the reports; biased towards even shares, with "
-            "credible intervals; takes seconds a collection",
+            "credible intervals; takes seconds per collection",
             unbiased=False,
             from_reports=posterior.estimate,
             rule=_can_be_sampled,

@@ -13,8 +13,8 @@ _SPREAD = 12.0  # standard deviations of a binomial, beyond which its probabilit
 
 
 def bennett(variance: np.ndarray, largest: np.ndarray, parts: float, tail: float) -> np.ndarray:
-    """(q,) t that a sum of ``parts`` independent variables exceeds its mean by with a probability of at most ``tail``, when each
-    exceeds its own by at most ``largest`` (q,) and the variance of the sum is at most ``variance`` (q,).
+    """(q,) t by which a sum of ``parts`` independent variables exceeds its mean with a probability of at most ``tail``,
+    when each exceeds its own by at most ``largest`` (q,) and the variance of the sum is at most ``variance`` (q,).
 
     Hoeffding 1963, Theorem 3 (Bennett's inequality before its last simplification): with a = variance/(parts largest^2) and
     u = t/(parts largest), P <= exp(-parts [(u + a) log(1 + u/a) + (1 - u) log(1 - u)]/(1 + a)), for any such variables. At

@@ -49,7 +49,7 @@ def project(workload: Workload, counts: np.ndarray, users: float | None = None) 
 
 
 def _prefix(totals: np.ndarray, users: float | None) -> np.ndarray:
-    """Counts from noisy running totals (n,). Bounds on an isotonic regression only cut it off."""
+    """Counts from noisy running totals (n,). Bounds on an isotonic regression merely cut it off."""
     if users is None:
         return np.diff(np.maximum(_rising(totals), 0.0), prepend=0.0)
     inner = np.clip(_rising(totals[:-1]), 0.0, users)

@@ -236,7 +236,7 @@ class VectorMechanism(FromCovariance, ABC):
 
 
 class AdditiveMechanism(VectorMechanism):
-    """Sends the column of ``vectors`` (k, n) of the own type plus ``noise``. Raises ValueError for vectors of no use.
+    """Sends the column of ``vectors`` (k, n) of the user's own type plus ``noise``. Raises ValueError for vectors of no use.
 
     ``delta`` and ``epsilon`` are what was asked for; `audit` says what the noise delivers.
     """

@@ -39,7 +39,7 @@ class Audit:
 
 @dataclass(frozen=True)
 class Reports:
-    """Sufficient statistics of the reports of ``users`` people: an array, or a tuple of arrays (one a level of a tree).
+    """Sufficient statistics of the reports of ``users`` people: an array, or a tuple of arrays (one per level of a tree).
     Adding two collections is exact for counts, and a floating-point sum for noisy vectors."""
 
     mechanism_digest: str
@@ -104,7 +104,7 @@ class Estimate:
 class Mechanism(Protocol):
     """What a person's device sends and what the collector makes of it.
 
-    ``values`` are type indices (one a user), ``counts`` users per type (n,). ``simulate(counts)`` has the same
+    ``values`` are type indices (one per user), ``counts`` users per type (n,). ``simulate(counts)`` has the same
     distribution as ``aggregate(privatize(values))`` and costs no loop over users.
 
     >>> mechanism = ldp.mechanisms.create("hierarchical", n=64, epsilon=1.0)
@@ -132,7 +132,7 @@ class Mechanism(Protocol):
         self, workload: Workload, counts: np.ndarray, queries: np.ndarray | None = None
     ) -> np.ndarray: ...
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """One report a user. For simulation only: NumPy's generators are not secure."""
+        """One report per user. For simulation only: NumPy's generators are not secure."""
 
     def aggregate(self, raw: np.ndarray) -> Reports: ...
     def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
@@ -240,7 +240,7 @@ def check_values(values: np.ndarray, n: int) -> np.ndarray:
     """Type indices as an integer array, or a ValueError."""
     values = np.asarray(values)
     if values.ndim != 1 or not np.issubdtype(values.dtype, np.integer):
-        raise ValueError("Values must be a one-dimensional array of whole-number type indices, one a user.")
+        raise ValueError("Values must be a one-dimensional array of whole-number type indices, one per user.")
     if values.size and (values.min() < 0 or values.max() >= n):
         raise ValueError(f"Type indices run from 0 to {n - 1}.")
     return values

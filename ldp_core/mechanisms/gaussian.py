@@ -1,4 +1,4 @@
-"""Gaussian noise on the own answers to all queries (Bassily 2019, Algorithms 1 and 2)."""
+"""Gaussian noise on each person's own answers to all queries (Bassily 2019, Algorithms 1 and 2)."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ CALIBRATIONS = ("analytic", "paper")
 def build(
     workload: Workload, epsilon: float, delta: float = DEFAULT_DELTA, calibration: str = "analytic"
 ) -> AdditiveMechanism:
-    """Sends the own column of W plus normal noise; (epsilon, delta)-LDP.
+    """Sends the user's own column of W plus normal noise; (epsilon, delta)-LDP.
 
     The noise is the same in all directions, so W may be replaced by its Gram root R, R'R = G: distances between types and
-    errors of the answers stay the same, and a report holds at most n numbers instead of one a query.
+    errors of the answers stay the same, and a report holds at most n numbers instead of one per query.
 
     ``calibration`` "analytic" takes the exact scale for the largest distance of two types (Balle and Wang 2018);
     "paper" takes sigma^2 = 2 r^2 log(2/delta)/epsilon^2 with r the largest column norm, as printed, whose true delta is

@@ -256,6 +256,6 @@ def described(tree: Tree, oracle: str) -> str:
     """The collection in a sentence or two."""
     name = ORACLE_TITLES[oracle]
     return (
-        f"The types are the leaves of a tree with {tree.branching} children a node. Each person picks one of {tree.height} "
+        f"The types are the leaves of a tree with {tree.branching} children per node. Each person picks one of {tree.height} "
         f"levels at random ({', '.join(f'{size:,}' for size in tree.sizes)} nodes) and reports their node there by {name}."
     )

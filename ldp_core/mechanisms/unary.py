@@ -1,4 +1,4 @@
-"""Reports of independent bits, one a type: RAPPOR and optimised unary encoding (OUE), and what local hashing shares with them.
+"""Reports of independent bits, one per type: RAPPOR and optimised unary encoding (OUE), and what local hashing shares with them.
 
 A user of type u sends bit u as 1 with probability p and every other bit with probability q < p, all independently (Wang et
 al. 2017). For OLH a bit says whether a type's hash is the bucket reported; the hash of `local_hashing` makes bits as
@@ -229,7 +229,7 @@ class UnaryEncoding(UnaryMechanism):
 
     def explain(self) -> str:
         return (
-            f"Each person sends {self.n:,} bits, one a type: the bit of their own type is 1 with probability {self.p:.3g}, "
+            f"Each person sends {self.n:,} bits, one per type: the bit of their own type is 1 with probability {self.p:.3g}, "
             f"every other bit with probability {self.q:.3g}."
         )
 

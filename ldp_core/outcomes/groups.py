@@ -27,7 +27,7 @@ from ldp_core.workloads import (
 MOST_LENGTHS = 128
 """Most range lengths looked at; more are thinned evenly."""
 MOST_SUBSETS = 64
-"""Up to this many sets of attributes are groups of their own, more are grouped by their size."""
+"""Up to this many sets of attributes are groups of their own; more are grouped by their size."""
 A_GROUP = 32
 """Queries of a group whose errors stand for all of it, evenly spread over the group."""
 
@@ -38,7 +38,7 @@ class Groups:
 
     Attributes:
         by: what they are alike in, for an axis: "types in the range", "attributes".
-        names: (g,) one a group, in order.
+        names: (g,) one per group, in order.
         queries: (k,) indices of the queries that stand for the groups, at most `A_GROUP` each.
         of: (k,) the group, from 0, of each of them.
         sizes: (g,) how many queries of the workload are in each group.
@@ -61,7 +61,7 @@ def query_groups(workload: Workload, labels: Sequence[str] | None = None, parts:
     """The queries of ``workload`` grouped by what they are: ranges by length, marginals by attributes, parities by how many
     attributes, those of unions by their part; running totals and single counts are groups of their own.
 
-    ``labels`` name the types, ``parts`` those of a union.
+    ``labels`` name the types, ``parts`` the parts of a union.
     """
     if isinstance(workload, OnAttributes):
         return query_groups(workload.base)
@@ -129,7 +129,7 @@ def _by_part(workload: Union, names: Sequence[str] | None) -> Groups:
 
 
 def _grouped(by: str, names: Sequence[str], of: Sequence[int], sizes: Sequence[int]) -> Groups:
-    """Groups from the group ``of`` (b,) each run of ``sizes`` (b,) neighbouring queries."""
+    """Groups from runs of ``sizes`` (b,) neighbouring queries, each in the group ``of`` (b,)."""
     of, sizes = np.asarray(of), np.asarray(sizes, dtype=np.int64)
     starts, chosen, totals = np.cumsum(sizes) - sizes, [], []
     for group in range(len(names)):

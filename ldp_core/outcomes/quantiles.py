@@ -36,7 +36,7 @@ def rank_errors(places: np.ndarray, counts: np.ndarray, quantiles: Sequence[floa
     ``counts`` (n,).
 
     A type is the right answer for every share from that of the users below it to that of the users up to it. Its error is 0
-    there; else the nearer of these two less the share asked for: positive where the type is too high.
+    there; elsewhere it is the nearer of these two less the share asked for: positive where the type is too high.
     """
     up_to = np.cumsum(counts) / np.sum(counts)
     below = np.concatenate([[0.0], up_to[:-1]])
@@ -64,8 +64,8 @@ class Scale:
 def scale_of(workload: Workload, axes: Sequence[Axis]) -> Scale | None:
     """The order along which ``workload`` has quantiles, given the attributes of its types; None where it has none.
 
-    Running totals and ranges have the order that they go along, histograms that of their attribute: of the parts of a union
-    the first that has any. Bins are stood for by their middles, other types by their numbers.
+    Running totals and ranges have the order that they go along, histograms that of their attribute; a union has that of
+    the first part that has any. Bins are stood for by their middles, other types by their numbers.
     """
     if isinstance(workload, Union):
         return next((found for part in workload.parts if (found := scale_of(part, axes)) is not None), None)

@@ -28,7 +28,7 @@ _CURVE_POINTS = 200
 @dataclass(frozen=True)
 class Outcomes:
     """Tidy tables, all with the columns mechanism and estimator; answers and errors are shares of all users, without the weights
-    of the queries but in ``errors``.
+    of the queries except in ``errors``.
 
     Attributes:
         errors: see `frames.simulated_errors`; weighted as the mechanisms are judged.
@@ -37,12 +37,12 @@ class Outcomes:
         releases: release (from 1), query, label, true, released: what the first `RELEASES` collections would publish.
         intervals: query, label, true, answer, low, high, holds (the truth), method of the first collection, at `LEVEL`; empty
             where no estimator has any. Methods are those of `estimators.METHODS`, or "credible".
-        curves: type, label, true, first, low, high: cumulative shares, true, of the first collection, and between which nine
-            of ten collections lie; empty where types have no order.
+        curves: type, label, true, first, low, high: cumulative shares: the true ones, those of the first collection,
+            and the bounds between which nine of ten collections lie; empty where types have no order.
         quantiles: quantile, true_label, first_label, value_error, value_error_se, quantile_error, quantile_error_se: mean
             distances to the true quantile, in the unit of the scale, and of shares; empty as ``curves``.
-        trials: how many were run of each.
-        people: whether all answers count people; else some may be below 0 or above the number of users.
+        trials: how many of each were run.
+        people: whether all answers count people; otherwise some may be below 0 or above the number of users.
         skipped: (mechanism, estimator, why) of the pairs that do not go together.
     """
 
@@ -101,7 +101,7 @@ def compare(
 ) -> Outcomes:
     """Simulate every mechanism with every estimator that suits it, on the same users ``counts`` (n,).
 
-    ``labels`` name the types and ``parts`` those of a union; ``scale`` is the order along which they have quantiles, if any
+    ``labels`` name the types and ``parts`` the parts of a union; ``scale`` is the order along which they have quantiles, if any
     (see `scale_of`). ``callback`` (after each trial, with the mechanism's name as ``found``) and ``cancel`` as in `ldp_core.run`.
     A cancelled run keeps what it has: at least one trial of the first mechanism.
     ValueError when no pair goes together, with the reasons, or for what `simulate.collect` refuses.

@@ -22,7 +22,7 @@ def errors_over_epsilon(
 
 def errors_over_users(plan: pd.DataFrame, users: Sequence[float]) -> pd.DataFrame:
     """name, epsilon, users, standard_error at each number of ``users``, from a plan at one epsilon: the error falls
-    like the root of the number of users."""
+    like one over the root of the number of users."""
     rows = plan[plan["users"] * plan["standard_error"] >= 0]  # answers only: nan where there is none
     grid = rows[["name", "epsilon"]].merge(pd.DataFrame({"users": np.asarray(users, dtype=float)}), how="cross")
     one_user = np.repeat((rows["standard_error"] * np.sqrt(rows["users"])).to_numpy(dtype=float), len(users))

@@ -1,4 +1,4 @@
-"""Which mechanism to take, by a rule that can be said in a sentence, with the figures of all of them."""
+"""Which mechanism to take, by a rule that can be stated in a sentence, with the figures of all of them."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ COLUMNS = [
 class Recommendation:
     """The mechanism to take (None when there is none), why in ``sentences``, and the figures of all in ``ranking``.
 
-    ``ranking`` has a row a mechanism, fewest users first: name, users_needed (worst case, not rounded), bits of a
+    ``ranking`` has one row per mechanism, fewest users first: name, users_needed (worst case, not rounded), bits of a
     report, gap (how many more users than the bound allows, as a share), fitted (made to measure), pure (not (epsilon,
     delta)), user_cost and collector_cost in words, standard_error of a typical query and whether the users are
-    ``enough`` (nan and None when their number was not given), and a note why the mechanism was passed over, if it was.
+    ``enough`` (nan and None when their number was not given), and a note that says why the mechanism was passed over.
     """
 
     name: str | None
@@ -75,7 +75,7 @@ def recommend(
     measure, then the one with the shortest reports, then the one that needs fewest users.
 
     ``floor`` is a worst-case variance per user that no unbiased epsilon-LDP mechanism is below; by default a bound that
-    takes seconds is computed. ``results`` keeps and lends figures, as in a sweep. Stops with what it has once
+    takes seconds is computed. ``results`` keeps and lends figures, as in a sweep. It stops with what it has once
     cancelled.
     """
     epsilon = check_epsilon(epsilon)
@@ -133,7 +133,7 @@ def _row(
 def _sentences(
     chosen: pd.Series, best: pd.Series, unfitted: Sequence[str], epsilon: float, alpha: float, users: float | None
 ):
-    """Users, then why not the first by users, then costs, the gap, and what is not known."""
+    """The users needed, then why not the mechanism with the fewest, then costs, the gap, and what is not known."""
     title = library.spec(chosen["name"]).title
     target = wording.error(math.sqrt(alpha))
     yield (
@@ -156,7 +156,7 @@ def _sentences(
     )
     gap = chosen["gap"]
     if not chosen["pure"]:
-        yield "Its privacy is (epsilon, delta), of which the bound for unbiased epsilon-LDP mechanisms does not speak."
+        yield "Its privacy is (epsilon, delta), which the bound for unbiased epsilon-LDP mechanisms does not cover."
     elif gap <= NEGLIGIBLE:
         yield "No unbiased epsilon-LDP mechanism needs fewer users: this is the best possible."
     elif math.isfinite(gap):

@@ -49,7 +49,7 @@ def plan(
     callback: Callback | None = None,
     cancel: Cancel | None = None,
 ) -> pd.DataFrame:
-    """The third of ``epsilon``, ``users`` and the error, from the two given: a row a mechanism, then one for the bound.
+    """From two of ``epsilon``, ``users`` and the error, the third: one row per mechanism, then one for the bound.
 
     The error is a mean squared error of shares ``alpha``, or its root ``standard_error`` (0.01: one percentage point).
     Columns: name, solved (which of the three was asked for), epsilon, users (not rounded), standard_error, alpha, case,
@@ -59,9 +59,9 @@ def plan(
       is taken in its place, where it has this epsilon).
     * epsilon is the smallest found at which the mechanism meets the error, checked by evaluating it there: to 12 digits
       for closed forms, and to 0.4 % where every epsilon tried is a fit. Any larger epsilon does as well: what is
-      private enough for the smaller one is so for the larger.
+      private enough for the smaller one is private enough for the larger.
     * the bound's row (``bound`` of `sweep.BOUNDS`, by default the certificate where it takes seconds) says with
-      how few users, how small an error or how small an epsilon no unbiased epsilon-LDP mechanism can do. Mechanisms
+      how few users, how small an error or how small an epsilon no unbiased epsilon-LDP mechanism can manage. Mechanisms
       whose privacy is (epsilon, delta) may.
 
     ``results`` keeps every figure computed, as in a sweep; ``callback`` (after every row, closed forms first, with the

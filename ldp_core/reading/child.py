@@ -1,4 +1,4 @@
-"""Reading in a process of its own, with hard limits of memory, time and size, killed as a whole when it passes one.
+"""Reading in a process of its own, with hard limits on memory, time and size, and killed as a whole when it passes one.
 
 The process imports only what its task needs: ldp_core as a whole would take seconds.
 """
@@ -52,11 +52,11 @@ def run(name: str, options: dict[str, Any], limits: Limits, content: bytes, mend
     """What the task ``name`` writes, and what it says about it.
 
     Args:
-        options: for the task, as JSON has them. content: the file, where the task does not open it itself.
+        options: of the task, as JSON has them. content: the file, where the task does not open it itself.
         mend: the end of the sentence about a limit that was passed, after a colon.
 
     Raises:
-        UnreadableTable: the sentence of the task, or that it passed a limit.
+        UnreadableTable: with the sentence of the task, or because it passed a limit.
         Stopped: it was cancelled.
     """
     guard, until = watch(), time.monotonic() + limits.seconds

@@ -97,7 +97,7 @@ def numbered(width: int) -> list[str]:
 
 
 def check_columns(names: list[str]) -> None:
-    """Refuse no columns, more than `MAX_COLUMNS`, names beyond `MAX_NAME`, or two of one name."""
+    """Refuse a table of no columns or more than `MAX_COLUMNS`, names beyond `MAX_NAME`, or two columns of one name."""
     if not names:
         raise UnreadableTable("This table has no columns: choose one with at least one.")
     if len(names) > MAX_COLUMNS:
@@ -113,7 +113,7 @@ def check_columns(names: list[str]) -> None:
     twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:
         raise UnreadableTable(
-            f'Column names must differ and "{twice[0][:60]}" is there {Counter(names)[twice[0]]} times: rename one, '
+            f'Column names must differ and "{twice[0][:60]}" occurs {Counter(names)[twice[0]]} times: rename one, '
             "or say that the first line is not a header."
         )
 
@@ -136,7 +136,7 @@ def check_rows(rows: int) -> None:
 
 
 def first_line(error: Exception) -> str:
-    """The start of another program's message, as part of a sentence."""
+    """The start of another program's message, to be part of a sentence."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return lines[0][:160].rstrip(".:")
 

@@ -68,7 +68,7 @@ def checked_path(path: str) -> Path:
 
 
 def _run(path: str, sql: str, allowed: limits.Limits) -> pd.DataFrame:
-    """The result of a query; of an empty one, the names of the tables."""
+    """The result of a query; for an empty one, the names of the tables."""
     file = checked_path(path)
     with file.open("rb") as opened:
         start = opened.read(16)

@@ -1,4 +1,4 @@
-"""What reading may take: every limit of every reader, and the words that pages show before a button is pressed."""
+"""What reading may take: every limit of every reader, and what pages say about them before a button is pressed."""
 
 from __future__ import annotations
 
@@ -74,12 +74,12 @@ def _minutes(seconds: float) -> str:
 
 
 def too_much(size: int, mend: str) -> str:
-    """The sentence for a reading past its memory."""
+    """The sentence for a reading that exceeds its memory."""
     shown = f"{size / _GB:g} GB" if size >= _GB else f"{size / _MB:,.0f} MB"
     return f"This takes more memory than is allowed ({shown}): {mend}"
 
 
 def too_long(seconds: float, mend: str) -> str:
-    """The sentence for a reading past its time."""
+    """The sentence for a reading that exceeds its time."""
     allowed = f"{seconds:g} seconds" if seconds < 60 else _minutes(seconds)
     return f"This took longer than {allowed} and was stopped: {mend}"

@@ -1,6 +1,6 @@
 """CSV and Parquet files of any size by their path, read by DuckDB in flat memory: chosen columns, counted.
 
-A look at a large file takes minutes: inside `watched` it tells how far it is and can be cancelled.
+A look at a large file takes minutes: inside `watched` it tells how far it has come and can be cancelled.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from ldp_core.reading.watch import Watch, watch
 MAX_DISTINCT = 5_000_000
 """Most distinct rows `counts` returns."""
 KEPT_COUNTS, KEPT_DISTINCT = 16, 100_000
-"""Counts are kept for the column sets asked about last, where they are small: other bins then need no other look at the file."""
+"""Small counts are kept for the column sets asked about last: other bins then need no further look at the file."""
 _POLL = 0.1  # seconds between looks at who watches
 _SAMPLE = 65536
 _BATCH = 2**18
@@ -172,7 +172,7 @@ def _late(guard: Watch) -> bool:
 
 
 def _check(guard: Watch) -> None:
-    """Stopped when it is cancelled, UnreadableTable past its time."""
+    """Raises Stopped when it is cancelled, UnreadableTable past its time."""
     guard.check()
     if _late(guard):
         mend = "choose fewer columns, or save the file as Parquet, which is read faster."
@@ -180,7 +180,7 @@ def _check(guard: Watch) -> None:
 
 
 def _fetch(result: duckdb.DuckDBPyRelation, most: int) -> pa.Table:
-    """The result of a query by batches, refused when it passes `most` rows or the limits."""
+    """The result of a query by batches, refused when it exceeds `most` rows or the limits."""
     reader = result.to_arrow_reader(BATCH)
     batches, rows, size = [], 0, 0
     for batch in reader:

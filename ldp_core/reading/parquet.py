@@ -27,7 +27,7 @@ def read_parquet(content: bytes, options: ReadOptions, limits: Limits) -> pa.Tab
         raise UnreadableTable("This Parquet file is encrypted: save it without encryption and load that.")
     if not content.startswith(b"PAR1"):
         raise UnreadableTable(
-            "This file is named like a Parquet file but is none: if it is text, rename it to end in .csv."
+            "This file is named like a Parquet file but is not one: if it is text, rename it to end in .csv."
         )
     try:
         file = pa.parquet.ParquetFile(io.BytesIO(content))

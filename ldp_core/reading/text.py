@@ -1,4 +1,4 @@
-"""Text tables (CSV and its kin with ; tab |): encoding, delimiter, header and decimal sign found out or as told.
+"""Text tables (CSV and its kin with ; tab |): encoding, delimiter, header and decimal sign are found out, or as told.
 
 Cells stay text ("007" stays "007"); numbers are parsed column by column when asked for.
 """
@@ -180,7 +180,7 @@ def comma_columns(table: pa.Table) -> list[str]:
 
 
 def with_points(table: pa.Table, names: list[str]) -> pa.Table:
-    """The table with 1.234,5 as 1234.5 in the columns `names`; cells that are no such number stay as they are."""
+    """The table with 1.234,5 as 1234.5 in the columns `names`; cells that are not such numbers stay as they are."""
     for name in names:
         cells = table.column(name)
         numbers = pc.replace_substring(pc.replace_substring(cells, ".", ""), ",", ".")
@@ -190,7 +190,7 @@ def with_points(table: pa.Table, names: list[str]) -> pa.Table:
 
 
 def comma_notes(names: list[str]) -> list[str]:
-    """What is said about the columns that `with_points` rewrote."""
+    """The notes on the columns that `with_points` rewrote."""
     if not names:
         return []
     shown = ", ".join(f'"{name[:30]}"' for name in names[:3]) + (", …" if len(names) > 3 else "")

@@ -1,4 +1,4 @@
-"""Who watches a reading under way: it can be cancelled, tells how far it is, and ends in time."""
+"""Who watches a reading under way: it can be cancelled, tells how far it has come, and ends in time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Stopped(UnreadableTable):
 
 @dataclass(frozen=True)
 class Watch:
-    """Attributes: cancelled: asked ten times a second. progress: told the share read of one look at the file, 0 to 1."""
+    """Attributes: cancelled: asked ten times a second. progress: told how much of a look at the file is done, 0 to 1."""
 
     cancelled: Callable[[], bool] = lambda: False
     progress: Callable[[float], None] = lambda share: None
@@ -43,5 +43,5 @@ def watched(cancelled: Callable[[], bool], progress: Callable[[float], None] = l
 
 
 def watch() -> Watch:
-    """The one in whose block we are, or one that begins now and only knows the time."""
+    """The one in whose block we are, or a new one that begins now and only knows the time."""
     return _WATCH.get() or Watch()

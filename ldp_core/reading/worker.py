@@ -41,7 +41,7 @@ def main() -> None:
 
 def _bound(limits: Limits) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (limits.memory, limits.memory))
-    # The parent ends us in time; this is for the case that it is gone. Threads count one by one.
+    # The parent ends us in time; this is for when it is gone. Threads count one by one.
     seconds = int(limits.seconds + 1) * (os.cpu_count() or 1)
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

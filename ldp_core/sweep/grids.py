@@ -38,9 +38,9 @@ LEFT_OUT_COLUMNS = ["name", "n", "epsilon", "reason"]
 class Sweep:
     """Results so far, in the same order whatever order they came in.
 
-    ``points``: a row a mechanism or bound, n and epsilon, with the users needed in the worst case and on average over
-    types, the variances per user they come from, and how a fit ended (see `Outcome`). ``left_out``: the points that
-    cannot be computed, each with its reason in words. Points that were cancelled are in neither.
+    ``points``: one row per mechanism or bound, n and epsilon, with the users needed in the worst case and on average
+    over types, the variances per user they come from, and how a fit ended (see `Outcome`). ``left_out``: the points
+    that cannot be computed, each with its reason in words. Points that were cancelled are in neither.
     """
 
     points: pd.DataFrame
@@ -127,8 +127,8 @@ def run(
     ``callback`` (after every point, in the calling thread, with the sweep so far as ``found``) and ``cancel`` as in
     `ldp_core.run`: a cancelled sweep stops, also within a fit, and returns what it has. ``results`` is asked before and told after every point, by
     `Point.key`: another ``alpha`` costs nothing. ``missing`` are left out from the start. ``jobs`` processes compute at
-    once (-1: as many as there are cores); with the address of a Dask ``scheduler``, or one in the environment variable
-    LDP_DASK_SCHEDULER, its workers do. ValueError when they cannot. The numbers are the same in all cases (on
+    once (-1: as many as there are cores); with the address of a Dask ``scheduler``, or with one in the environment
+    variable LDP_DASK_SCHEDULER, its workers do. ValueError when they cannot. The numbers are the same in all cases (on
     processors of one kind).
     """
     points = sorted(points, key=lambda point: (point.effort, point.workload.n))
@@ -198,10 +198,10 @@ def _frames(
 
 
 def resized(workload: Workload, n: int) -> Workload:
-    """The workload of the same family on ``n`` types: the same kind, and width or number of attributes in a group.
+    """The workload of the same family on ``n`` types: of the same kind, width and number of attributes in a group.
 
-    Parities of all weights keep asking for all. Unions are resized part by part. ValueError for custom matrices and
-    products, and for attributes with more than two values, which no number of types stands for.
+    Parities of all weights go on asking for all weights. Unions are resized part by part. ValueError for custom
+    matrices and products, and for attributes with more than two values, which a number of types does not describe.
     """
     spec = dict(workload.spec)
     kind = spec["kind"]

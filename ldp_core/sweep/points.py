@@ -30,7 +30,7 @@ LIGHT_TYPES = 256
 @dataclass(frozen=True)
 class Outcome:
     """What a point came to. Variances are per user, in squared users and summed over the queries; for a bound they are
-    what no unbiased epsilon-LDP mechanism can be below. They do not depend on any target error. nan where ``reason``
+    what no unbiased epsilon-LDP mechanism can go below. They do not depend on any target error. nan where ``reason``
     says why there are none."""
 
     worst_case: float = math.nan
@@ -68,7 +68,7 @@ class Point:
     """The mechanism or bound ``name`` for ``workload`` at ``epsilon``, ``parameters`` as for `library.create`.
 
     Travels to other processes as recipes. A ``time_limit`` is left out: results must not depend on a machine's speed.
-    Who makes many points of one workload passes its ``recipe``, which can be long.
+    Whoever makes many points of one workload passes its ``recipe``, which can be long.
     """
 
     name: str
@@ -178,7 +178,7 @@ def _mechanism(point: Point, cancelled: Callable[[], bool]) -> Outcome:
 
 
 def outcome_of(mechanism: Mechanism, workload: Workload, stopped: str, rounds: int = 0) -> Outcome:
-    """What a mechanism that exists comes to on ``workload``."""
+    """What a mechanism that has been built comes to on ``workload``."""
     profile = mechanism.variance_profile(workload)
     return Outcome(float(profile.max()), float(profile.mean()), stopped, rounds, float(mechanism.bits_per_report))
 

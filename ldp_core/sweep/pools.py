@@ -31,7 +31,7 @@ SCHEDULER_VARIABLE = "LDP_DASK_SCHEDULER"
 CONNECT_SECONDS = 3.0
 SILENT_SECONDS = 900.0  # without any result from a pool
 WHAT_WORKERS_NEED = "import ldp_core.sweep"
-IDLE_SECONDS = 60  # until processes nobody uses end
+IDLE_SECONDS = 60  # until processes that nobody uses end
 LOOK_EVERY = 0.2  # seconds between looks at a flag or at the caller's wish to cancel
 
 # The processes serve one sweep at a time: a second one would wait in their queue, even to be cancelled.
@@ -116,7 +116,7 @@ def _work(index: int, point: Point, flag: Flag) -> tuple[int, Outcome | None]:
 
 
 def _seldom(ask: Callable[[], bool]) -> Callable[[], bool]:
-    """``ask``, whose answer turns true once, but every `LOOK_EVERY` seconds at most: it may cost a message."""
+    """``ask``, whose answer turns true once, called at most every `LOOK_EVERY` seconds: it may cost a message."""
     answer, due = False, -float("inf")
 
     def asked() -> bool:

@@ -1,4 +1,4 @@
-"""From a column to its categories: read off the data or declared, merged, ordered, rare ones put together."""
+"""From a column to its categories: read off the data or declared, merged, ordered, and rare ones put together."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def categorical_attribute(
         merged: categories under new names: the texts that count in each, besides the name itself.
         ordered: the order means something; by default when all categories are numbers.
         origin: of `values`: declared, or at first read off the data.
-        weights: (rows,) people a row stands for; one each by default.
+        weights: (rows,) people each row stands for; one each by default.
 
     Raises:
         ValueError: fewer than two types or more than `MAX_TYPES`, repeated or blank declared values, contradictory
@@ -86,7 +86,7 @@ def _pairs(merged: Mapping[str, Iterable[object]]) -> dict[str, str]:
     for category, texts in merged.items():
         for text in (str(text).strip() for text in texts):
             if pairs.get(text, category) != category:
-                raise ValueError(f'"{text[:30]}" is merged into two categories: keep one.')
+                raise ValueError(f"{columns.quoted(text)} is merged into two categories: keep one.")
             pairs[text] = str(category).strip()
     return {text: category for text, category in pairs.items() if text != category}
 
@@ -110,7 +110,7 @@ def _found(column: columns.Column, pairs: dict[str, str], rare_below: int) -> tu
 
 
 def _check_kept(column: columns.Column, users: np.ndarray, kept: np.ndarray, rare_below: int) -> None:
-    """Refuse, with what would help, when the categories `kept` (mask, of `users` each) are none or too many."""
+    """Refuse, with what would help, when the categories `kept` (a mask; each has `users`) are none or too many."""
     if kept.sum() > MAX_TYPES:
         # Room for "(other)" and "(missing)" beside the values that remain.
         users = np.sort(users[kept])[::-1]

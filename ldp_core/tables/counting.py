@@ -15,7 +15,7 @@ from ldp_core.reading import LocalTable
 from ldp_core.reading.local import TooManyRows
 
 LARGEST_TALLY = 2**26
-"""Most types `tally` counts into an array: half a gigabyte."""
+"""Most types that `tally` counts into an array: half a gigabyte."""
 MOST_USERS = 2**53
 
 
@@ -66,14 +66,14 @@ class SparseTally:
 def tally(
     table: pd.DataFrame | pd.Series | LocalTable, domain: Domain | Attribute, weights: str | np.ndarray | None = None
 ) -> Tally:
-    """Count the users of each type; a user is a row, or as many users as `weights` says.
+    """Count the users of each type; a row is one user, or as many users as `weights` says.
 
     Args:
         table: a table with the domain's columns, or one column for a single attribute.
         weights: the name of a column of counts, or (rows,) counts for a table in memory.
 
     Raises:
-        ValueError: no users are left, a value the domain refuses, a lacking column, counts that are not whole numbers.
+        ValueError: no users are left, a value the domain refuses, a missing column, counts that are not whole numbers.
     """
     domain = _as_domain(domain)
     if isinstance(table, pd.Series) and len(domain.attributes) > 1:
@@ -111,9 +111,7 @@ def checked_weights(table: pd.DataFrame, weights: str | np.ndarray | None) -> np
     what = "the weights"
     if isinstance(weights, str):
         if weights not in table.columns:
-            raise ValueError(
-                f"the table lacks the column of counts {columns.quote_examples([weights])}: choose one it has."
-            )
+            raise ValueError(f"the table lacks the column of counts {columns.quoted(weights)}: choose one that it has.")
         column = columns.parse(table[weights])
         what, numbers = column.name, np.append(column.numbers, np.nan)[column.codes]
     else:
@@ -176,7 +174,7 @@ _HAPPENED = {
 def _encoded(
     table: pd.DataFrame | pd.Series | LocalTable, domain: Domain, weights: str | np.ndarray | None, report: _Report
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Types and users of the rows that are kept, chunk by chunk; what is not goes into `report`."""
+    """Types and users of the rows that are kept, chunk by chunk; what is left out goes into `report`."""
     for frame, times in _chunks(table, domain, weights):
         users = times * checked_weights(frame, weights)
         weighted = None if weights is None and not isinstance(table, LocalTable) else users
@@ -201,7 +199,7 @@ def _encoded(
 def _chunks(
     table: pd.DataFrame | pd.Series | LocalTable, domain: Domain, weights: str | np.ndarray | None
 ) -> Iterator[tuple[pd.DataFrame, np.ndarray]]:
-    """Rows, and how many times each is there."""
+    """Rows, and how many times each occurs."""
     if isinstance(table, pd.Series):
         table = table.to_frame(domain.attributes[0].name)
     if not isinstance(table, LocalTable):

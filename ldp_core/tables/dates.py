@@ -32,7 +32,7 @@ def date_attribute(
         series: the column; not needed when both ends are given.
         first, last: labels of the first and last period; where they are not given they are read off the column.
         day_first: 1/2/2026 is the first of February; by default found out from the dates.
-        weights: (rows,) people a row stands for; one each by default.
+        weights: (rows,) people each row stands for; one each by default.
 
     Raises:
         ValueError: texts that are not dates, dates of unclear order, no dates, ends out of order, too many periods.

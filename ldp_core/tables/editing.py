@@ -33,10 +33,10 @@ def category_table(
     series: pd.Series | None = None,
     weights: np.ndarray | None = None,
 ) -> pd.DataFrame:
-    """The categories of a column with the texts that count in each, to be edited and read by `recipe_of_categories`.
+    """The categories of a column with the texts that count in each, to be edited for `recipe_of_categories`.
 
     A row is a distinct text of the column that is not missing, or a category or merged text that nobody has. Rows
-    follow the categories, each one's own text first; texts outside come last, those of most people first. A category
+    follow the categories, each one's own text first; texts outside come last, the most common first. A category
     that is only a name for merged texts of the data has no row of its own: it is there as long as a text is in it.
 
     Args:
@@ -76,7 +76,7 @@ def recipe_of_categories(
     """The recipe that an edited `category_table` describes; the same attribute where nothing was edited.
 
     Rows of one `category` are merged under it. A text whose category is blank or the label of "(other)" goes to
-    "(other)", or is missing if it is a word for that; one that was refused and has no category is refused still. A row
+    "(other)", or is missing if it is a word for that; one that was refused and has no category is still refused. A row
     without `value` adds a category that nobody has yet. The text of a deleted row is outside; one that a table of
     `MAX_ROWS` rows had no room for stays where it was.
 
@@ -93,7 +93,7 @@ def recipe_of_categories(
         that somebody has was added to declared ones.
 
     Raises:
-        ValueError: all values in "(other)", a category beside the equally named value in another one, a value in two
+        ValueError: all values in "(other)", a category beside a value of the same name in another one, a value in two
             rows of different categories, a name of more than `MAX_NAME` characters, fewer than two types or too many.
     """
     known, other = _known(attribute), _other_label(attribute)
@@ -101,7 +101,7 @@ def recipe_of_categories(
     placed = {}
     for row in rows:
         if placed.setdefault(row.text, row.category) != row.category:
-            raise ValueError(f"{_quote(row.text)} is in two rows with different categories: keep one.")
+            raise ValueError(f"{columns.quoted(row.text)} is in two rows with different categories: keep one.")
     inside = [row for row in rows if row.category is not None]
     categories = _in_order(inside, attribute, "order" in frame)
     _check_names(categories, placed, known)
@@ -128,9 +128,9 @@ def recipe_of_categories(
 def edge_table(
     attribute: NumericAttribute | RangeAttribute, series: pd.Series | None = None, weights: np.ndarray | None = None
 ) -> pd.DataFrame:
-    """The edges of bins as a person would type them, to be edited and read by `recipe_of_edges`.
+    """The edges of bins as a person would type them, to be edited for `recipe_of_edges`.
 
-    Bins of whole numbers show the first one of each, and at last the last one that is included, as own edges do:
+    Bins of whole numbers show the first one of each, and at the end the last one that is included, as own edges do:
     18, 40, 65, 120 are 18-39, 40-64 and 65-120. A last bin of one number k ends at k + 0.5, since edges must differ.
 
     Args:
@@ -139,7 +139,7 @@ def edge_table(
 
     Returns:
         A row per edge: `edge` (float64) and `people` (Int64; absent without a column) from it to the next, NA in the
-        last row. People outside are counted only where they are moved to the ends. `attrs` say whether
+        last row. People outside are counted only where they are moved to the ends. `attrs` says whether
         the numbers are whole ("integer"), and where the edges came from ("origin").
 
     Raises:
@@ -168,7 +168,7 @@ def recipe_of_edges(recipe: NumericRecipe, frame: pd.DataFrame) -> NumericRecipe
         frame: with a column `edge`, in any order; rows without one are skipped.
 
     Raises:
-        ValueError: an edge that is no finite number or is there twice; too few or too many.
+        ValueError: an edge that is not a finite number or occurs twice; too few or too many edges.
     """
     cells = frame["edge"]
     edges = _numbers(frame, "edge")
@@ -176,7 +176,7 @@ def recipe_of_edges(recipe: NumericRecipe, frame: pd.DataFrame) -> NumericRecipe
     unread = [text for text, good in zip(_texts(cells), usable, strict=True) if text and not good]
     if unread:
         raise ValueError(
-            f"bin edges must be numbers of {_LARGEST_EDGE:g} at most, and {columns.quote_examples(unread)} is none: "
+            f"bin edges must be numbers of {_LARGEST_EDGE:g} at most, and {columns.quote_examples(unread)} is not one: "
             "mend it or leave it blank."
         )
     edges = np.sort(edges[usable])
@@ -194,9 +194,9 @@ def recipe_of_edges(recipe: NumericRecipe, frame: pd.DataFrame) -> NumericRecipe
 def declared_recipe(attribute: Attribute) -> AttributeRecipe:
     """The recipe that declares an attribute as it is, so that it no longer depends on the data.
 
-    `build_attribute` makes the same attribute of it without data, but for the origin, for the order of merged texts,
-    which come by category, and for listed edges, which become own edges. Categories, edges and ends stay what they
-    were: where they were read off the data they go on to reveal as much of it, and declaring them vouches for that.
+    `build_attribute` makes the same attribute from it without data, except for the origin, the order of merged texts,
+    which come by category, and listed edges, which become own edges. Categories, edges and ends stay what they
+    were: where they were read off the data they go on revealing as much about it, and declaring them vouches for that.
     """
     shared = {"column": attribute.name, "missing": attribute.missing, "outside": attribute.outside}
     if attribute.kind == "categorical":
@@ -216,12 +216,12 @@ def declared_recipe(attribute: Attribute) -> AttributeRecipe:
 
 
 def apply_edits(frame: pd.DataFrame, edits: Mapping) -> pd.DataFrame:
-    """A table after edits as an editor in the browser reports them, its index 0, 1, ... and its cells objects.
+    """A table after edits as an editor in the browser reports them; its index is 0, 1, ... and its cells are objects.
 
     Args:
         edits: "edited_rows" as {row: {column: value}}, "deleted_rows" as [row], both by position (an int or its text)
             in `frame`, and "added_rows" as [{column: value}], to come last; each may be absent. Cells are changed
-            before rows are deleted; columns that the table lacks are ignored.
+            before rows are deleted; columns that the table does not have are ignored.
 
     Raises:
         ValueError: a row that is not there.
@@ -286,7 +286,7 @@ class _Row(NamedTuple):
 
 
 def _rows(frame: pd.DataFrame, known: Mapping[str, str], other: str) -> list[_Row]:
-    """The rows of an edited table that say something, and those that it had no room for."""
+    """The rows of an edited table that say something, and those for which it had no room."""
     cells = zip(
         _texts(frame["value"]),
         _texts(frame["category"]),
@@ -305,7 +305,7 @@ def _rows(frame: pd.DataFrame, known: Mapping[str, str], other: str) -> list[_Ro
 
 
 def _in_order(rows: list[_Row], attribute: CategoricalAttribute, numbered: bool) -> list[str]:
-    """The categories of rows in their order, ties by appearance."""
+    """The categories of rows in their order, ties by first appearance."""
     known = _known(attribute)
     order = {category: place for place, category in enumerate(attribute.values, 1)}
     places = {}
@@ -324,14 +324,10 @@ def _check_names(categories: list[str], placed: Mapping[str, str | None], known:
     for category in categories:
         if placed.get(category, category) != category:
             raise ValueError(
-                f"a category is called {_quote(category)}, and the value {_quote(category)} does not count in it: "
-                "give the category another name, or the value this one."
+                f"a category is called {columns.quoted(category)}, and the value {columns.quoted(category)} does not count in it: "
+                "give the category another name, or put the value into it."
             )
         if len(category) > MAX_NAME and category not in placed and category not in known:
             raise ValueError(
-                f"the category {_quote(category)} has {len(category):,} characters: use at most {MAX_NAME}."
+                f"the category {columns.quoted(category)} has {len(category):,} characters: use at most {MAX_NAME}."
             )
-
-
-def _quote(text: str) -> str:
-    return columns.quote_examples([text])

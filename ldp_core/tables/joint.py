@@ -21,8 +21,8 @@ class JointFacts:
 
     Attributes:
         size: types n, the product of `shape`.
-        users: in the data.
-        occupied: types somebody has.
+        users: those in the data.
+        occupied: types that somebody has.
         sparsity: share of the types that nobody has, 0 to 1.
         users_per_type: users / n.
         largest: users of the most common type.
@@ -52,7 +52,7 @@ def size_warnings(
     """Sentences on what is wrong with a joint domain, with what would mend it; empty where nothing is.
 
     Args:
-        limit: most types that the mechanisms at hand, called `what`, can do.
+        limit: most types that the mechanisms at hand, called `what`, can handle.
     """
     found = []
     if domain.size > limit:
@@ -60,7 +60,7 @@ def size_warnings(
         mend = "; or ".join(ways[:3]) if ways else "use fewer attributes with coarser bins"
         found.append(
             f"{domain.size:,} types ({' x '.join(f'{size:,}' for size in domain.shape)}) are more than the {limit:,} "
-            f"that {what} can do: {mend}."
+            f"that {what} can handle: {mend}."
         )
     if facts is not None and facts.users < facts.size:
         found.append(
@@ -95,7 +95,7 @@ def suggestions(domain: Domain, limit: int) -> list[str]:
 
 
 def _coarser(attribute: Attribute, target: int) -> tuple[int, str] | None:
-    """How to bring one attribute down to `target` types and how many are left; None where fewer than two would be."""
+    """How to bring one attribute down to `target` types and how many are left; None where that leaves fewer than two."""
     special = (attribute.outside == "other") + (attribute.missing == "category")
     if attribute.kind == "categorical":
         # Merging makes an "(other)" type where there was none.

@@ -34,12 +34,12 @@ def numeric_attribute(
             or "own_edges" (`edges`, which are declared; `bins` is then unused).
         bins: bins wanted. There are fewer when whole numbers do not divide evenly, and in "equal_count" when one value
             fills several bins.
-        non_numbers: texts that are not numbers are an error or missing values, now and when encoding.
+        non_numbers: whether texts that are not numbers are an error or missing values, now and when encoding.
         integer: the numbers are whole; by default when those in the column are.
         weights: (rows,) people a row stands for; one each by default.
 
     Raises:
-        ValueError: texts that are not numbers, no or only one number, an unusable number of bins, bad edges.
+        ValueError: texts that are not numbers, no number or only one, an unusable number of bins, bad edges.
     """
     column = columns.parse(series, weights)
     finite = _finite(column, non_numbers)
@@ -87,7 +87,7 @@ def range_attribute(
     outside: Literal["other", "clamp", "refuse"] = "refuse",
     non_numbers: Literal["refuse", "missing"] = "refuse",
 ) -> RangeAttribute:
-    """Bins of one width, up to `MAX_BINS` of them, kept as ends and a number.
+    """Bins of one width, up to `MAX_BINS` of them, kept as two ends and a number of bins.
 
     Args:
         series: the column; not needed when both ends are given.
@@ -132,7 +132,7 @@ def range_attribute(
 
 
 def _finite(column: columns.Column, non_numbers: str) -> np.ndarray:
-    """(distinct,) mask of the finite numbers; texts that are none are refused unless they count as missing."""
+    """(distinct,) mask of the finite numbers; texts that are not numbers are refused unless they count as missing."""
     unread = np.isnan(column.numbers) & ~column.missing
     if non_numbers == "refuse" and unread.any():
         raise ValueError(columns.not_numbers(column, unread))
@@ -159,7 +159,7 @@ def _own_edges(edges: Iterable[float]) -> np.ndarray:
 
 
 def _equal_width(numbers: np.ndarray, bins: int) -> np.ndarray:
-    """Edges around `numbers`, rounded to a hundredth of a bin so that labels are short and yet exact."""
+    """Edges around `numbers`, rounded to a hundredth of a bin so that labels are short yet exact."""
     first, last = _rounded_ends(numbers, bins)
     decimals = _decimals(numbers, bins)
     edges = np.array([round(edge, decimals) for edge in np.linspace(first, last, bins + 1).tolist()])

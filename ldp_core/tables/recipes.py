@@ -69,7 +69,7 @@ class CategoricalRecipe(_Recipe):
         names = [merge.name for merge in merges]
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            raise ValueError(f'values are merged into "{twice[:30]}" twice: list them all at once.')
+            raise ValueError(f"values are merged into {columns.quoted(twice)} twice: list them all at once.")
         return merges
 
     @property
@@ -130,11 +130,11 @@ def build_domain(
     table: pd.DataFrame | LocalTable | None = None,
     weights: str | np.ndarray | None = None,
 ) -> Domain:
-    """The domain that recipes describe, an attribute each, in their order.
+    """The domain that recipes describe, one attribute each, in their order.
 
     Args:
         table: a table with the recipes' columns; None where all recipes are declared.
-        weights: people each row stands for: the name of a column of counts, or (rows,) of a table in memory.
+        weights: people each row stands for: the name of a column of counts, or (rows,) numbers for a table in memory.
 
     Raises:
         ValueError: one sentence naming the column that does not work, and how to mend it.
@@ -195,14 +195,12 @@ def _column(
     if table is None:
         if not recipe.declared:
             raise ValueError(
-                f"{columns.quote_examples([recipe.column])} is to be read off the data and none is loaded: load it, or "
+                f"{columns.quoted(recipe.column)} is to be read off the data, and no data is loaded: load it, or "
                 "declare the categories or the ends of the range."
             )
         return None, None
     if recipe.column not in table.columns:
-        raise ValueError(
-            f"the table lacks the column {columns.quote_examples([recipe.column])}: choose one that it has."
-        )
+        raise ValueError(f"the table lacks the column {columns.quoted(recipe.column)}: choose one that it has.")
     if isinstance(table, LocalTable):
         needed = [recipe.column] if weights is None else [recipe.column, weights]
         frame, users = table.counts(list(dict.fromkeys(needed)))

@@ -11,7 +11,7 @@ import pandas as pd
 from ldp_core import columns
 from ldp_core.domain.dates import read_date
 
-# Below this many distinct numbers a column is rather a code or a score than a measurement.
+# Below this many distinct numbers a column is a code or a score rather than a measurement.
 _FEW_NUMBERS = 20
 MOSTLY = 0.9
 COUNT_NAMES = {
@@ -35,13 +35,13 @@ class ColumnSummary:
 
     Attributes:
         rows: all rows.
-        distinct: different texts, missing ones apart.
+        distinct: different texts, not counting missing ones.
         missing: rows without a value.
         numbers: rows with a finite number.
         integer: there are numbers, and all are whole.
         minimum, maximum: of the finite numbers; None when there are none.
         examples: up to three texts that are not numbers.
-        suggested: treatment to offer first.
+        suggested: the treatment to offer first.
         dates: rows with a date, whichever of day and month comes first in it; numbers are not looked at.
     """
 
@@ -91,7 +91,7 @@ def summarise(series: pd.Series, weights: np.ndarray | None = None) -> ColumnSum
 
 def counts_column(table: pd.DataFrame) -> str | None:
     """The column that says how many people a row stands for, where a table looks like one of counts: it is named so, holds
-    whole numbers from 0, and no two rows are alike in the others."""
+    whole numbers from 0, and no two rows are alike in the other columns."""
     for name in map(str, table.columns):
         rest = [other for other in table.columns if str(other) != name]
         if name.strip().casefold() not in COUNT_NAMES or not rest or table.duplicated(rest).any():

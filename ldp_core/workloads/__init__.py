@@ -199,7 +199,7 @@ def union(parts: Sequence[Workload], weights: Sequence[float] | None = None) -> 
 
 
 def product(factors: Sequence[Workload]) -> Workload:
-    """Every combination of one query a factor, over the product of the factors' types.
+    """Every combination of one query per factor, over the product of the factors' types.
 
     >>> ldp.workloads.product([ldp.workloads.prefix(8), ldp.workloads.histogram(3)])
     <product workload: 24 queries on 24 types, 2 factors>

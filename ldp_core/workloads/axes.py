@@ -1,4 +1,4 @@
-"""Attributes as workloads see them: names, labels, perhaps an order and edges of bins, and how their queries read.
+"""Attributes as workloads see them: names, labels, perhaps an order and edges of bins, and how queries about them read.
 
 Workloads stand below tables and domains in the order of imports, so attributes are read by what they have (`Axis.of`).
 """
@@ -48,7 +48,7 @@ class Axis:
         name: what the attribute is called. labels: of its types, the ordinary ones first. ordinary: number of ordinary
         types; those after them, such as "(other)" and "(missing)", have no place in the order. ordered: whether "up to"
         and "between" mean something. edges: of numeric bins [e_i, e_(i+1)), the last one closed; None where types are
-        no bins. integer: the bins hold whole numbers only.
+        not bins. integer: the bins hold whole numbers only.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Axis:
 
     @classmethod
     def of(cls, attribute: Any) -> Axis:
-        """An `Axis` as it is, or what an attribute of a `Domain` says of itself."""
+        """An `Axis` as it is, or what an attribute of a `Domain` says about itself."""
         if isinstance(attribute, cls):
             return attribute
         size = attribute.size

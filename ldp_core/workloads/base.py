@@ -1,8 +1,8 @@
 """Workloads: sets of linear counting queries over the n types of a domain.
 
 A workload is the p x n matrix W of the papers, but hardly anything needs W itself: variances, bounds and the optimisers
-speak in the Gram matrix ``G = W'W``, and answers come from running sums. So a workload is a set of operations with
-known structure, and the explicit matrix exists only for small sizes and for pictures.
+speak in terms of the Gram matrix ``G = W'W``, and answers come from running sums. So a workload is a set of operations
+with known structure, and the explicit matrix exists only for small sizes and for pictures.
 
 Vectors over types always have the types on their *last* axis, so a batch of count vectors is ``(batch, n)``.
 
@@ -45,7 +45,7 @@ class Workload(ABC):
     symmetry: ClassVar[str] = "none"
     """Permutations of the types that leave G unchanged: all of them (exchangeable); flipping and swapping binary
     attributes (hamming); others that turn every type into every other, cyclic shifts of attributes (translation);
-    none."""
+    or none."""
 
     def __init__(self, n: int, axes: Sequence[Axis] | None = None):
         if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 2:
@@ -98,13 +98,13 @@ class Workload(ABC):
 
     @property
     def spec(self) -> dict[str, Any]:
-        """A serialisable recipe; `from_spec` rebuilds the queries. Names of attributes and queries are no part of
+        """A serialisable recipe; `from_spec` rebuilds the queries. Names of attributes and queries are not part of
         it."""
         return {"kind": self.kind, "n": self.n}
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 (hex) of what the queries are: equal for equal ones, at once for large ones. Their names do not count."""
+        """SHA-256 (hex) of what the queries are: equal for equal ones, quick even for large ones. Names do not count."""
         return hashlib.sha256(repr(self._identity()).encode()).hexdigest()
 
     def _identity(self) -> Any:
@@ -117,13 +117,13 @@ class Workload(ABC):
         return ((self.n, self.symmetry == "exchangeable"),)
 
     def query_weights(self, queries: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
-        """(p,) weights that the rows of W, and with them the answers, carry (1 but in unions), or of the given
+        """(p,) weights that the rows of W, and with them the answers, carry (1 except in unions), or those of the given
         queries."""
         return np.ones(self.num_queries if queries is None else len(queries))
 
     @property
     def squared_weights(self) -> float:
-        """Sum of the squared `query_weights`, p without weights: the total squared error over it is the (weighted) mean."""
+        """Sum of the squared `query_weights`, p without weights: what divides a total squared error into its mean."""
         return float(self.num_queries)
 
     @property
@@ -156,7 +156,7 @@ class Workload(ABC):
 
     @cached_property
     def gram_root(self) -> np.ndarray:
-        """(r, n) R with R'R = G, r the rank of G: the workload squeezed to at most n queries of equal total error."""
+        """(r, n) R with R'R = G, r the rank of G: the workload squeezed into at most n queries of equal total error."""
         factor, failed = linalg.lapack.dpotrf(self.gram_dense())
         pivots = np.abs(np.diag(factor))
         # A singular G can get through a Cholesky factorisation with pivots that are nothing but rounding.
@@ -167,7 +167,7 @@ class Workload(ABC):
         return np.sqrt(values[kept])[:, None] * vectors[:, kept].T
 
     def singular_values(self) -> np.ndarray:
-        """(min(n, p),) singular values of W, largest first. ValueError where they would take too large matrices."""
+        """(min(n, p),) singular values of W, largest first. ValueError where the matrices would be too large."""
         m = shifts.fixed_types(self)
         if m > DENSE_TYPES or m * self.n > DENSE_TYPES**2:
             raise ValueError(
@@ -206,7 +206,7 @@ class Workload(ABC):
         return self.apply_gram(np.ones(self.n))
 
     def prepare(self, check: Callable[[], None]) -> None:
-        """Work out, and keep, what figures start from. ``check`` is called in between, and may raise to leave off."""
+        """Work out, and keep, what figures start from. ``check`` is called in between, and may raise to stop it."""
         for what in ("gram_diag", "gram_sums", "symmetry"):
             check()
             getattr(self, what)

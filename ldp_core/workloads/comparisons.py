@@ -1,4 +1,4 @@
-"""Of which types of an attribute a comparison holds; errors are sentences that do not say where in the text."""
+"""For which types of an attribute a comparison holds; errors are sentences that do not say where in the text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ldp_core.wording import closest
+from ldp_core import wording
 from ldp_core.workloads.axes import Axis
 
 LISTED = 6
@@ -26,27 +26,22 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def cut(name: str) -> str:
-    """``name``, cut where it is too long for a sentence."""
-    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
-
-
 def shortened(name: str) -> str:
     """`quoted`, cut where a name is too long for a sentence."""
-    return quoted(cut(name))
+    return quoted(wording.shortened(name, LONGEST_NAME))
 
 
 def nearest(text: str, names: Sequence[str], otherwise: str) -> str:
     """ "did you mean ...?", or what there is."""
-    if (close := closest(text, names[:SEARCHED])) is not None:
+    if (close := wording.closest(text, names[:SEARCHED])) is not None:
         return f"did you mean {shortened(close)}?"
     listed = ", ".join(shortened(name) for name in names[:LISTED])
     return f"{otherwise} {listed}{f' and {len(names) - LISTED:,} more' if len(names) > LISTED else ''}."
 
 
 def compare(axis: Axis, sign: str, text: str, number: float | None) -> np.ndarray:
-    """(size,) the types of ``axis`` that are ``sign`` (=, !=, <, <=, >, >=) than the value ``text``, which is
-    ``number`` if any."""
+    """(size,) the types of ``axis`` that stand in the relation ``sign`` (=, !=, <, <=, >, >=) to the value ``text``,
+    which is ``number`` if it is one."""
     if sign in ("=", "!="):
         same = equal_to(axis, text, number)
         return same if sign == "=" else ~same
@@ -82,7 +77,7 @@ def equal_to(axis: Axis, text: str, number: float | None) -> np.ndarray:
             return np.arange(axis.size) == place
         label = quoted(axis.labels[place])
     if label is None:
-        raise ValueError(f"{name} is never {shortened(text)}; its values go {_reach(axis)}.")
+        raise ValueError(f"{name} is never {shortened(text)}; its values range {_reach(axis)}.")
     raise ValueError(
         f"{name} = {shortened(text)} would cut the bin {label}, whose users are not told apart; use {name} = {label}."
     )
@@ -124,7 +119,7 @@ def _parted(axis: Axis, sign: str, number: float, inclusive: bool) -> int:
         return place + (last >= high)
     around = int(np.searchsorted(edges, number))
     for i in range(max(0, around - 1), min(len(edges), around + 2)):
-        if number == float(_shown(axis, i)):  # an edge is what labels show of it
+        if number == float(_shown(axis, i)):  # an edge is what labels show it as
             number = edges[i]
     if number > edges[-1] or (number == edges[-1] and inclusive):
         return axis.ordinary
@@ -149,7 +144,7 @@ def _cut(axis: Axis, sign: str, number: float, place: int) -> str:
         options = [f"{name} {strict} {_shown(axis, place)}"]
         options.append(f"{name} <= {_shown(axis, place + 1)}" if last else f"{name} {strict} {_shown(axis, place + 1)}")
     if below and place == 0:
-        options = options[1:]  # the other holds of nobody
+        options = options[1:]  # the other holds for nobody
     elif not below and last:
         options = options[:1]
     return (

@@ -30,7 +30,7 @@ class Custom(Workload):
             raise ValueError("A workload matrix must hold numbers only, in rows of equal length.") from None
         if W.ndim != 2 or W.shape[0] < 1 or W.shape[1] < 2:
             raise ValueError(
-                f"A workload matrix needs a row a query and a column for each of at least 2 types; got shape {W.shape}."
+                f"A workload matrix needs one row per query and a column for each of at least 2 types; got shape {W.shape}."
             )
         if W.size > MATRIX_ENTRIES:
             raise ValueError(f"The workload matrix has {W.size:,} entries; at most {MATRIX_ENTRIES:,} are handled.")
@@ -40,7 +40,7 @@ class Custom(Workload):
             raise ValueError("A workload of zeros asks nothing; give at least one entry that is not 0.")
         if names is not None and len(names) != len(W):
             raise ValueError(
-                f"The workload matrix has {len(W):,} queries and {len(names):,} names; give each query one."
+                f"The workload matrix has {len(W):,} queries and {len(names):,} names; give each query a name."
             )
         super().__init__(W.shape[1])
         self.names = None if names is None else tuple(names)
@@ -232,7 +232,7 @@ class Union(Workload):
 
 
 class Product(Workload):
-    """Every combination of one query a factor, over the product of the factors' types: W is a Kronecker product."""
+    """Every combination of one query per factor, over the product of the factors' types: W is a Kronecker product."""
 
     kind = "product"
     title = "Product"
@@ -318,7 +318,7 @@ class Product(Workload):
         return self._along_axes(x, lambda factor, values: factor.answers(values))
 
     def query_variances(self, covariance: np.ndarray) -> np.ndarray:
-        # Queries that take one value of a factor each need the covariances within that value only.
+        # Queries that take one value of a factor each only need the covariances within that value.
         each = [i for i, factor in enumerate(self.factors) if isinstance(factor, Histogram)]
         rest = [i for i in range(len(self.factors)) if i not in each]
         if not each or not rest:

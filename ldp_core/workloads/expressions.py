@@ -10,10 +10,10 @@
                | number ("<" | "<=" | ">" | ">=") attribute [("<" | "<=" | ">" | ">=") value]
 
 Names and values of letters, digits and most signs stand as they are; others, and the words above, in double or single
-quotes or backticks, where a doubled quote is one. Values are labels, or numbers where types are bins of numbers: a
-comparison that would cut a bin is refused, since its users are not told apart. "!=" and "not" mean everybody else,
-"(missing)" included; "<" and the like hold of nobody in "(other)" and "(missing)". Text is parsed by recursive descent,
-never evaluated.
+quotes or backticks, where a doubled quote stands for one. Values are labels, or numbers where types are bins of
+numbers: a comparison that would cut a bin is refused, since its users are not told apart. "!=" and "not" mean everybody
+else, "(missing)" included; "<" and the like hold for nobody in "(other)" and "(missing)". Text is parsed by recursive
+descent, never evaluated.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ from typing import Any
 
 import numpy as np
 
+from ldp_core import wording
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import MATRIX_ENTRIES
-from ldp_core.workloads.comparisons import SEARCHED, compare, cut, equal_to, nearest, shortened
+from ldp_core.workloads.comparisons import LONGEST_NAME, SEARCHED, compare, equal_to, nearest, shortened
 
 LONGEST = 10_000
 """Characters of a condition."""
@@ -46,7 +47,6 @@ _TOKEN = re.compile(
 _SIGNS = {"==": "=", "<>": "!=", "≠": "!=", "≤": "<=", "≥": ">="}
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _WORDS = ("and", "or", "not", "in", "between")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 class PredicateError(ValueError):
@@ -74,14 +74,14 @@ class Not:
 
 @dataclass(frozen=True)
 class And:
-    """Everybody of whom all terms hold."""
+    """Everybody for whom all terms hold."""
 
     terms: tuple[Condition, ...]
 
 
 @dataclass(frozen=True)
 class Or:
-    """Everybody of whom at least one term holds."""
+    """Everybody for whom at least one term holds."""
 
     terms: tuple[Condition, ...]
 
@@ -126,7 +126,7 @@ def factors(condition: Condition, shape: Sequence[int]) -> list[tuple[tuple[int,
 
 
 def row(condition: Condition, shape: Sequence[int]) -> np.ndarray:
-    """(n,) 1 for the types of which the condition holds, 0 for the others."""
+    """(n,) 1 for the types for which the condition holds, 0 for the others."""
     shape = tuple(shape)
     found = np.ones(shape)
     for attributes, table in factors(condition, shape):
@@ -135,7 +135,7 @@ def row(condition: Condition, shape: Sequence[int]) -> np.ndarray:
 
 
 def _conjuncts(condition: Condition) -> list[Condition]:
-    """Conditions that together say the same, as many as the structure shows."""
+    """Conditions that together say the same, split as far as the structure shows."""
     if isinstance(condition, And):
         return [part for term in condition.terms for part in _conjuncts(term)]
     if isinstance(condition, Not):
@@ -154,7 +154,7 @@ def _mentioned(condition: Condition) -> set[int]:
 
 
 def _table(condition: Condition, attributes: tuple[int, ...], shape: Sequence[int]) -> np.ndarray:
-    """Truth by the values of ``attributes``, an axis each, of length 1 where it does not matter."""
+    """Truth by the values of ``attributes``, one axis each, of length 1 where the attribute does not matter."""
     if isinstance(condition, Among):
         return np.array(condition.mask).reshape([shape[i] if i == condition.axis else 1 for i in attributes])
     if isinstance(condition, Not):
@@ -177,11 +177,11 @@ class _Token:
     def shown(self) -> str:
         if self.kind == "quoted":
             return shortened(self.text)
-        return cut(self.text) if self.text else "the end"
+        return wording.shortened(self.text, LONGEST_NAME) if self.text else "the end"
 
     @property
     def number(self) -> float | None:
-        return float(self.text) if _NUMBER.fullmatch(self.text) else None
+        return float(self.text) if wording.NUMBER.fullmatch(self.text) else None
 
 
 def _tokens(text: str) -> list[_Token]:
@@ -211,7 +211,7 @@ def _tokens(text: str) -> list[_Token]:
 
 
 class _Parser:
-    """Recursive descent, a method a rule of the grammar above."""
+    """Recursive descent, one method per rule of the grammar above."""
 
     def __init__(self, text: str, axes: tuple[Axis, ...]):
         self._tokens, self._next, self._depth = _tokens(text), 0, 0
@@ -278,7 +278,7 @@ class _Parser:
         if self._token.is_("not", "("):
             self._depth += 1
             if self._depth > DEEPEST:
-                raise PredicateError(f"more than {DEEPEST} parentheses or nots stand within each other.", position)
+                raise PredicateError(f"more than {DEEPEST} parentheses or nots are nested within each other.", position)
             if self._took("not"):
                 found = Not(self._factor())
             else:

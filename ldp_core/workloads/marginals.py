@@ -39,7 +39,7 @@ def checked_shape(attributes: int | Sequence[int]) -> tuple[int, ...]:
 
 class Subsets(Sequence):
     """The subsets of ``d`` attributes with these sizes, small ones first and each size in lexicographic order. A million of
-    them take 100 MB to list, so they are made when asked for."""
+    them would take 100 MB to list, so they are made when asked for."""
 
     def __init__(self, d: int, sizes: Sequence[int]):
         self._d, self._sizes = d, sizes
@@ -70,7 +70,7 @@ class Subsets(Sequence):
 
 
 class _Marginals(Workload):
-    """Marginal tables of chosen attribute subsets, a query a cell; subclasses say which subsets and how G acts."""
+    """Marginal tables of chosen attribute subsets, one query per cell; subclasses say which subsets and how G acts."""
 
     def __init__(self, shape: tuple[int, ...], axes: Sequence[Axis] | None = None):
         super().__init__(math.prod(shape), axes)
@@ -273,7 +273,7 @@ class Parity(Workload):
 
     kind = "parity"
     title = "Parity"
-    meaning = "For every group of yes-or-no attributes: how many more people have an even than an odd number of yes?"
+    meaning = "For each group of yes-or-no attributes: how many more people have an even number of yes than an odd one?"
     symmetry = "hamming"
 
     def __init__(self, d: int, max_weight: int | None = None, axes: Sequence[Axis] | None = None):

@@ -13,12 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ldp_core.wording import NUMBER
+
 MAX_BYTES = 32_000_000
-"""Of an uploaded file, and of the arrays in it."""
+"""Largest size of an uploaded file, and of the arrays in it."""
 MAX_ENTRIES = 2**22
 
 _NPY = b"\x93NUMPY"
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _WITH_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?", re.ASCII)
 _NO_NUMBER = re.compile(r"[+-]?(nan|inf(inity)?|na|n/a|null|none|-)?", re.IGNORECASE)
 
@@ -34,17 +35,17 @@ class MatrixFile:
 def read_matrix(content: bytes, n: int, labels: Sequence[str] | None = None) -> MatrixFile:
     """The matrix in an uploaded file, which must have a column for each of ``n`` types, in their order.
 
-    CSV: numbers separated by commas, semicolons or tabs (decimal commas with the latter two), a row a query; a header
-    is skipped (where it holds the ``labels`` of the types, columns are put in their order), and a column more than
-    there are types, the first, holds the names of the queries. NPZ: an array called ``matrix`` or a single one, and
-    perhaps an array of text called ``names``.
+    CSV: numbers separated by commas, semicolons or tabs (decimal commas with the latter two), one row per query; a
+    header is skipped (where it holds the ``labels`` of the types, columns are put in their order), and where there is
+    one column more than types, the first holds the names of the queries. NPZ: an array called ``matrix``, or a single
+    array, and perhaps an array of text called ``names``.
 
     Raises ValueError: one sentence. Objects (pickles) are never loaded, and nothing is unpacked past `MAX_BYTES`.
     """
     if len(content) > MAX_BYTES:
         raise ValueError(f"The file is larger than {MAX_BYTES // 1_000_000} MB; upload fewer queries.")
     if not content.strip():
-        raise ValueError("The file is empty; it needs a row a query and a column a type.")
+        raise ValueError("The file is empty; it needs one row per query and one column per type.")
     if content[:4] in (b"PK\x03\x04", b"PK\x05\x06"):
         found = _from_npz(content)
     elif content[: len(_NPY)] == _NPY:
@@ -55,15 +56,17 @@ def read_matrix(content: bytes, n: int, labels: Sequence[str] | None = None) -> 
 
 
 def checked_matrix(matrix: np.ndarray, n: int) -> np.ndarray:
-    """(p, n) float64 with the entries of ``matrix``. ValueError, one sentence, when it is no workload on ``n``
+    """(p, n) float64 with the entries of ``matrix``. ValueError, one sentence, when it is not a workload on ``n``
     types."""
     if matrix.ndim != 2 or not len(matrix):
         shape = " x ".join(map(str, matrix.shape)) or "a single number"
-        raise ValueError(f"A workload matrix has a row a query and a column a type; this one has the shape {shape}.")
+        raise ValueError(
+            f"A workload matrix has one row per query and one column per type; this one has the shape {shape}."
+        )
     if matrix.shape[1] != n:
         turned = " (it has as many rows: turn it round)" if matrix.shape[0] == n else ""
         raise ValueError(
-            f"The matrix has {matrix.shape[1]:,} columns and there are {n:,} types; give each type one{turned}."
+            f"The matrix has {matrix.shape[1]:,} columns and there are {n:,} types; give each type a column{turned}."
         )
     if matrix.size > MAX_ENTRIES:
         raise ValueError(
@@ -88,7 +91,7 @@ def _from_csv(content: bytes, n: int, labels: Sequence[str] | None) -> MatrixFil
     rows = _cells(content, n)
     top = rows[0][-n:]
     labelled = labels is not None and len(set(top)) == n and set(top) == set(labels)
-    texts = not any(_NUMBER.fullmatch(cell) or _NO_NUMBER.fullmatch(cell) for cell in top)
+    texts = not any(NUMBER.fullmatch(cell) or _NO_NUMBER.fullmatch(cell) for cell in top)
     header = len(rows) > 1 and (labelled or texts)
     body, first = rows[header:], 1 + header
     width = len(body[0])
@@ -99,7 +102,7 @@ def _from_csv(content: bytes, n: int, labels: Sequence[str] | None) -> MatrixFil
             )
     if width not in (n, n + 1):
         raise ValueError(
-            f"The matrix has {width:,} columns and there are {n:,} types; give each type one, and perhaps names of the "
+            f"The matrix has {width:,} columns and there are {n:,} types; give each type a column, and perhaps names of the "
             "queries in a column before them."
         )
     named = width == n + 1
@@ -109,7 +112,7 @@ def _from_csv(content: bytes, n: int, labels: Sequence[str] | None) -> MatrixFil
 
 
 def _cells(content: bytes, n: int) -> list[list[str]]:
-    """The rows of a CSV that are not empty, their decimal commas as points; ValueError when it is no text."""
+    """The rows of a CSV that are not empty, their decimal commas as points; ValueError when it is not text."""
     try:
         text = content.decode("utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
     except UnicodeDecodeError:
@@ -123,10 +126,10 @@ def _cells(content: bytes, n: int) -> list[list[str]]:
             [cell.strip() for cell in row] for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
         ]
     except csv.Error as error:
-        raise ValueError(f"The file cannot be read as CSV ({error}); save it again, a row a query.") from None
+        raise ValueError(f"The file cannot be read as CSV ({error}); save it again, with one row per query.") from None
     rows = [row for row in rows if any(row)]
     if not rows:
-        raise ValueError("The file is empty; it needs a row a query and a column a type.")
+        raise ValueError("The file is empty; it needs one row per query and one column per type.")
     if delimiter == ",":
         return rows
     return [[cell.replace(",", ".") if _WITH_COMMA.fullmatch(cell) else cell for cell in row] for row in rows]
@@ -142,7 +145,7 @@ def _delimiter(line: str, n: int) -> str:
 def _numbers(row: list[str], named: bool, line: int) -> list[float]:
     found = []
     for column, cell in enumerate(row[named:], start=1 + named):
-        if not _NUMBER.fullmatch(cell):
+        if not NUMBER.fullmatch(cell):
             shown = cell if len(cell) <= 30 else cell[:29] + "…"
             what = f"holds {shown!r}, which is not a finite number" if cell else "is empty"
             raise ValueError(
@@ -171,12 +174,12 @@ def _from_npz(content: bytes) -> MatrixFile:
         texts = names.tolist()
         "".join(texts).encode().decode()  # NumPy does not check that its code points are any
     except ValueError:  # numbers that stand for no letter
-        raise ValueError("The names in the file are no text; save it again with numpy.savez.") from None
+        raise ValueError("The names in the file are not text; save it again with numpy.savez.") from None
     return MatrixFile(matrix, tuple(name.strip() or f"query {i}" for i, name in enumerate(texts, start=1)))
 
 
 def _wanted(names: list[str]) -> list[str]:
-    """Of the arrays of an archive, that of the matrix and, where there is one, that of the names."""
+    """From the arrays of an archive, that of the matrix and, where there is one, that of the names."""
     others = [name for name in names if name != "names"]
     matrix = "matrix" if "matrix" in others else others[0] if len(others) == 1 else None
     if matrix is None:
@@ -220,7 +223,7 @@ def _array(content: bytes, name: str) -> np.ndarray:
     # The header is a Python literal that describes a type: damaged, it makes NumPy fail in any way at all.
     except Exception:
         raise ValueError(
-            f"What is called {name} is no array that can be read; save it again with numpy.savez."
+            f"What is called {name} is not an array that can be read; save it again with numpy.savez."
         ) from None
     if dtype.hasobject:
         raise ValueError("The array holds Python objects, which are never loaded; save it as numbers (dtype float).")

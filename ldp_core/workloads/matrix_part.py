@@ -56,7 +56,7 @@ class MatrixPart(Part):
         if self.rows * self.columns > MAX_ENTRIES:
             raise ValueError(f"a matrix of {self.rows:,} x {self.columns:,} entries is too large: leave queries out.")
         if self.names is not None and len(self.names) != self.rows:
-            raise ValueError(f"the matrix has {self.rows:,} queries and {len(self.names):,} names: give each one.")
+            raise ValueError(f"the matrix has {self.rows:,} queries and {len(self.names):,} names: name each one.")
         checked_matrix(self.matrix, self.columns)
         return self
 
@@ -69,7 +69,7 @@ class MatrixPart(Part):
         except (binascii.Error, ValueError, zlib.error):
             raise ValueError("the packed matrix is damaged: upload it again.") from None
         if len(unpacked) != size:
-            raise ValueError("the packed matrix has another size than it says: upload it again.")
+            raise ValueError("the packed matrix has a different size from the one it states: upload it again.")
         return np.frombuffer(unpacked, "<f8").reshape(self.rows, self.columns).astype(float)
 
     def build(self, attributes: Any) -> Workload:

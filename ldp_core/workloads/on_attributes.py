@@ -1,4 +1,4 @@
-"""Queries about some of the attributes of a larger domain; the others are summed out and cost nothing but that."""
+"""Queries about some of the attributes of a larger domain; the others are summed out and cost nothing more."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class OnAttributes(Workload):
     """The queries of ``base``, about the attributes ``kept`` (in the order of the types of ``base``) of types in a
     table of ``shape``: W is that of ``base`` where a type is replaced by its values of those attributes.
 
-    ``used`` : how many leading values of each kept attribute ``base`` is about (all by default); no query counts the
+    ``used``: how many leading values of each kept attribute ``base`` is about (all by default); no query counts the
     others, such as "(missing)" where queries go along an order.
     """
 

@@ -14,7 +14,7 @@ from ldp_core.workloads.base import Workload
 
 
 class Histogram(Workload):
-    """One query a type: how many people have it. W = I."""
+    """One query per type: how many people have it. W = I."""
 
     kind = "histogram"
     title = "Histogram"

@@ -140,7 +140,9 @@ class KWayMarginalsPart(Part):
         axes = axes_of(attributes)
         places = _telling(axes)
         if self.k > len(places):
-            raise ValueError(f"Groups of {self.k} attributes need as many of 2 types or more; there are {len(places)}.")
+            raise ValueError(
+                f"Groups of {self.k} attributes need {self.k} with 2 types or more; there are {len(places)}."
+            )
         chosen = [axes[i] for i in places]
         return _placed(axes, places, KWayMarginals(tuple(axis.size for axis in chosen), self.k, chosen))
 
@@ -163,7 +165,7 @@ class AllMarginalsPart(Part):
 
 class ParityPart(Part):
     """For groups of up to ``max_weight`` attributes of two types (all such, or those named): how many more people have
-    the second value of an even number of them than of an odd one."""
+    the second value of an even number of them than of an odd number."""
 
     kind: Literal["parity"] = "parity"
     attributes: Names | None = None
@@ -220,7 +222,7 @@ class PredicatesPart(Part):
             try:
                 factors = expressions.factors(expressions.parse(predicate.expression, axes), shape)
                 if not all(table.any() for _, table in factors):
-                    raise ValueError("it holds of nobody, whoever takes part; loosen it, or leave it out.")
+                    raise ValueError("it holds for nobody, whoever takes part; loosen it, or leave it out.")
             except ValueError as error:
                 title = shortened(predicate.title)
                 raise ValueError(f"Condition {i}, {title}: {_uncapitalised(str(error))}") from None
@@ -251,7 +253,7 @@ def over_attributes(
     parts: Sequence[WorkloadPart], attributes: Any, check: Callable[[], None] = lambda: None
 ) -> Workload:
     """One workload of all ``parts`` with their weights, on the types of a `Domain` or a sequence of attributes. ``check``
-    is called between parts, and may raise to leave off.
+    is called between parts, and may raise to stop it.
 
     A `Union` whose parts are those of the recipe, or the only part itself where its weight is 1. ValueError, one
     sentence naming the part where there are several, when one does not fit.

@@ -23,8 +23,8 @@ Factor = tuple[tuple[int, ...], np.ndarray]
 class Predicates(Workload):
     """How many people satisfy each predicate.
 
-    ``predicates`` : each a list of factors (attributes, table) about different attributes, all of which must hold; a
-    table has an axis an attribute, or is the list of its entries in row-major order. ``names`` : one a predicate.
+    ``predicates``: each a list of factors (attributes, table) about different attributes, all of which must hold; a
+    table has one axis per attribute, or is the list of its entries in row-major order. ``names``: one per predicate.
     """
 
     kind = "predicates"
@@ -42,7 +42,7 @@ class Predicates(Workload):
         if not predicates:
             raise ValueError("A workload of predicates needs at least one.")
         if names is not None and len(names) != len(predicates):
-            raise ValueError(f"There are {len(predicates):,} predicates and {len(names):,} names; give each one.")
+            raise ValueError(f"There are {len(predicates):,} predicates and {len(names):,} names; name each one.")
         self.predicates = tuple(tuple(self._factor(*factor) for factor in factors) for factors in predicates)
         self.names = None if names is None else tuple(names)
 
@@ -55,7 +55,7 @@ class Predicates(Workload):
         table = np.array(table, dtype=bool)
         sizes = [self.shape[i] for i in attributes]
         if table.size != math.prod(sizes) or not table.any():
-            raise ValueError(f"A predicate over {sizes} values needs as many entries, one of them true at least.")
+            raise ValueError(f"A predicate over {sizes} values needs as many entries, at least one of them true.")
         return attributes, table.reshape(sizes)
 
     @property

@@ -19,22 +19,22 @@ from ldp_core.workloads.parts import WorkloadPart, over_attributes
 from ldp_core.workloads.predicates import ROWS_AT_ONCE
 
 A_QUERY_SET = 15e-9
-"""Seconds a type for what any part takes: a column of G, its diagonal, and adding both up."""
+"""Seconds per type for what any part takes: a column of G, its diagonal, and adding both up."""
 AN_AXIS = 3e-9
-"""Seconds a type to sum along one attribute, for parts whose G is applied attribute by attribute."""
+"""Seconds per type to sum along one attribute, for parts whose G is applied attribute by attribute."""
 A_CONDITION = 10e-9
-"""Seconds a type that a condition mentions, to write its row and to multiply with it."""
+"""Seconds per type that a condition mentions, to write its row and to multiply with it."""
 A_SIGN = 0.1e-9
-"""Seconds a type and a letter of a condition, to find where it holds; terms have about five letters or more."""
+"""Seconds per type and letter of a condition, to find where it holds; terms have about five letters or more."""
 READ = 1e-6
-"""Seconds a letter to read a condition."""
+"""Seconds per letter to read a condition."""
 
 ALIKE = {"histogram", "joint_histogram", "marginals", "k_way_marginals", "all_marginals", "parity"}
 """Kinds whose G is known by one column; where all parts are of these, G is never applied."""
 
 
 class Cancelled(Exception):
-    """Raised within `work_out` to leave off."""
+    """Raised within `work_out` to stop it."""
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ def dominating(
 
 
 def group_shares(workload: Workload, variances: np.ndarray) -> np.ndarray:
-    """(parts,) share of each part of a union in the total variance; 1 of any other workload. ``variances`` as above."""
+    """(parts,) share of each part of a union in the total variance; 1 for other workloads. ``variances`` as above."""
     variances = _checked(workload, variances)
     if not isinstance(workload, Union):
         return np.ones(1)

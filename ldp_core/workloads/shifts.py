@@ -1,6 +1,6 @@
 """Gram matrices that do not change when types are shifted cyclically along some of the attributes.
 
-Types form a table, an axis an attribute (``Workload.shifts``). Where G stays the same when an axis is shifted, it is
+Types form a table, one axis per attribute (``Workload.shifts``). Where G stays the same when an axis is shifted, it is
 fixed by its columns at 0 of that axis, and a Fourier transform along the axis takes it apart into blocks of the size of
 the other axes (a block circulant matrix; Davis 1979, Section 5.8). Counting over attributes 100 x 16 x 2 with ranges
 along the first costs 32 eigenvalue problems of 100 types instead of one of 3,200; marginals cost one transform.

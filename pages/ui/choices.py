@@ -73,7 +73,7 @@ def mechanism_controls(state: Session) -> None:
         format_func=lambda n: library.spec(n).title,
     )
     st.caption(
-        f"Made for {spec.made_for}. {spec.privacy[0].upper()}{spec.privacy[1:]}-LDP. Bits a report: {spec.bits}. "
+        f"Made for {spec.made_for}. {spec.privacy[0].upper()}{spec.privacy[1:]}-LDP. Bits per report: {spec.bits}. "
         f"Source: {spec.paper}."
     )
     if spec.caveat:
@@ -120,12 +120,12 @@ def _aim_controls(state: Session) -> None:
     if c.optimizer.aim == "people" and design.on_data:
         st.warning(
             "The strategy is fitted to this data, and an export of it holds the share of every type. Share it only if these are "
-            "no secret; the worst case, or last year's histogram, reveal nothing of this data."
+            "no secret; the worst case, or last year's histogram, reveals nothing about this data."
         )
     if c.optimizer.aim == "histogram":
         control(
             st.text_area,
-            f"Your histogram: {design.domain.size:,} numbers, one a type in order",
+            f"Your histogram: {design.domain.size:,} numbers, one per type in order",
             "histogram",
             " ".join(f"{weight:g}" for weight in weights or ()),
             lambda text: _set_histogram(state, text),

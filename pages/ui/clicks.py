@@ -1,4 +1,4 @@
-"""A click on a link to a page wins over polls that were on their way: two places of Streamlit 1.67 mended.
+"""A click on a link to a page wins over polls that were on their way: two places in Streamlit 1.67, mended.
 
 Fragments with ``run_every`` have the browser ask for a poll every so often, and every request names the page to show. On a
 busy machine a poll meets a click on a link, and the page that was asked for is lost in two ways:
@@ -9,7 +9,7 @@ busy machine a poll meets a click on a link, and the page that was asked for is 
   click, that clears the new page, or goes back to the old one. Here such polls are dropped when they arrive.
 
 Streamlit has no setting for either (with ``runner.fastReruns`` off one thread does all, but the newest of several requests
-names the page, be it a poll).
+names the page, even if it is a poll).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from streamlit.runtime.pages_manager import PagesManager
 
 
 class OfThread:
-    """An attribute that a thread reads as it wrote it itself, and as it was written last where it has not."""
+    """An attribute that each thread reads as it last wrote it itself; where it has not, as any thread last wrote it."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name, self._own = name, f"{name}_of_thread"
@@ -55,7 +55,7 @@ def comes_late(session: AppSession, request: ClientState | None) -> bool:
 
 @cache
 def keep() -> None:
-    """To be called by app.py: mends both places, once in a process."""
+    """To be called by app.py: mends both places, once per process."""
     for name in ("_intended_page_script_hash", "_intended_page_name", "_current_page_script_hash"):
         attribute = OfThread()
         attribute.__set_name__(PagesManager, name)

@@ -42,10 +42,10 @@ class Watch:
         self._missed: dict[str, float] = {}
 
     def look(self, now: float, lives: Callable[[str], bool], kept_for: float) -> bool:
-        """Free what sessions leave behind that were missed for ``kept_for`` seconds, and cancel the jobs of those that were
-        for `ABANDONED_AFTER`. Whether anything was freed."""
+        """Free what sessions leave behind that have been missed for ``kept_for`` seconds, and cancel the jobs of those
+        missed for `ABANDONED_AFTER`. Returns whether anything was freed."""
         known, freed = {*SESSIONS, *self._jobs.sessions()}, False
-        # Not since they were last seen: a look may come late, and who has just gone may still come back.
+        # Not since they were last seen: a look may come late, and whoever has just gone may still come back.
         self._missed = {session: self._missed.get(session, now) for session in known if not lives(session)}
         for session, since in self._missed.items():
             if now - since > min(ABANDONED_AFTER, kept_for):
@@ -60,7 +60,7 @@ class Watch:
 
 @st.cache_resource
 def watch() -> threading.Thread:
-    """Start looking, once a server."""
+    """Start looking, once per server."""
     thread = threading.Thread(target=_watch, args=(Watch(jobs()),), daemon=True)
     thread.start()
     return thread
@@ -80,7 +80,7 @@ def _watch(watch: Watch) -> None:
 def _let_streamlit_expire(known: weakref.WeakValueDictionary[str, Any]) -> bool:
     """Streamlit's own sessions hold copies of uploads and the callbacks of widgets. It has no setting for when they go, so
     this asks its store directly, and does without where another version keeps sessions differently. ``known`` are those of
-    earlier looks; whether any was emptied."""
+    earlier looks. Returns whether any was emptied."""
     manager = getattr(get_instance(), "_session_mgr", None) if exists() else None
     cache = getattr(getattr(manager, "_session_storage", None), "_cache", None)
     lock = getattr(manager, "_storage_lock", None)
@@ -99,7 +99,7 @@ def _let_streamlit_expire(known: weakref.WeakValueDictionary[str, Any]) -> bool:
 
 
 def _clear_main() -> None:
-    """The script that ran last stays the module __main__, with all its variables: not where its session has departed."""
+    """The script that ran last stays the module __main__, with all its variables, unless its session has departed."""
     held = getattr(sys.modules.get("__main__"), "state", None)
     if isinstance(held, Session) and held.id not in SESSIONS:
         sys.modules["__main__"] = types.ModuleType("__main__")

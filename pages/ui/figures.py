@@ -83,7 +83,7 @@ class Figures:
         unsuitable = spec.unsuitable(design.domain.size, design.epsilon, design.workload)
         if design.domain.size > PRICED_TYPES and not spec.closed_form and not unsuitable:
             raise ValueError(
-                f"The exact errors of {spec.title} take too long past {PRICED_TYPES:,} types; here are {design.domain.size:,}. "
+                f"The exact errors of {spec.title} take too long past {PRICED_TYPES:,} types; there are {design.domain.size:,} here. "
                 "Simulate shows them, or use coarser bins."
             )
         mechanism = self.mechanism(name)

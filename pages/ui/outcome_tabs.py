@@ -1,4 +1,4 @@
-"""The views of simulated collections: a tab a question, each with a picture, a sentence about it, and downloads."""
+"""The views of simulated collections: one tab per question, each with a picture, a sentence about it, and downloads."""
 
 from __future__ import annotations
 
@@ -159,8 +159,8 @@ def _distribution(state: Session, design: Design, found: Outcomes) -> None:
     spread = 100 * (curve["high"] - curve["low"]).max()
     frame.chart(
         lambda look: charts.distribution(curve, scale.of, look),
-        f"{_name(pair)}: nine private curves in ten run inside the band, at its widest {wording.significant(spread)} percentage "
-        "points wide. A line below an earlier point of itself is noise: no population has that.",
+        f"{_name(pair)}: nine in ten private curves run inside the band, which is {wording.significant(spread)} percentage "
+        "points wide at its widest. A line that falls below an earlier point of its own is noise: no true curve does so.",
         "simulated-distribution",
         found.curves,
     )

@@ -55,7 +55,7 @@ async def _stays_in_memory() -> bool:
 
 
 def returns_within() -> float:
-    """Seconds for which Streamlit takes somebody back whose connection has ended."""
+    """Seconds for which Streamlit takes back somebody whose connection has ended."""
     return float(st.config.get_option("server.disconnectedSessionTTL"))
 
 
@@ -76,4 +76,4 @@ def rows_in_memory() -> str:
     here = "Rows stay in the memory of this server, for your session only"
     if uploads_stay_in_memory():
         return f"{here}. They are not written to disk."
-    return f"{here}, but while a file of more than 1 MB is uploaded it stands in a temporary file on the server's disk."
+    return f"{here}, but while a file of more than 1 MB is uploaded it is in a temporary file on the server's disk."

@@ -38,7 +38,7 @@ class Results:
                     total -= self._items.pop(old)[1]
 
     def close(self) -> None:
-        """Let go of everything and take nothing any more: work may still end whose session has departed."""
+        """Let go of everything and take nothing any more: work whose session has departed may still end."""
         with self._lock:
             self._closed = True
             self._items.clear()

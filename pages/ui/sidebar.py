@@ -13,7 +13,7 @@ from pages.ui.data import choice as data_choice
 from pages.ui.jobs import jobs
 from pages.ui.source import catalogue
 from pages.ui.state import Design, Session
-from pages.ui.text import case_title, gap_in_words, people, plain, shortened
+from pages.ui.text import case_title, gap_in_words, people, plain
 
 SET, UNSET, STALE, RUNNING = (
     ":material/check_circle:",
@@ -57,7 +57,7 @@ def _data(state: Session, design: Design | None) -> None:
     _line(
         "pages/data.py",
         STALE if missing else SET,
-        shortened(f"Data: {names}", LINE),
+        wording.shortened(f"Data: {names}", LINE),
         detail + (", file not loaded" if missing else ""),
     )
 
@@ -176,7 +176,7 @@ def _actions(state: Session) -> None:
 
 
 def _link(state: Session) -> None:
-    """The address that opens this design elsewhere; what it would tell of data only where that is asked for."""
+    """The address that opens this design elsewhere; it tells about the data only where that is asked for."""
     told = deploy.revealing(state.configuration)
     everything = bool(told) and st.checkbox("Include what was read off the data or given by hand", key="link-all")
     try:

@@ -33,7 +33,7 @@ KEPT_BYTES = 2**29
 SESSIONS: weakref.WeakValueDictionary[str, Session] = weakref.WeakValueDictionary()
 """All sessions of the server by their id, for as long as something else holds them."""
 MOST_TYPES = 2**20
-"""Most types of a design in the app: what is drawn and counted a type at a time still answers at once."""
+"""Most types of a design in the app: up to here, what is drawn and counted type by type still answers at once."""
 UNASKED_SECONDS = 1.5
 """Questions whose structure takes longer than this are worked out in the background, once somebody asks for it."""
 MOST_QUESTION_SECONDS = 600
@@ -88,7 +88,7 @@ class Draft:
     source: Source | None
     error: str
     begun: bool = False
-    """Nothing is wrong: it only is not all there yet."""
+    """Nothing is wrong: it just is not all there yet."""
 
 
 @dataclass
@@ -417,7 +417,7 @@ def _name(key: Any) -> str:
 def _too_much(price: workloads.Price) -> str:
     return (
         f"would take about {wording.duration(price.seconds)} and {price.bytes / 1e9:.1f} GB, and at most "
-        f"{wording.duration(MOST_QUESTION_SECONDS)} and {MOST_QUESTION_BYTES / 1e9:.1f} GB are given to it."
+        f"{wording.duration(MOST_QUESTION_SECONDS)} and {MOST_QUESTION_BYTES / 1e9:.1f} GB are allowed."
     )
 
 

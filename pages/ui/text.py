@@ -23,13 +23,8 @@ def plain(text: str) -> str:
 
 
 def spoken(sentence: str) -> str:
-    """A sentence in Markdown as plain words, for those who listen; names made safe by `plain` come out as they are."""
+    """A sentence in Markdown as plain words, for screen readers; names made safe by `plain` come out as they are."""
     return re.sub(rf"\\(.)|[*_`${JOINER}]", r"\1", sentence)
-
-
-def shortened(text: str, most: int = 90) -> str:
-    """A name in at most so many letters: 90 are what a sentence can bear."""
-    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def people(number: float) -> str:

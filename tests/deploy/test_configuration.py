@@ -161,7 +161,7 @@ def test_spellings_of_one_epsilon_share_a_digest_but_stay_as_entered():
 
 @pytest.mark.parametrize("fields", [(), ("epsilom",)])
 def test_a_digest_of_nothing_is_refused(fields):
-    with pytest.raises(ValueError, match="digest is of one or more of"):
+    with pytest.raises(ValueError, match="digest covers one or more of"):
         FULL.digest(of=fields)
 
 
@@ -253,9 +253,13 @@ def test_no_text_crashes_the_parser(text):
         ("workload/parts/1/colour", 1, "workload > parts > item 2 > colour is not a known setting"),
         ("workload/parts/1/predicates", [], "item 2 > predicates: the list has 0 items, it must have at least 1."),
         ("workload/parts/1/predicates/0", {}, "parts > item 2 > predicates > item 1 > expression is missing."),
-        ("workload/parts/2/rows", 4, "item 3: the packed matrix has another size than it says: upload it again."),
+        (
+            "workload/parts/2/rows",
+            4,
+            "item 3: the packed matrix has a different size from the one it states: upload it again.",
+        ),
         ("workload/parts/2/data", "!", "workload > parts > item 3: the packed matrix is damaged: upload it again."),
-        ("workload/parts/2/names", ["a"], "item 3: the matrix has 3 queries and 1 names: give each one."),
+        ("workload/parts/2/names", ["a"], "item 3: the matrix has 3 queries and 1 names: name each one."),
         ("workload/parts/3/family", "x", "workload > parts > item 4 > family: 'x' is not one of histogram, prefix"),
         ("workload/parts/3/parameters/width", True, "item 4 > parameters > width: true is not a whole number"),
         ("workload/parts/4/groups", [["a"], ["a"]], "item 5 > groups: a group of attributes is there more than once"),

@@ -217,7 +217,7 @@ SEEN = {
     "edited": (
         edited_categories({"7th": "primary", "8th": "primary"}),
         'The 3 categories of "school" were read off the data and then edited: they, and what is merged into them, tell '
-        "what somebody has.",
+        "what values somebody has.",
     ),
     "whole numbers": (
         NumericRecipe(column="age", bins=4),

@@ -43,7 +43,7 @@ WITH_OPTIONS = {"radio", "pills", "segmented_control"}
 SAFE = {"plain", "len", "round", "int", "min", "max", "sum", "abs", "range", "float"}
 """Functions whose result may be shown: numbers, and the one that makes text safe."""
 OURS = ("wording",)
-"""Modules that make nothing but numbers into words."""
+"""Modules that make nothing but numbers into words, `wording.shortened` apart."""
 NOT_DRAWN = ("charts", "state", "wording")
 """Whose functions only share a name with Streamlit's."""
 NO_TEXT = {"columns", "tabs", "container", "empty"}
@@ -209,7 +209,7 @@ class Pages:
 
     def _call(self, module, node):
         name, method = _called(node), isinstance(node.func, ast.Attribute)
-        if name in SAFE or (method and ast.unparse(node.func.value) in OURS) or name in NO_TEXT:
+        if name in SAFE or (method and ast.unparse(node.func.value) in OURS and name != "shortened") or name in NO_TEXT:
             return
         if name == "join" or (method and name in AS_THEY_ARE):
             self._follow(module, node.func.value)

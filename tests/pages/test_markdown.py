@@ -48,6 +48,7 @@ BYPASSES = [
     "def say(text='nothing'):\n    st.write(text)\n\nsay(design.questions)",
     "def said():\n    return design.questions\n\nst.write(said())",
     "try:\n    pass\nexcept ValueError as error:\n    st.error(str(error))",
+    "st.caption(wording.shortened(design.questions))",
     "st.html(f'<b>{plain(design.questions)}</b>')",
 ]
 

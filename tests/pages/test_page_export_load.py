@@ -377,7 +377,7 @@ def test_a_design_too_large_for_exact_errors_is_exported_and_says_so(app, anothe
     content = exported(app)
     outcome = json.loads(zipfile.ZipFile(io.BytesIO(content)).read("outcome.json"))
     assert outcome["expected_errors"] is None
-    assert "past 2,048 types; here are 5,000" in outcome["expected_errors_missing"]
+    assert "past 2,048 types; there are 5,000 here" in outcome["expected_errors_missing"]
     other = another().load(content)
     assert other.session.design().domain.size == 5000
     assert other.configuration.mechanism.name == "haar"

@@ -321,7 +321,7 @@ def test_a_typo_in_a_condition_is_kept_with_a_sentence(health):
         ("", "There is no condition"),
         ("smokes = yes and", "at character 17"),
         ("smokes = perhaps", "no value perhaps"),
-        ("smokes = yes and smokes = no", "it holds of nobody"),
+        ("smokes = yes and smokes = no", "it holds for nobody"),
         ("__import__('os') = 1", "Condition 1"),
         ("(" * 60 + "smokes = yes" + ")" * 60, "more than 50 parentheses"),
         ("smokes = yes\n" + "asthma = no and " * 1000, "Condition 2 has 15,999 characters"),
@@ -402,7 +402,7 @@ def bomb():
         ("empty.csv", b"", "is empty"),
         ("bomb.npz", bomb(), "take more than 32 MB"),
         ("broken.npz", b"PK\x03\x04 nothing", "cannot be unpacked"),
-        ("pickle.npy", b"\x93NUMPY\x01\x00", "no array that can be read"),
+        ("pickle.npy", b"\x93NUMPY\x01\x00", "not an array that can be read"),
     ],
 )
 def test_matrices_that_do_not_fit_are_refused(on_ages, name, content, said):

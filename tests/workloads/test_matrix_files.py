@@ -123,7 +123,7 @@ def zipped(content, name="matrix.npy"):
         (npy(np.float64(3)), "has the shape a single number"),
         (
             npy(np.ones((3, 4))),
-            "4 columns and there are 3 types; give each type one .it has as many rows: turn it round",
+            "4 columns and there are 3 types; give each type a column .it has as many rows: turn it round",
         ),
         (npy(np.ones((0, 3))), "has the shape 0 x 3"),
         (npy(np.ones((2**21, 3), dtype=bool)), "2,097,152 x 3 entries; at most 4,194,304"),
@@ -132,18 +132,18 @@ def zipped(content, name="matrix.npy"):
         (npy(np.zeros((1, 3), dtype=[("a", "<f8")])), "ordinary numbers"),
         (npy(np.array([[Boom(), 1, 2]], dtype=object)), "Python objects, which are never loaded"),
         (npz(matrix=np.array([[Boom(), 1, 2]], dtype=object)), "Python objects, which are never loaded"),
-        (zipped(pickle.dumps(1)), "no array that can be read"),
+        (zipped(pickle.dumps(1)), "not an array that can be read"),
         (lying_header((10**15, 3)), "shorter than its header says"),
         (lying_header((-1, 3)), "shorter than its header says"),
-        (lying_header("(1," * 3000), "no array that can be read"),
-        (b"\x93NUMPY\x07\x00rest", "no array that can be read"),
+        (lying_header("(1," * 3000), "not an array that can be read"),
+        (b"\x93NUMPY\x07\x00rest", "not an array that can be read"),
         (npz(a=np.eye(3), b=np.eye(3)), "one that is called matrix; it holds a, b"),
         (npz(data=np.ones(2), indices=np.ones(2), indptr=np.ones(2)), "sparse matrices as dense"),
         (npz(matrix=np.eye(3), names=np.array(["a"])), "one text for each row"),
         (npz(matrix=np.eye(3), names=np.arange(3)), "one text for each row"),
         (b"PK\x03\x04 and so on", "cannot be unpacked"),
         (zipped(npy(np.eye(3)))[:-30], "cannot be unpacked"),
-        (npy(np.eye(3)).replace(b"(3, 3), }", b"(3, 3,   "), "is no array that can be read"),
+        (npy(np.eye(3)).replace(b"(3, 3), }", b"(3, 3,   "), "is not an array that can be read"),
         (zipped(bytes(matrix_files.MAX_BYTES + 1)), "take more than 32 MB"),
         (bytes(matrix_files.MAX_BYTES + 1), "larger than 32 MB"),
     ],
@@ -159,7 +159,7 @@ def test_a_zip_that_lies_about_its_size_unpacks_no_further():
     content = bytearray(zipped(bytes(10**6)))
     directory = content.index(b"PK\x01\x02")
     content[directory + 24 : directory + 28] = (100).to_bytes(4, "little")  # the size it declares
-    with pytest.raises(ValueError, match=r"cannot be unpacked|no array that can be read"):
+    with pytest.raises(ValueError, match=r"cannot be unpacked|not an array that can be read"):
         read_matrix(bytes(content), 3)
 
 

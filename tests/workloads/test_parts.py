@@ -254,7 +254,7 @@ def test_a_packed_matrix_cannot_unpack_to_more_than_it_says():
     bomb = MatrixPart.of(np.ones((1, 2**20)))
     assert len(bomb.data) < 20_000
     small = {**bomb.model_dump(), "columns": 2}
-    with pytest.raises(ValidationError, match="another size than it says"):
+    with pytest.raises(ValidationError, match="a different size from the one it states"):
         MatrixPart.model_validate(small)
 
 
@@ -442,14 +442,14 @@ def test_ranges_on_one_attribute_of_many_take_small_matrices_only():
         (PrefixPart(attribute="sex"), "sex has no order"),
         (RangesPart(attribute="age", by=["age"]), "named twice: age, age"),
         (RangesPart(attribute="age", by=["zip"]), "no attribute zip; the attributes are age, sex, weight, education"),
-        (KWayMarginalsPart(k=5), "Groups of 5 attributes need as many of 2 types or more; there are 4"),
+        (KWayMarginalsPart(k=5), "Groups of 5 attributes need 5 with 2 types or more; there are 4"),
         (ParityPart(attributes=["age"]), "age has 4"),
         (MarginalsPart(groups=[["sex", "sex"]]), "named twice"),
         (
             PredicatesPart(predicates=[Predicate(expression="age < 35")]),
             "Condition 1, .age < 35.: at character 7: age < 35 would cut",
         ),
-        (PredicatesPart(predicates=[Predicate(expression="sex = male and sex = female")]), "holds of nobody"),
+        (PredicatesPart(predicates=[Predicate(expression="sex = male and sex = female")]), "holds for nobody"),
         (MatrixPart.of(np.eye(3)), "3 columns and there are 96 types"),
     ],
 )

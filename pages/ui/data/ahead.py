@@ -104,7 +104,7 @@ def forget(state: Session) -> None:
 
 
 def progress(state: Session) -> None:
-    """How far the reading is that the page waits for, and a button that ends it."""
+    """How far the reading has come that the page waits for, and a button that ends it."""
     if _PENDING in state.view:
         _progress(state)
 

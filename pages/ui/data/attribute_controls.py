@@ -61,7 +61,7 @@ def declared(recipe: AttributeRecipe, commit: Commit) -> None:
     if recipe.kind == "categorical":
         control(
             st.text_area,
-            "Categories, one a line (or separated by commas)",
+            "Categories, one per line (or separated by commas)",
             "declare-categories",
             "\n".join(recipe.categories or ()),
             lambda text: commit(_with(recipe, categories=tables.listed(text))),
@@ -184,7 +184,7 @@ def _texts(recipe: AttributeRecipe, commit: Commit, name: str, what: str) -> Non
         "data-texts",
         getattr(recipe, name) == "missing",
         lambda on: commit(_with(recipe, **{name: "missing" if on else "refuse"})),
-        help=f"What is not {what} in this column, such as “over 90”. Otherwise such a column is refused.",
+        help=f"Texts in this column that are not {what}, such as “over 90”. Otherwise such a column is refused.",
     )
 
 

@@ -19,8 +19,8 @@ UNDESCRIBED = (CategoricalRecipe(column="value"),)
 
 
 def adopt(state: Session, found: Source, reading: ReadOptions) -> None:
-    """A table came in: it serves the design at hand where it was waiting for it or has its columns; otherwise its first
-    column is offered in the treatment that suits it."""
+    """A table came in: it serves the design at hand where that was waiting for it or uses its columns; otherwise its
+    first column is offered in the treatment that suits it."""
     configuration = state.configuration
     choice = state.draft.choice if state.draft is not None else configuration.data
     kept = {"reading": reading, "query": found.query}
@@ -161,7 +161,7 @@ def declare_another(state: Session) -> None:
     taken = {recipe.column for recipe in recipes}
     name = next(f"question {i}" for i in range(1, len(recipes) + 2) if f"question {i}" not in taken)
     new = CategoricalRecipe(column=name, categories=("no", "yes"))
-    # An attribute nobody has described yet gives way to the first one that is.
+    # An attribute nobody has described yet gives way to the first one that has been described.
     kept = () if recipes == UNDESCRIBED else recipes
     declare(state, (*kept, new), len(kept))
 

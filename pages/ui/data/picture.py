@@ -100,7 +100,7 @@ def across_two(state: Session, design: Design) -> None:
     )
     frame.chart(
         lambda look: charts.joint(domain, design.counts, attribute.name, across, look),
-        f"People by {plain(attribute.name)} and {plain(across)}, whatever else they are. Of all attributes together, {nobody}.",
+        f"People by {plain(attribute.name)} and {plain(across)}, whatever else they are. For all attributes together, {nobody}.",
         "joint",
         lambda: frames.per_attribute(domain, design.counts),
     )
@@ -155,8 +155,8 @@ def editor(state: Session, design: Design) -> None:
         if attribute.kind == "categorical":
             table = tables.category_table(recipe, attribute, series, weights)
             st.caption(
-                "Give several values one category to merge them, another name to rename it, a number to order the categories; "
-                "an empty category counts as (other)."
+                "Give several values the same category to merge them, a category another name to rename it, and a number to order "
+                "it; a value without a category counts as (other)."
             )
             fixed, added = ["value", "people"], "fixed"
             read = lambda edited: tables.recipe_of_categories(recipe, attribute, edited)  # noqa: E731

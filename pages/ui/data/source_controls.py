@@ -67,7 +67,7 @@ def local(state: Session) -> None:
         "this server only listens to this machine.",
     )
     if not path.strip():
-        st.caption("Large files are counted where they are. A database is asked by one SELECT.")
+        st.caption("Large files are counted where they are. A database is read by one SELECT.")
         return
     ending = path[path.rfind(".") :].lower() if "." in path else ""
     if ending in TEXT_ENDINGS | PARQUET_ENDINGS:
@@ -105,7 +105,7 @@ def _database(state: Session, path: str) -> None:
 
 
 def _tables(state: Session, path: str) -> tuple[str, ...]:
-    """The tables of a database, asked for once as long as it does not change: a process is started for it."""
+    """The tables of a database, asked for once as long as it does not change, since a process is started for it."""
     try:
         now = Path(path).expanduser().stat()
         version = (now.st_size, now.st_mtime_ns)

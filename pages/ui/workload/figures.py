@@ -22,7 +22,7 @@ from pages.ui.figures import PICTURE_BYTES
 from pages.ui.jobs import jobs
 from pages.ui.later import Later
 from pages.ui.state import Design, Session
-from pages.ui.text import case_meaning, people, plain, shortened
+from pages.ui.text import case_meaning, people, plain
 from pages.ui.workload.groups import built
 
 QUICK_TYPES = 512
@@ -96,7 +96,7 @@ def metrics(later: Later, state: Session, design: Design) -> None:
         rank.metric(
             "Independent (rank)",
             "…" if found is None else f"{found[1]:,}",
-            help=f"Queries that do not follow from the others. There are {design.domain.size:,} types, and there cannot be more.",
+            help=f"Queries that do not follow from the others; there cannot be more than the {design.domain.size:,} types.",
         )
     except ValueError as error:
         rank.caption(plain(str(error)))
@@ -104,7 +104,7 @@ def metrics(later: Later, state: Session, design: Design) -> None:
         limits = bounds(later, state, design)
         bound = max(limits.values()) if limits else None
         least.metric(
-            "Users nobody can do without",
+            "Users any mechanism needs",
             "…" if bound is None else wording.whole(bound) if bound > 0 else "unknown",
             help="How hard the questions are: fewer users are not enough for any unbiased mechanism, at this epsilon and "
             "target error.",
@@ -130,7 +130,7 @@ def matrix(later: Later, state: Session, design: Design, parts: Sequence[Workloa
         return
     last = w.num_queries - 1
     examples = (w.query_name(query, design.labels) for query in (0, last // 2, last))
-    named = ", ".join(f"**{plain(shortened(name))}**" for name in dict.fromkeys(examples))
+    named = ", ".join(f"**{plain(wording.shortened(name))}**" for name in dict.fromkeys(examples))
     thinned = " (evenly thinned for the picture)" if w.num_queries > 512 else ""
     several = ", the groups as bands" if len(groups) > 1 else ""
     frame.chart(
@@ -166,7 +166,7 @@ def bounds(later: Later, state: Session, design: Design) -> dict[str, float] | N
     most = BOUNDED_TYPES if w.symmetry == "none" else ALIKE_TYPES
     if w.n > most:
         raise ValueError(
-            f"How many users nobody can do without is worked out for up to {most:,} types with questions like these; there "
+            f"How many users any mechanism needs is worked out for up to {most:,} types with questions like these; there "
             f"are {w.n:,}."
         )
     about, alpha = state.cases()[case], c.target_alpha
@@ -298,7 +298,7 @@ def dominating(later: Later, state: Session, design: Design, parts: Sequence[Wor
         together = f" These {len(worst)} of {many:,} make up {wording.share(worst['share'].sum())}."
         frame.chart(
             lambda look: charts.query_shares(worst, look),
-            f"With {plain(title)}, {which}, **{plain(shortened(worst['name'].iloc[0]))}** errs most on {design.population}: "
+            f"With {plain(title)}, {which}, **{plain(wording.shortened(worst['name'].iloc[0]))}** errs most on {design.population}: "
             f"{wording.share(largest)} of the total squared error, where an even spread would be {wording.share(1 / many)}."
             f"{together if len(worst) < many else ''}",
             "dominating",

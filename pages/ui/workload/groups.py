@@ -13,7 +13,7 @@ from ldp_core.workloads import Axis, MatrixPart, Workload, WorkloadPart
 from ldp_core.workloads.matrix_files import MAX_BYTES
 from pages.ui.controls import control, guarded
 from pages.ui.state import Session
-from pages.ui.text import plain, shortened
+from pages.ui.text import plain
 from pages.ui.workload.choice import add, add_kind, parts_of, remove, replace
 from pages.ui.workload.kinds import (
     KINDS,
@@ -56,7 +56,7 @@ def groups(state: Session, axes: Sequence[Axis]) -> None:
 
 
 def _heading(state: Session, i: int, part: WorkloadPart, queries: Workload | None) -> None:
-    st.markdown(f"**{plain(shortened(part.summary))}**")
+    st.markdown(f"**{plain(wording.shortened(part.summary))}**")
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         if queries is not None:
             st.caption(f"{queries.num_queries:,} quer{'y' if queries.num_queries == 1 else 'ies'}", width="content")
@@ -240,7 +240,7 @@ def _parity(state: Session, i: int, part: WorkloadPart, axes: Sequence[Axis]) ->
 def _conditions(state: Session, i: int, part: WorkloadPart, axes: Sequence[Axis]) -> None:
     control(
         st.text_area,
-        "Conditions, one a line",
+        "Conditions, one per line",
         f"group-{i}-conditions",
         write_conditions(part.predicates, axes),
         lambda text: replace(state, i, edited(part, predicates=read_conditions(text, axes))),
@@ -369,7 +369,7 @@ def _upload(state: Session) -> None:
     key = f"matrix-{st.session_state.setdefault('matrices', 0)}"
     first, second, last = (design.labels[place] for place in (0, 1, -1))
     file = st.file_uploader(
-        f"A row a query, a column for each of {wording.count(design.domain.size)} types",
+        f"One row per query, one column for each of the {wording.count(design.domain.size)} types",
         type=["csv", "txt", "tsv", "npy", "npz"],
         key=key,
         max_upload_size=MAX_BYTES // 1_000_000,

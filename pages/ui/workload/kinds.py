@@ -44,10 +44,10 @@ KINDS: dict[str, Kind] = {
     "joint_histogram": Kind("Every combination of all attributes", "How many people are of each type."),
     "parity": Kind(
         "Parities of two-valued attributes",
-        "How many more people have the second value of an even number of attributes than of an odd one.",
+        "How many more people have the second value of an even number of attributes than of an odd number.",
     ),
     "predicates": Kind("Conditions", "How many people fulfil a condition you write, such as A and not B."),
-    "matrix": Kind("A matrix of your own", "A file with a row a query and a column a type: CSV, .npy or .npz."),
+    "matrix": Kind("A matrix of your own", "A file with one row per query and one column per type: CSV, .npy or .npz."),
     "types": Kind(
         "The papers' workloads", "On the plain list of all types in their order, as published results have them."
     ),
@@ -76,7 +76,7 @@ def offered(axes: Sequence[Axis]) -> list[str]:
 
 
 def left_out(axes: Sequence[Axis]) -> list[str]:
-    """Sentences about kinds that are not offered and could be, were the data set up otherwise."""
+    """Sentences about kinds that are not offered but could be if the data were set up otherwise."""
     if not usable("histogram", axes):
         return ["Every attribute has one type only, so there is nothing to ask yet."]
     found = []
@@ -178,11 +178,11 @@ def read_weight(text: str) -> float:
 
 
 def read_conditions(text: str, axes: Sequence[Axis]) -> tuple[Predicate, ...]:
-    """The conditions in ``text``, one a line, each perhaps with a name and a colon before it. What cannot be read as a
-    condition is kept as it is: building the queries says what is wrong with it."""
+    """The conditions in ``text``, one per line, each perhaps with a name and a colon before it. What cannot be read as
+    a condition is kept as it is: building the queries says what is wrong with it."""
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     if not lines:
-        raise ValueError(f"There is no condition; write one a line, such as {examples(axes)[0]}.")
+        raise ValueError(f"There is no condition; write one per line, such as {examples(axes)[0]}.")
     if len(lines) > MAX_PREDICATES:
         raise ValueError(f"There are {len(lines):,} conditions, and at most {MAX_PREDICATES:,} fit in a group.")
     for i, line in enumerate(lines, start=1):
