@@ -1,4 +1,4 @@
-"""Numbers as people read them."""
+"""Numbers as people read them, and names as they meant them."""
 
 import math
 
@@ -111,3 +111,19 @@ def test_units(text, expected):
 )
 def test_durations(seconds, text):
     assert wording.duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "text"),
+    [
+        ("olu", ["oue", "olh", "haar"], "did you mean 'olh'?"),
+        ("OUE", ["oue", "olh"], "did you mean 'oue'?"),
+        ("pre", ["cumulative", "Prefix"], "did you mean 'Prefix'?"),
+        ("", ["oue", "olh"], "choose one of oue, olh."),
+        (None, ["oue", "olh"], "choose one of oue, olh."),
+        ("laplace", ["oue"], "choose one of oue."),
+        ("laplace", [], "there are none."),
+    ],
+)
+def test_what_was_meant(name, known, text):
+    assert wording.meant(name, known) == text
