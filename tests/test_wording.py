@@ -116,7 +116,7 @@ def test_durations(seconds, text):
 @pytest.mark.parametrize(
     ("name", "known", "text"),
     [
-        ("olu", ["oue", "olh", "haar"], "did you mean 'olh'?"),
+        ("har", ["oue", "olh", "haar"], "did you mean 'haar'?"),
         ("OUE", ["oue", "olh"], "did you mean 'oue'?"),
         ("pre", ["cumulative", "Prefix"], "did you mean 'Prefix'?"),
         ("", ["oue", "olh"], "choose one of oue, olh."),
