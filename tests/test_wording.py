@@ -1,4 +1,4 @@
-"""Numbers as people read them."""
+"""Numbers as people read them, and names as they meant them."""
 
 import math
 
@@ -117,3 +117,19 @@ def test_a_text_too_long_for_a_sentence_is_cut_to_its_length_with_a_mark():
     assert wording.shortened("a" * 90) == "a" * 90
     assert wording.shortened("a" * 91) == "a" * 89 + "…"
     assert wording.shortened("abcdef", 3) == "ab…"
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "text"),
+    [
+        ("har", ["oue", "olh", "haar"], "did you mean 'haar'?"),
+        ("OUE", ["oue", "olh"], "did you mean 'oue'?"),
+        ("pre", ["cumulative", "Prefix"], "did you mean 'Prefix'?"),
+        ("", ["oue", "olh"], "choose one of oue, olh."),
+        (None, ["oue", "olh"], "choose one of oue, olh."),
+        ("laplace", ["oue"], "choose one of oue."),
+        ("laplace", [], "there are none."),
+    ],
+)
+def test_what_was_meant(name, known, text):
+    assert wording.meant(name, known) == text

@@ -16,6 +16,7 @@ from scipy import linalg
 from scipy.linalg import lapack
 
 from ldp_core.privacy import check_epsilon
+from ldp_core.workloads import Workload
 
 U = 2.0**-53
 ABOVE = 1 + 1e-6
@@ -28,6 +29,8 @@ class Proof(ABC):
     """A lower bound ``value`` that its own stored numbers prove."""
 
     value: float
+    workload: Workload
+    epsilon: float
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: lower bound {self.value:.6g}, epsilon {self.epsilon:g}, {self.workload!r}>"
