@@ -356,7 +356,7 @@ frame.how_computed(
     "L ≥ |W1|²/n + |W(I − 11'/n)|²∗ / sinh²(ε/2), derived in this project: scaled to mean one, a report's probabilities have "
     "variance at most sinh²(ε/2) over the types; for the worst case it is the largest over all spreads of people. A bound on L gives "
     "(L − tr G)/(n p α) users. **Certificate**: a relaxation of the best mechanism (second moments of two-valued rows), proved by its own "
-    "dual variables, which one eigenvalue decomposition checks. **Gap**: users needed divided by the users the bound allows, less 1, for the same "
+    "dual variables, which one factorisation of a matrix checks, rounding included. **Gap**: users needed divided by the users the bound allows, less 1, for the same "
     "people. **Noise floor**: 1.96 worst-case standard errors of a typical query. Variances refer "
     "to unbiased estimates; non-negative ones are compared by simulation."
 )

@@ -48,7 +48,7 @@ def estimate(name, **options):
         (lambda: estimate("posterior", drows=300), "Posterior mean has no parameter 'drows'; did you mean 'draws'"),
         (lambda: estimate("wnnls", max_rounds=3), "no parameter 'max_rounds'; there are none"),
         (lambda: ldp.estimators.spec("wnls"), "estimator 'wnls'; did you mean 'wnnls'"),
-        (lambda: ldp.planning.plan(PREFIX, ["haar"], 1.0, 9, case="worst_case"), "'worst_case'; did you mean 'worst'"),
+        (lambda: ldp.planning.plan(PREFIX, ["haar"], 1.0, 9, case="worst"), "'worst'; did you mean 'worst_case'"),
         (lambda: ldp.sweep.over_epsilon([], PREFIX, [1.0], bounds=["svt"]), "bound 'svt'; did you mean 'svd'"),
     ],
 )

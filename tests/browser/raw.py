@@ -9,7 +9,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import connect
 
-PATIENCE = 60
+PATIENCE = 600
 BOUNDARY = "----a-form"
 
 

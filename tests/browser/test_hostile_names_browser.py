@@ -118,7 +118,7 @@ def test_names_are_text_on_every_page(attacked, tmp_path):
     visitor.go("Design")
     page.evaluate(FOLLOW)  # the work may end before anybody has looked
     visitor.button("optimise").click()
-    expect(page.locator(".st-key-chart-patterns .js-plotly-plot")).to_be_visible(timeout=60_000)
+    expect(page.locator(".st-key-chart-patterns .js-plotly-plot")).to_be_visible()
     said = [text.replace(JOINER, "") for text in page.evaluate("() => window.said")]
     assert any(" fitting Optimized (column generation) to " in text and FIRST in text for text in said)
     assert page.evaluate("() => window.linked") == []

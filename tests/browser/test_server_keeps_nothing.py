@@ -15,7 +15,7 @@ from tests.browser.conftest import serve
 from tests.browser.raw import RawVisitor
 
 MEGABYTE = 10**6
-PATIENCE = 120  # seconds until what is bound to happen has happened
+PATIENCE = 1200  # seconds until what is bound to happen has happened
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import threading
 import time
 import uuid
 from pathlib import Path
@@ -14,7 +15,7 @@ from streamlit.testing.v1 import AppTest, app_test
 from ldp_core.deploy import WorkloadRecipe
 from ldp_core.workloads import TypesPart
 from pages.ui import work
-from pages.ui.jobs import jobs
+from pages.ui.jobs import WORKERS, jobs
 
 APP = Path(__file__).parents[2] / "app.py"
 PATIENCE = 3600  # seconds for a run of a page; only one that hangs takes this long
@@ -172,3 +173,15 @@ def ages(app):
 def another():
     """Makes further sessions."""
     return App
+
+
+@pytest.fixture
+def busy():
+    """All workers of the server are busy until the end of the test."""
+    end = threading.Event()
+    others = [jobs().submit(uuid.uuid4().hex, "busy", "something long", lambda job: end.wait()) for _ in range(WORKERS)]
+    yield
+    end.set()
+    for job in others:
+        while job.active:
+            time.sleep(0.01)

@@ -2,9 +2,6 @@
 
 import io
 import sqlite3
-import threading
-import time
-import uuid
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +12,7 @@ import streamlit as st
 from ldp_core.tables import LocalTable, limits
 from pages.ui.data import ahead
 from pages.ui.data import choice as data_choice
-from pages.ui.jobs import WORKERS, jobs
+from pages.ui.jobs import jobs
 
 ROWS = 600
 PEOPLE = pd.DataFrame(
@@ -181,18 +178,6 @@ def test_a_large_file_that_begins_with_numbers_of_people_opens_at_what_can_be_co
 def patient(monkeypatch):
     """No action waits for its file, as none waits for a large one."""
     monkeypatch.setattr(ahead, "WAITED", 0.0)
-
-
-@pytest.fixture
-def busy():
-    """All workers of the server are busy until the end of the test."""
-    end = threading.Event()
-    others = [jobs().submit(uuid.uuid4().hex, "busy", "something long", lambda job: end.wait()) for _ in range(WORKERS)]
-    yield
-    end.set()
-    for job in others:
-        while job.active:
-            time.sleep(0.01)
 
 
 def test_a_local_file_is_read_in_the_background(app, tmp_path, patient):

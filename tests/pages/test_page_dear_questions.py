@@ -41,7 +41,7 @@ def conditions(many, count):
 @pytest.fixture
 def opened():
     def open_link(text):
-        at = AppTest.from_file(APP, default_timeout=60)
+        at = AppTest.from_file(APP, default_timeout=3600)
         at.query_params["design"] = text
         at.run()
         assert not at.exception

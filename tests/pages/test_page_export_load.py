@@ -383,7 +383,7 @@ def test_a_design_too_large_for_exact_errors_is_exported_and_says_so(app, anothe
     assert other.configuration.mechanism.name == "haar"
 
 
-def test_proofs_nobody_asked_for_are_given_up_when_the_questions_change(app):
+def test_proofs_nobody_asked_for_are_given_up_when_the_questions_change(app, busy):
     app.declare(bins=64).ask("all_range").go("workload")
     first = {job.key for job in jobs().active(app.session.id)}
     assert first
