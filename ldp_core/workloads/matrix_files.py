@@ -164,7 +164,7 @@ def _from_npz(content: bytes) -> MatrixFile:
         raise ValueError(f"The arrays in the file take more than {MAX_BYTES // 1_000_000} MB; upload fewer queries.")
     with _damage_in_words():
         unpacked = {name: _unpacked(archive, sizes[name]) for name in wanted}
-    arrays = {name: _array(found, name) for name, found in unpacked.items()}
+    arrays = {name: _array(found, f"{name}.npy") for name, found in unpacked.items()}
     matrix, names = arrays[wanted[0]], arrays.get("names") if len(wanted) > 1 else None
     if names is None:
         return MatrixFile(matrix, None)
@@ -223,8 +223,8 @@ def _array(content: bytes, name: str) -> np.ndarray:
     # The header is a Python literal that describes a type: damaged, it makes NumPy fail in any way at all.
     except Exception:
         raise ValueError(
-            f"What is called {name} is not an array that can be read; save it again with numpy.savez."
+            f"There is no array that can be read in {name}; save it again with numpy.save or numpy.savez."
         ) from None
     if dtype.hasobject:
         raise ValueError("The array holds Python objects, which are never loaded; save it as numbers (dtype float).")
-    raise ValueError(f"The array {name} is shorter than its header says; save it again.")
+    raise ValueError(f"The array in {name} is shorter than its header says; save it again.")
