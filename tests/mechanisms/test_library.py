@@ -318,7 +318,7 @@ def test_the_parameters_of_an_entry_are_those_its_builder_takes(name):
 @pytest.mark.parametrize(
     ("name", "parameters", "words"),
     [
-        ("randomized_response", {"seed": 0}, "Randomized response has no parameter 'seed'; it has none."),
+        ("randomized_response", {"seed": 0}, "Randomized response has no parameter 'seed'; there are none."),
         (
             "rappor",
             {"reconstruction": None},
