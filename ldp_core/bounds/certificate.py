@@ -59,8 +59,8 @@ from ldp_core.bounds.proof import (
     UNDERFLOW,
     Proof,
     U,
-    least_gain,
     magnitudes_fit,
+    repair,
     smallest_eigenvalue,
     spread,
 )
@@ -135,9 +135,8 @@ class Certificate(Proof):
         off_z = (2 * n + len(sizes) + 16) * U * size
         slack_v = ABOVE * U * off_v + UNDERFLOW
         slack_z = max(0.0, ABOVE * off_z + UNDERFLOW - smallest_eigenvalue(form))
-        # |v|^2 = n + (E^2 - 1) j and |(1, y)|^2 = 1 + D^2 j for j high entries.
-        repair = slack_v / least_gain(reference, D, n, D * (D + 2)) + slack_z / least_gain(reference, D, 1.0, D**2)
-        total = float(mu.sum()) + ABOVE * n * (U * float(np.abs(mu).sum()) + repair)
+        growth = U * float(np.abs(mu).sum()) + repair(reference, D, slack_v, slack_z)
+        total = float(mu.sum()) + ABOVE * n * growth
         return trace, total
 
     @staticmethod

@@ -91,7 +91,14 @@ def smallest_eigenvalue(A: np.ndarray) -> float:
     return -math.inf
 
 
-def least_gain(reference: np.ndarray, D: float, constant: float, each: float) -> float:
+def repair(reference: np.ndarray, D: float, slack_v: float, slack_z: float) -> float:
+    """What every mu_i grows by at most to make up for a slack of ``slack_v |v|^2 + slack_z |(1, y)|^2``."""
+    n = len(reference)
+    # With j high entries |v|^2 = n + (E^2 - 1) j, and |(1, y)|^2 = 1 + D^2 j.
+    return slack_v / _least_gain(reference, D, n, D * (D + 2)) + slack_z / _least_gain(reference, D, 1.0, D**2)
+
+
+def _least_gain(reference: np.ndarray, D: float, constant: float, each: float) -> float:
     """The least ``(r'v)(1'v) / (constant + each j)`` of any v in {1, 1 + D}^n with j high entries, rounded down.
 
     ``reference`` r (n,) is not negative; r'v is least for the j smallest.

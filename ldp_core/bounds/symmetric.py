@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ldp_core.bounds.classes import ClassRelaxation
-from ldp_core.bounds.proof import ABOVE, LARGEST, NOTHING, UNDERFLOW, Proof, U, least_gain, magnitudes_fit, spread
+from ldp_core.bounds.proof import ABOVE, LARGEST, NOTHING, UNDERFLOW, Proof, U, magnitudes_fit, repair, spread
 from ldp_core.bounds.scales import average_variance
 from ldp_core.bounds.schemes import rounded_scheme_of, scheme_of
 from ldp_core.bounds.whole import Cut, averaged
@@ -82,9 +82,7 @@ class SymmetricCertificate(Proof):
             return NOTHING
         slack_z = max(0.0, ABOVE * unit * size + UNDERFLOW - lowest)
         slack_v = ABOVE * float(np.max(C**2 * off)) + UNDERFLOW
-        reference = np.ones(n)
-        repair = slack_v / least_gain(reference, D, n, D * (D + 2)) + slack_z / least_gain(reference, D, 1.0, D**2)
-        return trace, n * mu + ABOVE * n * (unit * abs(mu) + repair)
+        return trace, n * mu + ABOVE * n * (unit * abs(mu) + repair(np.ones(n), D, slack_v, slack_z))
 
     def _lowest(self, scheme, X, mu, diagonal, pairs, kappa, D) -> tuple[float, float]:
         """The smallest eigenvalue of the form in (1, y), of which (1, 1'y / sqrt n) is one block, and the size of its terms."""
