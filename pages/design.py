@@ -149,8 +149,8 @@ def proof_controls(proof) -> None:
     checked, holds = state.view.get("checked", ("", True))
     if checked != state.certificate_key(case):
         right.caption(
-            "The bound is a certificate: numbers that prove it by signs and one factorisation of a matrix, rounding included, whoever computed "
-            "them and however."
+            "The bound is a certificate: numbers that prove it by signs and one factorisation of a matrix, rounding "
+            "included, whoever computed them and however."
         )
     elif holds:
         right.caption("Checked just now, from the numbers of the certificate alone: the bound holds.")

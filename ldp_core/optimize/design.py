@@ -46,8 +46,8 @@ def design(
 
     ``epsilon`` in nats, ``time_limit`` in seconds, ``prior`` (n,) the expected shares of the types: the objective is then
     ``tr(M_p^-1 G)``, ``M_p = sum_y q_y q_y' / (n q_y'p)``, the average over the prior (and on a scale of its own: see
-    `ldp_core.bounds.average_variance`). ``callback`` and ``cancel`` as in `ldp_core.run`. The best strategy seen is returned, its columns summing to 1 within 1e-12 and its
-    rows within e^epsilon as stored. Deterministic in (seed, max_rounds): time and cancelling only stop the search.
+    `ldp_core.bounds.average_variance`). ``callback`` and ``cancel`` as in `ldp_core.run`. The best strategy seen is returned, its
+    columns summing to 1 within 1e-12 and its rows within e^epsilon as stored. Deterministic in (seed, max_rounds): time and cancelling only stop the search.
 
     Raises ValueError for an epsilon, sizes or a prior out of range, and above 2048 types.
 
