@@ -9,9 +9,10 @@ promises.uploads_stay_in_memory()  # before anything that takes long: a page lef
 import streamlit as st
 from threadpoolctl import threadpool_limits
 
-from pages.ui import clicks, departed, exchange, frame, sidebar
+from pages.ui import clicks, layout, sidebar
 from pages.ui.data import ahead
-from pages.ui.state import session
+from pages.ui.session import departed, exchange
+from pages.ui.session.state import session
 
 
 @st.cache_resource
@@ -38,10 +39,10 @@ page = st.navigation(
     ],
     position="top",
 )
-frame.came_through_app()
+layout.came_through_app()
 if exchange.LINK in st.query_params:
     exchange.open_link(session(), st.query_params.pop(exchange.LINK))
 ahead.settle(session())
-frame.style()
+layout.style()
 sidebar.draw(session())  # before the page: a page that lacks something stops the script
 page.run()

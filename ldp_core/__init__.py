@@ -1,7 +1,7 @@
 """Design of local differential privacy (LDP) collections: workloads, mechanisms, their exact errors, and lower bounds.
 
 Tables become counts over types; a workload says what matters; a mechanism says what users send; analysis and bounds say
-how good it is; simulation shows it; deploy takes it into the world. Imports run one way along that sentence.
+how good it is; simulation shows it; designs take it into the world. Imports run one way along that sentence.
 
 Notation (long names in signatures, these letters inside the mathematics, as in McKenna et al. 2020):
 
@@ -19,61 +19,65 @@ Notation (long names in signatures, these letters inside the mathematics, as in 
 Examples in docstrings go on from ``import numpy as np, ldp_core as ldp``.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
-from ldp_core import wording
+from ldp_core import parts
 from ldp_core.version import __version__
+
+_PARTS = {
+    name: name
+    for name in (
+        "analysis",
+        "bounds",
+        "charts",
+        "data",
+        "designs",
+        "estimators",
+        "frames",
+        "library",
+        "mechanisms",
+        "optimize",
+        "privacy",
+        "studies",
+        "workloads",
+    )
+} | {"simulate": "studies.simulate"}  # what notebooks run most is found at the top as well
 
 if TYPE_CHECKING:
     from ldp_core import (
         analysis,
         bounds,
         charts,
-        deploy,
-        domain,
+        data,
+        designs,
         estimators,
         frames,
         library,
         mechanisms,
         optimize,
-        outcomes,
-        planning,
-        population,
         privacy,
-        simulate,
-        sweep,
-        tables,
+        studies,
         workloads,
     )
+    from ldp_core.studies import simulate
 else:
-
-    def __getattr__(name: str) -> object:
-        """The parts of the package, each imported when it is first asked for: readers, charts and solvers take a second."""
-        if name in __all__:
-            return import_module(f"{__name__}.{name}")
-        raise AttributeError(f"{__name__} has no part {name!r}; {wording.meant(name, __all__)}")
-
+    __getattr__ = parts.of(__name__, _PARTS)
 
 __all__ = [
     "__version__",
     "analysis",
     "bounds",
     "charts",
-    "deploy",
-    "domain",
+    "data",
+    "designs",
     "estimators",
     "frames",
     "library",
     "mechanisms",
     "optimize",
-    "outcomes",
-    "planning",
-    "population",
     "privacy",
     "simulate",
-    "sweep",
-    "tables",
+    "studies",
     "workloads",
 ]
 

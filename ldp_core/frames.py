@@ -15,7 +15,7 @@ from ldp_core import analysis, bounds, library, workloads
 from ldp_core.estimators import ESTIMATORS
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.run import Cancel, asked
-from ldp_core.simulate import Trials, shown_queries, unweighted_answers
+from ldp_core.studies.simulate import Trials, shown_queries, unweighted_answers
 from ldp_core.wording import NUMBER
 from ldp_core.workloads import Workload
 

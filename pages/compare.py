@@ -6,23 +6,25 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from ldp_core import charts, frames, library, mechanisms, sweep, wording
-from pages.ui import frame, work
+from ldp_core import charts, frames, library, mechanisms, wording
+from ldp_core.studies import sweep
+from pages.ui import layout
 from pages.ui.controls import compared_control, control, target_control
-from pages.ui.figures import PRICED_TYPES
-from pages.ui.jobs import jobs
-from pages.ui.later import Later
-from pages.ui.text import case_meaning, case_title, gap_in_words, people, plain, waiting
+from pages.ui.session.figures import PRICED_TYPES
+from pages.ui.tasks import work
+from pages.ui.tasks.jobs import jobs
+from pages.ui.tasks.later import Later
+from pages.ui.words import case_meaning, case_title, gap_in_words, people, plain, waiting
 
 # Errors of single queries take n^3 operations, next to no time up to this many types.
 AT_ONCE_TYPES = 512
 
 TIE = 1e-9
 
-state = frame.open_page(
+state = layout.open_page(
     "Compare", "See which mechanism needs the fewest users for your questions, and what errors to expect."
 )
-design = frame.need_design(state)
+design = layout.need_design(state)
 c = state.configuration
 
 
@@ -56,7 +58,7 @@ def live_sweep(job, over: str) -> None:
     st.progress(done / total, text=f"{done:,} of {total:,} points, {wording.duration(job.seconds)}")
     if len(found.points):
         st.plotly_chart(
-            sweep_chart(found.points, over, frame.look()),
+            sweep_chart(found.points, over, layout.look()),
             theme=None,
             key=f"live-sweep-{over}",
             alt="Users needed, filling in",
@@ -101,7 +103,7 @@ def sweep_tab(over: str) -> None:
         st.caption(f"Users needed at {grid} for the chosen mechanisms and all bounds.")
         return
     if len(done.points):
-        frame.chart(
+        layout.chart(
             lambda look: sweep_chart(done.points, over, look),
             sweep_sentence(done.points, column),
             f"over-{over}",
@@ -208,7 +210,7 @@ with overview:
         )
     else:
         bound_sentence = f"At epsilon {c.epsilon} the lower bounds say nothing here: they allow any number of users."
-    frame.chart(
+    layout.chart(
         lambda look: charts.users_needed(table, limits, design.users, look, case_title(case)),
         bound_sentence,
         "users-needed",
@@ -235,7 +237,7 @@ with pictures:
         with columns[position % 2]:
             st.markdown(f"**{library.spec(mechanism.name).title}**")
             name = mechanism.name
-            frame.chart(
+            layout.chart(
                 lambda look, name=name: state.patterns(name, look, compact=True),
                 f"{len(mechanism.strategy):,} reports, {wording.count(math.ceil(mechanism.bits_per_report))} bits each.",
                 f"patterns-{name}",
@@ -274,7 +276,7 @@ def draw_query_errors() -> None:
     hardest = errors[errors["name"] == best["name"]].nlargest(1, "standard_error").iloc[0]
     shown, p = errors["query"].nunique(), design.workload.num_queries
     among = "query" if shown == p else f"of the {shown:,} queries shown (of {p:,})"
-    frame.chart(
+    layout.chart(
         lambda look: charts.query_errors(errors, look),
         f"Exact standard errors on {design.population}. For {title} the hardest {among} is **{plain(hardest['label'])}** with "
         f"{wording.error(hardest['standard_error'])}.",
@@ -314,7 +316,7 @@ shown["gap"] = shown["gap"].replace(math.inf, math.nan)  # where the bound says 
 for share in ("gap", "standard_error_worst", "standard_error_average", "standard_error_on_data"):
     shown[share] *= 100
 st.dataframe(shown, hide_index=True, column_config=columns)
-frame.download_table(table, "comparison")
+layout.download_table(table, "comparison")
 st.caption(
     f"± is the standard error of a typical query (root mean square over the {design.workload.num_queries:,} queries) in percentage "
     f"points (pp) of your {people(design.users)}. Worst case: everybody has the value that is hardest to count. Average "
@@ -344,13 +346,13 @@ with st.expander("Every mechanism: what it was made for, what it costs, and wher
             "source": "Source",
         },
     )
-    frame.download_table(catalogue, "mechanisms")
+    layout.download_table(catalogue, "mechanisms")
     st.caption(
         "n is the number of types, p the number of queries. An empty note means that it can run on this design. In real numbers "
         f"only: {mechanisms.FLOATING_POINT}"
     )
 later.finish()
-frame.how_computed(
+layout.how_computed(
     "**Users needed** is the sample complexity *max t / (p α)* (McKenna et al. 2020, Corollary 5.4), *t* being the variance one user "
     "of each type adds over all queries. **SVD bound**: L ≥ (Σσ)²/e^ε (same paper, Theorem 5.6). **Centred SVD bound**: "
     "L ≥ |W1|²/n + |W(I − 11'/n)|²∗ / sinh²(ε/2), derived in this project: scaled to mean one, a report's probabilities have "

@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from pages.ui import frame
+from pages.ui import layout
 from pages.ui.controls import control, pick, whole_number
 from pages.ui.data import ahead, attribute_controls, picture, source_controls
 from pages.ui.data import choice as data_choice
-from pages.ui.source import may_read_local_files
-from pages.ui.text import plain
+from pages.ui.sources import may_read_local_files
+from pages.ui.words import plain
 
 SOURCES = {"sample": "Sample", "upload": "Upload", "local": "Local", "declared": "Declare"}
 SHAPES = {
@@ -16,7 +16,7 @@ SHAPES = {
     "bell": "bell: most in the middle",
 }
 
-state = frame.open_page(
+state = layout.open_page(
     "Data", "Choose the people and the values each of them has, or declare both before you collect anything."
 )
 
@@ -177,7 +177,7 @@ def people(source: str) -> None:
         picture.across_two(state, design)
     picture.first_rows(state)
     if design is not None:
-        frame.how_computed(
+        layout.how_computed(
             "Each person has exactly one of the *n* types: a combination of one value of each attribute. The histogram is the "
             "data vector *x* of the papers: *x*ᵤ users are of type *u* (McKenna et al. 2020, Section 2.1). Types are numbered "
             "with the last attribute running fastest. Bins include their lower edge; the last also includes its upper edge. "

@@ -5,19 +5,21 @@ import math
 import pandas as pd
 import streamlit as st
 
-from ldp_core import charts, deploy, frames, library, wording
-from pages.ui import choices, frame, work
-from pages.ui.jobs import jobs
-from pages.ui.text import case_meaning, case_title, gap_in_words, plain, waiting
+from ldp_core import charts, designs, frames, library, wording
+from pages.ui import layout
+from pages.ui.design import choices
+from pages.ui.tasks import work
+from pages.ui.tasks.jobs import jobs
+from pages.ui.words import case_meaning, case_title, gap_in_words, plain, waiting
 
 SHOWN_REPORTS = 200
 # Up to this many types the costs of all compared mechanisms are worked out here as well; beyond, they take long.
 COMPARED_TYPES = 1024
 
-state = frame.open_page(
+state = layout.open_page(
     "Design", "Decide how private each report is and how it is made; see what is sent and what is guaranteed."
 )
-design = frame.need_design(state)
+design = layout.need_design(state)
 c = state.configuration
 name = c.mechanism.name
 spec = library.spec(name)
@@ -114,13 +116,13 @@ def live() -> None:
         f"{gap_sentence(needed, least)} Round {progress.round:,}, {wording.duration(progress.seconds)} so far."
     )
     st.plotly_chart(
-        charts.closing_gap(found, bound, name, frame.look()),
+        charts.closing_gap(found, bound, name, layout.look()),
         theme=None,
         key="live-curve",
         alt="Users needed by the best strategy so far, and the lower bound proved so far",
     )
     st.plotly_chart(
-        charts.patterns(progress.strategy, design.labels, frame.look(), charts.colour(name)),
+        charts.patterns(progress.strategy, design.labels, layout.look(), charts.colour(name)),
         theme=None,
         key="live-strategy",
         alt="The best strategy so far: which types share a report",
@@ -190,7 +192,7 @@ with right:
             table = state.compared(case)
             if table.empty:
                 st.stop()
-            frame.chart(
+            layout.chart(
                 lambda look: charts.users_needed(table, limits, design.users, look, case_title(case)),
                 f"What the mechanisms that need no fitting ask for, {case_meaning(case)}"
                 + (", and the region that is out of reach for any unbiased one." if limit > 0 else "."),
@@ -207,7 +209,7 @@ with right:
         st.page_link("pages/simulate.py", label="Simulate it", icon=":material/casino:")
         st.markdown(plain(mechanism.explain()))
         st.caption("Guarantee, to paste into a privacy review")
-        frame.guarantee(c, audit)
+        layout.guarantee(c, audit)
         st.stop()
     required, limits = state.users_needed(name, case), state.bounds(case)
     bound = max(limits.values())
@@ -233,7 +235,7 @@ with right:
     )
     audited.metric(
         "Audited epsilon",
-        deploy.audited_in_words(c.epsilon_value, audit),
+        designs.audited_in_words(c.epsilon_value, audit),
         help=f"Rounded up. Computed from the {'noise' if spec.continuous else 'actual probabilities'} ({audit.method}); you asked "
         f"for {c.epsilon}. {spec.caveat}",
     )
@@ -270,13 +272,13 @@ with right:
         ),
         hide_index=True,
     )
-    frame.download_table(costs, "costs")
+    layout.download_table(costs, "costs")
     if bound > 0:
         st.caption("Proved minimum: no unbiased mechanism with this epsilon can need fewer users.")
     if spec.fitted:
         st.caption(trade_off(costs))
     st.caption("Guarantee, to paste into a privacy review")
-    frame.guarantee(c, audit)
+    layout.guarantee(c, audit)
     if (proof := state.certificate(case)) is not None:
         proof_controls(proof)
     if spec.fitted:
@@ -290,7 +292,7 @@ with right:
             else "The shaded region is proved impossible; the distance to it is the most that any other unbiased mechanism "
             "could still save."
         )
-        frame.chart(
+        layout.chart(
             lambda look: charts.closing_gap(found, proved_so_far, name, look),
             f"The optimiser improved its strategy for {wording.duration(found['seconds'].iloc[-1])}. {region}",
             "closing-gap",
@@ -305,10 +307,10 @@ with right:
     else:
         m, n = strategy.shape
         table = state.reports(name)
-        frame.chart(
+        layout.chart(
             lambda look: state.patterns(name, look),
             f"Each of the {m:,} reports is a band, taller the more common it is; the types in colour send it up to "
-            f"e^{wording.significant(audit.epsilon, 4)} = {deploy.factor_in_words(audit.epsilon)} times as often as the "
+            f"e^{wording.significant(audit.epsilon, 4)} = {designs.factor_in_words(audit.epsilon)} times as often as the "
             f"others. A report says little more than: probably one of these. The largest ratio lies between "
             f"{plain(design.labels[audit.worst_pair[0]])} and {plain(design.labels[audit.worst_pair[1]])}.",
             "patterns",
@@ -329,8 +331,8 @@ with right:
             )
             shown = f"The {SHOWN_REPORTS} commonest; the download has all." if m > SHOWN_REPORTS else "All reports."
             st.caption(shown)
-            frame.download_table(table, "reports")
-    frame.how_computed(
+            layout.download_table(table, "reports")
+    layout.how_computed(
         "**Privacy.** Epsilon-LDP: for every report *y* and any two types *u, v*, P(*y* | *u*) ≤ e^ε P(*y* | *v*) (McKenna et al. 2020, "
         "Definition 2.4). The audit takes the largest such ratio over the numbers as stored, in exact arithmetic, and rounds up; for "
         "continuous noise it is a formula in real numbers, which no sampler in floating point keeps. "

@@ -5,16 +5,19 @@ import json
 import numpy as np
 import streamlit as st
 
-from ldp_core import deploy, frames, library, mechanisms, wording
-from pages.ui import exchange, frame
-from pages.ui.figures import PRICED_TYPES
-from pages.ui.text import people, plain
+from ldp_core import designs, frames, library, mechanisms, wording
+from pages.ui import layout
+from pages.ui.session import exchange
+from pages.ui.session.figures import PRICED_TYPES
+from pages.ui.words import people, plain
 
 LISTED_QUERIES = 10_000
 SHOWN_BYTES = 200_000
 
-state = frame.open_page("Export", "Take the chosen design with you as one file, to deploy it or to load it here again.")
-design = frame.need_design(state)
+state = layout.open_page(
+    "Export", "Take the chosen design with you as one file, to deploy it or to load it here again."
+)
+design = layout.need_design(state)
 c = state.configuration
 spec = library.spec(c.mechanism.name)
 
@@ -67,7 +70,7 @@ with left:
 with right:
     if mechanism is not None:
         st.subheader("What you promise")
-        frame.guarantee(c, mechanism.audit())
+        layout.guarantee(c, mechanism.audit())
         summary = state.summary_or_none(c.mechanism.name)
         st.markdown(
             f"Expect a standard error of {wording.error(summary.standard_error_on_data)} on a typical query with "
@@ -80,9 +83,9 @@ with right:
             st.caption(state.weighting)
         if state.from_file(c.mechanism.name):
             st.warning("The strategy was loaded from a file, not computed here, and the export says so.")
-    st.warning(deploy.DESIGN_ONLY)
+    st.warning(designs.DESIGN_ONLY)
     st.subheader("What the file reveals about the data")
-    observed = deploy.observed_parts(c)
+    observed = designs.observed_parts(c)
     for sentence in observed or ["Everything was declared: the file reveals nothing about any data."]:
         st.markdown(f"- {plain(sentence)}")
     st.subheader("What is in it")

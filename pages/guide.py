@@ -5,12 +5,12 @@ import math
 import pandas as pd
 import streamlit as st
 
-from ldp_core import deploy
+from ldp_core import designs
 from ldp_core.library import REGISTRY
 from ldp_core.mechanisms import FLOATING_POINT
-from pages.ui import frame, promises
+from pages.ui import layout, promises
 
-frame.open_page("Guide", "What local differential privacy means, what epsilon buys, and how to read the numbers here.")
+layout.open_page("Guide", "What local differential privacy means, what epsilon buys, and how to read the numbers here.")
 
 st.markdown(
     """
@@ -43,7 +43,7 @@ st.dataframe(
     pd.DataFrame(
         {
             "Epsilon": [f"{e:g}" for e in levels],
-            "What it means": [deploy.risk_in_words(e).capitalize() for e in levels],
+            "What it means": [designs.risk_in_words(e).capitalize() for e in levels],
             "An even guess (50 %) between two values becomes at most": [even_guess(e) for e in levels],
         }
     ),
@@ -120,7 +120,7 @@ st.caption(f"In real numbers only: {FLOATING_POINT}")
 st.markdown(
     f"""
 #### What this is not
-{deploy.DESIGN_ONLY}
+{designs.DESIGN_ONLY}
 
 #### What happens to uploaded data
 {promises.rows_in_memory()} They are not shared with other sessions, or sent anywhere. {promises.forgetting()}

@@ -3,21 +3,23 @@
 import numpy as np
 import streamlit as st
 
-from ldp_core import analysis, charts, library, planning, sweep, wording
+from ldp_core import analysis, charts, library, wording
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
-from pages.ui import frame, work
+from ldp_core.studies import planning, sweep
+from pages.ui import layout
 from pages.ui.controls import change, compared_control, control, target_control, whole_number
-from pages.ui.jobs import jobs
-from pages.ui.text import case_meaning, case_title, plain, waiting
+from pages.ui.tasks import work
+from pages.ui.tasks.jobs import jobs
+from pages.ui.words import case_meaning, case_title, plain, waiting
 
 SOLVED = {"users": "Users", "standard_error": "Error", "epsilon": "Epsilon"}
 ANSWERS = {"users": "Users needed", "standard_error": "Error to expect", "epsilon": "Epsilon needed"}
 MOST_USERS = 10**9
 
-state = frame.open_page(
+state = layout.open_page(
     "Plan", "Fix two of epsilon, the number of users and the error you can live with; read off the third."
 )
-design = frame.need_design(state)
+design = layout.need_design(state)
 c = state.configuration
 solved = state.view.get("solved", "users")
 users = state.view.get("plan_users") or design.users
@@ -135,7 +137,7 @@ def answer(found) -> None:
     if best.empty:
         st.info("None of the chosen mechanisms has an answer; the table says why.")
     table_of(found, "plan")
-    frame.download_table(found, "plan")
+    layout.download_table(found, "plan")
 
 
 def trade_off(found) -> None:
@@ -147,7 +149,7 @@ def trade_off(found) -> None:
             st.page_link("pages/compare.py", label="Compute over epsilon", icon=":material/bar_chart:")
             return
         points = planning.errors_over_epsilon(grid.points, design.workload, users, case)
-        frame.chart(
+        layout.chart(
             lambda look: charts.trade_off(points, "epsilon", c.target_alpha**0.5, look),
             f"The error of a typical query with {users:,} users; the dotted line is the error aimed at. A line crosses it at the "
             "epsilon its mechanism needs.",
@@ -158,7 +160,7 @@ def trade_off(found) -> None:
     centre = users if solved == "standard_error" else max(found["users"].min(), 1.0)
     grid = np.geomspace(max(centre / 8, 1), centre * 100, 9)  # straight lines on log axes
     points = planning.errors_over_users(found, grid)
-    frame.chart(
+    layout.chart(
         lambda look: charts.trade_off(points, "users", c.target_alpha**0.5 if solved == "users" else None, look),
         f"At epsilon {c.epsilon} the error of every mechanism falls like one over the square root of the number of users: half the error "
         "takes four times the users. Nothing unbiased reaches the shaded region.",
@@ -227,7 +229,7 @@ def recommendation() -> None:
             "note": "Note",
         },
     )
-    frame.download_table(found.ranking, "recommendation")
+    layout.download_table(found.ranking, "recommendation")
 
 
 with right:
@@ -260,7 +262,7 @@ with right:
     with choice:
         recommendation()
 
-frame.how_computed(
+layout.how_computed(
     "With v(ε) the variance one user adds, summed over the p queries, N users give a mean squared error of shares α = v(ε)/(p N) "
     "(McKenna et al. 2020, Corollary 5.4); ± is its root, the standard error of a typical query. Users and error follow at once; epsilon "
     "is the smallest at which the mechanism meets the error, found by bisection and checked there. The bound replaces v by a value that no "

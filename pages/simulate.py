@@ -2,18 +2,21 @@
 
 import streamlit as st
 
-from ldp_core import estimators, library, outcomes, wording
+from ldp_core import estimators, library, wording
 from ldp_core.estimators import INTERVAL_PART
+from ldp_core.studies import outcomes
 from ldp_core.workloads import DENSE_TYPES
-from pages.ui import frame, outcome_tabs, work
+from pages.ui import layout
 from pages.ui.controls import control, whole_number
-from pages.ui.jobs import jobs
-from pages.ui.text import people, plain, waiting
+from pages.ui.outcomes import tabs
+from pages.ui.tasks import work
+from pages.ui.tasks.jobs import jobs
+from pages.ui.words import people, plain, waiting
 
-state = frame.open_page(
+state = layout.open_page(
     "Simulate", "Run the chosen mechanisms on these people, as often as you like, and see what their answers are worth."
 )
-design = frame.need_design(state)
+design = layout.need_design(state)
 c = state.configuration
 simulation = c.simulation
 
@@ -158,12 +161,12 @@ with right:
             f"Nothing has been simulated for this design yet. Press Run to draw {simulation.trials:,} collections from {whom}."
         )
         st.stop()
-    outcome_tabs.show(state, done)
+    tabs.show(state, done)
     st.caption(
         f"Seed {simulation.seed:d}, {done.trials:,} trial{'s' if done.trials > 1 else ''} of {people(design.users)}. Bars are ± 2 "
         "standard errors, the uncertainty that this number of trials leaves; exact predictions exist for unbiased estimates only."
     )
-    frame.how_computed(
+    layout.how_computed(
         "Each trial draws the tally of all reports exactly, type by type, never user by user: its distribution is the one real reports "
         "would have. All estimates see the same reports. **Unbiased**: x̂ = R y, with the optimal reconstruction R (McKenna et al. 2020, "
         "Theorem 3.10). **WNNLS**: the x ≥ 0 closest to x̂ in (x − x̂)' G (x − x̂) (same paper, Appendix A), solved exactly. "

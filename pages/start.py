@@ -3,17 +3,18 @@
 import pandas as pd
 import streamlit as st
 
-from ldp_core import charts, deploy, frames, library, simulate, wording, workloads
-from ldp_core.tables import NumericRecipe, build_domain, tally
-from pages.ui import frame
+from ldp_core import charts, designs, frames, library, wording, workloads
+from ldp_core.data.tables import NumericRecipe, build_domain, tally
+from ldp_core.studies import simulate
+from pages.ui import layout
 from pages.ui.controls import control
 from pages.ui.data.choice import load_sample
-from pages.ui.source import catalogue, sample_table
+from pages.ui.sources import catalogue, sample_table
 
 DEMO_SEED = 7
 TRIALS = 100
 
-state = frame.open_page(
+state = layout.open_page(
     "Learn about everybody, without learning about anybody",
     "Plan a collection under **local differential privacy**: choose the questions and how private each answer is, and see what it "
     "costs in users and accuracy before anybody is asked. You get the mechanism that needs the fewest users, with a proof of how close it is to "
@@ -36,7 +37,7 @@ with left:
         max_value=5.0,
         step=0.1,
     )
-    risk = deploy.risk_in_words(epsilon)
+    risk = designs.risk_in_words(epsilon)
     st.caption(f"{risk[0].upper()}{risk[1:]}.")
     if st.button("Use this sample on every page", type="primary", icon=":material/arrow_forward:", key="begin"):
         load_sample(state, sample["file"])
@@ -61,7 +62,7 @@ def demonstration(file: str, column: str, epsilon: float) -> tuple[pd.DataFrame,
 with right:
     answers, errors = demonstration(sample["file"], sample["recipes"][0]["column"], epsilon)
     typical = wording.error(errors["observed"].iloc[0])
-    frame.chart(
+    layout.chart(
         lambda look: charts.answers(answers, look),
         f"Share of people up to each age: the truth, and {TRIALS} private collections by subset selection (mean ± one standard "
         f"deviation of a single collection). At epsilon {epsilon:g} a typical answer is off by {typical}.",

@@ -2,18 +2,18 @@
 
 import streamlit as st
 
-from ldp_core.deploy import WorkloadRecipe
+from ldp_core.designs import WorkloadRecipe
 from ldp_core.workloads import axes_of
-from pages.ui import frame
-from pages.ui.later import Later
-from pages.ui.text import plain
+from pages.ui import layout
+from pages.ui.tasks.later import Later
+from pages.ui.words import plain
 from pages.ui.workload import figures, groups
 
-state = frame.open_page(
+state = layout.open_page(
     "Workload", "Choose the questions you want answered about everybody; the mechanism is judged by them."
 )
 design = state.design()
-frame.need(
+layout.need(
     design,
     "A workload is a set of questions about types of people, so it needs data first.",
     "pages/data.py",
@@ -28,7 +28,7 @@ left, right = st.columns([1, 2], gap="large")
 with left:
     groups.groups(state, axes)
 with right:
-    frame.need_questions(state, design)
+    layout.need_questions(state, design)
     if design.workload is None:
         st.warning(
             "The questions no longer fit the data. They are kept as they were: mend or remove the groups marked on the left, "
@@ -50,7 +50,7 @@ with right:
     figures.dominating(later, state, design, parts)
     figures.singular_values(later, state, design)
     later.finish()
-    frame.how_computed(
+    layout.how_computed(
         "A workload is a matrix *W* with one row per query and one column per type; the answers are *W x*. A group with weight *w* has "
         "its rows multiplied by *w*, so its squared errors count *w*² times. Variances and bounds depend on *W* only through "
         "the Gram matrix *G = W'W* (McKenna et al. 2020, Section 2.1), which is known in closed form or as a product over the "

@@ -7,9 +7,10 @@ import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
-from ldp_core import analysis, charts, frames, library, mechanisms, simulate, sweep, workloads
+from ldp_core import analysis, charts, frames, library, mechanisms, workloads
 from ldp_core.charts.theme import PIXELS, UNKNOWN_STYLE, colour, log_axis, marker, short, title
 from ldp_core.pictures import binned
+from ldp_core.studies import simulate, sweep
 
 LOOKS = [charts.LIGHT, charts.DARK]
 SUITABLE = ["unbiased", "wnnls", "norm_sub", "polytope"]

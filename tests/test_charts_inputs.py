@@ -12,7 +12,7 @@ from ldp_core import charts, frames, workloads
 from ldp_core.charts.inputs import MOST_BARS, SIDE
 from ldp_core.charts.labels import bins_of, cell_names
 from ldp_core.charts.theme import PIXELS
-from ldp_core.domain import CategoricalAttribute, DateAttribute, Domain, NumericAttribute, RangeAttribute
+from ldp_core.data.domain import CategoricalAttribute, DateAttribute, Domain, NumericAttribute, RangeAttribute
 
 LIMIT = 2_000_000
 LOOKS = [charts.LIGHT, charts.DARK]

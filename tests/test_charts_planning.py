@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from ldp_core import charts, planning, sweep, workloads
+from ldp_core import charts, workloads
 from ldp_core.charts import lines
 from ldp_core.charts.theme import IMPOSSIBLE, colour, title
+from ldp_core.studies import planning, sweep
 
 NAMES = ["haar", "subset_selection", "hadamard"]
 WORKLOAD = workloads.prefix(8)

@@ -5,8 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from ldp_core import charts, mechanisms, outcomes, workloads
+from ldp_core import charts, mechanisms, workloads
 from ldp_core.charts.outcomes import FEW
+from ldp_core.studies import outcomes
 
 LOOKS = [charts.LIGHT, charts.DARK]
 LIMIT = 2_000_000  # bytes of JSON that reach the browser

@@ -36,7 +36,7 @@ def test_examples_give_what_they_show(module):
         *(ldp.analysis.worst_case_variance, ldp.analysis.average_variance, ldp.analysis.variance_on_data),
         *(ldp.analysis.objective, ldp.analysis.sample_complexity, ldp.analysis.users_from_objective),
         *(ldp.analysis.standard_errors, ldp.optimize.design, ldp.bounds.certificate),
-        *(ldp.estimators.apply, ldp.simulate.run, ldp.planning.plan, ldp.mechanisms.Mechanism),
+        *(ldp.estimators.apply, ldp.simulate.run, ldp.studies.planning.plan, ldp.mechanisms.Mechanism),
     ],
     ids=lambda function: f"{function.__module__}.{function.__name__}",
 )

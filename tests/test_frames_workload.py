@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from ldp_core import frames, mechanisms, workloads
-from ldp_core.domain import CategoricalAttribute, Domain, RangeAttribute
+from ldp_core.data.domain import CategoricalAttribute, Domain, RangeAttribute
 
 AGE = RangeAttribute(name="age", low=0, high=29, bins=3, integer=True)
 SEX = CategoricalAttribute(name="sex", values=("<b>", "=1+1"), missing="category")

@@ -48,8 +48,11 @@ def estimate(name, **options):
         (lambda: estimate("posterior", drows=300), "Posterior mean has no parameter 'drows'; did you mean 'draws'"),
         (lambda: estimate("wnnls", max_rounds=3), "no parameter 'max_rounds'; there are none"),
         (lambda: ldp.estimators.spec("wnls"), "estimator 'wnls'; did you mean 'wnnls'"),
-        (lambda: ldp.planning.plan(PREFIX, ["haar"], 1.0, 9, case="worst"), "'worst'; did you mean 'worst_case'"),
-        (lambda: ldp.sweep.over_epsilon([], PREFIX, [1.0], bounds=["svt"]), "bound 'svt'; did you mean 'svd'"),
+        (
+            lambda: ldp.studies.planning.plan(PREFIX, ["haar"], 1.0, 9, case="worst"),
+            "'worst'; did you mean 'worst_case'",
+        ),
+        (lambda: ldp.studies.sweep.over_epsilon([], PREFIX, [1.0], bounds=["svt"]), "bound 'svt'; did you mean 'svd'"),
     ],
 )
 def test_an_unknown_name_is_answered_by_the_nearest_one(ask, answer):
@@ -111,11 +114,11 @@ def test_every_mechanism_its_reports_and_its_estimate_take_one_line(name):
 
 
 def test_a_domain_names_its_attributes():
-    attributes = [ldp.domain.CategoricalAttribute(name=f"a{i}", values=("x", "y", "z")) for i in range(30)]
-    assert repr(ldp.domain.Domain(attributes=attributes[:2])) == "<Domain: a0 (3) x a1 (3), 9 types>"
-    long = repr(ldp.domain.Domain(attributes=attributes))
+    attributes = [ldp.data.domain.CategoricalAttribute(name=f"a{i}", values=("x", "y", "z")) for i in range(30)]
+    assert repr(ldp.data.domain.Domain(attributes=attributes[:2])) == "<Domain: a0 (3) x a1 (3), 9 types>"
+    long = repr(ldp.data.domain.Domain(attributes=attributes))
     assert long == "<Domain: a0 (3) x a1 (3) x a2 (3) x a3 (3) and 26 more, 205,891,132,094,649 types>"
-    assert str(ldp.domain.Domain(attributes=attributes)) == long
+    assert str(ldp.data.domain.Domain(attributes=attributes)) == long
 
 
 def pixels(page):

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from ldp_core import tables
-from ldp_core.deploy import SampleData
+from ldp_core.data import tables
+from ldp_core.designs import SampleData
 from sample_data import make
 
 FOLDER = Path(make.__file__).parent

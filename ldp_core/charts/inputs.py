@@ -11,7 +11,7 @@ from plotly.colors import sample_colorscale
 from ldp_core import wording
 from ldp_core.charts.labels import Bins, bins_of, cell_names, in_template, label_ticks, row_ticks
 from ldp_core.charts.theme import LIGHT, Theme, figure, short
-from ldp_core.domain import Attribute, Domain
+from ldp_core.data.domain import Attribute, Domain
 
 MOST_BARS = 1000
 SIDE = 200

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ldp_core.charts.theme import TICK_LENGTH, literal, short
-from ldp_core.domain import Attribute, bin_labels
+from ldp_core.data.domain import Attribute, bin_labels
 
 LABELLED_TYPES = 40
 TICKS, TICK_LETTERS = 16, 80

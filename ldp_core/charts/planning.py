@@ -18,7 +18,7 @@ def trade_off(frame: pd.DataFrame, over: str, target: float | None = None, look:
     """Standard error of a typical query against ``over`` (epsilon or users), one line per mechanism.
 
     ``frame``: name, standard_error (a share of all users) and the column ``over``, such as
-    `ldp_core.planning.errors_over_epsilon` and `ldp_core.planning.errors_over_users` make. ``target`` is the error
+    `ldp_core.studies.planning.errors_over_epsilon` and `ldp_core.studies.planning.errors_over_users` make. ``target`` is the error
     aimed at.
     """
     if over not in _AXES:

@@ -12,7 +12,7 @@ from ldp_core.charts.theme import LIGHT, Theme, figure
 def over_size(frame: pd.DataFrame, n: int | None, look: Theme = LIGHT) -> go.Figure:
     """Users needed (worst case) against the number of types, one line per mechanism; ``n`` is the domain at hand.
 
-    ``frame``: name, n, users_needed, such as the points of `ldp_core.sweep.sizes`.
+    ``frame``: name, n, users_needed, such as the points of `ldp_core.studies.sweep.sizes`.
     """
     fig = figure(look, "types (log scale)", "users needed, worst case (log scale)", height=500)
     add_lines(fig, frame, "n", "users_needed", "%{x:,} types: %{y:,.0f} users", look)

@@ -20,10 +20,10 @@ from scipy.stats import norm
 
 from ldp_core.estimators import norm_sub, tails
 from ldp_core.estimators.posterior import check_level
-from ldp_core.mechanisms.additive import AdditiveMechanism
 from ldp_core.mechanisms.base import Contributions, Estimate, Mechanism
-from ldp_core.mechanisms.hierarchical import RawTree
-from ldp_core.mechanisms.trees import RawTreeEstimate
+from ldp_core.mechanisms.noise.additive import AdditiveMechanism
+from ldp_core.mechanisms.trees.hierarchical import RawTree
+from ldp_core.mechanisms.trees.levels import RawTreeEstimate
 from ldp_core.workloads import Workload
 
 METHODS = {

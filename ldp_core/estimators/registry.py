@@ -8,9 +8,9 @@ from inspect import signature
 
 from ldp_core.estimators import mle, norm_sub, polytope, posterior, wnnls
 from ldp_core.mechanisms.base import Estimate, Mechanism, Reports
-from ldp_core.mechanisms.haar import Haar
-from ldp_core.mechanisms.hierarchical import ConsistentTree, RawTree
-from ldp_core.mechanisms.trees import OrderedEstimate, RawTreeEstimate
+from ldp_core.mechanisms.trees.haar import Haar
+from ldp_core.mechanisms.trees.hierarchical import ConsistentTree, RawTree
+from ldp_core.mechanisms.trees.levels import OrderedEstimate, RawTreeEstimate
 from ldp_core.wording import check_parameters, meant
 from ldp_core.workloads import DENSE_TYPES, Histogram, Prefix, Workload
 

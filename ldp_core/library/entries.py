@@ -8,12 +8,14 @@ from functools import partial
 
 from ldp_core.library import matrix, optimized
 from ldp_core.library.spec import Anything, Choice, Delta, Number, Spec, Whole
-from ldp_core.mechanisms import adaptive, fourier, gaussian, haar, hadamard, hierarchical, hrr, rejection
+from ldp_core.mechanisms import fourier, hadamard, hrr
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES
 from ldp_core.mechanisms.local_hashing import LocalHashing
-from ldp_core.mechanisms.node_reports import NODE_ORACLES
+from ldp_core.mechanisms.noise import adaptive, gaussian, rejection
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
+from ldp_core.mechanisms.trees import haar, hierarchical
+from ldp_core.mechanisms.trees.node_reports import NODE_ORACLES
 from ldp_core.mechanisms.unary import RECONSTRUCTIONS, UnaryEncoding
 from ldp_core.workloads import Workload
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ldp_core.gaussian_privacy import DEFAULT_DELTA, calibrated_scale, check_delta
-from ldp_core.mechanisms.additive import ROUNDING, AdditiveMechanism, GaussianNoise, LaplaceNoise
+from ldp_core.mechanisms.noise.additive import ROUNDING, AdditiveMechanism, GaussianNoise, LaplaceNoise
+from ldp_core.mechanisms.noise.gaussian_privacy import DEFAULT_DELTA, calibrated_scale, check_delta
+from ldp_core.mechanisms.noise.vectors import diameter
 from ldp_core.optimize.strategies import optimal_l1, optimal_l2, too_large
 from ldp_core.privacy import check_epsilon
-from ldp_core.vectors import diameter
 from ldp_core.workloads import Workload
 
 _EXPLANATION = (

@@ -13,8 +13,8 @@ from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
 from ldp_core.mechanisms.orbits import OrbitMechanism
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.optimize import design, design_orbits, projected_gradient, worst_case_design
-from ldp_core.optimize.design import MOST_TYPES
-from ldp_core.optimize.orbits import MOST_TYPES as MOST_ORBIT_TYPES
+from ldp_core.optimize.certified import MOST_TYPES
+from ldp_core.optimize.symmetric.translations import MOST_TYPES as MOST_ORBIT_TYPES
 from ldp_core.run import Progress
 from ldp_core.workloads import Workload
 
@@ -89,12 +89,12 @@ def build_certified(
     target: str = "average",
     prior: np.ndarray | None = None,
 ) -> ExplicitMechanism | OrbitMechanism | SubsetSelection:
-    """The best mechanism there is, within a per cent or so; see `ldp_core.optimize.design` for the parameters.
+    """The best mechanism there is, within a per cent or so; see `ldp_core.optimize.certified` for the parameters.
 
     ``target`` says whose variance is made least: the "average" over the types, weighted by ``prior`` (n,) where that is
     given, or that of the worst type ("worst_case"; see `ldp_core.optimize.worst_case_design`). ``callback(progress)`` gets
-    objectives on the scale of L, n times that variance + tr G, whatever the target is. `ldp_core.bounds.certificate`,
-    or `ldp_core.bounds.worst_case` with the mechanism's prior, proves how close to the best the mechanism is.
+    objectives on the scale of L, n times that variance + tr G, whatever the target is. `ldp_core.bounds.general.certificate`,
+    or `ldp_core.bounds.general.hardest_prior` with the mechanism's prior, proves how close to the best the mechanism is.
 
     Past 2048 types no strategy is written out: workloads that treat all types alike get subset selection, their optimum, and
     those over binary attributes an `ldp_core.mechanisms.orbits.OrbitMechanism`, without a prior.

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any
 
-from ldp_core.gaussian_privacy import check_delta
 from ldp_core.mechanisms.base import FLOATING_POINT, Mechanism
+from ldp_core.mechanisms.noise.gaussian_privacy import check_delta
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from ldp_core.wording import meant
 from ldp_core.workloads import Workload

@@ -22,7 +22,15 @@ from fractions import Fraction
 import numpy as np
 from scipy.stats import binom
 
-from ldp_core.mechanisms.base import Audit, Contributions, Estimate, Reports, check_counts, check_reports, check_values
+from ldp_core.mechanisms.base import (
+    Audit,
+    Contributions,
+    Estimate,
+    Reports,
+    check_counts,
+    check_reports,
+    check_values,
+)
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism
 from ldp_core.privacy import check_epsilon, log_ratio, odds, probability_within
 from ldp_core.wording import meant

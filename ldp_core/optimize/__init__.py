@@ -6,11 +6,11 @@ objective ``L(Q) = tr(M^-1 G)``. Inside the optimisers the transposed strategy `
 entries of one type are contiguous in memory.
 """
 
-from ldp_core.optimize.design import design
-from ldp_core.optimize.gradient import Optimized, projected_gradient
-from ldp_core.optimize.orbits import OrbitDesign, design_orbits
-from ldp_core.optimize.projection import Projection, project
-from ldp_core.optimize.worst_case import WorstCaseOptimized, worst_case_design
+from ldp_core.optimize.certified import design
+from ldp_core.optimize.columns.reweighting import WorstCaseOptimized, worst_case_design
+from ldp_core.optimize.gradient.method import Optimized, projected_gradient
+from ldp_core.optimize.gradient.projection import Projection, project
+from ldp_core.optimize.symmetric.translations import OrbitDesign, design_orbits
 from ldp_core.run import Progress
 
 __all__ = [

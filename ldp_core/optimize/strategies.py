@@ -16,8 +16,8 @@ import numpy as np
 from scipy import linalg
 from scipy.optimize import minimize
 
+from ldp_core.mechanisms.noise.vectors import centred, centred_inverse, diameter, squared_distances
 from ldp_core.run import Budget, Callback, Cancel, Stopped
-from ldp_core.vectors import centred, centred_inverse, diameter, squared_distances
 from ldp_core.workloads import MATRIX_ENTRIES, Workload
 
 LARGEST_TYPES = 1024

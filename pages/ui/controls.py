@@ -9,8 +9,8 @@ from typing import Any
 import streamlit as st
 
 from ldp_core import library, wording
-from pages.ui.state import Session, session
-from pages.ui.text import plain
+from pages.ui.session.state import Session, session
+from pages.ui.words import plain
 
 
 def control(

@@ -60,7 +60,7 @@ def returns_within() -> float:
 
 
 def kept_minutes() -> int:
-    """Whole minutes after which nothing is left of a session whose page was closed: `pages.ui.departed` misses it at one look
+    """Whole minutes after which nothing is left of a session whose page was closed: `pages.ui.session.departed` misses it at one look
     and frees it at the first one after nobody can return."""
     return math.ceil((returns_within() + 2 * EVERY + _FREEING) / 60)
 

@@ -6,14 +6,14 @@ import math
 
 import streamlit as st
 
-from ldp_core import deploy, library, wording
-from pages.ui import exchange
+from ldp_core import designs, library, wording
 from pages.ui.controls import guarded
 from pages.ui.data import choice as data_choice
-from pages.ui.jobs import jobs
-from pages.ui.source import catalogue
-from pages.ui.state import Design, Session
-from pages.ui.text import case_title, gap_in_words, people, plain
+from pages.ui.session import exchange
+from pages.ui.session.state import Design, Session
+from pages.ui.sources import catalogue
+from pages.ui.tasks.jobs import jobs
+from pages.ui.words import case_title, gap_in_words, people, plain
 
 SET, UNSET, STALE, RUNNING = (
     ":material/check_circle:",
@@ -82,7 +82,7 @@ def _workload(design: Design | None) -> None:
 
 def _privacy(state: Session) -> None:
     c = state.configuration
-    risk = deploy.risk_in_words(c.epsilon_value, state.delta)
+    risk = designs.risk_in_words(c.epsilon_value, state.delta)
     _line("pages/design.py", SET, f"Epsilon: {c.epsilon}", risk[0].upper() + risk[1:])
 
 
@@ -177,7 +177,7 @@ def _actions(state: Session) -> None:
 
 def _link(state: Session) -> None:
     """The address that opens this design elsewhere; it tells about the data only where that is asked for."""
-    told = deploy.revealing(state.configuration)
+    told = designs.revealing(state.configuration)
     everything = bool(told) and st.checkbox("Include what was read off the data or given by hand", key="link-all")
     try:
         address = exchange.address(state, st.context.url or "", everything)

@@ -11,7 +11,7 @@ OLD = [
     json.dumps(design["document"])
     for version in (1, 2)
     for design in json.loads(
-        (Path(__file__).parents[1] / "deploy" / f"designs_of_version_{version}.json").read_text("utf-8")
+        (Path(__file__).parents[1] / "designs" / f"designs_of_version_{version}.json").read_text("utf-8")
     )
 ]
 """Documents of versions 1 and 2."""

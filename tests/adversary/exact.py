@@ -6,14 +6,14 @@ from functools import lru_cache
 
 import numpy as np
 
-from ldp_core.mechanisms.additive import AdditiveMechanism, LaplaceNoise
-from ldp_core.mechanisms.haar import Haar
 from ldp_core.mechanisms.hrr import sign_probabilities
 from ldp_core.mechanisms.local_hashing import LocalHashing
-from ldp_core.mechanisms.node_reports import HierarchicalTree
+from ldp_core.mechanisms.noise.additive import AdditiveMechanism, LaplaceNoise
+from ldp_core.mechanisms.noise.rejection import RejectionMechanism
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
-from ldp_core.mechanisms.rejection import RejectionMechanism
 from ldp_core.mechanisms.subset_selection import SubsetSelection
+from ldp_core.mechanisms.trees.haar import Haar
+from ldp_core.mechanisms.trees.node_reports import HierarchicalTree
 from ldp_core.mechanisms.unary import UnaryEncoding
 
 TERMS, BITS = 130, 300

@@ -12,9 +12,9 @@ import hostile
 import numpy as np
 from fuzzing import fuzz, tried
 
-from ldp_core.deploy import Configuration, MechanismRecipe, export, load
-from ldp_core.deploy.privacy_note import AUDIT_TOLERANCE
-from ldp_core.domain import CategoricalAttribute, Domain
+from ldp_core.data.domain import CategoricalAttribute, Domain
+from ldp_core.designs import Configuration, MechanismRecipe, export, load
+from ldp_core.designs.privacy_note import AUDIT_TOLERANCE
 
 HEADER = "{{'descr': '{}', 'fortran_order': {}, 'shape': {}, }}"
 EPSILON = 1.0

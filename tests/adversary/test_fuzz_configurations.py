@@ -6,8 +6,8 @@ import designs
 import hostile
 from fuzzing import fuzz, tried
 
-from ldp_core.deploy import load_configuration
-from ldp_core.tables import build_domain
+from ldp_core.data.tables import build_domain
+from ldp_core.designs import load_configuration
 
 SMALL = 300
 """Types up to which the questions of an accepted design are built."""

@@ -9,8 +9,8 @@ import designs
 import hostile
 from fuzzing import fuzz, tried
 
-from ldp_core.deploy import from_link, to_link
-from ldp_core.deploy.link import MAX_LINK
+from ldp_core.designs import from_link, to_link
+from ldp_core.designs.link import MAX_LINK
 
 LETTERS = string.ascii_letters + string.digits + "-_"
 

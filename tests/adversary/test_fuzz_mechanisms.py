@@ -8,7 +8,7 @@ from exact import exact_delta, exceeds
 from fuzzing import fuzz, tried
 
 from ldp_core import library, mechanisms, workloads
-from ldp_core.mechanisms.additive import AdditiveMechanism, GaussianNoise
+from ldp_core.mechanisms.noise.additive import AdditiveMechanism, GaussianNoise
 from ldp_core.mechanisms.orbits import OrbitMechanism
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 

@@ -6,7 +6,7 @@ import hostile
 import numpy as np
 from fuzzing import fuzz, tried
 
-from ldp_core.domain import CategoricalAttribute, DateAttribute, Domain, NumericAttribute, RangeAttribute
+from ldp_core.data.domain import CategoricalAttribute, DateAttribute, Domain, NumericAttribute, RangeAttribute
 from ldp_core.workloads import Predicate, PredicatesPart, expressions, parse
 
 NAMES = ("place of birth", 'a "b" c', "and")

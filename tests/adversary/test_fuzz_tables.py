@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from fuzzing import fuzz, tried
 
-from ldp_core.reading import excel, limits, parquet
-from ldp_core.reading.child import rows_of, table_of
-from ldp_core.tables import (
+from ldp_core.data.reading import excel, limits, parquet
+from ldp_core.data.reading.child import rows_of, table_of
+from ldp_core.data.tables import (
     CategoricalRecipe,
     DateRecipe,
     NumericRecipe,

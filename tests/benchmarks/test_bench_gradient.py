@@ -7,7 +7,7 @@ import pytest
 from scipy.linalg import blas, lapack
 
 from ldp_core import workloads
-from ldp_core.optimize.descent import CONJUGATE_STEPS, Descent, random_start
+from ldp_core.optimize.gradient.descent import CONJUGATE_STEPS, Descent, random_start
 
 pytestmark = pytest.mark.benchmark
 

@@ -5,8 +5,9 @@ import time
 import numpy as np
 import pytest
 
-from ldp_core import estimators, mechanisms, simulate, workloads
+from ldp_core import estimators, mechanisms, workloads
 from ldp_core.mechanisms import ExplicitMechanism
+from ldp_core.studies import simulate
 
 pytestmark = pytest.mark.benchmark
 N, USERS, ROWS = 512, 10**7, 2048

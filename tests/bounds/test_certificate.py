@@ -12,14 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ldp_core import analysis, bounds, mechanisms, workloads
-from ldp_core.bounds.certificate import Certificate, closed_form, size_form
-from ldp_core.bounds.interior import Path
-from ldp_core.bounds.moments import Relaxation
-from ldp_core.bounds.schemes import scheme_of
-from ldp_core.bounds.starts import starting_moments
-from ldp_core.bounds.symmetric import symmetric_certificate
-from ldp_core.bounds.whole import Cut
+from ldp_core.bounds.general.certificate import Certificate, closed_form, size_form
+from ldp_core.bounds.general.interior import Path
+from ldp_core.bounds.general.interior_start import starting_moments
+from ldp_core.bounds.general.moments import Relaxation
+from ldp_core.bounds.general.whole import Cut
+from ldp_core.bounds.symmetric.certificate import symmetric_certificate
 from ldp_core.optimize import design
+from ldp_core.workloads.schemes import scheme_of
 
 UNIFORM = {n: np.full(n, 1 / n) for n in range(2, 65)}
 # Values of the moment relaxation (with non-negative 0/1 moments) found with a general solver: prefix, 32 types.
@@ -86,7 +86,7 @@ def test_reaches_the_relaxation_of_prefix(epsilon):
 
 
 def relaxation_by_cvxpy(workload, epsilon):
-    """The relaxation as written in `ldp_core.bounds.moments`, by a general solver."""
+    """The relaxation as written in `ldp_core.bounds.general.moments`, by a general solver."""
     n, D = workload.n, math.expm1(epsilon)
     Y = cp.Variable((n + 1, n + 1), PSD=True)
     a, b, T = Y[0, 0], Y[0, 1:], Y[1:, 1:]

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from ldp_core import analysis, bounds, mechanisms, workloads
 from ldp_core.bounds import proof
-from ldp_core.bounds.certificate import Certificate, closed_form
+from ldp_core.bounds.general.certificate import Certificate, closed_form
 from ldp_core.bounds.proof import smallest_eigenvalue
-from ldp_core.bounds.schemes import scheme_of
-from ldp_core.bounds.symmetric import SymmetricCertificate, symmetric_certificate
+from ldp_core.bounds.symmetric.certificate import SymmetricCertificate, symmetric_certificate
+from ldp_core.workloads.schemes import scheme_of
 
 TINY = proof.U / 1000
 

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ldp_core import bounds, workloads
-from ldp_core.bounds.lattice import near, reduced
-from ldp_core.bounds.schemes import scheme_of
-from ldp_core.bounds.symmetric import symmetric_certificate
-from ldp_core.bounds.whole import SHALLOW, Cut, Profile, averaged, shapes
+from ldp_core.bounds.general.lattice import near, reduced
+from ldp_core.bounds.general.whole import SHALLOW, Cut, Profile, averaged, shapes
+from ldp_core.bounds.symmetric.certificate import symmetric_certificate
+from ldp_core.workloads.schemes import scheme_of
 
 
 def all_sets(n):

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ldp_core import analysis, bounds, mechanisms, workloads
-from ldp_core.bounds.worst_case import moved, type_variances
+from ldp_core.bounds.general.hardest_prior import moved, type_variances
 from ldp_core.mechanisms import ExplicitMechanism
 
 MAKERS = [workloads.prefix, workloads.all_range, lambda n: workloads.custom(np.diag(np.arange(1.0, n + 1)))]

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from pages.ui.text import JOINER
+from pages.ui.words import JOINER
 from tests import hostile
 
 FIRST, SECOND, THIRD = hostile.COLUMNS

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pages.ui import exchange
 from pages.ui.data import choice as data_choice
-from pages.ui.state import Session
+from pages.ui.session import exchange
+from pages.ui.session.state import Session
 from tests.browser.conftest import serve
 from tests.browser.raw import RawVisitor
 

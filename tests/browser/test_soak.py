@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Error
 
-from ldp_core import deploy
-from ldp_core.domain import CategoricalAttribute, Domain
+from ldp_core import designs
+from ldp_core.data.domain import CategoricalAttribute, Domain
 from ldp_core.workloads import HistogramPart
 
 ROOT = Path(__file__).parents[2]
@@ -162,11 +162,11 @@ def design(rng):
     values = tuple(f"{rng.choice(NAMES)} {i}" for i in range(rng.randint(2, 20)))
     domain = Domain(attributes=(CategoricalAttribute(name=name, values=values),))
     parts = (HistogramPart(attribute=name),)
-    return deploy.Configuration(domain=domain, workload=deploy.WorkloadRecipe(parts=parts))
+    return designs.Configuration(domain=domain, workload=designs.WorkloadRecipe(parts=parts))
 
 
 def link(rng):
-    return deploy.to_link(design(rng))
+    return designs.to_link(design(rng))
 
 
 @pytest.mark.slow

@@ -11,8 +11,8 @@ from scipy.stats import binom, laplace, norm
 from ldp_core import estimators, library, mechanisms, workloads
 from ldp_core.estimators import tails
 from ldp_core.mechanisms import ExplicitMechanism
-from ldp_core.mechanisms.additive import GaussianNoise, LaplaceNoise
 from ldp_core.mechanisms.base import Reports
+from ldp_core.mechanisms.noise.additive import GaussianNoise, LaplaceNoise
 
 TYPES = (4, 16)
 MECHANISMS = {

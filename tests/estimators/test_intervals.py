@@ -5,7 +5,7 @@ import pytest
 
 from ldp_core import estimators, library, mechanisms, workloads
 from ldp_core.mechanisms.base import Estimate
-from ldp_core.mechanisms.trees import RawTreeEstimate
+from ldp_core.mechanisms.trees.levels import RawTreeEstimate
 
 N_TYPES, TRIALS = 12, 2000
 COUNTS = np.array([900, 0, 0, 40, 350, 0, 1200, 5, 80, 0, 400, 25])

@@ -11,8 +11,9 @@ from hypothesis.extra.numpy import arrays
 
 from ldp_core import estimators, workloads
 from ldp_core.estimators import norm_sub, polytope
-from ldp_core.mechanisms import gaussian, hadamard
+from ldp_core.mechanisms import hadamard
 from ldp_core.mechanisms.base import Estimate
+from ldp_core.mechanisms.noise import gaussian
 
 VECTORS = arrays(float, st.integers(2, 8), elements=st.floats(-1e4, 1e4))
 

@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 from ldp_core import workloads
-from ldp_core.mechanisms import adaptive
-from ldp_core.mechanisms.adaptive import AdaptiveSession, SimulatedUsers, chance_of_plus, respond
+from ldp_core.mechanisms.noise import adaptive
+from ldp_core.mechanisms.noise.adaptive import AdaptiveSession, SimulatedUsers, chance_of_plus, respond
 
 COUNTS = np.array([300, 0, 50, 650])
 QUERY = np.array([1.0, -0.5, 0.25, 0])

@@ -10,7 +10,7 @@ from scipy import stats
 
 from ldp_core import workloads
 from ldp_core.library.matrix import build_l1, build_l2
-from ldp_core.mechanisms.additive import AdditiveMechanism, GaussianNoise, LaplaceNoise
+from ldp_core.mechanisms.noise.additive import AdditiveMechanism, GaussianNoise, LaplaceNoise
 
 COUNTS = np.array([40, 0, 7, 25, 3])
 VALUES = np.repeat(np.arange(5), COUNTS)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from ldp_core import mechanisms, workloads
 from ldp_core.mechanisms import ExplicitMechanism
-from ldp_core.mechanisms.trees import Tree
+from ldp_core.mechanisms.trees.levels import Tree
 
 WITH_CHANNEL = [
     ("randomized_response", {}),

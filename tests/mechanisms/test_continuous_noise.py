@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 import ldp_core.mechanisms
-from ldp_core import frames, library, mechanisms, planning, workloads
-from ldp_core.deploy import Configuration, guarantee
-from ldp_core.domain import CategoricalAttribute, Domain
-from ldp_core.mechanisms.additive import AdditiveMechanism, GaussianNoise, LaplaceNoise, VectorMechanism
+from ldp_core import frames, library, mechanisms, workloads
+from ldp_core.data.domain import CategoricalAttribute, Domain
+from ldp_core.designs import Configuration, guarantee
+from ldp_core.mechanisms.noise.additive import AdditiveMechanism, GaussianNoise, LaplaceNoise, VectorMechanism
+from ldp_core.studies import planning
 
 NAMES = mechanisms.names()
 SAID = mechanisms.FLOATING_POINT
@@ -89,7 +90,7 @@ def test_a_recommendation_says_so():
 
 def samplers():
     """Everything in the mechanisms that takes a random generator, but for helpers without a word of their own."""
-    for path in sorted(Path(ldp_core.mechanisms.__file__).parent.glob("*.py")):
+    for path in sorted(Path(ldp_core.mechanisms.__file__).parent.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             if not isinstance(node, ast.FunctionDef) or node.name == "__init__":
                 continue

@@ -10,15 +10,16 @@ from hypothesis import strategies as st
 
 from ldp_core import library, mechanisms, workloads
 from ldp_core.library.optimized import from_strategy
-from ldp_core.mechanisms import ExplicitMechanism, adaptive
-from ldp_core.mechanisms.haar import Haar
-from ldp_core.mechanisms.hierarchical import ConsistentTree
+from ldp_core.mechanisms import ExplicitMechanism
 from ldp_core.mechanisms.hrr import HadamardRandomizedResponse, sign_probabilities
 from ldp_core.mechanisms.local_hashing import LocalHashing
-from ldp_core.mechanisms.node_reports import NODE_ORACLES
+from ldp_core.mechanisms.noise import adaptive
 from ldp_core.mechanisms.orbits import OrbitMechanism
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
+from ldp_core.mechanisms.trees.haar import Haar
+from ldp_core.mechanisms.trees.hierarchical import ConsistentTree
+from ldp_core.mechanisms.trees.node_reports import NODE_ORACLES
 from ldp_core.mechanisms.unary import UnaryEncoding
 
 EPSILONS = (0.001, 0.1, 1.0, 5.3, 13.7, 19.6, 20.0)

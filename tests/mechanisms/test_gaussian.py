@@ -10,8 +10,8 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from ldp_core import analysis, mechanisms, workloads
-from ldp_core.gaussian_privacy import calibrated_scale, exact_delta
-from ldp_core.mechanisms import gaussian
+from ldp_core.mechanisms.noise import gaussian
+from ldp_core.mechanisms.noise.gaussian_privacy import calibrated_scale, exact_delta
 
 
 @pytest.mark.parametrize(

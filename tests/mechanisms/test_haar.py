@@ -10,7 +10,7 @@ from scipy.linalg import hadamard
 
 from ldp_core import workloads
 from ldp_core.mechanisms import FiniteOutput, Mechanism
-from ldp_core.mechanisms.haar import Haar
+from ldp_core.mechanisms.trees.haar import Haar
 
 SIZES = [2, 3, 5, 7, 8, 30, 32]
 

@@ -10,8 +10,8 @@ from scipy import stats
 from scipy.integrate import quad
 
 from ldp_core import mechanisms, workloads
-from ldp_core.mechanisms import rejection
-from ldp_core.mechanisms.rejection import Acceptance, best_rho
+from ldp_core.mechanisms.noise import rejection
+from ldp_core.mechanisms.noise.rejection import Acceptance, best_rho
 
 COUNTS = np.array([60, 0, 15, 33])
 VALUES = np.repeat(np.arange(4), COUNTS)

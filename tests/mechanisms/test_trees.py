@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ldp_core import mechanisms, workloads
-from ldp_core.mechanisms import FiniteOutput, Mechanism, Reports, hadamard, hierarchical
-from ldp_core.mechanisms.trees import OrderedEstimate, Tree
+from ldp_core.mechanisms import FiniteOutput, Mechanism, Reports, hadamard
+from ldp_core.mechanisms.trees import hierarchical
+from ldp_core.mechanisms.trees.levels import OrderedEstimate, Tree
 
 RAGGED = [2, 3, 5, 7, 30, 100]
 SHAPES = [(n, B) for n in RAGGED for B in (2, 3, 4, 16)] + [(8, 2), (27, 3), (64, 4)]

@@ -10,12 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ldp_core import analysis, bounds, mechanisms, workloads
-from ldp_core.optimize import design, pricing
-from ldp_core.optimize.design import precise
-from ldp_core.optimize.rows import RowSearch
-from ldp_core.optimize.starts import threshold_rows
-from ldp_core.optimize.symmetric import OrbitSearch, best_size
-from ldp_core.optimize.weights import BOLD, MONOTONE, Singular, update
+from ldp_core.optimize import design
+from ldp_core.optimize.certified import precise
+from ldp_core.optimize.columns import pricing
+from ldp_core.optimize.columns.first_rows import threshold_rows
+from ldp_core.optimize.columns.generation import RowSearch
+from ldp_core.optimize.columns.weights import BOLD, MONOTONE, Singular, update
+from ldp_core.optimize.symmetric.orbits import OrbitSearch, best_size
 from ldp_core.threads import blas_threads
 
 # Optima with all 2^n rows enumerated, n = 8, epsilon = 1.

@@ -7,7 +7,7 @@ import pytest
 
 from ldp_core import workloads
 from ldp_core.optimize import projected_gradient
-from ldp_core.optimize.descent import random_start
+from ldp_core.optimize.gradient.descent import random_start
 from ldp_core.optimize.objective import gradient, multipliers, slopes
 
 MAKERS = {"histogram": workloads.histogram, "prefix": workloads.prefix, "all_range": workloads.all_range}

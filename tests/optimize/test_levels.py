@@ -8,8 +8,8 @@ import pytest
 from ldp_core import analysis, bounds, workloads
 from ldp_core.mechanisms.orbits import OrbitMechanism
 from ldp_core.optimize import design, design_orbits
-from ldp_core.optimize.juntas import junta_energies, junta_row, tables
-from ldp_core.optimize.levels import NEGLIGIBLE, LevelSearch, _linearised, images
+from ldp_core.optimize.symmetric.juntas import junta_energies, junta_row, tables
+from ldp_core.optimize.symmetric.levels import NEGLIGIBLE, LevelSearch, _linearised, images
 from ldp_core.workloads import walsh_hadamard
 
 LOW_DEGREE = [workloads.k_way_marginals(6, 3), workloads.parity(6, 3), workloads.k_way_marginals(6, 2)]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ldp_core.optimize.projection import project
+from ldp_core.optimize.gradient.projection import project
 
 
 def problem(seed, m, n, epsilon, share, scale):

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from scipy.optimize import check_grad
 
 from ldp_core import workloads
+from ldp_core.mechanisms.noise.vectors import centred_inverse, diameter
 from ldp_core.optimize import strategies
 from ldp_core.optimize.strategies import error_of, optimal_l1, optimal_l2
-from ldp_core.vectors import centred_inverse, diameter
 
 
 def projector(n):

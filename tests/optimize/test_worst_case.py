@@ -9,7 +9,7 @@ import pytest
 from ldp_core import analysis, bounds, mechanisms, workloads
 from ldp_core.mechanisms import ExplicitMechanism
 from ldp_core.optimize import design, worst_case_design
-from ldp_core.optimize.worst_case import type_variances
+from ldp_core.optimize.columns.reweighting import type_variances
 
 UNEVEN = workloads.custom(np.vstack([np.tril(np.ones((5, 5))), 3 * np.eye(5)[:2]]))
 LOW_RANK = workloads.custom(np.array([[1.0, 1, 0, 0, 0, 2], [0, 1, 1, 0, 0, 0], [0, 0, 0, 3, 1, 0]]))

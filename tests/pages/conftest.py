@@ -12,10 +12,10 @@ import pytest
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest, app_test
 
-from ldp_core.deploy import WorkloadRecipe
+from ldp_core.designs import WorkloadRecipe
 from ldp_core.workloads import TypesPart
-from pages.ui import work
-from pages.ui.jobs import WORKERS, jobs
+from pages.ui.tasks import work
+from pages.ui.tasks.jobs import WORKERS, jobs
 
 APP = Path(__file__).parents[2] / "app.py"
 PATIENCE = 3600  # seconds for a run of a page; only one that hangs takes this long

@@ -60,7 +60,7 @@ KNOWN = [
     (r"workloads\.ON_TYPES\[.+\]\.(title|meaning)", "the workloads of the papers"),
     (r"ESTIMATORS\[.+\]\.short", "the catalogue of estimates"),
     (r"sample\['(title|sentence)'\]", "our samples"),
-    (r"mechanisms\.FLOATING_POINT|spec\.caveat|deploy\.DESIGN_ONLY", "sentences of ours"),
+    (r"mechanisms\.FLOATING_POINT|spec\.caveat|designs\.DESIGN_ONLY", "sentences of ours"),
     (r"promises\.(rows_in_memory|forgetting)\(\)", "sentences of ours"),
     (r"tables\.limits\.(upload|local|query)_in_words\(\)", "sentences of ours"),
     (r"(self|state)\.weighting|design\.population", "sentences of ours"),
@@ -68,7 +68,7 @@ KNOWN = [
     (r"recipe\.unit", "one of five"),
     (r"audit\.method", "one of the ways to audit"),
     (r"spec\.choices", "the catalogue of mechanisms"),
-    (r"deploy\.(risk|factor|audited)_in_words\(.+\)(\[.*\])?", "sentences about numbers"),
+    (r"designs\.(risk|factor|audited)_in_words\(.+\)(\[.*\])?", "sentences about numbers"),
     (r"needed\.(label|name)", "settings of the workloads of the papers"),
 ]
 """What else may be shown, and what it is."""

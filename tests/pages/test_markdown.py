@@ -7,7 +7,7 @@ import markdown_calls
 import numpy as np
 import pytest
 
-from pages.ui.text import JOINER, plain, spoken
+from pages.ui.words import JOINER, plain, spoken
 
 SOURCES = markdown_calls.sources()
 

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 import streamlit as st
 
-from ldp_core.tables import LocalTable, limits
+from ldp_core.data.tables import LocalTable, limits
 from pages.ui.data import ahead
 from pages.ui.data import choice as data_choice
-from pages.ui.jobs import jobs
+from pages.ui.tasks.jobs import jobs
 
 ROWS = 600
 PEOPLE = pd.DataFrame(
@@ -337,7 +337,7 @@ def test_bad_files_leave_a_sentence_or_work(ages, what):
 
 
 def test_undo_keeps_no_more_tables_than_fit(app, monkeypatch):
-    monkeypatch.setattr("pages.ui.state.KEPT_BYTES", 3 * len(csv()))
+    monkeypatch.setattr("pages.ui.session.state.KEPT_BYTES", 3 * len(csv()))
     for i in range(5):
         app.upload(f"people{i}.csv", csv(PEOPLE.assign(age=PEOPLE["age"] + i)))
     assert 1 <= len({source.id for _, source in app.session.past if source is not None}) <= 2

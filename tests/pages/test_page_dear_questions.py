@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ldp_core import deploy, workloads
-from ldp_core.deploy import Configuration, Population, WorkloadRecipe
-from ldp_core.domain import CategoricalAttribute, Domain
+from ldp_core import designs, workloads
+from ldp_core.data.domain import CategoricalAttribute, Domain
+from ldp_core.designs import Configuration, Population, WorkloadRecipe
 from ldp_core.workloads import (
     ON_TYPES,
     KWayMarginalsPart,
@@ -16,7 +16,7 @@ from ldp_core.workloads import (
     PredicatesPart,
     TypesPart,
 )
-from pages.ui import state as states
+from pages.ui.session import state as states
 from tests.pages.conftest import APP
 
 PAGES = ["workload", "design", "compare", "plan", "simulate", "export"]
@@ -29,7 +29,7 @@ def bits(many):
 
 def link(many, *parts):
     people = Population(users=10_000, origin="declared", shape="uniform")
-    return deploy.to_link(Configuration(domain=bits(many), workload=WorkloadRecipe(parts=parts), population=people))
+    return designs.to_link(Configuration(domain=bits(many), workload=WorkloadRecipe(parts=parts), population=people))
 
 
 def conditions(many, count):
@@ -87,7 +87,7 @@ def test_once_asked_for_they_are_worked_out_beside_the_page(opened, monkeypatch)
     assert session.design().workload is None
     at.switch_page("pages/workload.py").run()
     at.button(key="questions").click().run()
-    from pages.ui.jobs import jobs
+    from pages.ui.tasks.jobs import jobs
 
     job = jobs().find(session.id, session.questions_key())
     while job.active:

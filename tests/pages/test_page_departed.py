@@ -9,12 +9,13 @@ import pytest
 import streamlit as st
 from starlette.formparsers import MultiPartParser
 
-from pages.ui import departed, promises
+from pages.ui import promises
 from pages.ui.data import choice as data_choice
-from pages.ui.jobs import Jobs
-from pages.ui.jobs import jobs as all_jobs
-from pages.ui.later import Later
-from pages.ui.state import SESSIONS, Session
+from pages.ui.session import departed
+from pages.ui.session.state import SESSIONS, Session
+from pages.ui.tasks.jobs import Jobs
+from pages.ui.tasks.jobs import jobs as all_jobs
+from pages.ui.tasks.later import Later
 
 KEPT = 120.0
 GONE = 1000.0  # when it is first missed: long after it was last seen, because a look came late

@@ -6,9 +6,9 @@ import re
 import pytest
 
 from ldp_core import analysis, bounds, library, mechanisms, wording, workloads
-from ldp_core.deploy import Population
-from ldp_core.deploy.configuration import Optimizer
-from pages.ui.text import CASES
+from ldp_core.designs import Population
+from ldp_core.designs.configuration import Optimizer
+from pages.ui.words import CASES
 
 # The figures on the Design page, read back.
 METRICS = {"needed": "Users needed", "bound": "Proved minimum", "audited": "Audited epsilon", "gap": "Gap, at most"}
@@ -209,7 +209,7 @@ def test_many_reports_are_not_drawn_but_said(ages):
 
 
 def test_a_design_by_symmetry_has_no_rows_to_draw_while_it_is_fitted(app, monkeypatch):
-    monkeypatch.setattr("pages.ui.work.PICTURE_EVERY", 0.0)
+    monkeypatch.setattr("pages.ui.tasks.work.PICTURE_EVERY", 0.0)
     app.go("data").enter("segmented_control", "data-source", "declared")
     for _ in range(12):
         app.press("declare-add")

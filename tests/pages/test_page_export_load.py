@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ldp_core import deploy, library, mechanisms
-from ldp_core.deploy.configuration import Optimizer
-from pages.ui import exchange
-from pages.ui.jobs import jobs
+from ldp_core import designs, library, mechanisms
+from ldp_core.designs.configuration import Optimizer
+from pages.ui.session import exchange
+from pages.ui.tasks.jobs import jobs
 
 APP = Path(__file__).parents[2] / "app.py"
 
@@ -317,7 +317,7 @@ def test_what_a_load_has_to_say_stays_until_the_next_action(ages):
 
 def test_a_link_carries_everything_but_the_data(ages):
     ages.go("design").enter("text_input", "epsilon-text", "0.7")
-    link = deploy.to_link(ages.configuration)
+    link = designs.to_link(ages.configuration)
     at = AppTest.from_file(APP, default_timeout=3600)
     at.query_params["design"] = link
     at.run()
@@ -332,7 +332,7 @@ def test_a_link_carries_everything_but_the_data(ages):
 )
 def test_a_damaged_link_is_a_sentence(ages, damage):
     at = AppTest.from_file(APP, default_timeout=3600)
-    at.query_params["design"] = damage(deploy.to_link(ages.configuration))
+    at.query_params["design"] = damage(designs.to_link(ages.configuration))
     at.run()
     assert not at.exception
     assert any("The link could not be opened" in element.value for element in at.error)
@@ -356,19 +356,19 @@ def test_a_link_leaves_out_what_was_read_off_data_unless_asked(app):
     app.upload("rows.csv", b"diagnosis\nflu\ncold\nflu\n").go("design").enter("text_input", "epsilon-text", "0.7")
     app.session.change(optimizer=Optimizer(histogram=(1.0, 2.0)))
     link = exchange.address(app.session, "http://localhost:8501/design").split("design=")[1]
-    found = deploy.from_link(link)
+    found = designs.from_link(link)
     assert (found.epsilon, found.workload) == ("0.7", app.configuration.workload)
     assert found.domain is None
     assert found.optimizer.histogram is None
     assert b"flu" not in found.to_json()
     everything = exchange.address(app.session, "http://localhost:8501/design", everything=True)
     assert everything.startswith("http://localhost:8501/?design=")
-    assert deploy.from_link(everything.split("design=")[1]) == app.configuration
+    assert designs.from_link(everything.split("design=")[1]) == app.configuration
 
 
 def test_a_link_to_a_sample_is_whole(ages):
     link = exchange.address(ages.session, "http://localhost:8501/").split("design=")[1]
-    assert deploy.from_link(link) == ages.configuration
+    assert designs.from_link(link) == ages.configuration
 
 
 def test_a_design_too_large_for_exact_errors_is_exported_and_says_so(app, another):

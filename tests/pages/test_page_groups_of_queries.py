@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from ldp_core.deploy import DeclaredData, WorkloadRecipe
-from ldp_core.tables import CategoricalRecipe, NumericRecipe
+from ldp_core.data.tables import CategoricalRecipe, NumericRecipe
+from ldp_core.designs import DeclaredData, WorkloadRecipe
 from ldp_core.workloads import (
     KWayMarginalsPart,
     MarginalsPart,
@@ -13,8 +13,8 @@ from ldp_core.workloads import (
     PredicatesPart,
     PrefixPart,
 )
-from pages.ui import work
-from pages.ui.state import choose_mechanism
+from pages.ui.session.state import choose_mechanism
+from pages.ui.tasks import work
 
 PAGES = ["design", "compare", "plan", "simulate", "export"]
 AGE = NumericRecipe(column="age", method="range", low=0, high=80, bins=8, integer=False)

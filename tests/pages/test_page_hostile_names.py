@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import streamlit as st
 
-from pages.ui import frame
-from pages.ui.text import JOINER
+from pages.ui import layout
+from pages.ui.words import JOINER
 from tests import hostile
 
 ROOT = Path(__file__).parents[2]
@@ -28,7 +28,7 @@ EXPECTED = {
 def seen():
     """Files on offer and figures on screen, by name, after a visit to every page."""
     files, figures = {}, {}
-    offer, draw = st.download_button, frame.chart
+    offer, draw = st.download_button, layout.chart
 
     def offered(label, data, file_name, **options):
         if file_name.endswith((".csv", ".zip")):
@@ -36,7 +36,7 @@ def seen():
         return offer(label, data, file_name, **options)
 
     def drawn(draw_figure, sentence, name, data=None):
-        figures[name] = draw_figure(frame.look()).to_plotly_json()
+        figures[name] = draw_figure(layout.look()).to_plotly_json()
         return draw(draw_figure, sentence, name, data)
 
     return files, figures, offered, drawn
@@ -48,7 +48,7 @@ def visited(app, seen, monkeypatch):
     if figures:
         return files, figures
     monkeypatch.setattr(st, "download_button", offered)
-    monkeypatch.setattr(frame, "chart", drawn)
+    monkeypatch.setattr(layout, "chart", drawn)
     app.upload(hostile.FILE, hostile.rows())
     app.enter("multiselect", "data-columns", list(hostile.COLUMNS[:2]))
     app.enter("selectbox", "data-ordered", True)  # so that there are running totals

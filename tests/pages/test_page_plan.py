@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from ldp_core import analysis, library, mechanisms, planning, workloads
-from ldp_core.deploy.configuration import Optimizer
+from ldp_core import analysis, library, mechanisms, workloads
+from ldp_core.designs.configuration import Optimizer
+from ldp_core.studies import planning
 
 CLOSED = ["randomized_response", "subset_selection", "hierarchical"]
 

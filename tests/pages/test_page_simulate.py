@@ -5,7 +5,7 @@ import pytest
 
 from ldp_core.estimators import ESTIMATORS, METHODS
 from ldp_core.mechanisms import create
-from ldp_core.outcomes import RELEASES
+from ldp_core.studies.outcomes import RELEASES
 from ldp_core.workloads import prefix
 
 TABS = ["Errors", "By query", "Distribution", "Possible releases", "Intervals", "Predicted"]
@@ -177,7 +177,7 @@ def test_results_belong_to_their_design(ready):
 
 def test_a_finished_result_survives_the_jobs_being_forgotten(ready, monkeypatch):
     ready.press("run").finish()
-    monkeypatch.setattr("pages.ui.jobs.Jobs.find", lambda *_: None)  # jobs() keeps only the last few
+    monkeypatch.setattr("pages.ui.tasks.jobs.Jobs.find", lambda *_: None)  # jobs() keeps only the last few
     ready.at.run()
     assert ready.check().charts
     assert ready.at.button(key="run").disabled

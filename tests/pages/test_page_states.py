@@ -18,10 +18,10 @@ from streamlit.util import calc_hash
 from ldp_core import library, mechanisms
 from pages.ui import clicks
 from pages.ui.controls import whole_number
-from pages.ui.jobs import KEPT_FINISHED, Jobs
-from pages.ui.results import Results
-from pages.ui.source import catalogue
-from pages.ui.text import gap_in_words, people
+from pages.ui.session.results import Results
+from pages.ui.sources import catalogue
+from pages.ui.tasks.jobs import KEPT_FINISHED, Jobs
+from pages.ui.words import gap_in_words, people
 
 APP = Path(__file__).parents[2] / "app.py"
 PAGES = ["start", "data", "workload", "design", "compare", "simulate", "export", "guide"]
@@ -258,7 +258,7 @@ def test_late_polls_do_not_reach_the_session(app):
 
 
 def test_results_keep_the_newest_within_their_limit(monkeypatch):
-    monkeypatch.setattr("pages.ui.results.KEPT_BYTES", 100)
+    monkeypatch.setattr("pages.ui.session.results.KEPT_BYTES", 100)
     results = Results()
     results.put("weightless", 0)
     for name in "abc":

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ldp_core import workloads
-from ldp_core.deploy import DeclaredData, MechanismRecipe, WorkloadRecipe
-from ldp_core.tables import CategoricalRecipe
+from ldp_core.data.tables import CategoricalRecipe
+from ldp_core.designs import DeclaredData, MechanismRecipe, WorkloadRecipe
 from ldp_core.workloads import Axis, Predicate
 from pages.ui.workload.kinds import KINDS, read_conditions, write_conditions
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ldp_core import workloads
-from ldp_core.mechanisms import haar, hierarchical
+from ldp_core.mechanisms.trees import haar, hierarchical
 
 USERS = 2**26
 BRANCHINGS = (2, 4, 16, None)  # None is HaarHRR

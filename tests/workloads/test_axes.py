@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ldp_core import workloads
-from ldp_core.domain import CategoricalAttribute, DateAttribute, NumericAttribute, RangeAttribute
+from ldp_core.data.domain import CategoricalAttribute, DateAttribute, NumericAttribute, RangeAttribute
 from ldp_core.workloads import Axis, axes
 
 SPECIAL = {"outside": "other", "missing": "category"}

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ldp_core import workloads
-from ldp_core.domain import CategoricalAttribute, Domain, NumericAttribute, bin_labels
+from ldp_core.data.domain import CategoricalAttribute, Domain, NumericAttribute, bin_labels
 from ldp_core.workloads import Axis, PredicateError, expressions, parse, predicates, quoted
 
 PEOPLE = Domain(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from ldp_core import workloads
-from ldp_core.domain import CategoricalAttribute, Domain, NumericAttribute
+from ldp_core.data.domain import CategoricalAttribute, Domain, NumericAttribute
 from ldp_core.workloads import (
     ON_TYPES,
     OVER_ATTRIBUTES,

@@ -18,12 +18,13 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from ldp_core import tables, wording
+from ldp_core import wording
+from ldp_core.data import tables
 from pages.ui.controls import guarded
-from pages.ui.jobs import Job, jobs
-from pages.ui.source import Source
-from pages.ui.state import Session, counts_column
-from pages.ui.text import plain
+from pages.ui.session.state import Session, counts_column
+from pages.ui.sources import Source
+from pages.ui.tasks.jobs import Job, jobs
+from pages.ui.words import plain
 
 WAITED = 1.0
 """Seconds an action waits for its file before the page goes on without it."""

@@ -7,9 +7,9 @@ from typing import Any
 
 import streamlit as st
 
-from ldp_core import tables
-from ldp_core.domain import MAX_TYPES
-from ldp_core.tables import AttributeRecipe, CategoricalRecipe, DateRecipe, NumericRecipe
+from ldp_core.data import tables
+from ldp_core.data.domain import MAX_TYPES
+from ldp_core.data.tables import AttributeRecipe, CategoricalRecipe, DateRecipe, NumericRecipe
 from pages.ui.controls import control, number, pick, typed
 
 KINDS = {"categorical": "categories", "numeric": "numbers in bins", "date": "dates"}

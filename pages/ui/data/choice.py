@@ -6,14 +6,14 @@ import csv
 
 import pandas as pd
 
-from ldp_core import tables
-from ldp_core.deploy import DataChoice, DeclaredData, Population, SampleData, UploadedData
-from ldp_core.domain import Attribute
-from ldp_core.tables import AttributeRecipe, CategoricalRecipe, ReadOptions
-from pages.ui import source as sources
+from ldp_core.data import tables
+from ldp_core.data.domain import Attribute
+from ldp_core.data.tables import AttributeRecipe, CategoricalRecipe, ReadOptions
+from ldp_core.designs import DataChoice, DeclaredData, Population, SampleData, UploadedData
+from pages.ui import sources
 from pages.ui.data.ahead import look, looking, values
-from pages.ui.source import Source
-from pages.ui.state import Session, counts_column
+from pages.ui.session.state import Session, counts_column
+from pages.ui.sources import Source
 
 UNDESCRIBED = (CategoricalRecipe(column="value"),)
 

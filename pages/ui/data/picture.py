@@ -9,15 +9,16 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from ldp_core import charts, frames, library, tables, wording
-from ldp_core.domain import MAX_TYPES, Attribute
-from ldp_core.tables import AttributeRecipe
-from pages.ui import frame
+from ldp_core import charts, frames, library, wording
+from ldp_core.data import tables
+from ldp_core.data.domain import MAX_TYPES, Attribute
+from ldp_core.data.tables import AttributeRecipe
+from pages.ui import layout
 from pages.ui.controls import control, guarded
 from pages.ui.data import ahead
 from pages.ui.data import choice as data_choice
-from pages.ui.state import Design, Session, counts_column
-from pages.ui.text import people, plain
+from pages.ui.session.state import Design, Session, counts_column
+from pages.ui.words import people, plain
 
 LISTED = 2**17
 """Most types of a table of types to download."""
@@ -66,7 +67,7 @@ def along_one(state: Session, design: Design) -> None:
     """Users along the attribute being set up, whatever else they are."""
     attribute, others = _shown(state, design)
     marginal = design.counts.reshape(design.domain.shape).sum(axis=others)
-    frame.chart(
+    layout.chart(
         lambda look: charts.marginal(attribute, marginal, look),
         _in_words(design, attribute, marginal),
         "histogram",
@@ -100,7 +101,7 @@ def across_two(state: Session, design: Design) -> None:
         if empty
         else "no type is empty"
     )
-    frame.chart(
+    layout.chart(
         lambda look: charts.joint(domain, design.counts, attribute.name, across, look),
         f"People by {plain(attribute.name)} and {plain(across)}, whatever else they are. For all attributes together, {nobody}.",
         "joint",

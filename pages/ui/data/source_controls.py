@@ -7,14 +7,13 @@ from typing import Any
 
 import streamlit as st
 
-from ldp_core import tables
-from ldp_core.tables import ENCODINGS, PARQUET_ENDINGS, TEXT_ENDINGS
-from pages.ui import promises
-from pages.ui import source as sources
+from ldp_core.data import tables
+from ldp_core.data.tables import ENCODINGS, PARQUET_ENDINGS, TEXT_ENDINGS
+from pages.ui import promises, sources
 from pages.ui.controls import control, guarded, pick
 from pages.ui.data import choice as data_choice
-from pages.ui.state import Session
-from pages.ui.text import plain
+from pages.ui.session.state import Session
+from pages.ui.words import plain
 
 DELIMITERS = {None: "as found", ",": "comma", ";": "semicolon", "\t": "tab", "|": "bar |", " ": "space"}
 DECIMALS = {None: "as found", ".": "point: 1234.5", ",": "comma: 1.234,5"}

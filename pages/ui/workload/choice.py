@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ldp_core.deploy import WorkloadRecipe
-from ldp_core.deploy.strict_json import MAX_JSON_BYTES
+from ldp_core.designs import WorkloadRecipe
+from ldp_core.designs.strict_json import MAX_JSON_BYTES
 from ldp_core.workloads import Axis, WorkloadPart
 from pages.ui.controls import guarded
-from pages.ui.state import Session
+from pages.ui.session.state import Session
 from pages.ui.workload.kinds import made, starting
 
 

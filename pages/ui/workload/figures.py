@@ -17,12 +17,13 @@ import streamlit as st
 from ldp_core import analysis, charts, frames, library, mechanisms, wording, workloads
 from ldp_core.run import Cancel, asked
 from ldp_core.workloads import MarginalsPart, Workload, WorkloadPart
-from pages.ui import frame, work
-from pages.ui.figures import PICTURE_BYTES
-from pages.ui.jobs import jobs
-from pages.ui.later import Later
-from pages.ui.state import Design, Session
-from pages.ui.text import case_meaning, people, plain
+from pages.ui import layout
+from pages.ui.session.figures import PICTURE_BYTES
+from pages.ui.session.state import Design, Session
+from pages.ui.tasks import work
+from pages.ui.tasks.jobs import jobs
+from pages.ui.tasks.later import Later
+from pages.ui.words import case_meaning, people, plain
 from pages.ui.workload.groups import built
 
 QUICK_TYPES = 512
@@ -116,7 +117,7 @@ def metrics(later: Later, state: Session, design: Design) -> None:
 def matrix(later: Later, state: Session, design: Design, parts: Sequence[WorkloadPart]) -> None:
     """The picture of the queries, with three of them named."""
     w, groups = design.workload, named_groups(parts, design.workload)
-    look = frame.look()
+    look = layout.look()
 
     def draw(look: charts.Theme) -> go.Figure:
         return charts.workload_matrix(w, design.labels, look, groups)
@@ -133,7 +134,7 @@ def matrix(later: Later, state: Session, design: Design, parts: Sequence[Workloa
     named = ", ".join(f"**{plain(wording.shortened(name))}**" for name in dict.fromkeys(examples))
     thinned = " (evenly thinned for the picture)" if w.num_queries > 512 else ""
     several = ", the groups as bands" if len(groups) > 1 else ""
-    frame.chart(
+    layout.chart(
         lambda wanted: go.Figure(found) if wanted == look else draw(wanted),
         f"Each row is one of {w.num_queries:,} queries, filled where it counts a type{thinned}{several}. "
         f"Examples: {named}.",
@@ -257,9 +258,9 @@ def singular_values(later: Later, state: Session, design: Design) -> None:
 
     if len(values) > DRAWN_VALUES:
         st.markdown(sentence)
-        frame.download_table(table, "singular-values")
+        layout.download_table(table, "singular-values")
         return
-    frame.chart(lambda look: charts.singular_values(design.workload, look), sentence, "singular-values", table)
+    layout.chart(lambda look: charts.singular_values(design.workload, look), sentence, "singular-values", table)
 
 
 # --- which queries err most ------------------------------------------------------------------------------------------
@@ -296,7 +297,7 @@ def dominating(later: Later, state: Session, design: Design, parts: Sequence[Wor
         )
     else:
         together = f" These {len(worst)} of {many:,} make up {wording.share(worst['share'].sum())}."
-        frame.chart(
+        layout.chart(
             lambda look: charts.query_shares(worst, look),
             f"With {plain(title)}, {which}, **{plain(wording.shortened(worst['name'].iloc[0]))}** errs most on {design.population}: "
             f"{wording.share(largest)} of the total squared error, where an even spread would be {wording.share(1 / many)}."

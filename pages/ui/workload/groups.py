@@ -8,12 +8,12 @@ from typing import Any
 import streamlit as st
 
 from ldp_core import wording, workloads
-from ldp_core.deploy.configuration import MAX_PARTS
+from ldp_core.designs.configuration import MAX_PARTS
 from ldp_core.workloads import Axis, MatrixPart, Workload, WorkloadPart
 from ldp_core.workloads.matrix_files import MAX_BYTES
 from pages.ui.controls import control, guarded
-from pages.ui.state import Session
-from pages.ui.text import plain
+from pages.ui.session.state import Session
+from pages.ui.words import plain
 from pages.ui.workload.choice import add, add_kind, parts_of, remove, replace
 from pages.ui.workload.kinds import (
     KINDS,

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ldp_core import workloads
-from ldp_core.deploy.problems import in_words
+from ldp_core.designs.problems import in_words
 from ldp_core.workloads import Axis, Predicate, PredicateError, WorkloadPart
 from ldp_core.workloads.expressions import LONGEST
 from ldp_core.workloads.parts import MAX_PREDICATES

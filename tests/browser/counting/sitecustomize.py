@@ -43,7 +43,7 @@ def _count():
     place = Path(os.environ["COUNTS"])
     while True:
         time.sleep(0.5)
-        states, promises = sys.modules.get("pages.ui.state"), sys.modules.get("pages.ui.promises")
+        states, promises = sys.modules.get("pages.ui.session.state"), sys.modules.get("pages.ui.promises")
         if not hasattr(states, "Session") or not hasattr(promises, "EVERY"):
             continue
         promises.EVERY = 0.3

@@ -1,0 +1,1 @@
+"""Lower bounds for any workload: the moment relaxation over all pairs of types, and certificates read off it."""

@@ -1,0 +1,96 @@
+"""A proven lower bound on the worst type's variance: the certificate at a prior that makes it as large as it gets.
+
+The variance of the worst type is at least the average over any prior p, so a `Certificate` for p bounds it, whatever p is.
+The best bound belongs to the p at which no type is better off: with F(p) the moment relaxation's value (per user), concave in
+p, its gradient is the vector of the types' own variances there, and F <= max_p F <= their largest.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg
+
+from ldp_core.bounds.general.certificate import Certificate, certificate, closed_form
+from ldp_core.bounds.scales import average_variance, equivalent_objective
+from ldp_core.bounds.singular_values import ALIKE, LEAST_SHARE, least_favourable_prior
+from ldp_core.bounds.symmetric.certificate import SymmetricCertificate
+from ldp_core.priors import check_prior
+from ldp_core.run import Budget, Callback, Cancel, Progress
+from ldp_core.workloads import Workload
+
+# The search is over when the types' variances say that no prior gives this much more.
+SETTLED = 1e-3
+# Variances below this share of G's average diagonal are rounding.
+NOTHING = 1e-9
+# First step: by how much the weight of a type changes, as a multiple of how far its variance is off the average. Steps that
+# help grow, others shrink, down to the least one.
+FIRST_STEP, GROWTH, SHRINKAGE, LEAST_STEP = 2.0, 1.5, 0.25, 0.02
+LARGEST_CHANGE = 1.0
+
+
+def worst_case(
+    workload: Workload,
+    epsilon: float,
+    time_limit: float | None = 30.0,
+    prior: np.ndarray | None = None,
+    callback: Callback | None = None,
+    cancel: Cancel | None = None,
+) -> Certificate | SymmetricCertificate:
+    """A certificate whose ``variance`` no epsilon-LDP mechanism's worst-case variance per user can be below.
+
+    ``prior`` (n,) is where the search starts: the one of a worst-case design, with which bound and design meet, or by
+    default the one that is best for the closed form. Steps along the gradient of the relaxation improve it while there is
+    time; the certificate returned is the best, carries its prior, and is never below the closed form
+    (`ldp_core.bounds.worst_case_variance`). Where the workload's symmetry makes all types alike, the uniform prior is the best
+    one and no search is needed.
+
+    ``callback(progress)`` is called after each stage of each certificate, with ``bound`` (best so far) and ``relaxation``
+    (of the prior being tried) on the scale of L, as n variance + tr G. ``time_limit`` in seconds, ``cancel`` as in
+    `ldp_core.bounds.general.certificate`, whose errors are raised here too.
+    """
+    budget, proved = Budget(time_limit, None, cancel, callback), -np.inf
+
+    def at(p: np.ndarray | None) -> Certificate | SymmetricCertificate:
+        prior = check_prior(p, workload.n)
+
+        def comparable(objective: float) -> float:
+            return equivalent_objective(average_variance(objective, workload, prior), workload)
+
+        def pass_on(progress: Progress) -> None:
+            nonlocal proved
+            proved = max(proved, comparable(progress.bound))
+            budget.tell(bound=proved, relaxation=comparable(progress.relaxation))
+
+        return certificate(workload, epsilon, budget.left(), p, pass_on, cancel)
+
+    if workload.symmetry in ALIKE:
+        return at(None)
+    closed, _ = least_favourable_prior(workload, epsilon)
+    best = at(closed if prior is None else check_prior(prior, workload.n))
+    if prior is not None:
+        best = max(best, closed_form(workload, epsilon, closed), key=lambda found: found.variance)
+    step = FIRST_STEP
+    while step >= LEAST_STEP and budget.stopped() is None:
+        variances = type_variances(best)
+        average = best.prior @ variances
+        if average <= NOTHING * workload.trace / workload.n or variances.max() <= (1 + SETTLED) * average:
+            break
+        found = at(moved(best.prior, variances, step))
+        if found.variance > best.variance:
+            best, step = found, step * GROWTH
+        else:
+            step *= SHRINKAGE
+    return best
+
+
+def type_variances(found: Certificate) -> np.ndarray:
+    """(n,) variance per user of each type at the optimum of the relaxation: ``M mu - diag G``, the multipliers of M r = 1
+    being mu, and ``M = C^-1``. Exact where the certificate is."""
+    return linalg.lstsq(found.inverse, found.multipliers)[0] - found.workload.gram_diag
+
+
+def moved(prior: np.ndarray, variances: np.ndarray, step: float) -> np.ndarray:
+    """The prior (n,) with more weight on types whose variance (n,) is above the average, and less on the others."""
+    p = prior * np.exp(np.clip(step * (variances / (prior @ variances) - 1), -LARGEST_CHANGE, LARGEST_CHANGE))
+    p = np.maximum(p, LEAST_SHARE / len(p) * p.sum())
+    return p / p.sum()

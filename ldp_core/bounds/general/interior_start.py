@@ -1,0 +1,72 @@
+"""Moments inside the relaxation to start from."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import optimize
+from scipy.special import ndtri
+
+from ldp_core.bounds.centred import centred_root, high_share
+from ldp_core.bounds.general.moments import Moments, Relaxation
+
+# Barrier weights to start with, as a share of the objective spread over all pairs: near the optimum, and from afar.
+NEAR, FAR = 0.01, 1.0
+SHRINKAGES = (0.95, 0.8, 0.5)
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)
+
+
+def starting_moments(relaxation: Relaxation, ratio: float) -> tuple[Moments, float]:
+    """Moments strictly inside, and the barrier's weight to begin with.
+
+    Those of thresholded Gaussian fields shaped by the workload (as the optimiser's first rows) are a few per cent off the
+    optimum; where they miss a constraint, those of independent entries never do.
+    """
+    n, r, D = relaxation.n, relaxation.reference, relaxation.spread
+    share, mass = _independent(relaxation, ratio)
+    root = centred_root(np.asarray(relaxation.gram))
+    scale = np.sqrt(root.diagonal())
+    correlation = np.sin(np.pi / 2 * root / np.outer(scale, scale))
+    for shrinkage in SHRINKAGES:
+        both = D**2 * _orthant(shrinkage * correlation, share)
+        np.fill_diagonal(both, 0.0)
+        total = n**2 + 2 * D * n * (r @ share) + r @ both @ r + D**2 * (share @ r**2)
+        moments = relaxation.moments(n / total, np.asfortranarray(both * (n / total)))
+        if (point := relaxation.point(moments, 1.0, 1.0)) is not None:
+            return moments, NEAR * point.objective / n**2
+    second = mass * D**2 * np.outer(share, share)
+    np.fill_diagonal(second, 0.0)
+    moments = relaxation.moments(mass, np.asfortranarray(second))
+    return moments, FAR * relaxation.point(moments, 1.0, 1.0).objective / n**2
+
+
+def _independent(relaxation: Relaxation, ratio: float) -> tuple[np.ndarray, float]:
+    """Shares pi (n,) of high entries, independent of each other, and the mass with which M r = 1 exactly.
+
+    With ``A = r'(1 + D pi)`` the condition reads ``A (1 + D pi_i) + r_i D^2 pi_i (1 - pi_i) = A theta``, the same for all
+    i: a quadratic equation for pi_i given A, and one equation for A. theta is such that r = 1 has the best share.
+    """
+    r, D, n = relaxation.reference, relaxation.spread, relaxation.n
+    share = high_share(ratio, n)
+    height = D * share + D**2 * share * (1 - share) / (n * (1 + D * share))
+
+    def shares(A: float) -> np.ndarray:
+        linear = A * D + r * D**2
+        return 2 * A * height / (linear + np.sqrt(linear**2 - 4 * r * D**2 * A * height))
+
+    A = optimize.brentq(lambda A: n + D * (r @ shares(A)) - A, n, n * ratio, xtol=1e-14 * n, rtol=1e-14)
+    return shares(A), 1 / (A * (1 + height))
+
+
+def _orthant(correlation: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """P(both high) of pairs of standard normal variables above thresholds passed with probability ``share`` (n,).
+
+    Plackett (1954): the derivative by the correlation sin(t) is the density at the thresholds; Gauss-Legendre in t.
+    """
+    c = ndtri(1 - share)
+    angle = np.arcsin(np.clip(correlation, -1 + 1e-6, 1 - 1e-6))
+    squares, products = c[:, None] ** 2 + c**2, 2 * np.outer(c, c)
+    integral = np.zeros_like(angle)
+    for node, weight in zip(NODES, WEIGHTS, strict=True):
+        sine = np.sin(angle * (node + 1) / 2)
+        integral += weight * np.exp(-(squares - products * sine) / (2 * (1 - sine**2)))
+    return np.outer(share, share) + integral * angle / (4 * np.pi)

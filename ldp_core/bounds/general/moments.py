@@ -1,0 +1,156 @@
+"""The moment relaxation of the design problem: its variables, its constraints and their barrier.
+
+Write a two-valued row, scaled to ``v`` in {1, E}^n, as ``v = 1 + y`` with ``y`` in {0, D}^n, ``D = E - 1``. A strategy is a
+measure over such rows, and its information matrix depends only on the moments of (1, y) under the weights ``w / r'v``:
+their mass ``a``, first moments ``b`` (n,) and second moments ``T`` (n, n), whose diagonal is ``D b`` because y^2 = D y:
+
+    M = a 11' + b 1' + 1 b' + T,      M r = 1      (r = n p for a prior p, all ones for the uniform one).
+
+The relaxation keeps of the measure only that
+
+* ``T_ij >= 0``,
+* ``(sum y - k D)(sum y - (k + 1) D) >= 0`` on average, for whole k: the number of high entries is a whole number,
+* ``[[a, b'], [b, T]]`` is positive semidefinite, which for positive definite T is ``a - b' T^-1 b >= 0``.
+
+Minimising ``tr(M^-1 G)`` over that convex set bounds L from below (this project; see `ldp_core.bounds.general.certificate` for the
+proof that is handed out). Given a and the off-diagonal T, ``M r = 1`` determines b, so these are the variables.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import blas, lapack
+
+
+@dataclass(frozen=True)
+class Moments:
+    """``mass`` a, ``first`` b (n,) and ``second`` T (n, n), off-diagonal entries only (zero diagonal)."""
+
+    mass: float
+    first: np.ndarray
+    second: np.ndarray
+
+
+@dataclass(frozen=True)
+class Point:
+    """Moments inside the relaxation, with what the barrier's derivatives need.
+
+    ``information`` M, its ``inverse``, ``half`` = G M^-1, ``objective`` tr(M^-1 G); ``cuts`` (c,) the values of the
+    whole-number constraints; ``second_inverse`` (T with its diagonal)^-1, ``null`` -T^-1 b and ``schur`` a - b'T^-1 b;
+    ``barrier`` the barrier function.
+    """
+
+    moments: Moments
+    inverse: np.ndarray
+    half: np.ndarray
+    objective: float
+    cuts: np.ndarray
+    second_inverse: np.ndarray
+    null: np.ndarray
+    schur: float
+    barrier: float
+
+
+class Relaxation:
+    """The relaxation of one problem: ``gram`` G (n, n), ``ratio`` E, ``reference`` r (n,).
+
+    ``blind`` says that G is rank-deficient: tr(M^-1 G) does not keep M regular then, and log det M joins the barrier.
+    """
+
+    def __init__(self, gram: np.ndarray, ratio: float, reference: np.ndarray, blind: bool):
+        self.blind = blind
+        self.gram, self.spread, self.reference = np.asfortranarray(gram), ratio - 1, reference
+        self.n = n = len(gram)
+        middle = int(n / (ratio + 1))
+        self.sizes = np.array(sorted({k for k in (middle - 1, middle, middle + 1) if 1 <= k < n} or {1}))
+        self._diagonal = np.diag_indices(n)
+        self._own = n + self.spread * reference  # M r = own b + 1 r'b + ...
+        self._coupling = 1 + (reference / self._own).sum()
+
+    def moments(self, mass: float, second: np.ndarray, total: float = 1.0) -> Moments:
+        """Moments with ``M r = total``: first moments from the others, (diag(own) + 1 r') b = right-hand side."""
+        right = total - self.n * mass - blas.dgemv(1.0, second, self.reference)
+        b = right / self._own
+        b -= (self.reference @ b / self._coupling) / self._own
+        return Moments(mass, b, second)
+
+    def information(self, moments: Moments) -> np.ndarray:
+        """M (n, n), in Fortran order."""
+        M = np.add(moments.second, moments.first + moments.mass, order="F")
+        M += moments.first[:, None]
+        M[self._diagonal] += self.spread * moments.first
+        return M
+
+    def cut_values(self, moments: Moments) -> np.ndarray:
+        """The whole-number constraints (c,), linear in the moments."""
+        k, D = self.sizes, self.spread
+        total = moments.first.sum()
+        return moments.second.sum() + D * total - (2 * k + 1) * D * total + k * (k + 1) * D**2 * moments.mass
+
+    def point(self, moments: Moments, pair_weight: float, cut_weight: float) -> Point | None:
+        """The barrier at ``moments``, None outside the relaxation.
+
+        ``tr(M^-1 G) - pair_weight * sum log T_ij - cut_weight * (sum log cuts + log(a - b'T^-1 b))``, and for a ``blind``
+        relaxation ``- n pair_weight * log det M``.
+        """
+        second = np.array(moments.second, order="F")
+        second[self._diagonal] = self.spread * moments.first
+        cuts = self.cut_values(moments)
+        if second.min() <= 0 or cuts.min() <= 0:
+            return None
+        second_inverse, _ = _inverse(second)
+        inverse, log_determinant = _inverse(self.information(moments))
+        if second_inverse is None or inverse is None:
+            return None
+        null = -blas.dsymv(1.0, second_inverse, moments.first)
+        schur = moments.mass + moments.first @ null
+        if schur <= 0:
+            return None
+        half = blas.dgemm(1.0, self.gram, inverse)
+        objective = float(half.trace())
+        logs = np.log(second)
+        pairs = logs.sum() - logs.trace()
+        barrier = objective - pair_weight * pairs - cut_weight * (np.log(cuts).sum() + np.log(schur))
+        barrier -= self.log_weight(pair_weight) * log_determinant
+        return Point(moments, inverse, half, objective, cuts, second_inverse, null, schur, float(barrier))
+
+    def log_weight(self, pair_weight: float) -> float:
+        """The barrier's weight of log det M."""
+        return self.n * pair_weight if self.blind else 0.0
+
+    def pulled(self, F: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+        """Gradient of ``<F, M>`` (F symmetric) by (T, b, a): the adjoint of `information`."""
+        sums = F.sum(axis=1)
+        return F.copy(), 2 * sums + self.spread * F.diagonal(), float(sums.sum())
+
+    def cut_gradient(self, weights: np.ndarray) -> tuple[float, float, float]:
+        """Gradient of ``weights @ cut_values``: the same for all T_ij, the same for all b_i, and for a."""
+        k, D = self.sizes, self.spread
+        total = weights.sum()
+        return total, D * (total - weights @ (2 * k + 1)), D**2 * (weights @ (k * (k + 1)))
+
+    def eliminated(self, second: np.ndarray, first: np.ndarray, mass: float) -> tuple[np.ndarray, float, np.ndarray]:
+        """Gradient by the variables (T off-diagonal, a) alone, from that by (T, b, a), and the multipliers of M r = 1.
+
+        ``second`` is overwritten. The multipliers mu solve (diag(own) + r 1') mu = -first.
+        """
+        mu = -first / self._own
+        mu -= (mu.sum() / self._coupling) * (self.reference / self._own)
+        second += (mu / 2)[:, None] * self.reference
+        second += self.reference[:, None] * (mu / 2)
+        second[self._diagonal] = 0
+        return second, mass + self.n * float(mu.sum()), mu
+
+
+def _inverse(matrix: np.ndarray) -> tuple[np.ndarray | None, float]:
+    """Inverse and log determinant of a symmetric matrix, None where it is not positive definite."""
+    factor, failed = lapack.dpotrf(matrix, lower=1)
+    if failed:
+        return None, -np.inf
+    inverse, _ = lapack.dpotri(factor, lower=1)
+    lower = np.tril(inverse, -1)
+    full = np.asfortranarray(lower + lower.T)
+    full[np.diag_indices(len(full))] = inverse.diagonal()
+    return full, 2 * float(np.log(factor.diagonal()).sum())

@@ -1,0 +1,133 @@
+"""Whole-number cuts: inequalities that the high entries of a two-valued row obey because they are 0 or 1.
+
+For whole numbers c (n,) and k, and the 0/1 vector h of high entries, c'h is a whole number, so
+
+    (c'h - k)(c'h - k - 1) >= 0.
+
+These are the inequalities of Boros and Hammer (1993) for the Boolean quadric polytope. With c = 1 they say that the number
+of high entries is whole. With others they say what a relaxation misses most where a workload asks for functions of low degree
+of d binary attributes: if h has degree g, then 2^g times its mean is whole. (c = sum over |T| <= g of 2^(g - |T|) times the
+Moebius coefficient of h at T has the transform 2^g at weight 0, nothing at weights 1 .. g, and +-2^g C(j - 1, g) at j.)
+
+Averaged over a group of permutations that has a `Scheme`, such a cut is a few numbers. The deepest ones are found as short
+vectors of a lattice: on average over a measure the polynomial is ``E (c'h - k - 1/2)^2 - 1/4``, a quadratic form in (c, k).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, reduce
+
+import numpy as np
+from scipy.special import comb
+
+from ldp_core.bounds.general.lattice import near
+from ldp_core.workloads.schemes import Scheme, krawtchouk
+
+# A cut must be violated by this much (the polynomial is at least -1/4), and this many at once are handed out.
+SHALLOW, MOST_FOUND = 1e-4, 8
+# Lattices of more dimensions are not searched: reduction takes seconds.
+MOST_DIMENSIONS = 48
+# Sums of whole numbers below this are exact.
+EXACT = 2.0**53
+
+
+@dataclass(frozen=True)
+class Cut:
+    """``(c'h - floor)(c'h - floor - 1) >= 0`` for all translations and permutations of c, and all 0/1 rows h.
+
+    ``weights`` holds c by type: one axis (s+1,) stands for the class of pairs that a type forms with type 0. For binary
+    attributes there may be more axes (w_1 + 1, w_2 + 1, ...), for the numbers of set attributes among the first w_1, the next
+    w_2, and so on.
+    """
+
+    weights: np.ndarray
+    floor: float
+
+    def valid(self, scheme: Scheme) -> bool:
+        """Whether all numbers are whole, small enough for their transform to be exact, and the shape fits."""
+        weights = np.asarray(self.weights)
+        fits = weights.ndim == 1 or (weights.ndim > 1 and scheme.binary and min(weights.shape) > 1)
+        if not fits or sum(weights.shape) - weights.ndim != scheme.classes - 1:
+            return False
+        numbers = np.append(weights.ravel(), self.floor)
+        largest = (np.abs(_split(scheme, weights.shape).transform) @ np.abs(weights.ravel())).max()
+        return bool(np.array_equal(numbers, np.rint(numbers)) and largest < EXACT)
+
+    def energies(self, scheme: Scheme) -> np.ndarray:
+        """(s+1,) the mean square of the transform of c over each class of characters; sqrt of the first is |1'c|."""
+        split = _split(scheme, self.weights.shape)
+        return split.shares.T @ (split.transform @ self.weights.ravel()) ** 2
+
+    def total(self, scheme: Scheme) -> float:
+        """1'c."""
+        return float(_split(scheme, self.weights.shape).transform[0] @ self.weights.ravel())
+
+
+def averaged(cuts: Sequence[Cut], scheme: Scheme, D: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The cuts as polynomials in y = D h, averaged over the group: eigenvalues of their quadratic part by class of characters
+    (c, s+1), coefficients of 1'y (c,), and constants (c,)."""
+    squares = np.array([cut.energies(scheme) for cut in cuts]).reshape(-1, scheme.classes) / scheme.n
+    totals = np.array([cut.total(scheme) for cut in cuts])
+    k = np.array([cut.floor for cut in cuts])
+    return squares, -D * (2 * k + 1) * totals / scheme.n, D**2 * k * (k + 1)
+
+
+@dataclass(frozen=True)
+class _Split:
+    """Vectors c, flattened: ``transform`` @ c, and the ``shares`` (N, s+1) of each class of characters that its entries
+    stand for."""
+
+    transform: np.ndarray
+    shares: np.ndarray
+
+
+def _split(scheme: Scheme, shape: tuple[int, ...]) -> _Split:
+    if len(shape) == 1:
+        return _Split(scheme.eigenvalues, np.eye(scheme.classes))
+    return _binary_split(shape)
+
+
+@cache
+def _binary_split(shape: tuple[int, ...]) -> _Split:
+    sizes = np.array(shape) - 1
+    numbers = np.indices(shape).reshape(len(shape), -1)
+    total, d = numbers.sum(axis=0), sizes.sum()
+    shares = np.zeros((len(total), d + 1))
+    shares[np.arange(len(total)), total] = comb(sizes[:, None], numbers).prod(axis=0) / comb(d, total)
+    return _Split(reduce(np.kron, [krawtchouk(int(size)) for size in sizes]), shares)
+
+
+def shapes(scheme: Scheme) -> list[tuple[int, ...]]:
+    """The shapes of the cuts to look for: attributes in one, two or three parts, as far as lattices are small enough."""
+    d, found = scheme.classes - 1, [(scheme.classes,)]
+    if scheme.binary:
+        found += [(a + 1, d - a + 1) for a in range(1, d // 2 + 1)]
+        found += [(a + 1, b + 1, d - a - b + 1) for a in range(1, d) for b in range(a, (d - a) // 2 + 1)]
+    return [shape for shape in found if math.prod(shape) <= MOST_DIMENSIONS]
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A symmetric pseudo-moment of h: ``mean`` E h_u, and ``energies`` (s+1,) of E hh' by class of characters, which sum to
+    the mean (multiplicity times eigenvalue over n)."""
+
+    scheme: Scheme
+    mean: float
+    energies: np.ndarray
+
+    def violated(self, shape: tuple[int, ...]) -> list[Cut]:
+        """The deepest cuts with weights of this ``shape`` that the moments violate, at most `MOST_FOUND`."""
+        split = _split(self.scheme, shape)
+        dimensions = len(split.transform)
+        # |(c, k) @ basis + offset|^2 = E (c'h - k - 1/2)^2, first without the mean and then with it alone.
+        weights = split.shares @ np.append(self.energies[0] - self.mean**2, self.energies[1:])
+        basis = np.zeros((dimensions + 1, dimensions + 1))
+        basis[:-1, :-1] = np.sqrt(np.maximum(weights, 1e-12 * self.mean))[:, None] * split.transform
+        basis[-1, :-1] = self.mean * split.transform[0]
+        basis[-1, -1] = -1.0
+        offset = np.append(np.zeros(dimensions), -0.5)
+        found = near(basis, offset, np.sqrt(0.25 - SHALLOW))[:MOST_FOUND]
+        return [Cut(z[:-1].reshape(shape), float(z[-1])) for z in found]

@@ -1,0 +1,144 @@
+"""Lower bounds on the objective L(Q) from singular values: true for every unbiased epsilon-LDP factorization mechanism."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy import linalg, optimize
+
+from ldp_core.bounds.centred import centred_gram
+from ldp_core.priors import check_prior
+from ldp_core.privacy import check_epsilon
+from ldp_core.run import Cancel, asked
+from ldp_core.workloads import Workload
+from ldp_core.workloads.schemes import scheme_of
+
+ALIKE = ("exchangeable", "hamming", "translation")
+"""Symmetries of workloads that turn every type into every other: the uniform prior is then the least favourable one."""
+EIGEN_TYPES, EIGEN_TYPES_EVEN = 2048, 1024
+"""Eigenvalues of a matrix over this many types take a second, or a fifth of one."""
+SEARCHED_TYPES = 512
+"""The search for the least favourable population takes a second at most up to this many types."""
+# The search for a prior leaves every type this share of the uniform one: none is lost for good.
+LEAST_SHARE = 1e-6
+
+
+def svd(workload: Workload, epsilon: float) -> float:
+    """L >= (sum of singular values of W)^2 / e^epsilon (McKenna et al. 2020, Theorem 5.6)."""
+    return float(workload.singular_values().sum() ** 2 / math.exp(check_epsilon(epsilon)))
+
+
+def centred_svd(workload: Workload, epsilon: float, prior: np.ndarray | None = None) -> float:
+    """n (|W p|^2 + |W S P|_*^2 / sinh(epsilon/2)^2), which bounds L for the uniform prior p (this project).
+
+    S = diag(sqrt p) and P projects orthogonally to sqrt p. A row of an epsilon-LDP strategy, scaled to p-mean one, has
+    p-variance at most sinh(epsilon/2)^2, and M_p = 11' + the covariance of those rows; minimising tr(M_p^-1 G) under that
+    trace bound gives the nuclear norm. For another prior the value bounds n tr(M_p^-1 G), not L.
+
+    Past `EIGEN_TYPES` types without structure (`EIGEN_TYPES_EVEN` for the uniform prior, where hardly anything is lost) the
+    nuclear norm is bounded from below instead, see `_nuclear_at_least`.
+
+    ``prior`` : (n,) non-negative, summing to one; None is uniform.
+    """
+    epsilon, n = check_epsilon(epsilon), workload.n
+    p = check_prior(prior, n)
+    found = scheme_of(workload) if prior is None else None
+    if found is not None:
+        scheme, gamma = found
+        nuclear = float(scheme.multiplicities[1:] @ np.sqrt(np.maximum(gamma[1:], 0))) / math.sqrt(n)
+    elif n > (EIGEN_TYPES_EVEN if prior is None else EIGEN_TYPES):
+        nuclear = _nuclear_at_least(workload, p)
+    else:
+        K = centred_gram(workload.gram_dense(), p)
+        nuclear = float(np.sqrt(np.maximum(linalg.eigvalsh(K), 0)).sum())
+    return n * (float(workload.quadratic(p)) + nuclear**2 / math.sinh(epsilon / 2) ** 2)
+
+
+def _nuclear_at_least(workload: Workload, p: np.ndarray) -> float:
+    """A lower bound on |W S P|_* without a matrix: by its Frobenius norm, tr(G diag p) - |W p|^2, and by the singular values
+    s of W, as those of W S are at least sqrt(min p) s and a projection of rank n - 1 takes at most the largest away
+    (interlacing: Horn and Johnson 2013, Corollary 4.3.37). For uniform p it takes at most |W u|, u = 1/sqrt(n): with the
+    polar factor U of W, |W P|_* >= tr(U'W P) = sum s - u'(W'W)^(1/2)u, and that root is at most |W u|."""
+    by_frobenius = math.sqrt(max(0.0, float(p @ workload.gram_diag) - float(workload.quadratic(p))))
+    try:
+        s = workload.singular_values()
+    except ValueError:
+        return by_frobenius
+    even = math.isclose(p.min(), p.max(), rel_tol=1e-12)
+    lost = min(float(s.max()), math.sqrt(p.size * float(workload.quadratic(p)))) if even else float(s.max())
+    return max(by_frobenius, math.sqrt(p.min()) * (float(s.sum()) - lost))
+
+
+def worst_case_variance(
+    workload: Workload, epsilon: float, max_rounds: int = 200, cancel: Cancel | None = None
+) -> float:
+    """No epsilon-LDP mechanism has a smaller worst-case variance per user (squared users, summed over the queries).
+
+    The worst type's variance is at least the average over any prior p, hence at least
+    ``|W p|^2 + |W S P|_*^2 / sinh(epsilon/2)^2 - sum_u p_u G_uu`` (see `centred_svd`), which is maximised over p here: every
+    p gives a true bound, so how far the search gets decides only how strong it is. Where the symmetry of the workload makes all types alike
+    the uniform p is best. Past `SEARCHED_TYPES` types only the uniform p is tried.
+    At most ``max_rounds`` eigenvalue decompositions; ``cancel`` as in `ldp_core.run`.
+    """
+    if workload.n > SEARCHED_TYPES:
+        return max(0.0, (centred_svd(workload, epsilon) - workload.trace) / workload.n)
+    return max(0.0, least_favourable_prior(workload, epsilon, max_rounds, cancel)[1])
+
+
+def least_favourable_prior(
+    workload: Workload, epsilon: float, max_rounds: int = 200, cancel: Cancel | None = None
+) -> tuple[np.ndarray, float]:
+    """The prior (n,) that makes the bound of `worst_case_variance` largest, and that bound (which may be negative).
+
+    The uniform one where it is best by symmetry, or where the search, ended early by ``cancel``, finds no larger bound that
+    says anything.
+    """
+    epsilon, n = check_epsilon(epsilon), workload.n
+    uniform = np.full(n, 1 / n)
+    even = (centred_svd(workload, epsilon) - workload.trace) / n
+    if workload.symmetry in ALIKE:
+        return uniform, even
+    G, spread = workload.gram_dense(), math.sinh(epsilon / 2) ** 2
+    scale, cancelled = abs(even) or 1.0, asked(cancel)
+
+    def prior_of(x: np.ndarray) -> np.ndarray:
+        p = np.exp(x - x.max())
+        return (1 - LEAST_SHARE) * p / p.sum() + LEAST_SHARE / n
+
+    def loss(x: np.ndarray) -> tuple[float, np.ndarray]:
+        """Minus the bound at p = softmax(x), all but, and its gradient by x."""
+        p = prior_of(x)
+        value, by_p = _prior_bound(G, p, spread)
+        q = p - LEAST_SHARE / n
+        return -value / scale, -q * (by_p - q @ by_p / q.sum()) / scale
+
+    def watch(_: np.ndarray) -> None:
+        if cancelled():
+            raise StopIteration
+
+    options = {"maxfun": max_rounds}
+    best = optimize.minimize(loss, np.zeros(n), jac=True, method="L-BFGS-B", callback=watch, options=options)
+    value = -float(best.fun) * scale
+    return (prior_of(best.x), value) if value > max(even, 0.0) else (uniform, even)
+
+
+def _prior_bound(G: np.ndarray, p: np.ndarray, spread: float) -> tuple[float, np.ndarray]:
+    """``p'Gp + |W S P|_*^2 / spread - p'diag(G)`` and its gradient by p (n,), for p of sum 1.
+
+    The nuclear norm is the trace of the root of ``G^(1/2) (diag p - p p') G^(1/2)``, whose non-zero eigenvalues are those
+    of K = P S G S P with vectors v: it changes by half of ``tr(K^(-1/2) dK)`` in the other factorisation, where
+    ``u = G (S v)`` stands for G^(1/2) times an eigenvector.
+    """
+    root = np.sqrt(p)
+    values, vectors = linalg.eigh(centred_gram(G, p))
+    kept = values > values[-1] * len(p) * np.finfo(float).eps
+    norms = np.sqrt(values[kept])
+    nuclear = norms.sum()
+    images = G @ (root[:, None] * vectors[:, kept])
+    # d nuclear = 1/2 sum_k z_k'(diag dp - dp p' - p dp') z_k / norm_k^3 with z = images, as G^(1/2) z~ = z for each k.
+    weights = 1 / (2 * norms**3)
+    by_p = images**2 @ weights - 2 * images @ (weights * (p @ images))
+    applied = G @ p
+    value = p @ applied + nuclear**2 / spread - p @ G.diagonal()
+    return float(value), 2 * applied + 2 * nuclear / spread * by_p - G.diagonal()

@@ -1,0 +1,142 @@
+"""Certificates for symmetric workloads: the moment relaxation in as many numbers as there are classes of pairs.
+
+Averaging over the symmetry group keeps every moment inside the relaxation of `ldp_core.bounds.general.moments` and does not raise
+tr(M^-1 G), so first moments may be taken equal, and second moments constant on classes of pairs. The proof is the one of
+`ldp_core.bounds.general.certificate`, with eigenvalues in closed form: milliseconds at 2^16 types. With numbers so few, the
+relaxation can afford what it lacks: whole-number cuts (`ldp_core.bounds.general.whole`), found and added in rounds.
+
+Rounding is bounded as in `ldp_core.bounds.general.certificate`, class by class: G by ``e_j`` (`schemes.rounded_scheme_of`), which changes
+tr(C G) by ``sum_j multiplicity_j |C_j| e_j`` and the norm of C G C by ``max_j C_j^2 e_j`` at most; every other number below is
+a sum of at most 4 (s + 1) + 2 c + 64 terms and products (s + 1 classes, c cuts; transforms of cuts are exact, `Cut.valid`), and
+so off by as many u times the sum of their absolute values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ldp_core.bounds.general.whole import Cut, averaged
+from ldp_core.bounds.proof import ABOVE, LARGEST, NOTHING, UNDERFLOW, Proof, U, magnitudes_fit, repair, spread
+from ldp_core.bounds.scales import average_variance
+from ldp_core.bounds.symmetric.classes import ClassRelaxation
+from ldp_core.priors import check_prior
+from ldp_core.privacy import check_epsilon
+from ldp_core.workloads import Workload
+from ldp_core.workloads.schemes import rounded_scheme_of, scheme_of
+
+# Cuts are added for at most so many rounds, and while so many rounds together gain this share of the value: some gain nothing
+# by themselves, for moving the moments to another place that is as good.
+MOST_ROUNDS, WINDOW, LEAST_GAIN = 16, 4, 1e-4
+
+
+@dataclass(frozen=True, repr=False)
+class SymmetricCertificate(Proof):
+    """A proven lower bound ``value`` on L of every epsilon-LDP strategy, for a workload with a `Scheme`.
+
+    The proof, by class: ``inverse`` (s+1,) eigenvalues of C on the characters, ``multiplier`` mu of every type,
+    ``diagonal`` Gamma of every type, ``pairs`` (s+1,) entries of N on the classes of pairs (0 for equal types), ``cuts``
+    and their multipliers ``cut_multipliers`` kappa, one each.
+    """
+
+    workload: Workload
+    epsilon: float
+    value: float
+    inverse: np.ndarray
+    multiplier: float
+    diagonal: float
+    pairs: np.ndarray
+    cuts: tuple[Cut, ...]
+    cut_multipliers: np.ndarray
+
+    @property
+    def prior(self) -> np.ndarray:
+        """(n,) uniform: the least favourable one, since the symmetry makes all types alike."""
+        return check_prior(None, self.workload.n)
+
+    @property
+    def variance(self) -> float:
+        """No epsilon-LDP mechanism has a smaller variance per user on average over the types, nor for its worst type."""
+        return max(0.0, average_variance(self.value, self.workload, self.prior))
+
+    def _trace_and_total(self) -> tuple[float, float]:
+        found = rounded_scheme_of(self.workload)
+        if found is None:
+            return NOTHING
+        scheme, gamma, off = found
+        n, D, kappa = scheme.n, spread(self.epsilon), np.asarray(self.cut_multipliers, dtype=float)
+        C, pairs = np.asarray(self.inverse, dtype=float), np.asarray(self.pairs, dtype=float)
+        mu, diagonal = float(self.multiplier), float(self.diagonal)
+        fits = C.shape == pairs.shape == gamma.shape and kappa.shape == (len(self.cuts),)
+        if not fits or not magnitudes_fit(C, pairs, kappa, mu, diagonal, gamma):
+            return NOTHING
+        if np.min(pairs) < 0 or np.min(kappa, initial=0.0) < 0 or not all(cut.valid(scheme) for cut in self.cuts):
+            return NOTHING
+        unit = (4 * len(gamma) + 2 * len(kappa) + 64) * U
+        shares = scheme.multiplicities * np.abs(C)
+        trace = float(scheme.multiplicities @ (C * gamma)) - ABOVE * float(shares @ (off + unit * gamma)) - UNDERFLOW
+        lowest, size = self._lowest(scheme, C**2 * gamma, mu, diagonal, pairs, kappa, D)
+        if not size < LARGEST:  # nor nan, which max and min below would pass over
+            return NOTHING
+        slack_z = max(0.0, ABOVE * unit * size + UNDERFLOW - lowest)
+        slack_v = ABOVE * float(np.max(C**2 * off)) + UNDERFLOW
+        return trace, n * mu + ABOVE * n * (unit * abs(mu) + repair(np.ones(n), D, slack_v, slack_z))
+
+    def _lowest(self, scheme, X, mu, diagonal, pairs, kappa, D) -> tuple[float, float]:
+        """The smallest eigenvalue of the form in (1, y), of which (1, 1'y / sqrt n) is one block, and the size of its terms."""
+        n = scheme.n
+        squares, linear, constant = averaged(self.cuts, scheme, D)
+        taken = scheme.eigenvalues @ pairs + kappa @ squares
+        on_ones = mu * n - X[0]
+        corner = n * on_ones - kappa @ constant
+        side = np.sqrt(n) * (on_ones - D * diagonal / 2 - kappa @ linear / 2)
+        middle = on_ones - taken[0] + diagonal
+        # The smaller eigenvalue of the 2 x 2 block, without the cancellation of the textbook formula where it is near 0.
+        mean, half = (corner + middle) / 2, np.hypot((corner - middle) / 2, side)
+        lowest = (corner * middle - side**2) / (mean + half) if mean > 0 else mean - half
+        size = 2 * n * (X[0] + abs(mu) * n) + kappa @ (np.abs(constant) + n * np.abs(linear))
+        size += X.max() + (np.abs(scheme.eigenvalues) @ pairs + kappa @ squares).max()
+        size += (1 + np.sqrt(n) * D) * abs(diagonal)
+        return min(float(lowest), float((diagonal - X - taken)[1:].min())), float(size)
+
+
+def symmetric_certificate(
+    workload: Workload, epsilon: float, stop: Callable[[], bool] = lambda: False
+) -> SymmetricCertificate | None:
+    """The relaxation's bound for a workload with a scheme, with whole-number cuts until ``stop()``; None for other workloads."""
+    found = scheme_of(workload)
+    if found is None:
+        return None
+    epsilon, (scheme, gamma) = check_epsilon(epsilon), found
+    relaxation = ClassRelaxation(scheme, gamma, np.expm1(epsilon))
+    best, reached = None, []
+    for _ in range(MOST_ROUNDS):
+        relaxation.solve()
+        certificate = _extracted(workload, epsilon, relaxation)
+        if best is None or certificate.value > best.value:
+            best = certificate
+        reached.append(relaxation.objective)
+        settled = len(reached) > WINDOW and reached[-1] < reached[-1 - WINDOW] * (1 + LEAST_GAIN)
+        if settled or stop() or not relaxation.add_cuts():
+            break
+    return best
+
+
+def _extracted(workload: Workload, epsilon: float, relaxation: ClassRelaxation) -> SymmetricCertificate:
+    """C = M^-1, kappa and N from the centre, then the least Gamma and the least mu that leave the form non-negative."""
+    scheme, gamma, D, n = relaxation.scheme, relaxation.gamma, relaxation.spread, relaxation.scheme.n
+    inverse, pairs, kappa = relaxation.multipliers()
+    inverse = np.where(gamma == 0, 0.0, inverse)  # of no use where G is nothing but rounding
+    squares, linear, constant = averaged(relaxation.cuts, scheme, D)
+    X = inverse**2 * gamma
+    taken = scheme.eigenvalues @ pairs + kappa @ squares
+    diagonal = float((X + taken)[1:].max())
+    # With u = n mu - X_0 the block of the ones is [[n u - c, sqrt n (u + e)], [., u + f]]: its determinant is linear in u.
+    c, e, f = kappa @ constant, -(D * diagonal + kappa @ linear) / 2, diagonal - taken[0]
+    u = (c * f + n * e**2) / (n * f - c - 2 * n * e)
+    mu = float(u + X[0]) / n
+    cuts = tuple(relaxation.cuts)
+    found = SymmetricCertificate(workload, epsilon, 0.0, inverse, mu, diagonal, pairs, cuts, kappa)
+    return replace(found, value=max(0.0, found.proven()))

@@ -1,0 +1,140 @@
+"""The moment relaxation of a symmetric workload, solved by a barrier method in as many numbers as there are classes of pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ldp_core.bounds.general.whole import Cut, Profile, averaged, shapes
+from ldp_core.workloads.schemes import Scheme
+
+GOAL, SHRINK, MOST_NEWTON = 1e-6, 0.2, 60
+SUFFICIENT, SHORTEST, CENTRED = 1e-4, 1e-12, 1e-14
+# Added to the Hessian, scaled to a diagonal of ones: many cuts that are nearly the same leave it singular in floating point.
+RIDGE = 1e-14
+
+
+class ClassRelaxation:
+    """Minimise ``tr(M^-1 G)`` over second moments by class and the mass, (t_1 .. t_s, a); b follows from M 1 = 1.
+
+    ``gamma`` (s+1,) eigenvalues of G on the characters, ``spread`` D = E - 1. All constraints but one are linear;
+    a - n b^2 / tau >= 0 (tau the eigenvalue of T on the ones) is written as ``a tau - n b^2 >= 0``. Rows of ``_linear``
+    are the linear forms, as coefficients of (t, a) and a constant.
+    """
+
+    def __init__(self, scheme: Scheme, gamma: np.ndarray, spread: float):
+        self.scheme, self.gamma, self.spread = scheme, gamma, spread
+        n, D, s = scheme.n, spread, scheme.classes - 1
+        self._s, v = s, scheme.valencies[1:]
+        self._b = np.concatenate([-v, [-float(n), 1.0]]) / (2 * n + D)
+        own = D * self._b
+        self._values_of_T = own + np.hstack([scheme.eigenvalues[:, 1:], np.zeros((s + 1, 2))])
+        self._tau = self._values_of_T[0]
+        self._schur_weight = float(n) ** 2
+        share = max(1 / (D + 2), 1 / n)
+        mean = 1 + D * share
+        mass = 1 / (n * mean**2 + D**2 * share * (1 - share))
+        # Independent entries: a measure over all rows, strictly inside whatever is true of every row.
+        self._start = np.concatenate([np.full(s, mass * (D * share) ** 2), [mass]])
+        middle = int(n / (D + 2))
+        sizes = sorted({k for k in (middle - 1, middle, middle + 1) if 1 <= k < n} or {1})
+        self.cuts: list[Cut] = []
+        self._hold([Cut(np.ones(s + 1), float(k)) for k in sizes])
+
+    def _hold(self, cuts: list[Cut]) -> None:
+        self.cuts = cuts
+        n, s, D = self.scheme.n, self._s, self.spread
+        squares, linear, constant = averaged(cuts, self.scheme, D)
+        unit = np.eye(s + 2)
+        forms = squares @ (self.scheme.multiplicities[:, None] * self._values_of_T)
+        forms += np.outer(n * linear, self._b) + np.outer(constant, unit[s])
+        self._linear = np.vstack([unit[:s], self._values_of_T[1:], forms])
+        weights = np.concatenate([self.scheme.valencies[1:], np.zeros(s), np.full(len(forms), float(n))]) * n
+        # Characters the workload is blind to still need m > 0: their share of the objective vanishes with the barrier.
+        weights[s : 2 * s][self.gamma[1:] == 0] = n
+        self._weights = weights
+
+    def solve(self) -> None:
+        """To a relative accuracy of `GOAL`, along the central path."""
+        x = self._start
+        tau = self._objective(x) / self.scheme.n**2
+        constraints = self._weights.sum() + self._schur_weight
+        while True:
+            x = self._centred(x, tau)
+            if tau * constraints <= GOAL * self._objective(x):
+                break
+            tau *= SHRINK
+        self._x, self._barrier_weight, self.objective = x, tau, self._objective(x)
+
+    def add_cuts(self) -> bool:
+        """Whether the solution violates whole-number cuts that are not held yet: they are then."""
+        full, a = np.append(self._x, 1.0), self._x[self._s]
+        n, D = self.scheme.n, self.spread
+        energies = self.scheme.multiplicities * (self._values_of_T @ full) / (n * D**2 * a)
+        profile = Profile(self.scheme, float(self._b @ full) / (D * a), energies)
+        known = {(cut.weights.shape, cut.weights.tobytes(), cut.floor) for cut in self.cuts}
+        new = []
+        for shape in shapes(self.scheme):
+            new += [cut for cut in profile.violated(shape) if (shape, cut.weights.tobytes(), cut.floor) not in known]
+        self._hold(self.cuts + new)
+        return bool(new)
+
+    def multipliers(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Eigenvalues of M^-1 (s+1,), and the multipliers of T_ij >= 0 by class (s+1,) and of the cuts held."""
+        s, tau = self._s, self._barrier_weight
+        linear = self._values(self._x)[1]
+        inverse = np.concatenate([[1.0], 1 / linear[s : 2 * s]])
+        pairs = np.concatenate([[0.0], tau / self._x[:s]])  # the weight of T_ij counts once for each ordered pair
+        return inverse, pairs, tau * self._weights[2 * s :] / linear[2 * s :]
+
+    def _values(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+        full = np.append(x, 1.0)
+        b, tau = self._b @ full, self._tau @ full
+        return full, self._linear @ full, float(full[self._s] * tau - self.scheme.n * b**2) if tau > 0 else -1.0
+
+    def _objective(self, x: np.ndarray) -> float:
+        m = self._values(x)[1][self._s : 2 * self._s]
+        return float(self.gamma[0] + (self.scheme.multiplicities[1:] * self.gamma[1:] / m).sum())
+
+    def _barrier(self, x: np.ndarray, tau: float) -> float:
+        _, linear, schur = self._values(x)
+        if linear.min() <= 0 or schur <= 0:
+            return np.inf
+        return self._objective(x) - tau * (self._weights @ np.log(linear) + self._schur_weight * np.log(schur))
+
+    def _centred(self, x: np.ndarray, tau: float) -> np.ndarray:
+        """Newton's method with halving, from x on the previous centre."""
+        for _ in range(MOST_NEWTON):
+            gradient, hessian = self._derivatives(x, tau)
+            scale = 1 / np.sqrt(hessian.diagonal())
+            scaled = scale[:, None] * hessian * scale + RIDGE * np.eye(len(x))
+            move = -scale * np.linalg.solve(scaled, scale * gradient)
+            slope = gradient @ move
+            length, before = 1.0, self._barrier(x, tau)
+            while not self._barrier(x + length * move, tau) <= before + SUFFICIENT * length * slope:
+                length /= 2
+                if length < SHORTEST:
+                    return x
+            x = x + length * move
+            if -slope < CENTRED * tau * self._schur_weight:
+                break
+        return x
+
+    def _derivatives(self, x: np.ndarray, tau: float) -> tuple[np.ndarray, np.ndarray]:
+        s, n = self._s, self.scheme.n
+        full, linear, schur = self._values(x)
+        A = self._linear[:, :-1]
+        m, worth = linear[s : 2 * s], self.scheme.multiplicities[1:] * self.gamma[1:]
+        first = -tau * self._weights / linear
+        second = tau * self._weights / linear**2
+        first[s : 2 * s] -= worth / m**2
+        second[s : 2 * s] += 2 * worth / m**3
+        gradient, hessian = A.T @ first, (A.T * second) @ A
+        b, t = self._b[:-1], self._tau[:-1]
+        unit = np.zeros(s + 1)
+        unit[s] = 1.0
+        slope = unit * (self._tau @ full) + full[s] * t - 2 * n * (self._b @ full) * b
+        curve = np.outer(unit, t) + np.outer(t, unit) - 2 * n * np.outer(b, b)
+        weight = tau * self._schur_weight
+        gradient -= weight * slope / schur
+        hessian += weight * (np.outer(slope, slope) / schur**2 - curve / schur)
+        return gradient, hessian

@@ -1,0 +1,299 @@
+"""What all attributes share: special types, encoding, decoding; and the categorical one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from ldp_core.data import columns
+
+MAX_TYPES = 2048
+"""Most types a domain may have when its mechanism is an explicit matrix; transforms and trees go further."""
+
+# Marks used while encoding, before the attribute's rules turn them into types or drop them.
+MISSING = -1
+OUTSIDE = -2
+
+Missing = Literal["drop", "category", "refuse"]
+Origin = Literal["declared", "data"]
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """Types of some records.
+
+    Attributes:
+        codes: (rows,) int64 type index of each row, -1 for a dropped row.
+        missing: rows with a missing value (dropped or in the "(missing)" type).
+        outside: rows with a value outside the domain (in the "(other)" type or clamped).
+        unread: rows with a text that is no number or date where there should be one, which counts as missing.
+    """
+
+    codes: np.ndarray
+    missing: int
+    outside: int
+    unread: int = 0
+
+
+@dataclass(frozen=True)
+class EncodedRows:
+    """One attribute of some records: (rows,) int64 codes, -1 for a dropped row, and (rows,) masks as in `Encoding`."""
+
+    codes: np.ndarray
+    missing: np.ndarray
+    outside: np.ndarray
+    unread: np.ndarray
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the distinct texts of a column go: (distinct,) types or marks, and which are outside or unread."""
+
+    types: np.ndarray
+    outside: np.ndarray
+    unread: np.ndarray
+
+
+def check_size(size: int, what: str = "this domain") -> None:
+    """Raise ValueError when `size` types are more than `MAX_TYPES`."""
+    if size > MAX_TYPES:
+        raise ValueError(
+            f"{size:,} types are too many for {what}: at most {MAX_TYPES:,} are allowed. "
+            "Use coarser bins, merge rare categories into (other), or leave an attribute out."
+        )
+
+
+def build(model: type[BaseModel], **fields: object) -> BaseModel:
+    """Make an attribute or domain; what is wrong comes as a ValueError of plain sentences, not pydantic's report."""
+    try:
+        return model(**fields)
+    except ValidationError as error:
+        raise ValueError(" ".join(map(_in_words, error.errors(include_url=False)))) from error
+
+
+def _in_words(problem: dict[str, Any]) -> str:
+    """A problem of one field that pydantic found, as a sentence."""
+    if problem["type"] == "value_error":
+        return str(problem["ctx"]["error"])
+    field, value, bounds = ", ".join(map(str, problem["loc"])), problem["input"], problem.get("ctx", {})
+    allowed = [f"at {'most' if key == 'le' else 'least'} {bounds[key]:,.12g}" for key in ("le", "ge") if key in bounds]
+    return f"{field} cannot be {str(value)[:30]}: it must be {allowed[0] if allowed else 'of another kind'}."
+
+
+class BaseAttribute(BaseModel):
+    """What the kinds of attributes share: special types, encoding, decoding."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = Field(min_length=1)
+    missing: Missing = "drop"
+    origin: Origin = "declared"
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Unique label of each type: the ordinary types, then "(other)", then "(missing)" where they exist.
+
+        Where an ordinary label already reads "(other)" or "(missing)", the special one gets further parentheses.
+        """
+        return tuple(self.decode(np.arange(self.size)))
+
+    @property
+    def size(self) -> int:
+        """Number of types, special ones included."""
+        return self._ordinary_size() + (self.outside == "other") + (self.missing == "category")
+
+    @property
+    def in_order(self) -> bool:
+        """Whether the order of the types means something, so that prefix and range queries make sense."""
+        return True
+
+    def encode(self, series: pd.Series) -> Encoding:
+        """Type index of each value of a column (any dtype, or a list).
+
+        An attribute's own labels are accepted as values, so that decoded records encode to themselves.
+
+        Raises:
+            ValueError: a missing, unreadable or outside value where the attribute says "refuse".
+        """
+        rows = self.encode_rows(series)
+        return Encoding(rows.codes, int(rows.missing.sum()), int(rows.outside.sum()), int(rows.unread.sum()))
+
+    def decode(self, codes: np.ndarray) -> list[str]:
+        """Labels of type indices; ValueError for an index outside 0..size-1."""
+        # Only the labels asked for are made: a range may have millions.
+        distinct, position = np.unique(checked_indices(codes, self.size), return_inverse=True)
+        ordinary = distinct[distinct < self._ordinary_size()]
+        special = list(self._special_labels().values())
+        found = [
+            *self._ordinary_labels(ordinary),
+            *(special[i - self._ordinary_size()] for i in distinct[ordinary.size :]),
+        ]
+        return [found[i] for i in position.tolist()]
+
+    def encode_rows(self, series: pd.Series, weights: np.ndarray | None = None) -> EncodedRows:
+        """As `encode`, with a mask over the rows for each thing to report; refusals count by the (rows,) weights."""
+        column = columns.parse(pd.Series(series, name=self.name), weights)
+        places = self._place(column)
+        types, outside = places.types, places.outside
+        specials = self._special_labels()
+        unread = places.unread & ~np.isin(column.texts, list(specials.values()))
+        self._refuse_unread(column, unread)
+        for mark, label in specials.items():
+            is_label = (column.texts == label) & (types < 0)
+            types[is_label] = mark
+            outside[is_label] = mark == OUTSIDE
+
+        # A null cell has no text; the entry appended here is where its code of -1 points.
+        missing_rows = np.append(types == MISSING, True)[column.codes]
+        outside_rows = np.append(outside, False)[column.codes]
+        unread_rows = np.append(unread, False)[column.codes]
+        self._refuse(column, missing_rows, outside, outside_rows)
+
+        for position, mark in enumerate(specials):
+            types[types == mark] = self._ordinary_size() + position
+        null_type = self.size - 1 if self.missing == "category" else -1
+        return EncodedRows(np.append(types, null_type)[column.codes], missing_rows, outside_rows, unread_rows)
+
+    def _taken_labels(self) -> set[str]:
+        """Ordinary labels that could read like a special one."""
+        return set()
+
+    def _refuse_unread(self, column: columns.Column, unread: np.ndarray) -> None:
+        """Refuse texts that cannot be read, where the attribute says so."""
+
+    def _ways_out(self) -> str:
+        return "send them to (other), clamp them"
+
+    def _special_labels(self) -> dict[int, str]:
+        """Labels of the special types that exist, by the mark they stand for, in the order of the types."""
+        wanted = {}
+        if self.outside == "other":
+            wanted[OUTSIDE] = "(other)"
+        if self.missing == "category":
+            wanted[MISSING] = "(missing)"
+        taken = self._taken_labels()
+        for mark, label in wanted.items():
+            while label in taken:
+                label = f"({label})"
+            wanted[mark] = label
+        return wanted
+
+    def _refuse(
+        self, column: columns.Column, missing_rows: np.ndarray, outside: np.ndarray, outside_rows: np.ndarray
+    ) -> None:
+        if self.missing == "refuse" and missing_rows.any():
+            raise ValueError(
+                f"{column.total(missing_rows):,} of {column.rows:,} values of {self.name} are missing, and missing "
+                "values are refused here: drop them, make them a category of their own, or fill them in."
+            )
+        if self.outside == "refuse" and outside_rows.any():
+            raise ValueError(
+                f"{column.total(outside_rows):,} of {column.rows:,} values of {self.name} are outside its domain, "
+                f"such as {columns.quote_examples(column.texts[outside])}: {self._ways_out()}, or widen the domain."
+            )
+
+
+class CategoricalAttribute(BaseAttribute):
+    """A column of categories, compared as text.
+
+    Attributes:
+        values: the categories, in the order of the types; unique and not blank, stripped of outer spaces.
+        merged: (text, category) pairs: what else counts in a category. Such a text may not be a category itself.
+        ordered: the order means something, so that prefix and range queries make sense.
+        missing: what becomes of missing values.
+        outside: what becomes of other values: one "(other)" type, or an error.
+        origin: whether the values were declared, or read off the data (and so reveal something about it).
+    """
+
+    kind: Literal["categorical"] = "categorical"
+    values: tuple[str, ...]
+    # Left out of files where empty, so that designs made before it existed keep their digest.
+    merged: tuple[tuple[str, str], ...] = Field(default=(), exclude_if=lambda merged: not merged)
+    ordered: bool = False
+    outside: Literal["other", "refuse"] = "refuse"
+
+    @field_validator("values")
+    @classmethod
+    def _check_values(cls, values: tuple[str, ...]) -> tuple[str, ...]:
+        values = tuple(value.strip() for value in values)
+        if not values:
+            raise ValueError("there are no categories: name at least one.")
+        if "" in values:
+            raise ValueError(f"category {values.index('') + 1} is blank: give it a name or remove it.")
+        if len(set(values)) < len(values):
+            twice = [value for value, times in Counter(values).items() if times > 1]
+            raise ValueError(
+                f"categories must differ, and {columns.quote_examples(twice)} is there more than once: keep it once."
+            )
+        return values
+
+    @model_validator(mode="after")
+    def _check_merged(self) -> CategoricalAttribute:
+        values, texts = set(self.values), [text for text, _ in self.merged]
+        for text, category in self.merged:
+            if not text or text != text.strip():
+                raise ValueError(
+                    f"the merged value {columns.quoted(text)} is blank or has outer spaces: write it without."
+                )
+            if text in values:
+                raise ValueError(
+                    f"{columns.quoted(text)} is a category and cannot be merged into another: remove one of the two."
+                )
+            if category not in values:
+                raise ValueError(
+                    f"{columns.quoted(text)} is merged into {columns.quoted(category)}, which is no category: add that one."
+                )
+        if len(set(texts)) < len(texts):
+            twice = next(text for text, times in Counter(texts).items() if times > 1)
+            raise ValueError(f"{columns.quoted(twice)} is merged into two categories: keep one.")
+        return self
+
+    @property
+    def in_order(self) -> bool:
+        """Whether the order of the types means something, so that prefix and range queries make sense."""
+        return self.ordered
+
+    def _ordinary_labels(self, which: np.ndarray) -> list[str]:
+        return [self.values[i] for i in which]
+
+    def _ordinary_size(self) -> int:
+        return len(self.values)
+
+    def _taken_labels(self) -> set[str]:
+        return {*self.values, *(text for text, _ in self.merged)}
+
+    def _ways_out(self) -> str:
+        return "send them to (other)"
+
+    def _place(self, column: columns.Column) -> Places:
+        position = {value: index for index, value in enumerate(self.values)}
+        position |= {text: position[category] for text, category in self.merged}
+        # A declared category wins over a missing word: "None" may be an answer.
+        types = np.array(
+            [
+                position.get(text, MISSING if missing else OUTSIDE)
+                for text, missing in zip(column.texts, column.missing, strict=True)
+            ],
+            dtype=np.int64,
+        )
+        return Places(types, types == OUTSIDE, np.zeros(types.size, dtype=bool))
+
+
+def checked_indices(indices: np.ndarray, size: int) -> np.ndarray:
+    """`indices` as an integer array, or ValueError unless all lie in 0..size-1."""
+    indices = np.atleast_1d(np.asarray(indices))
+    if indices.size == 0:
+        return indices.astype(np.int64)
+    if not np.issubdtype(indices.dtype, np.integer):
+        raise ValueError("type indices must be whole numbers: pass an integer array.")
+    if indices.min() < 0 or indices.max() >= size:
+        raise ValueError(
+            f"type indices must lie in 0..{size - 1:,} and these reach from {indices.min():,} to {indices.max():,}: "
+            "leave dropped rows (-1) out before decoding."
+        )
+    return indices

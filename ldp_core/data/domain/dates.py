@@ -1,0 +1,216 @@
+"""Attributes of dates: consecutive days, weeks, months, quarters or years, and how dates are read."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from typing import Literal
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from ldp_core.data import columns
+from ldp_core.data.domain.attributes import MISSING, OUTSIDE, BaseAttribute, Places
+
+Unit = Literal["day", "week", "month", "quarter", "year"]
+MAX_PERIODS = 2**22
+
+_TIME = r"(?:[T ]+\d{1,2}:\d\d.*)?"
+_YEAR_FIRST = re.compile(rf"(\d{{4}})([-/.])(\d{{1,2}})\2(\d{{1,2}}){_TIME}|(\d{{4}})(\d\d)(\d\d)", re.ASCII)
+_YEAR_LAST = re.compile(rf"(\d{{1,2}})([-/.])(\d{{1,2}})\2(\d{{4}}){_TIME}", re.ASCII)
+_NAMED = re.compile(
+    rf"(?:(\d{{1,2}})[ -]([A-Za-z]{{3,9}})\.?|([A-Za-z]{{3,9}})\.? (\d{{1,2}}),?)[ -](\d{{4}}){_TIME}", re.ASCII
+)
+_MONTHS = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "december",
+)  # fmt: skip
+_LABELS = {
+    "day": r"(\d{4})-(\d\d)-(\d\d)",
+    "week": r"(\d{4})-W(\d\d)",
+    "month": r"(\d{4})-(\d\d)",
+    "quarter": r"(\d{4})-Q([1-4])",
+    "year": r"(\d{4})",
+}
+EXAMPLES = {"day": "2026-01-31", "week": "2026-W05", "month": "2026-01", "quarter": "2026-Q1", "year": "2026"}
+
+
+class DateAttribute(BaseAttribute):
+    """A column of dates by consecutive periods.
+
+    Dates are read as 2026-01-31, 2026/1/31, 20260131, 31.1.2026, 31 Jan 2026 or Jan 31, 2026, with or without a time of
+    day, which is left out as written (no time zones are converted); 31/1/2026 and 31-1-2026 where the order is plain or
+    stated. Years have four digits. Weeks are those of ISO 8601, from Monday.
+
+    Attributes:
+        unit: that of the periods.
+        first, last: labels of the first and last period: 2026-01-31, 2026-W05, 2026-01, 2026-Q1 or 2026 by unit.
+        day_first: 1/2/2026 is the first of February (True), the second of January (False), or unreadable (None).
+        non_dates: what a text that is not a date counts as: an error, or a missing value.
+        outside: what becomes of dates before or after: one "(other)" type, the nearest period ("clamp"), or an error.
+    """
+
+    kind: Literal["date"] = "date"
+    unit: Unit
+    first: str = Field(max_length=10)
+    last: str = Field(max_length=10)
+    day_first: bool | None = None
+    non_dates: Literal["refuse", "missing"] = "refuse"
+    outside: Literal["other", "clamp", "refuse"] = "refuse"
+
+    @model_validator(mode="after")
+    def _check_ends(self) -> DateAttribute:
+        for end in (self.first, self.last):
+            if period_of_label(end, self.unit) is None:
+                raise ValueError(
+                    f'"{end}" is not a {self.unit}: write it like {EXAMPLES[self.unit]}, in the years 1 to 9998.'
+                )
+        count = self._ordinary_size()
+        if count < 1:
+            raise ValueError(f"the dates cannot go from {self.first} to {self.last}: give the earlier one first.")
+        if count > MAX_PERIODS:
+            raise ValueError(f"{count:,} {self.unit}s are too many: at most {MAX_PERIODS:,} are allowed.")
+        return self
+
+    def _start(self) -> int:
+        return period_of_label(self.first, self.unit)
+
+    def _ordinary_labels(self, which: np.ndarray) -> list[str]:
+        start = self._start()
+        return [label_of_period(start + i, self.unit) for i in which.tolist()]
+
+    def _ordinary_size(self) -> int:
+        return period_of_label(self.last, self.unit) - self._start() + 1
+
+    def _refuse_unread(self, column: columns.Column, unread: np.ndarray) -> None:
+        if self.non_dates == "refuse" and unread.any():
+            raise ValueError(not_dates(column, unread))
+
+    def _place(self, column: columns.Column) -> Places:
+        periods = np.array(
+            [-1 if missing else self._period(text) for text, missing in zip(column.texts, column.missing, strict=True)],
+            dtype=np.int64,
+        )
+        types = periods - self._start()
+        outside = (periods >= 0) & ((types < 0) | (types >= self._ordinary_size()))
+        types = np.clip(types, 0, self._ordinary_size() - 1)
+        if self.outside != "clamp":
+            types[outside] = OUTSIDE
+        types[periods < 0] = MISSING
+        return Places(types, outside, (periods < 0) & ~column.missing)
+
+    def _period(self, text: str) -> int:
+        period = read_period(text, self.unit, self.day_first)
+        return -1 if period is None else period
+
+
+def read_date(text: str, day_first: bool | None = None) -> date | None:
+    """The date that a text holds; None when it holds none, or one whose order of day and month is not known."""
+    if match := _YEAR_FIRST.fullmatch(text):
+        parts = match.group(1, 3, 4) if match.group(1) else match.group(5, 6, 7)
+        return _date(*map(int, parts))
+    if match := _YEAR_LAST.fullmatch(text):
+        first, second, year = int(match.group(1)), int(match.group(3)), int(match.group(4))
+        # Points are only written between day, month and year in that order.
+        if match.group(2) == "." or day_first or (day_first is None and (first > 12 or first == second)):
+            return _date(year, second, first)
+        return _date(year, first, second) if day_first is False or second > 12 else None
+    if match := _NAMED.fullmatch(text):
+        name = (match.group(2) or match.group(3)).lower()
+        month = next((i for i, full in enumerate(_MONTHS, 1) if name in (full, full[:3], full[:4])), 0)
+        return _date(int(match.group(5)), month, int(match.group(1) or match.group(4)))
+    return None
+
+
+def read_period(text: str, unit: Unit, day_first: bool | None = None) -> int | None:
+    """The number of the period that a text names (2026-Q1) or dates; months also name their quarter and year."""
+    period = period_of_label(text, unit)
+    if period is not None:
+        return period
+    if unit in ("quarter", "year") and (month := period_of_label(text, "month")) is not None:
+        return month // 3 if unit == "quarter" else month // 12
+    day = read_date(text, day_first)
+    return None if day is None else period_of(day, unit)
+
+
+def day_comes_first(texts: list[str] | np.ndarray) -> bool | None:
+    """Whether 31/1/2026 is the order in these texts; None when none of them needs to know.
+
+    Raises:
+        ValueError: they show both orders, or no text tells which.
+    """
+    pairs = [
+        (int(match.group(1)), int(match.group(3)), text)
+        for text in texts
+        if (match := _YEAR_LAST.fullmatch(text)) and match.group(2) != "."
+    ]
+    day, month = (next((text for *both, text in pairs if both[side] > 12), None) for side in (0, 1))
+    if day and month:
+        raise ValueError(
+            f"these dates have two orders: in {columns.quoted(day)} the day comes first and in {columns.quoted(month)} the month: "
+            "write them all as 2026-01-31."
+        )
+    if day or month:
+        return day is not None
+    unclear = next((text for first, second, text in pairs if first != second), None)
+    if unclear:
+        raise ValueError(f"{columns.quoted(unclear)} could be two dates: say whether the day comes first (day_first).")
+    return None
+
+
+def not_dates(column: columns.Column, which: np.ndarray) -> str:
+    """The sentence that refuses the texts in mask `which`, since they are not dates."""
+    return (
+        f"{column.rows_per_text[which].sum():,} of {column.rows:,} values of {column.name} are not dates such as "
+        f"2026-01-31 or 31.1.2026, for example {columns.quote_examples(column.texts[which])}: mend them, say whether "
+        "the day comes first, use the values as categories, or treat these as missing."
+    )
+
+
+def period_of(day: date, unit: Unit) -> int:
+    """The number of the period a day is in; consecutive periods have consecutive numbers, none below 0."""
+    if unit == "day":
+        return day.toordinal()
+    if unit == "week":
+        return (day.toordinal() - 1) // 7  # 1 January of year 1 was a Monday
+    if unit == "month":
+        return day.year * 12 + day.month - 1
+    return day.year * 4 + (day.month - 1) // 3 if unit == "quarter" else day.year
+
+
+def label_of_period(period: int, unit: Unit) -> str:
+    """2026-01-31, 2026-W05, 2026-01, 2026-Q1 or 2026."""
+    if unit == "day":
+        return date.fromordinal(period).isoformat()
+    if unit == "week":
+        year, week, _ = date.fromordinal(period * 7 + 1).isocalendar()
+        return f"{year:04}-W{week:02}"
+    if unit == "month":
+        return f"{period // 12:04}-{period % 12 + 1:02}"
+    return f"{period // 4:04}-Q{period % 4 + 1}" if unit == "quarter" else f"{period:04}"
+
+
+def period_of_label(label: str, unit: Unit) -> int | None:
+    """The number of the period with this label, None when there is none.
+
+    Years go from 1 to 9998, so that every period ends within the calendar.
+    """
+    match = re.fullmatch(_LABELS[unit], label, re.ASCII)
+    if not match or not 1 <= int(match.group(1)) <= 9998:
+        return None
+    year, *rest = (int(part) for part in match.groups())
+    if unit == "week":
+        try:
+            return period_of(date.fromisocalendar(year, rest[0], 1), unit)
+        except ValueError:
+            return None
+    month = {"day": rest and rest[0], "month": rest and rest[0], "quarter": rest and 3 * rest[0], "year": 1}[unit]
+    day = _date(year, month, rest[1] if unit == "day" else 1)
+    return None if day is None else period_of(day, unit)
+
+
+def _date(year: int, month: int, day: int) -> date | None:
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return None

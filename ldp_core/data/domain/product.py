@@ -1,0 +1,139 @@
+"""Domains: the product of some attributes."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from typing import Annotated
+
+import numpy as np
+import pandas as pd
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from ldp_core.data import columns
+from ldp_core.data.domain.attributes import (
+    MAX_TYPES,
+    CategoricalAttribute,
+    EncodedRows,
+    Encoding,
+    check_size,
+    checked_indices,
+)
+from ldp_core.data.domain.dates import DateAttribute
+from ldp_core.data.domain.numbers import NumericAttribute, RangeAttribute
+
+_LARGEST_INDEX = 2**62
+_SHOWN = 4  # attributes named in one line
+
+Attribute = Annotated[
+    CategoricalAttribute | NumericAttribute | RangeAttribute | DateAttribute, Field(discriminator="kind")
+]
+
+
+class TypeLabels(Sequence):
+    """The labels of all types of a domain, made as they are asked for."""
+
+    def __init__(self, domain: Domain):
+        self._domain = domain
+
+    def __len__(self) -> int:
+        return self._domain.size
+
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return self._domain.labels(np.arange(len(self))[index])
+        return self._domain.labels(np.array([range(len(self))[index]]))[0]
+
+
+class Domain(BaseModel):
+    """The product of some attributes: n types, the last attribute running fastest (as `np.ravel_multi_index`)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    attributes: tuple[Attribute, ...]
+
+    @field_validator("attributes")
+    @classmethod
+    def _check_attributes(cls, attributes: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
+        if not attributes:
+            raise ValueError("a domain needs at least one attribute: choose a column or declare one.")
+        names = [attribute.name for attribute in attributes]
+        if len(set(names)) < len(names):
+            twice = [name for name, times in Counter(names).items() if times > 1]
+            raise ValueError(
+                f"attribute names must differ and these do not: {columns.quote_examples(twice)}. Rename one."
+            )
+        if math.prod(attribute.size for attribute in attributes) > _LARGEST_INDEX:
+            raise ValueError("the attributes together have more than 2^62 types: leave some out or use coarser bins.")
+        return attributes
+
+    def __repr__(self) -> str:
+        named = " x ".join(f"{attribute.name} ({attribute.size:,})" for attribute in self.attributes[:_SHOWN])
+        more = f" and {len(self.attributes) - _SHOWN} more" if len(self.attributes) > _SHOWN else ""
+        return f"<Domain: {named}{more}, {self.size:,} types>"
+
+    __str__ = __repr__
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of types of each attribute."""
+        return tuple(attribute.size for attribute in self.attributes)
+
+    @property
+    def size(self) -> int:
+        """Number of types n, the product of `shape`."""
+        return math.prod(self.shape)
+
+    @property
+    def type_labels(self) -> Sequence[str]:
+        """The labels of all types, made as they are asked for where there are more than `MAX_TYPES`."""
+        return tuple(self.labels()) if self.size <= MAX_TYPES else TypeLabels(self)
+
+    def labels(self, indices: np.ndarray | None = None) -> list[str]:
+        """Labels of some types (all by default): "20-29" for one attribute, "age 20-29, income >50K" for several.
+
+        All labels of a domain larger than `MAX_TYPES` are refused with a ValueError: ask for the ones you need.
+        """
+        if indices is None:
+            check_size(self.size, "listing all labels")
+            indices = np.arange(self.size)
+        table = self.decode(indices)
+        if len(self.attributes) == 1:
+            return table.iloc[:, 0].tolist()
+        named = [[f"{name} {label}" for label in table[name]] for name in table.columns]
+        return [", ".join(parts) for parts in zip(*named, strict=True)]
+
+    def encode(self, frame: pd.DataFrame) -> Encoding:
+        """Type index of each row of a table holding the attributes' columns; other columns are ignored.
+
+        A row is dropped (-1) when any of its values is; `missing`, `outside` and `unread` count rows with such a value.
+        """
+        parts = self.encode_rows(frame)
+        some = {what: int(np.any([getattr(part, what) for part in parts], axis=0).sum()) for what in _REPORTED}
+        return Encoding(self.join([part.codes for part in parts]), **some)
+
+    def encode_rows(self, frame: pd.DataFrame, weights: np.ndarray | None = None) -> tuple[EncodedRows, ...]:
+        """Each attribute of the rows by itself; (rows,) weights say how many people a row stands for."""
+        absent = [attribute.name for attribute in self.attributes if attribute.name not in frame.columns]
+        if absent:
+            raise ValueError(f"the table lacks the column {columns.quote_examples(absent)}: choose one that has it.")
+        return tuple(attribute.encode_rows(frame[attribute.name], weights) for attribute in self.attributes)
+
+    def join(self, codes: list[np.ndarray]) -> np.ndarray:
+        """(rows,) type indices from the (rows,) codes of each attribute; -1 where any of them is."""
+        dropped = np.any([part < 0 for part in codes], axis=0)
+        index = np.ravel_multi_index([np.where(dropped, 0, part) for part in codes], self.shape).astype(np.int64)
+        index[dropped] = -1
+        return index
+
+    def decode(self, indices: np.ndarray) -> pd.DataFrame:
+        """A table of labels, a column per attribute; ValueError for an index outside 0..size-1."""
+        parts = np.unravel_index(checked_indices(indices, self.size), self.shape)
+        return pd.DataFrame(
+            {attribute.name: attribute.decode(part) for attribute, part in zip(self.attributes, parts, strict=True)},
+            dtype=object,
+        )
+
+
+_REPORTED = ("missing", "outside", "unread")

@@ -1,0 +1,144 @@
+"""Files to tables: CSV and its kin, Parquet, Excel, database files. Every refusal is one clear sentence.
+
+* `load`: an uploaded file (its bytes, at most `MAX_BYTES`); `read`: the same for UTF-8 text and Parquet only.
+* `query`: one SELECT over a local SQLite or DuckDB file, which can read that file and nothing else.
+* `LocalTable`: a CSV or Parquet file of any size by its path, counted by DuckDB in flat memory.
+* `watched`: what is read inside it can be cancelled.
+
+What each may take stands in `limits`. Excel, Parquet, large text files and queries are read by a process of their own that
+is ended when it passes a limit.
+"""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+import pandas as pd
+
+from ldp_core.data.reading import limits
+from ldp_core.data.reading.child import rows_of, run, table_of
+from ldp_core.data.reading.common import (
+    ENCODINGS,
+    EXCEL_ENDINGS,
+    PARQUET_ENDINGS,
+    TEXT_ENDINGS,
+    Loaded,
+    ReadOptions,
+    UnreadableTable,
+    check_rows,
+)
+from ldp_core.data.reading.database import database_tables, query
+from ldp_core.data.reading.limits import MAX_BYTES, MAX_COLUMNS
+from ldp_core.data.reading.local import LocalTable, TooManyRows
+from ldp_core.data.reading.text import read_text
+from ldp_core.data.reading.watch import Stopped, watched
+
+__all__ = [
+    "ENCODINGS",
+    "MAX_BYTES",
+    "MAX_COLUMNS",
+    "PARQUET_ENDINGS",
+    "TEXT_ENDINGS",
+    "Loaded",
+    "LocalTable",
+    "ReadOptions",
+    "Stopped",
+    "TooManyRows",
+    "UnreadableTable",
+    "database_tables",
+    "limits",
+    "load",
+    "query",
+    "read",
+    "watched",
+]
+
+_MAGIC = {
+    b"\x89PNG": "a PNG image",
+    b"\xff\xd8\xff": "a JPEG image",
+    b"GIF8": "a GIF image",
+    b"%PDF": "a PDF document",
+    b"PK\x03\x04": "a zip archive (Excel and OpenOffice files are zip archives too)",
+    b"\xd0\xcf\x11\xe0": "an old Excel or Word file",
+    b"\x1f\x8b": "a gzip archive",
+    b"7z\xbc\xaf": "a 7-Zip archive",
+    b"SQLite format 3": "an SQLite database",
+}
+_EXCEL_MAGIC = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+
+
+def load(content: bytes, filename: str, options: ReadOptions | None = None) -> Loaded:
+    """Read an uploaded file.
+
+    Args:
+        content: the whole file, at most `MAX_BYTES`.
+        filename: its name; the ending says what it should be (.csv .tsv .tab .txt .data .dat, .parquet .pq,
+            .xlsx .xlsm).
+
+    Returns:
+        The table (columns of text files hold unstripped text), the options used, and notes on everything guessed.
+
+    Raises:
+        UnreadableTable: with one sentence saying what is wrong and how to mend it.
+    """
+    options = options or ReadOptions()
+    ending = PurePath(filename).suffix.lower()
+    _check_ending(ending, TEXT_ENDINGS | PARQUET_ENDINGS | EXCEL_ENDINGS, ", Parquet (.parquet) or Excel (.xlsx) file")
+    _check_content(content, ending)
+    read_it = _excel if ending in EXCEL_ENDINGS else _parquet if ending in PARQUET_ENDINGS else _text
+    loaded = read_it(content, options)
+    check_rows(len(loaded.table))
+    return loaded
+
+
+_MEND = "keep only the columns or rows you need."
+
+
+def _text(content: bytes, options: ReadOptions) -> Loaded:
+    if len(content) <= limits.IN_PROCESS:
+        table, used, notes = read_text(content, options, limits.TEXT)
+    else:
+        written, found = run("text", options.model_dump(), limits.TEXT, content, _MEND)
+        table, used, notes = table_of(written), ReadOptions(**found["options"]), found["notes"]
+    return Loaded(table.to_pandas(), used, tuple(notes))
+
+
+def _parquet(content: bytes, options: ReadOptions) -> Loaded:
+    written, _ = run("parquet", options.model_dump(), limits.PARQUET, content, _MEND)
+    return Loaded(table_of(written).to_pandas(ignore_metadata=True), options)
+
+
+def _excel(content: bytes, options: ReadOptions) -> Loaded:
+    written, found = run("excel", options.model_dump(), limits.EXCEL, content, "save the table as CSV or Parquet.")
+    table = pd.DataFrame(rows_of(written), columns=found["names"], dtype=object)
+    used = options.model_copy(update={"header": found["header"], "sheet": found["sheet"]})
+    return Loaded(table, used, tuple(found["notes"]), tuple(found["sheets"]))
+
+
+def read(content: bytes, filename: str, header: bool = True) -> pd.DataFrame:
+    """The table of an uploaded file of UTF-8 text or Parquet, with nothing guessed but the delimiter; see `load`."""
+    ending = PurePath(filename).suffix.lower()
+    _check_ending(ending, TEXT_ENDINGS | PARQUET_ENDINGS, " or a Parquet file (.parquet)")
+    return load(content, filename, ReadOptions(header=header, encoding="utf-8", decimal=".")).table
+
+
+def _check_ending(ending: str, allowed: set[str], besides: str) -> None:
+    if ending not in allowed:
+        kind = f'ending in "{ending[:20]}"' if ending else "without an ending"
+        raise UnreadableTable(f"Files {kind} are not read: use a CSV file (.csv, .tsv, .txt){besides}.")
+
+
+def _check_content(content: bytes, ending: str) -> None:
+    """Refuse what is empty, too large, or plainly something other than its ending says."""
+    if not content:
+        raise UnreadableTable("This file is empty: choose one with a header line and at least one row.")
+    if len(content) > limits.MAX_BYTES:
+        raise UnreadableTable(
+            f"This file has {len(content) / 2**20:,.0f} MB and at most {limits.MAX_BYTES / 2**20:,.0f} MB are read: "
+            "keep only the columns you need, or save it as Parquet."
+        )
+    for magic, kind in _MAGIC.items():
+        if content.startswith(magic) and not (ending in EXCEL_ENDINGS and magic in _EXCEL_MAGIC):
+            raise UnreadableTable(f"This file is {kind}, not a table: save the table as CSV or Parquet and load that.")
+    if content.startswith(b"PAR1") and ending not in PARQUET_ENDINGS:
+        raise UnreadableTable("This file is a Parquet file by its content: rename it to end in .parquet.")

@@ -1,0 +1,148 @@
+"""Reading in a process of its own, with hard limits on memory, time and size, and killed as a whole when it passes one.
+
+The process imports only what its task needs: ldp_core as a whole would take seconds.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pickle
+import selectors
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from ldp_core.data.reading.common import UnreadableTable
+from ldp_core.data.reading.limits import Limits, too_long, too_much
+from ldp_core.data.reading.watch import watch
+
+_HERE = Path(__file__).parent
+# Packages without their __init__.py, which would import everything.
+_START = f"""
+import sys, types
+for name, place in (("ldp_core", {str(_HERE.parent)!r}), ("ldp_core.data.reading", {str(_HERE)!r})):
+    package = sys.modules[name] = types.ModuleType(name)
+    package.__path__ = [place]
+from ldp_core.reading.worker import main
+main()
+"""
+# Thread pools and allocators that reserve address space they never use would eat up the limit.
+_SPARING = {
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "MALLOC_ARENA_MAX": "2",
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+}
+_POLL = 0.1
+_PIECE = 2**20
+_PLAIN = {("datetime", name) for name in ("date", "datetime", "time", "timedelta")}
+
+
+def run(name: str, options: dict[str, Any], limits: Limits, content: bytes, mend: str) -> tuple[bytearray, dict]:
+    """What the task ``name`` writes, and what it says about it.
+
+    Args:
+        options: of the task, as JSON has them. content: the file, where the task does not open it itself.
+        mend: the end of the sentence about a limit that was passed, after a colon.
+
+    Raises:
+        UnreadableTable: with the sentence of the task, or because it passed a limit.
+        Stopped: it was cancelled.
+    """
+    guard, until = watch(), time.monotonic() + limits.seconds
+    head = json.dumps({"name": name, "options": options, "limits": asdict(limits)}).encode() + b"\n"
+    written = bytearray()
+    with _started() as process:
+        threading.Thread(target=_feed, args=(process, head, content), daemon=True).start()
+        with selectors.DefaultSelector() as pipes:
+            pipes.register(process.stdout, selectors.EVENT_READ)
+            while True:
+                guard.check()
+                if time.monotonic() > until:
+                    raise UnreadableTable(too_long(limits.seconds, mend))
+                if not pipes.select(_POLL):
+                    continue
+                piece = os.read(process.stdout.fileno(), _PIECE)
+                if not piece:
+                    break
+                written += piece
+                if len(written) > limits.unpacked + _PIECE:
+                    raise UnreadableTable(too_much(limits.unpacked, mend))
+    outcome = _outcome(written)
+    if outcome is None or "memory" in outcome:
+        raise UnreadableTable(too_much(limits.memory, mend))
+    if "sentence" in outcome:
+        raise UnreadableTable(outcome["sentence"])
+    return written, outcome["found"]
+
+
+@contextmanager
+def _started():
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-c", _START],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, **_SPARING},
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        # Its own process group, so that whatever it has started ends with it.
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+
+
+def _feed(process: subprocess.Popen, head: bytes, content: bytes) -> None:
+    with suppress(BrokenPipeError), process.stdin as pipe:
+        pipe.write(head)
+        pipe.write(content)
+
+
+def _outcome(written: bytearray) -> dict | None:
+    """The outcome at the end, cut off; None where the process died before it."""
+    size = int.from_bytes(written[-8:], "big")
+    if size > len(written) - 8:
+        return None
+    try:
+        outcome = json.loads(written[-8 - size : -8])
+    except ValueError:
+        return None
+    del written[-8 - size :]
+    return outcome
+
+
+class _Plain(pickle.Unpickler):
+    """Numbers, texts, dates and lists of them, and nothing else."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) not in _PLAIN:
+            raise pickle.UnpicklingError(f"{module}.{name}")
+        return super().find_class(module, name)
+
+
+def rows_of(written: bytearray) -> list[Any]:
+    """The rows that a task pickled, batch by batch."""
+    stream, rows = io.BytesIO(written), []
+    while stream.tell() < len(written):
+        rows += _Plain(stream).load()
+    return rows
+
+
+def table_of(written: bytearray) -> pa.Table:
+    """The table that a task wrote as an Arrow stream."""
+    with pa.ipc.open_stream(pa.py_buffer(written)) as stream:
+        return stream.read_all()

@@ -1,0 +1,154 @@
+"""What all readers share: options, the one kind of refusal, and checks of a table's shape.
+
+Imported by the process that reads as well, so only light packages are imported here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, Strict, field_validator
+
+from ldp_core.data.reading.limits import MAX_COLUMNS, MAX_NAME
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TEXT_ENDINGS = {".csv", ".tsv", ".tab", ".txt", ".data", ".dat"}
+PARQUET_ENDINGS = {".parquet", ".pq"}
+EXCEL_ENDINGS = {".xlsx", ".xlsm"}
+
+Encoding = Literal[
+    "utf-8", "utf-16", "utf-32", "cp1252", "latin-1", "iso8859-15", "cp1250", "cp1251", "gb18030", "shift_jis"
+]
+ENCODINGS: tuple[str, ...] = Encoding.__args__
+
+
+class UnreadableTable(ValueError):
+    """The file is not a table we can read; the message says why and what to do."""
+
+
+class ReadOptions(BaseModel):
+    """How to read a file; None leaves the choice to what the file looks like.
+
+    Attributes:
+        delimiter: one character between the cells of a text file.
+        encoding: of a text file.
+        decimal: sign in the numbers of a text file. Cells such as 1.234,5 are rewritten as 1234.5 where it is a comma.
+        header: the first line names the columns; otherwise they are column_1, column_2, ... or `names`.
+        names: names for all the columns, instead of those in the file.
+        sheet: of an Excel workbook, the first one by default.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    delimiter: str | None = None
+    encoding: Encoding | None = None
+    decimal: Literal[".", ","] | None = None
+    header: bool | None = None
+    names: Annotated[tuple[str, ...], Strict(False), Field(max_length=MAX_COLUMNS)] = ()
+    sheet: str | None = None
+
+    @field_validator("delimiter")
+    @classmethod
+    def _one_sign(cls, delimiter: str | None) -> str | None:
+        if delimiter is not None and (len(delimiter) != 1 or delimiter.isalnum() or delimiter in "\"'\r\n\0."):
+            raise ValueError(
+                "a delimiter is one character such as , or ; and neither a letter, a digit nor a quotation mark."
+            )
+        return delimiter
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A table as read.
+
+    Attributes:
+        table: unique text column names, at least one row.
+        options: the options used, with what was found out filled in.
+        notes: sentences about everything that was guessed, rewritten or left out.
+        sheets: of an Excel workbook, the names of those that hold cells, in their order.
+    """
+
+    table: pd.DataFrame
+    options: ReadOptions
+    notes: tuple[str, ...] = ()
+    sheets: tuple[str, ...] = ()
+
+
+def column_names(found: list[str], given: tuple[str, ...]) -> list[str]:
+    """The names of the columns: `given` where there are any, else `found` with blank ones numbered; checked."""
+    if given and len(given) != len(found):
+        raise UnreadableTable(
+            f"{len(given):,} column names are given and the table has {len(found):,} columns: give a name for each."
+        )
+    names = [name.strip() or f"column_{i}" for i, name in enumerate(given or found, 1)]
+    check_columns(names)
+    return names
+
+
+def numbered(width: int) -> list[str]:
+    """column_1, column_2, ..."""
+    return [f"column_{i}" for i in range(1, width + 1)]
+
+
+def check_columns(names: list[str]) -> None:
+    """Refuse a table of no columns or more than `MAX_COLUMNS`, names beyond `MAX_NAME`, or two columns of one name."""
+    if not names:
+        raise UnreadableTable("This table has no columns: choose one with at least one.")
+    if len(names) > MAX_COLUMNS:
+        raise UnreadableTable(
+            f"This table has {len(names):,} columns and at most {MAX_COLUMNS} are read: keep only the ones you need."
+        )
+    long = [i for i, name in enumerate(names, 1) if len(name) > MAX_NAME]
+    if long:
+        raise UnreadableTable(
+            f"The name of column {long[0]} has {len(names[long[0] - 1]):,} characters and at most {MAX_NAME} are read: "
+            "shorten it, or say that the first line is not a header."
+        )
+    twice = [name for name, times in Counter(names).items() if times > 1]
+    if twice:
+        raise UnreadableTable(
+            f'Column names must differ and "{twice[0][:60]}" occurs {Counter(names)[twice[0]]} times: rename one, '
+            "or say that the first line is not a header."
+        )
+
+
+def check_cells(rows: int, width: int, most: int) -> None:
+    """Refuse more than ``most`` cells."""
+    if rows * width > most:
+        raise UnreadableTable(
+            f"This table has {rows:,} rows and {width} columns, more than {most:,} cells in all: "
+            "keep only the columns or rows you need."
+        )
+
+
+def check_rows(rows: int) -> None:
+    """Refuse a table without rows."""
+    if rows == 0:
+        raise UnreadableTable(
+            "This file has column names but no rows: add rows, or say that the first line is not a header."
+        )
+
+
+def first_line(error: Exception) -> str:
+    """The start of another program's message, to be part of a sentence."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return lines[0][:160].rstrip(".:")
+
+
+@contextmanager
+def in_words(*kinds: type[Exception]) -> Iterator[None]:
+    """Errors of a database as one sentence."""
+    try:
+        yield
+    except kinds as error:
+        if "not authorized" in str(error) or "prohibited" in str(error):
+            raise UnreadableTable(
+                "A query here is one SELECT over this file: it can read, and change nothing."
+            ) from error
+        raise UnreadableTable(f"The database refuses this query: {first_line(error)}.") from error

@@ -1,0 +1,85 @@
+"""One SELECT over a local SQLite or DuckDB file: it can read that file and nothing else, and change nothing.
+
+It runs in a process of its own, within the limits `limits.QUERY`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+
+from ldp_core.data.reading import limits
+from ldp_core.data.reading.child import rows_of, run, table_of
+from ldp_core.data.reading.common import Loaded, ReadOptions, UnreadableTable, column_names, first_line
+
+_SQLITE_MAGIC = b"SQLite format 3\0"
+_DUCKDB_MAGIC = b"DUCK"  # at byte 8, after a checksum
+
+
+def database_tables(path: str) -> tuple[str, ...]:
+    """The names of the tables and views in a database file.
+
+    Raises:
+        UnreadableTable: no such file, or neither SQLite nor DuckDB.
+    """
+    return tuple(map(str, _run(path, "", limits.QUERY).iloc[:, 0]))
+
+
+def query(path: str, sql: str, *, names: tuple[str, ...] = (), time_limit: float | None = None) -> Loaded:
+    """The result of one SELECT over a database file.
+
+    SQLite files are opened read-only and an authoriser allows reading alone; DuckDB runs with external access off and
+    its configuration locked.
+
+    Args:
+        path: of the file, on the machine this runs on.
+        sql: one statement.
+        names: names for all the columns, instead of the query's.
+        time_limit: seconds, instead of those of `limits.QUERY`.
+
+    Raises:
+        UnreadableTable: no such file, or a query that fails, is not one SELECT, takes too long, or returns too much or
+            no rows.
+    """
+    if not sql.strip():
+        raise UnreadableTable("The query is empty: write one such as SELECT age, sex FROM people.")
+    allowed = limits.QUERY if time_limit is None else replace(limits.QUERY, seconds=time_limit)
+    table = _run(path, sql, allowed)
+    table.columns = column_names([str(name) for name in table.columns], names)
+    if len(table) == 0:
+        raise UnreadableTable("This query returns no rows: loosen its conditions.")
+    return Loaded(table, ReadOptions(names=names))
+
+
+def checked_path(path: str) -> Path:
+    """The absolute path of an existing ordinary file, or UnreadableTable."""
+    try:
+        file = Path(path.strip()).expanduser().resolve()
+        if not file.is_file():
+            raise UnreadableTable(f'There is no file "{path.strip()[-80:]}" on this machine: check the path.')
+        with file.open("rb"):
+            return file
+    except (OSError, ValueError, RuntimeError) as error:
+        if isinstance(error, UnreadableTable):
+            raise
+        raise UnreadableTable(f'The file "{path.strip()[-80:]}" cannot be opened: {first_line(error)}.') from error
+
+
+def _run(path: str, sql: str, allowed: limits.Limits) -> pd.DataFrame:
+    """The result of a query; for an empty one, the names of the tables."""
+    file = checked_path(path)
+    with file.open("rb") as opened:
+        start = opened.read(16)
+    task = {"path": str(file), "sql": sql}
+    if start == _SQLITE_MAGIC:
+        written, found = run("sqlite", task, allowed, b"", limits.MEND)
+        names = found["names"]
+        # Blobs are shown, not guessed at: their bytes may be in any encoding.
+        table = pd.DataFrame.from_records(rows_of(written), columns=range(len(names)), coerce_float=False)
+        return table.set_axis(names, axis=1)
+    if start[8:12] == _DUCKDB_MAGIC:
+        written, _ = run("duck", task, allowed, b"", limits.MEND)
+        return table_of(written).to_pandas(ignore_metadata=True)
+    raise UnreadableTable("This file is neither an SQLite nor a DuckDB database: choose one, or load it as a table.")

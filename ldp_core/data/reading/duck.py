@@ -1,0 +1,52 @@
+"""DuckDB, locked up: it reads the one file it is given, and writes nothing. One SELECT over a database file."""
+
+from __future__ import annotations
+
+from typing import Any, BinaryIO
+
+import duckdb
+import pyarrow as pa
+
+from ldp_core.data.reading.common import UnreadableTable, check_cells, in_words
+from ldp_core.data.reading.limits import LOCAL, MEND, Limits, too_much
+
+TABLES = "SELECT table_name FROM information_schema.tables ORDER BY table_name"
+BATCH = 4096
+SETTINGS = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "python_enable_replacements": "false",  # otherwise a query can read variables of this program
+    "memory_limit": f"{LOCAL.memory // 2**20}MiB",
+    "temp_directory": "",  # rows are never written to disk
+    "max_temp_directory_size": "0B",
+}
+LOCKS = {"enable_external_access": "false", "lock_configuration": "true"}
+# Batches of a result come through Arrow, which has errors of its own.
+ERRORS = (duckdb.Error, pa.ArrowException, OSError)
+
+
+def work(content: bytes, options: dict[str, Any], limits: Limits, output: BinaryIO) -> dict[str, Any]:
+    """Write the result of the query ``options["sql"]`` over the file ``options["path"]`` as an Arrow stream."""
+    with (
+        in_words(*ERRORS),
+        duckdb.connect(options["path"], read_only=True, config={**SETTINGS, **LOCKS}) as connection,
+    ):
+        sql = options["sql"] or TABLES
+        statements = connection.extract_statements(sql)
+        if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+            raise UnreadableTable("A query here is one SELECT: leave other statements out.")
+        try:
+            reader = connection.sql(sql).to_arrow_reader(BATCH)
+            rows = size = 0
+            with pa.ipc.new_stream(output, reader.schema) as stream:
+                for batch in reader:
+                    rows, size = rows + batch.num_rows, size + batch.nbytes
+                    check_cells(rows, batch.num_columns, limits.cells)
+                    if size > limits.unpacked:
+                        raise UnreadableTable(too_much(limits.unpacked, MEND))
+                    stream.write_batch(batch)
+        except ERRORS as error:
+            if "out of memory" in str(error).lower() or "bad_alloc" in str(error) or "allocate" in str(error):
+                raise MemoryError from error
+            raise
+    return {}

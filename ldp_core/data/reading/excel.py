@@ -1,0 +1,152 @@
+"""Excel workbooks (.xlsx, .xlsm) to tables: stored results of formulas, never the formulas themselves.
+
+openpyxl reads XML through defusedxml where that is installed, which refuses entities that expand without end. It runs in a
+process of its own, since its time and memory depend on far more than the size of the file.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO
+
+import openpyxl
+from openpyxl.utils import get_column_letter
+
+from ldp_core.data.reading.common import ReadOptions, UnreadableTable, check_columns, check_rows, column_names, numbered
+from ldp_core.data.reading.limits import MAX_COLUMN_NUMBER, MAX_PARTS, MAX_ROW_NUMBER, Limits
+
+_BATCH = 4096
+
+
+def work(content: bytes, options: dict[str, Any], limits: Limits, output: BinaryIO) -> dict[str, Any]:
+    """Write the rows of one sheet, pickled; returns names, sheets, options and notes.
+
+    Its first line that is not blank names the columns, unless the options say otherwise. Cells keep their type; blank rows
+    are left out, and said so.
+    """
+    with _damage_in_words():
+        names, body, found = _read(content, ReadOptions(**options), limits)
+    for start in range(0, len(body), _BATCH):
+        pickle.dump(body[start : start + _BATCH], output)
+    return {"names": names, **found}
+
+
+def _read(content: bytes, options: ReadOptions, limits: Limits) -> tuple[list[str], list[list[object]], dict[str, Any]]:
+    book = _open(content, limits)
+    if not book.sheetnames:
+        raise UnreadableTable("This workbook has no sheet with cells: save the table as a sheet of its own.")
+    sheet = options.sheet or book.sheetnames[0]
+    if sheet not in book.sheetnames:
+        found = ", ".join(f'"{name[:30]}"' for name in book.sheetnames[:5])
+        raise UnreadableTable(f'This workbook has no sheet "{sheet[:30]}": choose one of {found}.')
+    rows = _rows(book[sheet], limits)
+    if not rows:
+        raise UnreadableTable(f'The sheet "{sheet[:30]}" is empty: choose one with a header line and at least one row.')
+    _check_formulas(content, sheet, rows, limits)
+    width = max(len(cells) for _, cells in rows)
+    blank = rows[-1][0] - rows[0][0] + 1 - len(rows)
+    notes = []
+    if len(book.sheetnames) > 1 and options.sheet is None:
+        notes.append(f'The first of {len(book.sheetnames)} sheets, "{sheet[:30]}", was read.')
+    if blank:
+        notes.append(f"{blank:,} blank rows were left out.")
+    first = [*rows[0][1], *[None] * (width - len(rows[0][1]))]
+    header = options.header
+    if header is None:
+        header = not any(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in first)
+        if not header:
+            notes.append("The first line holds numbers, so it was read as a row; say so if it is a header.")
+    found = ["" if cell is None else str(cell) for cell in first] if header else numbered(width)
+    names = column_names(found, options.names)
+    body = [[*cells, *[None] * (width - len(cells))] for _, cells in rows[header:]]
+    check_rows(len(body))
+    return names, body, {"sheets": book.sheetnames, "notes": notes, "header": header, "sheet": sheet}
+
+
+def _open(content: bytes, limits: Limits, formulas: bool = False) -> openpyxl.Workbook:
+    if content.startswith(b"\xd0\xcf\x11\xe0"):
+        raise UnreadableTable(
+            "This is an Excel file with a password, or an old one (.xls): open it in Excel and save it as .xlsx "
+            "without a password."
+        )
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        parts = archive.infolist()
+    # A part is never unpacked past the size it declares, so the declared sizes bound the memory.
+    size = sum(part.file_size for part in parts)
+    if len(parts) > MAX_PARTS or size > limits.unpacked:
+        raise UnreadableTable(
+            f"This workbook unpacks to {size / 2**20:,.0f} MB in {len(parts):,} parts, more than the "
+            f"{limits.unpacked // 2**20} MB that are read: save the table alone as CSV or Parquet."
+        )
+    if any(part.flag_bits & 1 for part in parts):
+        raise UnreadableTable("This workbook is encrypted: save it without a password.")
+    book = openpyxl.load_workbook(
+        io.BytesIO(content), read_only=True, data_only=not formulas, keep_links=False, keep_vba=False
+    )
+    for chart in book.chartsheets:
+        book.remove(chart)
+    return book
+
+
+def _rows(sheet, limits: Limits) -> list[tuple[int, list[object]]]:
+    """(row number, cells up to the last one filled) of the rows that are not blank."""
+    rows, cells = [], 0
+    for number, row in _walk(sheet):
+        last = len(row)
+        while last and row[last - 1] in (None, ""):
+            last -= 1
+        if last:
+            check_columns(numbered(last))
+            rows.append((number, list(row[:last])))
+            cells += last
+        if cells > limits.cells:
+            raise UnreadableTable(f"This sheet has more than {limits.cells:,} cells: save the table as CSV or Parquet.")
+    return rows
+
+
+def _walk(sheet) -> Iterator[tuple[int, tuple[object, ...]]]:
+    # The size a sheet declares may be wrong, and padding to it costs memory.
+    sheet.reset_dimensions()
+    for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
+        # openpyxl fills the gap before a row with blank ones, however large its number.
+        if number > MAX_ROW_NUMBER or len(row) > MAX_COLUMN_NUMBER:
+            raise UnreadableTable(
+                f"This sheet has a cell beyond row {MAX_ROW_NUMBER:,} or column {MAX_COLUMN_NUMBER:,}, the last that Excel "
+                "knows: save the table as CSV or Parquet."
+            )
+        yield number, row
+
+
+def _check_formulas(content: bytes, sheet: str, rows: list[tuple[int, list[object]]], limits: Limits) -> None:
+    """Refuse a formula without a stored result, since its cell would pass for a blank one."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        names = [name for name in archive.namelist() if name.startswith("xl/worksheets/")]
+        if not any(b"<f" in archive.read(name) for name in names):
+            return
+    stored = dict(rows)
+    for number, row in _walk(_open(content, limits, formulas=True)[sheet]):
+        for position, cell in enumerate(row):
+            cells = stored.get(number, [])
+            value = cells[position] if position < len(cells) else None
+            if isinstance(cell, str) and cell.startswith("=") and value is None:
+                raise UnreadableTable(
+                    f"Cell {get_column_letter(position + 1)}{number} holds a formula whose result is not stored: "
+                    "open the file in Excel and save it again, or paste the values alone."
+                )
+
+
+@contextmanager
+def _damage_in_words() -> Iterator[None]:
+    try:
+        yield
+    except (UnreadableTable, MemoryError):
+        raise
+    # A damaged workbook makes its parsers (zip, XML, openpyxl's own) fail in any way at all.
+    except Exception as error:
+        raise UnreadableTable(
+            "This file is not an Excel workbook, or is damaged: open it in Excel and save it again as .xlsx, or as CSV."
+        ) from error

@@ -1,0 +1,252 @@
+"""CSV and Parquet files of any size by their path, read by DuckDB in flat memory: chosen columns, counted.
+
+A look at a large file takes minutes: inside `watched` it tells how far it has come and can be cancelled.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
+
+from ldp_core.data.reading import limits
+from ldp_core.data.reading.common import (
+    PARQUET_ENDINGS,
+    TEXT_ENDINGS,
+    ReadOptions,
+    UnreadableTable,
+    check_cells,
+    column_names,
+    first_line,
+    numbered,
+)
+from ldp_core.data.reading.database import checked_path
+from ldp_core.data.reading.duck import BATCH, ERRORS, LOCKS, SETTINGS
+from ldp_core.data.reading.text import (
+    comma_columns,
+    comma_notes,
+    decode,
+    has_header,
+    sniff,
+    with_points,
+    without_hint,
+)
+from ldp_core.data.reading.watch import Watch, watch
+
+MAX_DISTINCT = 5_000_000
+"""Most distinct rows `counts` returns."""
+KEPT_COUNTS, KEPT_DISTINCT = 16, 100_000
+"""Small counts are kept for the column sets asked about last: other bins then need no further look at the file."""
+_POLL = 0.1  # seconds between looks at who watches
+_SAMPLE = 65536
+_BATCH = 2**18
+# DuckDB reads these itself; other encodings would need an extension.
+_DUCKDB_ENCODINGS = ("utf-8", "latin-1")
+
+
+class TooManyRows(UnreadableTable):
+    """A result larger than was asked for."""
+
+
+class LocalTable:
+    """A table in a local file, of which only counts and batches of chosen columns ever sit in memory.
+
+    Attributes:
+        columns: the names of the columns.
+        options: the options used, with what was found out filled in.
+        notes: sentences about what was guessed.
+    """
+
+    def __init__(self, path: str, options: ReadOptions | None = None):
+        """Look at the start of the file.
+
+        Raises:
+            UnreadableTable: no such file, another kind of file, or a beginning that is no table.
+        """
+        self.path: Path = checked_path(path)
+        options = options or ReadOptions()
+        ending = self.path.suffix.lower()
+        if ending in PARQUET_ENDINGS:
+            names = column_names(_parquet_columns(self.path), options.names)
+            self.options, self.notes, commas = options, (), []
+            self._source = f"read_parquet({_quoted(self.path)})"
+        elif ending in TEXT_ENDINGS:
+            names, self.options, self.notes, commas, skip = _look_at_text(self.path, options)
+            self._source = _csv_call(self.path, len(names), self.options, skip)
+        else:
+            raise UnreadableTable(
+                "Local files are read as CSV (.csv, .tsv, .txt) or Parquet (.parquet): convert this one."
+            )
+        self.columns: tuple[str, ...] = tuple(names)
+        self._commas = set(commas)
+        self._counted: dict[tuple[str, ...], tuple[pd.DataFrame, np.ndarray]] = {}
+        # DuckDB renames columns that differ in case alone, so they are known by their position.
+        with self._query(f"SELECT * FROM {self._source} LIMIT 0") as result:
+            self._stored = dict(zip(self.columns, result.columns, strict=True))
+
+    def counts(self, columns: list[str], most: int = MAX_DISTINCT) -> tuple[pd.DataFrame, np.ndarray]:
+        """The distinct rows of some columns, and how many rows hold each: (k, columns) and (k,) int64.
+
+        Raises:
+            UnreadableTable: more than `most` distinct rows, an unknown column, or a file that turns out to be damaged.
+        """
+        known = self._counted.get(tuple(columns))
+        if known is not None and len(known[1]) <= most:
+            return known[0].copy(), known[1].copy()
+        chosen = self._select(columns)
+        with self._query(f"SELECT {chosen}, count(*) AS n FROM {self._source} GROUP BY ALL") as result:
+            found = _fetch(result, most)
+        if found.num_rows == 0:
+            raise UnreadableTable("This file has column names but no rows: choose one with rows.")
+        users = found.column("n").to_numpy().astype(np.int64)
+        frame = self._frame(found.drop_columns("n"), columns)
+        if len(users) <= KEPT_DISTINCT:
+            self._counted = dict([*self._counted.items()][-KEPT_COUNTS:])
+            self._counted[tuple(columns)] = frame.copy(), users.copy()
+        return frame, users
+
+    def batches(self, columns: list[str], rows: int = _BATCH) -> Iterator[pd.DataFrame]:
+        """All rows of some columns, a few at a time."""
+        with self._query(f"SELECT {self._select(columns)} FROM {self._source}") as result:
+            guard = watch()
+            for batch in result.to_arrow_reader(rows):
+                _check(guard)
+                yield self._frame(pa.Table.from_batches([batch]), columns)
+
+    def _frame(self, table: pa.Table, columns: list[str]) -> pd.DataFrame:
+        commas = [name for name in columns if name in self._commas]
+        return with_points(table.rename_columns(list(columns)), commas).to_pandas(ignore_metadata=True)
+
+    def _select(self, columns: list[str]) -> str:
+        absent = [name for name in columns if name not in self.columns]
+        if absent:
+            raise UnreadableTable(f'The file has no column "{absent[0][:60]}": choose one of its columns.')
+        return ", ".join(f"{_identifier(self._stored[name])} AS c{i}" for i, name in enumerate(columns))
+
+    @contextmanager
+    def _query(self, sql: str) -> Iterator[duckdb.DuckDBPyRelation]:
+        try:
+            with duckdb.connect(config=SETTINGS) as connection:
+                connection.execute(f"SET allowed_paths = [{_quoted(self.path)}]")
+                connection.execute("SET enable_progress_bar = true")
+                connection.execute("SET enable_progress_bar_print = false")
+                for name, value in LOCKS.items():
+                    connection.execute(f"SET {name} = {value}")
+                with _followed(connection):
+                    yield connection.sql(sql)
+        except ERRORS as error:
+            if "Out of Memory" in str(error):
+                raise TooManyRows("Counting these columns takes more memory than is allowed: choose fewer.") from error
+            raise UnreadableTable(f"This file cannot be read to its end: {first_line(error)}.") from error
+
+
+@contextmanager
+def _followed(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Whoever watches hears how far the connection is; it is interrupted when they cancel, or past its time."""
+    guard, ended = watch(), threading.Event()
+
+    def follow() -> None:
+        while not ended.wait(_POLL):
+            if guard.cancelled() or _late(guard):
+                connection.interrupt()  # again and again: one that comes before the query starts is lost
+            else:
+                guard.progress(max(0.0, connection.query_progress()) / 100)
+
+    thread = threading.Thread(target=follow, daemon=True)
+    _check(guard)
+    thread.start()
+    try:
+        yield
+    except ERRORS:
+        _check(guard)
+        raise
+    finally:
+        ended.set()
+        thread.join()  # before the connection closes
+
+
+def _late(guard: Watch) -> bool:
+    return time.monotonic() - guard.begun > limits.LOCAL.seconds
+
+
+def _check(guard: Watch) -> None:
+    """Raises Stopped when it is cancelled, UnreadableTable past its time."""
+    guard.check()
+    if _late(guard):
+        mend = "choose fewer columns, or save the file as Parquet, which is read faster."
+        raise UnreadableTable(limits.too_long(limits.LOCAL.seconds, mend))
+
+
+def _fetch(result: duckdb.DuckDBPyRelation, most: int) -> pa.Table:
+    """The result of a query by batches, refused when it exceeds `most` rows or the limits."""
+    reader = result.to_arrow_reader(BATCH)
+    batches, rows, size = [], 0, 0
+    for batch in reader:
+        batches.append(batch)
+        rows, size = rows + batch.num_rows, size + batch.nbytes
+        check_cells(rows, batch.num_columns, limits.LOCAL.cells)
+        if size > limits.LOCAL.unpacked or rows > most:
+            raise TooManyRows("These columns have more distinct rows than fit in memory: choose fewer.")
+    return pa.Table.from_batches(batches, reader.schema)
+
+
+def _parquet_columns(path: Path) -> list[str]:
+    try:
+        return pa.parquet.read_schema(path).names
+    except (pa.ArrowException, OSError) as error:
+        raise UnreadableTable("This Parquet file is damaged or incomplete: save or download it again.") from error
+
+
+def _look_at_text(path: Path, options: ReadOptions) -> tuple[list[str], ReadOptions, tuple[str, ...], list[str], int]:
+    """Column names, options used, notes, columns with decimal commas, and lines before the table, from the first lines."""
+    with path.open("rb") as file:
+        start = file.read(_SAMPLE)
+        if file.read(1):  # keep whole lines, so that no letter is cut in two
+            start = start[: max(start.rfind(b"\n"), start.rfind(b"\r")) + 1] or start
+    if not start:
+        raise UnreadableTable("This file is empty: choose one with a header line and at least one row.")
+    text, encoding, notes = decode(start, options.encoding)
+    if encoding not in _DUCKDB_ENCODINGS:
+        raise UnreadableTable(
+            f"Large text files are read as UTF-8 or Latin-1 and this one is {encoding}: convert it to UTF-8, or "
+            "choose Latin-1."
+        )
+    text, told = without_hint(text)
+    delimiter, first = sniff(text, options.delimiter or told)
+    header, guessed = has_header(first, options)
+    names = column_names(first if header else numbered(len(first)), options.names)
+    commas = []
+    if options.decimal == "," or (options.decimal is None and delimiter != ","):
+        lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))[1:]
+        cells = zip(*(line for line in lines if len(line) == len(first)), strict=True)
+        commas = comma_columns(pa.table({name: list(column) for name, column in zip(names, cells, strict=False)}))
+    used = {"delimiter": delimiter, "encoding": encoding, "header": header, "decimal": "," if commas else "."}
+    said = (*notes, *guessed, *comma_notes(commas))
+    return names, options.model_copy(update=used), said, commas, int(told is not None)
+
+
+def _csv_call(path: Path, width: int, options: ReadOptions, skip: int) -> str:
+    types = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(width))
+    return (
+        f"read_csv({_quoted(path)}, auto_detect=false, header={str(options.header).lower()}, columns={{{types}}}, "
+        f"skip={skip}, delim={_quoted(options.delimiter)}, quote='\"', escape='\"', encoding='{options.encoding}', "
+        "strict_mode=true, null_padding=false, max_line_size=16777216)"
+    )
+
+
+def _quoted(text: object) -> str:
+    return "'" + str(text).replace("'", "''") + "'"
+
+
+def _identifier(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,226 @@
+"""Text tables (CSV and its kin with ; tab |): encoding, delimiter, header and decimal sign are found out, or as told.
+
+Cells stay text ("007" stays "007"); numbers are parsed column by column when asked for.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+
+from ldp_core.data.reading.common import (
+    ReadOptions,
+    UnreadableTable,
+    check_cells,
+    check_columns,
+    column_names,
+    numbered,
+)
+from ldp_core.data.reading.limits import Limits
+
+_DELIMITERS = ",;\t|"
+_SAMPLE = 65536
+_MARKS = {
+    b"\xef\xbb\xbf": "utf-8",
+    b"\xff\xfe\0\0": "utf-32",
+    b"\0\0\xfe\xff": "utf-32",
+    b"\xff\xfe": "utf-16",
+    b"\xfe\xff": "utf-16",
+}
+_DECIMAL_COMMA = r"^\s*[+-]?(\d{1,3}(\.\d{3})+|\d*)(,\d+)?([eE][+-]?\d+)?\s*$"
+_MOSTLY = 0.9
+
+
+def work(content: bytes, options: dict[str, Any], limits: Limits, output: BinaryIO) -> dict[str, Any]:
+    """Write the table as an Arrow stream; returns the options used and notes."""
+    table, used, notes = read_text(content, ReadOptions(**options), limits)
+    with pa.ipc.new_stream(output, table.schema) as stream:
+        stream.write_table(table)
+    return {"options": used.model_dump(), "notes": notes}
+
+
+def read_text(content: bytes, options: ReadOptions, limits: Limits) -> tuple[pa.Table, ReadOptions, list[str]]:
+    """The table in a text file of at least one line, the options used, and notes."""
+    text, encoding, notes = decode(content, options.encoding)
+    text, told = without_hint(text)
+    delimiter, first = sniff(text, options.delimiter or told)
+    header, found_out = has_header(first, options)
+    notes += found_out
+    names = column_names(first if header else numbered(len(first)), options.names)
+    table = _parse(text, delimiter, len(first)).rename_columns(names)
+    table = table.slice(1) if header else table
+    check_cells(table.num_rows, len(names), limits.cells)
+    guess = options.decimal is None and delimiter != ","
+    commas = comma_columns(table) if guess or options.decimal == "," else []
+    decimal = "," if commas else options.decimal or "."
+    notes += comma_notes(commas)
+    table = with_points(table, commas)
+    used = options.model_copy(
+        update={"delimiter": delimiter, "encoding": encoding, "header": header, "decimal": decimal}
+    )
+    return table, used, notes
+
+
+def decode(content: bytes, encoding: str | None) -> tuple[str, str, list[str]]:
+    """Text without its byte order mark and the line ends after the last row, its encoding, and notes."""
+    marked = next((name for mark, name in _MARKS.items() if content.startswith(mark)), None)
+    notes = []
+    if encoding is None:
+        encoding = marked or "utf-8"
+        if encoding == "utf-8" and not _is_utf8(content) and b"\0" not in content:
+            encoding = "cp1252" if _decodes(content, "cp1252") else "latin-1"
+            called = "Windows-1252" if encoding == "cp1252" else "Latin-1"
+            letter = next(sign for sign in content.decode(encoding) if sign > "\x7f")
+            notes.append(
+                f"This file is not UTF-8 and was read as {called}: check "
+                f'that letters such as "{letter}" look right, or choose another encoding.'
+            )
+    if marked and marked != encoding and marked != "utf-8":
+        raise UnreadableTable(f'This file is {marked.upper()} text: save it as "CSV UTF-8", or choose that encoding.')
+    if b"\0" in content and encoding not in ("utf-16", "utf-32"):
+        raise UnreadableTable(
+            f"This file holds binary data (a zero byte at byte {content.index(0) + 1:,}), not text: save the table "
+            "as CSV or Parquet and load that."
+        )
+    try:
+        text = content.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        kind = "UTF-8" if encoding == "utf-8" else encoding
+        raise UnreadableTable(
+            f"This file is not {kind} text (byte {error.start + 1:,}, on line {line:,}): "
+            'save it again as "CSV UTF-8", or choose another encoding.'
+        ) from error
+    text = text.removeprefix("\ufeff")
+    if not text.strip():
+        raise UnreadableTable("This file holds only blank lines: choose one with a header line and at least one row.")
+    return text.rstrip("\r\n"), encoding, notes
+
+
+def sniff(text: str, delimiter: str | None) -> tuple[str, list[str]]:
+    """The delimiter (the one given, or the one that splits the first lines most evenly), and the cells of line one."""
+    sample = text.lstrip("\r\n")[:_SAMPLE]
+    if len(sample) == _SAMPLE:
+        end = max(sample.rfind("\n"), sample.rfind("\r"))
+        if end < 0:
+            raise UnreadableTable("The first line of this file is too long for a table: check that it is a CSV file.")
+        sample = sample[:end]
+    best = (-1.0, 0, ",", [""])
+    for candidate in delimiter or _DELIMITERS:
+        rows = [row for row in csv.reader(io.StringIO(sample, newline=""), delimiter=candidate) if row]
+        width = len(rows[0])
+        # One column is always even, so it only counts when no delimiter splits the header.
+        even = sum(len(row) == width for row in rows) / len(rows) if width > 1 else 0.0
+        if (even, width) > best[:2]:
+            best = (even, width, candidate, rows[0])
+    return best[2], best[3]
+
+
+def has_header(first: list[str], options: ReadOptions) -> tuple[bool, list[str]]:
+    """Whether line one names the columns, and a note where that was a guess: names are hardly ever numbers."""
+    if options.header is not None:
+        return options.header, []
+    if not any(_is_number(cell) for cell in first):
+        return True, []
+    called = "" if options.names else " and the columns are called column_1, column_2, ..."
+    return False, [f"The first line holds numbers, so it was read as a row{called}; say so if it is a header."]
+
+
+def ragged(text: str, delimiter: str, width: int) -> str:
+    """The sentence for lines of unequal length; the slow reader is used here because it knows line numbers."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        for row in reader:
+            if row and len(row) != width:
+                return (
+                    f"Line {reader.line_num:,} splits into {len(row):,} and the first line into {width:,} values: "
+                    'mend that line, or put values that contain the delimiter in "quotes".'
+                )
+    except csv.Error:
+        pass
+    return "This file cannot be read as CSV, perhaps because of an unclosed quotation mark: save it again as CSV UTF-8."
+
+
+def _parse(text: str, delimiter: str, width: int) -> pa.Table:
+    """All lines as text cells, the first one included."""
+    check_columns(numbered(width))
+    options = pa.csv.ReadOptions(autogenerate_column_names=True, use_threads=False, block_size=16 * 1024 * 1024)
+    # A blank line is a missing value where there is one column, and nothing otherwise.
+    layout = pa.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, ignore_empty_lines=width > 1)
+    types = pa.csv.ConvertOptions(column_types={f"f{i}": pa.string() for i in range(width)})
+    try:
+        table = pa.csv.read_csv(io.BytesIO(text.lstrip("\r\n").encode() + b"\n"), options, layout, types)
+    except (pa.ArrowInvalid, UnicodeEncodeError) as error:
+        raise UnreadableTable(ragged(text, delimiter, width)) from error
+    # An open quotation mark swallows all further lines, down to the line end added above.
+    if text.count('"') % 2 and table.num_rows and str(table.column(width - 1)[-1]).endswith("\n"):
+        raise UnreadableTable(
+            "A quotation mark in this file is opened and never closed, so the lines after it cannot be told apart: "
+            'close it, or double it ("") where it is meant literally.'
+        )
+    return table
+
+
+def comma_columns(table: pa.Table) -> list[str]:
+    """The columns whose cells are, nine in ten, numbers and some of them with a decimal comma."""
+    found = []
+    for name, cells in zip(table.column_names, table.columns, strict=True):
+        if pc.any(pc.match_substring(cells, ",")).as_py():
+            filled = pc.sum(pc.match_substring_regex(cells, r"\S")).as_py()
+            if pc.sum(_has_comma_form(cells)).as_py() >= _MOSTLY * filled:
+                found.append(name)
+    return found
+
+
+def with_points(table: pa.Table, names: list[str]) -> pa.Table:
+    """The table with 1.234,5 as 1234.5 in the columns `names`; cells that are not such numbers stay as they are."""
+    for name in names:
+        cells = table.column(name)
+        numbers = pc.replace_substring(pc.replace_substring(cells, ".", ""), ",", ".")
+        cells = pc.if_else(_has_comma_form(cells), numbers, cells)
+        table = table.set_column(table.column_names.index(name), name, cells)
+    return table
+
+
+def comma_notes(names: list[str]) -> list[str]:
+    """The notes on the columns that `with_points` rewrote."""
+    if not names:
+        return []
+    shown = ", ".join(f'"{name[:30]}"' for name in names[:3]) + (", …" if len(names) > 3 else "")
+    return [f"{shown} {'has' if len(names) == 1 else 'have'} decimal commas: 1,5 was read as 1.5."]
+
+
+def _has_comma_form(cells: pa.ChunkedArray) -> pa.ChunkedArray:
+    return pc.and_(pc.match_substring_regex(cells, _DECIMAL_COMMA), pc.match_substring_regex(cells, r"\d"))
+
+
+def without_hint(text: str) -> tuple[str, str | None]:
+    """The text without a first line such as sep=; and the delimiter that line names: Excel writes and obeys it."""
+    hint = re.match(r"sep=([^\w\s\"'.]|\t)[\r\n]+", text)
+    return (text[hint.end() :], hint.group(1)) if hint else (text, None)
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        return math.isfinite(float(re.sub(r"^([^,]*),([^,]*)$", r"\1.\2", cell.strip())))
+    except ValueError:
+        return False
+
+
+def _is_utf8(content: bytes) -> bool:
+    return _decodes(content, "utf-8")
+
+
+def _decodes(content: bytes, encoding: str) -> bool:
+    try:
+        content.decode(encoding)
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -1,0 +1,76 @@
+"""From a column of dates to consecutive days, weeks, months, quarters or years."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from ldp_core.data import columns
+from ldp_core.data.domain import DateAttribute, Missing, Unit, build
+from ldp_core.data.domain.dates import day_comes_first, label_of_period, not_dates, read_period
+from ldp_core.data.population import checked_name
+
+
+def date_attribute(
+    series: pd.Series | None,
+    *,
+    unit: Unit = "month",
+    first: str | None = None,
+    last: str | None = None,
+    day_first: bool | None = None,
+    name: str | None = None,
+    missing: Missing = "drop",
+    outside: Literal["other", "clamp", "refuse"] = "refuse",
+    non_dates: Literal["refuse", "missing"] = "refuse",
+    weights: np.ndarray | None = None,
+) -> DateAttribute:
+    """The periods of a column of dates, without gaps; which texts are dates: `DateAttribute`.
+
+    Args:
+        series: the column; not needed when both ends are given.
+        first, last: labels of the first and last period; where they are not given they are read off the column.
+        day_first: 1/2/2026 is the first of February; by default found out from the dates.
+        weights: (rows,) people each row stands for; one each by default.
+
+    Raises:
+        ValueError: texts that are not dates, dates of unclear order, no dates, ends out of order, too many periods.
+    """
+    if series is None and (first is None or last is None):
+        raise ValueError("dates without data need their first and last period: give both, or load the data.")
+    declared = first is not None and last is not None
+    if series is not None:
+        column = columns.parse(series, weights)
+        name = column.name if name is None else name
+        texts = column.texts[~column.missing]
+        day_first = day_comes_first(texts) if day_first is None else day_first
+        found = [read_period(text, unit, day_first) for text in column.texts]
+        unread = np.array([period is None for period in found], dtype=bool) & ~column.missing
+        if non_dates == "refuse" and unread.any():
+            raise ValueError(not_dates(column, unread))
+        periods = [
+            period for period, gone in zip(found, column.missing, strict=True) if period is not None and not gone
+        ]
+        if not periods and not declared:
+            raise ValueError(f"{column.name} holds no dates: use its values as categories, or choose another column.")
+        first = label_of_period(min(periods), unit) if first is None else first
+        last = label_of_period(max(periods), unit) if last is None else last
+    attribute = build(
+        DateAttribute,
+        name=checked_name("the column" if name is None else name),
+        unit=unit,
+        first=first,
+        last=last,
+        day_first=day_first,
+        non_dates=non_dates,
+        missing=missing,
+        outside=outside,
+        origin="declared" if declared else "data",
+    )
+    if attribute.size < 2:
+        raise ValueError(
+            f"{attribute.name} has only one {unit}, {first}, so there is nothing to learn: use a finer unit, or "
+            "declare the first and last one."
+        )
+    return attribute

@@ -1,0 +1,340 @@
+"""Attributes as tables a person can edit, and back: categories to rename, merge and order, and edges of bins."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ldp_core.data import columns
+from ldp_core.data.domain import (
+    Attribute,
+    CategoricalAttribute,
+    NumericAttribute,
+    RangeAttribute,
+    check_size,
+    whole_ends,
+)
+from ldp_core.data.tables.recipes import (
+    AttributeRecipe,
+    CategoricalRecipe,
+    DateRecipe,
+    Merge,
+    NumericRecipe,
+    build_attribute,
+)
+
+MAX_ROWS = 5000
+"""Most rows of a table of categories: what a browser still edits smoothly."""
+MAX_NAME = 200
+"""Most characters of a name that a person gives a category; a text of the data may be longer."""
+_LARGEST_EDGE = 1e300
+
+
+def category_table(
+    recipe: CategoricalRecipe,
+    attribute: CategoricalAttribute,
+    series: pd.Series | None = None,
+    weights: np.ndarray | None = None,
+) -> pd.DataFrame:
+    """The categories of a column with the texts that count in each, to be edited for `recipe_of_categories`.
+
+    A row is a distinct text of the column that is not missing, or a category or merged text that nobody has. Rows
+    follow the categories, each one's own text first; texts outside come last, the most common first. A category
+    that is only a name for merged texts of the data has no row of its own: it is there as long as a text is in it.
+
+    Args:
+        recipe: what `attribute` was built from.
+        series: the column; without it only what the attribute says is listed.
+        weights: (rows,) people each row of the column stands for; one each by default.
+
+    Returns:
+        Columns `value` (the text), `people` (int64; absent without a column), `category` (what it counts in; for a text
+        outside the label of "(other)", None where such texts are refused) and `order` (Int64: 1, 2, ... by category, NA
+        outside). At most `MAX_ROWS` rows; `attrs["left_out"]` is how many more there were.
+    """
+    known = _known(attribute)
+    if series is None:
+        people, listed, outside = {}, list(known), []
+    else:
+        column = columns.parse(series, weights)
+        people = dict(zip(column.texts.tolist(), column.rows_per_text.tolist(), strict=True))
+        named = {category for text, category in attribute.merged if text in people}
+        listed = [text for text in known if text in people or text not in named]
+        is_other = _lenient(attribute).encode(column.texts).codes == len(attribute.values)
+        outside = sorted(column.texts[is_other], key=lambda text: -people[text])
+    order = {category: place for place, category in enumerate(attribute.values, 1)}
+    other = _other_label(attribute) if attribute.outside == "other" else None
+    rows = [*((text, known[text], order[known[text]]) for text in listed), *((text, other, pd.NA) for text in outside)]
+    frame = pd.DataFrame(rows[:MAX_ROWS], columns=["value", "category", "order"], dtype=object)
+    frame["order"] = frame["order"].astype("Int64")
+    if series is not None:
+        frame.insert(1, "people", np.array([people.get(text, 0) for text in frame["value"]], dtype=np.int64))
+    frame.attrs["left_out"] = max(0, len(rows) - MAX_ROWS)
+    return frame
+
+
+def recipe_of_categories(
+    recipe: CategoricalRecipe, attribute: CategoricalAttribute, frame: pd.DataFrame
+) -> CategoricalRecipe:
+    """The recipe that an edited `category_table` describes; the same attribute where nothing was edited.
+
+    Rows of one `category` are merged under it. A text whose category is blank or the label of "(other)" goes to
+    "(other)", or is missing if it is a word for that; one that was refused and has no category is still refused. A row
+    without `value` adds a category that nobody has yet. The text of a deleted row is outside; one that a table of
+    `MAX_ROWS` rows had no room for stays where it was.
+
+    Categories come in the order of the column `order`, or of the rows where there is none. A number changed to that of
+    another category moves to its place: before it on the way up, behind it on the way down. Without a number a category
+    stays where it was, and a new one comes last.
+
+    Args:
+        recipe, attribute: what `frame` was made from.
+        frame: with columns `value` and `category`; `order` and `people` where it had them.
+
+    Returns:
+        A recipe with all categories and merges. Its origin is "data" when that of the attribute was, or when a text
+        that somebody has was added to declared ones.
+
+    Raises:
+        ValueError: all values in "(other)", a category beside a value of the same name in another one, a value in two
+            rows of different categories, a name of more than `MAX_NAME` characters, fewer than two types or too many.
+    """
+    known, other = _known(attribute), _other_label(attribute)
+    rows = _rows(frame, known, other)
+    placed = {}
+    for row in rows:
+        if placed.setdefault(row.text, row.category) != row.category:
+            raise ValueError(f"{columns.quoted(row.text)} is in two rows with different categories: keep one.")
+    inside = [row for row in rows if row.category is not None]
+    categories = _in_order(inside, attribute, "order" in frame)
+    _check_names(categories, placed, known)
+    sent = other in _texts(frame["category"]) or any(placed.get(text, text) is None for text in known)
+    added = any(row.people > 0 and row.text not in known for row in inside)
+    merged = {category: [] for category in categories}
+    for text, category in placed.items():
+        if category not in (None, text):
+            merged[category].append(text)
+    edited = recipe.model_copy(
+        update={
+            "categories": tuple(categories),
+            "merges": _merges(merged),
+            "ordered": attribute.ordered,
+            "rare_below": 0,
+            "outside": "other" if sent else attribute.outside,
+            "origin": "data" if added else attribute.origin,
+        }
+    )
+    build_attribute(edited)
+    return edited
+
+
+def edge_table(
+    attribute: NumericAttribute | RangeAttribute, series: pd.Series | None = None, weights: np.ndarray | None = None
+) -> pd.DataFrame:
+    """The edges of bins as a person would type them, to be edited for `recipe_of_edges`.
+
+    Bins of whole numbers show the first one of each, and at the end the last one that is included, as own edges do:
+    18, 40, 65, 120 are 18-39, 40-64 and 65-120. A last bin of one number k ends at k + 0.5, since edges must differ.
+
+    Args:
+        series: the column; people are counted where there is one.
+        weights: (rows,) people each row of the column stands for; one each by default.
+
+    Returns:
+        A row per edge: `edge` (float64) and `people` (Int64; absent without a column) from it to the next, NA in the
+        last row. People outside are counted only where they are moved to the ends. `attrs` says whether
+        the numbers are whole ("integer"), and where the edges came from ("origin").
+
+    Raises:
+        ValueError: more than `MAX_TYPES` bins.
+    """
+    bins = len(attribute.edges) - 1
+    check_size(bins, "a table of edges")
+    edges = np.asarray(attribute.edges, dtype=float)
+    if attribute.integer:
+        low, high = whole_ends(edges)
+        edges = np.array([*low, high[-1] if high[-1] > low[-1] else low[-1] + 0.5], dtype=float)
+    frame = pd.DataFrame({"edge": edges})
+    if series is not None:
+        codes = _lenient(attribute).encode_rows(series).codes
+        inside = (codes >= 0) & (codes < bins)
+        people = np.bincount(codes[inside], None if weights is None else weights[inside], minlength=bins)
+        frame["people"] = pd.array([*people.astype(np.int64).tolist(), pd.NA], dtype="Int64")
+    frame.attrs |= {"integer": attribute.integer, "origin": attribute.origin}
+    return frame
+
+
+def recipe_of_edges(recipe: NumericRecipe, frame: pd.DataFrame) -> NumericRecipe:
+    """The recipe with the edges of an edited `edge_table`: the same bins where nothing was edited.
+
+    Args:
+        frame: with a column `edge`, in any order; rows without one are skipped.
+
+    Raises:
+        ValueError: an edge that is not a finite number or occurs twice; too few or too many edges.
+    """
+    cells = frame["edge"]
+    edges = _numbers(frame, "edge")
+    usable = np.abs(edges) <= _LARGEST_EDGE
+    unread = [text for text, good in zip(_texts(cells), usable, strict=True) if text and not good]
+    if unread:
+        raise ValueError(
+            f"bin edges must be numbers of {_LARGEST_EDGE:g} at most, and {columns.quote_examples(unread)} is not one: "
+            "mend it or leave it blank."
+        )
+    edges = np.sort(edges[usable])
+    twice = edges[1:][np.diff(edges) == 0]
+    if twice.size:
+        raise ValueError(f"the edge {twice[0]:.17g} is there more than once: keep it once.")
+    integer = frame.attrs.get("integer") if recipe.integer is None else recipe.integer
+    origin = frame.attrs.get("origin", recipe.origin)
+    found = {"method": "own_edges", "edges": tuple(edges.tolist()), "integer": integer, "origin": origin}
+    edited = recipe.model_copy(update=found)
+    build_attribute(edited)
+    return edited
+
+
+def declared_recipe(attribute: Attribute) -> AttributeRecipe:
+    """The recipe that declares an attribute as it is, so that it no longer depends on the data.
+
+    `build_attribute` makes the same attribute from it without data, except for the origin, the order of merged texts,
+    which come by category, and listed edges, which become own edges. Categories, edges and ends stay what they
+    were: where they were read off the data they go on revealing as much about it, and declaring them vouches for that.
+    """
+    shared = {"column": attribute.name, "missing": attribute.missing, "outside": attribute.outside}
+    if attribute.kind == "categorical":
+        merged = {}
+        for text, category in attribute.merged:
+            merged.setdefault(category, []).append(text)
+        return CategoricalRecipe(
+            **shared, categories=attribute.values, merges=_merges(merged), ordered=attribute.ordered
+        )
+    if attribute.kind == "date":
+        ends = {"first": attribute.first, "last": attribute.last, "day_first": attribute.day_first}
+        return DateRecipe(**shared, **ends, unit=attribute.unit, non_dates=attribute.non_dates)
+    shared |= {"integer": attribute.integer, "non_numbers": attribute.non_numbers}
+    if attribute.kind == "range":
+        return NumericRecipe(**shared, method="range", bins=attribute.bins, low=attribute.low, high=attribute.high)
+    return NumericRecipe(**shared, method="own_edges", edges=attribute.edges)
+
+
+def apply_edits(frame: pd.DataFrame, edits: Mapping) -> pd.DataFrame:
+    """A table after edits as an editor in the browser reports them; its index is 0, 1, ... and its cells are objects.
+
+    Args:
+        edits: "edited_rows" as {row: {column: value}}, "deleted_rows" as [row], both by position (an int or its text)
+            in `frame`, and "added_rows" as [{column: value}], to come last; each may be absent. Cells are changed
+            before rows are deleted; columns that the table does not have are ignored.
+
+    Raises:
+        ValueError: a row that is not there.
+    """
+    rows = frame.astype(object).to_dict("records")
+
+    def position(row: int | str) -> int:
+        if not 0 <= int(row) < len(rows):
+            raise ValueError(f"row {int(row) + 1:,} was edited and the table has {len(rows):,}: make the edit again.")
+        return int(row)
+
+    for row, cells in edits.get("edited_rows", {}).items():
+        rows[position(row)] |= cells
+    deleted = {position(row) for row in edits.get("deleted_rows", [])}
+    rows = [row for place, row in enumerate(rows) if place not in deleted] + list(edits.get("added_rows", []))
+    edited = pd.DataFrame(rows, columns=frame.columns, dtype=object)
+    edited.attrs = dict(frame.attrs)
+    return edited
+
+
+def _known(attribute: CategoricalAttribute) -> dict[str, str]:
+    """The category of each text that an attribute names, in the order of the table."""
+    texts = {value: [value] for value in attribute.values}
+    for text, category in attribute.merged:
+        texts[category].append(text)
+    return {text: category for category in texts for text in texts[category]}
+
+
+def _lenient(attribute: Attribute) -> Attribute:
+    """The attribute with "(other)" and dropped values in place of refusals."""
+    update = {"outside": "other"} if attribute.outside == "refuse" else {}
+    update |= {"missing": "drop"} if attribute.missing == "refuse" else {}
+    return attribute.model_copy(update=update | ({} if attribute.kind == "categorical" else {"non_numbers": "missing"}))
+
+
+def _other_label(attribute: CategoricalAttribute) -> str:
+    return _lenient(attribute).decode(np.array([len(attribute.values)]))[0]
+
+
+def _merges(merged: Mapping[str, list[str]]) -> tuple[Merge, ...]:
+    return tuple(Merge(name=category, texts=tuple(texts)) for category, texts in merged.items() if texts)
+
+
+def _texts(cells: pd.Series) -> list[str | None]:
+    """The text of each cell, None for a blank one."""
+    column = columns.parse(cells)
+    return np.append(column.texts, None)[column.codes].tolist()
+
+
+def _numbers(frame: pd.DataFrame, name: str) -> np.ndarray:
+    """(rows,) the numbers of a column, NaN where there is none or no such column."""
+    if name not in frame:
+        return np.full(len(frame), np.nan)
+    return pd.to_numeric(frame[name], errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+
+
+class _Row(NamedTuple):
+    text: str
+    category: str | None
+    order: float
+    people: float
+
+
+def _rows(frame: pd.DataFrame, known: Mapping[str, str], other: str) -> list[_Row]:
+    """The rows of an edited table that say something, and those for which it had no room."""
+    cells = zip(
+        _texts(frame["value"]),
+        _texts(frame["category"]),
+        _numbers(frame, "order").tolist(),
+        _numbers(frame, "people").tolist(),
+        strict=True,
+    )
+    rows = [
+        _Row(category if text is None else text, None if category == other else category, order, people)
+        for text, category, order, people in cells
+        if text is not None or category not in (None, other)
+    ]
+    there = {row.text for row in rows}
+    beyond = [text for text in list(known)[MAX_ROWS:] if text not in there]
+    return rows + [_Row(text, known[text], math.nan, math.nan) for text in beyond]
+
+
+def _in_order(rows: list[_Row], attribute: CategoricalAttribute, numbered: bool) -> list[str]:
+    """The categories of rows in their order, ties by first appearance."""
+    known = _known(attribute)
+    order = {category: place for place, category in enumerate(attribute.values, 1)}
+    places = {}
+    for row in rows:
+        before = order[known[row.text]] if row.text in known else math.inf
+        edited = not math.isnan(row.order) and row.order != before
+        # An edited number counts before those that its category's other texts still show.
+        place = (0, row.order, np.sign(row.order - before)) if edited else (1, before, 0)
+        places[row.category] = min(places.get(row.category, place), place)
+    return sorted(places, key=lambda category: places[category][1:] if numbered else 0)
+
+
+def _check_names(categories: list[str], placed: Mapping[str, str | None], known: Mapping[str, str]) -> None:
+    if not categories:
+        raise ValueError("all values go to (other): keep at least one category.")
+    for category in categories:
+        if placed.get(category, category) != category:
+            raise ValueError(
+                f"a category is called {columns.quoted(category)}, and the value {columns.quoted(category)} does not count in it: "
+                "give the category another name, or put the value into it."
+            )
+        if len(category) > MAX_NAME and category not in placed and category not in known:
+            raise ValueError(
+                f"the category {columns.quoted(category)} has {len(category):,} characters: use at most {MAX_NAME}."
+            )

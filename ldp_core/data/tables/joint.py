@@ -1,0 +1,129 @@
+"""How large and how full a joint domain is, and what would make it smaller."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ldp_core.data.domain import MAX_TYPES, Attribute, Domain
+from ldp_core.data.domain.dates import label_of_period, period_of_label, read_period
+from ldp_core.data.tables.counting import SparseTally, Tally
+
+_COARSER = {"day": ("week", "month", "quarter", "year"), "week": ("month", "quarter", "year"),
+            "month": ("quarter", "year"), "quarter": ("year",), "year": ()}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class JointFacts:
+    """A joint domain and its data.
+
+    Attributes:
+        size: types n, the product of `shape`.
+        users: those in the data.
+        occupied: types that somebody has.
+        sparsity: share of the types that nobody has, 0 to 1.
+        users_per_type: users / n.
+        largest: users of the most common type.
+    """
+
+    size: int
+    shape: tuple[int, ...]
+    users: int
+    occupied: int
+    sparsity: float
+    users_per_type: float
+    largest: int
+
+
+def joint_facts(domain: Domain, tally: Tally | SparseTally) -> JointFacts:
+    """Size, sparsity and users per type."""
+    occupied = int(np.count_nonzero(tally.counts))
+    size = domain.size
+    return JointFacts(
+        size, domain.shape, tally.users, occupied, 1 - occupied / size, tally.users / size, int(tally.counts.max())
+    )
+
+
+def size_warnings(
+    domain: Domain, facts: JointFacts | None = None, limit: int = MAX_TYPES, what: str = "this design"
+) -> list[str]:
+    """Sentences on what is wrong with a joint domain, with what would mend it; empty where nothing is.
+
+    Args:
+        limit: most types that the mechanisms at hand, called `what`, can handle.
+    """
+    found = []
+    if domain.size > limit:
+        ways = suggestions(domain, limit)
+        mend = "; or ".join(ways[:3]) if ways else "use fewer attributes with coarser bins"
+        found.append(
+            f"{domain.size:,} types ({' x '.join(f'{size:,}' for size in domain.shape)}) are more than the {limit:,} "
+            f"that {what} can handle: {mend}."
+        )
+    if facts is not None and facts.users < facts.size:
+        found.append(
+            f"There are more types ({facts.size:,}) than users ({facts.users:,}), and {_share(facts.sparsity)} of the "
+            "types have nobody: their answers will be mostly noise. Use coarser bins or fewer attributes, or ask for "
+            "marginals only."
+        )
+    return found
+
+
+def suggestions(domain: Domain, limit: int) -> list[str]:
+    """What makes a domain fit `limit` types: one attribute coarser (the mildest change first), or fewer attributes."""
+    single = []
+    for attribute in domain.attributes:
+        found = _coarser(attribute, limit * attribute.size // domain.size)
+        if found is not None:
+            types, way = found
+            single.append((domain.size // attribute.size * types, way))
+    ways = [way for _, way in sorted(single, reverse=True)]
+    left, gone = domain.size, set()
+    for attribute in sorted(domain.attributes, key=lambda attribute: -attribute.size)[:-1]:
+        left, gone = left // attribute.size, gone | {attribute.name}
+        if left <= limit:
+            few = len(gone) <= len(domain.attributes) / 2
+            named = [part.name for part in domain.attributes if (part.name in gone) == few]
+            ways.append(f"{'leave out' if few else 'keep only'} {' and '.join(named)} ({left:,} types remain)")
+            break
+    each = math.floor(limit ** (1 / len(domain.attributes)))
+    if not single and each >= 2:
+        ways.append(f"give each of the {len(domain.attributes)} attributes at most {each:,} types")
+    return ways
+
+
+def _coarser(attribute: Attribute, target: int) -> tuple[int, str] | None:
+    """How to bring one attribute down to `target` types and how many are left; None where that leaves fewer than two."""
+    special = (attribute.outside == "other") + (attribute.missing == "category")
+    if attribute.kind == "categorical":
+        # Merging makes an "(other)" type where there was none.
+        kept = target - (attribute.missing == "category") - 1
+        way = f"merge categories of {attribute.name} until {kept:,} of {len(attribute.values):,} remain"
+        return (target, way) if kept > 0 else None
+    if attribute.kind != "date":
+        bins = target - special
+        way = f"use at most {bins:,} bins for {attribute.name} instead of {attribute.size - special:,}"
+        return (target, way) if bins > 1 else None
+    for unit in _COARSER[attribute.unit]:
+        first = _converted(attribute.first, attribute.unit, unit)
+        last = _converted(attribute.last, attribute.unit, unit, end=True)
+        periods = last - first + 1
+        if 2 <= periods <= target - special:
+            return periods + special, f"count {attribute.name} by {unit} ({periods:,} types)"
+    return None
+
+
+def _converted(label: str, unit: str, coarser: str, end: bool = False) -> int:
+    """The coarser period that the start, or the end, of a period is in."""
+    period = period_of_label(label, unit)
+    if unit == "quarter":
+        return period // 4
+    if unit == "week":
+        label = label_of_period(period * 7 + (7 if end else 1), "day")
+    return read_period(label, coarser)
+
+
+def _share(share: float) -> str:
+    return f"{100 * share:.1f} %" if share < 0.9995 else "nearly all"

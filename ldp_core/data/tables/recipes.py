@@ -1,0 +1,208 @@
+"""Recipes: how columns become attributes, kept as data; one function turns recipes and a table into a domain."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import numpy as np
+import pandas as pd
+from pydantic import BaseModel, ConfigDict, Field, Strict, field_validator
+
+from ldp_core.data import columns
+from ldp_core.data.domain import Attribute, Domain, Missing, Origin, Unit, build
+from ldp_core.data.domain.dates import day_comes_first
+from ldp_core.data.reading import LocalTable
+from ldp_core.data.tables.categories import categorical_attribute
+from ldp_core.data.tables.counting import checked_weights
+from ldp_core.data.tables.dates import date_attribute
+from ldp_core.data.tables.numbers import numeric_attribute, range_attribute
+from ldp_core.data.tables.summary import MOSTLY, summarise
+
+Texts = Annotated[tuple[str, ...], Strict(False)]
+Numbers = Annotated[tuple[Annotated[float, Field(allow_inf_nan=False)], ...], Strict(False)]
+
+
+class _Recipe(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+    column: str = Field(min_length=1)
+    missing: Missing = "drop"
+
+    @property
+    def declared(self) -> bool:
+        """Whether the recipe says everything, so that it needs no data."""
+        raise NotImplementedError
+
+
+class Merge(BaseModel):
+    """Texts counted in one category, under a name that may be new."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    name: str = Field(min_length=1)
+    texts: Texts
+
+
+class CategoricalRecipe(_Recipe):
+    """A column of categories.
+
+    Attributes:
+        categories: all of them in their order, after merging; None reads them off the data.
+        merges: categories under new names.
+        ordered: the order means something; None: when all are numbers.
+        rare_below: values of fewer people than this go to "(other)"; only where `categories` is None.
+        outside: values that are no category go to "(other)" or are refused; rare ones always go to "(other)".
+        origin: whether `categories` were declared, or read off the data and then edited (and so reveal some of it).
+    """
+
+    kind: Literal["categorical"] = "categorical"
+    categories: Texts | None = None
+    merges: Annotated[tuple[Merge, ...], Strict(False)] = ()
+    ordered: bool | None = None
+    rare_below: int = Field(default=0, ge=0)
+    outside: Literal["other", "refuse"] = "refuse"
+    origin: Origin = "declared"
+
+    @field_validator("merges")
+    @classmethod
+    def _one_merge_a_name(cls, merges: tuple[Merge, ...]) -> tuple[Merge, ...]:
+        names = [merge.name for merge in merges]
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ValueError(f"values are merged into {columns.quoted(twice)} twice: list them all at once.")
+        return merges
+
+    @property
+    def declared(self) -> bool:
+        """Whether the recipe says everything, so that it needs no data."""
+        return self.categories is not None
+
+
+class NumericRecipe(_Recipe):
+    """A column of numbers in bins.
+
+    Attributes:
+        method: "equal_width", "equal_count" and "own_edges" as in `numeric_attribute`, at most 2,048 bins; "range" for
+            bins of one width, up to millions, from `low` to `high`, each read off the data where it is None.
+        integer: the numbers are whole; None: when those in the data are.
+        origin: whether own `edges` were declared, or read off the data and then edited (and so reveal some of it).
+    """
+
+    kind: Literal["numeric"] = "numeric"
+    method: Literal["equal_width", "equal_count", "own_edges", "range"] = "equal_width"
+    bins: int = Field(default=32, ge=1)
+    edges: Numbers = ()
+    low: float | None = None
+    high: float | None = None
+    integer: bool | None = None
+    outside: Literal["other", "clamp", "refuse"] = "refuse"
+    non_numbers: Literal["refuse", "missing"] = "refuse"
+    origin: Origin = "declared"
+
+    @property
+    def declared(self) -> bool:
+        """Whether the recipe says everything, so that it needs no data."""
+        return self.method == "own_edges" or (self.method == "range" and None not in (self.low, self.high))
+
+
+class DateRecipe(_Recipe):
+    """A column of dates by `unit`, from `first` to `last`, each read off the data where it is None."""
+
+    kind: Literal["date"] = "date"
+    unit: Unit = "month"
+    first: str | None = None
+    last: str | None = None
+    day_first: bool | None = None
+    outside: Literal["other", "clamp", "refuse"] = "refuse"
+    non_dates: Literal["refuse", "missing"] = "refuse"
+
+    @property
+    def declared(self) -> bool:
+        """Whether the recipe says everything, so that it needs no data."""
+        return None not in (self.first, self.last)
+
+
+AttributeRecipe = Annotated[CategoricalRecipe | NumericRecipe | DateRecipe, Field(discriminator="kind")]
+
+
+def build_domain(
+    recipes: list[AttributeRecipe] | AttributeRecipe,
+    table: pd.DataFrame | LocalTable | None = None,
+    weights: str | np.ndarray | None = None,
+) -> Domain:
+    """The domain that recipes describe, one attribute each, in their order.
+
+    Args:
+        table: a table with the recipes' columns; None where all recipes are declared.
+        weights: people each row stands for: the name of a column of counts, or (rows,) numbers for a table in memory.
+
+    Raises:
+        ValueError: one sentence naming the column that does not work, and how to mend it.
+    """
+    recipes = list(recipes) if isinstance(recipes, list | tuple) else [recipes]
+    return build(
+        Domain, attributes=tuple(build_attribute(recipe, *_column(recipe, table, weights)) for recipe in recipes)
+    )
+
+
+def build_attribute(
+    recipe: AttributeRecipe, series: pd.Series | None = None, weights: np.ndarray | None = None
+) -> Attribute:
+    """The attribute that one recipe describes; the column is only needed where the recipe is not `declared`."""
+    shared = {"name": recipe.column, "missing": recipe.missing, "outside": recipe.outside}
+    if recipe.kind == "categorical":
+        return categorical_attribute(
+            series,
+            **shared | {"outside": "other" if recipe.rare_below else recipe.outside},
+            values=recipe.categories,
+            merged={merge.name: merge.texts for merge in recipe.merges},
+            ordered=recipe.ordered,
+            rare_below=recipe.rare_below,
+            origin=recipe.origin,
+            weights=weights,
+        )
+    if recipe.kind == "date":
+        ends = {"first": recipe.first, "last": recipe.last, "day_first": recipe.day_first}
+        return date_attribute(series, **shared, **ends, unit=recipe.unit, non_dates=recipe.non_dates, weights=weights)
+    shared |= {"integer": recipe.integer, "non_numbers": recipe.non_numbers}
+    if recipe.method == "range":
+        return range_attribute(series, **shared, bins=recipe.bins, low=recipe.low, high=recipe.high)
+    del shared["name"]
+    series = pd.Series(recipe.edges, name=recipe.column) if series is None else series
+    edges = recipe.edges or None
+    found = numeric_attribute(series, **shared, method=recipe.method, bins=recipe.bins, edges=edges, weights=weights)
+    return found.model_copy(update={"origin": recipe.origin}) if recipe.method == "own_edges" else found
+
+
+def suggest_recipe(series: pd.Series, weights: np.ndarray | None = None) -> AttributeRecipe:
+    """The recipe to offer first for a column: dates where nine in ten values are, numbers in bins, or categories."""
+    found = summarise(series, weights)
+    if found.dates and found.dates >= MOSTLY * (found.rows - found.missing):
+        try:
+            day_first = day_comes_first(columns.parse(series).texts)
+        except ValueError:
+            return CategoricalRecipe(column=found.name)
+        return DateRecipe(column=found.name, day_first=day_first)
+    if found.suggested == "numeric":
+        return NumericRecipe(column=found.name)
+    return CategoricalRecipe(column=found.name)
+
+
+def _column(
+    recipe: AttributeRecipe, table: pd.DataFrame | LocalTable | None, weights: str | np.ndarray | None
+) -> tuple[pd.Series | None, np.ndarray | None]:
+    """The column a recipe is about, and (rows,) people per row."""
+    if table is None:
+        if not recipe.declared:
+            raise ValueError(
+                f"{columns.quoted(recipe.column)} is to be read off the data, and no data is loaded: load it, or "
+                "declare the categories or the ends of the range."
+            )
+        return None, None
+    if recipe.column not in table.columns:
+        raise ValueError(f"the table lacks the column {columns.quoted(recipe.column)}: choose one that it has.")
+    if isinstance(table, LocalTable):
+        needed = [recipe.column] if weights is None else [recipe.column, weights]
+        frame, users = table.counts(list(dict.fromkeys(needed)))
+        return frame[recipe.column], users * checked_weights(frame, weights)
+    return table[recipe.column], None if weights is None else checked_weights(table, weights)

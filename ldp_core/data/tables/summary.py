@@ -1,0 +1,108 @@
+"""What a column holds, before any choice is made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from ldp_core.data import columns
+from ldp_core.data.domain.dates import read_date
+
+# Below this many distinct numbers a column is a code or a score rather than a measurement.
+_FEW_NUMBERS = 20
+MOSTLY = 0.9
+COUNT_NAMES = {
+    "count",
+    "counts",
+    "count_star()",
+    "count(*)",
+    "n",
+    "number",
+    "users",
+    "people",
+    "persons",
+    "frequency",
+    "freq",
+}
+
+
+@dataclass(frozen=True)
+class ColumnSummary:
+    """What a column holds, before any choice is made; what counts as missing or a number: `ldp_core.data.columns`.
+
+    Attributes:
+        rows: all rows.
+        distinct: different texts, not counting missing ones.
+        missing: rows without a value.
+        numbers: rows with a finite number.
+        integer: there are numbers, and all are whole.
+        minimum, maximum: of the finite numbers; None when there are none.
+        examples: up to three texts that are not numbers.
+        suggested: the treatment to offer first.
+        dates: rows with a date, whichever of day and month comes first in it; numbers are not looked at.
+    """
+
+    name: str
+    rows: int
+    distinct: int
+    missing: int
+    numbers: int
+    integer: bool
+    minimum: float | None
+    maximum: float | None
+    examples: tuple[str, ...]
+    suggested: Literal["categorical", "numeric"]
+    dates: int = 0
+
+
+def summarise(series: pd.Series, weights: np.ndarray | None = None) -> ColumnSummary:
+    """Look at a column of any dtype; numeric is suggested when nine in ten values are numbers and over 20 differ.
+
+    With (rows,) weights, people are counted instead of rows.
+    """
+    column = columns.parse(series, weights)
+    finite = np.isfinite(column.numbers)
+    numbers = column.numbers[finite]
+    users = column.rows_per_text
+    present = int(users[~column.missing].sum())
+    count = int(users[finite].sum())
+    looks_numeric = count >= MOSTLY * present and np.unique(numbers).size > _FEW_NUMBERS
+    words = ~finite & ~column.missing
+    dated = np.array(
+        [read_date(text, day_first=True) or read_date(text, day_first=False) for text in column.texts[words]]
+    )
+    return ColumnSummary(
+        name=column.name,
+        rows=column.rows,
+        distinct=int((~column.missing).sum()),
+        missing=column.rows - present,
+        numbers=count,
+        integer=bool(count and whole(numbers)),
+        minimum=float(numbers.min()) if count else None,
+        maximum=float(numbers.max()) if count else None,
+        examples=tuple(column.texts[words][:3].tolist()),
+        suggested="numeric" if looks_numeric else "categorical",
+        dates=int(users[words][dated.astype(bool)].sum()),
+    )
+
+
+def counts_column(table: pd.DataFrame) -> str | None:
+    """The column that says how many people a row stands for, where a table looks like one of counts: it is named so, holds
+    whole numbers from 0, and no two rows are alike in the other columns."""
+    for name in map(str, table.columns):
+        rest = [other for other in table.columns if str(other) != name]
+        if name.strip().casefold() not in COUNT_NAMES or not rest or table.duplicated(rest).any():
+            continue
+        found = summarise(table[name])
+        if found.numbers == found.rows and found.integer and found.minimum >= 0:
+            return name
+    return None
+
+
+def whole(numbers: np.ndarray) -> bool:
+    """Whether there are numbers and all are whole."""
+    # Past 2^51 a float64 cannot hold the half-integer edges of whole numbers.
+    return bool(numbers.size and (numbers == np.floor(numbers)).all() and np.abs(numbers).max() < 2.0**51)

@@ -1,0 +1,294 @@
+"""A design as one zip file: configuration.json, outcome.json and, for optimised mechanisms, strategy.npz.
+
+An imported file is untrusted: sizes are bounded before anything is unpacked, nothing is unpickled, and a strategy
+is accepted only if its own probabilities keep the epsilon of the configuration, but for rounding. Its digest protects against
+accidents, not against somebody who swaps it and computes the digest again: a loaded strategy is never called a result of ours.
+"""
+
+import dataclasses
+import hashlib
+import io
+import math
+import platform
+import re
+import struct
+import zipfile
+import zlib
+from typing import Any
+
+import numpy as np
+import scipy
+
+from ldp_core import library
+from ldp_core.designs import strict_json
+from ldp_core.designs.configuration import Configuration, digest_when_written, load_configuration
+from ldp_core.designs.privacy_note import AUDIT_TOLERANCE, observed_parts
+from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
+from ldp_core.version import __version__
+from ldp_core.wording import rounded_up
+
+CONFIGURATION, OUTCOME, STRATEGY = "configuration.json", "outcome.json", "strategy.npz"
+MAX_BYTES = 8 * STRATEGY_ENTRIES + 3 * strict_json.MAX_JSON_BYTES  # packed or unpacked
+SEED_WARNING = "The seed is for simulation and optimisation only; a client that used it would have no privacy."
+
+_TIMESTAMP = (1980, 1, 1, 0, 0, 0)  # the earliest a zip can hold: equal designs give equal bytes
+# Version 1.0 of the format (numpy.lib.format), as numpy writes a float64 matrix or vector. numpy's own reader evaluates the
+# header as a Python literal and allocates what it asks for, which is too trusting here.
+_NPY_HEADER = re.compile(
+    rb"\x93NUMPY\x01\x00..\{'descr': '<f8', 'fortran_order': (True|False), 'shape': \((\d{1,9}),(?: (\d{1,9}))?\), \} *\n",
+    re.DOTALL,
+)
+_CORRUPT = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, RuntimeError, ValueError)
+
+
+class BundleError(ValueError):
+    """A file that cannot be imported, or a design that cannot be exported; the message is a sentence to show."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Bundle:
+    """An imported design. `outcome` is what the file says, for display only; `strategy` (m, n) has been verified, and so
+    has the `prior` (n,) its estimates are made for (None: types count alike).
+
+    `warnings` are sentences about what is missing or does not belong together.
+    """
+
+    configuration: Configuration
+    outcome: dict[str, Any] | None
+    strategy: np.ndarray | None
+    warnings: list[str]
+    prior: np.ndarray | None = None
+
+
+def export(
+    configuration: Configuration,
+    outcome: dict[str, Any],
+    strategy: np.ndarray | None = None,
+    prior: np.ndarray | None = None,
+) -> bytes:
+    """The zip file of a design; the same design gives the same bytes.
+
+    `outcome` holds results (expected errors, audit): numbers, texts, lists, dicts, dataclasses and numpy values; NaN
+    and infinities become null. Software versions, digest and warnings are added to it. `strategy` is (m, n), n the
+    size of the domain; `prior` (n,) is that of its mechanism, without which a reader would compute other estimates.
+
+    Raises BundleError if the strategy does not keep the configuration's epsilon, or if `load` would refuse the file;
+    ConfigurationError if that is because of the size of the configuration.
+    """
+    configuration.check_size()
+    record: dict[str, Any] = {
+        **_plain(outcome, "outcome"),
+        "configuration_digest": configuration.digest(),
+        "read_off_the_data": observed_parts(configuration),
+        "simulation_seed_warning": SEED_WARNING,
+        "software": _software(),
+        "strategy": None,
+    }
+    members = {CONFIGURATION: configuration.to_json()}
+    if strategy is None and prior is not None:
+        raise BundleError("There is a prior but no strategy it belongs to: export both, or neither.")
+    if strategy is not None:
+        mechanism = _verified(strategy, prior, configuration)
+        strategy, arrays = mechanism.strategy, {"strategy": mechanism.strategy}
+        if mechanism.prior is not None:
+            arrays["prior"] = mechanism.prior
+        packed = io.BytesIO()
+        np.savez_compressed(packed, **arrays)
+        content = packed.getvalue()
+        sha256 = hashlib.sha256(content).hexdigest()
+        record["strategy"] = {"file": STRATEGY, "sha256": sha256, "shape": list(strategy.shape), "dtype": "float64"}
+        members[STRATEGY] = content
+    members[OUTCOME] = strict_json.write(record, pretty=True) + b"\n"
+    if len(members[OUTCOME]) > strict_json.MAX_JSON_BYTES:
+        raise BundleError(
+            f"{OUTCOME} would have {len(members[OUTCOME]):,} bytes, too many to load again: leave out detail."
+        )
+    return _zip(members)
+
+
+def load(content: bytes) -> Bundle:
+    """Import an exported zip, or a bare configuration.json.
+
+    Raises BundleError (the file) or ConfigurationError (its configuration), each with one sentence to show.
+    """
+    if len(content) > MAX_BYTES:
+        raise BundleError(f"The file is too large to be a design: at most {MAX_BYTES // 10**6} MB are read.")
+    if not content.startswith(b"PK"):
+        configuration = load_configuration(content)
+        return Bundle(configuration, None, None, _warnings(configuration, content, None, None))
+    members = _unzip(content, (CONFIGURATION, OUTCOME, STRATEGY))
+    if CONFIGURATION not in members:
+        raise BundleError(f"The zip holds no {CONFIGURATION}: choose a file that was exported from here.")
+    configuration = load_configuration(members[CONFIGURATION])
+    outcome = _read_outcome(members[OUTCOME]) if OUTCOME in members else None
+    strategy = prior = None
+    if STRATEGY in members:
+        if outcome is not None:
+            _check_recorded(members[STRATEGY], outcome)
+        mechanism = _verified(*_read_strategy(members[STRATEGY]), configuration)
+        strategy, prior = mechanism.strategy, mechanism.prior
+    warnings = _warnings(configuration, members[CONFIGURATION], outcome, strategy)
+    return Bundle(configuration, outcome, strategy, warnings, prior)
+
+
+def _warnings(
+    configuration: Configuration, content: bytes, outcome: dict[str, Any] | None, strategy: np.ndarray | None
+) -> list[str]:
+    warnings = []
+    # The digest that older versions recorded is of their own fields.
+    if outcome is not None and outcome.get("configuration_digest") not in (
+        configuration.digest(),
+        digest_when_written(content),
+    ):
+        warnings.append(
+            "The recorded outcome belongs to other inputs than this configuration, which was changed after it was "
+            "computed: compute it again."
+        )
+    if strategy is not None and outcome is None:
+        warnings.append(
+            f"The file has no {OUTCOME} to compare the strategy with; the strategy was checked against epsilon only."
+        )
+    recorded = outcome is not None and outcome.get("strategy") is not None
+    chosen = library.REGISTRY.get(configuration.mechanism.name)
+    if strategy is None and (recorded or (chosen is not None and chosen.strategy_fitted)):
+        warnings.append("The file lacks the strategy of its mechanism: optimise again, with the same seed, to get it.")
+    return warnings
+
+
+def _verified(strategy: np.ndarray, prior: np.ndarray | None, configuration: Configuration) -> ExplicitMechanism:
+    """The strategy and the prior (float64 copies), if they fit the domain and keep epsilon by their own probabilities."""
+    if configuration.domain is None:
+        raise BundleError("There is a strategy but no domain it belongs to: choose the data, then optimise again.")
+    if np.size(strategy) > STRATEGY_ENTRIES:
+        raise BundleError(f"The strategy has {np.size(strategy):,} entries; at most {STRATEGY_ENTRIES:,} are kept.")
+    try:
+        mechanism = ExplicitMechanism(configuration.mechanism.name, strategy, configuration.epsilon_value, prior=prior)
+    except ValueError as error:
+        raise BundleError(f"The strategy cannot be used. {error} Optimise again or export again.") from None
+    if mechanism.n != configuration.domain.size:
+        raise BundleError(
+            f"The strategy is for {mechanism.n:,} types but the domain has {configuration.domain.size:,}: "
+            "optimise again for this domain."
+        )
+    audited = mechanism.audit().epsilon
+    if not audited <= configuration.epsilon_value + AUDIT_TOLERANCE:
+        raise BundleError(
+            f"The strategy's audited epsilon is {rounded_up(audited, 12)}, more than the {configuration.epsilon} of the "
+            "configuration: it would break the promise made to users; optimise again."
+        )
+    return mechanism
+
+
+def _check_recorded(content: bytes, outcome: dict[str, Any]) -> None:
+    record = outcome.get("strategy")
+    recorded = record.get("sha256") if isinstance(record, dict) else None
+    if recorded != hashlib.sha256(content).hexdigest():
+        raise BundleError(
+            f"The strategy file does not match the SHA-256 recorded in {OUTCOME}; one of them may have been changed: "
+            "optimise again or export again."
+        )
+
+
+def _read_outcome(content: bytes) -> dict[str, Any]:
+    try:
+        outcome = strict_json.read(content, OUTCOME)
+    except ValueError as error:
+        raise BundleError(str(error)) from None
+    if not isinstance(outcome, dict):
+        raise BundleError(f"{OUTCOME} must be a JSON object in braces: export the design again.")
+    return outcome
+
+
+def _read_strategy(content: bytes) -> tuple[np.ndarray, np.ndarray | None]:
+    """The float64 matrix of an npz file, and the vector of the prior if it holds one."""
+    arrays = _unzip(content, ("strategy.npy", "prior.npy"), within=f"{STRATEGY} in the file")
+    strategy = _read_array(arrays.get("strategy.npy", b""), 2)
+    if strategy is None:
+        raise BundleError(f"{STRATEGY} is not a single matrix of float64 numbers: optimise again or export again.")
+    if "prior.npy" not in arrays:
+        return strategy, None
+    prior = _read_array(arrays["prior.npy"], 1)
+    if prior is None:
+        raise BundleError(f"The prior in {STRATEGY} is not a list of float64 numbers: optimise again or export again.")
+    return strategy, prior
+
+
+def _read_array(content: bytes, axes: int) -> np.ndarray | None:
+    """The float64 array of an npy file, read by its header so that nothing is unpickled or over-allocated; None if it is
+    anything other than a matrix (``axes`` = 2) or a vector (1)."""
+    header = _NPY_HEADER.match(content)
+    if header is None:
+        return None
+    shape = tuple(int(size) for size in header.groups()[1:] if size is not None)
+    values = content[header.end() :]
+    if len(shape) != axes or min(shape) < 1 or len(values) != 8 * math.prod(shape):
+        return None
+    return np.frombuffer(values, dtype="<f8").reshape(shape, order="F" if header[1] == b"True" else "C")
+
+
+def _zip(members: dict[str, bytes]) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name in sorted(members):
+            entry = zipfile.ZipInfo(name, _TIMESTAMP)
+            entry.create_system = 3  # not the exporting machine's, for equal bytes everywhere
+            entry.external_attr = 0o644 << 16
+            entry.compress_type = zipfile.ZIP_DEFLATED  # also hides the end mark of the npz, itself a zip
+            archive.writestr(entry, members[name])
+    return packed.getvalue()
+
+
+def _unzip(content: bytes, allowed: tuple[str, ...], within: str = "The file") -> dict[str, bytes]:
+    """The members of an untrusted zip, which may only have the names `allowed`."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            entries = archive.infolist()
+            _check_entries(entries, allowed, within)
+            return {entry.filename: archive.read(entry) for entry in entries}
+    except BundleError:
+        raise
+    except _CORRUPT:
+        raise BundleError(f"{within} is a damaged zip and cannot be unpacked: export the design again.") from None
+
+
+def _check_entries(entries: list[zipfile.ZipInfo], allowed: tuple[str, ...], within: str) -> None:
+    names = [entry.filename for entry in entries]
+    strangers = sorted(set(names) - set(allowed))
+    if strangers or len(names) != len(set(names)):
+        what = strict_json.shorten(strangers[0]) if strangers else "one of its members twice"
+        raise BundleError(f"{within} holds {what}; a design has only {', '.join(allowed)}, once each.")
+    if any(entry.flag_bits & 0x1 for entry in entries):
+        raise BundleError(f"{within} is encrypted: unpack it and choose its {allowed[0]} instead.")
+    # Python stops unpacking at the declared size, but only for these two methods without building more in memory.
+    if any(entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for entry in entries):
+        raise BundleError(f"{within} is packed by an unusual method: export the design again.")
+    if sum(entry.file_size for entry in entries) > MAX_BYTES:
+        raise BundleError(f"{within} unpacks to more than {MAX_BYTES // 10**6} MB, too much for a design.")
+
+
+def _software() -> dict[str, str]:
+    return {
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "ldp_core": __version__,
+    }
+
+
+def _plain(value: Any, where: str) -> Any:
+    """`value` as JSON has it; what has no place there (NaN, infinities) becomes None."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        value = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, dict):
+        if strange := [key for key in value if not isinstance(key, str)]:
+            raise BundleError(f"{where} has the key {strange[0]!r}: keys of an outcome are texts.")
+        return {key: _plain(item, f"{where} > {key}") for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item, where) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, str | int):
+        return value
+    raise BundleError(f"{where} is a {type(value).__name__}: an outcome holds numbers, texts, lists and dicts.")

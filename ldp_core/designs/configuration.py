@@ -1,0 +1,339 @@
+"""The inputs of a design, and nothing else: every result is keyed by the digest of the inputs it was computed from."""
+
+import hashlib
+import math
+import re
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    Strict,
+    ValidationError,
+)
+from pydantic import field_validator as check
+
+from ldp_core.data.domain import MAX_TYPES, Domain
+from ldp_core.data.tables import AttributeRecipe, ReadOptions
+from ldp_core.designs import strict_json
+from ldp_core.designs.migrations import migrate
+from ldp_core.designs.problems import ConfigurationError, in_words, join
+from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
+from ldp_core.wording import NUMBER
+from ldp_core.workloads import Workload, WorkloadPart, default_parts, over_attributes
+
+FORMAT = "ldp-design"
+VERSION = 3
+MAX_ATTRIBUTES = 60
+MAX_PARTS = 100
+_ALLOWED = f"Enter a number from {MIN_EPSILON:g} to {MAX_EPSILON:g}; 0.5 to 4 is common."
+_MAX_EPSILON_LENGTH = 40
+
+
+def parse_epsilon(text: str) -> float:
+    """The privacy parameter of one report, from a decimal as a person types it (" 1 ", "0.5", "1e-1").
+
+    Raises ValueError: one sentence if it is empty, not a plain decimal, or outside 0.001 to 20.
+    """
+    if not isinstance(text, str):
+        raise ValueError(f'Epsilon is kept as the text that was entered, for example "1". {_ALLOWED}')
+    text = text.strip()
+    if not text:
+        raise ValueError(f"Epsilon is empty. {_ALLOWED}")
+    if len(text) > _MAX_EPSILON_LENGTH:
+        raise ValueError(f"Epsilon has {len(text):,} characters, too many for a number. {_ALLOWED}")
+    if any(letter.isdigit() and not letter.isascii() for letter in text):
+        raise ValueError(f"Epsilon {text!r} is written with other digits than 0 to 9. {_ALLOWED}")
+    if re.fullmatch(r"[+-]?\d+,\d+", text):
+        raise ValueError(f"Epsilon {text!r} has a comma: write {text.replace(',', '.')} with a point. {_ALLOWED}")
+    if re.fullmatch(r"[+-]?(inf|infinity)", text, re.IGNORECASE):
+        raise ValueError(f"Epsilon must be finite: at infinity a report is the value itself. {_ALLOWED}")
+    if not NUMBER.fullmatch(text):
+        raise ValueError(f"Epsilon {text!r} is not a number. {_ALLOWED}")
+    value = float(text)
+    if value < 0:
+        raise ValueError(f"Epsilon {text} is negative, which has no meaning. {_ALLOWED}")
+    if value < MIN_EPSILON:
+        raise ValueError(f"Epsilon {text} is too small: reports would carry next to no information. {_ALLOWED}")
+    if value > MAX_EPSILON:
+        raise ValueError(f"Epsilon {text} is too large: a report would all but reveal its sender's value. {_ALLOWED}")
+    return value
+
+
+def _python_integer(value: Any) -> Any:
+    return int(value) if isinstance(value, np.integer) else value
+
+
+def _scalar(value: Any) -> int | float | str | bool:
+    value = value.item() if isinstance(value, np.generic) else value
+    if not isinstance(value, int | float | str) or (isinstance(value, float) and not math.isfinite(value)):
+        raise ValueError("a parameter must be a finite number, a text, or true or false")
+    return value
+
+
+def _has_weight(histogram: tuple[float, ...]) -> tuple[float, ...]:
+    if not sum(histogram) > 0:
+        raise ValueError("a histogram needs at least one number above 0")
+    return histogram
+
+
+Whole = Annotated[int, BeforeValidator(_python_integer)]
+Seed = Annotated[Whole, Field(ge=0, lt=2**63)]
+Parameters = Annotated[
+    dict[str, Annotated[int | float | str | bool, PlainValidator(_scalar)]],
+    AfterValidator(lambda parameters: dict(sorted(parameters.items()))),  # equal configurations, equal files
+]
+Names = Annotated[tuple[str, ...], Strict(False)]  # a list from a widget is welcome
+
+
+Histogram = Annotated[
+    tuple[Annotated[float, Field(ge=0)], ...], Strict(False), Field(max_length=MAX_TYPES), AfterValidator(_has_weight)
+]
+
+
+class _Inputs(BaseModel):
+    """Frozen; unknown keys, NaN and "3" for 3 refused, so that one meaning has one spelling and one digest."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+
+Recipes = Annotated[tuple[AttributeRecipe, ...], Strict(False), Field(min_length=1, max_length=MAX_ATTRIBUTES)]
+
+
+class SampleData(_Inputs):
+    """Columns of one of the sample data sets; `file` is a bare file name, never a path."""
+
+    source: Literal["sample"] = "sample"
+    file: str
+    recipes: Recipes
+
+    @check("file")
+    @classmethod
+    def _bare_name(cls, file: str) -> str:
+        if not re.fullmatch(r"\w[\w.-]*", file, re.ASCII):
+            raise ValueError("the sample must be a bare file name such as ages.csv, without folders")
+        return file
+
+
+class UploadedData(_Inputs):
+    """Columns of the user's own table, of which neither name, place nor content is kept.
+
+    `counts` names the column that says how many people a row stands for (None: one), `reading` holds what was said about
+    how to read the file, and `query` the SELECT where the table came out of a database.
+    """
+
+    source: Literal["upload"] = "upload"
+    recipes: Recipes
+    counts: str | None = None
+    reading: ReadOptions = ReadOptions()
+    query: str | None = None
+
+
+class DeclaredData(_Inputs):
+    """A domain declared without data: recipes that say everything."""
+
+    source: Literal["declared"] = "declared"
+    recipes: Recipes
+
+
+DataChoice = Annotated[SampleData | UploadedData | DeclaredData, Field(discriminator="source")]
+
+
+class Population(_Inputs):
+    """How many users there are, and how their values are spread (for the errors expected on this data)."""
+
+    users: Annotated[Whole, Field(ge=1, le=10**9)] | None
+    origin: Literal["declared", "data"]
+    shape: Literal["data", "uniform", "zipf", "bell"]
+
+
+class WorkloadRecipe(_Inputs):
+    """Groups of queries, each with its weight: see `ldp_core.workloads.over_attributes`."""
+
+    parts: Annotated[tuple[WorkloadPart, ...], Strict(False), Field(min_length=1, max_length=MAX_PARTS)]
+
+    @property
+    def summary(self) -> str:
+        """The questions in a few words: "Running totals along age", "3 groups of questions"."""
+        return self.parts[0].summary if len(self.parts) == 1 else f"{len(self.parts)} groups of questions"
+
+    @classmethod
+    def default(cls, domain: Domain) -> "WorkloadRecipe":
+        """What to ask first: running totals where there is an order, else how many of each; all pairs of attributes."""
+        return cls(parts=default_parts(domain))
+
+    def following(self, before: Domain | None, domain: Domain) -> "WorkloadRecipe":
+        """The recipe after the domain has changed: what was only a default gives way to the new one, and queries about
+        the only attribute become queries about the attribute in its place. They may still not fit: see `build`."""
+        if before is None:
+            return self
+        if self == self.default(before):
+            return self.default(domain)
+        if len(before.attributes) == len(domain.attributes) == 1:
+            names = before.attributes[0].name, domain.attributes[0].name
+            return WorkloadRecipe(parts=tuple(part.about(*names) for part in self.parts))
+        return self
+
+    def build(self, domain: Domain) -> Workload:
+        """The workload on the types of a domain. ValueError, one sentence, where the queries do not fit it."""
+        return over_attributes(self.parts, domain)
+
+
+class MechanismRecipe(_Inputs):
+    """A name of `ldp_core.mechanisms.names()` and its arguments besides n, epsilon and workload."""
+
+    name: str
+    parameters: Parameters = {}
+
+
+class Simulation(_Inputs):
+    """Trials to run. The seed makes simulations reproducible; a client that used it would have no privacy."""
+
+    seed: Seed = 0
+    trials: Whole = Field(default=20, ge=1, le=10_000)
+    estimators: Names = ("unbiased", "wnnls")
+
+
+class Optimizer(_Inputs):
+    """Settings of the strategy optimiser; None leaves the choice to it. `rows` is the number of outputs m, `time_limit`
+    is in seconds.
+
+    `aim` is whose error is made small: of users spread evenly over the types (average), of the population of the design
+    (people), of users spread like `histogram` (one weight per type), or of the worst type, whatever the users are.
+    """
+
+    seed: Seed = 0
+    max_rounds: Annotated[Whole, Field(ge=1)] | None = None
+    rows: Annotated[Whole, Field(ge=1)] | None = None
+    aim: Literal["worst_case", "average", "people", "histogram"] = "worst_case"
+    histogram: Histogram | None = None
+    time_limit: Annotated[float, Field(ge=1, le=3600)] | None = None
+
+
+class Configuration(_Inputs):
+    """Everything an analyst chose. Undo is a list of these; a result is stale when its digest no longer matches.
+
+    `epsilon` (of one report) is the decimal text as entered, `target_alpha` the normalised variance aimed at.
+    """
+
+    format: Literal["ldp-design"] = FORMAT
+    version: Literal[3] = VERSION
+    data: DataChoice | None = None
+    domain: Domain | None = None
+    population: Population = Population(users=None, origin="declared", shape="uniform")
+    workload: WorkloadRecipe | None = None
+    epsilon: str = "1"
+    reports_per_user: Whole = Field(default=1, ge=1, le=1000)
+    mechanism: MechanismRecipe = MechanismRecipe(name="optimized")
+    compared: Names = (
+        "randomized_response",
+        "subset_selection",
+        "hadamard",
+        "hierarchical",
+        "optimized",
+    )
+    target_alpha: float = Field(default=0.01, gt=0, le=1)
+    simulation: Simulation = Simulation()
+    optimizer: Optimizer = Optimizer()
+
+    @check("epsilon")
+    @classmethod
+    def _valid_epsilon(cls, text: str) -> str:
+        parse_epsilon(text)
+        return text.strip()
+
+    @property
+    def epsilon_value(self) -> float:
+        """Epsilon of one report."""
+        return parse_epsilon(self.epsilon)
+
+    @property
+    def total_epsilon(self) -> float:
+        """Epsilon of all reports of one person, by basic composition (Dwork and Roth 2014, Theorem 3.16)."""
+        return self.reports_per_user * self.epsilon_value
+
+    def with_(self, **changes: Any) -> "Configuration":
+        """A validated copy with some fields changed.
+
+        Raises ConfigurationError: one sentence naming the field and what is allowed.
+        """
+        document = {**dict(self), **changes}
+        try:
+            return Configuration.model_validate(document)
+        except ValidationError as error:
+            raise ConfigurationError(in_words(error, document)) from None
+
+    def digest(self, of: Iterable[str] | None = None) -> str:
+        """SHA-256 (hex) of the canonical JSON of all fields, or of those named in `of`, in any order.
+
+        Two spellings of one epsilon ("1", "1.0") have one digest.
+
+        Raises ValueError: if `of` is empty or names no field.
+        """
+        fields = set(type(self).model_fields) if of is None else set(of)
+        unknown = fields - set(type(self).model_fields)
+        if unknown or not fields:
+            raise ValueError(
+                f"A digest covers one or more of {', '.join(type(self).model_fields)}; not {sorted(unknown)}."
+            )
+        return _digest(self.model_dump(mode="json", include=fields))
+
+    def to_json(self) -> bytes:
+        """The file `load_configuration` reads: UTF-8, indented, fields in the order declared."""
+        return strict_json.write(self.model_dump(mode="json"), pretty=True) + b"\n"
+
+    def check_size(self) -> None:
+        """Raise ConfigurationError, one sentence, where `load_configuration` would refuse the file as too large."""
+        size = len(self.to_json())
+        if size <= strict_json.MAX_JSON_BYTES:
+            return
+        parts = self.workload.parts if self.workload is not None else ()
+        matrix = any(part.kind == "matrix" for part in parts)
+        raise ConfigurationError(
+            f"The file of this design would have {size / 1e6:.1f} MB, and at most {strict_json.MAX_JSON_BYTES / 1e6:g} MB "
+            f"are read again: {'upload a matrix of fewer queries' if matrix else 'use fewer or shorter texts and edges'}."
+        )
+
+
+def load_configuration(content: str | bytes) -> Configuration:
+    """Read a configuration file (JSON text or its UTF-8 bytes, at most 5 MB), of this or an older version.
+
+    Raises ConfigurationError: one sentence naming the first three things wrong and what is allowed.
+    """
+    try:
+        document = strict_json.read(content, "The configuration")
+    except ValueError as error:
+        raise ConfigurationError(str(error)) from None
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise ConfigurationError(
+            f'This is JSON but not a configuration: it must be an object with "format": "{FORMAT}". '
+            "Choose a file that was exported from here."
+        )
+    document = migrate(document, VERSION)
+    missing = [f"{key} is missing" for key in Configuration.model_fields if key not in document]
+    if missing:  # a default would silently replace what the author of the file had chosen
+        raise ConfigurationError(f"The configuration is incomplete: {join(missing)}")
+    try:
+        return Configuration.model_validate_json(strict_json.write(document), strict=True)
+    except ValidationError as error:
+        raise ConfigurationError(f"The configuration cannot be used: {in_words(error, document)}") from None
+
+
+def digest_when_written(content: str | bytes) -> str:
+    """The `Configuration.digest` that a file accepted by `load_configuration` had in the version that wrote it.
+
+    A file of this version has it as it came from `Configuration.to_json`; older ones had other fields.
+    """
+    return _digest(strict_json.read(content, "The configuration"))
+
+
+def _digest(document: dict[str, Any]) -> str:
+    if "epsilon" in document:
+        document = {**document, "epsilon": parse_epsilon(document["epsilon"])}
+    return hashlib.sha256(strict_json.write(document)).hexdigest()

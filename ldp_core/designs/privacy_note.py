@@ -1,0 +1,182 @@
+"""What a design promises about people, in words to paste into a privacy review."""
+
+import math
+
+from ldp_core import library
+from ldp_core.data.domain import Attribute, CategoricalAttribute
+from ldp_core.data.tables import AttributeRecipe
+from ldp_core.designs.configuration import Configuration
+from ldp_core.mechanisms.base import Audit
+from ldp_core.wording import rounded_up
+
+AUDIT_TOLERANCE = 1e-11
+"""Most that an audited epsilon may lie above the one claimed: the columns of a strategy in float64 sum to 1 within 1e-12 or
+so, and earlier versions left no room for that. What is delivered is stated all the same; anything above is refused."""
+
+WORTH_THE_NAME = 1e6
+"""Beyond this factor "at most" limits nothing."""
+
+DESIGN_ONLY = (
+    "What is made here is a design. The reports of real people must not be drawn with the simulation in this program: its random "
+    "numbers can be predicted, and it computes in floating point."
+)
+
+
+def factor_in_words(epsilon: float) -> str:
+    """e^epsilon, rounded up to three significant digits so that "at most" stays true: 2.72, or 1.98 × 10^434."""
+    if epsilon <= math.log(WORTH_THE_NAME):
+        return _round_up(math.exp(epsilon))
+    power, rest = divmod(epsilon / math.log(10), 1)
+    mantissa = math.ceil(10**rest * 100 * (1 - 1e-12)) / 100  # from 1 to 10; e^(ln 10^7) is 1.00 × 10^7
+    return f"{mantissa:.2f} × 10^{power:.0f}" if mantissa < 10 else f"1.00 × 10^{power + 1:.0f}"
+
+
+def risk_in_words(epsilon: float, delta: float = 0.0, reports: int = 1) -> str:
+    """What a number of reports, each (epsilon, delta)-LDP, can tell about one person, to be followed by a full stop.
+
+    Pure: they multiply the odds of any two values by at most e^(total epsilon). With a delta that is not true of every
+    report, nor of all but a share delta of them; what holds is that P(S | u) <= e^epsilon P(S | v) + delta for any set S of
+    reports: a conclusion may be drawn from S, and this bounds its chance. Several reports add up by basic composition.
+    """
+    reports_of, total = ("a report", epsilon) if reports == 1 else (f"{reports:,} reports together", reports * epsilon)
+    factor = factor_in_words(total)
+    if delta == 0:
+        words = f"{reports_of} can change anyone's odds by at most a factor {factor}"
+    else:
+        words = (
+            f"with another true value, the chance of any conclusion from {reports_of} is at most {factor} times as large plus "
+            f"delta = {rounded_up(reports * delta, 3)}"
+        )
+    if total > math.log(WORTH_THE_NAME):
+        words += ", more than a million and so no limit worth the name"
+    return words
+
+
+def audited_in_words(epsilon: float, audit: Audit) -> str:
+    """The audited epsilon, rounded up to six digits; any excess over the ``epsilon`` claimed is said, however small."""
+    if audit.epsilon <= epsilon:
+        return rounded_up(audit.epsilon, 6)
+    return f"{epsilon:g} + {rounded_up(audit.epsilon - epsilon, 2)}"
+
+
+def guarantee(configuration: Configuration, audit: Audit) -> str:
+    """One line saying what is promised to whom, how it was checked, and what it rests on.
+
+    It claims the epsilon of the configuration, and states what the mechanism delivers by its audit; more than `AUDIT_TOLERANCE`
+    above the claim is refused. Several reports of one person add up by basic composition (Dwork and Roth 2014, Theorem 3.16).
+
+    Raises ValueError if no domain is chosen, or if the audit found more than the epsilon that was asked for.
+    """
+    if configuration.domain is None:
+        raise ValueError("There is nothing to guarantee yet: choose or declare the data first.")
+    epsilon, reports = configuration.epsilon_value, configuration.reports_per_user
+    if not audit.epsilon <= epsilon + AUDIT_TOLERANCE:  # also refuses nan
+        raise ValueError(
+            f"The mechanism's audited epsilon is {rounded_up(audit.epsilon, 12)}, more than the {epsilon:g} asked for: "
+            "do not deploy it; choose another mechanism or optimise again."
+        )
+    names = [_quoted(attribute.name) for attribute in configuration.domain.attributes]
+    unit = f"value of {names[0]}" if len(names) == 1 else f"record of {', '.join(names[:-1])} and {names[-1]}"
+    if audit.delta == 0:
+        kind, values, total = "Pure", f"epsilon = {epsilon:g}", f"epsilon = {configuration.total_epsilon:g}"
+    else:
+        kind = "Approximate"
+        values = f"(epsilon, delta) = ({epsilon:g}, {rounded_up(audit.delta, 6)})"
+        total = f"({configuration.total_epsilon:g}, {rounded_up(reports * audit.delta, 6)})"
+    composed = (
+        "one report per person"
+        if reports == 1
+        else f"{reports:,} reports per person, in total {total} by basic composition"
+    )
+    spec = library.spec(configuration.mechanism.name)
+    rounding = "" if audit.epsilon <= epsilon else ", above the claim by rounding of the stored probabilities"
+    source = "noise in real numbers" if spec.continuous else "actual probabilities"
+    return (
+        f"{kind} local differential privacy with {values} per report ({configuration.mechanism.name}); "
+        f"privacy unit: one person's one {unit} per report; {composed}; "
+        f"audited epsilon {audited_in_words(epsilon, audit)}{rounding}, computed from the mechanism's {source} "
+        f"({_one_line(audit.method)}); assumes that every client follows the mechanism with a secure random source "
+        "(never the simulation seed) and that the domain is fixed before collecting; "
+        "IP addresses and other metadata are outside this guarantee."
+        f"{' ' if spec.caveat else ''}{spec.caveat}"
+    )
+
+
+def observed_parts(configuration: Configuration) -> list[str]:
+    """What the configuration reveals because it was read off the data, one sentence each, then how to avoid it.
+
+    Empty if everything was declared.
+    """
+    attributes = configuration.domain.attributes if configuration.domain is not None else ()
+    recipes = {} if configuration.data is None else {recipe.column: recipe for recipe in configuration.data.recipes}
+    parts = [
+        _observed(attribute, recipes.get(attribute.name)) for attribute in attributes if attribute.origin == "data"
+    ]
+    population = configuration.population
+    if population.users is not None and population.origin == "data":
+        parts.append(f"The number of users, {population.users:,}, was counted in the data.")
+    if population.shape == "data":
+        if configuration.optimizer.aim == "people" and library.spec(configuration.mechanism.name).aimed:
+            parts.append(
+                "The strategy was optimised for this data and comes with the exact share of every type: with the number of "
+                "users, anybody who gets the file knows all counts. Optimise for the worst case or a histogram of your own instead."
+            )
+        else:
+            parts.append("Errors expected on this data are computed from its counts; the counts are not exported.")
+    if parts:
+        parts.append("Categories, edges and numbers declared beforehand instead reveal nothing about the data.")
+    return parts
+
+
+def _observed(attribute: Attribute, recipe: AttributeRecipe | None) -> str:
+    """What an attribute tells about the data it was read off; the recipe, where there is one, says how."""
+    name = _quoted(attribute.name)
+    if attribute.kind == "categorical":
+        return _observed_categories(name, attribute, recipe)
+    if attribute.kind == "date":
+        given = (getattr(recipe, "first", None), getattr(recipe, "last", None))
+        return _observed_range(name, (attribute.first, attribute.last), given, ("the first", "the last"), "date")
+    if attribute.binning == "equal_count":
+        return f"The bin edges of {name} are quantiles of the data."
+    if attribute.binning == "own_edges":
+        return f"The bin edges of {name} were read off the data and then edited."
+    low, high = attribute.edges[0], attribute.edges[-1]
+    if attribute.integer:
+        low, high = math.ceil(low), math.floor(high)
+    given = (recipe.low, recipe.high) if getattr(recipe, "method", None) == "range" else (None, None)
+    return _observed_range(name, (f"{low:.12g}", f"{high:.12g}"), given, ("the smallest", "the largest"), "value")
+
+
+def _observed_categories(name: str, attribute: CategoricalAttribute, recipe: AttributeRecipe | None) -> str:
+    categories = f"The {len(attribute.values):,} categories of {name}"
+    if getattr(recipe, "categories", None) is not None:
+        return f"{categories} were read off the data and then edited: they, and what is merged into them, tell what values somebody has."
+    told = "somebody has it"
+    rare_below = getattr(recipe, "rare_below", 0)
+    if rare_below > 1:
+        told = f"at least {rare_below:,} people have it, and that fewer have any value that is left out"
+    merged = (
+        f" The {len(attribute.merged):,} values merged into them were observed as well." if attribute.merged else ""
+    )
+    return f"{categories} were observed in the data: each one tells that {told}.{merged}"
+
+
+def _observed_range(
+    name: str, ends: tuple[str, str], given: tuple[object, object], extremes: tuple[str, str], what: str
+) -> str:
+    read = [extreme for extreme, end in zip(extremes, given, strict=True) if end is None] or extremes
+    return f"The range of {name}, {ends[0]} to {ends[1]}, was set by {' and '.join(read)} {what} in the data."
+
+
+def _quoted(name: str) -> str:
+    return f'"{_one_line(name)}"'
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _round_up(value: float) -> str:
+    step = 10.0 ** (math.floor(math.log10(value)) - 2)
+    # Without the allowance e^(ln 3) = 3.0000000000000004 would become 3.01.
+    return f"{math.ceil(value / step * (1 - 1e-12)) * step:,.{max(0, -round(math.log10(step)))}f}"

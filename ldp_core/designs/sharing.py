@@ -1,0 +1,61 @@
+"""What a design tells the people it is shown to besides the design itself, and the design without that."""
+
+from ldp_core.designs.configuration import Configuration, WorkloadRecipe
+from ldp_core.designs.privacy_note import observed_parts
+
+
+def revealing(configuration: Configuration) -> list[str]:
+    """What a link to this design would tell that was read off somebody's data or given by hand, one sentence each.
+
+    Samples are made up, so they tell nothing about anybody.
+    """
+    return [*([] if _sample(configuration) else observed_parts(configuration)), *given_by_hand(configuration)]
+
+
+def given_by_hand(configuration: Configuration) -> list[str]:
+    """What was typed or uploaded besides the choices of a design, and so may hold anything, one sentence each.
+
+    Conditions count where they can name what was read off the data.
+    """
+    kinds = {part.kind for part in configuration.workload.parts} if configuration.workload is not None else set()
+    told = []
+    if configuration.optimizer.histogram is not None:
+        told.append("The histogram to optimise for was given by hand.")
+    if "matrix" in kinds:
+        told.append("The uploaded matrix of queries was given by hand.")
+    if "predicates" in kinds and _names_values_of_the_data(configuration):
+        told.append("The conditions were typed by hand and may name values that were read off the data.")
+    if getattr(configuration.data, "query", None):
+        told.append("The SQL query was typed by hand and may name people.")
+    return told
+
+
+def shareable(configuration: Configuration) -> Configuration:
+    """The design without anything that `revealing` lists.
+
+    Groups of queries that tell something are left out; where attributes were read off the data, so is the whole domain.
+    """
+    changes = {"optimizer": configuration.optimizer.model_copy(update={"histogram": None})}
+    private = _names_values_of_the_data(configuration)
+    if configuration.workload is not None:
+        left_out = {"matrix", "predicates"} if private else {"matrix"}
+        parts = tuple(part for part in configuration.workload.parts if part.kind not in left_out)
+        changes["workload"] = WorkloadRecipe(parts=parts) if parts else None
+    if getattr(configuration.data, "query", None):
+        changes["data"] = configuration.data.model_copy(update={"query": None})
+    if private:
+        changes |= {"data": None, "domain": None}
+    if not _sample(configuration) and observed_parts(configuration):
+        changes["population"] = Configuration().population
+    return configuration.with_(**changes)
+
+
+def _sample(configuration: Configuration) -> bool:
+    return configuration.data is not None and configuration.data.source == "sample"
+
+
+def _names_values_of_the_data(configuration: Configuration) -> bool:
+    attributes = configuration.domain.attributes if configuration.domain is not None else ()
+    recipes = configuration.data.recipes if configuration.data is not None else ()
+    origins = [getattr(part, "origin", "declared") for part in (*attributes, *recipes)]
+    return not _sample(configuration) and "data" in origins

@@ -1,0 +1,248 @@
+"""Gaussian vectors kept or dropped by rejection sampling, pure LDP (Bassily 2019, Algorithms 3 and 4, corrected).
+
+A user with the vector a (norm r) draws y ~ N(0, sigma^2 I) and sends it with probability eta(y), else sends nothing.
+With z = y'a/(r sigma) ~ N(0, 1) and rho = r/sigma, log(2 eta) = rho z - rho^2/2 is the log-ratio of the densities of
+N(a, sigma^2 I) and N(0, sigma^2 I), confined to a band [-c, c].
+
+* corrected: clipped to c = epsilon/2. The density of every y sent then varies by at most e^epsilon between types, and as
+  all vectors have norm r (a coordinate is appended where they do not) all types send nothing equally often.
+* paper: outside c = epsilon/4 nothing is sent. As y itself is revealed, one type never sends what another may: not LDP.
+
+The mean of what is sent is ``attenuation * a``, the same attenuation for all types, so dividing by it is exactly unbiased.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.stats import norm
+
+from ldp_core.mechanisms.base import (
+    Audit,
+    Contributions,
+    Estimate,
+    Reports,
+    check_counts,
+    check_reports,
+    check_values,
+    digest_of,
+)
+from ldp_core.mechanisms.noise.additive import VectorMechanism, check_vectors, too_large
+from ldp_core.mechanisms.noise.vectors import diameter
+from ldp_core.privacy import MIN_EPSILON, check_epsilon, odds
+from ldp_core.workloads import Workload
+
+VARIANTS = ("corrected", "paper")
+EPSILON_RANGE = (MIN_EPSILON, 2 * math.log(2))
+"""Above 2 log 2 the largest eta, e^(epsilon/2)/2, would not be a probability."""
+
+FARTHEST = 9.0
+"""Standard deviations that no draw is expected to exceed: one in 4e18 does."""
+
+PAPER_USERS = 10**6
+_CHUNK = 2**20  # users whose draws are held in memory at once
+
+
+@dataclass(frozen=True)
+class Acceptance:
+    """eta as a function of z: e^clip(rho z - rho^2/2, -band, band) / 2, or 0 outside the band when ``drops``."""
+
+    rho: float
+    band: float
+    drops: bool
+
+    def __call__(self, z: np.ndarray) -> np.ndarray:
+        log_ratio = self.rho * np.asarray(z) - self.rho**2 / 2
+        eta = np.exp(np.clip(log_ratio, -self.band, self.band)) / 2
+        return np.where(np.abs(log_ratio) > self.band, 0.0, eta) if self.drops else eta
+
+    @cached_property
+    def moments(self) -> np.ndarray:
+        """(3,) E[z^j eta(z)] for j = 0, 1, 2. In the band eta times the normal density is half the density of N(rho, 1)."""
+        low, high = ((sign * self.band + self.rho**2 / 2) / self.rho for sign in (-1, 1))
+        m0, m1, m2 = _normal_moments(low - self.rho, high - self.rho)
+        inside = np.array([m0, self.rho * m0 + m1, self.rho**2 * m0 + 2 * self.rho * m1 + m2])
+        if not self.drops:
+            inside += math.exp(-self.band) * _normal_moments(-math.inf, low)
+            inside += math.exp(self.band) * _normal_moments(high, math.inf)
+        return inside / 2
+
+    @property
+    def variance(self) -> float:
+        """Variance of a coordinate across a, per user and in units of r^2, after dividing by the attenuation."""
+        return float(self.moments[0] / self.moments[1] ** 2)
+
+
+def _normal_moments(low: float, high: float) -> np.ndarray:
+    """(3,) integrals of z^j phi(z) from ``low`` to ``high``, j = 0, 1, 2."""
+    at_low, at_high = norm.pdf(low), norm.pdf(high)
+    mass = norm.cdf(high) - norm.cdf(low) if low < 0 else norm.sf(low) - norm.sf(high)
+    edges = (low * at_low if math.isfinite(low) else 0.0) - (high * at_high if math.isfinite(high) else 0.0)
+    return np.array([mass, at_low - at_high, mass + edges])
+
+
+def best_rho(epsilon: float) -> float:
+    """r/sigma of the least variance for the corrected variant: sigma = 1.17 r at epsilon = 1."""
+    band = math.log(odds(epsilon)) / 2
+    found = minimize_scalar(
+        lambda log_rho: math.log(Acceptance(math.exp(log_rho), band, False).variance), bounds=(-9, 2), method="bounded"
+    )
+    return math.exp(found.x)
+
+
+def build(
+    workload: Workload, epsilon: float, variant: str = "corrected", users: int | None = None
+) -> RejectionMechanism:
+    """Rejection sampling on the columns of W, squeezed to its Gram root (the noise is the same in all directions).
+
+    ``variant`` "corrected" is pure epsilon-LDP and takes the best sigma. "paper" is the step as printed, with its
+    sigma^2 = 4 r^2 log(users)/epsilon^2 (``users`` 10^6 by default), for comparison: `audit` says it is not LDP. The
+    appended coordinate is there in both, so that both are unbiased. ValueError for epsilon above 2 log 2.
+    """
+    epsilon = check_epsilon(epsilon)
+    if epsilon > EPSILON_RANGE[1]:
+        raise ValueError(
+            f"Rejection sampling keeps its promise for epsilon up to 2 log 2 = {EPSILON_RANGE[1]:.3f}; got {epsilon:g}. "
+            "Choose a smaller epsilon or another mechanism."
+        )
+    parameters = {"workload": workload.spec, "variant": variant}
+    if variant == "corrected":
+        if users is not None:
+            raise ValueError("Only the paper's variant depends on the number of users; leave users out.")
+        acceptance = Acceptance(best_rho(epsilon), math.log(odds(epsilon)) / 2, drops=False)
+    else:
+        users = PAPER_USERS if users is None else users
+        parameters["users"] = int(users)
+        acceptance = Acceptance(epsilon / math.sqrt(4 * math.log(users)), epsilon / 4, drops=True)
+    return RejectionMechanism(workload.gram_root, acceptance, epsilon, parameters)
+
+
+def domain_rule(n: int, epsilon: float, workload: Workload | None) -> str | None:
+    """Why the mechanism cannot run on ``n`` types, None when it can."""
+    return too_large(n)
+
+
+class RejectionMechanism(VectorMechanism):
+    """See the module. One report is a vector of k numbers, or nothing (a row of nan); ``Reports.data`` is the sum of the
+    vectors sent and their number (an array of one)."""
+
+    def __init__(self, columns: np.ndarray, acceptance: Acceptance, epsilon: float, parameters: dict):
+        columns = check_vectors(columns)
+        squares = (columns**2).sum(axis=0)
+        radius = math.sqrt(squares.max())
+        missing = np.sqrt(np.maximum(squares.max() - squares, 0.0))
+        vectors = np.vstack([columns, missing]) if missing.max() > 1e-9 * radius else columns
+        kept = acceptance.moments[0]
+        explanation = (
+            f"Each person draws {len(vectors):,} numbers of pure noise and sends them with a probability that leans towards "
+            f"draws like their own answers; {1 - kept:.0%} of people send nothing."
+        )
+        if acceptance.drops:
+            explanation += (
+                " As printed in the paper, which is not locally private: some draws only some types can send."
+            )
+        super().__init__("rejection_gaussian", vectors, epsilon, 0.0, parameters, explanation)
+        self.acceptance = acceptance
+        self.radius = radius
+        self.scale = radius / acceptance.rho
+        self.attenuation = float(acceptance.moments[1] / acceptance.rho)
+
+    @cached_property
+    def digest(self) -> str:
+        content = repr(self.acceptance).encode() + self.vectors.tobytes()
+        return digest_of(self.name, self.n, self.epsilon, self.parameters, content)
+
+    @cached_property
+    def _variances(self) -> tuple[float, float]:
+        """Variance of what one user sends: in each direction across a, and how much more along a (can be negative)."""
+        m0, _, m2 = self.acceptance.moments
+        across = self.scale**2 * m0
+        return across, self.scale**2 * (m2 - m0) - (self.attenuation * self.radius) ** 2
+
+    def variance_profile(self, workload: Workload) -> np.ndarray:
+        """(n,) exact: isotropic part, alike for all types, and the part along the own vector."""
+        self._check_supported(workload)
+        across, more_along = self._variances
+        isotropic = across / self.attenuation**2 * np.einsum("ij,ij->", workload.gram_dense(), self._inverse[0])
+        own = workload.quadratic((self.reconstruction @ self.vectors).T) / self.radius**2
+        return isotropic + more_along * own
+
+    def covariance(self, counts: np.ndarray) -> np.ndarray:
+        """(n, n) covariance of the estimated counts when the users are ``counts``."""
+        counts = np.asarray(counts, dtype=float)
+        across, more_along = self._variances
+        means = self.reconstruction @ self.vectors / self.radius
+        along = more_along * (means * counts) @ means.T
+        return counts.sum() * across / self.attenuation**2 * self._inverse[0] + along
+
+    def contributions(self, rows: np.ndarray) -> Contributions:
+        """What a report adds to ``rows`` (q, n) times the estimated counts. It has no limits: taken for them is the
+        distance `FARTHEST` of a normal draw, which one user exceeds with a probability of about 1e-19."""
+        across, more_along = self._variances
+        weights = rows @ self.reconstruction
+        along = more_along * (weights @ self.vectors / self.radius) ** 2
+        isotropic = across * (weights**2).sum(axis=1, keepdims=True)
+        # The noise does not depend on what is subtracted from all reports: a report that was not sent adds the mean.
+        reach = FARTHEST * self.scale * np.linalg.norm(weights, axis=1)
+        expected = self.attenuation * weights @ self.vectors
+        variances = np.maximum(isotropic + along, 0.0)
+        up, down = reach - expected.min(axis=1), reach + expected.max(axis=1)
+        nothing = np.full(len(rows), np.nan)
+        return Contributions(rows, variances, np.maximum(up, 0), np.maximum(down, 0), nothing, nothing)
+
+    def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """(users, k) draws sent, a row of nan where nothing is sent. For simulation only: a client needs a secure
+        random source, and noise that is not in floating point."""
+        values = check_values(values, self.n)
+        draws = rng.normal(scale=self.scale, size=(values.size, self.size))
+        z = np.einsum("uk,ku->u", draws, self.vectors[:, values]) / (self.radius * self.scale)
+        draws[rng.random(values.size) >= self.acceptance(z)] = np.nan
+        return draws
+
+    def aggregate(self, raw: np.ndarray) -> Reports:
+        """Reports from rows (users, k): the sum and the number of the rows that were sent."""
+        raw = np.asarray(raw, dtype=float)
+        if raw.ndim != 2 or raw.shape[1] != self.size:
+            raise ValueError(f"Each report must hold {self.size} numbers; got an array of shape {raw.shape}.")
+        sent = ~np.isnan(raw).all(axis=1)
+        if not np.all(np.isfinite(raw[sent])):
+            raise ValueError("A report must hold finite numbers, or nan throughout where nothing was sent.")
+        return Reports(self.digest, raw.shape[0], (raw[sent].sum(axis=0), np.array([sent.sum()])))
+
+    def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
+        """One scalar a user (the draw along the own vector decides what is sent) and one vector a type for the rest. For
+        simulation only."""
+        counts = check_counts(counts, self.n)
+        kept, along = np.zeros(self.n), np.zeros(self.n)
+        ends = np.cumsum(counts)
+        for start in range(0, int(ends[-1]), _CHUNK):
+            stop = min(start + _CHUNK, int(ends[-1]))
+            present = np.clip(ends, start, stop) - np.clip(ends - counts, start, stop)
+            z = rng.standard_normal(stop - start)
+            sent = rng.random(z.size) < self.acceptance(z)
+            types = np.repeat(np.arange(self.n), present)[sent]
+            kept += np.bincount(types, minlength=self.n)
+            along += np.bincount(types, weights=z[sent], minlength=self.n)
+        directions = self.vectors.T / self.radius
+        across = rng.standard_normal(directions.shape) * np.sqrt(kept)[:, None]
+        across -= np.einsum("uk,uk->u", across, directions)[:, None] * directions
+        total = self.scale * (across.sum(axis=0) + along @ directions)
+        return Reports(self.digest, int(ends[-1]), (total, np.array([int(kept.sum())])))
+
+    def estimate(self, reports: Reports) -> Estimate:
+        """Unbiased counts: the sum of what was sent over the attenuation, whatever the number sent."""
+        check_reports(reports, self.digest)
+        return self._estimate(reports.data[0], reports.users)
+
+    def audit(self) -> Audit:
+        """Largest log-ratio of eta between two types of different vectors over all y, and of sending nothing."""
+        pair = diameter(self.vectors, "l2")[1]
+        if self.acceptance.drops:
+            return Audit(math.inf, 0.0, "in real numbers: draws that one type may send and another never sends", pair)
+        # Both ends of the band are reached: any two different vectors have draws y with z high for one and low for the other.
+        method = "in real numbers: ratio of the largest to the smallest chance of sending a draw; sending nothing is equally likely"
+        return Audit(2 * self.acceptance.band, 0.0, method, pair)

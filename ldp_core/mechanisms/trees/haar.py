@@ -1,0 +1,231 @@
+"""HaarHRR (Cormode, Kulkarni and Srivastava 2019, Section 4.6): Haar wavelet coefficients by Hadamard randomized response.
+
+The n types are padded to 2^h. On level l = 1..h the domain falls into m = 2^(h - l) blocks of 2^l types, and the (unnormalised)
+Haar coefficient of a block is the count of its left half less that of its right half. One user's coefficients on a level are
+a signed one-hot vector; the user draws a level uniformly and sends one Hadamard coefficient of it, all m of them being
+informative because of the sign. The root, the number of users, is known. Every level is estimated without bias, so counts are
+too; what is estimated for the padding is dropped.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+from ldp_core.mechanisms.base import (
+    Audit,
+    Contributions,
+    FromCovariance,
+    Reports,
+    check_counts,
+    check_reports,
+    check_same_types,
+    check_values,
+    digest_of,
+)
+from ldp_core.mechanisms.hrr import (
+    attenuation,
+    exact_sign_probabilities,
+    privatize_signs,
+    sign_channel,
+    sign_probabilities,
+    sign_sums,
+    simulate_signs,
+)
+from ldp_core.mechanisms.trees.levels import OrderedEstimate, Tree, check_dense
+from ldp_core.privacy import check_epsilon, log_ratio
+from ldp_core.workloads import Workload, walsh_hadamard
+
+
+class Haar(FromCovariance):
+    """HaarHRR on ``n`` ordered types. ValueError for fewer than 2 types or a bad epsilon."""
+
+    name = "haar"
+    delta = 0.0
+
+    def __init__(self, n: int, epsilon: float):
+        if n < 2:
+            raise ValueError(f"A mechanism needs at least 2 types; got n = {n}.")
+        self.n = int(n)
+        self.epsilon = check_epsilon(epsilon)
+        self.parameters: dict[str, Any] = {}
+        # Level l of this binary tree has the half blocks of Haar level l + 1.
+        self.tree = Tree(1 << (self.n - 1).bit_length(), 2)
+        self.blocks = tuple(size // 2 for size in self.tree.sizes)
+
+    @cached_property
+    def digest(self) -> str:
+        return digest_of(self.name, self.n, self.epsilon, self.parameters)
+
+    @property
+    def bits_per_report(self) -> float:
+        """Whole bits that number the level, the coefficient and its sign together."""
+        return float(math.ceil(math.log2(2 * sum(self.blocks))))
+
+    def supports(self, workload: Workload) -> str | None:
+        """None: the counts are identified, so every workload can be answered."""
+        return check_same_types(self.n, workload)
+
+    # --- reports ------------------------------------------------------------------------------------------------
+
+    def _signed(self, halves: np.ndarray, blocks: int) -> np.ndarray:
+        """One-hot signs as types of an unsigned HRR: block b is type b, and b + blocks when in its right half."""
+        return halves // 2 + blocks * (halves % 2)
+
+    def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """(users, 2) level (from 0) and output, twice the coefficient plus 1 for a minus. For simulation only: a client needs a
+        secure random source."""
+        values = check_values(values, self.n)
+        raw = np.empty((values.size, 2), dtype=np.int64)
+        raw[:, 0] = rng.integers(len(self.blocks), size=values.size)
+        for level, m in enumerate(self.blocks):
+            own = raw[:, 0] == level
+            types = self._signed(values[own] >> level, m)
+            raw[own, 1] = privatize_signs(types, range(m, 2 * m), self.epsilon, rng)
+        return raw
+
+    def aggregate(self, raw: np.ndarray) -> Reports:
+        """Tallies of the outputs of each level."""
+        raw = np.asarray(raw)
+        if raw.ndim != 2 or raw.shape[1] != 2:
+            raise ValueError(f"Each report must hold a level and an output; got an array of shape {raw.shape}.")
+        levels = check_values(raw[:, 0], len(self.blocks))
+        outputs = [check_values(raw[levels == level, 1], 2 * m) for level, m in enumerate(self.blocks)]
+        data = tuple(np.bincount(y, minlength=2 * m) for y, m in zip(outputs, self.blocks, strict=True))
+        return Reports(self.digest, len(raw), data)
+
+    def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
+        """Exact: users are thinned onto the levels, then each level is an HRR (see `hrr.simulate_signs`). For simulation only."""
+        counts = check_counts(counts, self.n)
+        padded = np.zeros(self.tree.n, dtype=np.int64)
+        padded[: self.n] = counts
+        data = []
+        for m, halves in zip(self.blocks, self.tree.thin(padded, rng), strict=True):
+            types = np.concatenate([halves[0::2], halves[1::2]])
+            data.append(simulate_signs(types, range(m, 2 * m), self.epsilon, rng))
+        return Reports(self.digest, int(counts.sum()), tuple(data))
+
+    @property
+    def channel(self) -> LinearOperator:
+        """(outputs of all levels, n) the strategy, by fast transforms."""
+        padded = self.tree.channel([self._level_channel(m) for m in self.blocks])
+
+        def forward(x: np.ndarray) -> np.ndarray:
+            return padded @ np.pad(np.ravel(x), (0, self.tree.n - self.n))
+
+        def adjoint(y: np.ndarray) -> np.ndarray:
+            return (padded.T @ np.ravel(y))[: self.n]
+
+        return LinearOperator((padded.shape[0], self.n), matvec=forward, rmatvec=adjoint, dtype=float)
+
+    def _level_channel(self, blocks: int) -> LinearOperator:
+        """Q of one level on its half blocks."""
+        signs = sign_channel(2 * blocks, range(blocks, 2 * blocks), self.epsilon)
+        order = self._signed(np.arange(2 * blocks), blocks)
+
+        def forward(halves: np.ndarray) -> np.ndarray:
+            types = np.empty(2 * blocks)
+            types[order] = np.ravel(halves)
+            return signs @ types
+
+        return LinearOperator(
+            signs.shape, matvec=forward, rmatvec=lambda y: (signs.T @ np.ravel(y))[order], dtype=float
+        )
+
+    def tally(self, reports: Reports) -> np.ndarray:
+        """(outputs of all levels,) how often each output was sent."""
+        return np.concatenate(reports.data)
+
+    # --- estimates and their variance ---------------------------------------------------------------------------
+
+    @cached_property
+    def _gain(self) -> float:
+        """What one sign adds to the transform of its level: levels over attenuation."""
+        return len(self.blocks) / attenuation(self.epsilon)
+
+    def estimate(self, reports: Reports) -> OrderedEstimate:
+        """Unbiased counts; answers ranges and quantiles at any size."""
+        check_reports(reports, self.digest)
+        coefficients = [self._gain * walsh_hadamard(sign_sums(tally)) for tally in reports.data]
+        return OrderedEstimate(self._synthesis(coefficients, reports.users), unbiased=True, users=reports.users)
+
+    def _synthesis(self, coefficients: list[np.ndarray], users: float) -> np.ndarray:
+        """(..., n) counts from the Haar coefficients of every level (..., m), finest first, and their sum."""
+        values = np.full(1, users, dtype=float)
+        for difference in reversed(coefficients):
+            halves = np.stack([values + difference, values - difference], axis=-1) / 2
+            values = halves.reshape(*halves.shape[:-2], -1)
+        return values[..., : self.n]
+
+    def _wavelets(self, level: int) -> np.ndarray:
+        """(m, n) what each coefficient of a level adds to the counts."""
+        m = self.blocks[level]
+        return self._synthesis([np.eye(m) if k == level else np.zeros(size) for k, size in enumerate(self.blocks)], 0.0)
+
+    def variance_profile(self, workload: Workload) -> np.ndarray:
+        """(n,) exact total variance that one user of each type adds, in O(n) applications of G at most.
+
+        On a level of m blocks the transform of one report is z = (h/a) s H_j, with E[z z'] = (h/a)^2 I whoever the user
+        is; the types differ only in the squared mean that is subtracted.
+        """
+        if reason := self.supports(workload):
+            raise ValueError(reason)
+        check_dense(self.n, "The exact variance of HaarHRR")
+        noise = sum(workload.quadratic(self._wavelets(level)).sum() for level in range(len(self.blocks)))
+        return self._gain**2 / len(self.blocks) * noise + self._known_part(workload)
+
+    def _known_part(self, workload: Workload) -> np.ndarray:
+        """2 e_u'Gc - c'Gc - G_uu, with c = 1/2^h what the known number of users adds to every count for each user."""
+        c = 1 / self.tree.n
+        return 2 * c * workload.gram_sums - c**2 * workload.gram_sums.sum() - workload.gram_diag
+
+    def covariance(self, counts: np.ndarray) -> np.ndarray:
+        """(n, n) covariance of the estimated counts when the users are ``counts``."""
+        check_dense(self.n, "The covariance of HaarHRR")
+        x, c = np.asarray(counts, dtype=float), 1 / self.tree.n
+        noise = sum(wavelets.T @ wavelets for wavelets in map(self._wavelets, range(len(self.blocks))))
+        C = x.sum() * (self._gain**2 / len(self.blocks) * noise - c**2) + c * (x[:, None] + x)
+        C[np.diag_indices(self.n)] -= x
+        return C
+
+    def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        """(q,) exact variance of ``rows`` (q, n) times the estimated counts, without an n x n matrix."""
+        x, c = np.asarray(counts, dtype=float), 1 / self.tree.n
+        sums, noise = rows.sum(axis=1), sum(np.sum(part**2, axis=1) for part in self._differences(rows))
+        isotropic = x.sum() * (self._gain**2 / len(self.blocks) * noise - (c * sums) ** 2)
+        return isotropic + 2 * c * sums * (rows @ x) - rows**2 @ x
+
+    def _differences(self, rows: np.ndarray) -> Iterator[np.ndarray]:
+        """(q, m) for each level, finest first, what ``rows`` (q, n) times the counts gives its coefficients."""
+        halves = np.pad(rows, ((0, 0), (0, self.tree.n - self.n)))
+        for level in range(len(self.blocks)):
+            left, right = halves[:, 0::2], halves[:, 1::2]
+            yield (left - right) / 2 ** (level + 1)
+            halves = left + right
+
+    def contributions(self, rows: np.ndarray) -> Contributions:
+        """What a report adds to ``rows`` (q, n) times the estimated counts: a sign times a number, and the same for all."""
+        known = rows.sum(axis=1, keepdims=True) / self.tree.n
+        noise, largest = np.zeros((len(rows), 1)), np.zeros(len(rows))
+        for part in self._differences(rows):
+            noise += np.sum(part**2, axis=1, keepdims=True)
+            largest = np.maximum(largest, self._gain * np.abs(walsh_hadamard(part)).max(axis=1))
+        variances = self._gain**2 / len(self.blocks) * noise - (rows - known) ** 2
+        return Contributions.between(rows, np.maximum(variances, 0.0), known[:, 0] - largest, known[:, 0] + largest)
+
+    def audit(self) -> Audit:
+        """Every output is one sign: sent as it is, or flipped."""
+        ratio = log_ratio(*exact_sign_probabilities(self.epsilon))
+        return Audit(ratio, 0.0, "exact: the two probabilities of every sign", (0, 1))
+
+    def explain(self) -> str:
+        return (
+            f"The types are halved again and again, {len(self.blocks)} times. Each person picks one of these levels at random, "
+            "and says of a random half of that level's blocks, read with left halves as plus and right halves as minus, which "
+            f"sign theirs has, truthfully with probability {sign_probabilities(self.epsilon)[0]:.3g}."
+        )

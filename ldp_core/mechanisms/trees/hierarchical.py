@@ -1,0 +1,239 @@
+"""Hierarchical histograms HH_B (Cormode et al. 2019, Section 4): each user reports their node on one random level of a tree.
+
+Any mechanism of the library can be the oracle that reports the node. Three reconstructions of the answers:
+
+* ``optimal``     from the explicit strategy of all levels together (McKenna et al. 2020, Theorem 3.10): small n only;
+* ``consistent``  least squares over the node estimates with the number of users known at the root (Hay et al. 2010): O(n);
+* ``raw``         ranges from the fewest nodes (below the root) that make them up, single types from the leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from ldp_core.mechanisms.base import Contributions, Reports
+from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
+from ldp_core.mechanisms.trees.levels import (
+    QUERIES_AT_ONCE,
+    OrderedEstimate,
+    RawTreeEstimate,
+    Tree,
+    check_dense,
+    intervals,
+)
+from ldp_core.mechanisms.trees.node_reports import NODE_ORACLES, HierarchicalTree, described
+from ldp_core.workloads import Workload
+
+ORACLES = ("hadamard", "randomized_response", "hrr")
+"""Oracles with few enough outputs to write their strategy out, as the optimal reconstruction needs."""
+RECONSTRUCTIONS = ("optimal", "consistent", "raw")
+
+
+class ConsistentTree(HierarchicalTree):
+    """Counts by least squares over all node estimates, each given the same weight, and the known number of users."""
+
+    reconstruction = "consistent"
+    reconstructed = "The estimates are then made consistent, so that every node is the sum of its children."
+
+    def estimate(self, reports: Reports) -> OrderedEstimate:
+        """Unbiased counts that sum to the number of users."""
+        counts = self.tree.consistent(self._node_estimates(reports), reports.users)
+        return OrderedEstimate(counts, unbiased=True, users=reports.users)
+
+    def _maps(self) -> Iterator[np.ndarray]:
+        """(m, n) what a unit of each node estimate adds to the counts, level by level: A_l' for the histogram."""
+        for level, m in enumerate(self.tree.sizes):
+            units = [np.eye(m) if k == level else np.zeros((1, size)) for k, size in enumerate(self.tree.sizes)]
+            yield self.tree.consistent(units, 0.0)
+
+    @cached_property
+    def _from_root(self) -> np.ndarray:
+        """(n,) what each user adds to the counts by being one of the N known at the root."""
+        return self.tree.consistent([np.zeros(size) for size in self.tree.sizes], 1.0)
+
+    def _node_grams(self, workload: Workload) -> Iterator[np.ndarray]:
+        for units in self._maps():
+            yield workload.apply_gram(units) @ units.T
+
+    def _known_part(self, workload: Workload) -> np.ndarray:
+        """2 e_u'Ga - a'Ga - G_uu: the cross term is a with the mean e_u - a of the rest."""
+        a = self._from_root
+        return 2 * workload.apply_gram(a) - workload.quadratic(a) - workload.gram_diag
+
+    def covariance(self, counts: np.ndarray) -> np.ndarray:
+        """(n, n) covariance of the estimated counts when the users are ``counts``."""
+        check_dense(self.n, "The covariance of this tree")
+        x, a = np.asarray(counts, dtype=float), self._from_root
+        C = np.outer(x, a) + np.outer(a, x) - x.sum() * np.outer(a, a) - np.diag(x)
+        for units, moment in zip(self._maps(), self._second_moments(x), strict=True):
+            C += units.T @ (moment @ units)
+        return C
+
+    def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        """(q,) exact variance of ``rows`` (q, n) times the estimated counts, without an n x n matrix."""
+        x = np.asarray(counts, dtype=float)
+        from_root = rows @ self._from_root
+        known = from_root * (2 * rows @ x - x.sum() * from_root) - rows**2 @ x
+        return known + self._node_variances(self.tree.shares(rows), x)
+
+    def contributions(self, rows: np.ndarray) -> Contributions:
+        """What a report adds to ``rows`` (q, n) times the estimated counts."""
+        return self._node_contributions(rows, self.tree.shares(rows), (rows @ self._from_root)[:, None])
+
+
+class RawTree(HierarchicalTree):
+    """Ranges from the nodes that make them up; other workloads, and counts, from the leaves."""
+
+    reconstruction = "raw"
+    reconstructed = "A range is answered by the fewest nodes that make it up."
+
+    def estimate(self, reports: Reports) -> RawTreeEstimate:
+        """Unbiased leaf counts, and ranges of their own from the nodes."""
+        levels = tuple(self._node_estimates(reports))
+        return RawTreeEstimate(levels[0], unbiased=True, users=reports.users, tree=self.tree, levels=levels)
+
+    @property
+    def consistent(self) -> ConsistentTree:
+        """The same collection with consistent answers."""
+        return ConsistentTree(self.n, self.epsilon, self.tree.branching, self.parameters["oracle"])
+
+    def _ranges(self, workload: Workload) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """First and last types of all queries, in batches."""
+        for start in range(0, workload.num_queries, QUERIES_AT_ONCE):
+            yield intervals(workload, np.arange(start, min(start + QUERIES_AT_ONCE, workload.num_queries)))
+
+    def _node_grams(self, workload: Workload) -> Iterator[np.ndarray]:
+        """A query's nodes on a level are two runs, so its row of A_l is the running sum of four entries +-1: Gram matrices are
+        double running sums of those of very sparse rows."""
+        if intervals(workload, np.zeros(0, dtype=np.int64)) is None:
+            yield workload.gram_dense()
+            return
+        changes = [np.zeros((size + 1, size + 1)) for size in self.tree.sizes]
+        for low, high in self._ranges(workload):
+            rows = np.arange(low.size)
+            for total, run in zip(changes, self.tree.runs(low, high), strict=True):
+                signs = np.repeat([1.0, -1.0, 1.0, -1.0], low.size)
+                ends = (signs, (np.tile(rows, 4), np.concatenate(run)))
+                steps = sparse.csr_array(ends, shape=(low.size, len(total)))
+                total += (steps.T @ steps).toarray()
+        for total in changes:
+            yield np.cumsum(np.cumsum(total, axis=0), axis=1)[:-1, :-1]
+
+    def _known_part(self, workload: Workload) -> np.ndarray:
+        """-G_uu: nothing comes from the root."""
+        return -workload.gram_diag
+
+    def covariance(self, counts: np.ndarray) -> np.ndarray:
+        """(n, n) covariance of the leaf estimates when the users are ``counts``; ranges have variances of their own."""
+        check_dense(self.n, "The covariance of this tree")
+        return next(self._second_moments(counts)) - np.diag(np.asarray(counts, dtype=float))
+
+    def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        """(q,) exact variance of ``rows`` (q, n) times the leaf estimates."""
+        x = np.asarray(counts, dtype=float)
+        return self._node_variances([rows], x) - rows**2 @ x
+
+    def contributions(self, rows: np.ndarray) -> Contributions:
+        """What a report adds to ``rows`` (q, n) times the leaf estimates."""
+        return self._node_contributions(rows, [rows], np.zeros((len(rows), 1)))
+
+    def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions:
+        """What a report adds to the answers of ``queries`` (q,), ranges being made up of nodes."""
+        ends = intervals(workload, queries)
+        rows = workload.rows(queries)
+        if ends is None:
+            return self.contributions(rows)
+        return self._node_contributions(rows, self._range_weights(*ends), np.zeros((len(rows), 1)))
+
+    def _range_weights(self, low: np.ndarray, high: np.ndarray) -> list[np.ndarray]:
+        """(q, m) 1 at the nodes of each level that make up a few ranges."""
+        weights = []
+        for run, size in zip(self.tree.runs(low, high), self.tree.sizes, strict=True):
+            steps = np.zeros((low.size, size + 1))
+            for ends, sign in zip(run, (1, -1, 1, -1), strict=True):
+                np.add.at(steps, (np.arange(low.size), ends), sign)
+            weights.append(np.cumsum(steps[:, :-1], axis=1))
+        return weights
+
+    def _range_variances(self, low: np.ndarray, high: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        """(q,) exact variance of the answers to a few ranges, without an n x n matrix."""
+        users = np.concatenate([[0.0], np.cumsum(counts)])
+        return self._node_variances(self._range_weights(low, high), counts) + users[low] - users[high + 1]
+
+    def query_variances(self, workload: Workload, counts: np.ndarray, queries: np.ndarray | None = None) -> np.ndarray:
+        """(p,) exact variance (squared users) of the answer to each query, or to the given ones, when the users are
+        ``counts`` (n,)."""
+        if intervals(workload, np.zeros(0, dtype=np.int64)) is None:
+            return super().query_variances(workload, counts, queries)
+        if queries is not None:
+            chunk = max(1, QUERIES_AT_ONCE // self.n)
+            ends = zip(
+                *(np.array_split(e, -(-e.size // chunk) or 1) for e in intervals(workload, queries)), strict=True
+            )
+            return np.concatenate([self._range_variances(low, high, counts) for low, high in ends])
+        check_dense(self.n, "The exact variance of this tree")
+        moments = [np.pad(C, ((1, 0), (1, 0))).cumsum(axis=0).cumsum(axis=1) for C in self._second_moments(counts)]
+        users = np.concatenate([[0.0], np.cumsum(counts)])
+        found = []
+        for low, high in self._ranges(workload):
+            variances = users[low] - users[high + 1]  # every user in a range has mean 1
+            for P, (a, b, c, d) in zip(moments, self.tree.runs(low, high), strict=True):
+                inside = P[b, b] - 2 * P[a, b] + P[a, a] + P[d, d] - 2 * P[c, d] + P[c, c]
+                variances += inside + 2 * (P[b, d] - P[b, c] - P[a, d] + P[a, c])
+            found.append(variances)
+        return np.concatenate(found)
+
+
+def build(
+    n: int,
+    epsilon: float,
+    branching: int = 4,
+    oracle: str | None = None,
+    reconstruction: str | None = None,
+    consistent: bool = False,
+) -> ExplicitMechanism | HierarchicalTree:
+    """HH_B with ``oracle`` (see `NODE_ORACLES`) on a uniformly chosen level.
+
+    Left to itself: Hadamard response with the optimal reconstruction while the strategy is small enough to write out, OUE with
+    the consistent one for larger domains. ``consistent`` True is another way to say reconstruction="consistent".
+
+    ValueError for an oracle that does not go with the reconstruction, or a strategy too large to write out.
+    """
+    branching = int(branching)
+    fits = 3 * n * n <= STRATEGY_ENTRIES
+    if oracle is None:
+        oracle = "hadamard" if fits else "oue"
+    if consistent:
+        if reconstruction not in (None, "consistent"):
+            raise ValueError(f"Choose consistent=True or reconstruction={reconstruction!r}, not both.")
+        reconstruction = "consistent"
+    if reconstruction is None:
+        reconstruction = "optimal" if fits and oracle in ORACLES else "consistent"
+    if reconstruction != "optimal":
+        return (ConsistentTree if reconstruction == "consistent" else RawTree)(int(n), epsilon, branching, oracle)
+    if oracle not in ORACLES:
+        raise ValueError(
+            f"The optimal reconstruction writes out the strategy of its oracle, one of {', '.join(ORACLES)}; {oracle} has too "
+            'many outputs. Use reconstruction "consistent".'
+        )
+    if not fits:
+        raise ValueError(
+            f"Hierarchical histograms on {n:,} types need a strategy matrix too large to write out here. Use reconstruction "
+            '"consistent", or coarser bins.'
+        )
+    return _optimal(int(n), epsilon, branching, oracle)
+
+
+def _optimal(n: int, epsilon: float, branching: int, oracle: str) -> ExplicitMechanism:
+    """All levels as one explicit strategy, each with probability 1/h."""
+    tree = Tree(n, branching)
+    levels = [
+        np.repeat(NODE_ORACLES[oracle](size, epsilon).strategy, width, axis=1)[:, :n] / tree.height
+        for size, width in zip(tree.sizes, tree.widths, strict=True)
+    ]
+    parameters = {"branching": branching, "oracle": oracle, "reconstruction": "optimal"}
+    return ExplicitMechanism("hierarchical", np.vstack(levels), epsilon, parameters, described(tree, oracle))

@@ -1,0 +1,94 @@
+"""The best strategy for a workload: column generation over two-valued rows, with majorise-minimise weights.
+
+Replacing a row of a strategy by extreme rays of the cone ``{q : q_i <= E q_j}`` never raises ``L = tr(M^-1 G)``, and those
+rays are the two-valued rows ``v`` in {1, E}^n. So the best strategy is a measure over such rows, and finding it is convex:
+an optimal experimental design problem without local minima (this project; the objective is that of McKenna et al. 2020,
+Theorem 3.11). The measure lives on a few thousand rows; `weights` improves their weights, `pricing` finds better rows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ldp_core.optimize.columns.generation import RowSearch
+from ldp_core.optimize.gradient.method import Optimized
+from ldp_core.optimize.symmetric import orbits
+from ldp_core.priors import check_prior
+from ldp_core.privacy import check_epsilon
+from ldp_core.run import Budget, Callback, Cancel, Search, drive
+from ldp_core.threads import blas_threads
+from ldp_core.workloads import Workload
+
+MOST_TYPES = 2048
+"""Largest number of types for which a strategy matrix is designed."""
+
+# The search has converged when this many rounds together gain next to nothing.
+WINDOW = 60
+# Smaller entries are not stored in full precision, and e^epsilon times one may be stored as more than that.
+LEAST_ENTRY = 1e-300
+
+
+def design(
+    workload: Workload,
+    epsilon: float,
+    time_limit: float | None = 10.0,
+    max_rounds: int | None = None,
+    seed: int = 0,
+    callback: Callback | None = None,
+    cancel: Cancel | None = None,
+    prior: np.ndarray | None = None,
+) -> Optimized:
+    """Strategy (m, n) of least ``L = tr(M^-1 G)`` under epsilon-LDP, within one per cent or so of the best there is.
+
+    Workloads that treat all types alike (``symmetry`` exchangeable or hamming, without a prior) are solved over orbits of
+    rows, and by subset selection where that is small enough to write out. How far from the optimum a strategy is at most
+    tells `ldp_core.bounds.general.certificate`.
+
+    ``epsilon`` in nats, ``time_limit`` in seconds, ``prior`` (n,) the expected shares of the types: the objective is then
+    ``tr(M_p^-1 G)``, ``M_p = sum_y q_y q_y' / (n q_y'p)``, the average over the prior (and on a scale of its own: see
+    `ldp_core.bounds.average_variance`). ``callback`` and ``cancel`` as in `ldp_core.run`. The best strategy seen is returned, its
+    columns summing to 1 within 1e-12 and its rows within e^epsilon as stored. Deterministic in (seed, max_rounds): time and cancelling only stop the search.
+
+    Raises ValueError for an epsilon, sizes or a prior out of range, and above 2048 types.
+
+    >>> workload = ldp.workloads.prefix(16)
+    >>> best = ldp.optimize.design(workload, epsilon=1.0, time_limit=None, max_rounds=30)
+    >>> proof = ldp.bounds.certificate(workload, epsilon=1.0, time_limit=None)
+    >>> 0 <= best.objective / proof.value - 1 < 0.02
+    True
+    """
+    budget = Budget(time_limit, max_rounds, cancel, callback)
+    epsilon = check_epsilon(epsilon)
+    check_types(workload)
+    reference = workload.n * check_prior(prior, workload.n)
+    with blas_threads(workload.n):
+        search = _search(workload, epsilon, reference, np.random.default_rng(seed), prior is None)
+        run = drive(search, budget, WINDOW)
+    strategy, objective = run.found
+    strategy = precise(strategy)
+    return Optimized(strategy, objective, run.history, len(run.history), run.seconds, epsilon, seed, run.stopped, prior)
+
+
+def precise(strategy: np.ndarray) -> np.ndarray:
+    """``strategy`` (m, n) without the outputs that updates have made all but impossible: nothing sees them miss, but the
+    ratio of their entries, of which next to no digits are stored, can exceed e^epsilon."""
+    kept = strategy.min(axis=1) > LEAST_ENTRY
+    return strategy if kept.all() else np.ascontiguousarray(strategy[kept])
+
+
+def _search(
+    workload: Workload, epsilon: float, reference: np.ndarray, rng: np.random.Generator, uniform: bool
+) -> Search:
+    if not uniform or workload.symmetry not in orbits.GROUPS:
+        return RowSearch(workload, epsilon, reference, rng)
+    if orbits.SubsetSearch.fits(workload, epsilon):
+        return orbits.SubsetSearch(workload, epsilon)
+    return orbits.OrbitSearch(workload, epsilon, rng)
+
+
+def check_types(workload: Workload) -> None:
+    if workload.n > MOST_TYPES:
+        raise ValueError(
+            f"A strategy matrix for {workload.n:,} types would be too large to design; at most {MOST_TYPES:,} are. Use "
+            "coarser bins, or a closed-form mechanism such as subset selection."
+        )

@@ -1,0 +1,1 @@
+"""Column generation over two-valued rows, without use of symmetry."""

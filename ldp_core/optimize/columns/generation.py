@@ -1,0 +1,167 @@
+"""Column generation over two-valued rows, without use of symmetry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+from scipy.linalg import blas
+
+from ldp_core.optimize.columns import pricing
+from ldp_core.optimize.columns.first_rows import threshold_rows
+from ldp_core.optimize.columns.weights import BOLD, MONOTONE, Singular, Update, update
+from ldp_core.privacy import fitted_odds
+from ldp_core.workloads import Workload
+
+ROWS_PER_TYPE = 16
+LEAST_ROWS = 256
+MOST_ENTRIES = 2**25
+# Rows to climb from in each round, per type and at least, and the weight of a new row as a share of the average one.
+STARTS_PER_TYPE = 1
+LEAST_STARTS = 64
+NEW_WEIGHT = 0.1
+UPDATES = 3
+LAST_UPDATES = 6
+LEAST_GAIN = 1e-6
+# Share of the average of G's diagonal added where a workload is blind to some directions, to keep M invertible.
+RIDGE = 1e-8
+# There, the rows of randomized response stay, and restart from this share of the average weight.
+LEAST_WEIGHT = 1e-4
+# Weight of randomized response, likewise, when the rows held cannot balance their columns any more.
+RESTART_WEIGHT = 1e-2
+# Rows whose weight is below this share of the average carry nothing, and are left out of the strategy.
+NEGLIGIBLE = 1e-9
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """A feasible measure: rows ``high`` (k, n) of booleans, their ``weights`` (k,) and the objective there."""
+
+    high: np.ndarray
+    weights: np.ndarray
+    ratio: float
+    objective: float
+
+    @property
+    def transposed(self) -> np.ndarray:
+        return strategy_of(self.high, self.weights, self.ratio).T
+
+
+def strategy_of(high: np.ndarray, weights: np.ndarray, ratio: float) -> np.ndarray:
+    """(k, n) the strategy with rows ``w_k`` where low and ``E w_k`` where high."""
+    return weights[:, None] * np.where(high, ratio, 1.0)
+
+
+class RowSearch:
+    """Column generation for ``workload``, from thresholded Gaussian fields; ``reference`` is r = n p (n,)."""
+
+    finished = False
+
+    def __init__(self, workload: Workload, epsilon: float, reference: np.ndarray, rng: np.random.Generator):
+        self._ratio, self._reference, self._rng = fitted_odds(epsilon), reference, rng
+        n, gram = workload.n, workload.gram_dense()
+        self._root, self._ridge = workload.gram_root, 0.0
+        if len(self._root) < n:
+            self._ridge = RIDGE * workload.trace / n
+            self._root = linalg.cholesky(gram + self._ridge * np.eye(n))
+        self._anchors = n if self._ridge else 0
+        self._size = min(max(ROWS_PER_TYPE * n, LEAST_ROWS), max(MOST_ENTRIES // n, 2 * n))
+        # Randomized response makes sure that all types are told apart, also where few draws are high anywhere.
+        high = np.vstack([np.eye(n, dtype=bool), threshold_rows(gram, self._ratio, self._size - n, rng)])
+        self._hold(*_distinct(high, np.ones(len(high))))
+        masses = self._masses()
+        self._weights = n / len(masses) / masses  # outputs equally likely; the first update balances the columns
+        self._multipliers: np.ndarray | None = None
+        self._power = MONOTONE
+        self._step()
+        self.best = Mixture(self._high, self._weights, self._ratio, np.inf)
+        self._measure(self._step())
+
+    def round(self) -> None:
+        """New rows, then a few updates of all weights; the best feasible mixture is kept."""
+        self._price()
+        try:
+            objectives = [self._step() for _ in range(UPDATES - 1)]
+            self._measure(self._step(objectives[-1]))
+        except Singular:
+            self._restart()
+
+    def finish(self, at_once: bool) -> tuple[np.ndarray, float]:
+        """The best strategy and its objective, after some more updates without new rows if there is time."""
+        if not at_once:
+            best = self.best
+            self._hold(best.high, best.weights)
+            try:
+                for _ in range(LAST_UPDATES):
+                    self._measure(self._step())
+            except Singular:
+                pass  # the best mixture stays as it is
+        best = self.best
+        kept = best.weights > NEGLIGIBLE * best.weights.mean()
+        kept[: self._anchors] = True
+        try:
+            self._hold(best.high[kept], best.weights[kept])
+            self._step()  # balances the columns, which leaving rows out moved a little
+            weights = self._weights
+            return strategy_of(self._high, weights, self._ratio), self._step()
+        except Singular:
+            return strategy_of(best.high, best.weights, self._ratio), best.objective
+
+    def _restart(self) -> None:
+        """Go on from the best mixture and a little randomized response, which alone can balance any columns."""
+        n = self._high.shape[1]
+        anchors = np.eye(n, dtype=bool)
+        weights = np.concatenate([np.full(n, RESTART_WEIGHT * self.best.weights.mean()), self.best.weights])
+        high, weights = _distinct(np.vstack([anchors, self.best.high]), weights)
+        self._hold(high, weights)
+        self._power = MONOTONE
+
+    def _hold(self, high: np.ndarray, weights: np.ndarray) -> None:
+        self._high, self._weights = high, weights
+        self._rows = np.where(high, self._ratio, 1.0)
+
+    def _masses(self) -> np.ndarray:
+        return blas.dgemv(1.0, self._rows.T, self._reference, trans=1)
+
+    def _step(self, before: float | None = None) -> float:
+        """One update of the weights; returns the objective before it, and shortens the steps where that rose."""
+        floor = np.zeros(len(self._weights))
+        floor[: self._anchors] = LEAST_WEIGHT * self._weights.mean()
+        done = update(self._rows, self._masses(), self._weights, self._root, self._multipliers, self._power, floor)
+        self._previous, self._weights = self._weights, done.weights
+        self._multipliers, self._solved = done.multipliers, done.solved
+        objective = self._true(done)
+        if before is not None:
+            self._power = MONOTONE if objective > before else BOLD
+        return objective
+
+    def _true(self, done: Update) -> float:
+        """tr(M^-1 G) without the ridge."""
+        return done.objective - self._ridge * done.inverse_trace
+
+    def _measure(self, objective: float) -> None:
+        """Keep the weights before the last update if they are the best so far: their objective is the one known."""
+        if objective < self.best.objective:
+            self.best = Mixture(self._high, self._previous, self._ratio, objective)
+
+    def _price(self) -> None:
+        curvature = blas.dgemm(1.0, self._solved, self._solved, trans_b=1)
+        n = self._high.shape[1]
+        count = min(max(STARTS_PER_TYPE * n, LEAST_STARTS), len(self._high))
+        starts = self._rng.choice(len(self._high), count, replace=False)
+        found, gains = pricing.climb(self._high[starts], curvature, self._multipliers, self._reference, self._ratio - 1)
+        found = found[gains > LEAST_GAIN]
+        rank = self._weights.copy()
+        rank[: self._anchors] = np.inf
+        heaviest = np.sort(np.argsort(-rank, kind="stable")[: self._size])
+        high = np.vstack([self._high[heaviest], found])
+        new = np.full(len(found), NEW_WEIGHT * self._weights.mean())
+        self._hold(*_distinct(high, np.concatenate([self._weights[heaviest], new])))
+
+
+def _distinct(high: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The rows without repetitions (the first of each is kept, which is the one held before)."""
+    _, first = np.unique(np.packbits(high, axis=1), axis=0, return_index=True)
+    first.sort()
+    return high[first], weights[first]

@@ -1,0 +1,165 @@
+"""The strategy whose worst type is best off, by reweighting a prior over the types while rows and weights adapt to it.
+
+Write ``t_u`` for the variance a user of type u adds. Each t_u is jointly convex in the measure over two-valued rows and the
+reconstruction, and the average ``p't`` over a prior p is linear in p, so the least worst case is a saddle point:
+
+    min_{Q, R} max_u t_u  =  max_p min_{Q, R} p't .
+
+For a given p the inner minimum is the problem of `ldp_core.optimize.certified`, and t there is the gradient of its value by p,
+which is concave. So p moves towards the types that are worse off than the average, a little every round, and the column
+generation follows. Any p on the way comes with a mechanism, the reconstruction being the best for that p, and the mechanism
+kept is the one with the least actual ``max_u t_u``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy import linalg
+from scipy.linalg import blas
+
+from ldp_core.bounds.general.hardest_prior import moved
+from ldp_core.bounds.scales import equivalent_objective
+from ldp_core.bounds.singular_values import ALIKE, least_favourable_prior
+from ldp_core.optimize.certified import check_types, design
+from ldp_core.optimize.columns.generation import Mixture, RowSearch
+from ldp_core.optimize.columns.weights import Singular
+from ldp_core.optimize.gradient.method import Optimized
+from ldp_core.privacy import check_epsilon
+from ldp_core.run import Budget, Callback, Cancel, drive
+from ldp_core.threads import blas_threads
+from ldp_core.workloads import Workload
+
+# The weight of a type changes every round by this multiple of how far its variance is off the average.
+STEP = 1.0
+# Moves of the prior, each with two updates of the weights of the rows held: every round, since new rows disturb the balance
+# between the types more than the average, and at the end.
+SETTLINGS, LAST_SETTLINGS = 1, 4
+# The search has converged when so many rounds gain nothing: the best mechanism can stand still while the prior still moves.
+PATIENCE = 200
+# Eigenvalue decompositions spent on the prior to start from.
+PRIOR_ROUNDS = 60
+
+
+@dataclass(frozen=True, repr=False)
+class WorstCaseOptimized(Optimized):
+    """A strategy designed for its worst type, to be used with the reconstruction for ``prior``.
+
+    ``worst_case_variance`` is per user, in squared users summed over the queries; ``objective`` and ``history`` are on the
+    scale of L, as ``n worst_case_variance + tr G``.
+    """
+
+    worst_case_variance: float = field(kw_only=True)
+
+
+def worst_case_design(
+    workload: Workload,
+    epsilon: float,
+    time_limit: float | None = 10.0,
+    max_rounds: int | None = None,
+    seed: int = 0,
+    callback: Callback | None = None,
+    cancel: Cancel | None = None,
+) -> WorstCaseOptimized:
+    """Strategy (m, n) and prior (n,) of least worst-case variance under epsilon-LDP, within a per cent or so.
+
+    How far from the optimum it is at most tells `ldp_core.bounds.general.hardest_prior`, given its prior. Where symmetry makes all types
+    alike (exchangeable, hamming) this is `ldp_core.optimize.certified` and the prior is None: the average is the worst case
+    there. ``callback(progress)`` is called every round with the best objective so far, ``n max_u t_u + tr G``: the scale of L,
+    which `ldp_core.analysis.users_from_objective` turns into users needed in the worst case. Time limit, rounds, cancelling,
+    seeds and errors are as in `design`.
+    """
+    if workload.symmetry in ALIKE:
+        even = design(workload, epsilon, time_limit, max_rounds, seed, callback, cancel)
+        worst = type_variances(even.strategy, workload).max()
+        return WorstCaseOptimized(**vars(even), worst_case_variance=float(worst))
+    budget = Budget(time_limit, max_rounds, cancel, callback)
+    epsilon = check_epsilon(epsilon)
+    check_types(workload)
+    with blas_threads(workload.n):
+        search = WorstCaseSearch(workload, epsilon, np.random.default_rng(seed))
+        run = drive(search, budget, PATIENCE)
+    strategy, objective = run.found
+    return WorstCaseOptimized(
+        strategy,
+        objective,
+        run.history,
+        len(run.history),
+        run.seconds,
+        epsilon,
+        seed,
+        run.stopped,
+        search.best.prior,
+        worst_case_variance=(objective - workload.trace) / workload.n,
+    )
+
+
+def type_variances(strategy: np.ndarray, workload: Workload, prior: np.ndarray | None = None) -> np.ndarray:
+    """(n,) variance per user of each type t_u, with the reconstruction of least average variance under ``prior`` (n,).
+
+    ``t_u = sum_y Q_yu |W R_y|^2 - G_uu``, ``R_y = M_p^-1 q_y / d_y``, ``d_y = n q_y'p``. For strategies (m, n) that tell all
+    types apart and send every output under the prior.
+    """
+    masses = strategy.sum(axis=1) if prior is None else workload.n * (strategy @ prior)
+    information = strategy.T @ (strategy / masses[:, None])
+    solved = linalg.solve(information, workload.gram_root.T, assume_a="pos")
+    worth = np.square(strategy @ solved).sum(axis=1)
+    return strategy.T @ (worth / masses**2) - workload.gram_diag
+
+
+@dataclass(frozen=True)
+class Saddle(Mixture):
+    """A feasible measure with the ``prior`` (n,) its reconstruction is for; its objective is that of the worst type."""
+
+    prior: np.ndarray
+
+
+class WorstCaseSearch(RowSearch):
+    """Column generation under a prior that moves towards the types that are worst off."""
+
+    best: Saddle
+
+    def __init__(self, workload: Workload, epsilon: float, rng: np.random.Generator):
+        self._workload = workload
+        self._prior, _ = least_favourable_prior(workload, epsilon, PRIOR_ROUNDS)
+        super().__init__(workload, epsilon, workload.n * self._prior, rng)
+
+    def round(self) -> None:
+        """New rows and updates as always, then a move of the prior that the weights follow."""
+        super().round()
+        self._settle(SETTLINGS)
+
+    def finish(self, at_once: bool) -> tuple[np.ndarray, float]:
+        """The best strategy for the prior of ``best``, and n times its worst type's variance + tr G."""
+        if not at_once:
+            self._hold(self.best.high, self.best.weights)
+            self._aim(self.best.prior)
+            self._settle(LAST_SETTLINGS)
+        self._aim(self.best.prior)
+        strategy, _ = super().finish(True)
+        worst = type_variances(strategy, self._workload, self.best.prior).max()
+        return strategy, equivalent_objective(float(worst), self._workload)
+
+    def _settle(self, moves: int) -> None:
+        """Moves of the prior, with the weights of the rows held after it."""
+        try:
+            for _ in range(moves):
+                self._aim(moved(self._prior, self._variances, STEP))
+                self._step()
+                self._measure(self._step())
+        except Singular:
+            self._restart()
+
+    def _aim(self, prior: np.ndarray) -> None:
+        self._prior = prior
+        self._reference = self._workload.n * prior
+
+    def _measure(self, objective: float) -> None:
+        """Keep the weights before the last update if their worst type is the best off so far, whatever the average is."""
+        product = blas.dgemm(1.0, self._solved, self._rows.T, trans_a=1)
+        shares = self._previous * np.einsum("ij,ij->j", product, product) / self._masses() ** 2
+        self._variances = blas.dgemv(1.0, self._rows.T, shares) - self._workload.gram_diag
+        worst = equivalent_objective(float(self._variances.max()), self._workload)
+        if worst < self.best.objective:
+            self.best = Saddle(self._high, self._previous, self._ratio, worst, self._prior)

@@ -1,0 +1,184 @@
+"""One step after the other of the projected gradient method: start, step with backtracking, perturbation, finish."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ldp_core.optimize.gradient.projection import project, project_types
+from ldp_core.optimize.objective import Evaluation, evaluate, multipliers, slopes, types_to_outputs
+from ldp_core.privacy import odds
+
+# The step on z is this share of the full relative step 1 - mu'q/a, and grows to it over about WARM_UP rounds: rows
+# should find their shape before light ones die (the paper also takes a smaller step on z than on Q).
+LOWER_STEP = 0.1
+WARM_UP = 30
+LARGEST_STRETCH = 0.5
+MOMENTUM = 0.9
+GROWTH = 1.05
+# Longer steps gain nothing at the vertices and cost the projection more Newton passes.
+LONGEST_STEP = 3
+BACKTRACKS = 25
+CONJUGATE_STEPS = 2
+# Standard deviation of a perturbation, as a share of the range (E - 1) z of its row.
+PERTURBATION = 0.25
+# Least curvature of a row as a share of the average, and least z: their squares must not vanish.
+FLATTEST = 1e-9
+LEAST = 1e-100
+# Rows whose largest probability is below this carry nothing that column sums of 1 +- 1e-12 could show.
+NEGLIGIBLE = 1e-13
+
+
+@dataclass(frozen=True)
+class Point:
+    """A feasible strategy: ``transposed`` P (n, m), row minima ``lower`` z (m,) and the evaluation of L there."""
+
+    transposed: np.ndarray
+    lower: np.ndarray
+    at: Evaluation
+
+    @property
+    def objective(self) -> float:
+        return self.at.objective
+
+
+def random_start(root: np.ndarray, epsilon: float, rows: int, rng: np.random.Generator) -> Point:
+    """The paper's start: a uniform random matrix (m, n) projected with equal z.
+
+    The paper's z = (1 + e^-epsilon) / 2m leaves room for a share 1/(1 + e^epsilon) of entries at the upper bound;
+    where that is less than one entry a row, rows would stay flat and useless, so the share is at least 1/n here.
+    """
+    n = root.shape[1]
+    share = max(1 / (1 + np.exp(epsilon)), 1 / n)
+    lower = np.full(rows, 1 / (rows * (1 + np.expm1(epsilon) * share)))
+    strategy = project(rng.random((rows, n)), lower, epsilon).strategy
+    return _evaluated(strategy, lower, root, "no start was found: raise rows or epsilon.")
+
+
+def start_from(strategy: np.ndarray, root: np.ndarray, epsilon: float) -> Point:
+    """A given epsilon-LDP strategy (m, n) as a point; ValueError where it is not one."""
+    strategy = np.asarray(strategy, dtype=float)
+    n = root.shape[1]
+    if strategy.ndim != 2 or strategy.shape[1] != n or not np.isfinite(strategy).all():
+        raise ValueError(
+            f"initial must be a finite (m, {n}) matrix, but has the shape {strategy.shape}: pass a strategy."
+        )
+    strategy = strategy[strategy.max(axis=1) > 0]
+    smallest, largest = strategy.min(axis=1), strategy.max(axis=1)
+    excess = (largest / np.maximum(smallest, np.finfo(float).tiny)).max() / np.exp(epsilon)
+    error = np.abs(strategy.sum(axis=0) - 1).max()
+    if excess > 1 + 1e-9 or error > 1e-9:
+        raise ValueError(
+            f"initial is not a strategy for epsilon = {epsilon:g}: its columns are off 1 by up to {error:.2g} and its "
+            f"largest row ratio is {excess:.6g} times e^epsilon. Normalise its columns or raise epsilon."
+        )
+    # Halfway between the least and the largest z that fit leaves the projection room for rounding on both sides.
+    lower = (smallest + largest / odds(epsilon)) / 2
+    lower = np.minimum(lower, smallest)
+    projected = project(strategy, lower, epsilon).strategy
+    return _evaluated(projected, lower, root, "initial cannot tell all types apart: start from another strategy.")
+
+
+def _evaluated(strategy: np.ndarray, lower: np.ndarray, root: np.ndarray, problem: str) -> Point:
+    transposed = np.ascontiguousarray(strategy.T)
+    at = evaluate(transposed, root)
+    if at is None:
+        raise ValueError(problem)
+    return Point(transposed, lower, at)
+
+
+class Descent:
+    """Monotone projected gradient descent from a point; `step` moves ``point`` and says whether it could."""
+
+    def __init__(self, root: np.ndarray, epsilon: float, point: Point):
+        self.point = point
+        self._root, self._epsilon, self._ratio = root, epsilon, odds(epsilon)
+        n = len(point.transposed)
+        self._mu = np.full(n, point.objective / n)
+        self._shift = np.zeros(n)
+        self._step = self._first_step = None
+        self._rounds = 0
+        self._reset()
+
+    def _reset(self) -> None:
+        self._previous = self.point.transposed
+        self._momentum, self._caution = 0.0, 1.0
+
+    def step(self) -> bool:
+        """One round of Algorithm 2: stretch rows along dL/dz, then Q against dL/dQ, projected; halved until L falls."""
+        point = self.point
+        outputs = point.at.outputs
+        product, curvature = slopes(point.transposed, point.at)
+        # A row the workload is blind to has no curvature, but still a finite worth: it should shrink.
+        divisor = np.maximum(curvature, FLATTEST * outputs * (curvature.sum() / outputs.sum()))
+        self._mu = mu = multipliers(point.transposed, divisor, point.at, self._mu, CONJUGATE_STEPS)
+        stretch = 1 - types_to_outputs(point.transposed, mu) / divisor
+        if self._first_step is None:
+            self._first_step = self._step = self._trial_step(product, curvature)
+        share = LOWER_STEP * -np.expm1(-self._rounds / WARM_UP)
+        self._rounds += 1
+        for _ in range(BACKTRACKS):
+            factor, lower = self._stretched(share * self._caution * stretch)
+            candidate = self._projected(factor, lower, product, curvature / outputs)
+            if candidate is not None and candidate.objective <= point.objective:
+                self._previous, self.point = point.transposed, candidate
+                self._momentum = min(MOMENTUM, self._momentum + 0.1)
+                self._step = min(self._step * GROWTH, LONGEST_STEP * self._first_step)
+                self._caution = min(1.0, 1.3 * self._caution)
+                return True
+            if self._momentum > 0:
+                self._momentum = 0.0
+            else:
+                # The step on z shrinks faster: with z fixed, a short projected step on Q always descends.
+                self._step *= 0.5
+                self._caution *= 0.25
+        return False
+
+    def perturb(self, point: Point, rng: np.random.Generator) -> None:
+        """Go on from ``point`` with noise on all entries, projected: out of a local minimum, into one nearby."""
+        noise = PERTURBATION * (self._ratio - 1) * point.lower
+        values = point.transposed + noise * rng.standard_normal(point.transposed.shape)
+        transposed, _ = project_types(values, point.lower, point.lower * self._ratio, np.zeros(len(values)))
+        at = evaluate(transposed, self._root)
+        self.point = point if at is None else Point(transposed, point.lower, at)
+        self._reset()
+
+    def finish(self, point: Point) -> tuple[np.ndarray, float]:
+        """The strategy (m, n) of ``point`` without rows that are never sent, and its objective."""
+        kept = point.lower * self._ratio > NEGLIGIBLE
+        strategy = np.ascontiguousarray(point.transposed.T)
+        if kept.all():
+            return strategy, point.objective
+        lower = point.lower[kept]
+        strategy = project(strategy[kept], lower, self._epsilon).strategy
+        at = evaluate(np.ascontiguousarray(strategy.T), self._root)
+        return strategy, at.objective
+
+    def _trial_step(self, product: np.ndarray, curvature: np.ndarray) -> float:
+        """First step length: entries then move by about their own size 1/m."""
+        point = self.point
+        n, m = point.transposed.shape
+        gradient = (curvature - 2 * product) / point.at.outputs + self._mu[:, None]
+        length = np.linalg.norm(gradient)
+        return np.sqrt(n * m) / length if length > 0 else 0.0
+
+    def _stretched(self, stretch: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Factors for the rows and the new z, kept where columns can still sum to 1."""
+        factor = 1 + np.clip(stretch, -LARGEST_STRETCH, LARGEST_STRETCH)
+        total = factor @ self.point.lower
+        margin = 1e-9
+        factor /= max(1.0, total * (1 + margin))
+        factor *= max(1.0, (1 + margin) / (total * self._ratio))
+        return factor, np.maximum(self.point.lower * factor, LEAST)
+
+    def _projected(self, factor: np.ndarray, lower: np.ndarray, product: np.ndarray, level: np.ndarray) -> Point | None:
+        """Point after the step: P diag(factor) - step * gradient + momentum, projected; None where M is singular."""
+        values = self.point.transposed * (factor + self._momentum)
+        values += product * (2 * self._step / self.point.at.outputs)
+        values -= self._step * level
+        if self._momentum:
+            values -= self._momentum * self._previous
+        transposed, self._shift = project_types(values, lower, lower * self._ratio, self._shift)
+        at = evaluate(transposed, self._root)
+        return None if at is None else Point(transposed, lower, at)

@@ -1,0 +1,142 @@
+"""Projected gradient descent for a workload's strategy (McKenna et al. 2020, Algorithm 2), with adaptive steps."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ldp_core import pictures
+from ldp_core.optimize.gradient.descent import Descent, random_start, start_from
+from ldp_core.privacy import check_epsilon, fitted_odds
+from ldp_core.run import Budget, Callback, Cancel, Stopped, drive
+from ldp_core.threads import blas_threads
+from ldp_core.workloads import Workload
+
+# Most cases settle before; at n = 512, where none does, the last half of the rounds gains 0.2 %.
+DEFAULT_ROUNDS = 1000
+# A descent has settled when this many rounds gain less than this share of the objective ...
+WINDOW = 20
+SETTLED = 1e-3
+# ... and the search has converged when this many perturbed descents in a row brought less than that.
+PATIENCE = 4
+
+
+@dataclass(frozen=True)
+class Optimized:
+    """A designed strategy and how it was found.
+
+    ``strategy`` (m, n) has columns summing to 1 and rows within a factor e^epsilon, as stored; ``objective`` is
+    ``L = tr(M^-1 G)`` in squared users; ``history`` holds (round, seconds, best objective) for every round. ``prior`` (n,) is
+    the one its reconstruction is to be the best for (see `ldp_core.mechanisms.ExplicitMechanism`), None the uniform one.
+    """
+
+    strategy: np.ndarray
+    objective: float
+    history: tuple[tuple[int, float, float], ...]
+    rounds: int
+    seconds: float
+    epsilon: float
+    seed: int
+    stopped: Stopped
+    prior: np.ndarray | None = None
+
+    def __repr__(self) -> str:
+        m, n = self.strategy.shape
+        return f"<{type(self).__name__}: {m:,} x {n:,} strategy, {told(self)}>"
+
+    def _repr_html_(self) -> str:
+        return pictures.strategy_map(self.strategy, repr(self))
+
+
+def told(design) -> str:
+    """What the line of any design says of how it was found."""
+    figures = f"epsilon {design.epsilon:g}, objective {design.objective:.6g}"
+    return f"{figures}, {design.rounds:,} rounds, stopped: {design.stopped}"
+
+
+def projected_gradient(
+    workload: Workload,
+    epsilon: float,
+    rows: int | None = None,
+    seed: int = 0,
+    max_rounds: int | None = None,
+    time_limit: float | None = None,
+    initial: np.ndarray | None = None,
+    callback: Callback | None = None,
+    cancel: Cancel | None = None,
+) -> Optimized:
+    """Strategy (m, n) that minimises ``L(Q) = tr(M^-1 G)`` for ``workload`` under epsilon-LDP.
+
+    McKenna, Maity, Mazumdar and Miklau (2020), Algorithm 2: from a random matrix, alternate a small step on the row
+    minima z with a gradient step on Q projected onto the columns that z allows (Algorithm 1). Three things are
+    adaptive here: step lengths (backtracking, with momentum), rows that stretch along when their z moves (the
+    derivative for z then needs no active sets), and small random perturbations of the best strategy once it settles.
+
+    ``rows`` is m (default 4n), ``epsilon`` in nats, ``time_limit`` in seconds; ``initial`` (m, n) replaces the random
+    start and is never made worse. ``callback`` and ``cancel`` as in `ldp_core.run`. The best strategy seen is returned, deterministic in (seed, max_rounds):
+    time and cancelling only stop the search, which otherwise ends when it converges.
+
+    Raises ValueError for an epsilon or sizes out of range, or an ``initial`` that is not an epsilon-LDP strategy.
+    """
+    epsilon = check_epsilon(epsilon)
+    budget = Budget(time_limit, DEFAULT_ROUNDS if max_rounds is None else max_rounds, cancel, callback)
+    rng = np.random.default_rng(seed)
+    root, held = workload.gram_root, math.log(fitted_odds(epsilon))
+    if initial is None:
+        start = random_start(root, held, _checked_outputs(rows, workload.n), rng)
+    elif rows is None:
+        start = start_from(initial, root, held)
+    else:
+        raise ValueError("initial fixes the number of rows: give rows or initial, not both.")
+
+    with blas_threads(workload.n):
+        run = drive(_Search(Descent(root, held, start), rng), budget)
+    strategy, objective = run.found
+    return Optimized(strategy, objective, run.history, budget.rounds, run.seconds, epsilon, seed, run.stopped)
+
+
+class _Search:
+    """Descents one after the other: each starts at the best point so far, perturbed, once the last has settled."""
+
+    def __init__(self, descent: Descent, rng: np.random.Generator):
+        self.descent = descent
+        self.best = descent.point
+        self.finished = descent.point.objective <= 0  # nothing is asked
+        self._rng = rng
+        self._recent = [descent.point.objective]
+        self._target = np.inf
+        self._failures = 0
+
+    def round(self) -> None:
+        moved = self.descent.step()
+        if self.descent.point.objective < self.best.objective:
+            self.best = self.descent.point
+        self._recent.append(self.descent.point.objective)
+        settled = len(self._recent) > WINDOW and self._recent[-1] > self._recent[-1 - WINDOW] * (1 - SETTLED)
+        if settled or not moved:
+            self._restart()
+
+    def finish(self, at_once: bool) -> tuple[np.ndarray, float]:
+        return self.descent.finish(self.best)
+
+    def _restart(self) -> None:
+        if self.best.objective < self._target:
+            self._target = self.best.objective * (1 - SETTLED)
+            self._failures = 0
+        else:
+            self._failures += 1
+        if self._failures >= PATIENCE:
+            self.finished = True
+            return
+        self.descent.perturb(self.best, self._rng)
+        self._recent = [self.descent.point.objective]
+
+
+def _checked_outputs(rows: int | None, n: int) -> int:
+    if rows is None:
+        return 4 * n
+    if rows != int(rows) or rows < n:
+        raise ValueError(f"rows must be a whole number of at least n = {n}, but is {rows}: 4n = {4 * n} works well.")
+    return int(rows)

@@ -1,0 +1,1 @@
+"""Column generation over whole orbits of rows, for workloads whose types a group permutes."""

@@ -1,0 +1,171 @@
+"""Designs over binary attributes by the full symmetry of the problem: XOR translations and permutations of the attributes.
+
+A row ``v`` is used with all its images alike, so of M only its eigenvalues by weight of the characters are left,
+
+    m_l = sum_k share_k E_kl,   E_kl = (mean of |hat v_k|^2 over the characters of weight l) / (1'v_k)^2,
+
+and ``L = sum_l C(d, l) gamma_l / m_l``: d + 1 numbers for n = 2^d types. Rows of many shapes are tried as long as their energies
+are cheap: all juntas (`ldp_core.optimize.symmetric.juntas`), and rows found by climbing with one transform a step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ldp_core.bounds.centred import high_share
+from ldp_core.optimize.columns import pricing
+from ldp_core.optimize.columns.weights import fitted_shares
+from ldp_core.optimize.symmetric.juntas import junta_energies, junta_row, tables
+from ldp_core.privacy import fitted_odds
+from ldp_core.workloads import Workload, walsh_hadamard
+from ldp_core.workloads.schemes import scheme_of
+
+# Rows held, juntas and climbing starts tried in each round, and updates of the shares in it.
+MOST_ROWS, JUNTAS, STARTS, UPDATES = 64, 8, 6, 200
+# Rows climb by single flips up to this many types, from rows held with these shares of entries changed.
+FLIPPED_TYPES, CHANGES = 1024, (1 / 64, 1 / 16, 1 / 4)
+LINEARISATIONS = 30
+NEW_SHARE = 0.1
+# Base rows of smaller shares get no images when a strategy is written out.
+NEGLIGIBLE = 1e-4
+RIDGE = 1e-9
+
+
+@dataclass(frozen=True)
+class LevelMixture:
+    """Base rows ``high`` (b, n) of booleans, the ``shares`` (b,) of probability that their images have together, and L."""
+
+    high: np.ndarray
+    shares: np.ndarray
+    objective: float
+
+
+class LevelSearch:
+    """Column generation over rows with all their images. Row 0 is a single high type: randomized response.
+
+    ``most_images`` keeps to juntas with no more images than that, of which a strategy can then hold all.
+    """
+
+    finished = False
+
+    def __init__(self, workload: Workload, epsilon: float, rng: np.random.Generator, most_images: float = np.inf):
+        self._scheme, self._gamma = scheme_of(workload)
+        self._spread, self._rng = fitted_odds(epsilon) - 1, rng
+        n, self._d = workload.n, self._scheme.classes - 1
+        self._searched = self._gamma + RIDGE * self._gamma.mean()
+        self._weights_of_types = np.bitwise_count(np.arange(n, dtype=np.uint32)).astype(np.int64)
+        self._share = high_share(self._spread + 1, n)
+        which, self._blocks, energies = junta_energies(self._d, most_images)
+        self._tables = tables()[which]
+        self._junta_profiles = self._normalised(self._tables.mean(axis=1), energies)
+        first = np.zeros((1, n), dtype=bool)
+        first[0, 0] = True
+        self._high, self._profiles = first, self._profiles_of(first)
+        self._shares = np.ones(1)
+        self._add(rng.random((2, n)) < self._share)
+        self._update()
+        self.best = self._mixture()
+
+    def round(self) -> None:
+        worth = self._searched / self._m**2
+        self._add_juntas(worth)
+        self._climb(worth)
+        self._update()
+        found = self._mixture()
+        if found.objective < self.best.objective:
+            self.best = found
+
+    def finish(self, at_once: bool) -> tuple[LevelMixture, float]:
+        return self.best, self.best.objective
+
+    def _mixture(self) -> LevelMixture:
+        objective = float((self._scheme.multiplicities * self._gamma / self._m).sum())
+        return LevelMixture(self._high, self._shares, objective)
+
+    def _normalised(self, mean: np.ndarray, energies: np.ndarray) -> np.ndarray:
+        """E (k, d+1) from the means (k,) of 0/1 rows and their energies by weight (k, d+1)."""
+        profiles = (self._spread / (1 + self._spread * mean))[:, None] ** 2 * energies / self._scheme.multiplicities
+        profiles[:, 0] = 1.0
+        return profiles
+
+    def _profiles_of(self, high: np.ndarray) -> np.ndarray:
+        n = high.shape[1]
+        energies = [np.bincount(self._weights_of_types, (walsh_hadamard(row) / n) ** 2, self._d + 1) for row in high]
+        return self._normalised(high.mean(axis=1), np.array(energies))
+
+    def _add(self, high: np.ndarray) -> None:
+        high = high[high.any(axis=1) & ~high.all(axis=1)]
+        if not len(high):
+            return
+        profiles = self._profiles_of(high)
+        # Rows of the same profile are as good as each other.
+        _, first = np.unique(np.round(np.vstack([self._profiles, profiles]), 12), axis=0, return_index=True)
+        new = first[first >= len(self._profiles)] - len(self._profiles)
+        self._high, self._profiles = np.vstack([self._high, high[new]]), np.vstack([self._profiles, profiles[new]])
+        self._shares = np.concatenate([self._shares, np.full(len(new), NEW_SHARE / (JUNTAS + STARTS))])
+
+    def _add_juntas(self, worth: np.ndarray) -> None:
+        value = self._junta_profiles @ (self._scheme.multiplicities * worth)
+        best = np.argsort(-value, kind="stable")[:JUNTAS]
+        self._add(np.array([junta_row(self._tables[i], self._blocks[i], self._d) for i in best]))
+
+    def _climb(self, worth: np.ndarray) -> None:
+        """From random fields and rows held: by linearisation, then by single flips where n x n matrices are small."""
+        rng, n = self._rng, self._high.shape[1]
+        by_type = worth[self._weights_of_types]
+        held = self._high[rng.choice(len(self._high), STARTS, p=self._shares / self._shares.sum())]
+        sizes = np.clip(np.rint(n * self._share) + rng.integers(-1, 2, STARTS), 1, n - 1).astype(int)
+        found = [_linearised(rng.standard_normal(n), size, by_type) for size in sizes]
+        if n <= FLIPPED_TYPES:
+            column = walsh_hadamard(by_type) / n
+            difference = np.arange(n)[:, None] ^ np.arange(n)
+            level = np.full(n, (self._scheme.multiplicities * self._searched / self._m).sum() / n)
+            changed = held ^ (rng.random(held.shape) < rng.choice(CHANGES, (STARTS, 1)))
+            drawn = rng.random((STARTS, n)) < rng.random((STARTS, 1)) * rng.random((STARTS, 1)) / 2
+            starts = np.vstack([found, changed, drawn])
+            found, _ = pricing.climb(starts, column[difference], level, np.ones(n), self._spread)
+        self._add(np.array(found))
+
+    def _update(self) -> None:
+        worth = self._scheme.multiplicities * self._searched
+        shares = fitted_shares(self._shares, self._profiles, worth, UPDATES)
+        kept = np.argsort(-shares, kind="stable")[:MOST_ROWS]
+        kept = np.unique(np.append(kept, 0))
+        self._high, self._profiles = self._high[kept], self._profiles[kept]
+        self._shares = shares[kept] / shares[kept].sum()
+        self._m = self._shares @ self._profiles
+
+
+def _linearised(field: np.ndarray, size: int, worth: np.ndarray) -> np.ndarray:
+    """(n,) a row of ``size`` high types from the largest entries of ``field``: v'Xv is convex in v, so that replacing v by the
+    best row for its linearisation never lowers it. ``worth`` (n,) are the eigenvalues of X by character."""
+    high = None
+    for _ in range(LINEARISATIONS):
+        chosen = np.zeros(len(field), dtype=bool)
+        chosen[np.argpartition(-field, size - 1)[:size]] = True
+        if high is not None and np.array_equal(chosen, high):
+            break
+        high = chosen
+        field = walsh_hadamard(worth * walsh_hadamard(high))
+    return high
+
+
+def images(mixture: LevelMixture, most: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """(k, n) base rows with permutations of their attributes, ``most`` (b,) drawn for each but no two with the same moduli of their
+    transforms, which are worth the same in a design by XOR translations."""
+    used = mixture.shares > NEGLIGIBLE
+    high, most = mixture.high[used], most[used]
+    n = high.shape[1]
+    types, d = np.arange(n), n.bit_length() - 1
+    powers = np.rint(walsh_hadamard(high) ** 2)
+    key = rng.standard_normal(n)
+    found = []
+    for row, power, number in zip(high, powers, most, strict=True):
+        orders = np.array([rng.permutation(d) for _ in range(number)])
+        orders[0] = np.arange(d)
+        moved = sum(((types >> i) & 1) << orders[:, i : i + 1] for i in range(d))
+        _, first = np.unique((power[moved] @ key).astype(np.float32), return_index=True)
+        found.append(row[moved[first]])
+    return np.concatenate(found)

@@ -1,0 +1,233 @@
+"""Designs for workloads whose types a group permutes: rows come in orbits, and M is diagonal in the group's characters.
+
+Averaging a strategy over permutations that leave G unchanged never raises L (it is convex in M). So a row ``v`` may be used
+with all its n translations alike: by XOR for workloads over binary attributes (``hamming``), cyclically where all types are
+alike (``exchangeable``). With ``hat v`` the transform of v and gamma the eigenvalues of G by character,
+
+    M has the eigenvalues  m = sum_k share_k |hat v_k|^2 / (1'v_k)^2,   L = sum gamma / m,   sum_k share_k = 1,
+
+so there are n numbers to fit instead of n^2, and no column sums to balance.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from ldp_core.optimize.columns import pricing
+from ldp_core.optimize.columns.first_rows import threshold_rows
+from ldp_core.optimize.columns.weights import fitted_shares
+from ldp_core.optimize.symmetric.levels import LevelSearch, images
+from ldp_core.privacy import fitted_odds, odds
+from ldp_core.workloads import Workload, walsh_hadamard
+
+# Subset selection is written out up to this many rows, orbits up to ROWS_PER_TYPE n, within these limits.
+FEWEST_ROWS, MOST_ROWS, ROWS_PER_TYPE = 2**13, 2**15, 128
+MOST_ENTRIES = 2**25
+STARTS = 64
+# Shares of entries flipped in rows held, to climb somewhere else from there.
+CHANGES = (1 / 64, 1 / 16, 1 / 4)
+# Rounds that permute attributes too, before, and images of their base rows where so many translations leave them as they are.
+LEVEL_ROUNDS, IMAGES, SMALL_ORBIT = 20, 120, 8
+UPDATES = 30
+NEW_SHARE = 0.1
+LEAST_GAIN = 1e-6
+RIDGE = 1e-9
+
+
+@dataclass(frozen=True)
+class Group:
+    """A group on the types 0 .. n-1. ``spectrum`` transforms even vectors (the last axis), ``power`` gives the squared
+    moduli of any, ``difference(n)`` (n, n) is the type u - v."""
+
+    spectrum: Callable[[np.ndarray], np.ndarray]
+    power: Callable[[np.ndarray], np.ndarray]
+    difference: Callable[[int], np.ndarray]
+
+
+GROUPS = {
+    "exchangeable": Group(
+        lambda x: np.fft.fft(x).real,
+        lambda x: np.abs(np.fft.fft(x)) ** 2,
+        lambda n: (np.arange(n)[:, None] - np.arange(n)) % n,
+    ),
+    "hamming": Group(
+        walsh_hadamard,
+        lambda x: walsh_hadamard(x) ** 2,
+        lambda n: np.arange(n)[:, None] ^ np.arange(n),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Written:
+    """A strategy that is known outright."""
+
+    strategy: np.ndarray
+    objective: float
+
+    @property
+    def transposed(self) -> np.ndarray:
+        return self.strategy.T
+
+
+@dataclass(frozen=True)
+class Orbits:
+    """Base rows ``high`` (b, n), the ``shares`` (b,) of probability of their orbits, which translations leave a base row as it
+    is (``still``, (b, n) booleans), and the objective."""
+
+    high: np.ndarray
+    shares: np.ndarray
+    still: np.ndarray
+    ratio: float
+    difference: np.ndarray
+    objective: float
+
+    def rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """All different rows (k, n) of the orbits and their weights (k,)."""
+        types = np.arange(self.high.shape[1])
+        # One translation of each coset of those that change nothing.
+        shifts = [np.flatnonzero(self.difference[:, still].min(axis=1) == types) for still in self.still]
+        sizes = np.array([len(part) for part in shifts])
+        moved = np.concatenate([row[self.difference[:, part].T] for row, part in zip(self.high, shifts, strict=True)])
+        masses = np.where(self.high, self.ratio, 1.0).sum(axis=1)
+        weights = np.repeat(self.shares * len(types) / (sizes * masses), sizes)
+        _, first, place = np.unique(np.packbits(moved, axis=1), axis=0, return_index=True, return_inverse=True)
+        return moved[first], np.bincount(place.ravel(), weights)
+
+    @property
+    def transposed(self) -> np.ndarray:
+        high, weights = self.rows()
+        return (weights[:, None] * np.where(high, self.ratio, 1.0)).T
+
+
+def best_size(n: int, ratio: float) -> int:
+    """Number of high entries k of a two-valued row whose entries have the largest variance for their mean."""
+    k = np.arange(1, n)
+    return int(k[np.argmax(k * (n - k) / (n + (ratio - 1) * k) ** 2)])
+
+
+class SubsetSearch:
+    """All rows of one size: the optimum for exchangeable types, where L depends on the variance of the rows alone."""
+
+    finished = True
+
+    def __init__(self, workload: Workload, epsilon: float):
+        n, ratio = workload.n, odds(epsilon)
+        size = best_size(n, ratio)
+        high = np.zeros((math.comb(n, size), n), dtype=bool)
+        np.put_along_axis(high, np.array(list(combinations(range(n), size))), True, axis=1)
+        total = math.comb(n - 1, size - 1) * ratio + math.comb(n - 1, size)
+        # Eigenvalues of M: 1 on the ones; elsewhere the variance of a row of mean 1, shared evenly by n - 1 directions.
+        share = (ratio - 1) ** 2 * size * (n - size) / (n + (ratio - 1) * size) ** 2 / (n - 1)
+        on_ones = workload.gram_sums.sum() / n
+        objective = float(on_ones + (workload.trace - on_ones) / share)
+        self.best = Written(np.where(high, ratio / total, 1 / total), objective)
+
+    @staticmethod
+    def fits(workload: Workload, epsilon: float) -> bool:
+        """Whether subset selection is the optimum for ``workload`` and small enough to write out."""
+        n = workload.n
+        return workload.symmetry == "exchangeable" and math.comb(n, best_size(n, odds(epsilon))) <= FEWEST_ROWS
+
+    def round(self) -> None:
+        """Nothing is left to improve."""
+
+    def finish(self, at_once: bool) -> tuple[np.ndarray, float]:
+        return self.best.strategy, self.best.objective
+
+
+class OrbitSearch:
+    """Column generation over orbits of two-valued rows. Base row 0 is a single high type: randomized response."""
+
+    finished = False
+
+    def __init__(self, workload: Workload, epsilon: float, rng: np.random.Generator):
+        n = workload.n
+        self._rng, self._ratio, self._group = rng, fitted_odds(epsilon), GROUPS[workload.symmetry]
+        self._difference = self._group.difference(n)
+        self._most_rows = min(max(ROWS_PER_TYPE * n, FEWEST_ROWS), MOST_ROWS, MOST_ENTRIES // n)
+        first = np.zeros(n)
+        first[0] = 1
+        # G commutes with the group, so that its first column transforms into its eigenvalues.
+        column = workload.apply_gram(first)
+        self._gamma = self._group.spectrum(column)
+        self._searched = self._gamma + RIDGE * self._gamma.mean()
+        high = self._starts(workload, epsilon, column)
+        self._high = np.vstack([first[None] > 0, high[high.any(axis=1) & ~high.all(axis=1)]])
+        self._power = self._powers(self._high)
+        self._shares = np.full(len(self._high), 1 / len(self._high))
+        self._update()
+        self.best = self._mixture()
+
+    def _starts(self, workload: Workload, epsilon: float, column: np.ndarray) -> np.ndarray:
+        """Base rows to begin with. Over binary attributes, rows of small orbits come from the design that permutes attributes
+        too, with their images; there are too few of the others for an even choice, and they find their own shape."""
+        drawn = threshold_rows(column[self._difference], self._ratio, STARTS, self._rng)
+        if workload.symmetry != "hamming":
+            return drawn
+        search = LevelSearch(workload, epsilon, self._rng)
+        for _ in range(LEVEL_ROUNDS):
+            search.round()
+        small = self._still(self._powers(search.best.high)).sum(axis=1) >= SMALL_ORBIT
+        few = np.where(small, IMAGES, 1)
+        return np.vstack([drawn, images(search.best, few, self._rng)])
+
+    def round(self) -> None:
+        """New base rows, then many updates of the shares (they cost next to nothing)."""
+        self._price()
+        self._update()
+        found = self._mixture()
+        if found.objective < self.best.objective:
+            self.best = found
+
+    def finish(self, at_once: bool) -> tuple[np.ndarray, float]:
+        return np.ascontiguousarray(self.best.transposed.T), self.best.objective
+
+    def _mixture(self) -> Orbits:
+        objective = float((self._gamma / self._m).sum())
+        return Orbits(self._high, self._shares, self._still(self._power), self._ratio, self._difference, objective)
+
+    def _powers(self, high: np.ndarray) -> np.ndarray:
+        return self._group.power(np.where(high, self._ratio, 1.0))
+
+    def _update(self) -> None:
+        """Many updates, after half of which the lightest orbits beyond the most rows leave."""
+        energies = self._power / self._power[:, :1]  # the trivial character's is (1'v)^2
+        shares = fitted_shares(self._shares, energies, self._searched, UPDATES)
+        heavy = np.argsort(-shares, kind="stable")
+        heavy = np.concatenate([[0], heavy[heavy != 0]])
+        sizes = energies.shape[1] // self._still(self._power).sum(axis=1)
+        kept = np.sort(heavy[np.cumsum(sizes[heavy]) <= self._most_rows])
+        self._high, self._power, energies = self._high[kept], self._power[kept], energies[kept]
+        self._shares = fitted_shares(shares[kept], energies, self._searched, UPDATES)
+        self._m = self._shares @ energies
+
+    def _still(self, power: np.ndarray) -> np.ndarray:
+        """(k, n) which translations leave the base rows as they are: their orbits hold n over so many different rows.
+
+        A translation that moves a row changes two entries or more, and lowers the autocorrelation by (E - 1)^2 or more.
+        """
+        correlation = self._group.spectrum(power) / power.shape[1]
+        return correlation > correlation[:, :1] - 0.5 * (self._ratio - 1) ** 2
+
+    def _price(self) -> None:
+        """Climb from rows held, from changed ones and from random ones of any density. The multipliers of the columns are all
+        L/n by symmetry."""
+        n, rng = self._high.shape[1], self._rng
+        held = self._high[rng.choice(len(self._high), min(STARTS, len(self._high)), replace=False)]
+        changed = held ^ (rng.random(held.shape) < rng.choice(CHANGES, (len(held), 1)))
+        drawn = rng.random((STARTS, n)) < rng.random((STARTS, 1)) * rng.random((STARTS, 1)) / 2
+        # Spectra of symmetric matrices are even, and for those transform and inverse differ by n only.
+        column = self._group.spectrum(self._searched / self._m**2) / n
+        level = np.full(n, (self._searched / self._m).sum() / n)
+        found, gains = pricing.climb(
+            np.vstack([held, changed, drawn]), column[self._difference], level, np.ones(n), self._ratio - 1
+        )
+        found = np.unique(found[gains > LEAST_GAIN], axis=0)
+        self._high, self._power = np.vstack([self._high, found]), np.vstack([self._power, self._powers(found)])
+        self._shares = np.concatenate([self._shares, np.full(len(found), NEW_SHARE * self._shares.mean())])

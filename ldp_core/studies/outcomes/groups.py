@@ -1,0 +1,152 @@
+"""What a query is, in one word or number: the length of a range, the attributes of a marginal, the place of a prefix."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ldp_core.studies.simulate import shown_queries
+from ldp_core.workloads import (
+    AllMarginals,
+    AllRange,
+    Custom,
+    Histogram,
+    KWayMarginals,
+    OnAttributes,
+    Parity,
+    Prefix,
+    Product,
+    Union,
+    WidthRange,
+    Workload,
+)
+
+MOST_LENGTHS = 128
+"""Most range lengths looked at; more are thinned evenly."""
+MOST_SUBSETS = 64
+"""Up to this many sets of attributes are groups of their own; more are grouped by their size."""
+A_GROUP = 32
+"""Queries of a group whose errors stand for all of it, evenly spread over the group."""
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Queries that are alike.
+
+    Attributes:
+        by: what they are alike in, for an axis: "types in the range", "attributes".
+        names: (g,) one per group, in order.
+        queries: (k,) indices of the queries that stand for the groups, at most `A_GROUP` each.
+        of: (k,) the group, from 0, of each of them.
+        sizes: (g,) how many queries of the workload are in each group.
+    """
+
+    by: str
+    names: tuple[str, ...]
+    queries: np.ndarray
+    of: np.ndarray
+    sizes: np.ndarray
+
+    def means(self, values: np.ndarray) -> np.ndarray:
+        """(..., g) means over the queries of each group of ``values`` (..., k)."""
+        order = np.argsort(self.of, kind="stable")
+        starts = np.searchsorted(self.of[order], np.arange(len(self.names)))
+        return np.add.reduceat(values[..., order], starts, axis=-1) / np.bincount(self.of)
+
+
+def query_groups(workload: Workload, labels: Sequence[str] | None = None, parts: Sequence[str] | None = None) -> Groups:
+    """The queries of ``workload`` grouped by what they are: ranges by length, marginals by attributes, parities by how many
+    attributes, those of unions by their part; running totals and single counts are groups of their own.
+
+    ``labels`` name the types, ``parts`` the parts of a union.
+    """
+    if isinstance(workload, OnAttributes):
+        return query_groups(workload.base)
+    if isinstance(workload, (AllRange, WidthRange)):
+        return _by_length(workload)
+    if isinstance(workload, (AllMarginals, KWayMarginals)):
+        cells = [math.prod(workload.shape[i] for i in subset) for subset in workload.subsets]
+        names = [axis.name for axis in workload.axes or ()] or [f"x{i + 1}" for i in range(len(workload.shape))]
+        return _by_attributes([[names[i] for i in subset] for subset in workload.subsets], cells)
+    if isinstance(workload, Parity):
+        sizes = [math.comb(workload.d, k) for k in range(workload.max_weight + 1)]  # light ones come first
+        return _grouped("attributes in the parity", [str(k) for k in range(len(sizes))], range(len(sizes)), sizes)
+    if isinstance(workload, Union) and len(workload.parts) == 1:
+        return query_groups(workload.parts[0], labels)
+    if isinstance(workload, Union):
+        return _by_part(workload, parts)
+    queries = shown_queries(workload)
+    names = tuple(workload.query_name(int(query), labels) for query in queries)
+    by = "running total" if isinstance(workload, Prefix) else "query"
+    return Groups(by, names, queries, np.arange(len(queries)), np.ones(len(queries), dtype=np.int64))
+
+
+def counts_people(workload: Workload) -> bool:
+    """Whether every query, without its weight, counts people: some of the types once, the others not at all."""
+    if isinstance(workload, Union):
+        return all(map(counts_people, workload.parts))
+    if isinstance(workload, Product):
+        return all(map(counts_people, workload.factors))
+    if isinstance(workload, OnAttributes):
+        return counts_people(workload.base)
+    if isinstance(workload, Custom):
+        W = workload.matrix
+        return bool(((W == 0) | (W == 1)).all())
+    return not isinstance(workload, Parity)
+
+
+def _by_length(workload: AllRange | WidthRange) -> Groups:
+    n, width = workload.n, getattr(workload, "width", workload.n)
+    lengths = np.unique(np.linspace(1, width, min(width, MOST_LENGTHS)).astype(np.int64))
+    starts = np.concatenate(
+        [[0], np.cumsum(np.minimum(width, n - np.arange(n)))]
+    )  # of the queries, by their first type
+    chosen = [starts[_spread(n - length + 1)] + length - 1 for length in lengths]
+    return _of_chosen("types in the range", [str(length) for length in lengths], chosen, n - lengths + 1)
+
+
+def _by_attributes(sets: Sequence[Sequence[str]], sizes: Sequence[int]) -> Groups:
+    """Tables of ``sizes`` cells each over ``sets`` of attributes."""
+    if len(sets) <= MOST_SUBSETS:
+        names = [", ".join(attributes) or "everybody" for attributes in sets]
+        return _grouped("attributes", names, range(len(sets)), sizes)
+    many = np.array([len(attributes) for attributes in sets])
+    kinds, of = np.unique(many, return_inverse=True)
+    return _grouped("attributes in the marginal", [str(k) for k in kinds], of, sizes)
+
+
+def _by_part(workload: Union, names: Sequence[str] | None) -> Groups:
+    sizes = [part.num_queries for part in workload.parts]
+    tables = [part.base if isinstance(part, OnAttributes) else part for part in workload.parts]
+    if names is None and all(isinstance(table, Histogram) and table.axes for table in tables):
+        return _by_attributes([[axis.name for axis in table.axes] for table in tables], sizes)
+    titles = [part.title for part in workload.parts] if names is None else names
+    named = [f"{i}. {title}" for i, title in enumerate(titles, start=1)]
+    return _grouped("group of queries", named, range(len(sizes)), sizes)
+
+
+def _grouped(by: str, names: Sequence[str], of: Sequence[int], sizes: Sequence[int]) -> Groups:
+    """Groups from runs of ``sizes`` (b,) neighbouring queries, each in the group ``of`` (b,)."""
+    of, sizes = np.asarray(of), np.asarray(sizes, dtype=np.int64)
+    starts, chosen, totals = np.cumsum(sizes) - sizes, [], []
+    for group in range(len(names)):
+        runs = np.flatnonzero(of == group)
+        ends = np.cumsum(sizes[runs])
+        places = _spread(ends[-1])
+        run = np.searchsorted(ends, places, side="right")
+        chosen.append(places + (starts[runs] - ends + sizes[runs])[run])
+        totals.append(ends[-1])
+    return _of_chosen(by, names, chosen, np.array(totals))
+
+
+def _of_chosen(by: str, names: Sequence[str], chosen: Sequence[np.ndarray], sizes: np.ndarray) -> Groups:
+    of = np.repeat(np.arange(len(names)), [len(queries) for queries in chosen])
+    return Groups(by, tuple(names), np.concatenate(chosen), of, sizes)
+
+
+def _spread(size: int) -> np.ndarray:
+    """At most `A_GROUP` places of ``size``, evenly spread."""
+    return np.unique(np.linspace(0, size - 1, min(size, A_GROUP)).astype(np.int64))

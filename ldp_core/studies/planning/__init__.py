@@ -1,0 +1,25 @@
+"""Planning a collection: of epsilon, users and error, any two fix the third; and which mechanism to take.
+
+With v the variance per user of a mechanism on the workload (squared users, summed over the p queries), N users give
+shares with a mean squared error over the queries of ``alpha = v(epsilon) / (p N)`` (McKenna et al. 2020, Corollary
+5.4); its root is the standard error of a typical query. The case says whose v counts: ``worst_case``, whatever values people
+have, or ``average``, over people spread evenly over the types. Put in place of v, a lower bound gives what no unbiased
+epsilon-LDP mechanism can do. Where queries have weights, so does the mean over them, and p is `Workload.squared_weights`.
+"""
+
+from ldp_core.studies.planning.curves import errors_over_epsilon, errors_over_users
+from ldp_core.studies.planning.recommend import TOLERANCE, Recommendation, recommend
+from ldp_core.studies.planning.solve import COLUMNS, default_bound, plan
+from ldp_core.studies.planning.words import in_words
+
+__all__ = [
+    "COLUMNS",
+    "TOLERANCE",
+    "Recommendation",
+    "default_bound",
+    "errors_over_epsilon",
+    "errors_over_users",
+    "in_words",
+    "plan",
+    "recommend",
+]

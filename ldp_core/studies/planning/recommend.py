@@ -1,0 +1,169 @@
+"""Which mechanism to take, by a rule that can be stated in a sentence, with the figures of all of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from ldp_core import analysis, library, wording
+from ldp_core.library import Spec
+from ldp_core.mechanisms import Mechanism
+from ldp_core.privacy import check_epsilon
+from ldp_core.run import Cancel
+from ldp_core.studies import sweep
+from ldp_core.studies.planning.solve import default_bound, made_for
+from ldp_core.studies.sweep import Cache, Outcome, Point
+from ldp_core.workloads import Workload
+
+TOLERANCE = 0.05
+"""Mechanisms within this share of the fewest users needed are held equally good, and the simplest of them is taken."""
+NEGLIGIBLE = 5e-4
+"""Shares below this are not worth a sentence."""
+NOT_FITTED = "Not fitted yet, so its figures are not known."
+
+COLUMNS = [
+    "name",
+    "users_needed",
+    "bits",
+    "gap",
+    "fitted",
+    "pure",
+    "user_cost",
+    "collector_cost",
+    "standard_error",
+    "enough",
+    "note",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Recommendation:
+    """The mechanism to take (None when there is none), why in ``sentences``, and the figures of all in ``ranking``.
+
+    ``ranking`` has one row per mechanism, fewest users first: name, users_needed (worst case, not rounded), bits of a
+    report, gap (how many more users than the bound allows, as a share), fitted (made to measure), pure (not (epsilon,
+    delta)), user_cost and collector_cost in words, standard_error of a typical query and whether the users are
+    ``enough`` (nan and None when their number was not given), and a note that says why the mechanism was passed over.
+    """
+
+    name: str | None
+    sentences: tuple[str, ...]
+    ranking: pd.DataFrame
+
+
+def recommend(
+    workload: Workload,
+    epsilon: float,
+    users: float | None = None,
+    alpha: float = analysis.DEFAULT_ALPHA,
+    candidates: Sequence[str] | None = None,
+    fitted: Mapping[str, Mechanism] | None = None,
+    delta: bool = False,
+    floor: float | None = None,
+    parameters: Mapping[str, Mapping[str, Any]] | None = None,
+    results: Cache | None = None,
+    cancel: Cancel | None = None,
+) -> Recommendation:
+    """Picks one of ``candidates`` (all by default). Nothing is fitted: mechanisms that need a fit take part when they
+    are in ``fitted``, for this number of types and epsilon.
+
+    **The rule.** Those whose privacy is pure (or all, with ``delta``) and that can answer the workload are compared by
+    the users they need in the worst case. Of all within 5 % of the fewest, a closed form is taken before one made to
+    measure, then the one with the shortest reports, then the one that needs fewest users.
+
+    ``floor`` is a worst-case variance per user that no unbiased epsilon-LDP mechanism is below; by default a bound that
+    takes seconds is computed. ``results`` keeps and lends figures, as in a sweep. It stops with what it has once
+    cancelled.
+    """
+    epsilon = check_epsilon(epsilon)
+    if floor is None:
+        limit = sweep.computed(Point(default_bound(workload), workload, epsilon), results, cancel)
+        floor = limit.worst_case if limit is not None else 0.0
+    rows, recipe = [], sweep.recipe_of(workload)
+    for name in library.names() if candidates is None else candidates:
+        point = Point(name, workload, epsilon, (parameters or {}).get(name, {}), recipe)
+        outcome = _outcome(point, (fitted or {}).get(name), results, cancel)
+        if outcome is None:
+            break
+        rows.append(_row(library.spec(name), outcome, workload, alpha, users, floor, delta))
+    ranking = pd.DataFrame(rows, columns=COLUMNS).sort_values("users_needed", ignore_index=True, kind="stable")
+    eligible = ranking[ranking["note"] == ""]
+    if not len(eligible):
+        return Recommendation(None, ("None of these mechanisms can be used here; the notes say why.",), ranking)
+    best = eligible.iloc[0]
+    near = eligible[eligible["users_needed"] <= best["users_needed"] * (1 + TOLERANCE)]
+    chosen = near.sort_values(["fitted", "bits", "users_needed"], kind="stable").iloc[0]
+    unfitted = [row["name"] for row in rows if row["note"] == NOT_FITTED and (row["pure"] or delta)]
+    return Recommendation(chosen["name"], tuple(_sentences(chosen, best, unfitted, epsilon, alpha, users)), ranking)
+
+
+def _outcome(point: Point, mechanism: Mechanism | None, results: Cache | None, cancel: Cancel | None) -> Outcome | None:
+    if made_for(mechanism, point.workload, point.epsilon):
+        return sweep.outcome_of(mechanism, point.workload, "given")
+    spec = library.spec(point.name)
+    if not spec.fitted:
+        return sweep.computed(point, results, cancel)
+    return Outcome(reason=spec.unsuitable(point.workload.n, point.epsilon, point.workload) or NOT_FITTED)
+
+
+def _row(
+    spec: Spec, outcome: Outcome, workload: Workload, alpha: float, users: float | None, floor: float, delta: bool
+) -> dict[str, Any]:
+    needed = analysis.users_for(outcome.worst_case, workload.squared_weights, alpha)
+    known = not outcome.reason
+    passed_over = "" if delta or not spec.delta else "Its privacy is (epsilon, delta), weaker than the others'."
+    return {
+        "name": spec.name,
+        "users_needed": needed,
+        "bits": outcome.bits,
+        "gap": outcome.worst_case / floor - 1 if known and floor > 0 else math.nan,
+        "fitted": spec.fitted,
+        "pure": not spec.delta,
+        "user_cost": spec.user_cost,
+        "collector_cost": spec.collector_cost,
+        "standard_error": math.sqrt(needed * alpha / users) if users and known else math.nan,
+        "enough": bool(users >= needed) if users and known else None,
+        "note": outcome.reason or passed_over,
+    }
+
+
+def _sentences(
+    chosen: pd.Series, best: pd.Series, unfitted: Sequence[str], epsilon: float, alpha: float, users: float | None
+):
+    """The users needed, then why not the mechanism with the fewest, then costs, the gap, and what is not known."""
+    title = library.spec(chosen["name"]).title
+    target = wording.error(math.sqrt(alpha))
+    yield (
+        f"Take {title}: at epsilon {epsilon:g} it needs {wording.users(chosen['users_needed'])} for an error of {target} "
+        "(standard error of a typical query, whatever values people have)."
+    )
+    if users:
+        verdict = "are enough" if chosen["enough"] else "are not enough"
+        yield f"Your {wording.count(users)} users {verdict}: they give {wording.error(chosen['standard_error'])}."
+    if chosen["name"] != best["name"]:
+        more = chosen["users_needed"] / best["users_needed"] - 1
+        how = f"{wording.share(more)} more users than" if more > NEGLIGIBLE else "as many users as"
+        why = "has to be fitted" if best["fitted"] and not chosen["fitted"] else "sends longer reports"
+        yield f"It needs {how} {library.spec(best['name']).title}, which {why}."
+    else:
+        yield "No other mechanism whose figures are known here needs fewer users."
+    yield (
+        f"A report has {wording.significant(chosen['bits'])} bits. Work for a person: {chosen['user_cost']}; for the collector: "
+        f"{chosen['collector_cost']}."
+    )
+    gap = chosen["gap"]
+    if not chosen["pure"]:
+        yield "Its privacy is (epsilon, delta), which the bound for unbiased epsilon-LDP mechanisms does not cover."
+    elif gap <= NEGLIGIBLE:
+        yield "No unbiased epsilon-LDP mechanism needs fewer users: this is the best possible."
+    elif math.isfinite(gap):
+        yield f"It needs at most {wording.share(gap)} more users than the best possible unbiased epsilon-LDP mechanism."
+    if caveat := library.spec(chosen["name"]).caveat:
+        yield caveat
+    if unfitted and not gap <= TOLERANCE:
+        names = ", ".join(library.spec(name).title for name in unfitted)
+        yield f"Not fitted yet, and perhaps better: {names}."

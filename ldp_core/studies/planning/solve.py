@@ -1,0 +1,287 @@
+"""Solving for the third of epsilon, users and error: exact inversions, and a search over epsilon."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import brentq
+
+from ldp_core import analysis, bounds, library, wording
+from ldp_core.mechanisms import Mechanism
+from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON, check_epsilon
+from ldp_core.run import Budget, Callback, Cancel
+from ldp_core.studies import sweep
+from ldp_core.studies.sweep import Cache, MemoryCache, Outcome, Point
+from ldp_core.workloads import Workload
+
+COLUMNS = ["name", "solved", "epsilon", "users", "standard_error", "alpha", "case", "reason"]
+
+# How closely epsilon is solved for, as a share of it: closed forms, and figures that take a fit or a certificate each.
+EXACT, ROUGH = 1e-12, 0.004
+MOST_FITS = 12
+# The search for a crossing steps through log epsilon by these shares of the log of how far v is off: about half of it
+# leads to the crossing where v falls like 1/epsilon^2. But Hadamard response jumps upwards where its block size
+# changes, and small steps find the lower of two crossings.
+CAREFUL, BOLD = 0.25, 0.55
+LEAST_STEP = 0.04
+
+
+class _Cancelled(Exception):
+    pass
+
+
+def plan(
+    workload: Workload,
+    names: Sequence[str],
+    epsilon: float | None = None,
+    users: float | None = None,
+    alpha: float | None = None,
+    standard_error: float | None = None,
+    case: str = analysis.WORST.name,
+    bound: str | None = None,
+    parameters: Mapping[str, Mapping[str, Any]] | None = None,
+    fitted: Mapping[str, Mechanism] | None = None,
+    results: Cache | None = None,
+    callback: Callback | None = None,
+    cancel: Cancel | None = None,
+) -> pd.DataFrame:
+    """From two of ``epsilon``, ``users`` and the error, the third: one row per mechanism, then one for the bound.
+
+    The error is a mean squared error of shares ``alpha``, or its root ``standard_error`` (0.01: one percentage point).
+    Columns: name, solved (which of the three was asked for), epsilon, users (not rounded), standard_error, alpha, case,
+    reason (why there is no answer; the column solved for is nan then).
+
+    * users and error come from one variance: exact for closed forms, by a fit as in a sweep otherwise (``fitted[name]``
+      is taken in its place, where it has this epsilon).
+    * epsilon is the smallest found at which the mechanism meets the error, checked by evaluating it there: to 12 digits
+      for closed forms, and to 0.4 % where every epsilon tried is a fit. Any larger epsilon does as well: what is
+      private enough for the smaller one is private enough for the larger.
+    * the bound's row (``bound`` of `sweep.BOUNDS`, by default the certificate where it takes seconds) says with
+      how few users, how small an error or how small an epsilon no unbiased epsilon-LDP mechanism can manage. Mechanisms
+      whose privacy is (epsilon, delta) may.
+
+    ``results`` keeps every figure computed, as in a sweep; ``callback`` (after every row, closed forms first, with the
+    rows so far as ``found``) and ``cancel`` (between and within fits) as in `ldp_core.run`. ValueError unless exactly two are given, each
+    in its range.
+
+    How many users for an error of one percentage point, and how many nobody can do without:
+
+    >>> found = ldp.studies.planning.plan(ldp.workloads.histogram(16), ["subset_selection", "oue"], epsilon=1.0, standard_error=0.01)
+    >>> found[["name", "users"]].round()
+                   name    users
+    0  subset_selection  31860.0
+    1               oue  35111.0
+    2       certificate  31860.0
+    """
+    question = _Question.of(epsilon, users, alpha, standard_error, case)
+    results = MemoryCache() if results is None else results
+    bound = default_bound(workload) if bound is None else bound
+    recipe = sweep.recipe_of(workload)
+    budget = Budget(None, len(names) + 1, cancel, callback)
+    curves = [
+        _Curve(
+            name,
+            workload,
+            case,
+            (parameters or {}).get(name, {}),
+            (fitted or {}).get(name),
+            results,
+            budget.cancelled,
+            recipe,
+        )
+        for name in [*names, bound]
+    ]
+    rows: dict[int, dict[str, Any]] = {}
+
+    def so_far() -> pd.DataFrame:
+        return pd.DataFrame([rows[place] for place in sorted(rows)], columns=COLUMNS)
+
+    for place in sorted(range(len(curves)), key=lambda place: curves[place].effort):
+        try:
+            rows[place] = _solved(question, curves[place])
+        except _Cancelled:
+            break
+        budget.tell(found=so_far())
+    return so_far()
+
+
+def default_bound(workload: Workload) -> str:
+    """The best bound of `sweep.BOUNDS` that takes seconds at most."""
+    point = Point("certificate", workload, 1.0)
+    return "certificate" if not point.effort or workload.n <= sweep.CERTIFIED_TYPES else "centred_svd"
+
+
+@dataclass(frozen=True)
+class _Question:
+    """What is given (the one asked for is None), checked."""
+
+    epsilon: float | None
+    users: float | None
+    alpha: float | None
+    case: str
+
+    @classmethod
+    def of(cls, epsilon, users, alpha, standard_error, case) -> _Question:
+        if alpha is not None and standard_error is not None:
+            raise ValueError("Give the error as alpha or as standard_error, its root, not both.")
+        if standard_error is not None:
+            if not 0 < standard_error <= 1:
+                raise ValueError(f"The standard error must be a share above 0 and at most 1; got {standard_error}.")
+            alpha = standard_error**2
+        if alpha is not None and not 0 < alpha <= 1:
+            raise ValueError(f"The target error alpha must be above 0 and at most 1; got {alpha}.")
+        if users is not None and not (math.isfinite(users) and users >= 1):
+            raise ValueError(f"The number of users must be at least 1; got {users}.")
+        if sum(value is None for value in (epsilon, users, alpha)) != 1:
+            raise ValueError("Give two of epsilon, the number of users and the error: the third follows from them.")
+        if case not in analysis.CASES:
+            raise ValueError(f"Unknown case {case!r}; {wording.meant(case, analysis.CASES)}")
+        return cls(None if epsilon is None else check_epsilon(epsilon), users, alpha, case)
+
+    @property
+    def solved(self) -> str:
+        return "epsilon" if self.epsilon is None else "users" if self.users is None else "standard_error"
+
+
+@dataclass
+class _Curve:
+    """Variance per user of a mechanism or bound as a function of epsilon. What was evaluated is in ``seen``."""
+
+    name: str
+    workload: Workload
+    case: str
+    parameters: Mapping[str, Any]
+    fitted: Mechanism | None
+    results: Cache
+    cancelled: Callable[[], bool]
+    recipe: str
+    seen: dict[float, float] = field(default_factory=dict)
+
+    @property
+    def bound(self) -> bool:
+        return self.name in sweep.BOUNDS
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        return (MIN_EPSILON, MAX_EPSILON) if self.bound else library.spec(self.name).epsilon_range
+
+    @property
+    def effort(self) -> int:
+        """Above 0 where each figure takes a search; see `Point.effort`."""
+        return self._point(1.0).effort
+
+    def _point(self, epsilon: float) -> Point:
+        return Point(self.name, self.workload, epsilon, self.parameters, self.recipe)
+
+    def __call__(self, epsilon: float) -> float:
+        """ValueError, in words, where the mechanism has no figure."""
+        if epsilon not in self.seen:
+            outcome = self._outcome(epsilon)
+            if outcome.reason:
+                raise ValueError(outcome.reason)
+            self.seen[epsilon] = getattr(outcome, self.case)
+        return self.seen[epsilon]
+
+    def _outcome(self, epsilon: float) -> Outcome:
+        if made_for(self.fitted, self.workload, epsilon):
+            return sweep.outcome_of(self.fitted, self.workload, "given")
+        outcome = sweep.computed(self._point(epsilon), self.results, self.cancelled)
+        if outcome is None:
+            raise _Cancelled
+        return outcome
+
+
+def made_for(mechanism: Mechanism | None, workload: Workload, epsilon: float) -> bool:
+    """Whether a mechanism was built for as many types and this epsilon."""
+    return mechanism is not None and mechanism.n == workload.n and math.isclose(mechanism.epsilon, epsilon)
+
+
+def _solved(question: _Question, curve: _Curve) -> dict[str, Any]:
+    p = curve.workload.squared_weights
+    epsilon, users, alpha, reason = question.epsilon, question.users, question.alpha, ""
+    try:
+        if epsilon is None:
+            epsilon = _epsilon_for(curve, p * users * alpha)
+        elif users is None:
+            users = curve(epsilon) / (p * alpha)
+        else:
+            alpha = curve(epsilon) / (p * users)
+    except ValueError as error:
+        reason = str(error)
+    numbers = [math.nan if value is None else float(value) for value in (epsilon, users, alpha)]
+    error = math.sqrt(max(0.0, numbers[2])) if not math.isnan(numbers[2]) else math.nan
+    row = (curve.name, question.solved, numbers[0], numbers[1], error, numbers[2], question.case, reason)
+    return dict(zip(COLUMNS, row, strict=True))
+
+
+def _epsilon_for(curve: _Curve, goal: float) -> float:
+    """The smallest epsilon found with ``v <= goal``; for a bound the largest found with ``v > goal``, below which all
+    is excluded. ValueError where there is none."""
+    low, high = (math.log(limit) for limit in curve.limits)
+    width = ROUGH if curve.effort else EXACT
+
+    def excess(x: float) -> float:
+        """log(v / goal) at log epsilon x, never infinite."""
+        return math.log(max(curve(_epsilon(x, curve.limits)), 1e-300) / goal)
+
+    start = min(max(math.log(_where_bound_allows(curve.workload, goal)), low), high)
+    bracket = _bracket(excess, start, low, high, BOLD if curve.effort else CAREFUL)
+    if bracket is not None:
+        root = brentq(excess, *bracket, xtol=width, rtol=EXACT, maxiter=MOST_FITS if curve.effort else 100, disp=False)
+        # A root is met to rounding only, and not at all at a jump: the answer must be an epsilon that was tried.
+        excess(max(low, root - width) if curve.bound else min(high, root + width))
+    if curve.bound:
+        excluded = [epsilon for epsilon, variance in curve.seen.items() if variance > goal]
+        if not excluded:
+            raise ValueError(f"No epsilon from {MIN_EPSILON:g} up is excluded.")
+        if max(excluded) >= curve.limits[1]:
+            raise ValueError(
+                f"No unbiased mechanism can, even at epsilon {MAX_EPSILON:g}. Take more users or allow more error."
+            )
+        return max(excluded)
+    meeting = [epsilon for epsilon, variance in curve.seen.items() if variance <= goal]
+    if not meeting:
+        short = curve(curve.limits[1]) / goal
+        raise ValueError(
+            f"Even at epsilon {wording.significant(curve.limits[1])} it needs {wording.significant(short)} times as many "
+            "users. Take more users or allow more error."
+        )
+    return min(meeting)
+
+
+def _epsilon(x: float, limits: tuple[float, float]) -> float:
+    return min(max(math.exp(x), limits[0]), limits[1])  # the logarithm of a limit may come back a little outside
+
+
+def _where_bound_allows(workload: Workload, goal: float) -> float:
+    """The epsilon from which the centred SVD bound, a constant plus a multiple of 1/sinh(epsilon/2)^2, allows an
+    average variance of ``goal`` per user: no pure mechanism meets it below. 1 where there are too many types for the
+    bound."""
+    constant = workload.n * float(workload.quadratic(np.full(workload.n, 1 / workload.n)))
+    try:
+        multiple = (bounds.centred_svd(workload, 1.0) - constant) * math.sinh(0.5) ** 2
+    except ValueError:
+        return 1.0
+    room = workload.n * goal - (constant - workload.trace)
+    return max(MIN_EPSILON, 2 * math.asinh(math.sqrt(max(0.0, multiple / room))))
+
+
+def _bracket(
+    excess: Callable[[float], float], start: float, low: float, high: float, stride: float
+) -> tuple[float, float] | None:
+    """Neighbouring steps (below, above) in [low, high] with excess > 0 and <= 0; None when an end comes first."""
+    x, y = start, excess(start)
+    upwards = y > 0
+    while (y > 0) == upwards:
+        if x == (high if upwards else low):
+            return None
+        before = x
+        step = max(LEAST_STEP, stride * abs(y))
+        x = min(high, x + step) if upwards else max(low, x - step)
+        y = excess(x)
+    return (before, x) if upwards else (x, before)

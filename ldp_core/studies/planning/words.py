@@ -1,0 +1,60 @@
+"""What the rows of a plan mean, in sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from ldp_core import analysis, library, wording
+from ldp_core.studies import sweep
+
+
+def in_words(row: Mapping[str, Any]) -> str:
+    """A sentence for one row of `plan`, as a Series or a dictionary.
+
+    The number solved for is rounded so that the sentence stays true: up what a mechanism needs, down what is excluded.
+    """
+    if row["name"] in sweep.BOUNDS:
+        return _bound(row)
+    title = library.spec(row["name"]).title
+    if row["reason"]:
+        return f"{title}: {row['reason']}"
+    people, epsilon, error = _people(row["users"]), row["epsilon"], row["standard_error"]
+    typical = f"(standard error of a typical query, {analysis.CASES[row['case']]})"
+    if row["solved"] == "users":
+        needed, error = wording.users(row["users"]), wording.error(error)
+        return f"At epsilon {epsilon:g}, {title} needs {needed} for an error of {error} {typical}."
+    if row["solved"] == "epsilon":
+        epsilon, error = rounded(epsilon, up=True), wording.error(error)
+        return f"With {people}, {title} needs epsilon {epsilon:g} for an error of {error} {typical}."
+    error = wording.error(rounded(error, up=True))
+    return f"With {people} and epsilon {epsilon:g}, {title} gives an error of {error} {typical}."
+
+
+def _bound(row: Mapping[str, Any]) -> str:
+    nobody = "no unbiased epsilon-LDP mechanism"
+    if row["reason"]:
+        return f"What {nobody} can do: {row['reason']}"
+    people, epsilon, error = _people(row["users"]), row["epsilon"], row["standard_error"]
+    whose = f"({analysis.CASES[row['case']]})"
+    if row["solved"] == "users":
+        excluded, error = wording.at_least(row["users"]), wording.error(error)
+        return f"At epsilon {epsilon:g}, {nobody} has an error of {error} with fewer than {excluded} {whose}."
+    if row["solved"] == "epsilon":
+        epsilon, error = rounded(epsilon, up=False), wording.error(error)
+        return f"With {people}, {nobody} has an error of {error} at epsilon {epsilon:g} or below {whose}."
+    error = wording.error(rounded(error, up=False))
+    return f"With {people} and epsilon {epsilon:g}, {nobody} has an error below {error} {whose}."
+
+
+def _people(users: float) -> str:
+    return f"{wording.count(users)} user{'' if users == 1 else 's'}"
+
+
+def rounded(value: float, up: bool, digits: int = 3) -> float:
+    """``value`` rounded up or down to ``digits`` significant digits, but not for what looks like a rounding error."""
+    if not value > 0 or not math.isfinite(value):
+        return value
+    scale = 10.0 ** (digits - 1 - math.floor(math.log10(value)))
+    return (math.ceil(value * scale * (1 - 1e-9)) if up else math.floor(value * scale * (1 + 1e-9))) / scale

@@ -1,0 +1,220 @@
+"""Grids of points over epsilon and over the number of types, and the tidy frames they fill."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import pandas as pd
+
+from ldp_core import analysis, library, wording, workloads
+from ldp_core.privacy import check_epsilon
+from ldp_core.run import Budget, Callback, Cancel
+from ldp_core.studies.sweep.points import BOUNDS, Cache, Outcome, Point, recipe_of
+from ldp_core.studies.sweep.pools import SCHEDULER_VARIABLE, compute
+from ldp_core.workloads import Workload
+
+EPSILONS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0)
+SIZES = (8, 16, 32, 64, 128, 256, 512, 1024)
+CLOSED_BOUNDS = ("svd", "centred_svd")
+
+COLUMNS = [
+    "name",
+    "n",
+    "epsilon",
+    "users_needed",
+    "users_average",
+    "worst_case_variance",
+    "average_variance",
+    "stopped",
+    "rounds",
+]
+LEFT_OUT_COLUMNS = ["name", "n", "epsilon", "reason"]
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """Results so far, in the same order whatever order they came in.
+
+    ``points``: one row per mechanism or bound, n and epsilon, with the users needed in the worst case and on average
+    over types, the variances per user they come from, and how a fit ended (see `Outcome`). ``left_out``: the points
+    that cannot be computed, each with its reason in words. Points that were cancelled are in neither.
+    """
+
+    points: pd.DataFrame
+    left_out: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A place of a grid for which there is no workload."""
+
+    name: str
+    n: int
+    epsilon: float
+    reason: str
+
+
+def epsilons(
+    names: Sequence[str],
+    workload: Workload,
+    epsilons: Sequence[float] = EPSILONS,
+    alpha: float = analysis.DEFAULT_ALPHA,
+    bounds: Sequence[str] = BOUNDS,
+    parameters: Mapping[str, Mapping[str, Any]] | None = None,
+    **how: Any,
+) -> Sweep:
+    """The paper's Figure 1: the mechanisms ``names`` and the ``bounds`` at every epsilon; ``how`` as in `run`."""
+    return run(_points(names, bounds, [workload], epsilons, parameters), alpha, **how)
+
+
+def sizes(
+    names: Sequence[str],
+    workload: Workload,
+    epsilon: float,
+    sizes: Sequence[int] = SIZES,
+    alpha: float = analysis.DEFAULT_ALPHA,
+    bounds: Sequence[str] = BOUNDS,
+    parameters: Mapping[str, Mapping[str, Any]] | None = None,
+    **how: Any,
+) -> Sweep:
+    """The paper's Figure 2: the family of ``workload`` on every number of types of ``sizes``; ``how`` as in `run`.
+
+    ValueError for workloads that belong to no family (see `resized`); sizes that the family does not have are left out.
+    """
+    family, missing = [], []
+    for n in sizes:
+        try:
+            family.append(resized(workload, n))
+        except ValueError as error:
+            missing += [Missing(name, n, check_epsilon(epsilon), str(error)) for name in [*bounds, *names]]
+    if missing and not family:
+        raise ValueError(missing[0].reason)
+    return run(_points(names, bounds, family, [epsilon], parameters), alpha, missing=missing, **how)
+
+
+def over_epsilon(
+    names: Sequence[str],
+    workload: Workload,
+    epsilons: Sequence[float] = EPSILONS,
+    alpha: float = analysis.DEFAULT_ALPHA,
+    parameters: Mapping[str, Mapping[str, Any]] | None = None,
+    callback: Callback | None = None,
+    cancel: Cancel | None = None,
+    bounds: Sequence[str] = CLOSED_BOUNDS,
+    **how: Any,
+) -> pd.DataFrame:
+    """Only the points of `epsilons`, by default with the bounds that need no search, for the callback too."""
+    follow = callback and (lambda progress: callback(replace(progress, found=progress.found.points)))
+    grid = _points(names, bounds, [workload], epsilons, parameters)
+    return run(grid, alpha, callback=follow, cancel=cancel, **how).points
+
+
+def run(
+    points: Sequence[Point],
+    alpha: float = analysis.DEFAULT_ALPHA,
+    callback: Callback | None = None,
+    cancel: Cancel | None = None,
+    results: Cache | None = None,
+    jobs: int = 1,
+    scheduler: str | None = None,
+    missing: Sequence[Missing] = (),
+) -> Sweep:
+    """Computes ``points``: what ``results`` knows at once, then closed forms, certificates and fits, small n first.
+
+    ``callback`` (after every point, in the calling thread, with the sweep so far as ``found``) and ``cancel`` as in
+    `ldp_core.run`: a cancelled sweep stops, also within a fit, and returns what it has. ``results`` is asked before and told after every point, by
+    `Point.key`: another ``alpha`` costs nothing. ``missing`` are left out from the start. ``jobs`` processes compute at
+    once (-1: as many as there are cores); with the address of a Dask ``scheduler``, or with one in the environment
+    variable LDP_DASK_SCHEDULER, its workers do. ValueError when they cannot. The numbers are the same in all cases (on
+    processors of one kind).
+    """
+    points = sorted(points, key=lambda point: (point.effort, point.workload.n))
+    known = {i: results.get(point.key) for i, point in enumerate(points)} if results is not None else {}
+    outcomes = {index: outcome for index, outcome in known.items() if outcome is not None}
+    todo = [index for index in range(len(points)) if index not in outcomes]
+    budget = Budget(None, len(points) + len(missing), cancel, callback)
+
+    def report() -> None:
+        if callback:
+            budget.tell(len(outcomes) + len(missing), found=_frames(points, outcomes, missing, alpha))
+
+    def record(place: int, outcome: Outcome) -> None:
+        index = todo[place]
+        outcomes[index] = outcome
+        if results is not None:
+            results.put(points[index].key, outcome)
+        report()
+
+    if outcomes or missing:
+        report()
+    if todo:
+        where = scheduler or os.environ.get(SCHEDULER_VARIABLE)
+        compute([points[index] for index in todo], record, jobs, where, budget.cancelled)
+    return _frames(points, outcomes, missing, alpha)
+
+
+def _points(
+    names: Sequence[str],
+    bounds: Sequence[str],
+    grid: Sequence[Workload],
+    epsilons: Sequence[float],
+    parameters: Mapping[str, Mapping[str, Any]] | None,
+) -> list[Point]:
+    """Points name by name. ValueError for unknown names and epsilons out of range."""
+    for name in names:
+        library.spec(name)
+    for name in bounds:
+        if name not in BOUNDS:
+            raise ValueError(f"Unknown bound {name!r}; {wording.meant(name, BOUNDS)}")
+    epsilons = [check_epsilon(epsilon) for epsilon in epsilons]
+    recipes = [recipe_of(workload) for workload in grid]
+    return [
+        Point(name, workload, epsilon, (parameters or {}).get(name, {}), recipe)
+        for name in [*bounds, *names]
+        for workload, recipe in zip(grid, recipes, strict=True)
+        for epsilon in epsilons
+    ]
+
+
+def _frames(
+    points: Sequence[Point], outcomes: Mapping[int, Outcome], missing: Sequence[Missing], alpha: float
+) -> Sweep:
+    rows: list[tuple] = []
+    left_out = [tuple(asdict(place).values()) for place in missing]
+    for index in sorted(outcomes):
+        point, outcome = points[index], outcomes[index]
+        place = (point.name, point.workload.n, point.epsilon)
+        if outcome.reason:
+            left_out.append((*place, outcome.reason))
+            continue
+        users = [
+            analysis.users_for(v, point.workload.squared_weights, alpha) for v in (outcome.worst_case, outcome.average)
+        ]
+        rows.append((*place, *users, outcome.worst_case, outcome.average, outcome.stopped, outcome.rounds))
+    return Sweep(pd.DataFrame(rows, columns=COLUMNS), pd.DataFrame(left_out, columns=LEFT_OUT_COLUMNS))
+
+
+def resized(workload: Workload, n: int) -> Workload:
+    """The workload of the same family on ``n`` types: of the same kind, width and number of attributes in a group.
+
+    Parities of all weights go on asking for all weights. Unions are resized part by part. ValueError for custom
+    matrices and products, and for attributes with more than two values, which a number of types does not describe.
+    """
+    spec = dict(workload.spec)
+    kind = spec["kind"]
+    if kind == "union":
+        return workloads.union([resized(part, n) for part in workload.parts], spec["weights"])
+    if kind not in workloads.ON_TYPES or any(size != 2 for size in spec.get("shape", ())):
+        raise ValueError(
+            "Questions about attributes, conditions and uploaded queries exist for their own types only, so there is nothing to "
+            "compare over the number of types. That takes a workload of the papers on the list of types: "
+            + ", ".join(family.title for family in workloads.ON_TYPES.values())
+            + "."
+        )
+    kept = {key: spec[key] for key in ("width", "k", "max_weight") if key in spec}
+    if kind == "parity" and workload.max_weight == workload.d:
+        kept = {}
+    return workloads.on_types(kind, n, **kept)

@@ -1,0 +1,177 @@
+"""The choices on the left of the Design page: how private, which mechanism, and whose error it makes small."""
+
+from __future__ import annotations
+
+import math
+
+import streamlit as st
+
+from ldp_core import designs, library, wording
+from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
+from pages.ui.controls import change, control
+from pages.ui.session.state import Session, choose_mechanism
+from pages.ui.tasks import work
+from pages.ui.words import CASES, case_title
+
+SLIDER_LOW, SLIDER_HIGH = 0.1, 5.0
+PARAMETERS = {"branching": "Branching factor"}
+
+
+def privacy_controls(state: Session) -> None:
+    """Epsilon, by slider or exactly, and how often it is spent."""
+    c = state.configuration
+    control(
+        st.slider,
+        "Epsilon (more private on the left)",
+        "epsilon-slider",
+        min(max(c.epsilon_value, SLIDER_LOW), SLIDER_HIGH),
+        lambda value: state.change(epsilon=f"{value:g}"),
+        min_value=SLIDER_LOW,
+        max_value=SLIDER_HIGH,
+        step=0.05,
+        help="The privacy parameter of one report. Small: reports say little about their sender, and you need more users.",
+    )
+    control(
+        st.text_input,
+        "Exact epsilon",
+        "epsilon-text",
+        c.epsilon,
+        change(state, "epsilon"),
+        help=f"Any number from {MIN_EPSILON:g} to {MAX_EPSILON:g}.",
+    )
+    risk = designs.risk_in_words(c.epsilon_value, state.delta)
+    st.caption(f"{risk[0].upper()}{risk[1:]}.")
+    control(
+        st.number_input,
+        "Reports per user",
+        "reports",
+        c.reports_per_user,
+        change(state, "reports_per_user"),
+        min_value=1,
+        max_value=1000,
+        step=1,
+        help="How often one person will send a report over the whole collection.",
+    )
+    total = f"In total epsilon {wording.significant(c.total_epsilon, 4)} per person"
+    if c.reports_per_user > 1:
+        risk = designs.risk_in_words(c.epsilon_value, state.delta, c.reports_per_user)
+        total += f": {c.reports_per_user:,} reports of {c.epsilon} each. {risk[0].upper()}{risk[1:]}"
+    st.caption(f"{total}.")
+
+
+def mechanism_controls(state: Session) -> None:
+    """The mechanism with its parameters, and the settings of its fit."""
+    c = state.configuration
+    name, spec = c.mechanism.name, library.spec(c.mechanism.name)
+    control(
+        st.selectbox,
+        "Mechanism",
+        "mechanism",
+        name,
+        lambda chosen: state.change(mechanism=choose_mechanism(chosen)),
+        options=library.names(),
+        format_func=lambda n: library.spec(n).title,
+    )
+    st.caption(
+        f"Made for {spec.made_for}. {spec.privacy[0].upper()}{spec.privacy[1:]}-LDP. Bits per report: {spec.bits}. "
+        f"Source: {spec.paper}."
+    )
+    if spec.caveat:
+        st.caption(spec.caveat)
+    for parameter, values in spec.choices.items():
+        control(
+            st.selectbox,
+            PARAMETERS.get(parameter, parameter.capitalize()),
+            f"choice-{parameter}",
+            c.mechanism.parameters.get(parameter, values[0]),
+            lambda value, parameter=parameter: state.change(
+                mechanism=choose_mechanism(name, **{**c.mechanism.parameters, parameter: value})
+            ),
+            options=values if isinstance(values[0], str) else sorted(values),
+            format_func=lambda value: str(value).replace("_", " "),
+        )
+    if spec.aimed:
+        _aim_controls(state)
+    if spec.fitted:
+        with st.expander("Search settings"):
+            _search_controls(state)
+
+
+def _set_optimizer(state: Session, **changes) -> None:
+    settings = {**state.configuration.optimizer.model_dump(), **changes}
+    state.change(optimizer=designs.configuration.Optimizer(**settings))
+
+
+def _aim_controls(state: Session) -> None:
+    """Whose error the optimiser makes small, and a histogram of one's own where that is meant."""
+    c, design = state.configuration, state.design()
+    weights = c.optimizer.histogram
+    control(
+        st.selectbox,
+        "Whose error counts",
+        "aim",
+        c.optimizer.aim,
+        lambda aim: _set_optimizer(state, aim=aim),
+        options=list(CASES),
+        format_func=lambda case: case_title(case).capitalize(),
+        help="Users needed are for the error in this case, and the mechanism is the best one for it. The worst case holds "
+        "whatever values people turn out to have.",
+    )
+    if c.optimizer.aim == "people" and design.on_data:
+        st.warning(
+            "The strategy is fitted to this data, and an export of it holds the share of every type. Share it only if these are "
+            "no secret; the worst case, or last year's histogram, reveals nothing about this data."
+        )
+    if c.optimizer.aim == "histogram":
+        control(
+            st.text_area,
+            f"Your histogram: {design.domain.size:,} numbers, one per type in order",
+            "histogram",
+            " ".join(f"{weight:g}" for weight in weights or ()),
+            lambda text: _set_histogram(state, text),
+            height=100,
+            placeholder="For example last year's counts: 120 340 95 ...",
+            help="Counts, shares or guesses of how common each type is; only their proportions matter.",
+        )
+        if "histogram" not in state.cases():
+            st.info("Until a histogram is given for every type, the worst case counts.")
+
+
+def _set_histogram(state: Session, text: str) -> None:
+    n, words = state.configuration.domain.size, text.replace(",", " ").replace(";", " ").split()
+    try:
+        weights = tuple(float(word) for word in words)
+    except ValueError:
+        raise ValueError(f"A histogram is {n:,} plain numbers with spaces or lines between them.") from None
+    if len(weights) != n:
+        raise ValueError(
+            f"There are {n:,} types, but {len(weights):,} numbers were given: one is needed for each type."
+        )
+    if not all(math.isfinite(weight) and weight >= 0 for weight in weights) or sum(weights) <= 0:
+        raise ValueError("The numbers of a histogram are 0 or more, and at least one is above 0.")
+    _set_optimizer(state, histogram=weights)
+
+
+def _search_controls(state: Session) -> None:
+    c = state.configuration
+    control(
+        st.number_input,
+        "Search for at most (seconds)",
+        "time-limit",
+        int(work.search_seconds(state)),
+        lambda seconds: _set_optimizer(state, time_limit=float(seconds)),
+        min_value=1,
+        max_value=3600,
+        step=10,
+        help="The search ends earlier once it is proved to be within 0.1 % of the best possible.",
+    )
+    control(
+        st.number_input,
+        "Optimiser seed",
+        "optimizer-seed",
+        c.optimizer.seed,
+        lambda seed: _set_optimizer(state, seed=int(seed)),
+        min_value=0,
+        step=1,
+        help="The optimiser starts from a random strategy. The seed is no secret and plays no part when reports are sent.",
+    )

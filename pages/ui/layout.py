@@ -1,0 +1,174 @@
+"""What every page looks like: title and purpose, controls beside a picture, words under it, downloads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from ldp_core import charts, designs, frames, mechanisms, wording
+from pages.ui.session.state import Design, Session, session
+from pages.ui.tasks import work
+from pages.ui.tasks.jobs import jobs
+from pages.ui.words import plain, spoken
+
+_APP = "came-through-app"
+_CHART_OPTIONS = {"displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "select2d", "autoScale2d"]}
+
+
+def open_page(title: str, purpose: str) -> Session:
+    """Title, one sentence of purpose, and whatever the last action has to say."""
+    if _APP not in st.session_state:
+        # Until app.py has run once, Streamlit takes pages/ for its own navigation and runs a page alone, without the
+        # sidebar: the first visitor after a restart would get that under any address but the root.
+        st.switch_page("app.py")
+    state = session()
+    st.title(title)
+    st.markdown(purpose)
+    if title != state.page:
+        if state.page:  # what a link had to say is for the first page
+            state.notices = []
+        state.page = title
+    # Shown again on every run: one ends whenever background work does, before anybody has read.
+    for kind, text in state.notices:
+        getattr(st, kind)(plain(text))
+    name = state.configuration.mechanism.name
+    if state.notices and state.view.get("offer_optimise") == state.fitted_key(name) and not state.fitted(name):
+        st.button(
+            "Optimise again", on_click=work.start_fit, args=(state, name), key="offer", icon=":material/play_arrow:"
+        )
+    return state
+
+
+def came_through_app() -> None:
+    """To be called by app.py: pages of this browser session run inside its navigation."""
+    st.session_state[_APP] = True
+
+
+def style() -> None:
+    """A laptop screen is 800 pixels high: less air above the title, and captions close to what they belong to."""
+    st.html(
+        """<style>
+        .stMainBlockContainer { padding: 4.5rem 2.5rem 3rem; }
+        [data-testid="stSidebarUserContent"] { padding-top: 0; }
+        [data-testid="stSidebarHeader"] { height: 2.5rem; }
+        [data-testid="stSidebar"] .stPageLink p { white-space: nowrap; }
+        .st-key-current-design [data-testid="stCaptionContainer"] { padding-left: 2.1rem; margin-bottom: -0.5rem; }
+        .st-key-current-design [data-testid="stCaptionContainer"] p { padding-top: 0.3rem; }
+        :has(> [data-testid="stMultiSelectTagsContainer"]) { max-height: 17rem; }
+        </style>"""
+    )
+
+
+def look() -> charts.Theme:
+    """The chart theme of the page as the reader sees it."""
+    return charts.theme(st.context.theme.type == "dark")
+
+
+def need(ready: Any, sentence: str, page: str, label: str) -> None:
+    """Unless ``ready``, say what is missing with a link to where it is set, and end the page."""
+    if not ready:
+        st.info(sentence)
+        st.page_link(page, label=label, icon=":material/arrow_forward:")
+        st.stop()
+
+
+def need_design(state: Session) -> Design:
+    """The current design with data and workload; otherwise the page says what it needs."""
+    design = state.design()
+    need(design, "This page needs a domain: the values people can have.", "pages/data.py", "Choose or declare data")
+    need_questions(state, design)
+    need(
+        design.workload,
+        f"The questions {'are too many for this server' if design.dear else 'no longer fit the data'}. {plain(design.misfit)} They "
+        "are kept as they were; mend them, or undo."
+        if design.misfit
+        else "This page needs a workload: the questions to be answered.",
+        "pages/workload.py",
+        "Choose a workload",
+    )
+    return design
+
+
+def need_questions(state: Session, design: Design) -> None:
+    """Questions that take long are worked out once somebody asks for it, in the background; the page ends until then."""
+    if not design.unasked:
+        return
+    job = jobs().find(state.id, state.questions_key())
+    if job is not None and job.active:
+        st.info("The questions of this design are being worked out.")
+        st.button("Cancel", on_click=job.cancel, key="cancel-questions", icon=":material/stop:")
+        st.stop()
+    if job is not None and job.error:
+        st.error(plain(job.error))
+    st.info(
+        f"The questions of this design take about {wording.duration(design.price.seconds)} and "
+        f"{wording.significant(design.price.bytes / 1e6, 2)} MB to work out, so this is not done unasked."
+    )
+    st.button(
+        "Work them out", on_click=work.start_questions, args=(state,), key="questions", icon=":material/play_arrow:"
+    )
+    st.stop()
+
+
+def chart(
+    draw: Callable[[charts.Theme], go.Figure],
+    sentence: str,
+    name: str,
+    data: pd.DataFrame | Callable[[], pd.DataFrame] | None = None,
+) -> None:
+    """A figure, one sentence of interpretation, and its downloads. ``draw`` takes a theme and returns the figure;
+    ``data`` may be a function where making the table takes long."""
+    st.plotly_chart(draw(look()), theme=None, config=_CHART_OPTIONS, key=f"chart-{name}", alt=spoken(sentence))
+    st.markdown(sentence)
+    with st.container(horizontal=True, key=f"downloads-{name}"):
+        if data is not None:
+            download_table(data, name)
+        st.download_button(
+            "Chart (HTML)",
+            data=lambda: standalone(draw),
+            file_name=f"{name}.html",
+            mime="text/html",
+            key=f"html-{name}",
+            on_click="ignore",
+            icon=":material/download:",
+            type="tertiary",
+        )
+
+
+def standalone(draw: Callable[[charts.Theme], go.Figure]) -> str:
+    """The figure as one HTML file that needs no network."""
+    figure = go.Figure(draw(charts.LIGHT))  # the one on screen may be kept
+    figure.update_layout(paper_bgcolor="white", plot_bgcolor="white")
+    return figure.to_html(config=_CHART_OPTIONS, include_plotlyjs=True, full_html=True)
+
+
+def download_table(data: pd.DataFrame | Callable[[], pd.DataFrame], name: str) -> None:
+    """A button that downloads ``data`` as CSV in full precision, without formulas."""
+    st.download_button(
+        "Data (CSV)",
+        data=lambda: frames.as_csv(data() if callable(data) else data),
+        file_name=f"{name}.csv",
+        mime="text/csv",
+        key=f"csv-{name}",
+        on_click="ignore",
+        icon=":material/download:",
+        type="tertiary",
+    )
+
+
+def guarantee(configuration: designs.Configuration, audit: mechanisms.Audit) -> None:
+    """The line for a privacy review, or why this mechanism must not be deployed."""
+    try:
+        st.code(designs.guarantee(configuration, audit), language=None, wrap_lines=True)
+    except ValueError as error:
+        st.error(plain(str(error)))
+
+
+def how_computed(text: str) -> None:
+    """Formula and source, folded away."""
+    with st.expander("How this is computed"):
+        st.markdown(text)

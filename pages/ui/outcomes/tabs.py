@@ -1,0 +1,267 @@
+"""The views of simulated collections: one tab per question, each with a picture, a sentence about it, and downloads."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from ldp_core import charts, wording
+from ldp_core.estimators import ESTIMATORS, METHODS
+from ldp_core.studies.outcomes import LEVEL, RELEASES, Outcomes, scale_of
+from ldp_core.workloads import axes_of
+from pages.ui import layout
+from pages.ui.controls import control
+from pages.ui.session.state import Design, Session
+from pages.ui.words import plain
+
+Pair = tuple[str, str]
+
+EQUAL = 0.02
+"""Differences of errors below this share are not worth a word."""
+_UNITS = ((1e9, "billion "), (1e6, "million "), (1e3, "thousand "), (1.0, ""))
+
+
+def show(state: Session, found: Outcomes) -> None:
+    """All views of ``found``, outcomes for the design of ``state``."""
+    views = {
+        "Errors": _errors,
+        "By query": _by_query,
+        "Distribution": _distribution,
+        "Possible releases": _releases,
+        "Intervals": _intervals,
+        "Predicted": _predicted,
+    }
+    for tab, view in zip(st.tabs(list(views)), views.values(), strict=True):
+        with tab:
+            view(state, state.design(), found)
+
+
+def _pairs(table: pd.DataFrame) -> list[Pair]:
+    return list(dict.fromkeys(zip(table["mechanism"], table["estimator"], strict=True))) if len(table) else []
+
+
+def _name(pair: Pair) -> str:
+    return f"{charts.title(pair[0])}, {ESTIMATORS[pair[1]].short}"
+
+
+def _rows(table: pd.DataFrame, pair: Pair) -> pd.DataFrame:
+    return table[(table["mechanism"] == pair[0]) & (table["estimator"] == pair[1])]
+
+
+def _chosen(state: Session, table: pd.DataFrame, key: str) -> pd.DataFrame:
+    """The rows of one mechanism and estimate; which one is remembered across the views."""
+    pairs = _pairs(table)
+    now = state.view.get("simulated_pair")
+    if len(pairs) > 1:
+        control(
+            st.selectbox,
+            "Mechanism and estimate",
+            key,
+            now if now in pairs else pairs[0],
+            lambda pair: state.view.update(simulated_pair=pair),
+            options=pairs,
+            format_func=_name,
+        )
+    return _rows(table, now if now in pairs else pairs[0])
+
+
+def _errors(state: Session, design: Design, found: Outcomes) -> None:
+    table = found.errors
+    first, best = table.iloc[0], table.loc[table["observed"].idxmin()]
+    words = f"{_name((first['mechanism'], first['estimator']))}: a typical query was off by {wording.error(first['observed'])} of all users"
+    if first["predicted"] == first["predicted"]:
+        words += f"; the exact prediction is {wording.error(first['predicted'])}"
+    saved = 1 - best["observed"] / first["observed"] if first["observed"] > 0 else 0.0
+    if len(table) > 1 and saved < EQUAL:
+        words += f"; none of the others is less wrong by more than {wording.share(EQUAL)}"
+    elif len(table) > 1:
+        words += (
+            f". Least wrong is **{_name((best['mechanism'], best['estimator']))}** with {wording.error(best['observed'])}, "
+            f"{wording.share(saved)} less"
+        )
+        if not ESTIMATORS[best["estimator"]].unbiased:
+            words += ", at the price of bias"
+    layout.chart(lambda look: charts.errors(table, look), words + ".", "simulated-errors")
+    names = charts.pair_names(table)
+    scale, unit = next((one for one in _UNITS if table["total_observed"].max() >= one[0]), _UNITS[-1])
+    st.dataframe(
+        pd.DataFrame(
+            {
+                "Estimate": [names[pair] for pair in _pairs(table)],
+                "Typical query (pp)": _with_uncertainty(100 * table["observed"], 100 * table["standard_error"]),
+                "Predicted (pp)": _with_uncertainty(100 * table["predicted"]),
+                f"Total ({unit}users²)": _with_uncertainty(
+                    table["total_observed"] / scale, table["total_standard_error"] / scale
+                ),
+            }
+        ),
+        hide_index=True,
+    )
+    layout.download_table(table, "simulated-errors")
+    st.caption(
+        "pp: percentage points of all users. Totals are squared errors summed over all queries. After ± stands one standard error "
+        f"of the simulation. {state.weighting}"
+    )
+
+
+def _with_uncertainty(values: pd.Series, uncertain: pd.Series | None = None) -> list[str]:
+    """Such as "5.85 ± 0.47", a dash where there is no number."""
+    texts = [wording.significant(value) if value == value else "–" for value in values]
+    if uncertain is None:
+        return texts
+    return [
+        f"{text} ± {wording.significant(spread, 2)}" if spread == spread else text
+        for text, spread in zip(texts, uncertain, strict=True)
+    ]
+
+
+def _by_query(state: Session, design: Design, found: Outcomes) -> None:
+    table = found.groups
+    pair = _pairs(table)[0]
+    rows = _rows(table, pair)
+    low, high = rows.loc[rows["observed"].idxmin()], rows.loc[rows["observed"].idxmax()]
+    least = f"with {wording.error(low['observed'])}" if low["observed"] > 0 else "(never wrong)"
+    words = (
+        f"{_name(pair)}: the error of a query is largest for **{_of(found.by, high)}** with {wording.error(high['observed'])} and "
+        f"smallest for **{_of(found.by, low)}** {least}."
+    )
+    if len(_pairs(table)) > 1:
+        best = table.loc[table.groupby("group")["observed"].idxmin()]
+        wins = best.groupby(["mechanism", "estimator"]).size()
+        words += f" {_name(wins.idxmax())} is least wrong for {wins.max():,} of the {len(best):,} points."
+    layout.chart(lambda look: charts.group_errors(table, found.by, look), words, "simulated-groups", table)
+
+
+def _of(by: str, row: pd.Series) -> str:
+    """One group in words, such as "ranges of 12 types" or "the marginal of x1, x2"."""
+    if by == "types in the range":
+        return f"ranges of {plain(row['label'])} type{'s' if row['label'] != '1' else ''}"
+    if by == "attributes" and row["label"] != "everybody":
+        return f"the marginal of {plain(str(row['label']))}"
+    if by.startswith("attributes in"):
+        return plain(f"{row['label']} {by}")
+    if by == "group of queries":
+        return f"group {plain(str(row['label']))}"
+    return plain(str(row["label"]))
+
+
+def _distribution(state: Session, design: Design, found: Outcomes) -> None:
+    if not len(found.curves):
+        st.info(
+            "A cumulative distribution needs questions along the order of an attribute, such as its running totals, ranges or "
+            "histogram, and answers that tell the running totals of everybody."
+        )
+        return
+    scale = scale_of(design.workload, axes_of(design.domain))
+    curve = _chosen(state, found.curves, "pair-distribution")
+    pair = _pairs(curve)[0]
+    spread = 100 * (curve["high"] - curve["low"]).max()
+    layout.chart(
+        lambda look: charts.distribution(curve, scale.of, look),
+        f"{_name(pair)}: nine in ten private curves run inside the band, which is {wording.significant(spread)} percentage "
+        "points wide at its widest. A line that falls below an earlier point of its own is noise: no true curve does so.",
+        "simulated-distribution",
+        found.curves,
+    )
+    table, unit = found.quantiles, scale.unit
+    median = _rows(table, pair).set_index("quantile").loc[0.5]
+    where = f"the private median lies at **{plain(median['first_label'])}**"
+    if median["first_label"] == median["true_label"]:
+        where += ", where the true one is"
+    else:
+        where += f"; the true one at **{plain(median['true_label'])}**"
+    distance = f"{wording.significant(median['value_error'])} {'types' if unit == 'types' else f'(in {plain(unit)})'}"
+    layout.chart(
+        lambda look: charts.quantile_errors(table, unit, look),
+        f"{_name(pair)}: in the first collection {where}. Over {_trials(found)} it is off by {distance} on average, and in rank by "
+        f"{wording.points(median['quantile_error'])}.",
+        "simulated-quantiles",
+        table,
+    )
+
+
+def _releases(state: Session, design: Design, found: Outcomes) -> None:
+    rows = _chosen(state, found.releases, "pair-releases")
+    pair, count = _pairs(rows)[0], rows["release"].nunique()
+    off = (rows["released"] - rows["true"]).abs()
+    worst = rows.loc[off.idxmax()]
+    words = (
+        f"{_name(pair)}: {'one collection' if count == 1 else f'{count:,} collections'}, each as likely as the others to be yours. The "
+        f"answer furthest off is **{plain(worst['label'])}** in collection {worst['release']:,}: {wording.share(worst['released'])} "
+        f"instead of {wording.share(worst['true'])}"
+    )
+    negative = rows[rows["released"] < 0]["release"].nunique()
+    everything = rows["query"].nunique() == design.workload.num_queries
+    if design.workload.kind == "histogram" and everything and (design.counts == design.counts.max()).sum() == 1:
+        top = rows.loc[rows.groupby("release")["released"].idxmax(), "query"] == design.counts.argmax()
+        words += f"; the most common value came out on top in {int(top.sum()):,} of {count:,}"
+    elif negative and found.people:
+        words += f"; {negative:,} of {count:,} have a negative answer"
+    layout.chart(
+        lambda look: charts.releases(rows, _in_order(design), look, found.people),
+        words + ".",
+        "simulated-releases",
+        found.releases,
+    )
+    if count < RELEASES:
+        st.caption(f"Run {RELEASES} trials or more to see {RELEASES} collections.")
+    _say_shown(rows, design)
+
+
+def _intervals(state: Session, design: Design, found: Outcomes) -> None:
+    if not len(found.intervals):
+        st.info(
+            "Confidence intervals exist for unbiased estimates, credible ones for the posterior mean: choose one of these on the "
+            "left. Biased estimates are off by more than chance."
+        )
+        return
+    rows = _chosen(state, found.intervals, "pair-intervals")
+    pair = _pairs(rows)[0]
+    held = int(rows["holds"].sum())
+    half = float(np.median(rows["high"] - rows["low"]) / 2)
+    kind = "credible" if pair[1] == "posterior" else "confidence"
+    layout.chart(
+        lambda look: charts.intervals(rows, _in_order(design), look, found.people),
+        f"{_name(pair)}: **{held:,} of {len(rows):,}** {kind} intervals of the first collection hold the truth, where "
+        f"{wording.share(LEVEL)} or more would on average over many collections (the answers of one err together). A typical one reaches {wording.points(half)} to each side.",
+        "simulated-intervals",
+        found.intervals,
+    )
+    for method in METHODS:
+        if number := int((rows["method"] == method).sum()):
+            st.caption(f"{number:,} interval{'s' if number > 1 else ''} by the method **{method}**: {METHODS[method]}.")
+    _say_shown(rows, design)
+
+
+def _predicted(state: Session, design: Design, found: Outcomes) -> None:
+    rows = found.queries[found.queries["predicted"].notna()]
+    if not len(rows):
+        st.info("Exact predictions exist for unbiased estimates: choose one on the left.")
+        return
+    if found.trials > 1:
+        known = rows[rows["predicted"] > 0]
+        off = (known["observed"] / known["predicted"] - 1).abs().median()
+        words = (
+            f"After {_trials(found)} the error observed differs from its exact prediction by {wording.share(off)} for a typical query. "
+            "Queries answered from the same reports err together, so points leave the line together; more trials bring them back."
+        )
+    else:
+        words = "A single trial says little of an error that is an average: run more, and the points move to the line."
+    layout.chart(lambda look: charts.predicted(rows, look), words, "simulated-predicted", found.queries)
+    _say_shown(rows, design)
+
+
+def _in_order(design: Design) -> bool:
+    """Whether the queries are best drawn in the order they have."""
+    return design.workload.kind in ("histogram", "prefix")
+
+
+def _say_shown(rows: pd.DataFrame, design: Design) -> None:
+    shown, p = rows["query"].nunique(), design.workload.num_queries
+    if shown < p:
+        st.caption(f"{shown:,} of {p:,} queries are shown, evenly spread.")
+
+
+def _trials(found: Outcomes) -> str:
+    return f"{found.trials:,} trial{'s' if found.trials > 1 else ''}"

@@ -1,0 +1,175 @@
+"""Designs in and out of a session: loading a file, and the zip that Export offers."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from ldp_core import designs, estimators, library, mechanisms, wording
+from ldp_core.designs import Configuration
+from pages.ui import sources
+from pages.ui.session.state import MOST_TYPES, Session, counts_column
+from pages.ui.sources import Source
+
+SAME_ERROR = 1e-6
+"""Share by which the error of one strategy may differ between machines."""
+
+LINK = "design"
+"""The query parameter that carries a design."""
+
+
+def address(state: Session, here: str, everything: bool = False) -> str:
+    """The address that opens the current design, on the server that shows the page at ``here``. ValueError if too long.
+
+    What was read off data or given by hand (see `designs.revealing`) is left out unless ``everything`` is asked for.
+    """
+    configuration = state.configuration if everything else designs.shareable(state.configuration)
+    parts = urlsplit(here)
+    root = parts.path.rsplit("/", 1)[0] + "/"
+    return urlunsplit((parts.scheme, parts.netloc, root, f"{LINK}={designs.to_link(configuration)}", ""))
+
+
+def open_link(state: Session, text: str) -> None:
+    """The design of a link becomes that of the session; a link that cannot be used leaves a sentence."""
+    try:
+        load(state, designs.from_link(text).to_json())
+    except ValueError as error:
+        state.notices = [("error", f"The link could not be opened. {error}")]
+
+
+def load(state: Session, content: bytes) -> None:
+    """Restore an exported design (zip or bare JSON). ValueError with a sentence; then nothing has changed."""
+    bundle = designs.load(content)
+    configuration, warnings = bundle.configuration, list(bundle.warnings)
+    source = _source(state, configuration)
+    needs_rows = configuration.domain is not None and configuration.population.shape == "data"
+    if source is None and needs_rows:
+        warnings.append(
+            "The data itself is not in the file. Errors are shown for people spread evenly over the types until you "
+            "choose it again on the Data page."
+        )
+    misfit = _check_usable(state, configuration, source)
+    if misfit:
+        warnings.append(misfit)
+    state.install(configuration, source)
+    state.draft = None
+    state.view.pop("source", None)
+    if state.design() is not None and state.design().unasked:
+        warnings.append(
+            f"Its questions take about {wording.duration(state.design().price.seconds)} to work out. Ask for it on the "
+            "Workload page."
+        )
+    name = configuration.mechanism.name
+    if bundle.strategy is not None and library.spec(name).fitted:
+        parameters = _recorded_parameters(bundle.outcome)
+        mechanism = library.optimized.from_strategy(
+            name, bundle.strategy, configuration.epsilon_value, parameters, bundle.prior, loaded=True
+        )
+        warnings += _adopt(state, mechanism, bundle.outcome or {})
+    elif library.spec(name).fitted and state.design() is not None and state.design().workload is not None:
+        state.view["offer_optimise"] = state.fitted_key(name)
+    state.notices = [("success", "The design was loaded."), *(("warning", warning) for warning in warnings)]
+
+
+def _adopt(state: Session, mechanism: mechanisms.Mechanism, outcome: dict[str, Any]) -> list[str]:
+    """Use a strategy from a file, under that name: a digest in the same file proves nothing of who made it. Returns what is to
+    be said. The very strategy that was computed in this session stays the session's own."""
+    own = state.fitted(mechanism.name)
+    if own is not None and own[0].digest == mechanism.digest and not state.from_file(mechanism.name):
+        return []
+    state.keep_fitted(state.fitted_key(mechanism.name), mechanism, ())
+    state.loaded.add(mechanism.digest)
+    said = [
+        "The strategy was loaded from the file, not computed here: its epsilon was audited and its errors are computed anew, but "
+        "it need not be what an optimiser found. Optimise again on the Design page to replace it by a result of your own."
+    ]
+    errors = outcome.get("expected_errors")
+    recorded = errors.get("objective") if isinstance(errors, dict) else None
+    try:
+        found = state.summary(mechanism.name).objective if recorded is not None and state.design().workload else None
+    except ValueError:  # cannot be computed here, so nothing computed is shown either
+        return said
+    if found is not None and not (isinstance(recorded, float | int) and abs(recorded - found) <= SAME_ERROR * found):
+        said.append(
+            "The errors recorded in the file are not those of its strategy: one of the two was changed. What is shown here is "
+            "computed from the strategy."
+        )
+    return said
+
+
+def _source(state: Session, configuration: Configuration) -> Source | None:
+    """The rows a loaded design refers to: its sample, or the table at hand where that fits. Files hold no rows."""
+    choice, found = configuration.data, None
+    if choice is None or choice.source == "declared":
+        return None
+    if choice.source == "upload" and state.source is not None and state.source.kind != "sample":
+        found = state.source
+    elif choice.source == "sample" and choice.file in {sample["file"] for sample in sources.catalogue()}:
+        found = sources.sample(choice.file)
+    if found is None or not {recipe.column for recipe in choice.recipes} <= set(found.columns):
+        return None
+    return found if state.fits(configuration.domain, found, counts_column(choice)) else None
+
+
+def _recorded_parameters(outcome: dict[str, Any] | None) -> dict[str, Any]:
+    """What the file says of how its strategy was fitted, for the record only; the strategy itself has been verified."""
+    mechanism = (outcome or {}).get("mechanism")
+    parameters = mechanism.get("parameters") if isinstance(mechanism, dict) else None
+    return parameters if isinstance(parameters, dict) else {}
+
+
+def _check_usable(state: Session, configuration: Configuration, source: Source | None) -> str:
+    """A file edited by hand may parse and still describe nothing that can be built: refuse it before it is the design.
+    Questions that do not fit the domain can be mended on the Workload page; the sentence about them is returned."""
+    for name in (configuration.mechanism.name, *configuration.compared):
+        library.spec(name)
+    for name in configuration.simulation.estimators:
+        estimators.spec(name)
+    if configuration.domain is not None and configuration.domain.size > MOST_TYPES:
+        raise ValueError(
+            f"This design has {configuration.domain.size:,} types and at most {MOST_TYPES:,} are handled here."
+        )
+    try:
+        design = Session(state.id, configuration, source, results=state.results).design()
+    except ValueError as error:
+        raise ValueError(f"This design cannot be used. {error}") from None
+    if design is None or not design.misfit:
+        return ""
+    return f"The questions {'are too many for this server' if design.dear else 'do not fit the data'}. {design.misfit}"
+
+
+def _expected(state: Session, name: str) -> dict[str, Any]:
+    """Exact errors and users needed, or why they are not computed: a large design can be deployed all the same."""
+    try:
+        return {
+            "expected_errors": asdict(state.summary(name)),
+            "expected_errors_refer_to": state.design().population,
+            "users_needed": {case: state.users_needed(name, case) for case in state.cases()},
+        }
+    except ValueError as error:
+        return {"expected_errors": None, "expected_errors_missing": str(error)}
+
+
+def export(state: Session) -> bytes:
+    """The current design as a zip; ValueError with a sentence when something it needs is missing."""
+    c = state.configuration
+    name = c.mechanism.name
+    mechanism = state.mechanism(name)
+    outcome: dict[str, Any] = {}
+    if mechanism is not None:
+        outcome = {
+            "mechanism": {"name": name, "parameters": mechanism.parameters, "explanation": mechanism.explain()},
+            "audit": asdict(mechanism.audit()),
+            "guarantee": designs.guarantee(c, mechanism.audit()),
+            "users_no_mechanism_can_do_without": {case: state.bounds(case) for case in state.cases()},
+            **_expected(state, name),
+        }
+        if library.spec(name).fitted:
+            loaded = state.from_file(name)
+            outcome["mechanism"]["origin"] = "loaded from a file, not computed here" if loaded else "computed here"
+    # Fitted probabilities cannot be rebuilt from parameters alone; other mechanisms can.
+    explicit = isinstance(mechanism, mechanisms.ExplicitMechanism) and library.spec(name).fitted
+    if not explicit:
+        return designs.export(c, outcome)
+    return designs.export(c, outcome, mechanism.strategy, mechanism.prior)

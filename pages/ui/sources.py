@@ -1,0 +1,138 @@
+"""Where rows come from: a sample, an uploaded file, a local file or a database. Rows never leave the process."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from ldp_core.data import tables
+from ldp_core.data.tables import ReadOptions
+
+SAMPLES = Path(__file__).parents[2] / "sample_data"
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+@dataclass(eq=False)
+class Source:
+    """A table at hand.
+
+    Attributes:
+        id: equal for equal tables. kind: how it came.
+        options: how it was read, with everything that was guessed filled in; notes: sentences about the guesses.
+        name, content: of an upload, to read it again under other options. path, query: of a local file.
+        sheets: of an Excel workbook.
+    """
+
+    table: pd.DataFrame | tables.LocalTable
+    id: str
+    kind: str
+    options: ReadOptions = field(default_factory=ReadOptions)
+    notes: tuple[str, ...] = ()
+    name: str = ""
+    content: bytes = b""
+    path: str = ""
+    query: str | None = None
+    sheets: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> list[str]:
+        return [str(name) for name in self.table.columns]
+
+    @property
+    def size(self) -> int:
+        """Bytes it holds, roughly; samples are shared."""
+        held = isinstance(self.table, pd.DataFrame) and self.kind != "sample"
+        return len(self.content) + (int(self.table.memory_usage().sum()) if held else 0)
+
+    def forget(self) -> None:
+        """Let go of the rows, for good, whoever else still holds this source."""
+        self.table, self.content = pd.DataFrame(), b""
+
+    def column(self, name: str, counts: str | None = None) -> tuple[pd.Series, Any]:
+        """The values of a column, and the people each stands for (None: one each)."""
+        if isinstance(self.table, tables.LocalTable):
+            needed = [name] if counts in (None, name) else [name, counts]
+            frame, rows = self.table.counts(needed)
+            return frame[name], rows * tables.checked_weights(frame, counts)
+        return self.table[name], None if counts is None else tables.checked_weights(self.table, counts)
+
+
+def uploaded(content: bytes, name: str, options: ReadOptions) -> Source:
+    """ValueError with a sentence when it is no table."""
+    loaded = tables.load(content, name, options)
+    return Source(
+        loaded.table,
+        _id("upload", hashlib.sha256(content).hexdigest(), options),
+        "upload",
+        loaded.options,
+        loaded.notes,
+        name,
+        content,
+        sheets=loaded.sheets,
+    )
+
+
+def local_file(path: str, options: ReadOptions) -> Source:
+    """A CSV or Parquet file by its path, of which only counts ever sit in memory."""
+    table = tables.LocalTable(path, options)
+    state = table.path.stat()
+    return Source(
+        table,
+        _id("local", [str(table.path), state.st_size, state.st_mtime_ns], options),
+        "local",
+        table.options,
+        tuple(table.notes),
+        table.path.name,
+        path=path,
+    )
+
+
+def queried(path: str, query: str) -> Source:
+    """The result of one SELECT over a local database file."""
+    loaded = tables.query(path, query)
+    digest = hashlib.sha256(pd.util.hash_pandas_object(loaded.table.astype(str), index=False).to_numpy()).hexdigest()
+    return Source(
+        loaded.table,
+        _id("query", [path, query, digest], loaded.options),
+        "query",
+        loaded.options,
+        loaded.notes,
+        Path(path).name,
+        path=path,
+        query=query,
+    )
+
+
+def sample(file: str) -> Source:
+    return Source(sample_table(file), f"sample:{file}", "sample", name=file)
+
+
+def _id(kind: str, identity: Any, options: ReadOptions) -> str:
+    return f"{kind}:{hashlib.sha256(json.dumps([identity, options.model_dump()]).encode()).hexdigest()}"
+
+
+def may_read_local_files() -> bool:
+    """Whether only this machine can reach the server, so that its visitor may as well name files on it."""
+    return st.config.get_option("server.address") in LOOPBACK
+
+
+def catalogue() -> list[dict[str, Any]]:
+    """The sample data sets on offer."""
+    return _catalogue()
+
+
+@st.cache_data
+def _catalogue() -> list[dict[str, Any]]:
+    return json.loads((SAMPLES / "catalogue.json").read_text())
+
+
+@st.cache_data
+def sample_table(file: str) -> pd.DataFrame:
+    """Rows of a sample data set (synthetic, so it may be shared between sessions)."""
+    return tables.read((SAMPLES / file).read_bytes(), file)

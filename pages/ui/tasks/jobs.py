@@ -1,0 +1,141 @@
+"""Background work: threads that outlive page switches, a visible queue, and cancellation.
+
+Workers never touch Streamlit. A page submits a function of the `Job`, which reports through ``job.progress`` and stops when
+``job.cancelled()``; fragments on the pages poll. What a job works on is let go of when it ends; results belong to the session.
+Jobs of sessions whose browser has gone are cancelled and forgotten, see `pages.ui.session.departed`.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import streamlit as st
+
+WORKERS = 4  # fits and the proofs beside them come in pairs
+KEPT_FINISHED = 16  # of a session
+
+
+@dataclass
+class Job:
+    """One piece of work of one session. ``key`` identifies its inputs, so equal work is never started twice."""
+
+    key: str
+    session: str
+    title: str
+    work: Callable[[Job], None] | None
+    """None once it has run: it holds tables and workloads."""
+    progress: Any = None
+    state: str = "queued"  # queued, running, done, cancelled, failed
+    error: str = ""
+    started: float = 0.0
+    finished: float = 0.0
+    _cancel: threading.Event = field(default_factory=threading.Event)
+
+    def cancel(self) -> None:
+        self._cancel.set()
+
+    def cancelled(self) -> bool:
+        return self._cancel.is_set()
+
+    def follow(self, progress: Any) -> None:
+        """The callback of what it works on."""
+        self.progress = progress
+
+    @property
+    def active(self) -> bool:
+        return self.state in ("queued", "running")
+
+    @property
+    def seconds(self) -> float:
+        return (self.finished or time.monotonic()) - self.started if self.started else 0.0
+
+
+class Jobs:
+    """All jobs of the server: at most `WORKERS` run at once, the rest wait in order."""
+
+    def __init__(self):
+        self._jobs: list[Job] = []
+        self._lock = threading.Condition()
+        for _ in range(WORKERS):
+            threading.Thread(target=self._worker, daemon=True).start()
+
+    def submit(self, session: str, key: str, title: str, work: Callable[[Job], None]) -> Job:
+        """Queue ``work``; if the same work is already queued or running for this session, return that job."""
+        with self._lock:
+            for job in self._jobs:
+                if job.session == session and job.key == key and job.active:
+                    return job
+            job = Job(key, session, title, work)
+            self._jobs.append(job)
+            finished = [job for job in self._jobs if job.session == session and not job.active]
+            for old in finished[: max(0, len(finished) - KEPT_FINISHED)]:
+                self._jobs.remove(old)
+            self._lock.notify()
+            return job
+
+    def find(self, session: str, key: str) -> Job | None:
+        """The latest job with these inputs."""
+        with self._lock:
+            return next((j for j in reversed(self._jobs) if j.session == session and j.key == key), None)
+
+    def active(self, session: str) -> list[Job]:
+        with self._lock:
+            return [job for job in self._jobs if job.session == session and job.active]
+
+    def sessions(self) -> set[str]:
+        """The sessions that have jobs."""
+        with self._lock:
+            return {job.session for job in self._jobs}
+
+    def cancel(self, session: str) -> None:
+        """Give up all jobs of a session."""
+        for job in self.active(session):
+            job.cancel()
+
+    def forget(self, session: str) -> None:
+        """Keep nothing of a session; jobs still running are cancelled and no longer found."""
+        self.cancel(session)
+        with self._lock:
+            self._jobs = [job for job in self._jobs if job.session != session]
+
+    def waiting_before(self, job: Job) -> int:
+        """How many jobs (of anyone) will run before this queued one."""
+        with self._lock:
+            ahead = self._jobs[: self._jobs.index(job)] if job in self._jobs else []
+            return sum(other.active for other in ahead)
+
+    def _worker(self) -> None:
+        while True:
+            with self._lock:
+                while not (job := next((j for j in self._jobs if j.state == "queued"), None)):
+                    self._lock.wait()
+                job.state, job.started = "running", time.monotonic()
+            self._run(job)
+            del job  # this thread may wait long for the next one
+
+    def _run(self, job: Job) -> None:
+        try:
+            if not job.cancelled():
+                job.work(job)
+            state = "cancelled" if job.cancelled() else "done"
+        except ValueError as error:  # the core's sentence for people
+            state, job.error = "failed", str(error)
+        except MemoryError:
+            state, job.error = "failed", "This needs more memory than the server has. Use coarser bins."
+        except Exception as error:
+            state, job.error = (
+                "failed",
+                f"The calculation stopped unexpectedly ({type(error).__name__}). Try other settings.",
+            )
+        job.work = None
+        job.finished = time.monotonic()
+        job.state = state
+
+
+@st.cache_resource
+def jobs() -> Jobs:
+    return Jobs()

@@ -1,0 +1,498 @@
+"""Queries over local database files: read that file, and nothing else; and local tables counted by DuckDB."""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ldp_core.data import tables
+from ldp_core.data.reading import (
+    LocalTable,
+    ReadOptions,
+    Stopped,
+    UnreadableTable,
+    database,
+    database_tables,
+    duck,
+    limits,
+    local,
+    query,
+    watched,
+)
+
+
+@pytest.fixture
+def sqlite_file(tmp_path):
+    path = tmp_path / "people.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE people (age INTEGER, sex TEXT, n INTEGER)")
+        connection.executemany("INSERT INTO people VALUES (?, ?, ?)", [(31, "f", 5), (40, "m", 2), (None, "f😂", 1)])
+    connection.close()
+    return str(path)
+
+
+@pytest.fixture
+def duckdb_file(tmp_path):
+    secret = tmp_path / "secret.csv"
+    secret.write_text("word\nswordfish\n")
+    path = tmp_path / "people.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(
+            "CREATE TABLE people AS SELECT * FROM (VALUES (31, 'f', 5), (40, 'm', 2), (NULL, 'f😂', 1)) t(age, sex, n)"
+        )
+        connection.execute(f"CREATE VIEW leak AS SELECT * FROM read_csv('{secret}')")
+    return str(path)
+
+
+@pytest.fixture(params=["sqlite_file", "duckdb_file"])
+def people(request):
+    return request.getfixturevalue(request.param)
+
+
+def test_one_select_gives_a_table(people):
+    assert "people" in database_tables(people)
+    loaded = query(people, "SELECT age, sex, n FROM people WHERE age > 0 ORDER BY age;")
+    assert loaded.table.to_numpy().tolist() == [[31, "f", 5], [40, "m", 2]]
+    renamed = query(people, "SELECT age, age FROM people", names=("a", "b")).table
+    assert list(renamed.columns) == ["a", "b"]
+    domain = tables.build_domain(tables.CategoricalRecipe(column="sex"), query(people, "SELECT * FROM people").table)
+    assert domain.labels() == ["f", "f😂", "m"]
+
+
+@pytest.mark.parametrize(
+    ("sql", "sentence"),
+    [
+        ("", "query is empty"),
+        ("SELEC 1", "refuses this query.*syntax error"),
+        ("SELECT nothing FROM people", "refuses this query.*nothing"),
+        ("SELECT 1; SELECT 2", "one SELECT|one statement"),
+        ("INSERT INTO people VALUES (1, 'x', 1)", "one SELECT"),
+        ("DELETE FROM people", "one SELECT"),
+        ("DROP TABLE people", "one SELECT"),
+        ("CREATE TABLE t (a INTEGER)", "one SELECT"),
+        ("ATTACH ':memory:' AS x", "one SELECT"),
+        ("PRAGMA database_list", "one SELECT"),
+        ("SELECT * FROM people WHERE age > 99", "returns no rows"),
+        ("SELECT age, age FROM people", '"age" occurs 2 times'),
+    ],
+)
+def test_other_queries_get_one_sentence(people, sql, sentence):
+    with pytest.raises(UnreadableTable, match=sentence) as caught:
+        query(people, sql)
+    assert "\n" not in str(caught.value)
+    assert query(people, "SELECT count(*) AS n FROM people").table["n"].tolist() == [3]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT * FROM leak",
+        "SELECT * FROM read_csv('{secret}')",
+        "SELECT * FROM '{secret}'",
+        "SELECT * FROM read_text('{secret}')",
+        "SELECT * FROM glob('{folder}/*')",
+        "SELECT * FROM query('SELECT * FROM read_text(''{secret}'')')",
+        "SELECT * FROM sniff_csv('{secret}')",
+        "COPY people TO '{folder}/out.csv'",
+        "COPY (SELECT 1) TO '{folder}/out.csv'",
+        "ATTACH '{folder}/out.db'",
+        "EXPORT DATABASE '{folder}/out'",
+        "SET enable_external_access = true",
+        "RESET lock_configuration",
+        "INSTALL httpfs",
+        "LOAD httpfs",
+        "SELECT * FROM swordfish",
+    ],
+)
+def test_duckdb_reads_no_other_file(duckdb_file, tmp_path, sql, monkeypatch):
+    monkeypatch.setattr(database, "swordfish", pd.DataFrame({"word": ["a variable of the program"]}), raising=False)
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(UnreadableTable):
+        query(duckdb_file, sql.format(secret=tmp_path / "secret.csv", folder=tmp_path))
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_sqlite_loads_no_extension_and_attaches_no_file(sqlite_file, tmp_path):
+    for sql in ("SELECT load_extension('x')", f"ATTACH '{tmp_path}/new.db' AS x", f"VACUUM INTO '{tmp_path}/new.db'"):
+        with pytest.raises(UnreadableTable):
+            query(sqlite_file, sql)
+    assert [path.name for path in tmp_path.iterdir()] == ["people.db"]
+
+
+def test_results_are_bounded(people, monkeypatch):
+    monkeypatch.setattr(limits, "QUERY", replace(limits.QUERY, cells=8))
+    with pytest.raises(UnreadableTable, match="more than 8 cells"):
+        query(people, "SELECT * FROM people")
+    assert len(query(people, "SELECT sex FROM people").table) == 3
+    monkeypatch.setattr(limits, "QUERY", replace(limits.QUERY, unpacked=3))
+    with pytest.raises(UnreadableTable, match="more memory than is allowed"):
+        query(people, "SELECT sex FROM people")
+
+
+@pytest.mark.parametrize("path", ["", "nowhere.db", "/dev/zero", "/", "\0", "~nobody/x", "x" * 5000])
+@pytest.mark.parametrize("use", [lambda path: query(path, "SELECT 1"), LocalTable])
+def test_paths_that_are_no_files(path, use):
+    with pytest.raises(UnreadableTable, match=r"There is no file|cannot be opened"):
+        use(path)
+
+
+def test_other_files_are_refused(tmp_path):
+    (tmp_path / "x.db").write_bytes(b"hello")
+    with pytest.raises(UnreadableTable, match="neither an SQLite nor a DuckDB"):
+        query(str(tmp_path / "x.db"), "SELECT 1")
+    (tmp_path / "y.db").write_bytes(b"SQLite format 3\0" + b"x" * 5000)
+    with pytest.raises(UnreadableTable, match=r"not a database|malformed"):
+        query(str(tmp_path / "y.db"), "SELECT * FROM t")
+    (tmp_path / "z.duckdb").write_bytes(b"x" * 8 + b"DUCK" + b"x" * 9000)
+    with pytest.raises(UnreadableTable, match="refuses this query"):
+        query(str(tmp_path / "z.duckdb"), "SELECT 1")
+    with pytest.raises(UnreadableTable, match="read as CSV"):
+        LocalTable(str(tmp_path / "x.db"))
+
+
+# What a query may take
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT range(3000000000)",
+        "SELECT range(300000000) FROM range(9)",
+        "SELECT repeat('x', 2000000000) || i FROM range(9) t(i)",
+    ],
+)
+def test_a_duckdb_query_that_takes_all_memory_ends_alone(duckdb_file, sql):
+    with pytest.raises(UnreadableTable, match="more memory than is allowed"):
+        query(duckdb_file, sql)
+    assert len(query(duckdb_file, "SELECT * FROM people").table) == 3
+
+
+def test_an_sqlite_query_that_takes_all_memory_ends_alone(sqlite_file, monkeypatch):
+    monkeypatch.setattr(limits, "QUERY", replace(limits.QUERY, memory=2**29, unpacked=2**28))
+    many = "WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r LIMIT 20000)"
+    for sql in (
+        f"{many} SELECT printf('%.*c', 900000, 'x') || i FROM r",
+        f"{many} SELECT DISTINCT printf('%.*c', 900000, 'x') || i FROM r ORDER BY 1",
+    ):
+        with pytest.raises(UnreadableTable, match="more memory than is allowed"):
+            query(sqlite_file, sql)
+
+
+ENDLESS = "WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r) SELECT count(*) FROM r"
+
+
+def children():
+    """Processes that this one has started and that still run."""
+    return {int(pid) for pid in Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()}
+
+
+def test_a_query_ends_in_time_and_when_cancelled(people, monkeypatch):
+    before = children()
+    with pytest.raises(UnreadableTable, match=r"took longer than 0.3 seconds and was stopped: select fewer"):
+        query(people, ENDLESS, time_limit=0.3)
+    monkeypatch.setattr(limits, "QUERY", replace(limits.QUERY, seconds=0.2))
+    with pytest.raises(UnreadableTable, match=r"took longer than 0.2 seconds"):
+        query(people, ENDLESS)
+    asked = []
+
+    def at_the_third() -> bool:
+        asked.append(None)
+        return len(asked) > 2
+
+    with watched(at_the_third), pytest.raises(Stopped, match="cancelled"):
+        query(people, ENDLESS, time_limit=3600)
+    assert children() <= before
+
+
+def test_nothing_is_written_while_a_query_sorts(tmp_path, monkeypatch):
+    """The process of a query cannot write to any file at all."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    recursive = "WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r LIMIT 300000)"
+    for name, connect, many in (
+        ("x.db", sqlite3.connect, recursive),
+        ("x.duckdb", duckdb.connect, "WITH r AS (FROM range(300000) t(i))"),
+    ):
+        path = tmp_path / name
+        connection = connect(str(path))
+        connection.execute("CREATE TABLE t (x TEXT)")
+        connection.close()
+        before = everything(tmp_path)
+        sql = f"{many} SELECT i, i || 'a text of some length' AS word FROM r ORDER BY i * 7919 % 300007"
+        seen, asked = set(), []
+
+        def look(seen=seen, asked=asked) -> bool:
+            asked.append(None)
+            for pid in children():
+                for entry in Path(f"/proc/{pid}/fd").glob("*"):
+                    with suppress(OSError):
+                        seen.add(os.readlink(entry))
+            return False
+
+        with watched(look):
+            assert len(query(str(path), sql).table) == 300_000
+        assert asked
+        assert not {place for place in seen if place.startswith("/") and "deleted" in place}
+        assert everything(tmp_path) == before
+
+
+def everything(folder):
+    return {str(path.relative_to(folder)): path.stat().st_size for path in folder.rglob("*")}
+
+
+def test_a_wal_database_is_read_without_a_trace(tmp_path):
+    path = tmp_path / "x.db"
+    writer = sqlite3.connect(path)
+    writer.execute("PRAGMA journal_mode = WAL")
+    writer.execute("CREATE TABLE people (age INTEGER)")
+    writer.executemany("INSERT INTO people VALUES (?)", [(i,) for i in range(1000)])
+    writer.commit()
+    assert "-wal" in "".join(everything(tmp_path))
+    before = everything(tmp_path)
+    with pytest.raises(UnreadableTable, match=r"latest rows of this database are still in x\.db-wal beside it"):
+        query(str(path), "SELECT * FROM people")
+    assert everything(tmp_path) == before
+    writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    before = everything(tmp_path)
+    assert len(query(str(path), "SELECT * FROM people ORDER BY age % 7").table) == 1000
+    assert everything(tmp_path) == before
+    writer.close()
+    assert everything(tmp_path).keys() == {"x.db"}
+    assert len(query(str(path), "SELECT * FROM people").table) == 1000
+    assert everything(tmp_path).keys() == {"x.db"}
+
+
+def test_a_half_finished_change_of_an_sqlite_file_is_not_read(tmp_path):
+    path = tmp_path / "x.db"
+    writer = sqlite3.connect(path, isolation_level=None)
+    writer.execute("CREATE TABLE people (age INTEGER)")
+    writer.execute("PRAGMA cache_size = 2")
+    writer.execute("BEGIN")
+    writer.executemany("INSERT INTO people VALUES (?)", [(i,) for i in range(100_000)])
+    before = everything(tmp_path)
+    assert "x.db-journal" in before
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    for name in before:  # as a machine that lost its power leaves it
+        shutil.copy(tmp_path / name, copy / name)
+    writer.execute("ROLLBACK")
+    writer.close()
+    left = everything(copy)
+    with pytest.raises(UnreadableTable, match="The database refuses this query"):
+        query(str(copy / "x.db"), "SELECT count(*) AS n FROM people")
+    assert everything(copy) == left
+
+
+def test_a_duckdb_file_with_a_log_is_read_without_a_trace(tmp_path):
+    path = tmp_path / "x.duckdb"
+    program = (
+        'import duckdb, os, sys\nc = duckdb.connect(sys.argv[1])\nc.execute("PRAGMA disable_checkpoint_on_shutdown")\n'
+        "c.execute('CREATE TABLE t AS SELECT 5 AS x')\nos._exit(0)"
+    )
+    subprocess.run([sys.executable, "-c", program, str(path)], check=True)
+    before = everything(tmp_path)
+    assert "x.duckdb.wal" in before
+    assert query(str(path), "SELECT * FROM t").table["x"].tolist() == [5]
+    assert everything(tmp_path) == before
+
+
+# Local tables
+
+
+def frame_of(counts):
+    table, users = counts
+    return sorted((*row, int(n)) for row, n in zip(table.itertuples(index=False, name=None), users, strict=True))
+
+
+NASTY = ["a", "b,c", 'say "hi"', "two\nlines", "<b>😂</b>", "=1+1", "007", "é;"]
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_local_columns_that_differ_in_case(tmp_path, kind):
+    frame = pd.DataFrame({"n": ["a", "b"], "N": ["c", "c"], "c1": ["d", "e"], "*": ["f", "g"]})
+    path = tmp_path / f"x.{kind}"
+    frame.to_csv(path, index=False) if kind == "csv" else frame.to_parquet(path)
+    assert frame_of(LocalTable(str(path)).counts(["N", "c1", "*"])) == [("c", "d", "f", 1), ("c", "e", "g", 1)]
+    assert frame_of(LocalTable(str(path)).counts(["N"])) == [("c", 2)]
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet"])
+def test_local_tables_count_like_tables_in_memory(tmp_path, kind):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({'it\'s "x"': rng.choice(NASTY, 3000), "n": rng.integers(0, 50, 3000), "unused": "u"})
+    path = tmp_path / f"it's.{kind}"
+    if kind == "parquet":
+        frame.to_parquet(path)
+    else:
+        frame.to_csv(path, index=False, sep="\t" if kind == "tsv" else ",")
+    here = LocalTable(str(path))
+    assert here.columns == tuple(frame.columns)
+    recipes = [tables.CategoricalRecipe(column='it\'s "x"'), tables.NumericRecipe(column="n", bins=7)]
+    domain = tables.build_domain(recipes, here)
+    assert domain == tables.build_domain(recipes, frame)
+    expected = tables.tally(frame, domain)
+    assert tables.tally(here, domain).counts.tolist() == expected.counts.tolist()
+    assert tables.tally(here, domain).notes == expected.notes
+    weighted = tables.tally(here, domain.attributes[0], "n")
+    assert weighted.counts.tolist() == tables.tally(frame, domain.attributes[0], "n").counts.tolist()
+    assert weighted.users == frame["n"].sum()
+
+
+def test_many_distinct_rows_are_counted_in_batches(tmp_path, monkeypatch):
+    frame = pd.DataFrame({"x": np.arange(5000) / 7, "y": ["a", None] * 2500})
+    frame.to_parquet(tmp_path / "x.parquet")
+    here = LocalTable(str(tmp_path / "x.parquet"))
+    recipes = [
+        tables.NumericRecipe(column="x", method="range", bins=10),
+        tables.CategoricalRecipe(column="y", missing="category"),
+    ]
+    recipes[1] = recipes[1].model_copy(update={"categories": ("a", "b")})
+    domain = tables.build_domain(recipes, frame)
+    expected = tables.tally(frame, domain)
+    monkeypatch.setattr(local.LocalTable.counts, "__defaults__", (100,))
+    with pytest.raises(local.TooManyRows):
+        here.counts(["x"])
+    found = tables.tally(here, domain)
+    assert (found.counts.tolist(), found.notes) == (expected.counts.tolist(), expected.notes)
+    assert [len(batch) for batch in here.batches(["y"], rows=2048)] == [2048, 2048, 904]
+
+
+def test_local_decimals_encodings_and_names(tmp_path):
+    path = tmp_path / "x.txt"
+    path.write_bytes("who;price\nJosé;1,5\nJosé;1,5\nZoë;2\n".encode("latin-1"))
+    with pytest.raises(UnreadableTable, match="convert it to UTF-8, or choose Latin-1"):
+        LocalTable(str(path))
+    here = LocalTable(str(path), ReadOptions(encoding="latin-1", names=("name", "cost")))
+    assert frame_of(here.counts(["name", "cost"])) == [("José", "1.5", 2), ("Zoë", "2", 1)]
+    assert here.notes == ('"cost" has decimal commas: 1,5 was read as 1.5.',)
+    path.write_bytes(b"sep=|\nu,v|w\n1|2\n")
+    assert frame_of(LocalTable(str(path)).counts(["u,v", "w"])) == [("1", "2", 1)]
+    path.write_bytes(b"x,x\n1,2\n")
+    assert frame_of(LocalTable(str(path), ReadOptions(names=("u", "v"))).counts(["v"])) == [("2", 1)]
+    path.write_bytes(b"39, Bachelors\n50, HS-grad\n")
+    assert LocalTable(str(path)).columns == ("column_1", "column_2")
+    assert frame_of(LocalTable(str(path)).counts(["column_1"])) == [("39", 1), ("50", 1)]
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"", "is empty"),
+        (b"a,b\n", "no rows"),
+        (b"a,b\n1,2\n3\n", r"cannot be read to its end.*Line: 3"),
+        (b"a,b\n1,2\n3,4,5\n", r"cannot be read to its end.*Line: 3"),
+        (b"a,a\n1,2\n", '"a" occurs 2 times'),
+        (b"a,b\n1,2\n" * 9000 + b"\xe9,1\n", "cannot be read to its end"),
+        (b"x" * 100_000, "first line of this file is too long"),
+        (b"a\0b,c\n1,2\n", "zero byte"),
+        (",".join(f"c{i}" for i in range(501)).encode() + b"\n" + b"1," * 500 + b"1\n", "501 columns"),
+    ],
+)
+def test_broken_local_files(tmp_path, content, sentence):
+    path = tmp_path / "x.csv"
+    path.write_bytes(content)
+    with pytest.raises(UnreadableTable, match=sentence) as caught:
+        LocalTable(str(path)).counts(["a"])
+    assert "\n" not in str(caught.value)
+    (tmp_path / "x.parquet").write_bytes(content)
+    with pytest.raises(UnreadableTable, match="damaged or incomplete"):
+        LocalTable(str(tmp_path / "x.parquet"))
+
+
+@given(st.lists(st.tuples(st.sampled_from(NASTY), st.one_of(st.none(), st.integers(-5, 5))), min_size=1, max_size=20))
+@settings(max_examples=15)
+def test_any_local_csv_counts_like_a_dictionary(tmp_path_factory, rows):
+    path = tmp_path_factory.mktemp("local") / "x.csv"
+    pd.DataFrame(rows, columns=["word", "n"], dtype=object).to_csv(path, index=False)
+    table, users = LocalTable(str(path)).counts(["word", "n"])
+    expected = pd.Series([(word, None if n is None else str(n)) for word, n in rows]).value_counts().to_dict()
+    found = {
+        (word, None if pd.isna(n) else n): int(k) for (word, n), k in zip(table.to_numpy().tolist(), users, strict=True)
+    }
+    assert found == expected
+
+
+ENDLESS_SCAN = "WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r) SELECT count(*) FROM r"
+
+
+def test_looking_at_a_local_file_is_cancelled_and_ends_in_time(tmp_path, monkeypatch):
+    asked, shares = [], []
+
+    def at_the_third() -> bool:
+        asked.append(None)
+        return len(asked) > 2
+
+    with duckdb.connect() as connection:
+        with (
+            watched(at_the_third, shares.append),
+            pytest.raises(Stopped, match="cancelled"),
+            local._followed(connection),
+        ):
+            connection.execute(ENDLESS_SCAN)
+        assert shares
+        assert all(0 <= share <= 1 for share in shares)
+        monkeypatch.setattr(limits, "LOCAL", replace(limits.LOCAL, seconds=0.2))
+        with (
+            watched(lambda: False),
+            pytest.raises(UnreadableTable, match=r"longer than 0.2 seconds and was stopped: choose fewer columns"),
+            local._followed(connection),
+        ):
+            connection.execute(ENDLESS_SCAN)
+
+
+def test_batches_of_a_local_file_end_with_the_first_after_cancelling(tmp_path):
+    pd.DataFrame({"x": range(10_000)}).to_csv(tmp_path / "x.csv", index=False)
+    cancelled = []
+    with watched(lambda: bool(cancelled)):
+        table = LocalTable(str(tmp_path / "x.csv"))
+        batches = table.batches(["x"], rows=2048)
+        assert len(next(batches)) > 0
+        cancelled.append(True)
+        with pytest.raises(Stopped):
+            next(batches)
+        with pytest.raises(Stopped):
+            table.counts(["x"])
+    assert len(table.counts(["x"])[1]) == 10_000
+
+
+def test_counting_spills_nothing_to_disk(tmp_path, monkeypatch):
+    """With less memory than the distinct rows take, DuckDB would write them to temporary files if it could."""
+    monkeypatch.setitem(duck.SETTINGS, "memory_limit", "20MiB")
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame({"x": [f"a text of some length {i}" for i in range(300_000)]}).to_parquet(tmp_path / "x.parquet")
+    table, opened = LocalTable(str(tmp_path / "x.parquet")), set()
+
+    def look() -> bool:
+        for entry in Path("/proc/self/fd").glob("*"):
+            with suppress(OSError):
+                opened.add(os.readlink(entry))
+        return False
+
+    before = everything(tmp_path)
+    with watched(look), pytest.raises(local.TooManyRows, match="takes more memory than is allowed"):
+        table.counts(["x"])
+    assert {place for place in opened if place.startswith(str(tmp_path))} <= {str(tmp_path / "x.parquet")}
+    assert everything(tmp_path) == before
+    with duckdb.connect(config=duck.SETTINGS) as connection:
+        shown = "SELECT current_setting('temp_directory'), current_setting('max_temp_directory_size')"
+        assert connection.execute(shown).fetchone() == ("", "0 bytes")
+
+
+def test_pages_say_the_limits_there_are(monkeypatch):
+    assert limits.query_in_words().startswith("A query takes at most a minute and 2 GB of memory, returns at most 1 GB")
+    assert "at most 10 minutes and 1 GB" in limits.local_in_words()
+    assert "200 MB, 500 columns and 100 million cells (2 million in Excel)" in limits.upload_in_words()
+    monkeypatch.setattr(limits, "QUERY", replace(limits.QUERY, seconds=30))
+    assert "at most 30 seconds" in limits.query_in_words()

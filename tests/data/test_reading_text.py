@@ -1,0 +1,211 @@
+"""Text files as they come: signs and encodings found out, told or refused in one sentence."""
+
+import io
+import re
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from ldp_core.data import tables
+from ldp_core.data.reading import ReadOptions, UnreadableTable, excel, limits, load, parquet
+
+words = st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), min_size=1, max_size=30)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "cp1252"])
+def test_encodings_are_found_out(encoding):
+    loaded = load("name,n\nJosé,1\nZoë,2\n".encode(encoding), "x.csv")
+    assert loaded.table["name"].tolist() == ["José", "Zoë"]
+    assert loaded.options.encoding == encoding.removesuffix("-sig")
+    assert bool(loaded.notes) == (encoding == "cp1252")
+
+
+def test_a_guessed_encoding_is_said_and_can_be_overridden():
+    content = "name\nЖуков\n".encode("cp1251")
+    assert 'Windows-1252: check that letters such as "Æ"' in load(content, "x.csv").notes[0]
+    told = load(content, "x.csv", ReadOptions(encoding="cp1251"))
+    assert (told.table["name"].tolist(), told.notes) == (["Жуков"], ())
+    with pytest.raises(UnreadableTable, match="not UTF-8 text"):
+        load(content, "x.csv", ReadOptions(encoding="utf-8"))
+    with pytest.raises(UnreadableTable, match="This file is UTF-16 text"):
+        load("a\n1".encode("utf-16"), "x.csv", ReadOptions(encoding="cp1252"))
+    assert load(b"a\n\x81\xe9", "x.csv").options.encoding == "latin-1"
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t", "|"])
+def test_decimal_commas_are_numbers(delimiter):
+    rows = [
+        ["name", "price", "codes"],
+        ["a", "1.234,5", "1,2,3"],
+        ["b", "-0,25", "2"],
+        ["c", "7", ""],
+        ["d", "1,5e3", "1,2"],
+    ]
+    loaded = load("\n".join(delimiter.join(row) for row in rows).encode(), "x.csv")
+    assert loaded.table["price"].tolist() == ["1234.5", "-0.25", "7", "1.5e3"]
+    assert loaded.table["codes"].tolist() == ["1,2,3", "2", "", "1,2"]
+    assert loaded.options.decimal == ","
+    assert loaded.notes == ('"price" has decimal commas: 1,5 was read as 1.5.',)
+    kept = load("\n".join(delimiter.join(row) for row in rows).encode(), "x.csv", ReadOptions(decimal="."))
+    assert kept.table["price"].tolist() == ["1.234,5", "-0,25", "7", "1,5e3"]
+
+
+def test_decimal_commas_between_commas_only_when_told():
+    content = b'name,price\na,"1,5"\nb,"2,25"\n'
+    assert load(content, "x.csv").table["price"].tolist() == ["1,5", "2,25"]
+    assert load(content, "x.csv", ReadOptions(decimal=",")).table["price"].tolist() == ["1.5", "2.25"]
+
+
+@given(st.lists(st.floats(-1e9, 1e9).map(lambda number: round(number, 4)), min_size=1, max_size=20))
+@settings(max_examples=40)
+def test_numbers_written_with_decimal_commas_come_back(numbers):
+    text = "x;y\n" + "".join(f"a;{repr(number).replace('.', ',')}\n" for number in numbers)
+    column = load(text.encode(), "x.csv").table["y"]
+    assert [float(cell) for cell in column] == numbers
+
+
+@pytest.mark.parametrize(
+    ("content", "columns", "rows"),
+    [
+        (b"39, State-gov, 77516\n50, Private, 83311\n", ["column_1", "column_2", "column_3"], 2),
+        (b"a,2019\nx,1\n", ["column_1", "column_2"], 2),
+        (b"age,sex\n1,2\n", ["age", "sex"], 1),
+    ],
+)
+def test_a_first_line_with_numbers_is_a_row(content, columns, rows):
+    loaded = load(content, "x.data")
+    assert (list(loaded.table.columns), len(loaded.table)) == (columns, rows)
+    assert loaded.options.header is (columns[0] != "column_1")
+    assert bool(loaded.notes) is not loaded.options.header
+    assert load(content, "x.data", loaded.options).notes == ()
+
+
+def test_what_is_told_is_done():
+    told = load(b"a b\n1 2\n", "x.txt", ReadOptions(delimiter=" ", header=False, names=("u", "v")))
+    assert told.table.to_dict("list") == {"u": ["a", "1"], "v": ["b", "2"]}
+    assert load(b"x,y\n1,2\n", "x.csv", ReadOptions(delimiter=";")).table.columns.tolist() == ["x,y"]
+    assert load(b"x,y\n1,2\n", "x.csv", ReadOptions(names=["u", "v"])).table.columns.tolist() == ["u", "v"]
+    with pytest.raises(UnreadableTable, match="3 column names are given and the table has 2 columns"):
+        load(b"x,y\n1,2\n", "x.csv", ReadOptions(names=("u", "v", "w")))
+    with pytest.raises(UnreadableTable, match='"u" occurs 2 times'):
+        load(b"x,y\n1,2\n", "x.csv", ReadOptions(names=("u", "u")))
+    # Names mend a file whose own names are twice the same.
+    assert load(b"x,x\n1,2\n", "x.csv", ReadOptions(names=("u", "v"))).table["v"].tolist() == ["2"]
+
+
+def test_the_hint_that_excel_writes_is_obeyed():
+    loaded = load(b"sep=;\r\na;b,c\r\n1;2,3\r\n", "x.csv", ReadOptions(decimal="."))
+    assert loaded.table.to_dict("list") == {"a": ["1"], "b,c": ["2,3"]}
+    assert load(b"sep=x\n1\n", "x.csv").table.columns.tolist() == ["sep=x"]
+
+
+@pytest.mark.parametrize("delimiter", ["", "ab", '"', "a", "1", "\n", "."])
+def test_bad_delimiters_are_refused(delimiter):
+    with pytest.raises(ValidationError, match="a delimiter is one character"):
+        ReadOptions(delimiter=delimiter)
+
+
+@pytest.mark.parametrize(
+    "change", [{"encoding": "zip"}, {"decimal": "'"}, {"header": 1}, {"sheets": "x"}, {"names": (1,)}]
+)
+def test_options_are_strict(change):
+    with pytest.raises(ValidationError):
+        ReadOptions(**change)
+
+
+@given(
+    st.lists(st.lists(words, min_size=2, max_size=2), min_size=1, max_size=8),
+    st.sampled_from(list(",;\t|")),
+    st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
+)
+@settings(max_examples=60)
+def test_any_text_survives(rows, delimiter, encoding):
+    frame = pd.DataFrame(rows, columns=["first", "second"], dtype=object)
+    content = frame.to_csv(index=False, sep=delimiter, quoting=1).encode(encoding)
+    loaded = load(content, "x.csv", ReadOptions(delimiter=delimiter, decimal="."))
+    assert loaded.table.to_numpy().tolist() == rows
+
+
+def read_here(content, name):
+    """Whether there are rows; Excel and Parquet without their process: hundreds of those would take minutes."""
+    for ending, (task, allowed) in {"xlsx": (excel, limits.EXCEL), "parquet": (parquet, limits.PARQUET)}.items():
+        if name.endswith(ending):
+            output = io.BytesIO()
+            task.work(content, {}, allowed, output)
+            return output.tell() > 0
+    return len(load(content, name).table) > 0
+
+
+@given(st.binary(max_size=300), st.sampled_from(["x.csv", "x.tsv", "x.data", "x.parquet", "x.xlsx"]))
+@settings(max_examples=200)
+def test_any_bytes_give_a_table_or_a_sentence(content, name):
+    for start in (b"", b"PAR1", b"PK\x03\x04", b"\xff\xfe", b"a;b\n", b'"'):
+        try:
+            outcome = read_here(start + content, name)
+        except UnreadableTable as error:
+            outcome = str(error)
+        assert re.fullmatch(r"[A-Z][^\n]*\.", outcome) if isinstance(outcome, str) else outcome
+
+
+def test_a_text_repeated_in_every_row_does_not_fill_the_memory(monkeypatch):
+    buffer = io.BytesIO()
+    pd.DataFrame({"x": ["long " * 20_000] * 2000, "n": range(2000)}).to_parquet(buffer)
+    assert len(buffer.getvalue()) < 10**6
+    assert load(buffer.getvalue(), "x.parquet").table["x"].str.len().unique().tolist() == [100_000]
+    monkeypatch.setattr(limits, "PARQUET", replace(limits.PARQUET, unpacked=100 * 2**20))
+    with pytest.raises(UnreadableTable, match="unpacks to 191 MB and at most 100 MB"):
+        load(buffer.getvalue(), "x.parquet")
+
+
+def test_a_nasty_table_goes_through_to_counts():
+    emoji = "👩‍🚀<b onclick=x>=1+1&amp;ok</b>"
+    frame = pd.DataFrame({f"c{i}": ["x", "y"] for i in range(499)} | {"answer": [emoji, "=HYPERLINK(1)"]})
+    table = load(frame.to_csv(index=False).encode("utf-8-sig"), "x.csv").table
+    assert table.shape == (2, 500)
+    domain = tables.build_domain(tables.CategoricalRecipe(column="answer"), table)
+    assert set(domain.labels()) == {emoji, "=HYPERLINK(1)"}
+    assert tables.tally(table, domain).counts.tolist() == [1, 1]
+
+
+@given(st.lists(st.floats(allow_nan=False), min_size=2, max_size=20))
+@settings(max_examples=50)
+def test_infinite_values_never_crash(values):
+    assume(np.unique([v for v in values if np.isfinite(v)]).size > 1)
+    table = load(("x\n" + "\n".join(map(repr, values))).encode(), "x.csv", ReadOptions(header=True)).table
+    recipe = tables.NumericRecipe(column="x", bins=4, outside="other")
+    try:
+        outcome = tables.tally(table, tables.build_domain(recipe, table)).users
+    except ValueError as error:
+        outcome = str(error)
+    assert outcome == len(values) or re.search("too close together|beyond 1e300", outcome)
+
+
+def test_a_name_of_a_column_has_300_characters_at_most():
+    assert load(b"n" * 300 + b",b\n1,2\n", "a.csv").table.shape == (1, 2)
+    with pytest.raises(UnreadableTable, match="name of column 2 has 301 characters and at most 300 are read"):
+        load(b"a," + b"n" * 301 + b"\n1,2\n", "a.csv")
+
+
+def test_large_text_files_are_read_elsewhere_and_alike(monkeypatch):
+    content = "Größe;n\n1,75;007\n;x\n".encode("cp1252")
+    expected = load(content, "x.csv")
+    monkeypatch.setattr(limits, "IN_PROCESS", 8)
+    found = load(content, "x.csv")
+    pd.testing.assert_frame_equal(found.table, expected.table)
+    assert (found.options, found.notes) == (expected.options, expected.notes)
+    with pytest.raises(UnreadableTable, match="Line 2 splits into 3"):
+        load(b"a,b\n1,2,3\n", "x.csv")
+    monkeypatch.setattr(limits, "TEXT", replace(limits.TEXT, seconds=0))
+    with pytest.raises(UnreadableTable, match="took longer than 0 seconds and was stopped"):
+        load(content, "x.csv")
+
+
+def test_text_holds_no_more_cells_than_are_allowed(monkeypatch):
+    monkeypatch.setattr(limits, "TEXT", replace(limits.TEXT, cells=3))
+    with pytest.raises(UnreadableTable, match="2 rows and 2 columns, more than 3 cells"):
+        load(b"a,b\n1,2\n3,4\n", "x.csv")

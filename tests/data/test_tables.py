@@ -1,0 +1,541 @@
+"""Tables: every kind of file and column to counts, and one clear sentence for every bad one."""
+
+import io
+import math
+import re
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from ldp_core.data import columns, tables
+from ldp_core.data.domain import MAX_TYPES, Domain, NumericAttribute
+from ldp_core.data.reading import limits
+
+cells = st.one_of(
+    st.sampled_from(["😂", "<b>", '"q"', "=1+1", "a,b", "a;b", "a\tb|c", "two\nlines", " spaced ", "NA", "007", "é"]),
+    st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=6),
+)
+
+
+def as_parquet(frame: pd.DataFrame) -> bytes:
+    buffer = io.BytesIO()
+    frame.to_parquet(buffer)
+    return buffer.getvalue()
+
+
+# Reading
+
+
+@given(st.integers(1, 4).flatmap(lambda k: st.lists(st.lists(cells, min_size=k, max_size=k), min_size=1, max_size=8)))
+@settings(max_examples=60)
+def test_quoted_text_survives_a_csv_round_trip(rows):
+    frame = pd.DataFrame(rows, columns=[f"c{i}" for i in range(len(rows[0]))], dtype=object)
+    read = tables.read(frame.to_csv(index=False).encode(), "x.csv")
+    assert read.to_numpy().tolist() == rows
+    assert list(read.columns) == list(frame.columns)
+
+
+@pytest.mark.parametrize("delimiter", list(",;\t|"))
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_delimiters_line_ends_and_byte_order_marks(delimiter, end, mark):
+    lines = ["code;x" if delimiter == "," else "code,x", "007", "1,5"]
+    text = mark + end.join(f'"{line}"{delimiter}{i}' for i, line in enumerate(lines)) + end * 3
+    read = tables.read(text.encode(), "X.CSV")
+    assert read.to_numpy().tolist() == [["007", "1"], ["1,5", "2"]]
+    assert read.columns[0] == lines[0]
+
+
+def test_decimal_commas_do_not_look_like_delimiters():
+    read = tables.read(b"a;b\n1,5;2,5\n3,5;4,5\n", "x.csv")
+    assert read.to_numpy().tolist() == [["1,5", "2,5"], ["3,5", "4,5"]]
+
+
+def test_no_header_and_blank_names():
+    assert list(tables.read(b"1,2\n3,4", "x.csv", header=False).columns) == ["column_1", "column_2"]
+    assert len(tables.read(b"7", "x.csv", header=False)) == 1
+    assert list(tables.read(b",a\n0,1\n", "x.csv").columns) == ["column_1", "a"]
+
+
+def test_one_value_below_a_header_is_a_table():
+    assert tables.read(b"age\n31", "x.csv")["age"].tolist() == ["31"]
+
+
+def test_blank_lines_are_missing_values_in_one_column_only():
+    one = tables.read(b"a\n1\n\n3\n\n", "x.csv")
+    assert tables.summarise(one["a"]).missing == 1
+    assert len(tables.read(b"a,b\n1,2\n\n3,4\n", "x.csv")) == 2
+
+
+def test_parquet_keeps_types_and_reads_an_index_as_a_column():
+    frame = pd.DataFrame({"a": [1, 2], "b": ["x", None]}, index=pd.Index([7, 8], name="id"))
+    read = tables.read(as_parquet(frame), "x.parquet")
+    assert sorted(read.columns) == ["a", "b", "id"]
+    assert read["a"].tolist() == [1, 2]
+    assert tables.summarise(read["b"]).missing == 1
+
+
+PARQUET = as_parquet(pd.DataFrame({"a": range(1000)}))
+DAMAGED = bytes(reversed(PARQUET))
+
+
+def many_columns(count: int) -> bytes:
+    return (",".join(f"c{i}" for i in range(count)) + "\n" + ",".join("1" * count)).encode()
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "sentence"),
+    [
+        (b"", "x.csv", "is empty"),
+        (b"", "x.parquet", "is empty"),
+        (b"\n \n\n", "x.csv", "only blank lines"),
+        (b"a,b\n", "x.csv", "column names but no rows"),
+        (b"a", "x.csv", "column names but no rows"),
+        (as_parquet(pd.DataFrame({"a": []})), "x.parquet", "column names but no rows"),
+        ("a\nx\né".encode("latin-1"), "x.csv", r'not UTF-8 text \(byte 5, on line 3\).*"CSV UTF-8"'),
+        (b"\xef\xbb\xbfa\n\xe9", "x.csv", r"\(byte 6, on line 2\)"),
+        ("a\n1".encode("utf-16"), "x.csv", 'UTF-16 text: save it as "CSV UTF-8"'),
+        (b"\x89PNG\r\n\x1a\n\0\0", "x.csv", "is a PNG image, not a table"),
+        (b"\x89PNG\r\n\x1a\n\0\0", "x.parquet", "is a PNG image, not a table"),
+        (b"\xff\xd8\xff\xe0", "x.csv", "is a JPEG image"),
+        (b"PK\x03\x04rest", "x.csv", "is a zip archive"),
+        (b"%PDF-1.7", "x.csv", "is a PDF document"),
+        (b"a,b\n1,\0", "x.csv", r"binary data \(a zero byte at byte 7\)"),
+        (PARQUET, "x.csv", "Parquet file by its content: rename"),
+        (b"a,b\n1,2", "x.parquet", "named like a Parquet file but is not one"),
+        (PARQUET[:-40], "x.parquet", "damaged or incomplete"),
+        (b"PAR1" + DAMAGED, "x.parquet", "damaged or incomplete"),
+        (b"a,b\n1,2\n1,2,3\n", "x.csv", "Line 3 splits into 3 and the first line into 2 values"),
+        (b"a,b\n1,2\n\n3\n", "x.csv", "Line 4 splits into 1 and the first line into 2 values"),
+        (b'a,b\n1,"x\ny"\n1,2,3\n', "x.csv", "Line 4 splits into 3"),
+        (b'a,b\n1,"2\n3,4\n', "x.csv", "quotation mark in this file is opened and never closed"),
+        (b'a\n1\n"2\n3', "x.csv", "quotation mark in this file is opened and never closed"),
+        (b"a,b,a\n1,2,3\n", "x.csv", '"a" occurs 2 times'),
+        (b"column_2,\n1,2\n", "x.csv", '"column_2" occurs 2 times'),
+        (many_columns(501), "x.csv", "501 columns and at most 500"),
+        (b"a\n1", "x.xlsx", 'ending in ".xlsx" are not read: use a CSV'),
+        (b"a\n1", "table", "without an ending are not read"),
+        (b"x" * 300_000 + b"\ny", "x.csv", "first line of this file is too long"),
+    ],
+)
+def test_unreadable_files_get_one_sentence(content, name, sentence):
+    with pytest.raises(tables.UnreadableTable, match=sentence) as caught:
+        tables.read(content, name)
+    assert len(str(caught.value)) < 200
+    assert "\n" not in str(caught.value)
+
+
+def test_limits_on_size(monkeypatch):
+    assert tables.read(many_columns(500), "x.csv").shape == (1, 500)
+    monkeypatch.setattr(limits, "MAX_BYTES", 2**20)
+    with pytest.raises(tables.UnreadableTable, match="has 2 MB and at most 1 MB"):
+        tables.read(b"a\n" + b"1\n" * 2**20, "x.csv")
+    monkeypatch.setattr(limits, "PARQUET", replace(limits.PARQUET, cells=999))
+    with pytest.raises(tables.UnreadableTable, match="1,000 rows and 1 columns"):
+        tables.read(PARQUET, "x.parquet")
+
+
+@given(st.binary(max_size=200), st.booleans())
+def test_any_bytes_give_a_table_or_a_sentence(content, header):
+    for prefix in (b"", b"PAR1", b"a,b\n"):
+        try:
+            outcome = tables.read(prefix + content, "x.csv", header)
+        except tables.UnreadableTable as error:
+            outcome = str(error)
+        assert len(outcome) > 0
+        assert isinstance(outcome, pd.DataFrame) or re.fullmatch(r"[A-Z][^\n]*\.", outcome)
+
+
+# Looking at a column
+
+
+def test_summary_of_a_mixed_column():
+    series = pd.Series(["1", " 2", "2", "x", "inf", "", "NA", "n/a", "NaN", "NULL", "None", "?", None], name="m")
+    assert tables.summarise(series) == tables.ColumnSummary(
+        name="m",
+        rows=13,
+        distinct=4,
+        missing=8,
+        numbers=3,
+        integer=True,
+        minimum=1.0,
+        maximum=2.0,
+        examples=("x", "inf"),
+        suggested="categorical",
+    )
+
+
+@pytest.mark.parametrize("dtype", ["object", "str", "category"])
+def test_attributes_take_the_name_of_their_column(dtype):
+    frame = pd.DataFrame({"height": pd.Series(["1", "2"], dtype=dtype)})
+    assert tables.summarise(frame["height"]).name == "height"
+    for make in (tables.categorical_attribute, tables.numeric_attribute):
+        assert tables.tally(frame, make(frame["height"])).counts.tolist() == [1, 1]
+
+
+def test_a_literal_quotation_mark_is_not_an_open_one():
+    assert tables.read(b'a,b\n5" disk,"x\ny"\n1,2\n', "x.csv")["a"].tolist() == ['5" disk', "1"]
+
+
+def test_suggestions():
+    numbers = pd.Series(np.arange(100))
+    assert tables.summarise(numbers).suggested == "numeric"
+    assert tables.summarise(numbers % 20).suggested == "categorical"
+    assert tables.summarise(pd.Series([*map(str, range(90)), *["x"] * 10])).suggested == "numeric"
+    assert tables.summarise(pd.Series([*map(str, range(90)), *["x"] * 11])).suggested == "categorical"
+    assert not tables.summarise(numbers / 2).integer
+    assert tables.summarise(pd.Series([None, math.nan])).minimum is None
+
+
+@given(st.lists(st.floats(allow_nan=False)))
+def test_numbers_as_text_are_the_numbers_themselves(values):
+    as_text = columns.parse(pd.Series([repr(value) for value in values], dtype=object))
+    np.testing.assert_array_equal(as_text.numbers[as_text.codes], np.array(values))
+
+
+# Categories
+
+
+@pytest.mark.parametrize(
+    ("values", "expected", "ordered"),
+    [
+        (["10", "9", "1", "10"], ("1", "9", "10"), True),
+        ([3.0, None, 1.0], ("1", "3"), True),
+        (["b10", "b9", "A", "?"], ("A", "b9", "b10"), False),
+        (["x", "10", "9"], ("9", "10", "x"), False),
+        (["007", "7"], ("007", "7"), True),
+        ([" a", "a ", "b"], ("a", "b"), False),
+        ([True, False, None], ("False", "True"), False),
+        (["²", "2", "9" * 5000], None, False),
+    ],
+)
+def test_order_of_categories(values, expected, ordered):
+    attribute = tables.categorical_attribute(pd.Series(values, name="x"))
+    assert expected is None or attribute.values == expected
+    assert (attribute.ordered, attribute.origin, attribute.outside) == (ordered, "data", "refuse")
+    assert tables.tally(pd.Series(values), attribute).users == sum(value not in (None, "?") for value in values)
+
+
+def test_rare_values_are_merged_and_nothing_else():
+    series = pd.Series(["a"] * 5 + ["b"] * 3 + ["c"] * 2 + ["d", None], name="x")
+    attribute = tables.categorical_attribute(series, rare_below=3, missing="category")
+    assert attribute.labels == ("a", "b", "(other)", "(missing)")
+    tally = tables.tally(series, attribute)
+    assert tally.counts.tolist() == [5, 3, 3, 1]
+    assert (tally.users, tally.dropped, tally.outside) == (12, 0, 3)
+    assert tables.categorical_attribute(series, rare_below=1).outside == "refuse"
+
+
+def test_declared_values_keep_their_order():
+    series = pd.Series(["low", "high", "odd"], name="x")
+    attribute = tables.categorical_attribute(series, values=["high", "low"], outside="other")
+    assert attribute.labels == ("high", "low", "(other)")
+    assert (attribute.origin, attribute.ordered) == ("declared", False)
+    assert tables.categorical_attribute(series, values=[1, 2, 10]).ordered
+    assert not tables.categorical_attribute(series, values=[2, 1, 10]).ordered
+
+
+SPREAD = pd.Series([*range(5000), *range(1500)], name="id")
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (
+            lambda: tables.categorical_attribute(pd.Series(np.arange(10**5), name="id")),
+            r"100,000 distinct values in id, and a domain holds at most 2,048: bin it as numbers, or choose another",
+        ),
+        (
+            lambda: tables.categorical_attribute(SPREAD),
+            r"5,000 distinct values .* merge values with fewer than 2 users into \(other\)",
+        ),
+        (lambda: tables.categorical_attribute(pd.Series(["a", "a"])), 'only one value, "a".*nothing to learn'),
+        (lambda: tables.categorical_attribute(pd.Series(["", None])), "all 2 values of the column are missing"),
+        (lambda: tables.categorical_attribute(pd.Series(["a", "b"]), rare_below=2), "no value .* has 2 users"),
+        (lambda: tables.categorical_attribute(pd.Series(["a", "b"]), rare_below=-1), "rare_below is -1"),
+        (lambda: tables.categorical_attribute(SPREAD, values=["a", "b"], rare_below=2), "drop one of the two"),
+        (lambda: tables.categorical_attribute(SPREAD, rare_below=2, outside="refuse"), 'needs outside="other"'),
+        (lambda: tables.categorical_attribute(SPREAD, values=["a", "a"]), "^categories must differ"),
+        (lambda: tables.categorical_attribute(SPREAD, values=[]), "^there are no categories"),
+        (lambda: tables.categorical_attribute(pd.Series(["a", "b"], name=" ")), "has no name"),
+    ],
+)
+def test_bad_categories(make, sentence):
+    with pytest.raises(ValueError, match=sentence) as caught:
+        make()
+    assert "\n" not in str(caught.value)
+
+
+def test_the_advice_on_rare_values_works():
+    with pytest.raises(ValueError) as caught:
+        tables.categorical_attribute(SPREAD)
+    rare_below = int(re.search(r"fewer than (\d+) users", str(caught.value)).group(1))
+    attribute = tables.categorical_attribute(SPREAD, rare_below=rare_below, missing="category")
+    assert 2 < attribute.size <= MAX_TYPES
+
+
+# Numbers
+
+
+@given(
+    st.lists(st.floats(-1e9, 1e9, allow_subnormal=False), min_size=2),  # those are too close together to be told apart
+    st.integers(2, 40),
+    st.sampled_from(["equal_width", "equal_count"]),
+)
+def test_bins_cover_the_data_for_any_floats(values, bins, method):
+    series = pd.Series(values, name="x")
+    assume(np.ptp(values) > 1e-6 * np.abs(values).max())
+    attribute = tables.numeric_attribute(series, method=method, bins=bins)
+    tally = tables.tally(series, attribute)
+    assert tally.users == len(values)
+    assert 2 <= attribute.size <= bins
+    if method == "equal_width" and not attribute.integer:
+        widths = np.diff(attribute.edges)
+        assert attribute.size == bins
+        assert widths.max() <= 1.03 * widths.min()
+    if method == "equal_count":
+        assert tally.counts.min() > 0
+
+
+@given(st.lists(st.integers(-(10**6), 10**6), min_size=2, unique=True), st.integers(2, 60))
+def test_whole_numbers_get_bins_of_equally_many(values, bins):
+    attribute = tables.numeric_attribute(pd.Series(values), bins=bins)
+    assert attribute.integer
+    assert np.unique(np.diff(attribute.edges)).size == 1
+    assert attribute.size <= bins
+    tally = tables.tally(pd.Series(values), attribute)
+    assert tally.users == len(values)
+    ends = [re.fullmatch(r"(-?\d+)(?:-| to )(-?\d+)|(-?\d+)", label).groups() for label in attribute.labels]
+    brute = [sum(int(low or only) <= value <= int(high or only) for value in values) for low, high, only in ends]
+    assert tally.counts.tolist() == brute
+
+
+@pytest.mark.parametrize(
+    ("values", "bins", "labels"),
+    [
+        (range(18, 91), 73, [str(age) for age in range(18, 91)]),
+        (range(20, 40), 2, ["20-29", "30-39"]),
+        (range(3), 32, ["0", "1", "2"]),
+        ([4100, 400000], 64, None),
+        ([0.0, 1.0, 0.5], 4, ["[0, 0.25)", "[0.25, 0.5)", "[0.5, 0.75)", "[0.75, 1]"]),
+        ([0.013, 9.987, 1], 2, ["[0.01, 5)", "[5, 9.99]"]),
+    ],
+)
+def test_equal_widths_read_well(values, bins, labels):
+    attribute = tables.numeric_attribute(pd.Series(values), bins=bins)
+    if labels is None:
+        assert attribute.labels[:2] == ("4100-10299", "10300-16499")
+    else:
+        assert list(attribute.labels) == labels
+
+
+def test_equal_count_on_distinct_values_is_exact():
+    series = pd.Series(np.random.default_rng(0).permutation(1000) / 7)
+    attribute = tables.numeric_attribute(series, method="equal_count", bins=8)
+    assert tables.tally(series, attribute).counts.tolist() == [125] * 8
+
+
+@pytest.mark.parametrize(
+    ("values", "counts"),
+    [
+        ([0] * 90 + list(range(1, 11)), [90, 10]),
+        ([0] * 10 + [7] * 90, [10, 90]),
+        ([0.5] * 90 + [1.5] * 10, [90, 10]),
+        ([1, 2, 3, 4], [1, 1, 1, 1]),
+    ],
+)
+def test_equal_count_merges_bins_one_value_fills(values, counts):
+    attribute = tables.numeric_attribute(pd.Series(values), method="equal_count", bins=4)
+    assert tables.tally(pd.Series(values), attribute).counts.tolist() == counts
+
+
+def test_own_edges_are_declared_and_meet_outside_values():
+    series = pd.Series([5, 18, 64, 65, 130, None], name="age")
+    attribute = tables.numeric_attribute(series, method="own_edges", edges=[18, 65, 120], outside="other")
+    assert attribute.labels == ("18-64", "65-120", "(other)")
+    assert attribute.origin == "declared"
+    tally = tables.tally(series, attribute)
+    assert tally.counts.tolist() == [2, 1, 2]
+    assert (tally.users, tally.dropped, tally.outside) == (5, 1, 2)
+    clamped = tables.tally(series, attribute.model_copy(update={"outside": "clamp"}))
+    assert clamped.counts.tolist() == [3, 2]
+    halves = tables.numeric_attribute(series, method="own_edges", edges=[0.1, 0.2, 200])
+    assert halves.labels == ("[0.1, 0.2)", "[0.2, 200]")
+
+
+def test_treating_text_as_missing_is_remembered():
+    series = pd.Series(["1", "2", "3", "unknown", "", "inf"], name="x")
+    attribute = tables.numeric_attribute(series, bins=3, non_numbers="missing", missing="category", outside="clamp")
+    again = NumericAttribute.model_validate_json(attribute.model_dump_json())
+    tally = tables.tally(series, again)
+    assert tally.counts.tolist() == [1, 1, 2, 2]
+    assert tally.outside == 1
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (
+            lambda: tables.numeric_attribute(pd.Series(["1", "2", "x", "x", "y"], name="m")),
+            '3 of 5 values of m are not numbers, such as "x", "y": use the values as categories, or treat .* missing',
+        ),
+        (lambda: tables.numeric_attribute(pd.Series([5, 5, None], name="m")), "m has only one value, 5"),
+        (lambda: tables.numeric_attribute(pd.Series(["x"], name="m"), non_numbers="missing"), "m holds no numbers"),
+        (lambda: tables.numeric_attribute(pd.Series([math.inf, None])), "holds no numbers"),
+        (lambda: tables.numeric_attribute(pd.Series([1.0, 1e301])), "beyond 1e300"),
+        (lambda: tables.numeric_attribute(pd.Series([0.5, np.nextafter(0.5, 1)])), "too close together for 32 bins"),
+        (lambda: tables.numeric_attribute(pd.Series([0.0, 5e-324])), "too close together"),
+        (lambda: tables.numeric_attribute(pd.Series([1, 2]), bins=1), "1 bins are not possible: .* 2 to 2,048"),
+        (
+            lambda: tables.numeric_attribute(pd.Series([1, 2]), method="own_edges", edges=[]),
+            "fewer than two given",
+        ),
+        (lambda: tables.numeric_attribute(pd.Series([1, 2]), bins=5000), "5,000 bins"),
+        (lambda: tables.numeric_attribute(pd.Series([1, 2]), bins=2.5), "positive whole number and is 2.5"),
+        (lambda: tables.numeric_attribute(pd.Series([1, 2]), method="own_edges"), "none given"),
+        (lambda: tables.numeric_attribute(pd.Series([1, 2]), method="own_edges", edges=["a"]), "must be numbers"),
+        (lambda: tables.numeric_attribute(pd.Series([1, 2]), method="own_edges", edges=[2, 1]), "^bin edges must incr"),
+        (lambda: tables.numeric_attribute(pd.Series([1, 2]), method="own_edges", edges=[0, 9]), "only one value"),
+        (lambda: tables.numeric_attribute(pd.Series([1, 2]), method="magic"), 'method "magic" is unknown'),
+    ],
+)
+def test_bad_numbers(make, sentence):
+    with pytest.raises(ValueError, match=sentence) as caught:
+        make()
+    assert "\n" not in str(caught.value)
+
+
+# Tally
+
+
+@given(st.lists(st.tuples(st.sampled_from(["a", "b", None]), st.sampled_from([1, 2, 3, None])), min_size=1))
+def test_tally_of_several_attributes_matches_a_loop(rows):
+    frame = pd.DataFrame(rows, columns=["letter", "digit"])
+    letter = tables.declare_categories("letter", "a, b")
+    digit = tables.declare_range("digit", 1, 3, 3, integer=True, missing="category")
+    expected = np.zeros((2, 4), dtype=int)
+    for first, second in rows:
+        if first is not None:
+            expected["ab".index(first), 3 if second is None else second - 1] += 1
+    domain = Domain(attributes=(letter, digit))
+    if expected.sum() == 0:
+        with pytest.raises(ValueError, match="no users are left"):
+            tables.tally(frame, domain)
+        return
+    tally = tables.tally(frame, domain)
+    np.testing.assert_array_equal(tally.counts, expected.ravel())
+    assert tally.counts.dtype == np.int64
+    assert tally.users == expected.sum()
+    assert tally.users + tally.dropped == len(rows)
+
+
+def test_tally_refuses_what_cannot_be_counted():
+    letter, digit = tables.declare_categories("letter", "a, b"), tables.declare_range("digit", 0, 2047, 2048)
+    with pytest.raises(ValueError, match="pass the whole table"):
+        tables.tally(pd.Series(["a"]), Domain(attributes=(letter, digit)))
+    many = [digit.model_copy(update={"name": str(i)}) for i in range(3)]
+    with pytest.raises(ValueError, match="too many to count"):
+        tables.tally(pd.DataFrame(), Domain(attributes=many))
+
+
+# Without data
+
+
+def test_declared_categories():
+    assert tables.declare_categories("x", "a, b ,c").values == ("a", "b", "c")
+    assert tables.declare_categories("x", " one, two\r\nthree,\n").values == ("one, two", "three")
+    assert tables.declare_categories("x", "low\nhigh", ordered=True).ordered
+    assert tables.declare_categories("x", "a", outside="other").labels == ("a", "(other)")
+
+
+def test_declared_ranges():
+    ages = tables.declare_range("age", 18, 90, 8, integer=True)
+    assert ages.labels[0] == "18-27"
+    assert ages.labels[-1] == "88-90"
+    assert ages.origin == "declared"
+    shares = tables.declare_range("share", 0, 1, 4)
+    assert shares.edges == (0, 0.25, 0.5, 0.75, 1)
+    wide = tables.declare_range("steps", 18, 10000, 32, integer=True)
+    assert wide.labels[:2] == ("18-329", "330-649")
+    assert wide.labels[-1].endswith("-10000")
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: tables.declare_categories("x", "  "), "there are no categories"),
+        (lambda: tables.declare_categories("x", "a,,b"), "category 2 is blank"),
+        (lambda: tables.declare_categories("x", "a\n\nb"), "category 2 is blank"),
+        (lambda: tables.declare_categories("x", "a, b, a"), '"a" is there more than once'),
+        (lambda: tables.declare_categories("x", "a"), "only one value"),
+        (lambda: tables.declare_categories(" ", "a,b"), "no name"),
+        (lambda: tables.declare_categories("x", ",".join(map(str, range(5000)))), "5,000 types are too many for x"),
+        (lambda: tables.declare_range("x", 5, 5, 4), "cannot range from 5 to 5"),
+        (lambda: tables.declare_range("x", math.nan, 5, 4), "two finite numbers"),
+        (lambda: tables.declare_range("x", 0, math.inf, 4), "two finite numbers"),
+        (lambda: tables.declare_range("x", None, 1, 4), "two finite numbers"),
+        (lambda: tables.declare_range("x", 0, 1e18, 4, integer=True), "two finite numbers"),
+        (lambda: tables.declare_range("x", 0.5, 5, 4, integer=True), "whole ends"),
+        (lambda: tables.declare_range("x", 0, 5, 0), "positive whole number"),
+        (lambda: tables.declare_range("x", 0, 5, 5000), "5,000 bins"),
+        (lambda: tables.declare_range("x", 0, 5, 2048, outside="other"), "2,049 types"),
+        (lambda: tables.declare_range("x", 1e15, 1e15 + 1, 2048), "bin edges must increase"),
+    ],
+)
+def test_bad_declarations(make, sentence):
+    with pytest.raises(ValueError, match=sentence) as caught:
+        make()
+    assert "\n" not in str(caught.value)
+
+
+@given(st.sampled_from(["uniform", "zipf", "bell"]), st.integers(1, 5000), st.integers(1, 10**9))
+def test_expected_counts_sum_exactly(shape, n, users):
+    counts = tables.expected_counts(shape, n, users)
+    assert counts.shape == (n,)
+    assert counts.dtype == np.int64
+    assert counts.sum() == users
+    assert counts.min() >= 0
+    if shape == "uniform":
+        assert counts.max() - counts.min() <= 1
+    if shape == "zipf":
+        assert (np.diff(counts) <= 0).all()
+        harmonic = math.fsum(1 / rank for rank in range(1, n + 1))
+        np.testing.assert_allclose(counts, users / harmonic / np.arange(1, n + 1), atol=1)
+    if shape == "bell":
+        assert np.abs(counts - counts[::-1]).max() <= 1
+
+
+@pytest.mark.parametrize("users", [0, -1, 2.0, True, "9", None, 10**9 + 1])
+def test_expected_counts_refuse_bad_numbers(users):
+    with pytest.raises(ValueError, match=r"number of users must be a positive whole number|too many to plan for"):
+        tables.expected_counts("uniform", 4, users)
+    with pytest.raises(ValueError, match='shape "flat" is unknown'):
+        tables.expected_counts("flat", 4, 10)
+
+
+@pytest.mark.parametrize(
+    ("table", "found"),
+    [
+        ({"colour": ["red", "blue"], "Count": ["3", "0"]}, "Count"),
+        ({"n": [3, 4], "a": ["x", "x"], "b": ["u", "v"]}, "n"),
+        ({"colour": ["red", "red"], "count": ["3", "0"]}, None),
+        ({"colour": ["red", "blue"], "count": ["3", "-1"]}, None),
+        ({"colour": ["red", "blue"], "count": ["3", ""]}, None),
+        ({"colour": ["red", "blue"], "count": ["3", "1.5"]}, None),
+        ({"colour": ["red", "blue"], "age": ["3", "4"]}, None),
+        ({"count": ["3", "4"]}, None),
+    ],
+)
+def test_tables_of_counts_are_told_from_rows_of_people(table, found):
+    assert tables.counts_column(pd.DataFrame(table)) == found
+
+
+def test_users_are_counted_exactly_up_to_2_53():
+    assert tables.checked_weights(pd.DataFrame({"a": range(2)}), np.array([2.0**53 - 1, 1.0])).sum() == 2**53
+    for counts in ([2.0**53, 1.0], [2.0**53] * 1030):
+        with pytest.raises(ValueError, match=r"more than 2\^53 users"):
+            tables.checked_weights(pd.DataFrame({"a": range(len(counts))}), np.array(counts))

@@ -1,0 +1,437 @@
+"""Attributes as tables to edit: what nobody edited comes back, what somebody did is what the table then says."""
+
+import itertools
+import json
+import math
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from ldp_core.data import tables
+from ldp_core.data.columns import MISSING_WORDS
+from ldp_core.data.domain import CategoricalAttribute, DateAttribute, NumericAttribute, RangeAttribute
+from ldp_core.data.tables import CategoricalRecipe, Merge, NumericRecipe, build_attribute
+
+ODD = [
+    "=1+1",
+    "<b>x</b>",
+    "two words",
+    "👩‍👩‍👧 ok",
+    "(other)",
+    "(missing)",
+    "NA",
+    "3",
+    "-2.5",
+    "@SUM(A1)",
+    "a|b",
+    "**x**",
+]
+TEXTS = st.one_of(
+    st.sampled_from([*ODD, *"abcd"]), st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=6)
+).filter(lambda text: text == text.strip() and text)
+
+
+def table_of(recipe, series=None):
+    attribute = build_attribute(recipe, series)
+    return attribute, tables.category_table(recipe, attribute, series)
+
+
+def reread(recipe, series, frame):
+    """The attribute that an edited table describes, built without data."""
+    return build_attribute(tables.recipe_of_categories(recipe, build_attribute(recipe, series), frame))
+
+
+def labels(attribute, texts):
+    """What each text counts in: a label, None where it is dropped, "refused" where it is."""
+    found = []
+    for text in texts:
+        try:
+            code = attribute.encode(pd.Series([text])).codes[0]
+        except ValueError:
+            found.append("refused")
+        else:
+            found.append(None if code < 0 else attribute.labels[code])
+    return found
+
+
+@st.composite
+def columns_and_recipes(draw):
+    """A column of odd texts with gaps, and a recipe that its attribute can be built from."""
+    texts = draw(st.lists(st.one_of(TEXTS, st.none()), min_size=2, max_size=25))
+    series = pd.Series(texts, name="x", dtype=object)
+    held = sorted({text for text in texts if text})
+    assume(len(held) >= 2)
+    names = draw(st.lists(TEXTS, min_size=1, max_size=6, unique=True))
+    merges = {}
+    for text in draw(st.lists(st.sampled_from(held), max_size=5, unique=True)):
+        merges.setdefault(draw(st.sampled_from(names)), []).append(text)
+    recipe = CategoricalRecipe(
+        column="x",
+        missing=draw(st.sampled_from(["drop", "category", "refuse"])),
+        ordered=draw(st.sampled_from([None, True, False])),
+        merges=[Merge(name=name, texts=found) for name, found in merges.items()],
+    )
+    if draw(st.booleans()):
+        update = {
+            "categories": tuple(dict.fromkeys([*merges, *names])),
+            "outside": draw(st.sampled_from(["other", "refuse"])),
+            "origin": draw(st.sampled_from(["declared", "data"])),
+        }
+    else:
+        update = {"rare_below": draw(st.sampled_from([0, 2]))}
+    recipe = recipe.model_copy(update=update)
+    try:
+        build_attribute(recipe, series)
+    except ValueError:
+        assume(False)
+    return recipe, series
+
+
+@given(columns_and_recipes(), st.booleans(), st.booleans())
+def test_a_table_that_nobody_edited_is_the_same_attribute(drawn, with_data, through_the_editor):
+    recipe, series = drawn
+    attribute = build_attribute(recipe, series)
+    frame = tables.category_table(recipe, attribute, series if with_data else None)
+    if through_the_editor:
+        frame = tables.apply_edits(frame, {"edited_rows": {}, "added_rows": [], "deleted_rows": []})
+    edited = tables.recipe_of_categories(recipe, attribute, frame)
+    again = build_attribute(edited)
+    same = ("name", "values", "ordered", "missing", "outside", "origin")
+    assert [getattr(again, what) for what in same] == [getattr(attribute, what) for what in same]
+    assert dict(again.merged) == dict(attribute.merged)
+    texts = [*series.dropna(), *attribute.values, *dict(attribute.merged), "never seen", "(other)", "(missing)"]
+    assert labels(again, texts) == labels(attribute, texts)
+    assert tables.recipe_of_categories(edited, again, tables.category_table(edited, again, series)) == edited
+
+
+@given(columns_and_recipes())
+def test_a_table_counts_the_people_of_every_text_once(drawn):
+    recipe, series = drawn
+    attribute, frame = table_of(recipe, series)
+    assert frame["value"].is_unique
+    known = {*attribute.values, *dict(attribute.merged)}
+    absent = {*MISSING_WORDS, attribute.labels[-1].casefold() if attribute.missing == "category" else None}
+    expected = Counter(text for text in series.dropna() if text in known or text.casefold() not in absent)
+    people = dict(zip(frame["value"], frame["people"], strict=True))
+    assert {text: count for text, count in people.items() if count} == expected
+    inside = frame["order"].notna()
+    assert list(dict.fromkeys(frame["category"][inside])) == list(attribute.values)
+    assert frame["order"][inside].astype(int).tolist() == [
+        attribute.values.index(category) + 1 for category in frame["category"][inside]
+    ]
+    assert not inside[len(frame) - (~inside).sum() :].any()
+    assert frame["people"][~inside].is_monotonic_decreasing
+
+
+@given(columns_and_recipes(), st.data())
+def test_an_edited_table_says_where_every_text_counts(drawn, data):
+    recipe, series = drawn
+    attribute, frame = table_of(recipe, series)
+    other = attribute.model_copy(update={"outside": "other"}).decode(np.array([len(attribute.values)]))[0]
+    names = [*frame["value"], "new", "<i>=2+2</i>", " 👍 ", None, "", other]
+    cells = data.draw(st.lists(st.sampled_from(names), min_size=len(frame), max_size=len(frame)))
+    numbers = data.draw(st.permutations(range(10, 10 + len(frame) + 2)))
+    wanted = [None if not (cell or "").strip() or cell == other else cell.strip() for cell in cells]
+    rank = dict(zip(dict.fromkeys(wanted), numbers, strict=False))
+    edits = {str(i): {"category": cells[i], "order": rank[wanted[i]]} for i in range(len(frame))}
+    edited = tables.apply_edits(frame, {"edited_rows": edits})
+    counts_in = dict(zip(frame["value"], wanted, strict=True))
+    categories = sorted({name for name in wanted if name}, key=rank.get)
+    if not categories or any(counts_in.get(name, name) != name for name in categories):
+        with pytest.raises(ValueError, match=r"all values go to|does not count in it"):
+            tables.recipe_of_categories(recipe, attribute, edited)
+        return
+    # A text that was refused and has no category is refused still, unless others made an "(other)".
+    refused = dict(zip(frame["value"], frame["category"].isna(), strict=True))
+    makes_other = attribute.outside == "other" or any(
+        name is None and (cell == other or not refused[text])
+        for (text, name), cell in zip(counts_in.items(), cells, strict=True)
+    )
+    if len(categories) == 1 and not makes_other and attribute.missing != "category":
+        with pytest.raises(ValueError, match="only one value"):
+            tables.recipe_of_categories(recipe, attribute, edited)
+        return
+    again = reread(recipe, series, edited)
+    assert list(again.values) == categories
+    outside = "refused" if again.outside == "refuse" else again.labels[len(categories)]
+    absent = {"drop": None, "refuse": "refused", "category": again.labels[-1]}[again.missing]
+    expected = [
+        name or (absent if text.casefold() in MISSING_WORDS or text == absent else outside)
+        for text, name in zip(frame["value"], wanted, strict=True)
+    ]
+    assert labels(again, frame["value"]) == expected
+    assert again.outside == ("other" if makes_other else "refuse")
+    unnumbered = reread(recipe, series, edited.drop(columns="order"))
+    assert list(unnumbered.values) == list(dict.fromkeys(name for name in wanted if name))
+
+
+SCHOOL = pd.Series(["7th"] * 3 + ["8th"] * 2 + ["BA"] * 4 + ["MA", None, "?"], name="school")
+READ = CategoricalRecipe(column="school")
+
+
+def edited(frame, changes, column="category"):
+    """The table with some values' cells changed."""
+    rows = {i: {column: changes[value]} for i, value in enumerate(frame["value"]) if value in changes}
+    return tables.apply_edits(frame, {"edited_rows": rows})
+
+
+def test_merging_renaming_and_taking_apart():
+    attribute, frame = table_of(READ, SCHOOL)
+    assert frame.to_dict("list") == {
+        "value": ["7th", "8th", "BA", "MA"],
+        "people": [3, 2, 4, 1],
+        "category": ["7th", "8th", "BA", "MA"],
+        "order": [1, 2, 3, 4],
+    }
+    school = tables.recipe_of_categories(READ, attribute, edited(frame, {"7th": "school", "8th": "school", "MA": ""}))
+    assert school == CategoricalRecipe(
+        column="school",
+        categories=["school", "BA"],
+        merges=[Merge(name="school", texts=["7th", "8th"])],
+        ordered=False,
+        outside="other",
+        origin="data",
+    )
+    merged, frame = table_of(school, SCHOOL)
+    assert frame[["value", "category"]].values.tolist() == [
+        ["7th", "school"], ["8th", "school"], ["BA", "BA"], ["MA", "(other)"]
+    ]  # fmt: skip
+    renamed = reread(school, SCHOOL, edited(frame, {"7th": "primary", "8th": "primary", "MA": "BA"}))
+    assert (renamed.values, dict(renamed.merged)) == (
+        ("primary", "BA"),
+        {"7th": "primary", "8th": "primary", "MA": "BA"},
+    )
+    apart = reread(school, SCHOOL, edited(frame, {"7th": "7th", "MA": "MA"}))
+    assert apart.values == ("7th", "school", "BA", "MA")
+    assert tables.category_table(school, merged)["value"].tolist() == ["school", "7th", "8th", "BA"]
+
+
+def test_a_number_moves_a_category_to_the_place_of_another():
+    attribute, frame = table_of(READ, SCHOOL)
+
+    def values(changes):
+        return tables.recipe_of_categories(READ, attribute, edited(frame, changes, "order")).categories
+
+    assert values({"BA": 1}) == ("BA", "7th", "8th", "MA")
+    assert values({"7th": 3}) == ("8th", "BA", "7th", "MA")
+    assert values({"8th": None, "MA": 1.5}) == ("7th", "MA", "8th", "BA")
+    assert values({"7th": 9, "8th": 9}) == ("BA", "MA", "7th", "8th")
+    assert values({"7th": "soon"}) == ("7th", "8th", "BA", "MA")
+    one_text = edited(edited(frame, {"7th": "school", "8th": "school"}), {"8th": 4}, "order")
+    assert tables.recipe_of_categories(READ, attribute, one_text).categories == ("BA", "MA", "school")
+
+
+def test_rows_are_added_and_deleted():
+    declared = CategoricalRecipe(column="school", categories=["BA", "MA", "PhD"], merges=[])
+    attribute, frame = table_of(declared, SCHOOL)
+    assert frame["category"].tolist() == ["BA", "MA", "PhD", None, None]
+    assert frame["people"].tolist() == [4, 1, 0, 3, 2]
+    edits = {"added_rows": [{"category": "none"}, {}, {"value": "M.A.", "category": "MA"}], "deleted_rows": [2]}
+    found = tables.recipe_of_categories(declared, attribute, tables.apply_edits(frame, edits))
+    assert (found.categories, found.origin, found.outside) == (("BA", "MA", "none"), "declared", "refuse")
+    assert found.merges == (Merge(name="MA", texts=["M.A."]),)
+    # A text seen in the data and now a category says something of the data; one sent to "(other)" does not.
+    assert tables.recipe_of_categories(declared, attribute, edited(frame, {"7th": "MA"})).origin == "data"
+    gone = tables.recipe_of_categories(declared, attribute, edited(frame, {"7th": "(other)"}))
+    assert (gone.categories, gone.origin, gone.outside) == (("BA", "MA", "PhD"), "declared", "other")
+
+
+def test_people_are_counted_by_weights():
+    attribute = build_attribute(READ, SCHOOL)
+    weights = np.arange(len(SCHOOL))
+    assert tables.category_table(READ, attribute, SCHOOL, weights)["people"].tolist() == [3, 7, 26, 9]
+    ages = pd.Series([1, 2, 3, None])
+    bins = NumericAttribute(name="x", edges=(0.5, 2.5, 3.5), integer=True)
+    assert tables.edge_table(bins, ages, np.array([5, 6, 7, 8]))["people"].tolist() == [11, 7, pd.NA]
+
+
+def test_a_table_without_room_for_all_texts_loses_none():
+    series = pd.Series([f"t{i}" for i in range(7000)] + ["a", "a", "b"], name="x")
+    recipe = CategoricalRecipe(column="x", rare_below=2, merges=[Merge(name="b", texts=["b", "t1"])])
+    attribute, frame = table_of(recipe, series)
+    assert (len(frame), frame.attrs["left_out"]) == (5000, 2002)
+    assert reread(recipe, series, frame) == attribute.model_copy(update={"merged": (("t1", "b"),)})
+    many = recipe.model_copy(update={"merges": (Merge(name="b", texts=[f"t{i}" for i in range(7000)]),)})
+    attribute, frame = table_of(many, series)
+    assert frame.attrs["left_out"] == 2002
+    changed = reread(many, series, edited(frame, {"t5": "a"}))
+    assert labels(changed, ["t5", "t6", "t6999", "b", "else"]) == ["a", "b", "b", "b", "(other)"]
+    assert changed.size == attribute.size
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"7th": "", "8th": None, "BA": "(other)", "MA": " "}, "all values go to"),
+        ({"7th": "x", "8th": "x", "BA": "x", "MA": "x"}, "only one value"),
+        ({"7th": "8th", "8th": "7th"}, 'a category is called "8th", and the value "8th" does not count in it'),
+        ({"7th": "BA", "BA": "(other)"}, 'a category is called "BA"'),
+        ({"7th": "x" * 201}, "has 201 characters: use at most 200"),
+    ],
+)
+def test_edits_that_make_no_sense_are_refused_in_a_sentence(changes, sentence):
+    attribute, frame = table_of(READ, SCHOOL)
+    with pytest.raises(ValueError, match=sentence):
+        tables.recipe_of_categories(READ, attribute, edited(frame, changes))
+
+
+def test_one_value_in_two_rows_is_refused():
+    attribute, frame = table_of(READ, SCHOOL)
+    twice = tables.apply_edits(frame, {"added_rows": [{"value": "BA", "category": "MA"}]})
+    with pytest.raises(ValueError, match='"BA" is in two rows with different categories'):
+        tables.recipe_of_categories(READ, attribute, twice)
+
+
+def test_a_long_text_of_the_data_keeps_its_name():
+    series = pd.Series(["a", "=" * 500, "b"], name="x")
+    recipe = CategoricalRecipe(column="x")
+    _, frame = table_of(recipe, series)
+    assert "=" * 500 in reread(recipe, series, edited(frame, {"a": "b"})).values
+
+
+NUMBERS = st.one_of(
+    st.integers(-1000, 1000).map(float), st.floats(-1e9, 1e9), st.sampled_from([0.1, 1e-300, 1e15 + 0.5, -1e300])
+)
+
+
+@st.composite
+def binned(draw):
+    """Bins of any kind: decimal ones, whole ones with whole, half or other edges, ranges."""
+    edges = sorted(draw(st.lists(NUMBERS, min_size=3, max_size=12, unique=True)))
+    if draw(st.booleans()):
+        return NumericAttribute(name="x", edges=edges)
+    starts = sorted(draw(st.sets(st.integers(-10_000, 10_000), min_size=3, max_size=12)))
+    shift = draw(st.sampled_from([0.0, -0.5, -0.25]))
+    if draw(st.booleans()):
+        return NumericAttribute(name="x", edges=[start + shift for start in starts], integer=True)
+    low, high = starts[0], starts[-1]
+    return tables.range_attribute(None, name="x", low=low, high=high, bins=draw(st.integers(2, 50)))
+
+
+@given(binned(), st.sampled_from([None, True, False]), st.randoms(use_true_random=False))
+def test_edges_that_nobody_edited_are_the_same_bins(attribute, integer, random):
+    assume(attribute.size >= 2)
+    integer = attribute.integer if integer is not None else None
+    frame = tables.edge_table(attribute)
+    rows = [*frame.to_dict("records"), {"edge": None}, {"edge": math.nan}, {"edge": " "}]
+    random.shuffle(rows)
+    mixed = tables.apply_edits(frame, {"deleted_rows": list(range(len(frame))), "added_rows": rows})
+    recipe = NumericRecipe(column="x", integer=integer, missing="category", outside="clamp")
+    found = tables.recipe_of_edges(recipe, mixed)
+    again = build_attribute(found)
+    assert (found.method, found.missing, found.outside) == ("own_edges", "category", "clamp")
+    assert again.integer == attribute.integer
+    assert again.labels[:-1] == attribute.labels
+    assert len(frame) == len(attribute.edges)
+    if not attribute.integer:
+        assert again.edges == tuple(attribute.edges)
+        return
+    whole = pd.Series([number + step for number in frame["edge"].astype(int) for step in (-1, 0, 1)])
+    clamped = attribute.model_copy(update={"outside": "clamp"})
+    assert again.encode(whole).codes.tolist() == clamped.encode(whole).codes.tolist()
+
+
+@given(st.lists(st.one_of(st.integers(-50, 50), st.none()), min_size=1, max_size=60), binned())
+def test_people_of_bins_are_those_between_two_edges(numbers, attribute):
+    frame = tables.edge_table(attribute, pd.Series([*numbers, "?", "forty"], dtype=object))
+    edges = frame["edge"].tolist()
+    kept = [number for number in numbers if number is not None]
+    inner = [sum(low <= x < high for x in kept) for low, high in itertools.pairwise(edges)]
+    inner[-1] += kept.count(edges[-1])
+    assert frame["people"].tolist() == [*inner, pd.NA]
+
+
+def test_whole_edges_are_shown_as_they_are_typed():
+    ages = pd.Series(range(17, 91))
+    attribute = build_attribute(NumericRecipe(column="age", method="own_edges", edges=[18, 40, 65, 120]))
+    frame = tables.edge_table(attribute, ages)
+    assert frame["edge"].tolist() == [18, 40, 65, 120]
+    assert frame["people"].tolist() == [22, 25, 26, pd.NA]
+    halves = NumericAttribute(name="age", edges=(17.5, 39.5, 64.5, 120.5), integer=True)
+    assert tables.edge_table(halves)["edge"].tolist() == [18, 40, 65, 120]
+    single = NumericAttribute(name="age", edges=(17.5, 39.5, 40.5), integer=True)
+    assert tables.edge_table(single)["edge"].tolist() == [18, 40, 40.5]
+
+
+@pytest.mark.parametrize(
+    ("edges", "sentence"),
+    [
+        ([18, 40, 40.0], "the edge 40 is there more than once"),
+        ([18, "forty"], '"forty" is not one'),
+        ([18, math.inf], '"inf" is not one'),
+        ([None, " "], "list at least two"),
+        ([18], "fewer than two given"),
+        ([0, 1e301], r'numbers of 1e\+300 at most, and "1e\+301" is not one'),
+        (list(range(3000)), "at most 2,048"),
+    ],
+)
+def test_edges_that_make_no_sense_are_refused_in_a_sentence(edges, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        tables.recipe_of_edges(NumericRecipe(column="x"), pd.DataFrame({"edge": pd.Series(edges, dtype=object)}))
+
+
+def test_too_many_bins_are_not_listed():
+    with pytest.raises(ValueError, match="a table of edges: at most 2,048"):
+        tables.edge_table(RangeAttribute(name="x", low=0, high=1, bins=10**6))
+
+
+@given(columns_and_recipes())
+def test_declared_categories_are_those_read_off(drawn):
+    attribute = build_attribute(*drawn)
+    declared = build_attribute(tables.declared_recipe(attribute))
+    assert declared.origin == "declared"
+    assert declared == attribute.model_copy(update={"origin": "declared"})
+
+
+@pytest.mark.parametrize("missing", ["drop", "category", "refuse"])
+@pytest.mark.parametrize(
+    "recipe",
+    [
+        NumericRecipe(column="x", bins=4),
+        NumericRecipe(column="x", bins=3, method="equal_count", non_numbers="missing"),
+        NumericRecipe(column="x", bins=4, integer=False, outside="clamp"),
+        NumericRecipe(column="x", bins=5, method="range"),
+        NumericRecipe(column="x", bins=5, method="range", integer=False, high=100.0),
+        tables.DateRecipe(column="x", unit="week", day_first=True, outside="other", non_dates="missing"),
+    ],
+)
+def test_declared_bins_and_dates_are_those_read_off(recipe, missing):
+    dates = pd.Series(["2026-01-31", "3.4.2026"], name="x")
+    numbers = pd.Series([3, 4, 4, 8, 15, 16, 23, 42], name="x")
+    attribute = build_attribute(
+        recipe.model_copy(update={"missing": missing}), dates if recipe.kind == "date" else numbers
+    )
+    assert attribute.origin == "data"
+    declared = build_attribute(tables.declared_recipe(attribute))
+    changed = {"origin": "declared"} | ({"binning": "own_edges"} if attribute.kind == "numeric" else {})
+    assert declared == attribute.model_copy(update=changed)
+    assert isinstance(declared, NumericAttribute | RangeAttribute | DateAttribute)
+
+
+def test_merged_texts_of_a_declared_recipe_come_by_category():
+    attribute = CategoricalAttribute(name="x", values=("a", "b"), merged=(("1", "a"), ("2", "b"), ("3", "a")))
+    declared = build_attribute(tables.declared_recipe(attribute))
+    assert declared.merged == (("1", "a"), ("3", "a"), ("2", "b"))
+
+
+def test_edits_are_applied_as_the_browser_reports_them():
+    frame = pd.DataFrame({"edge": [0.0, 10.0, 20.0, 30.0], "people": pd.array([1, 2, 3, None], dtype="Int64")})
+    frame.attrs["integer"] = True
+    edits = json.loads(
+        '{"edited_rows": {"1": {"edge": 12, "_index": 7}, "3": {"edge": null}}, "added_rows": [{"edge": 5}, {}],'
+        ' "deleted_rows": [0, 1]}'
+    )
+    result = tables.apply_edits(frame, edits)
+    assert result["edge"].iloc[0] == 20
+    assert result["edge"].isna().tolist() == [False, True, False, True]
+    assert result["edge"].iloc[2] == 5
+    assert (list(result.columns), list(result.index)) == (["edge", "people"], [0, 1, 2, 3])
+    assert result.attrs == {"integer": True}
+    assert frame["edge"].tolist() == [0, 10, 20, 30]
+    assert tables.apply_edits(frame, {}).astype(frame.dtypes).equals(frame)
+    with pytest.raises(ValueError, match="row 5 was edited and the table has 4"):
+        tables.apply_edits(frame, {"edited_rows": {4: {"edge": 1}}})

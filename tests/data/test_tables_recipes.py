@@ -1,0 +1,496 @@
+"""Recipes: several columns to one domain, with and without data, counted densely, sparsely and by weights."""
+
+import math
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
+
+from ldp_core.data import tables
+from ldp_core.data.domain import CategoricalAttribute, Domain, RangeAttribute
+from ldp_core.data.tables import CategoricalRecipe, DateRecipe, Merge, NumericRecipe, ReadOptions, build_domain
+
+TABLE = pd.DataFrame(
+    {
+        "age": ["31", "42", "18", "90", "31", None],
+        "sex": ["f", "m", "f", "m", "f", "f"],
+        "school": ["7th", "8th", "MA", "BA", "MA", "PhD"],
+        "day": ["2026-01-31", "1.2.2026", "2026-03-01", "2026-01-01", "2026-02-28", "2026-02-01"],
+    }
+)
+
+
+def test_three_attributes_in_a_few_lines():
+    recipes = [
+        NumericRecipe(column="age", method="own_edges", edges=[18, 40, 65, 120]),
+        CategoricalRecipe(column="sex", categories=["m", "f"]),
+        DateRecipe(column="day", unit="quarter", first="2026-Q1", last="2026-Q2"),
+    ]
+    domain = build_domain(recipes, TABLE)
+    assert domain == build_domain(recipes)
+    assert domain.shape == (3, 2, 2)
+    assert domain.labels([0]) == ["age 18-39, sex m, day 2026-Q1"]
+    tally = tables.tally(TABLE, domain)
+    assert tally.counts.reshape(domain.shape)[:, :, 0].tolist() == [[0, 3], [1, 0], [1, 0]]
+    assert (tally.users, tally.dropped) == (5, 1)
+    assert tally.notes == ("1 of 6 users are left out because age is missing.",)
+
+
+def test_categories_are_merged_under_new_names_and_ordered():
+    recipe = CategoricalRecipe(
+        column="school",
+        merges=[Merge(name="school", texts=["7th", "8th"]), Merge(name="MA", texts=["MA", "PhD"])],
+    )
+    read = build_domain(recipe, TABLE).attributes[0]
+    assert (read.values, read.origin, read.ordered) == (("BA", "MA", "school"), "data", False)
+    assert read.encode(["8th", "PhD", "school", "BA"]).codes.tolist() == [2, 1, 2, 0]
+    edited = recipe.model_copy(update={"categories": ("school", "BA", "MA"), "ordered": True, "origin": "data"})
+    attribute = build_domain(edited, TABLE).attributes[0]
+    assert (attribute.values, attribute.origin, attribute.in_order) == (("school", "BA", "MA"), "data", True)
+    assert tables.tally(TABLE["school"], attribute).counts.tolist() == [2, 1, 3]
+
+
+def test_rare_values_are_counted_after_merging():
+    table = pd.DataFrame({"x": ["a"] * 5 + ["b", "b", "c", "d", "d", "e"]})
+    recipe = CategoricalRecipe(
+        column="x", rare_below=3, merges=[Merge(name="b or c", texts=["b", "c"]), Merge(name="d", texts=["d", "e"])]
+    )
+    attribute = build_domain(recipe, table).attributes[0]
+    assert attribute.labels == ("a", "b or c", "d", "(other)")[: attribute.size]
+    merged = build_domain(recipe.model_copy(update={"rare_below": 4}), table).attributes[0]
+    assert (merged.labels, merged.merged) == (("a", "(other)"), ())
+    assert tables.tally(table, merged).notes == (
+        "6 of 11 users have a value of x outside the domain and count as (other).",
+    )
+
+
+def test_a_missing_word_may_be_merged_into_a_category():
+    table = pd.DataFrame({"x": ["a", "?", "unknown", None]})
+    attribute = build_domain(
+        CategoricalRecipe(column="x", merges=[Merge(name="unknown", texts=["?"])]), table
+    ).attributes[0]
+    assert attribute.encode(table["x"]).codes.tolist() == [0, 1, 1, -1]
+
+
+def test_ranges_beyond_the_limit_of_listed_edges():
+    table = pd.DataFrame({"x": [0, 7, 99_999], "y": [0.5, 1.25, 7.0]})
+    domain = build_domain(
+        [
+            NumericRecipe(column="x", method="range", bins=10**5, low=0),
+            NumericRecipe(column="y", method="range", bins=4),
+        ],
+        table,
+    )
+    assert domain.shape == (10**5, 4)
+    assert [attribute.origin for attribute in domain.attributes] == ["data", "data"]
+    assert domain.attributes[1].low <= 0.5
+    assert domain.attributes[1].high >= 7
+    assert domain.encode(table).codes.tolist() == [0, 28, 399_999]
+    declared = build_domain(NumericRecipe(column="x", method="range", bins=7, low=0, high=9, integer=True)).attributes[
+        0
+    ]
+    assert declared == RangeAttribute(name="x", low=0, high=9, bins=5, integer=True)
+    assert build_domain(NumericRecipe(column="x", method="range", bins=2, low=0, high=1, integer=False)).size == 2
+
+
+@pytest.mark.parametrize(("unit", "size"), [("day", 60), ("week", 9), ("month", 3)])
+def test_dates_by_every_unit(unit, size):
+    domain = build_domain(DateRecipe(column="day", unit=unit), TABLE)
+    assert (domain.size, tables.tally(TABLE, domain).users) == (size, 6)
+
+
+@pytest.mark.parametrize(
+    ("recipes", "sentence"),
+    [
+        (CategoricalRecipe(column="nope"), 'lacks the column "nope"'),
+        (CategoricalRecipe(column="school", merges=[Merge(name="x", texts=["9th"])]), 'school does not hold "9th"'),
+        (
+            CategoricalRecipe(column="sex", merges=[Merge(name="x", texts=["f"]), Merge(name="y", texts=["f"])]),
+            "two categories",
+        ),
+        (CategoricalRecipe(column="sex", merges=[Merge(name="all", texts=["f", "m"])]), 'only one value, "all"'),
+        (CategoricalRecipe(column="sex", categories=["m"], rare_below=2), "drop one of the two"),
+        (NumericRecipe(column="sex"), r'6 of 6 values of sex are not numbers, such as "f", "m"'),
+        (NumericRecipe(column="age", method="own_edges"), "none given"),
+        (NumericRecipe(column="age", method="range", bins=1), "1 bins are not possible"),
+        (NumericRecipe(column="age", method="range", low=99, high=9), "cannot go from 99 to 9"),
+        (DateRecipe(column="sex"), "6 of 6 values of sex are not dates"),
+        (DateRecipe(column="day", unit="year"), "only one year, 2026"),
+        (DateRecipe(column="day", first="2026"), '"2026" is not a month: write it like 2026-01'),
+        ([CategoricalRecipe(column="sex"), CategoricalRecipe(column="sex")], "names must differ"),
+    ],
+)
+def test_recipes_that_do_not_work(recipes, sentence):
+    with pytest.raises(ValueError, match=sentence) as caught:
+        build_domain(recipes, TABLE)
+    assert "\n" not in str(caught.value)
+
+
+def test_what_is_read_off_the_data_needs_data():
+    for recipe in (
+        CategoricalRecipe(column="x"),
+        NumericRecipe(column="x"),
+        NumericRecipe(column="x", method="range", low=0),
+        DateRecipe(column="x"),
+    ):
+        with pytest.raises(ValueError, match='"x" is to be read off the data, and no data is loaded'):
+            build_domain(recipe)
+
+
+def test_recipes_are_frozen_strict_and_travel_as_json():
+    adapter = TypeAdapter(tables.AttributeRecipe)
+    for recipe in (
+        CategoricalRecipe(column="😂<b>", merges=[Merge(name="a", texts=["b"])], categories=["a"], ordered=True),
+        NumericRecipe(column="x", method="own_edges", edges=[0, 1.5]),
+        DateRecipe(column="x", day_first=False),
+    ):
+        assert adapter.validate_json(adapter.dump_json(recipe)) == recipe
+        assert hash(recipe) == hash(recipe.model_copy())
+    for wrong in (
+        {"column": ""},
+        {"column": "x", "rare_below": "3"},
+        {"column": "x", "colour": 1},
+        {"column": "x", "rare_below": -1},
+    ):
+        with pytest.raises(ValidationError):
+            CategoricalRecipe(**wrong)
+    with pytest.raises(ValidationError):
+        NumericRecipe(column="x", edges=[math.inf])
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (["2026-01-31", "1.2.2026", None], "date"),
+        (["31/1/2026", "1/2/2026"], "date"),
+        (["1/3/2026", "1/2/2026"], "categorical"),
+        (list(range(100)), "numeric"),
+        (["a", "b"], "categorical"),
+    ],
+)
+def test_a_recipe_is_suggested_that_works(values, kind):
+    table = pd.DataFrame({"x": values})
+    recipe = tables.suggest_recipe(table["x"])
+    assert recipe.kind == kind
+    assert tables.tally(table, build_domain(recipe, table)).users == table["x"].notna().sum()
+
+
+# Random tables
+
+
+@st.composite
+def random_tables(draw):
+    columns, recipes = {}, []
+    rows = draw(st.integers(1, 25))
+    kinds = draw(st.lists(st.sampled_from(["categorical", "numeric", "range", "date"]), min_size=1, max_size=4))
+    for i, kind in enumerate(kinds):
+        name, missing = f"c{i}", draw(st.sampled_from(["drop", "category"]))
+        if kind == "categorical":
+            values = st.sampled_from(["a", "B", "<b>", "😂", "=1", "007", "7", "(other)", "b10"])
+            recipes.append(CategoricalRecipe(column=name, missing=missing, rare_below=draw(st.integers(0, 2))))
+        elif kind == "date":
+            values = st.dates().filter(lambda day: 1000 < day.year < 9000).map(str)
+            unit = draw(st.sampled_from(["month", "quarter", "year"]))
+            recipes.append(DateRecipe(column=name, missing=missing, unit=unit))
+        else:
+            values = (
+                st.integers(-1000, 1000) if draw(st.booleans()) else st.floats(-1000, 1000).map(lambda x: round(x, 3))
+            )
+            method = "range" if kind == "range" else draw(st.sampled_from(["equal_width", "equal_count"]))
+            recipes.append(NumericRecipe(column=name, missing=missing, method=method, bins=draw(st.integers(2, 9))))
+        columns[name] = draw(st.lists(st.one_of(values, st.none()), min_size=rows, max_size=rows))
+    return pd.DataFrame(columns, dtype=object), recipes
+
+
+@given(random_tables())
+@settings(max_examples=150)
+def test_random_tables_round_trip(case):
+    (table, recipes), outcome = case, None
+    try:
+        domain = build_domain(recipes, table)
+    except ValueError as error:
+        outcome = str(error)
+    if outcome is not None:  # a column of one value, or of none
+        assert outcome.endswith(".")
+        return
+    again = Domain.model_validate_json(domain.model_dump_json())
+    assert again == domain
+    encoding = domain.encode(table)
+    kept = encoding.codes >= 0
+    records = domain.decode(encoding.codes[kept])
+    np.testing.assert_array_equal(again.encode(records).codes, encoding.codes[kept])
+    dropping = [recipe.column for recipe in recipes if recipe.missing == "drop"]
+    np.testing.assert_array_equal(kept, table[dropping].notna().all(axis=1))
+    if not kept.any():
+        return
+    sparse = tables.tally_sparse(table, domain)
+    expected = dict(zip(*np.unique(encoding.codes[kept], return_counts=True), strict=True))
+    assert dict(zip(sparse.types, sparse.counts, strict=True)) == expected
+    assert sparse.users + sparse.dropped == len(table)
+    if domain.size <= 10**6:
+        dense = tables.tally(table, domain)
+        np.testing.assert_array_equal(dense.counts, sparse.dense())
+        assert (dense.users, dense.dropped, dense.outside, dense.notes) == (
+            sparse.users,
+            sparse.dropped,
+            sparse.outside,
+            sparse.notes,
+        )
+
+
+# Counts
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(1, 3), st.integers(0, 20)), min_size=1, max_size=12))
+def test_a_file_of_counts_is_a_file_of_repeated_rows(rows):
+    counted = pd.DataFrame(rows, columns=["letter", "digit", "n"])
+    repeated = counted.loc[counted.index.repeat(counted["n"])]
+    domain = Domain(
+        attributes=(
+            tables.declare_categories("letter", "a,b,c"),
+            tables.declare_range("digit", 1, 2, 2, True, outside="other"),
+        )
+    )
+    if counted["n"].sum() == 0:
+        with pytest.raises(ValueError, match="since all counts are 0"):
+            tables.tally(counted, domain, "n")
+        return
+    by_name, by_array = (
+        tables.tally(counted.astype({"n": str}), domain, "n"),
+        tables.tally(counted, domain, counted["n"].to_numpy()),
+    )
+    expected = tables.tally(repeated, domain)
+    for found in (by_name, by_array):
+        np.testing.assert_array_equal(found.counts, expected.counts)
+        assert (found.users, found.outside, found.notes) == (expected.users, expected.outside, expected.notes)
+    sparse = tables.tally_sparse(counted, domain, "n")
+    np.testing.assert_array_equal(sparse.dense(), expected.counts)
+    assert (sparse.counts > 0).all()
+    recipe = CategoricalRecipe(column="letter", rare_below=7, missing="category")
+    outcomes = []
+    for table, weights in ((counted[counted["n"] > 0], "n"), (repeated, None)):
+        try:
+            outcomes.append(build_domain(recipe, table, weights))
+        except ValueError as error:
+            outcomes.append(str(error))
+    assert outcomes[0] == outcomes[1]
+
+
+def test_refusals_count_people_not_rows():
+    counted = pd.DataFrame({"x": ["a", "b", "z"], "n": [10, 20, 30]})
+    with pytest.raises(ValueError, match="30 of 60 values of x are outside its domain"):
+        tables.tally(counted, tables.declare_categories("x", "a,b"), "n")
+    with pytest.raises(ValueError, match="60 of 60 values of x are not numbers"):
+        build_domain(NumericRecipe(column="x"), counted, "n")
+
+
+@pytest.mark.parametrize(
+    ("counts", "sentence"),
+    [
+        (["1", "x"], r"1 of 2 counts in n are not whole numbers from 0, such as 'x' in row 2"),
+        ([1, -1], "such as '-1' in row 2"),
+        ([1.5, 1], "such as '1.5' in row 1"),
+        ([1, None], "row 2"),
+        ([1, math.inf], "such as 'inf'"),
+        ([2**53, 2**53], r"more than 2\^53 users"),
+        ([0, 0], "all counts are 0"),
+    ],
+)
+def test_bad_counts(counts, sentence):
+    table = pd.DataFrame({"x": ["a", "b"], "n": pd.Series(counts, dtype=object)})
+    with pytest.raises(ValueError, match=sentence):
+        tables.tally(table, tables.declare_categories("x", "a,b"), "n")
+
+
+def test_other_bad_counts():
+    table, attribute = pd.DataFrame({"x": ["a", "b"]}), tables.declare_categories("x", "a,b")
+    with pytest.raises(ValueError, match="lacks the column of counts"):
+        tables.tally(table, attribute, "n")
+    with pytest.raises(ValueError, match="3 counts for 2 rows"):
+        tables.tally(table, attribute, np.ones(3))
+
+
+def test_domains_too_large_for_an_array_are_counted_sparsely():
+    attributes = [CategoricalAttribute(name=f"bit {i}", values=("0", "1")) for i in range(40)]
+    domain = Domain(attributes=attributes)
+    rows = np.random.default_rng(0).integers(0, 2, (500, 40))
+    table = pd.DataFrame(rows, columns=[attribute.name for attribute in attributes])
+    sparse = tables.tally_sparse(table, domain)
+    assert sparse.types.tolist() == sorted({int("".join(map(str, row)), 2) for row in rows.tolist()})
+    with pytest.raises(ValueError, match="too many to count one by one"):
+        tables.tally(table, domain)
+    with pytest.raises(ValueError, match="too many to count one by one"):
+        sparse.dense()
+    facts = tables.joint_facts(domain, sparse)
+    assert (facts.users, facts.occupied, facts.size) == (500, sparse.types.size, 2**40)
+    assert len(tables.size_warnings(domain, facts)) == 2
+
+
+# Size and sparsity
+
+
+def test_joint_facts_by_hand():
+    domain = Domain(attributes=(tables.declare_categories("a", "x,y"), tables.declare_categories("b", "u,v")))
+    table = pd.DataFrame({"a": ["x", "x", "y"], "b": ["u", "u", "v"]})
+    facts = tables.joint_facts(domain, tables.tally(table, domain))
+    assert facts == tables.JointFacts(
+        size=4, shape=(2, 2), users=3, occupied=2, sparsity=0.5, users_per_type=0.75, largest=2
+    )
+    assert tables.size_warnings(domain, facts) == [
+        "There are more types (4) than users (3), and 50.0 % of the types have nobody: their answers will be mostly noise. "
+        "Use coarser bins or fewer attributes, or ask for marginals only."
+    ]
+    assert tables.size_warnings(domain) == []
+
+
+def coarsened(domain, suggestion):
+    """The domain after doing what a suggestion says."""
+    words = suggestion.replace(",", "").split()
+    attributes = {attribute.name: attribute for attribute in domain.attributes}
+    if words[0] == "use":
+        name = words[6]
+        attributes[name] = tables.declare_range(name, 0, 10**6, int(words[3]))
+    elif words[0] == "merge":
+        name = words[3]
+        attributes[name] = attributes[name].model_copy(
+            update={"values": attributes[name].values[: int(words[5])], "outside": "other"}
+        )
+    elif words[0] == "count":
+        attribute = attributes[words[1]]
+        ends = {"first": attribute.first[:4], "last": attribute.last[:4]}
+        if words[3] == "month":
+            ends = {"first": attribute.first[:7], "last": attribute.last[:7]}
+        if words[3] not in ("month", "year"):
+            return None
+        attributes[words[1]] = attribute.model_copy(update={"unit": words[3], **ends})
+    elif words[0] == "leave":
+        for name in words[2 : words.index(next(w for w in words if w.startswith("(")))][::2]:
+            del attributes[name]
+    else:
+        return None
+    return Domain(attributes=tuple(attributes.values()))
+
+
+@given(st.lists(st.sampled_from(["c", "n", "d"]), min_size=1, max_size=4), st.integers(2, 2048), st.data())
+def test_suggestions_do_what_they_promise(kinds, limit, data):
+    attributes = []
+    for i, kind in enumerate(kinds):
+        name, size = f"{kind}{i}", data.draw(st.integers(2, 60))
+        if kind == "c":
+            attributes.append(tables.declare_categories(name, ",".join(map(str, range(size)))))
+        elif kind == "n":
+            attributes.append(tables.declare_range(name, 0, 1, size))
+        else:
+            attributes.append(
+                tables.date_attribute(
+                    None,
+                    name=name,
+                    unit="day",
+                    first="2026-01-15",
+                    last=str(pd.Timestamp("2026-01-16") + pd.Timedelta(size, "D"))[:10],
+                )
+            )
+    domain = Domain(attributes=attributes)
+    if domain.size <= limit:
+        assert tables.size_warnings(domain, limit=limit) == []
+        return
+    assert "are more than the" in tables.size_warnings(domain, limit=limit)[0]
+    for suggestion in tables.suggestions(domain, limit):
+        smaller = coarsened(domain, suggestion)
+        assert smaller is None or smaller.size <= limit
+
+
+def test_suggestions_in_words():
+    days = tables.date_attribute(None, name="day", unit="day", first="2024-01-01", last="2026-12-31")
+    age = tables.declare_range("age", 0, 99, 100, True)
+    domain = Domain(attributes=(age, days))
+    assert tables.suggestions(domain, 4000) == [
+        "count day by month (36 types)",
+        "use at most 3 bins for age instead of 100",
+        "leave out day (100 types remain)",
+    ]
+    wide = Domain(attributes=[tables.declare_categories(f"x{i}", "a,b,c") for i in range(20)])
+    assert tables.suggestions(wide, 9) == ["keep only x18 and x19 (9 types remain)"]
+
+
+# The real file
+
+ADULT = Path(__file__).parents[3] / "shared" / "data" / "adult.data"
+NAMES = [
+    "age",
+    "workclass",
+    "fnlwgt",
+    "education",
+    "education-num",
+    "marital-status",
+    "occupation",
+    "relationship",
+    "race",
+    "sex",
+    "capital-gain",
+    "capital-loss",
+    "hours-per-week",
+    "native-country",
+    "income",
+]
+
+
+@pytest.fixture(scope="module")
+def adult():
+    if not ADULT.exists():
+        pytest.skip("the census file is not here")
+    return tables.load(ADULT.read_bytes(), ADULT.name, ReadOptions(names=NAMES)).table
+
+
+def test_adult_age_sex_income(adult):
+    domain = build_domain(
+        [NumericRecipe(column="age", bins=16), CategoricalRecipe(column="sex"), CategoricalRecipe(column="income")],
+        adult,
+    )
+    tally = tables.tally(adult, domain)
+    assert (tally.users, tally.dropped, domain.shape[1:]) == (32_561, 0, (2, 2))
+    brute = dict.fromkeys(domain.labels(), 0)
+    bins = [tuple(map(int, label.split("-"))) for label in domain.attributes[0].labels]
+    for age, sex, income in zip(adult["age"], adult["sex"], adult["income"], strict=True):
+        low, high = next(ends for ends in bins if ends[0] <= int(age) <= ends[1])
+        brute[f"age {low}-{high}, sex {sex.strip()}, income {income.strip()}"] += 1
+    assert tally.counts.tolist() == list(brute.values())
+
+
+def test_adult_hours_and_countries(adult):
+    hours = tables.tally(adult, build_domain(NumericRecipe(column="hours-per-week", bins=20), adult))
+    assert (hours.counts.size, hours.users) == (20, 32_561)
+    domain = build_domain(CategoricalRecipe(column="native-country", rare_below=100), adult)
+    countries = tables.tally(adult, domain)
+    assert (countries.users, countries.dropped) == (31_978, 583)
+    assert domain.labels()[-2:] == ["United-States", "(other)"]
+    assert countries.counts[:-1].min() >= 100
+    assert countries.notes[0] == "583 of 32,561 users are left out because native-country is missing."
+
+
+@pytest.mark.benchmark
+def test_adult_loads_in_under_three_seconds(adult):
+    start = time.perf_counter()
+    table = tables.load(ADULT.read_bytes(), ADULT.name, ReadOptions(names=NAMES)).table
+    recipes = [tables.suggest_recipe(table[name]) for name in NAMES]
+    tables.tally_sparse(table, build_domain(recipes, table))
+    seconds = time.perf_counter() - start
+    print(f"adult.data: read, all 15 columns set up and counted in {seconds:.2f} s")
+    assert seconds < 3
+
+
+def test_merges_of_one_name_are_one():
+    merges = (Merge(name="warm", texts=("red",)), Merge(name="warm", texts=("orange",)))
+    with pytest.raises(ValueError, match='merged into "warm" twice'):
+        CategoricalRecipe(column="colour", merges=merges)
+
+
+def test_a_long_name_is_cut_in_the_sentence_about_it():
+    with pytest.raises(ValueError, match="read off the data, and no data is loaded") as refused:
+        build_domain(CategoricalRecipe(column="é" * 5000))
+    assert len(str(refused.value)) < 200

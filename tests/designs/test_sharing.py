@@ -1,0 +1,119 @@
+"""What a shared design tells besides its choices, and that nothing of it is left in what is shared."""
+
+import numpy as np
+import pytest
+from design_strategies import configurations
+from hypothesis import given
+
+from ldp_core.data.domain import CategoricalAttribute, Domain
+from ldp_core.data.tables import CategoricalRecipe
+from ldp_core.designs import (
+    Configuration,
+    Optimizer,
+    Population,
+    SampleData,
+    UploadedData,
+    WorkloadRecipe,
+    given_by_hand,
+    observed_parts,
+    revealing,
+    shareable,
+    to_link,
+)
+from ldp_core.workloads import HistogramPart, MatrixPart, Predicate, PredicatesPart, PrefixPart
+
+ILLNESS = CategoricalAttribute(name="illness", values=("flu", "gout"), origin="data")
+ANSWER = CategoricalAttribute(name="answer", values=("no", "yes"))
+MATRIX = MatrixPart.of(np.eye(2), names=["Ann", "Bob"])
+CONDITION = PredicatesPart(predicates=[Predicate(expression="illness = flu")])
+HISTOGRAM = HistogramPart(attribute="illness")
+OBSERVED = Configuration(
+    data=UploadedData(
+        recipes=(CategoricalRecipe(column="illness"),), query="SELECT illness FROM t WHERE doctor = 'Bob'"
+    ),
+    domain=Domain(attributes=(ILLNESS,)),
+    population=Population(users=31_415, origin="data", shape="data"),
+    workload=WorkloadRecipe(parts=(HISTOGRAM, MATRIX, CONDITION)),
+    optimizer=Optimizer(histogram=(1.0, 2.0)),
+)
+DECLARED = Configuration(
+    data=UploadedData(recipes=(CategoricalRecipe(column="answer", categories=("no", "yes")),)),
+    domain=Domain(attributes=(ANSWER,)),
+    workload=WorkloadRecipe(parts=(CONDITION,)),
+)
+
+
+def test_all_that_is_told_is_listed():
+    by_hand = [
+        "The histogram to optimise for was given by hand.",
+        "The uploaded matrix of queries was given by hand.",
+        "The conditions were typed by hand and may name values that were read off the data.",
+        "The SQL query was typed by hand and may name people.",
+    ]
+    assert given_by_hand(OBSERVED) == by_hand
+    assert revealing(OBSERVED) == [*observed_parts(OBSERVED), *by_hand]
+    assert len(observed_parts(OBSERVED)) == 4
+
+
+def test_nothing_of_it_is_shared():
+    shared = shareable(OBSERVED)
+    assert revealing(shared) == []
+    text = shared.to_json().decode()
+    for word in ("flu", "gout", "Ann", "Bob", "31415", "SELECT", MATRIX.data):
+        assert word in OBSERVED.to_json().decode()
+        assert word not in text
+    assert shared == Configuration(workload=WorkloadRecipe(parts=(HISTOGRAM,)))
+
+
+def test_what_tells_nothing_is_shared_as_it_is():
+    assert revealing(DECLARED) == revealing(Configuration()) == []
+    assert shareable(DECLARED) == DECLARED
+    assert shareable(Configuration()) == Configuration()
+
+
+def test_a_declared_domain_stays_where_only_people_were_counted():
+    counted = DECLARED.with_(population=Population(users=7, origin="data", shape="data"))
+    assert len(revealing(counted)) == 3
+    assert shareable(counted) == DECLARED
+
+
+def test_only_what_was_given_by_hand_goes_where_the_domain_was_declared():
+    uploaded = DECLARED.with_(
+        workload=WorkloadRecipe(parts=(CONDITION, MATRIX)),
+        data=OBSERVED.data.model_copy(update={"recipes": DECLARED.data.recipes}),
+    )
+    assert revealing(uploaded) == given_by_hand(uploaded) != []
+    assert shareable(uploaded) == DECLARED
+    assert shareable(DECLARED.with_(workload=WorkloadRecipe(parts=(MATRIX,)))).workload is None
+
+
+def test_samples_are_made_up_but_matrices_are_not():
+    sample = OBSERVED.with_(
+        data=SampleData(file="ages.csv", recipes=(CategoricalRecipe(column="illness"),)), optimizer=Optimizer()
+    )
+    assert revealing(sample) == ["The uploaded matrix of queries was given by hand."]
+    assert shareable(sample) == sample.with_(workload=WorkloadRecipe(parts=(HISTOGRAM, CONDITION)))
+
+
+@pytest.mark.parametrize("origin", ["data", "declared"])
+def test_edited_recipes_count_without_a_domain(origin):
+    recipe = CategoricalRecipe(column="illness", categories=("flu", "gout"), origin=origin)
+    shared = shareable(Configuration(data=UploadedData(recipes=(recipe,))))
+    assert (shared.data is None) == (origin == "data")
+
+
+@given(configurations)
+def test_a_shared_design_tells_nothing_more(configuration):
+    shared = shareable(configuration)
+    assert revealing(shared) == []
+    assert shareable(shared) == shared
+    if not revealing(configuration) and configuration.data is None:
+        assert shared == configuration
+    kept = {"epsilon", "mechanism", "compared", "target_alpha", "simulation", "reports_per_user"}
+    assert shared.digest(of=kept) == configuration.digest(of=kept)
+
+
+def test_what_is_shared_fits_a_link_again():
+    large = MatrixPart.of(np.random.default_rng(2).random((60, 60)))
+    design = Configuration(workload=WorkloadRecipe(parts=(PrefixPart(attribute="age"), large)))
+    assert len(to_link(shareable(design))) < 1_000

@@ -1,0 +1,225 @@
+"""The tables of outcomes against plain loops over trials, exact variances, and each other."""
+
+import math
+import time
+
+import numpy as np
+import pytest
+
+from ldp_core import analysis, estimators, frames, mechanisms, workloads
+from ldp_core.studies import outcomes, simulate
+
+COUNTS = np.array([120, 10, 40, 300, 50, 35, 80, 65])
+N = COUNTS.sum()
+LABELS = [f"[{i}, {i + 1})" for i in range(8)]
+SCALE = outcomes.Scale(np.arange(8) * 10.0, "years")
+
+
+def made(*names):
+    return {name: mechanisms.create(name, 8, 1.0) for name in names}
+
+
+@pytest.fixture(scope="module")
+def found():
+    return outcomes.compare(
+        made("subset_selection", "hadamard"),
+        workloads.all_range(8),
+        COUNTS,
+        LABELS,
+        40,
+        3,
+        ("unbiased", "wnnls", "mle"),
+        SCALE,
+    )
+
+
+@pytest.fixture(scope="module")
+def estimates():
+    """(40, 8) non-negative counts of the same trials by Hadamard response, the plain way."""
+    mechanism, workload = made("hadamard")["hadamard"], workloads.all_range(8)
+    streams = np.random.SeedSequence(3).spawn(40)
+    reports = [mechanism.simulate(COUNTS, np.random.default_rng(stream)) for stream in streams]
+    return np.array([estimators.apply("wnnls", one, mechanism, workload).estimated_counts for one in reports])
+
+
+def pick(table, mechanism="hadamard", estimator="wnnls"):
+    return table[(table["mechanism"] == mechanism) & (table["estimator"] == estimator)]
+
+
+def test_pairs_that_do_not_go_together_are_left_out_with_the_reason(found):
+    (left,) = found.skipped
+    assert left[:2] == ("subset_selection", "mle")
+    assert "needs every report" in left[2]
+    pairs = set(zip(found.errors["mechanism"], found.errors["estimator"], strict=True))
+    assert len(pairs) == 5
+    assert left[:2] not in pairs
+    for table in (found.queries, found.groups, found.releases, found.curves, found.quantiles):
+        assert set(zip(table["mechanism"], table["estimator"], strict=True)) == pairs
+    with pytest.raises(ValueError, match="needs every report"):
+        outcomes.compare(made("subset_selection"), workloads.prefix(8), COUNTS, LABELS, 2, 0, ["mle"])
+
+
+def test_errors_of_groups_follow_from_the_estimates(found, estimates):
+    workload = workloads.all_range(8)
+    squares = ((estimates - COUNTS) @ workload.matrix.T / N) ** 2
+    lengths = workload.matrix.sum(axis=1)
+    rows = pick(found.groups)
+    assert rows["label"].tolist() == [str(k) for k in range(1, 9)]
+    for row in rows.itertuples():
+        mean = squares[:, lengths == int(row.label)].mean(axis=1)
+        assert row.observed == pytest.approx(math.sqrt(mean.mean()))
+        assert row.standard_error == pytest.approx(mean.std(ddof=1) / math.sqrt(40) / (2 * row.observed))
+        assert row.queries == 9 - int(row.label)
+    assert rows["predicted"].isna().all()
+
+
+def test_errors_of_queries_and_their_predictions(found, estimates):
+    workload = workloads.all_range(8)
+    squares = ((estimates - COUNTS) @ workload.matrix.T / N) ** 2
+    assert pick(found.queries)["observed"].to_numpy() == pytest.approx(np.sqrt(squares.mean(axis=0)))
+    mechanism = made("hadamard")["hadamard"]
+    exact = analysis.standard_errors(mechanism, workload, COUNTS) / N
+    unbiased = pick(found.queries, estimator="unbiased")
+    assert unbiased["predicted"].to_numpy() == pytest.approx(exact, abs=1e-6)
+    lengths = workload.matrix.sum(axis=1)
+    of_groups = [math.sqrt((exact[lengths == k] ** 2).mean()) for k in range(1, 9)]
+    assert pick(found.groups, estimator="unbiased")["predicted"].to_numpy() == pytest.approx(of_groups, abs=1e-6)
+
+
+def test_releases_are_the_first_collections(found, estimates):
+    workload = workloads.all_range(8)
+    rows = pick(found.releases)
+    assert rows["release"].max() == outcomes.RELEASES
+    for number, release in rows.groupby("release"):
+        assert release["released"].to_numpy() == pytest.approx(workload.matrix @ estimates[number - 1] / N)
+        assert release["true"].to_numpy() == pytest.approx(workload.matrix @ COUNTS / N)
+
+
+def test_curves_and_quantiles_follow_from_the_estimates(found, estimates):
+    totals = np.cumsum(estimates, axis=1)
+    curve = pick(found.curves)
+    assert curve["true"].to_numpy() == pytest.approx(np.cumsum(COUNTS) / N)
+    assert curve["first"].to_numpy() == pytest.approx(totals[0] / N)
+    assert curve["high"].to_numpy() == pytest.approx(np.quantile(totals / N, 0.95, axis=0))
+    rows = pick(found.quantiles)
+    assert rows["quantile"].tolist() == list(outcomes.QUANTILES)
+    median = rows[rows["quantile"] == 0.5].iloc[0]
+    assert median["true_label"] == "[3, 4)"  # 170 people are below it, 470 of 700 up to it
+    places = outcomes.positions(totals, N, [0.5])[:, 0]
+    assert median["first_label"] == LABELS[places[0]]
+    assert median["value_error"] == pytest.approx(10 * np.abs(places - 3).mean())
+    assert median["value_error_se"] == pytest.approx(10 * np.abs(places - 3).std(ddof=1) / math.sqrt(40))
+    shares = np.concatenate([[0], np.cumsum(COUNTS) / N])
+    wrong = [max(shares[place] - 0.5, 0.5 - shares[place + 1], 0) for place in places]
+    assert median["quantile_error"] == pytest.approx(np.mean(wrong))
+
+
+def test_intervals_are_those_of_the_first_collection(found):
+    workload, mechanism = workloads.all_range(8), made("hadamard")["hadamard"]
+    assert set(found.intervals["estimator"]) == {"unbiased"}
+    rows = pick(found.intervals, estimator="unbiased")
+    stream = np.random.SeedSequence(3).spawn(40)[0]
+    estimate = mechanism.estimate(mechanism.simulate(COUNTS, np.random.default_rng(stream)))
+    assert rows["answer"].to_numpy() == pytest.approx(estimate.answers(workload) / N)
+    found = estimators.intervals(mechanism, workload, estimate, outcomes.LEVEL, users=int(N))
+    assert rows[["low", "high"]].to_numpy() == pytest.approx(found.ends / N)
+    assert rows["method"].tolist() == found.methods.tolist()
+    inside = (rows["low"] - 1e-9 <= rows["true"]) & (rows["true"] <= rows["high"] + 1e-9)
+    assert rows["holds"].equals(inside)
+
+
+def test_intervals_hold_the_truth_as_often_as_they_say():
+    mechanism, workload = made("hadamard"), workloads.prefix(8)
+    held = [
+        outcomes.compare(mechanism, workload, 20 * COUNTS, LABELS, 1, seed).intervals["holds"][:7].mean()
+        for seed in range(150)
+    ]
+    assert outcomes.LEVEL - 4 * np.std(held) / math.sqrt(150) < np.mean(held) < 0.985
+
+
+def test_the_posterior_has_credible_intervals_and_is_skipped_once_cancelled():
+    chosen, workload = made("randomized_response"), workloads.histogram(8)
+    run = outcomes.compare(chosen, workload, COUNTS, LABELS, 1, 0, ["posterior", "wnnls"])
+    assert set(run.intervals["estimator"]) == {"posterior"}
+    assert set(run.intervals["method"]) == {"credible"}
+    assert ((run.intervals["low"] >= 0) & (run.intervals["low"] < run.intervals["high"])).all()
+    assert run.intervals["holds"].sum() >= 5
+    assert not len(run.curves)
+    assert not len(run.quantiles)
+    cut = outcomes.compare(chosen, workload, COUNTS, LABELS, 5, 0, ["posterior"], cancel=lambda: True)
+    assert (cut.trials, len(cut.intervals)) == (1, 0)
+
+
+def test_progress_and_cancelling():
+    chosen, seen = made("subset_selection", "hadamard"), []
+    whole = outcomes.compare(chosen, workloads.prefix(8), COUNTS, LABELS, 3, scale=SCALE, callback=seen.append)
+    assert [step.found for step in seen] == [name for name in chosen for _ in range(3)]
+    assert [(step.round, step.max_rounds) for step in seen] == [(k, 6) for k in range(1, 7)]
+    seen.clear()
+    cut = outcomes.compare(
+        chosen, workloads.prefix(8), COUNTS, LABELS, 3, scale=SCALE,
+        callback=seen.append, cancel=lambda: len(seen) >= 2,
+    )  # fmt: skip
+    assert cut.trials == 2
+    assert set(cut.errors["mechanism"]) == {"subset_selection"}
+    kept = whole.releases[(whole.releases["mechanism"] == "subset_selection") & (whole.releases["release"] <= 2)]
+    assert cut.releases.equals(kept)
+
+
+def test_one_trial_has_no_standard_errors():
+    run = outcomes.compare(made("hadamard"), workloads.prefix(8), COUNTS, LABELS, 1, scale=SCALE)
+    for table in (run.queries, run.groups):
+        assert table[table["observed"] > 0]["standard_error"].isna().all()
+    assert run.quantiles["value_error_se"].isna().all()
+    assert run.groups["observed"].iloc[-1] == 0  # the number of users is known: rounding is not an error
+
+
+def test_consistency_is_predicted_by_the_consistent_tree():
+    raw = mechanisms.create("hierarchical", 8, 1.0, reconstruction="raw", branching=2)
+    run = outcomes.compare(
+        {"hierarchical": raw}, workloads.prefix(8), COUNTS, LABELS, 400, 0, ["unbiased", "consistency"]
+    )
+    errors = run.errors.set_index("estimator")
+    consistent = analysis.variance_on_data(raw.consistent, workloads.prefix(8), COUNTS)
+    assert errors.loc["consistency", "total_predicted"] == pytest.approx(consistent)
+    for row in errors.itertuples():
+        assert abs(row.total_observed - row.total_predicted) < 4.5 * row.total_standard_error
+    assert set(run.intervals["estimator"]) == {"unbiased", "consistency"}
+
+
+def test_seconds_a_trial_leave_out_what_does_not_suit():
+    chosen = made("subset_selection")
+    assert outcomes.seconds_a_trial(chosen, workloads.prefix(8), COUNTS, ["unbiased", "mle"]) > 0
+    left = outcomes.left_out(chosen, workloads.prefix(8), ["unbiased", "mle"])
+    assert [pair[:2] for pair in left] == [("subset_selection", "mle")]
+
+
+def test_root_mean_by_hand():
+    root, uncertain = frames.root_mean(np.array([[1.0, 0.0], [4.0, 0.0], [4.0, 1e-30]]))
+    assert root == pytest.approx([math.sqrt(3), 0])
+    assert uncertain == pytest.approx([math.sqrt(3 / 3) / (2 * math.sqrt(3)), 0])
+
+
+@pytest.mark.parametrize("kind", ["histogram", "prefix", "all_range", "all_marginals", "parity"])
+def test_every_workload_has_outcomes_of_a_bounded_size(kind):
+    workload = workloads.on_types(kind, 64)
+    counts = np.arange(64) + 1
+    run = outcomes.compare({"hadamard": mechanisms.create("hadamard", 64, 1.0)}, workload, counts, range(64), 10)
+    assert run.queries["query"].nunique() == min(workload.num_queries, simulate.SHOWN_QUERIES)
+    assert run.groups["queries"].sum() == workload.num_queries
+    assert run.nbytes < 2**20
+
+
+@pytest.mark.benchmark
+def test_a_thousand_trials_take_seconds():
+    rng = np.random.default_rng(0)
+    counts = rng.multinomial(30_000, rng.dirichlet(np.ones(256)))
+    for kind in ("histogram", "prefix", "all_range", "all_marginals"):
+        workload = workloads.on_types(kind, 256)
+        chosen = {"hadamard": mechanisms.create("hadamard", 256, 1.0)}
+        scale, labels = outcomes.scale_of(workload, ()), [str(k) for k in range(256)]
+        started = time.perf_counter()
+        outcomes.compare(chosen, workload, counts, labels, 1000, 0, ("unbiased", "wnnls"), scale)
+        seconds = time.perf_counter() - started
+        print(f"{kind}: {seconds:.2f} s")
+        assert seconds < 5

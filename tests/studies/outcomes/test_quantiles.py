@@ -1,0 +1,63 @@
+"""Quantiles of noisy running totals, against a count of the people in order."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ldp_core import mechanisms, workloads
+from ldp_core.data.domain import CategoricalAttribute, NumericAttribute
+from ldp_core.studies import outcomes
+from ldp_core.workloads.axes import axes_of
+
+PEOPLE = st.lists(st.integers(0, 9), min_size=1, max_size=60)
+
+
+@given(PEOPLE, st.floats(0.01, 1.0))
+def test_positions_of_true_totals_are_the_types_of_people_in_order(people, share):
+    counts = np.bincount(people, minlength=10)
+    (place,) = outcomes.positions(np.cumsum(counts).astype(float), len(people), [share])
+    # The first type at which at least this share of the people is reached.
+    reached = np.array([(np.array(people) <= type_).mean() for type_ in range(10)])
+    assert place == np.flatnonzero(reached >= share - 1e-9)[0]
+
+
+@given(PEOPLE, st.floats(0.01, 0.99))
+def test_the_right_type_has_no_rank_error(people, share):
+    counts = np.bincount(people, minlength=10)
+    place = outcomes.positions(np.cumsum(counts).astype(float), len(people), [share])
+    assert outcomes.rank_errors(place, counts, [share]) == pytest.approx([0], abs=1e-8)
+
+
+def test_rank_errors_by_hand():
+    counts = np.array([10, 20, 0, 30, 40])  # up to: 10, 30, 30, 60, 100 per cent
+    places = np.array([[0], [1], [2], [3], [4]])
+    errors = outcomes.rank_errors(places, counts, [0.5])[:, 0]
+    # Type 3 covers ranks 30 to 60 per cent; type 1 ends 20 points too low, type 4 begins 10 points too high.
+    assert errors == pytest.approx([-0.4, -0.2, -0.2, 0.0, 0.1])
+
+
+def test_positions_are_those_of_trees_in_batches_as_well():
+    counts = np.random.default_rng(1).multinomial(500, np.full(16, 1 / 16))
+    mechanism = mechanisms.create("haar", 16, 1.0)
+    estimates = [mechanism.estimate(mechanism.simulate(counts, np.random.default_rng(k))) for k in range(20)]
+    totals = np.cumsum([estimate.estimated_counts for estimate in estimates], axis=1)
+    found = outcomes.positions(totals, 500)
+    for estimate, places in zip(estimates, found, strict=True):
+        assert places.tolist() == estimate.quantile(np.array(outcomes.QUANTILES)).tolist()
+    assert np.diff(totals).min() < 0  # noise makes them fall here and there
+
+
+def test_scales_come_from_bins_types_or_not_at_all():
+    bins = axes_of([NumericAttribute(name="age", edges=(0, 10, 30, 40))])
+    names = axes_of([CategoricalAttribute(name="colour", values=("red", "green", "blue"))])
+    for make in (workloads.histogram, workloads.prefix, workloads.all_range):
+        scale = outcomes.scale_of(make(3), bins)
+        assert (scale.values.tolist(), scale.unit) == ([5, 20, 35], "age")
+    assert outcomes.scale_of(workloads.histogram(3), names) is None
+    scale = outcomes.scale_of(workloads.prefix(3), names)
+    assert (scale.values.tolist(), scale.unit) == ([0, 1, 2], "types")
+    assert outcomes.scale_of(workloads.all_marginals(2), bins) is None
+    other = axes_of([NumericAttribute(name="age", edges=(0, 10, 30), outside="other")])
+    assert outcomes.scale_of(workloads.histogram(3), other) is None  # "(other)" has no place in the order
+    assert outcomes.scale_of(workloads.prefix(3), other).unit == "types"

@@ -1,0 +1,173 @@
+"""Outcomes of weighted unions over several attributes: answers are those of the plain queries, under their own names."""
+
+import numpy as np
+import pytest
+
+from ldp_core import analysis, frames, mechanisms, workloads
+from ldp_core.studies import outcomes, simulate
+from ldp_core.workloads import Axis
+
+AXES = (
+    Axis("age", ("young", "middle", "old", "very old"), 4, ordered=True, edges=(0, 20, 40, 60, 100), integer=True),
+    Axis("sex", ("female", "male"), 2),
+    Axis("smokes", ("no", "yes"), 2),
+)
+COUNTS = np.array([30, 10, 25, 5, 60, 20, 45, 25, 70, 15, 80, 30, 20, 5, 50, 10])
+N = COUNTS.sum()
+LABELS = [f"{a}, {b}, {c}" for a in AXES[0].labels for b in AXES[1].labels for c in AXES[2].labels]
+SIGNED = [[1.0, -2.0] * 8, [45.0] * 16]
+
+
+def parts(*weights):
+    recipes = [
+        workloads.PrefixPart(attribute="age"),
+        workloads.MarginalsPart(groups=(("sex", "smokes"), ("age", "smokes"))),
+        workloads.ParityPart(),
+        workloads.MatrixPart.of(np.array(SIGNED), ["difference", "mean"]),
+        workloads.PredicatesPart(predicates=(workloads.Predicate(expression="sex = female and smokes = yes"),)),
+        workloads.PrefixPart(attribute="age", by=("sex",)),
+    ]
+    return [recipe.model_copy(update={"weight": w}) for recipe, w in zip(recipes, weights, strict=True)]
+
+
+PLAIN = workloads.over_attributes(parts(1, 1, 1, 1, 1, 1), AXES)
+WEIGHTED = workloads.over_attributes(parts(3, 0.5, 20, 1e-3, 7, 1), AXES)
+NAMES = [part.summary for part in parts(1, 1, 1, 1, 1, 1)]
+ANSWERS = ("queries", "groups", "releases", "intervals", "curves", "quantiles")
+
+
+def run(workload, estimators=("unbiased",), trials=12, **more):
+    chosen = {name: mechanisms.create(name, 16, 1.0) for name in ("subset_selection", "hadamard")}
+    scale = outcomes.scale_of(workload, AXES)
+    return outcomes.compare(chosen, workload, COUNTS, LABELS, trials, 5, estimators, scale, **more)
+
+
+@pytest.fixture(scope="module")
+def found():
+    return run(WEIGHTED, parts=NAMES)
+
+
+def test_weights_change_no_answer_interval_or_error_of_a_query(found):
+    plain = run(PLAIN, parts=NAMES)
+    for table in ANSWERS:
+        weighted, unweighted = getattr(found, table), getattr(plain, table)
+        assert list(weighted["label" if "label" in weighted else "quantile"]) == list(
+            unweighted["label" if "label" in unweighted else "quantile"]
+        )
+        numbers = weighted.select_dtypes("number").columns
+        assert weighted[numbers].to_numpy() == pytest.approx(unweighted[numbers].to_numpy(), rel=1e-6, nan_ok=True)
+    assert not np.allclose(found.errors["total_observed"], plain.errors["total_observed"])
+
+
+def test_likeliest_counts_and_credible_intervals_have_no_weights_either():
+    chosen, asked = {"randomized_response": mechanisms.create("randomized_response", 16, 2.0)}, ("mle", "posterior")
+    a, b = (outcomes.compare(chosen, workload, COUNTS, LABELS, 1, 0, asked) for workload in (WEIGHTED, PLAIN))
+    assert set(a.intervals["estimator"]) == {"posterior"}
+    for table in ("releases", "intervals"):
+        columns = getattr(a, table).select_dtypes("number").columns
+        assert getattr(a, table)[columns].to_numpy() == pytest.approx(getattr(b, table)[columns].to_numpy())
+
+
+def test_shares_of_people_are_shares_and_other_answers_keep_their_sign(found):
+    W = np.vstack([part.matrix for part in PLAIN.parts])
+    one = found.releases.query("mechanism == 'hadamard' and release == 1").set_index("query")
+    assert one["true"].to_numpy() == pytest.approx(W @ COUNTS / N)
+    counting = ((W == 0) | (W == 1)).all(axis=1)
+    assert one["true"][counting].between(0, 1).all()
+    assert one.set_index("label")["true"]["mean"] == pytest.approx(45)
+    assert (one["true"] < 0).any()
+    assert not found.people
+
+
+@pytest.mark.parametrize("estimator", ["wnnls", "norm_sub", "wnnls_total"])
+def test_estimates_without_negative_counts_keep_negative_parities(estimator):
+    counts = np.where(np.arange(16) % 2, 5, 0) * 20  # everybody smokes
+    workload = workloads.over_attributes(parts(3, 1, 9, 1, 1, 1)[2:3], AXES)
+    chosen = {"hadamard": mechanisms.create("hadamard", 16, 3.0)}
+    released = outcomes.compare(chosen, workload, counts, LABELS, 3, 0, (estimator,)).releases
+    smokes = released[released["label"] == "parity of smokes yes"]
+    assert (smokes["true"] == -1).all()
+    assert smokes["released"].between(-1.3, -0.7).all()
+
+
+def test_total_errors_are_weighted_and_typical_ones_their_weighted_mean(found):
+    W = np.vstack([weight * part.matrix for part, weight in zip(WEIGHTED.parts, WEIGHTED.weights, strict=True)])
+    weights = WEIGHTED.query_weights()
+    assert WEIGHTED.squared_weights == pytest.approx((weights**2).sum())
+    for row in found.errors.itertuples():
+        C = mechanisms.create(row.mechanism, 16, 1.0).covariance(COUNTS)
+        assert row.total_predicted == pytest.approx(np.trace(W @ C @ W.T))
+        assert row.predicted == pytest.approx(np.sqrt(np.trace(W @ C @ W.T) / (weights**2).sum()) / N)
+
+
+def test_a_common_weight_changes_no_figure():
+    mechanism = mechanisms.create("hadamard", 16, 1.0)
+    five = workloads.over_attributes(parts(5, 5, 5, 5, 5, 5), AXES)
+    a, b = (analysis.summarise(mechanism, workload, COUNTS, 1e-3) for workload in (PLAIN, five))
+    for field in ("users_needed", "standard_error_worst", "standard_error_on_data", "noise_floor"):
+        assert getattr(a, field) == pytest.approx(getattr(b, field))
+    limits = [frames.users_bounds(workload, 1.0, 1e-3) for workload in (PLAIN, five)]
+    assert limits[0] == pytest.approx(limits[1])
+
+
+def test_query_errors_are_of_the_plain_queries():
+    mechanism = mechanisms.create("subset_selection", 16, 1.0)
+    table = frames.query_errors([mechanism], WEIGHTED, COUNTS, LABELS)
+    W = np.vstack([part.matrix for part in PLAIN.parts])
+    exact = np.sqrt(np.maximum(np.einsum("qi,ij,qj->q", W, mechanism.covariance(COUNTS), W), 0)) / N
+    assert table["standard_error"].to_numpy() == pytest.approx(exact, abs=1e-6)
+    assert table["label"].tolist() == [WEIGHTED.query_name(q, LABELS) for q in range(WEIGHTED.num_queries)]
+    last = frames.query_errors([mechanism], WEIGHTED, COUNTS, LABELS, np.arange(W.shape[0])[-3:])
+    assert last["query"].tolist() == table["query"].tolist()[-3:]
+    assert last["standard_error"].to_numpy() == pytest.approx(exact[-3:], abs=1e-6)
+
+
+def test_queries_have_their_names_and_equal_names_stay_apart(found):
+    twice = workloads.over_attributes(
+        [
+            workloads.MarginalsPart(groups=(("sex", "smokes"),), weight=2.0),
+            workloads.PredicatesPart(
+                predicates=(workloads.Predicate(expression="smokes = yes", name="sex female and smokes yes"),)
+            ),
+        ],
+        AXES,
+    )
+    released = run(twice, trials=1).releases.query("mechanism == 'hadamard'")
+    same = released[released["label"] == "sex female and smokes yes"]
+    assert len(same) == 2
+    assert same["true"].tolist() == pytest.approx([COUNTS.reshape(4, 2, 2)[:, 0, 1].sum() / N, COUNTS[1::2].sum() / N])
+    assert found.groups["label"].unique().tolist() == [f"{i}. {name}" for i, name in enumerate(NAMES, start=1)]
+    named = set(found.queries["label"])
+    assert {"age up to 39", "sex male and smokes yes", "mean", "sex = female and smokes = yes"} <= named
+    assert not any(name.startswith(("query ", "type ")) for name in named)
+
+
+def test_quantiles_are_those_of_the_attribute_the_questions_go_along(found):
+    ages = COUNTS.reshape(4, 4).sum(axis=1)
+    assert outcomes.scale_of(WEIGHTED, AXES).values.tolist() == [10, 30, 50, 80]
+    curve = found.curves.query("mechanism == 'hadamard'")
+    assert curve["label"].tolist() == list(AXES[0].labels)
+    assert curve["true"].to_numpy() == pytest.approx(np.cumsum(ages) / N)
+    released = found.releases.query("mechanism == 'hadamard' and release == 1")["released"].to_numpy()
+    assert curve["first"].to_numpy() == pytest.approx(released[:4])
+    median = found.quantiles.query("mechanism == 'hadamard' and quantile == 0.5").iloc[0]
+    assert median["true_label"] == AXES[0].labels[np.searchsorted(np.cumsum(ages), N / 2)]
+
+
+def test_small_parts_of_a_union_are_shown_whole():
+    large, small = workloads.histogram(5000), workloads.custom(np.eye(3, 5000))
+    shown = simulate.shown_queries(workloads.union([large, small, large], [1, 2, 3]))
+    assert len(shown) <= simulate.SHOWN_QUERIES
+    assert {5000, 5001, 5002} <= set(shown)
+    first, last = (shown < 5000).sum(), (shown > 5002).sum()
+    assert abs(first - last) <= 1
+    many = workloads.union([workloads.prefix(2)] * 1000)
+    assert len(simulate.shown_queries(many)) == simulate.SHOWN_QUERIES
+
+
+def test_which_queries_count_people():
+    assert outcomes.counts_people(workloads.over_attributes(parts(9, 1, 1, 1, 1, 1)[:2], AXES))
+    assert outcomes.counts_people(workloads.over_attributes(parts(1, 1, 1, 1, 2, 1)[4:], AXES))
+    for i in (2, 3):
+        assert not outcomes.counts_people(workloads.over_attributes(parts(1, 1, 1, 1, 1, 1)[i : i + 1], AXES))
+    assert outcomes.counts_people(workloads.custom(np.eye(3)))

@@ -1,0 +1,226 @@
+"""Grids over epsilon and sizes: closed forms, reasons, progress, cancelling, and what a cache saves."""
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from ldp_core import analysis, bounds, library, mechanisms, workloads
+from ldp_core.studies import sweep
+from ldp_core.studies.sweep import points as points_module
+
+NAMES = ["randomized_response", "subset_selection"]
+
+
+def rr_variance(n, epsilon):
+    """Randomized response on the histogram, the same for every type (McKenna et al. 2020, Example 3.7)."""
+    E = math.exp(epsilon)
+    return (n - 1) * (n / (E - 1) ** 2 + 2 / (E - 1))
+
+
+@pytest.fixture
+def evaluated(monkeypatch):
+    """How often the points of each mechanism were computed."""
+    calls = Counter()
+    original = points_module.evaluate
+
+    def counting(point, cancel=None):
+        calls[point.name] += 1
+        return original(point, cancel)
+
+    monkeypatch.setattr("ldp_core.studies.sweep.pools.evaluate", counting)
+    return calls
+
+
+def test_sizes_follow_the_closed_form():
+    found = sweep.sizes(NAMES, workloads.histogram(5), 1.0, (8, 16, 32), alpha=0.02)
+    assert found.left_out.empty
+    assert list(found.points.columns) == sweep.COLUMNS
+    points = found.points.set_index(["name", "n"])
+    assert len(points) == 3 * (len(NAMES) + len(sweep.BOUNDS))
+    for n in (8, 16, 32):
+        row = points.loc["randomized_response", n]
+        assert row["users_needed"] == pytest.approx(rr_variance(n, 1.0) / (n * 0.02))
+        assert row["users_average"] == pytest.approx(row["users_needed"])
+        assert row["stopped"] == "closed form"
+        # Subset selection is the optimum on histograms, and the certificate proves it.
+        best = points.loc["subset_selection", n]["users_needed"]
+        floor = points.loc["certificate", n]["users_needed"]
+        assert floor <= best <= floor * 1.001
+        for bound in ("svd", "centred_svd"):
+            assert points.loc[bound, n]["users_needed"] <= best * (1 + 1e-9)
+
+
+def test_every_bound_is_below_every_mechanism_and_the_certificate_is_the_highest():
+    names = [*NAMES, "haar", "hierarchical", "optimized"]
+    found = sweep.epsilons(names, workloads.prefix(8), (0.5, 2.0), parameters={"optimized": {"max_rounds": 40}}).points
+    for epsilon, rows in found.groupby("epsilon"):
+        for column in ("users_needed", "users_average"):
+            users = rows.set_index("name")[column]
+            assert users["svd"] <= users["centred_svd"] <= users["certificate"] * (1 + 1e-9), epsilon
+            assert users["certificate"] <= users[names].min(), epsilon
+    fits = found[found["name"] == "optimized"]
+    assert (fits["stopped"] == "rounds").all()
+    assert (fits["rounds"] == 40).all()
+
+
+def test_closed_forms_come_first_then_certificates_then_fits_small_domains_before_large_ones():
+    found = sweep.sizes(
+        ["optimized_gradient", "haar"],
+        workloads.prefix(4),
+        1.0,
+        (8, 4),
+        parameters={"optimized_gradient": {"max_rounds": 5}},
+    )
+    seen = list(zip(found.points["name"], found.points["n"], strict=True))
+    cheap = [(name, n) for n in (4, 8) for name in ("svd", "centred_svd", "haar")]
+    assert seen == [*cheap, *(("certificate", n) for n in (4, 8)), *(("optimized_gradient", n) for n in (4, 8))]
+
+
+def test_points_that_cannot_be_computed_are_left_out_with_a_reason():
+    found = sweep.epsilons(["rejection_gaussian", "haar"], workloads.prefix(8), (1.0, 2.0), bounds=())
+    assert list(found.points["epsilon"][found.points["name"] == "rejection_gaussian"]) == [1.0]
+    (row,) = found.left_out.itertuples(index=False)
+    assert (row.name, row.n, row.epsilon) == ("rejection_gaussian", 8, 2.0)
+    assert row.reason == "It works for epsilon from 0.001 to 1.39."
+
+
+def test_a_sweep_says_what_is_too_large_for_it():
+    workload = workloads.prefix(points_module.CERTIFIED_TYPES + 1)
+    beyond = workloads.prefix(max(library.spec("optimized").sweep_rounds) + 1)
+    assert "too long for a sweep" in sweep.evaluate(sweep.Point("certificate", workload, 1.0)).reason
+    assert "Give a number of rounds" in sweep.evaluate(sweep.Point("optimized", beyond, 1.0)).reason
+
+
+def test_an_optimum_known_in_closed_form_needs_no_rounds():
+    workload = workloads.histogram(4096)
+    fitted = sweep.evaluate(sweep.Point("optimized", workload, 1.0, {"max_rounds": 5}))
+    known = sweep.evaluate(sweep.Point("subset_selection", workload, 1.0))
+    assert (fitted.worst_case, fitted.stopped, fitted.rounds) == (known.worst_case, "converged", 0)
+
+
+def test_sizes_that_a_family_does_not_have_are_left_out():
+    found = sweep.sizes(["haar"], workloads.width_range(32, 10), 1.0, (8, 16, 32), bounds=("svd",))
+    assert set(found.points["n"]) == {16, 32}
+    assert list(zip(found.left_out["name"], found.left_out["n"], strict=True)) == [("svd", 8), ("haar", 8)]
+    with pytest.raises(ValueError, match="exist for their own types only"):
+        sweep.sizes(["haar"], workloads.custom(np.eye(4)), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("workload", "expected"),
+    [
+        (workloads.prefix(5), workloads.prefix(16)),
+        (workloads.width_range(12, 3), workloads.width_range(16, 3)),
+        (workloads.all_marginals(3), workloads.all_marginals(4)),
+        (workloads.k_way_marginals(5, 2), workloads.k_way_marginals(4, 2)),
+        (workloads.parity(3), workloads.parity(4)),
+        (workloads.parity(3, 1), workloads.parity(4, 1)),
+        (
+            workloads.union([workloads.prefix(8), workloads.histogram(8)], [1.0, 2.0]),
+            workloads.union([workloads.prefix(16), workloads.histogram(16)], [1.0, 2.0]),
+        ),
+    ],
+    ids=lambda value: value.kind,
+)
+def test_families_are_resized(workload, expected):
+    assert sweep.resized(workload, 16) == expected
+
+
+@pytest.mark.parametrize(
+    "workload", [workloads.all_marginals([2, 3]), workloads.product([workloads.prefix(2), workloads.histogram(4)])]
+)
+def test_workloads_of_particular_attributes_have_no_other_size(workload):
+    with pytest.raises(ValueError, match="exist for their own types only"):
+        sweep.resized(workload, 16)
+
+
+def test_users_needed_fall_with_epsilon_for_all_but_hadamard_response():
+    names = [name for name in mechanisms.names() if not library.spec(name).fitted and name != "hadamard"]
+    parameters = {"hierarchical": {"oracle": "oue"}}  # its default oracle is Hadamard response
+    found = sweep.epsilons(names, workloads.histogram(8), (0.25, 0.5, 1.0, 2.0, 4.0), parameters=parameters).points
+    assert set(found["name"]) == {*names, *sweep.BOUNDS}
+    for name, rows in found.groupby("name"):
+        users = rows.sort_values("epsilon")["users_needed"].to_numpy()
+        assert (np.diff(users) < 0).all() or name == "svd", name  # the SVD bound ends at zero
+
+
+def test_a_cached_sweep_computes_nothing_and_another_alpha_costs_nothing(evaluated):
+    results = sweep.MemoryCache()
+    names = [*NAMES, "optimized"]
+    options = {"parameters": {"optimized": {"max_rounds": 3, "seed": 1}}, "results": results}
+    first = sweep.epsilons(names, workloads.prefix(8), (0.5, 1.0), **options)
+    assert evaluated == dict.fromkeys([*names, *sweep.BOUNDS], 2)
+    seen = []
+    again = sweep.epsilons(
+        names,
+        workloads.prefix(8),
+        (1.0, 0.5),
+        0.05,
+        callback=lambda step: seen.append((step.round, step.max_rounds)),
+        **options,
+    )
+    assert sum(evaluated.values()) == 12
+    assert seen == [(12, 12)]
+    both = first.points.merge(again.points, on=["name", "n", "epsilon"])
+    assert (both["users_needed_x"] * 0.01).to_numpy() == pytest.approx((both["users_needed_y"] * 0.05).to_numpy())
+    sweep.epsilons(names, workloads.prefix(8), (0.5, 2.0), **options)
+    assert evaluated["optimized"] == 3
+
+
+def test_the_key_holds_everything_that_matters_and_no_more():
+    workload = workloads.prefix(8)
+    point = sweep.Point("optimized", workload, 1.0, {"seed": 0})
+    same = [
+        sweep.Point("optimized", workloads.prefix(8), 1.0, {"seed": 0, "time_limit": 3.0}),
+        sweep.Point("optimized", workload, 1.0, {"max_rounds": library.spec("optimized").sweep_rounds[64], "seed": 0}),
+    ]
+    prior, other = np.full(2000, 1 / 2000), np.full(2000, 1 / 2000)
+    other[1000] = 0.0  # in the part that numpy leaves out when it prints
+    different = [
+        sweep.Point("optimized_gradient", workload, 1.0, {"seed": 0}),
+        sweep.Point("optimized", workloads.all_range(8), 1.0, {"seed": 0}),
+        sweep.Point("optimized", workload, 1.0 + 1e-15, {"seed": 0}),
+        sweep.Point("optimized", workload, 1.0, {"seed": 1}),
+        sweep.Point("optimized", workload, 1.0, {"seed": 0, "max_rounds": 7}),
+        sweep.Point("optimized", workload, 1.0, {"seed": 0, "prior": prior}),
+        sweep.Point("optimized", workload, 1.0, {"seed": 0, "prior": other}),
+    ]
+    assert {each.key for each in same} == {point.key}
+    assert len({each.key for each in [point, *different]}) == 1 + len(different)
+
+
+def test_a_time_limit_does_not_reach_the_fit():
+    point = sweep.Point("optimized_gradient", workloads.prefix(8), 1.0, {"time_limit": 1e-9, "max_rounds": 6})
+    found = sweep.evaluate(point)
+    assert (found.rounds, found.stopped) == (6, "rounds")
+
+
+def test_cancelling_between_points_leaves_the_rest_out():
+    seen = []
+    found = sweep.epsilons(NAMES, workloads.prefix(4), callback=seen.append, cancel=lambda: len(seen) >= 3)
+    whole = sweep.epsilons(NAMES, workloads.prefix(4))
+    assert found.points.equals(whole.points[:3])
+    assert found.left_out.empty
+
+
+def test_variances_are_those_of_the_mechanism():
+    workload = workloads.prefix(8)
+    found = sweep.evaluate(sweep.Point("haar", workload, 1.0))
+    mechanism = mechanisms.create("haar", 8, 1.0)
+    assert found.worst_case == pytest.approx(analysis.worst_case_variance(mechanism, workload))
+    assert found.average == pytest.approx(analysis.average_variance(mechanism, workload))
+    assert found.bits == mechanism.bits_per_report
+    certified = sweep.evaluate(sweep.Point("certificate", workload, 1.0))
+    value = bounds.certificate(workload, 1.0).value
+    assert certified.average == pytest.approx((value - workload.trace) / 8)
+
+
+def test_bad_grids_are_refused():
+    with pytest.raises(ValueError, match="Unknown mechanism 'laplace'"):
+        sweep.sizes(["laplace"], workloads.prefix(4), 1.0)
+    with pytest.raises(ValueError, match="Unknown bound 'svd2'"):
+        sweep.epsilons(NAMES, workloads.prefix(4), bounds=["svd2"])
+    with pytest.raises(ValueError, match="out of range"):
+        sweep.epsilons(NAMES, workloads.prefix(4), (-1.0,))

@@ -1,0 +1,157 @@
+"""The same numbers in one thread, in processes and on a Dask cluster; cancelling leaves nothing behind."""
+
+import pickle
+import threading
+import time
+
+import pytest
+
+from ldp_core import workloads
+from ldp_core.studies import sweep
+from ldp_core.studies.sweep import points as points_module
+from ldp_core.studies.sweep import pools
+
+NAMES = ["haar", "optimized", "optimized_gradient", "matrix_l1", "rejection_gaussian"]
+PARAMETERS = {"optimized": {"max_rounds": 8}, "optimized_gradient": {"max_rounds": 20}}
+ENDLESS = {"optimized_gradient": {"max_rounds": 10**6}}
+
+
+def small_sweep(**how):
+    return sweep.epsilons(NAMES, workloads.prefix(12), (0.5, 2.0), parameters=PARAMETERS, **how)
+
+
+@pytest.fixture(scope="module")
+def in_turn():
+    return small_sweep()
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    distributed = pytest.importorskip("distributed")
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
+    with distributed.LocalCluster(**options) as cluster:
+        yield cluster
+
+
+def same(one, other):
+    return one.points.equals(other.points) and one.left_out.equals(other.left_out)
+
+
+def test_processes_give_identical_numbers(in_turn):
+    seen = []
+    found = small_sweep(jobs=2, callback=seen.append)
+    assert same(found, in_turn)
+    assert [step.round for step in seen] == list(range(1, seen[-1].max_rounds + 1))
+    assert not pools._PROCESSES.locked()
+
+
+def test_a_cluster_gives_identical_numbers(in_turn, cluster):
+    assert same(small_sweep(scheduler=cluster.scheduler_address), in_turn)
+    with cluster.get_client() as client:
+        restored = client.run(lambda: points_module._workload.cache_info().currsize)
+    assert len(restored) == 2
+    assert sum(restored.values()) >= 1  # the workers did the work
+
+
+def test_closed_forms_need_no_worker(cluster):
+    options = {"bounds": ("svd",), "scheduler": cluster.scheduler_address}
+    assert len(sweep.epsilons(["haar"], workloads.prefix(8), (1.0, 2.0), **options).points) == 4
+
+
+def test_the_environment_names_the_cluster(in_turn, cluster, monkeypatch):
+    monkeypatch.setenv(sweep.SCHEDULER_VARIABLE, cluster.scheduler_address)
+    used = []
+    connect = pools._client
+    monkeypatch.setattr(pools, "_client", lambda address: used.append(address) or connect(address))
+    assert same(small_sweep(), in_turn)
+    assert used == [cluster.scheduler_address]
+
+
+@pytest.mark.parametrize("where", ["thread", "processes", "cluster"])
+def test_cancelling_reaches_into_fits_and_returns_what_there_is(where, request):
+    how = {"jobs": 1 if where == "thread" else 2}
+    if where == "cluster":
+        how["scheduler"] = request.getfixturevalue("cluster").scheduler_address
+    cheap = threading.Event()
+
+    def follow(progress):
+        if progress.round == 6:
+            cheap.set()
+
+    found = sweep.epsilons(
+        ["haar", "optimized_gradient"],
+        workloads.prefix(64),
+        (1.0, 2.0),
+        bounds=("svd", "centred_svd"),
+        parameters=ENDLESS,  # minutes, if it were not cancelled
+        callback=follow,
+        cancel=cheap,
+        **how,
+    )
+    assert sorted(set(found.points["name"])) == ["centred_svd", "haar", "svd"]
+    if where == "cluster":
+        scheduler = request.getfixturevalue("cluster").scheduler
+        while scheduler.tasks:
+            time.sleep(0.05)
+        assert not scheduler.extensions["events"]._events
+    # The pool is free for the next one.
+    assert len(small_sweep(**how).points) == 15
+
+
+def test_a_second_sweep_does_not_wait_for_the_processes(in_turn):
+    with pools._PROCESSES:
+        assert same(small_sweep(jobs=2), in_turn)
+
+
+def test_a_failing_callback_stops_the_work():
+    def fail(progress):
+        raise RuntimeError("the page is gone")
+
+    with pytest.raises(RuntimeError, match="the page is gone"):
+        sweep.epsilons(["optimized_gradient"], workloads.prefix(64), parameters=ENDLESS, jobs=2, callback=fail)
+    assert not pools._PROCESSES.locked()
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense", "tcp://no-such-host.invalid:8786"])
+def test_an_address_without_a_scheduler_is_refused_at_once(address):
+    pytest.importorskip("distributed")
+    with pytest.raises(ValueError, match=f"No Dask scheduler answers at {address}"):
+        small_sweep(scheduler=address)
+
+
+def test_a_cluster_without_workers_is_refused():
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(n_workers=0, processes=True, dashboard_address=":0") as empty,
+        pytest.raises(ValueError, match="has no workers"),
+    ):
+        small_sweep(scheduler=empty.scheduler_address)
+
+
+def test_workers_without_the_core_are_named(cluster, monkeypatch):
+    monkeypatch.setattr(pools, "WHAT_WORKERS_NEED", "import ldp_core_of_another_age")
+    with pytest.raises(ValueError, match=r"2 of the 2 workers.*No module named 'ldp_core_of_another_age'"):
+        small_sweep(scheduler=cluster.scheduler_address)
+
+
+def test_points_travel_as_recipes():
+    workload = workloads.prefix(512)
+    workload.gram_dense()
+    point = sweep.Point("haar", workload, 1.5, {"a": 1})
+    sent = pickle.dumps(point)
+    assert len(sent) < 1000
+    back = pickle.loads(sent)
+    assert (back.name, back.workload, back.epsilon, back.parameters) == ("haar", workload, 1.5, {"a": 1})
+    assert back.key == point.key
+
+
+def test_a_flag_is_asked_seldom_and_never_again_once_raised(monkeypatch):
+    clock, asked = [0.0], []
+    monkeypatch.setattr(pools.time, "monotonic", lambda: clock[0])
+    stop = pools._seldom(lambda: asked.append(clock[0]) or len(asked) == 3)
+    answers = []
+    for tick in range(8):
+        clock[0] = tick * pools.LOOK_EVERY * 0.51
+        answers.append(stop())
+    assert len(asked) == 3
+    assert answers == [False] * 4 + [True] * 4

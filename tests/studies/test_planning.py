@@ -1,0 +1,400 @@
+"""Planning: closed forms inverted by hand, round trips, what is impossible, the sentences, and the recommendation."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ldp_core import analysis, bounds, mechanisms, workloads
+from ldp_core.studies import planning, sweep
+from ldp_core.studies.planning.words import rounded
+
+CHEAP = ["randomized_response", "subset_selection", "rappor", "oue", "olh", "hrr", "haar"]
+HISTOGRAM = workloads.histogram(8)
+
+
+def rr_variance(n, epsilon):
+    E = math.exp(epsilon)
+    return (n - 1) * (n / (E - 1) ** 2 + 2 / (E - 1))
+
+
+def rr_epsilon(n, variance):
+    """The inverse: with y = 1/(E - 1), (n - 1)(n y^2 + 2 y) = variance."""
+    y = (-1 + math.sqrt(1 + n * variance / (n - 1))) / n
+    return math.log1p(1 / y)
+
+
+def planned(workload, names, **given):
+    frame = planning.plan(workload, names, **given)
+    assert list(frame.columns) == planning.COLUMNS
+    assert list(frame["name"]) == [*names, given.get("bound") or planning.default_bound(workload)]
+    return frame.set_index("name")
+
+
+# --- solving ------------------------------------------------------------------------------------------------------
+
+
+@given(
+    n=st.integers(2, 40),
+    epsilon=st.floats(0.01, 8),
+    users=st.floats(10, 1e8),
+)
+@settings(max_examples=12)
+def test_randomized_response_is_solved_as_by_hand(n, epsilon, users):
+    workload, names = workloads.histogram(n), ["randomized_response"]
+    error = math.sqrt(rr_variance(n, epsilon) / (n * users))
+    (row, _) = planning.plan(workload, names, epsilon=epsilon, users=users).to_dict("records")
+    assert (row["solved"], row["reason"]) == ("standard_error", "")
+    assert row["standard_error"] == pytest.approx(error)
+    assert row["alpha"] == pytest.approx(error**2)
+    if error > 1:
+        return
+    (row, _) = planning.plan(workload, names, epsilon=epsilon, standard_error=error).to_dict("records")
+    assert row["users"] == pytest.approx(users)
+    (row, _) = planning.plan(workload, names, users=users, alpha=error**2).to_dict("records")
+    assert row["solved"] == "epsilon"
+    assert row["epsilon"] == pytest.approx(epsilon, rel=1e-9)
+    assert row["epsilon"] == pytest.approx(rr_epsilon(n, n * users * error**2), rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["histogram", "prefix", "all_marginals"])
+@pytest.mark.parametrize("case", analysis.CASES)
+def test_users_then_epsilon_gives_the_epsilon_back(kind, case):
+    workload = workloads.on_types(kind, 16)
+    given = {"case": case, "alpha": 0.001, "bound": "svd"}
+    there = planned(workload, CHEAP, epsilon=0.8, **given)
+    for name in CHEAP:
+        users = there.loc[name, "users"]
+        back = planned(workload, [name], users=users, **given).loc[name, "epsilon"]
+        if name == "subset_selection":  # its sets change size, and then it jumps: a smaller epsilon may do as well
+            assert back <= 0.8 * (1 + 1e-9)
+        else:
+            assert back == pytest.approx(0.8, rel=1e-9), name
+        mechanism = mechanisms.create(name, 16, back)
+        variance = {"worst_case": analysis.worst_case_variance, "average": analysis.average_variance}[case]
+        assert variance(mechanism, workload) <= workload.num_queries * users * 0.001 * (1 + 1e-12)
+
+
+def test_the_smallest_epsilon_is_found_below_a_jump():
+    """Hadamard response doubles its blocks at e^epsilon = 2 and gets worse: what 0.65 meets is missed from there on."""
+    goal = analysis.worst_case_variance(mechanisms.create("hadamard", 32, 0.65), workloads.histogram(32))
+    beyond = analysis.worst_case_variance(mechanisms.create("hadamard", 32, 0.72), workloads.histogram(32))
+    assert beyond > goal
+    users = goal / (32 * 0.01)
+    row = planned(workloads.histogram(32), ["hadamard"], users=users, alpha=0.01).loc["hadamard"]
+    assert row["epsilon"] == pytest.approx(0.65, rel=1e-9)
+
+
+def test_a_goal_met_only_just_after_a_jump_is_met_by_the_answer():
+    workload = workloads.histogram(32)
+    variances = {e: analysis.worst_case_variance(mechanisms.create("hadamard", 32, e), workload) for e in (0.9, 2.0)}
+    users = variances[0.9] / (32 * 0.01) * 1.02
+    row = planned(workload, ["hadamard"], users=users, alpha=0.01).loc["hadamard"]
+    found = mechanisms.create("hadamard", 32, row["epsilon"])
+    assert analysis.sample_complexity(found, workload, 0.01) <= users
+    assert variances[2.0] < variances[0.9]
+
+
+def test_more_users_or_more_error_take_less_epsilon():
+    workload = workloads.prefix(16)
+    over_users = [planned(workload, CHEAP, users=users, alpha=0.01)["epsilon"] for users in (2e3, 2e4, 2e5)]
+    over_error = [planned(workload, CHEAP, users=2e4, standard_error=error)["epsilon"] for error in (0.05, 0.1, 0.2)]
+    for curve in (over_users, over_error):
+        assert (curve[0] > curve[1]).all()
+        assert (curve[1] > curve[2]).all()
+
+
+def test_the_bound_excludes_what_it_says():
+    workload = workloads.prefix(16)
+    frame = planned(workload, CHEAP, users=20_000, alpha=1e-3)
+    excluded = frame.loc["certificate", "epsilon"]
+    assert (frame.loc[CHEAP, "epsilon"] > excluded).all()
+    goal = workload.num_queries * 20_000 * 1e-3
+    floor = sweep.evaluate(sweep.Point("certificate", workload, excluded))
+    assert floor.worst_case > goal  # proved there, hence everywhere below
+    assert sweep.evaluate(sweep.Point("certificate", workload, excluded * 1.02)).worst_case < goal
+    for target in ({"users": 20_000}, {"alpha": 1e-3}):
+        frame = planned(workload, CHEAP, epsilon=1.0, **target)
+        column = frame["solved"].iloc[0]
+        assert (frame.loc[CHEAP, column] > frame.loc["certificate", column]).all()
+
+
+def test_the_closed_bound_is_inverted_exactly():
+    workload = workloads.prefix(16)
+    frame = planning.plan(workload, [], users=5000, alpha=1e-3, bound="centred_svd", case="average")
+    (row,) = frame.to_dict("records")
+    value = bounds.centred_svd(workload, row["epsilon"])
+    assert analysis.users_from_objective(value, workload, 1e-3) == pytest.approx(5000, rel=1e-9)
+
+
+def test_more_types_than_an_n_by_n_matrix_takes_are_planned_all_the_same():
+    workload = workloads.prefix(8192)
+    frame = planning.plan(workload, ["subset_selection"], users=10_000, standard_error=0.05).set_index("name")
+    found = mechanisms.create("subset_selection", 8192, frame.loc["subset_selection", "epsilon"])
+    assert analysis.sample_complexity(found, workload, 0.05**2) == pytest.approx(10_000, rel=1e-9)
+    assert 0 < frame.loc["centred_svd", "epsilon"] < frame.loc["subset_selection", "epsilon"]
+
+
+def test_fitted_mechanisms_meet_the_goal_at_the_answer():
+    workload, names = workloads.prefix(12), ["optimized_gradient", "matrix_l1"]
+    parameters = {"optimized_gradient": {"max_rounds": 150}}
+    results = sweep.MemoryCache()
+    frame = planned(workload, names, users=10_000, alpha=0.001, parameters=parameters, results=results)
+    for name in names:
+        epsilon = frame.loc[name, "epsilon"]
+        point = sweep.Point(name, workload, epsilon, parameters.get(name, {}))
+        goal = workload.num_queries * 10_000 * 0.001
+        assert results.get(point.key).worst_case <= goal  # it was fitted there
+        before = sweep.evaluate(sweep.Point(name, workload, epsilon * 0.98, parameters.get(name, {})))
+        assert before.worst_case > goal
+    # Laplace noise is inversely proportional to epsilon, whatever the strategy.
+    one = sweep.evaluate(sweep.Point("matrix_l1", workload, 1.0)).worst_case
+    assert frame.loc["matrix_l1", "epsilon"] == pytest.approx(math.sqrt(one / goal), rel=0.01)
+
+
+def test_few_fits_are_made_and_none_twice(monkeypatch):
+    fits = []
+    original = sweep.points.evaluate
+
+    def counting(point, cancel=None):
+        fits.extend([point.name] if point.fitted else [])
+        return original(point, cancel)
+
+    monkeypatch.setattr(sweep.points, "evaluate", counting)
+    given = {"users": 10_000, "alpha": 0.001, "results": sweep.MemoryCache()}
+    parameters = {"optimized_gradient": {"max_rounds": 60}}
+    first = planned(workloads.prefix(12), ["optimized_gradient"], parameters=parameters, **given)
+    assert 1 <= len(fits) <= 8
+    count = len(fits)
+    again = planned(workloads.prefix(12), ["optimized_gradient"], parameters=parameters, **given)
+    assert len(fits) == count
+    pd.testing.assert_frame_equal(first, again)
+
+
+def test_a_mechanism_that_was_fitted_before_is_taken_as_it_is():
+    workload = workloads.prefix(8)
+    mine = mechanisms.create("optimized_gradient", 8, 1.0, workload, max_rounds=4)
+    given = {"epsilon": 1.0, "alpha": 0.01, "fitted": {"optimized_gradient": mine}}
+    row = planned(workload, ["optimized_gradient"], **given).loc["optimized_gradient"]
+    assert row["users"] == pytest.approx(analysis.sample_complexity(mine, workload, 0.01))
+
+
+def test_what_cannot_be_met_says_why():
+    workload = workloads.prefix(8)
+    frame = planned(workload, ["rejection_gaussian", "adaptive", "haar"], users=50, standard_error=0.05)
+    assert frame.loc["rejection_gaussian", "reason"].startswith("Even at epsilon 1.39 it needs ")
+    assert math.isnan(frame.loc["rejection_gaussian", "epsilon"])
+    assert frame.loc["haar", "standard_error"] == 0.05
+    frame = planned(workload, ["rejection_gaussian"], epsilon=2.0, users=1000)
+    assert "epsilon from 0.001 to 1.39" in frame.loc["rejection_gaussian", "reason"]
+    assert math.isnan(frame.loc["rejection_gaussian", "standard_error"])
+
+
+def test_easy_goals_need_the_smallest_epsilon_there_is():
+    frame = planned(HISTOGRAM, ["subset_selection"], users=1e12, alpha=1.0)
+    assert frame.loc["subset_selection", "epsilon"] == pytest.approx(0.001)
+    assert frame.loc["certificate", "reason"].startswith("No epsilon")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({}, "Give two of"),
+        ({"epsilon": 1.0}, "Give two of"),
+        ({"epsilon": 1.0, "users": 10, "alpha": 0.1}, "Give two of"),
+        ({"users": 10, "alpha": 0.1, "standard_error": 0.1}, "not both"),
+        ({"users": 0, "alpha": 0.1}, "users must be at least 1"),
+        ({"users": math.nan, "alpha": 0.1}, "users must be at least 1"),
+        ({"users": 10, "alpha": 0.0}, "above 0 and at most 1"),
+        ({"users": 10, "standard_error": 1.5}, "above 0 and at most 1"),
+        ({"users": 10, "epsilon": 50}, "out of range"),
+        ({"users": 10, "epsilon": 1, "case": "best"}, "Unknown case 'best'"),
+    ],
+)
+def test_bad_questions_are_refused(given, message):
+    with pytest.raises(ValueError, match=message):
+        planning.plan(HISTOGRAM, ["haar"], **given)
+
+
+def test_progress_and_cancelling():
+    seen = []
+    frame = planning.plan(
+        HISTOGRAM, ["optimized", *CHEAP], users=1000, alpha=0.01, callback=seen.append,
+        cancel=lambda: len(seen) >= 3,
+    )  # fmt: skip
+    assert list(frame["name"]) == CHEAP[:3]  # closed forms first
+    assert [(len(step.found), step.round, step.max_rounds) for step in seen] == [(k, k, 9) for k in (1, 2, 3)]
+    nothing = planning.plan(HISTOGRAM, ["optimized"], users=1000, epsilon=1.0, cancel=lambda: True)
+    assert nothing.empty
+    assert list(nothing.columns) == planning.COLUMNS
+
+
+# --- curves -------------------------------------------------------------------------------------------------------
+
+
+def test_errors_over_users_and_epsilon_agree_with_plans():
+    workload = workloads.prefix(8)
+    plan = planning.plan(workload, ["haar", "rejection_gaussian"], epsilon=2.0, users=1000)
+    curve = planning.errors_over_users(plan, [100, 4000])
+    assert set(curve["name"]) == {"haar", "certificate"}
+    haar = plan["standard_error"].iloc[0]
+    assert curve["standard_error"][curve["name"] == "haar"].tolist() == pytest.approx([haar * math.sqrt(10), haar / 2])
+    points = sweep.epsilons(["haar"], workload, (1.0, 2.0)).points
+    for case in analysis.CASES:
+        plan = planning.plan(workload, ["haar"], epsilon=2.0, users=1000, case=case).set_index("name")
+        errors = planning.errors_over_epsilon(points, workload, 1000, case)
+        at_two = errors[errors["epsilon"] == 2.0].set_index("name")["standard_error"]
+        assert at_two["haar"] == pytest.approx(plan.loc["haar", "standard_error"])
+
+
+# --- sentences ----------------------------------------------------------------------------------------------------
+
+
+def sentences(name, **given):
+    rows = planning.plan(HISTOGRAM, [name], **given).to_dict("records")
+    return [planning.in_words(row).replace("\N{NO-BREAK SPACE}", " ") for row in rows]
+
+
+def test_rows_in_words():
+    """The variance of randomized response on 8 types at epsilon 1 is 27.115 a user: 7 (8/(e-1)^2 + 2/(e-1))."""
+    typical = "(standard error of a typical query, whatever values people have)"
+    own, bound = sentences("randomized_response", epsilon=1.0, users=10_000)
+    assert own == (
+        f"With 10,000 users and epsilon 1, Randomized response gives an error of ± 1.85 percentage points {typical}."
+    )
+    assert bound.startswith(
+        "With 10,000 users and epsilon 1, no unbiased epsilon-LDP mechanism has an error below ± 1.6"
+    )
+    own, bound = sentences("randomized_response", epsilon=1.0, standard_error=0.02)
+    assert (
+        own == f"At epsilon 1, Randomized response needs 8,480 users for an error of ± 2 percentage points {typical}."
+    )
+    assert bound.startswith(
+        "At epsilon 1, no unbiased epsilon-LDP mechanism has an error of ± 2 percentage points with fewer than 6,"
+    )
+    own, bound = sentences("randomized_response", users=10_000, standard_error=0.018412, case="average")
+    assert own == (
+        "With 10,000 users, Randomized response needs epsilon 1 for an error of ± 1.84 percentage points (standard error of a "
+        "typical query, averaged over people spread evenly over the types)."
+    )
+    assert bound.startswith(
+        "With 10,000 users, no unbiased epsilon-LDP mechanism has an error of ± 1.84 percentage points"
+    )
+    own, bound = sentences("rejection_gaussian", users=1, standard_error=0.01)
+    assert own.startswith("Rejection sampling: Even at epsilon 1.39 it needs ")
+    assert bound.startswith("With 1 user, no unbiased")
+    own, bound = sentences("randomized_response", users=10**9, standard_error=1.0)
+    assert bound == "What no unbiased epsilon-LDP mechanism can do: No epsilon from 0.001 up is excluded."
+
+
+@given(value=st.floats(1e-6, 1e9), digits=st.integers(1, 6))
+def test_rounding_keeps_sentences_true(value, digits):
+    up, down = rounded(value, True, digits), rounded(value, False, digits)
+    assert down * (1 - 1e-8) <= value <= up * (1 + 1e-8)
+    assert up - down <= 1.0001 * 10 ** (math.floor(math.log10(value)) - digits + 1)
+
+
+def test_rounding_leaves_round_numbers_alone():
+    assert rounded(0.02, True) == rounded(0.02, False) == 0.02
+    assert rounded(0.020000000000001, True) == 0.02
+    assert rounded(1.2341, True) == 1.24
+    assert rounded(1.2349, False) == 1.23
+
+
+# --- recommendation -----------------------------------------------------------------------------------------------
+
+
+def test_subset_selection_is_best_possible_on_histograms():
+    found = planning.recommend(workloads.histogram(32), 1.0, users=1000)
+    assert found.name == "subset_selection"
+    assert any("this is the best possible" in sentence for sentence in found.sentences)
+    top = found.ranking.iloc[0]
+    assert top["name"] == "subset_selection"
+    assert top["gap"] == pytest.approx(0, abs=1e-5)
+    assert top["users_needed"] == pytest.approx(
+        analysis.sample_complexity(mechanisms.create("subset_selection", 32, 1.0), workloads.histogram(32))
+    )
+    assert (found.ranking["enough"].dropna() == (found.ranking["users_needed"].dropna() <= 1000)).all()
+
+
+def test_near_ties_go_to_the_shorter_report():
+    # Hadamard randomized response is within 5 % of subset selection here, and sends 6 bits in place of 25.
+    workload, names = workloads.histogram(32), ["subset_selection", "hrr", "randomized_response"]
+    found = planning.recommend(workload, 0.25, candidates=names)
+    users = found.ranking.set_index("name")["users_needed"]
+    assert 1 < users["hrr"] / users["subset_selection"] < 1 + planning.TOLERANCE
+    assert found.name == "hrr"
+    assert any("more users than Subset selection, which sends longer reports" in s for s in found.sentences)
+    assert found.ranking["name"].iloc[0] == "subset_selection"
+    assert planning.recommend(workload, 2.0, candidates=names).name == "subset_selection"  # too far apart there
+
+
+def test_a_closed_form_is_taken_before_a_fit_of_equal_worth():
+    workload = workloads.histogram(16)
+    fit = mechanisms.create("optimized", 16, 1.0, workload, max_rounds=20)
+    found = planning.recommend(workload, 1.0, candidates=["optimized", "subset_selection"], fitted={"optimized": fit})
+    assert found.name == "subset_selection"
+
+
+def test_fits_take_part_once_they_exist():
+    workload, names = workloads.prefix(16), ["optimized", "haar", "matrix_l2"]
+    without = planning.recommend(workload, 1.0, candidates=names)
+    assert without.name == "haar"
+    assert without.sentences[-1] == "Not fitted yet, and perhaps better: Optimized (column generation)."
+    notes = without.ranking.set_index("name")["note"]
+    assert notes["optimized"] == notes["matrix_l2"] == "Not fitted yet, so its figures are not known."
+    fit = mechanisms.create("optimized", 16, 1.0, workload, max_rounds=30)
+    found = planning.recommend(workload, 1.0, candidates=names, fitted={"optimized": fit})
+    assert found.name == "optimized"
+    row = found.ranking.set_index("name").loc["optimized"]
+    assert row["bits"] == fit.bits_per_report
+    assert row["users_needed"] == pytest.approx(analysis.sample_complexity(fit, workload))
+    # One that was fitted at another epsilon says nothing here.
+    assert planning.recommend(workload, 1.1, candidates=names, fitted={"optimized": fit}).name == "haar"
+
+
+def test_weaker_privacy_is_taken_only_when_allowed():
+    workload, names = workloads.prefix(64), ["gaussian", "adaptive"]
+    users = planning.recommend(workload, 6.0, candidates=names).ranking.set_index("name")["users_needed"]
+    assert users["gaussian"] < users["adaptive"]
+    strict = planning.recommend(workload, 6.0, candidates=names)
+    assert strict.name == "adaptive"
+    assert strict.ranking["note"].iloc[0].startswith("Its privacy is (epsilon, delta)")
+    free = planning.recommend(workload, 6.0, candidates=names, delta=True)
+    assert free.name == "gaussian"
+    assert any("which the bound" in sentence for sentence in free.sentences)
+
+
+def test_a_floor_of_the_caller_sets_the_gap():
+    workload = workloads.prefix(16)
+    worst = analysis.worst_case_variance(mechanisms.create("haar", 16, 1.0), workload)
+    found = planning.recommend(workload, 1.0, candidates=["haar"], floor=worst / 1.25)
+    assert found.ranking["gap"].iloc[0] == pytest.approx(0.25)
+    assert any("at most 25\N{NO-BREAK SPACE}% more users than the best possible" in s for s in found.sentences)
+
+
+def test_users_that_are_not_enough_are_said_so():
+    found = planning.recommend(workloads.prefix(16), 1.0, users=100, candidates=["haar"])
+    row = found.ranking.iloc[0]
+    assert row["enough"] is False or not row["enough"]
+    error = planning.plan(workloads.prefix(16), ["haar"], epsilon=1.0, users=100)["standard_error"].iloc[0]
+    assert row["standard_error"] == pytest.approx(error)
+    assert found.sentences[1].startswith("Your 100 users are not enough")
+
+
+def test_nothing_to_recommend_says_so():
+    found = planning.recommend(workloads.prefix(16), 2.0, candidates=["rejection_gaussian", "optimized"])
+    assert found.name is None
+    assert len(found.sentences) == 1
+    assert (found.ranking["note"] != "").all()
+
+
+def test_all_mechanisms_are_ranked():
+    found = planning.recommend(workloads.all_marginals(3), 1.0)
+    assert sorted(found.ranking["name"]) == sorted(mechanisms.names())
+    known = found.ranking["users_needed"].dropna()
+    assert (np.diff(known) >= 0).all()
+    assert (found.ranking.loc[found.ranking["pure"], "gap"].dropna() > -1e-9).all()

@@ -1,0 +1,157 @@
+"""Trials: reproducible, cancellable, and what the formulas predict."""
+
+import math
+
+import numpy as np
+import pytest
+
+from ldp_core import analysis, estimators, mechanisms, workloads
+from ldp_core.studies import simulate
+
+COUNTS = np.array([120, 0, 40, 300, 5, 35])
+N = COUNTS.sum()
+
+
+@pytest.fixture
+def mechanism():
+    return mechanisms.create("subset_selection", 6, 1.0)
+
+
+@pytest.fixture
+def workload():
+    return workloads.prefix(6)
+
+
+def test_the_frame_follows_from_the_estimates(mechanism, workload):
+    run = simulate.collect(mechanism, workload, COUNTS, trials=4, seed=3, estimators=["unbiased", "wnnls"])
+    assert list(run.answers) == ["unbiased", "wnnls"]
+    assert np.array_equal(run.counts, COUNTS)
+    assert list(zip(run.frame["trial"], run.frame["estimator"], strict=True)) == [
+        (trial, name) for trial in range(4) for name in ("unbiased", "wnnls")
+    ]
+    assert set(run.frame["mechanism"]) == {"subset_selection"}
+    assert set(run.frame["users"]) == {N}
+    for row in run.frame.itertuples():
+        error = run.answers[row.estimator][row.trial] - workload.matrix @ COUNTS
+        assert row.total_squared_error == pytest.approx(error @ error)
+        assert row.root_mean_squared_error == pytest.approx(math.sqrt((error**2).mean()) / N)
+    assert np.diff(run.answers["wnnls"], prepend=0).min() >= -1e-9  # running totals of counts that are not negative
+
+
+def test_run_is_the_frame_of_collect(mechanism, workload):
+    frame = simulate.run(mechanism, workload, COUNTS, trials=3, seed=9, estimators=["wnnls"])
+    assert frame.equals(simulate.collect(mechanism, workload, COUNTS, 3, 9, ["wnnls"]).frame)
+
+
+def test_the_first_trials_of_many_are_those_of_a_few(mechanism, workload):
+    many, few = (simulate.collect(mechanism, workload, COUNTS, trials=k, seed=4) for k in (12, 5))
+    assert np.array_equal(many.answers["unbiased"][:5], few.answers["unbiased"])
+    assert many.frame[:5].equals(few.frame)
+    other = simulate.collect(mechanism, workload, COUNTS, trials=5, seed=5)
+    assert not np.array_equal(other.answers["unbiased"], few.answers["unbiased"])
+    assert len(np.unique(many.frame["total_squared_error"])) > 1
+
+
+def test_estimators_see_the_same_reports(mechanism, workload):
+    both = simulate.collect(mechanism, workload, COUNTS, 6, 1, ["unbiased", "wnnls"])
+    alone = simulate.collect(mechanism, workload, COUNTS, 6, 1, ["wnnls"])
+    assert np.array_equal(both.answers["wnnls"], alone.answers["wnnls"])
+
+
+@pytest.mark.parametrize("name", ["randomized_response", "subset_selection", "hadamard", "hierarchical"])
+def test_observed_errors_are_the_predicted_ones(name, workload):
+    mechanism = mechanisms.create(name, 6, 1.0)
+    errors = simulate.run(mechanism, workload, COUNTS, trials=1500, seed=0)["total_squared_error"]
+    exact = analysis.variance_on_data(mechanism, workload, COUNTS)
+    assert abs(errors.mean() - exact) < 4.5 * errors.std() / math.sqrt(1500)
+
+
+def test_progress_is_followed_and_cancelling_keeps_what_there_is(mechanism, workload):
+    seen = []
+    whole = simulate.collect(
+        mechanism, workload, COUNTS, 5, callback=lambda step: seen.append((step.round, step.max_rounds))
+    )
+    assert seen == [(1, 5), (2, 5), (3, 5), (4, 5), (5, 5)]
+    seen.clear()
+    stopped = simulate.collect(
+        mechanism,
+        workload,
+        COUNTS,
+        5,
+        callback=lambda step: seen.append((step.round, step.max_rounds)),
+        cancel=lambda: len(seen) >= 2,
+    )
+    assert seen == [(1, 5), (2, 5)]
+    assert np.array_equal(stopped.answers["unbiased"], whole.answers["unbiased"][:2])
+    assert stopped.frame.equals(whole.frame[:2])
+    at_once = simulate.collect(mechanism, workload, COUNTS, 5, cancel=lambda: True)
+    assert at_once.frame.equals(whole.frame[:1])
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"counts": COUNTS * 0}, "no users"),
+        ({"counts": COUNTS[:4]}, "one entry for each of the 6 types"),
+        ({"counts": COUNTS - 1}, "non-negative whole numbers"),
+        ({"trials": 0}, "at least 1; got 0"),
+        ({"trials": -3}, "at least 1; got -3"),
+        ({"trials": 2.5}, "at least 1; got 2.5"),
+        ({"seed": -1}, "non-negative"),
+        ({"estimators": ["best"]}, "Unknown estimator 'best'"),
+        ({"workload": workloads.prefix(5)}, "one entry for each of the 5 types"),
+        ({"workload": workloads.prefix(5), "counts": COUNTS[:5]}, "mechanism has 6 types, the workload 5"),
+    ],
+)
+def test_bad_input_is_refused_in_words(mechanism, workload, changes, words):
+    with pytest.raises(ValueError, match=words):
+        simulate.collect(**{"mechanism": mechanism, "workload": workload, "counts": COUNTS, **changes})
+
+
+def test_ten_million_users_cost_no_loop_over_users(workload):
+    mechanism = mechanisms.create("subset_selection", 512, 1.0)
+    counts = np.random.default_rng(0).multinomial(10**7, np.full(512, 1 / 512))
+    run = simulate.collect(mechanism, workloads.prefix(512), counts, trials=1)
+    exact = analysis.variance_on_data(mechanism, workloads.prefix(512), counts)
+    assert 0.02 * exact < run.frame["total_squared_error"].iloc[0] < 20 * exact
+
+
+def test_blocks_of_trials_change_nothing():
+    """Answers are computed for 32 trials together: every trial is still what it is alone, whatever the number of trials."""
+    workload = workloads.custom(np.random.default_rng(0).normal(size=(9, 6)))
+    mechanism = mechanisms.create("haar", 6, 1.0)
+    names = ["wnnls_total", "unbiased", "mle"]
+    many, few = (simulate.collect(mechanism, workload, COUNTS, trials=k, seed=2, estimators=names) for k in (70, 33))
+    assert list(many.answers) == names
+    for name in names:
+        assert np.array_equal(many.answers[name][:33], few.answers[name])
+    assert many.frame[: 33 * 3].equals(few.frame)
+    assert list(many.frame["estimator"][:3]) == names
+    stream = np.random.SeedSequence(2).spawn(70)[40]
+    reports = mechanism.simulate(COUNTS, np.random.default_rng(stream))
+    for name in names:
+        alone = estimators.apply(name, reports, mechanism, workload)
+        assert many.answers[name][40] == pytest.approx(alone.answers(workload), rel=1e-12)
+        row = many.frame[(many.frame["trial"] == 40) & (many.frame["estimator"] == name)].iloc[0]
+        assert row["total_squared_error"] == pytest.approx(alone.squared_error(workload, COUNTS), rel=1e-9)
+
+
+def test_raw_trees_answer_in_their_own_way_and_can_be_made_consistent():
+    workload = workloads.all_range(6)
+    mechanism = mechanisms.create("hierarchical", 6, 1.0, reconstruction="raw", branching=2)
+    run = simulate.collect(mechanism, workload, COUNTS, 40, 0, ["unbiased", "consistency"])
+    reports = mechanism.simulate(COUNTS, np.random.default_rng(np.random.SeedSequence(0).spawn(1)[0]))
+    assert run.answers["unbiased"][0] == pytest.approx(mechanism.estimate(reports).answers(workload))
+    errors = run.frame.groupby("estimator")["total_squared_error"].mean()
+    assert errors["consistency"] < errors["unbiased"]
+
+
+def test_estimators_that_do_not_suit_are_refused_before_any_trial(mechanism, workload):
+    seen = []
+    with pytest.raises(ValueError, match="Maximum likelihood: The likelihood needs every report"):
+        simulate.collect(mechanism, workload, COUNTS, 5, 0, ["unbiased", "mle"], lambda *done: seen.append(done))
+    assert not seen
+    with pytest.raises(ValueError, match="at least one estimator"):
+        simulate.collect(mechanism, workload, COUNTS, 5, 0, [])
+    twice = simulate.collect(mechanism, workload, COUNTS, 2, 0, ["wnnls", "wnnls"])
+    assert len(twice.frame) == 2

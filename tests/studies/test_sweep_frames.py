@@ -1,0 +1,236 @@
+"""Sweeps over epsilon and the tidy tables, against the single functions and hand computations."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ldp_core import analysis, bounds, frames, mechanisms, workloads
+from ldp_core.studies import simulate, sweep
+from ldp_core.studies.simulate import Trials
+
+CHEAP = ["randomized_response", "hierarchical"]
+
+
+# --- sweep --------------------------------------------------------------------------------------------------------
+
+
+def test_every_point_is_the_single_figure():
+    workload, epsilons = workloads.prefix(8), (0.5, 2.0)
+    frame = sweep.over_epsilon(CHEAP, workload, epsilons, alpha=0.02, parameters={"hierarchical": {"branching": 2}})
+    assert list(frame.columns) == sweep.COLUMNS
+    found = frame.set_index(["name", "epsilon"])["users_needed"]
+    assert len(found) == len(frame) == 2 * (len(CHEAP) + 2)
+    for epsilon in epsilons:
+        for name, options in [("randomized_response", {}), ("hierarchical", {"branching": 2})]:
+            mechanism = mechanisms.create(name, 8, epsilon, **options)
+            assert found[name, epsilon] == pytest.approx(analysis.sample_complexity(mechanism, workload, 0.02))
+        svd = analysis.users_from_objective(bounds.svd(workload, epsilon), workload, 0.02)
+        centred = analysis.users_for(bounds.worst_case_variance(workload, epsilon), 8, 0.02)
+        for name, floor in [("svd", svd), ("centred_svd", centred)]:
+            assert found[name, epsilon] == pytest.approx(floor)
+            assert all(found[other, epsilon] >= floor for other in CHEAP)
+
+
+def test_bounds_and_cheap_mechanisms_come_before_fitted_ones():
+    seen = []
+    frame = sweep.over_epsilon(
+        ["optimized_gradient", *CHEAP],
+        workloads.prefix(4),
+        (1.0, 2.0),
+        parameters={"optimized_gradient": {"max_rounds": 20}},
+        callback=lambda step: seen.append((len(step.found), step.round, step.max_rounds)),
+    )
+    assert list(dict.fromkeys(frame["name"])) == ["svd", "centred_svd", *CHEAP, "optimized_gradient"]
+    assert seen == [(k, k, 10) for k in range(1, 11)]
+    optimised = frame[frame["name"] == "optimized_gradient"]["users_needed"].to_numpy()
+    assert (optimised >= frame[frame["name"] == "centred_svd"]["users_needed"].to_numpy()).all()
+
+
+def test_a_cancelled_sweep_returns_what_it_has():
+    seen = []
+    frame = sweep.over_epsilon(CHEAP, workloads.prefix(4), callback=seen.append, cancel=lambda: len(seen) >= 3)
+    whole = sweep.over_epsilon(CHEAP, workloads.prefix(4))
+    assert frame.equals(whole[:3])
+    assert len(whole) == 4 * len(sweep.EPSILONS)
+    nothing = sweep.over_epsilon(CHEAP, workloads.prefix(4), cancel=lambda: True)
+    assert nothing.empty
+    assert list(nothing.columns) == sweep.COLUMNS
+
+
+def test_cancelling_reaches_into_a_fit_and_leaves_its_point_out():
+    seen, asked = [], []
+
+    def cancel():
+        asked.extend([True] if len(seen) == 4 else [])  # after the points of the bounds
+        return len(asked) > 2  # during the first fit
+
+    names, workload = ["optimized_gradient"], workloads.prefix(16)
+    frame = sweep.over_epsilon(names, workload, (1.0, 2.0), callback=seen.append, cancel=cancel)
+    assert set(frame["name"]) == {"svd", "centred_svd"}
+    assert 2 < len(asked) < 8
+
+
+def test_a_sweep_refuses_unknown_names_and_bad_epsilons():
+    with pytest.raises(ValueError, match="Unknown mechanism 'laplace'"):
+        sweep.over_epsilon(["laplace"], workloads.prefix(4))
+    with pytest.raises(ValueError, match="out of range"):
+        sweep.over_epsilon(CHEAP, workloads.prefix(4), (0.0,))
+
+
+# --- frames -------------------------------------------------------------------------------------------------------
+
+
+def test_summaries_are_sorted_by_users_needed():
+    workload, counts = workloads.histogram(8), np.full(8, 100)
+    rows = [
+        analysis.summarise(mechanisms.create(name, 8, 0.5), workload, counts)
+        for name in ("hierarchical", "randomized_response", "subset_selection")
+    ]
+    table = frames.summaries(rows)
+    assert list(table["users_needed"]) == sorted(row.users_needed for row in rows)
+    assert table["name"].iloc[0] == "subset_selection"
+    assert list(table.index) == [0, 1, 2]
+    for row in rows:
+        assert table.set_index("name").loc[row.name, "noise_floor"] == row.noise_floor
+
+
+def test_users_bounds_and_gap():
+    workload = workloads.prefix(32)
+    even = frames.users_bounds(workload, 1.0, 0.01, analysis.average_case(32))
+    assert even["centred_svd"] == pytest.approx((7291.3 - workload.trace) / (32 * 32 * 0.01), rel=1e-4)
+    assert even["svd"] == pytest.approx((bounds.svd(workload, 1.0) - workload.trace) / (32 * 32 * 0.01))
+    assert frames.gap(150, 100) == pytest.approx(0.5)
+    assert frames.gap(150, 0) == math.inf
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 2.0])
+def test_every_case_has_a_bound_of_its_own(epsilon):
+    workload, n = workloads.prefix(12), 12
+    prior = np.arange(1.0, n + 1) / np.arange(1, n + 1).sum()
+    cases = {
+        "worst_case": analysis.WORST,
+        "average": analysis.average_case(n),
+        "people": analysis.Case("people", prior),
+    }
+    limits = {name: frames.users_bounds(workload, epsilon, 0.01, case) for name, case in cases.items()}
+    assert "svd" not in limits["people"]  # it is about the average over the types
+    assert limits["worst_case"]["centred_svd"] >= limits["average"]["centred_svd"] * (1 - 1e-12)
+    assert limits["worst_case"]["centred_svd"] >= limits["people"]["centred_svd"] * (1 - 1e-3)
+    for name in ("subset_selection", "randomized_response", "hierarchical"):
+        mechanism = mechanisms.create(name, n=n, epsilon=epsilon)
+        profile = mechanism.variance_profile(workload)
+        table = frames.costs(profile, cases, limits, workload.num_queries, 0.01).set_index("case")
+        assert (table["gap"] >= -1e-9).all()
+        assert table.loc["worst_case", "users_needed"] == pytest.approx(analysis.sample_complexity(mechanism, workload))
+        assert table.loc["people", "users_needed"] == pytest.approx(prior @ profile / (workload.num_queries * 0.01))
+
+
+def test_groups_are_named_by_their_runs():
+    names = ["a", "b", "c", "d", "e"]
+    assert frames.group_name(np.array([0, 1, 2, 4]), names) == "a to c; e"
+    assert frames.group_name(np.array([3]), names) == "d"
+    assert frames.group_name(np.array([], dtype=int), names) == "nobody in particular"
+
+
+def test_reports_tell_who_shares_them():
+    Q = mechanisms.create("subset_selection", n=5, epsilon=1.0, size=2).strategy
+    table = frames.reports(Q, list("abcde"))
+    assert len(table) == 10
+    assert (table["types"] == 2).all()
+    assert table["probability"].sum() == pytest.approx(1)
+    assert set(table["group"]) >= {"a to b", "a; c"}
+    assert (table["high"] / table["low"]).to_numpy() == pytest.approx(np.full(10, np.e))
+
+
+@pytest.mark.parametrize(("n", "expected"), [(5, 15), (27, 378), (28, 400), (512, 400)])
+def test_shown_queries_are_few_and_evenly_spread(n, expected):
+    workload = workloads.all_range(n)
+    shown = simulate.shown_queries(workload)
+    assert len(shown) == min(workload.num_queries, simulate.SHOWN_QUERIES) == expected
+    assert (shown[0], shown[-1]) == (0, workload.num_queries - 1)
+    steps = np.diff(shown)
+    assert steps.max() - steps.min() <= 1
+    assert steps.min() >= 1
+
+
+def test_query_errors_are_standard_errors_as_shares():
+    workload, counts, labels = workloads.prefix(3), np.array([50, 30, 20]), ["a", "b", "c"]
+    made = [mechanisms.create(name, 3, 1.0) for name in CHEAP]
+    table = frames.query_errors(made, workload, counts, labels)
+    assert list(table["name"]) == [name for name in CHEAP for _ in range(3)]
+    assert list(table["query"]) == [0, 1, 2] * 2
+    assert list(table["label"]) == ["up to a", "up to b", "up to c"] * 2
+    for mechanism in made:
+        C = mechanism.covariance(counts)
+        first = math.sqrt(C[0, 0]) / 100
+        second = math.sqrt(C[:2, :2].sum()) / 100
+        assert table[table["name"] == mechanism.name]["standard_error"].tolist() == pytest.approx(
+            [first, second, 0], abs=1e-7
+        )
+
+
+def hand_made_run(trials=3):
+    """Three trials on ten users of two types, with estimates one can reckon with."""
+    counts = np.array([6, 4])
+    estimates = np.array([[7.0, 3.0], [5.0, 5.0], [9.0, 1.0]])[:trials]
+    errors = 2 * (estimates[:, 0] - 6) ** 2  # (1, 1, 9) a type
+    frame = pd.DataFrame(
+        {
+            "mechanism": "randomized_response",
+            "estimator": "unbiased",
+            "trial": range(trials),
+            "users": 10,
+            "total_squared_error": errors,
+            "root_mean_squared_error": np.sqrt(errors / 2) / 10,
+        }
+    )
+    return {"randomized_response": Trials(counts, np.arange(2), {"unbiased": estimates}, frame)}
+
+
+def test_simulated_answers_by_hand():
+    table = frames.simulated_answers(hand_made_run(), workloads.histogram(2), ["yes", "no"])
+    assert table["label"].tolist() == ["yes", "no"]
+    assert table["true"].tolist() == [0.6, 0.4]
+    assert table["mean"].tolist() == pytest.approx([0.7, 0.3])
+    assert table["deviation"].tolist() == pytest.approx([0.2, 0.2])  # of 0.7, 0.5, 0.9
+    assert table["standard_error"].tolist() == pytest.approx([0.2 / math.sqrt(3)] * 2)
+    single = frames.simulated_answers(hand_made_run(1), workloads.histogram(2), ["yes", "no"])
+    assert single["mean"].tolist() == pytest.approx([0.7, 0.3])
+    assert single["deviation"].isna().all()
+
+
+def test_simulated_errors_by_hand():
+    made = {"randomized_response": mechanisms.create("randomized_response", 2, math.log(3))}
+    (row,) = frames.simulated_errors(hand_made_run(), made, workloads.histogram(2)).itertuples()
+    # Mean squared error of a share: (0.01 + 0.01 + 0.09) / 3.
+    observed = math.sqrt(0.11 / 3)
+    assert (row.trials, row.estimator) == (3, "unbiased")
+    assert row.observed == pytest.approx(observed)
+    spread = np.std([0.01, 0.01, 0.09], ddof=1) / math.sqrt(3)
+    assert row.standard_error == pytest.approx(spread / (2 * observed))
+    # E = 3, n = 2: 2/4 + 2/2 = 1.5 per user for both counts together.
+    assert row.predicted == pytest.approx(math.sqrt(10 * 1.5 / 2) / 10)
+    (row,) = frames.simulated_errors(hand_made_run(1), made, workloads.histogram(2)).itertuples()
+    assert math.isnan(row.standard_error)
+    assert row.observed == pytest.approx(0.1)
+
+
+def test_only_unbiased_estimates_have_an_exact_prediction():
+    mechanism, workload = mechanisms.create("hadamard", 4, 1.0), workloads.prefix(4)
+    run = simulate.collect(mechanism, workload, np.array([9, 1, 0, 5]), 400, 0, ["unbiased", "wnnls"])
+    table = frames.simulated_errors({"hadamard": run}, {"hadamard": mechanism}, workload).set_index("estimator")
+    unbiased = table.loc["unbiased"]
+    assert abs(unbiased["observed"] - unbiased["predicted"]) < 4.5 * unbiased["standard_error"]
+    assert math.isnan(table.loc["wnnls", "predicted"])
+    assert table.loc["wnnls", "observed"] < unbiased["observed"]
+
+
+def test_convergence_speaks_in_users():
+    workload = workloads.histogram(4)
+    table = frames.convergence([(0.1, 24.0), (0.4, 12.0)], workload, 0.01)
+    assert table["seconds"].tolist() == [0.1, 0.4]
+    # (L - tr G) / (n p alpha) with tr G = n = p = 4.
+    assert table["users_needed"].tolist() == pytest.approx([20 / 0.16, 8 / 0.16])
+    assert frames.convergence([], workload, 0.01).empty
