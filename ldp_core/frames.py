@@ -1,4 +1,4 @@
-"""Tidy tables of results, the form that charts draw and downloads hold. Columns are documented on each function."""
+"""Tidy frames of results, the form that charts draw and downloads hold. Columns are documented on each function."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import pandas as pd
 from ldp_core import analysis, bounds, library, workloads
 from ldp_core.estimators import ESTIMATORS
 from ldp_core.mechanisms.base import Mechanism
+from ldp_core.mechanisms.trees.hierarchical import RawTree
 from ldp_core.run import Cancel, asked
 from ldp_core.studies.simulate import Trials, shown_queries, unweighted_answers
 from ldp_core.wording import NUMBER
@@ -26,14 +27,14 @@ DENSE_QUERIES = 2**22
 _FORMULA = re.compile(r"(^(?=[\t\r\n])|(?:^|[;\t\r\n])\s*(?=[=+@＝＋－＠-]))")
 
 
-def as_csv(table: pd.DataFrame) -> str:
-    """``table`` as a CSV file, numbers in full precision, in which no text is a formula.
+def as_csv(frame: pd.DataFrame) -> str:
+    """``frame`` as a CSV file, numbers in full precision, in which no text is a formula.
 
     Spreadsheets compute what begins with =, +, - or @, also after a tab, a line break or, where that separates cells, a
     semicolon: an apostrophe goes before it, in names of columns too. Texts that are numbers stay as they are.
     """
-    safe = table.set_axis([_no_formula(name) for name in table.columns], axis=1)
-    for place, kind in enumerate(table.dtypes):
+    safe = frame.set_axis([_no_formula(name) for name in frame.columns], axis=1)
+    for place, kind in enumerate(frame.dtypes):
         if not pd.api.types.is_numeric_dtype(kind):
             safe.isetitem(place, safe.iloc[:, place].astype(object).map(_no_formula))
     return safe.to_csv(index=False)
@@ -54,10 +55,10 @@ def per_attribute(domain: Any, counts: np.ndarray) -> pd.DataFrame:
     shape = tuple(axis.size for axis in axes)
     if counts.shape != (math.prod(shape),):
         raise ValueError(f"The domain has {math.prod(shape):,} types; got counts of shape {counts.shape}.")
-    table, users = counts.reshape(shape), max(float(counts.sum()), 1.0)
+    cells, users = counts.reshape(shape), max(float(counts.sum()), 1.0)
     parts = []
     for i, axis in enumerate(axes):
-        marginal = table.sum(axis=tuple(j for j in range(len(axes)) if j != i))
+        marginal = cells.sum(axis=tuple(j for j in range(len(axes)) if j != i))
         columns = {"attribute": axis.name, "type": axis.labels[:], "users": marginal, "share": marginal / users}
         parts.append(pd.DataFrame(columns))
     return pd.concat(parts, ignore_index=True)
@@ -156,7 +157,7 @@ def users_certified(certificate: bounds.Certificate | bounds.SymmetricCertificat
 
 def strongest(limits: Mapping[str, float]) -> str:
     """Name of the bound to speak of: the largest, or the certificate where that is within 0.1 % of it."""
-    best = max(limits, key=limits.get)
+    best = max(limits, key=limits.__getitem__)
     return "certificate" if limits.get("certificate", -1.0) >= 0.999 * limits[best] else best
 
 
@@ -177,7 +178,7 @@ def query_errors(
     None), without their weights, on the data ``counts``. Once cancelled (see `ldp_core.run`), no mechanism after the first."""
     queries, cancelled = shown_queries(workload) if queries is None else queries, asked(cancel)
     names = [workload.query_name(int(query), labels) for query in queries]
-    users, parts = float(np.sum(counts)), []
+    users, parts = float(np.sum(counts)), list[pd.DataFrame]()
     for mechanism in compared:
         if parts and cancelled():
             break
@@ -191,28 +192,22 @@ def simulated_answers(runs: Mapping[str, Trials], workload: Workload, labels: Se
     all users over the trials of each mechanism; ``deviation`` is the spread of single trials, ``standard_error`` that of their mean."""
     parts = []
     for mechanism, run in runs.items():
-        users = run.counts.sum()
-        queries = run.queries
+        queries, users = run.queries, run.counts.sum()
         names = [workload.query_name(int(query), labels) for query in queries]
         truth = unweighted_answers(workload, run.counts, queries) / users
         for estimator, answers in run.answers.items():
-            shares = answers / users
-            trials = len(shares)
-            deviation = shares.std(axis=0, ddof=1) if trials > 1 else np.full(len(queries), np.nan)
-            parts.append(
-                pd.DataFrame(
-                    {
-                        "mechanism": mechanism,
-                        "estimator": estimator,
-                        "query": queries,
-                        "label": names,
-                        "true": truth,
-                        "mean": shares.mean(axis=0),
-                        "deviation": deviation,
-                        "standard_error": deviation / np.sqrt(trials),
-                    }
-                )
-            )
+            uncertain = mean_error(answers / users)
+            columns = {
+                "mechanism": mechanism,
+                "estimator": estimator,
+                "query": queries,
+                "label": names,
+                "true": truth,
+                "mean": (answers / users).mean(axis=0),
+                "deviation": uncertain * np.sqrt(len(answers)),
+                "standard_error": uncertain,
+            }
+            parts.append(pd.DataFrame(columns))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -228,18 +223,23 @@ def variances_of(mechanism: Mechanism, workload: Workload, counts: np.ndarray, q
 
 def predictable(mechanism: Mechanism, estimator: str) -> Mechanism | None:
     """The mechanism whose exact variances are those of the answers by ``estimator``; None where these are biased."""
-    if estimator == "consistency":
+    if estimator == "consistency" and isinstance(mechanism, RawTree):
         return mechanism.consistent
     return mechanism if ESTIMATORS[estimator].unbiased else None
+
+
+def mean_error(values: np.ndarray) -> np.ndarray:
+    """(...) standard error of the mean over the trials of ``values`` (trials, ...), NaN for one trial."""
+    trials = len(values)
+    return values.std(axis=0, ddof=1) / np.sqrt(trials) if trials > 1 else np.full(values.shape[1:], np.nan)
 
 
 def root_mean(squares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Root of the mean over the trials of ``squares`` (trials, ...), and its standard error (delta method; NaN for one
     trial, 0 where nothing was ever wrong)."""
-    trials, root = len(squares), np.sqrt(squares.mean(axis=0))
+    root = np.sqrt(squares.mean(axis=0))
     root = np.where(root > ROUNDING, root, 0.0)
-    spread = squares.std(axis=0, ddof=1) / np.sqrt(trials) if trials > 1 else np.full(squares.shape[1:], np.nan)
-    return root, np.where(root > 0, spread / (2 * np.where(root > 0, root, 1.0)), 0.0)
+    return root, np.where(root > 0, mean_error(squares) / (2 * np.where(root > 0, root, 1.0)), 0.0)
 
 
 def simulated_errors(
@@ -271,7 +271,7 @@ def simulated_errors(
                     "standard_error": float(uncertain),
                     "predicted": np.sqrt(exact / p) / users,
                     "total_observed": total.mean(),
-                    "total_standard_error": total.std(ddof=1) / np.sqrt(len(total)) if len(total) > 1 else np.nan,
+                    "total_standard_error": float(mean_error(total)),
                     "total_predicted": exact,
                 }
             )

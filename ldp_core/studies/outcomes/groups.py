@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ldp_core.studies.simulate import shown_queries
 from ldp_core.workloads import (
@@ -37,7 +38,7 @@ class Groups:
     """Queries that are alike.
 
     Attributes:
-        by: what they are alike in, for an axis: "types in the range", "attributes".
+        by: what the queries of a group have in common, as the title of an axis: "types in the range", "attributes".
         names: (g,) one per group, in order.
         queries: (k,) indices of the queries that stand for the groups, at most `A_GROUP` each.
         of: (k,) the group, from 0, of each of them.
@@ -50,6 +51,9 @@ class Groups:
     of: np.ndarray
     sizes: np.ndarray
 
+    def __repr__(self) -> str:
+        return f"<Groups: {self.sizes.sum():,} queries in {len(self.names):,} groups by {self.by}>"
+
     def means(self, values: np.ndarray) -> np.ndarray:
         """(..., g) means over the queries of each group of ``values`` (..., k)."""
         order = np.argsort(self.of, kind="stable")
@@ -58,8 +62,8 @@ class Groups:
 
 
 def query_groups(workload: Workload, labels: Sequence[str] | None = None, parts: Sequence[str] | None = None) -> Groups:
-    """The queries of ``workload`` grouped by what they are: ranges by length, marginals by attributes, parities by how many
-    attributes, those of unions by their part; running totals and single counts are groups of their own.
+    """The queries of ``workload`` grouped by what they are: ranges by length, marginals by their attributes, parities by the
+    number of attributes, those of unions by their part; every running total and every single count is a group of its own.
 
     ``labels`` name the types, ``parts`` the parts of a union.
     """
@@ -69,15 +73,13 @@ def query_groups(workload: Workload, labels: Sequence[str] | None = None, parts:
         return _by_length(workload)
     if isinstance(workload, (AllMarginals, KWayMarginals)):
         cells = [math.prod(workload.shape[i] for i in subset) for subset in workload.subsets]
-        names = [axis.name for axis in workload.axes or ()] or [f"x{i + 1}" for i in range(len(workload.shape))]
-        return _by_attributes([[names[i] for i in subset] for subset in workload.subsets], cells)
+        called = [axis.name for axis in workload.axes or ()] or [f"x{i + 1}" for i in range(len(workload.shape))]
+        return _by_attributes([[called[i] for i in subset] for subset in workload.subsets], cells)
     if isinstance(workload, Parity):
         sizes = [math.comb(workload.d, k) for k in range(workload.max_weight + 1)]  # light ones come first
         return _grouped("attributes in the parity", [str(k) for k in range(len(sizes))], range(len(sizes)), sizes)
-    if isinstance(workload, Union) and len(workload.parts) == 1:
-        return query_groups(workload.parts[0], labels)
     if isinstance(workload, Union):
-        return _by_part(workload, parts)
+        return _by_part(workload, parts) if len(workload.parts) > 1 else query_groups(workload.parts[0], labels)
     queries = shown_queries(workload)
     names = tuple(workload.query_name(int(query), labels) for query in queries)
     by = "running total" if isinstance(workload, Prefix) else "query"
@@ -101,15 +103,14 @@ def counts_people(workload: Workload) -> bool:
 def _by_length(workload: AllRange | WidthRange) -> Groups:
     n, width = workload.n, getattr(workload, "width", workload.n)
     lengths = np.unique(np.linspace(1, width, min(width, MOST_LENGTHS)).astype(np.int64))
-    starts = np.concatenate(
-        [[0], np.cumsum(np.minimum(width, n - np.arange(n)))]
-    )  # of the queries, by their first type
+    # Where the queries of each first type start.
+    starts = np.concatenate([[0], np.cumsum(np.minimum(width, n - np.arange(n)))])
     chosen = [starts[_spread(n - length + 1)] + length - 1 for length in lengths]
     return _of_chosen("types in the range", [str(length) for length in lengths], chosen, n - lengths + 1)
 
 
 def _by_attributes(sets: Sequence[Sequence[str]], sizes: Sequence[int]) -> Groups:
-    """Tables of ``sizes`` cells each over ``sets`` of attributes."""
+    """Marginals of ``sizes`` cells each over ``sets`` of attributes."""
     if len(sets) <= MOST_SUBSETS:
         names = [", ".join(attributes) or "everybody" for attributes in sets]
         return _grouped("attributes", names, range(len(sets)), sizes)
@@ -120,24 +121,24 @@ def _by_attributes(sets: Sequence[Sequence[str]], sizes: Sequence[int]) -> Group
 
 def _by_part(workload: Union, names: Sequence[str] | None) -> Groups:
     sizes = [part.num_queries for part in workload.parts]
-    tables = [part.base if isinstance(part, OnAttributes) else part for part in workload.parts]
-    if names is None and all(isinstance(table, Histogram) and table.axes for table in tables):
-        return _by_attributes([[axis.name for axis in table.axes] for table in tables], sizes)
+    bases = [part.base if isinstance(part, OnAttributes) else part for part in workload.parts]
+    if names is None and all(isinstance(base, Histogram) and base.axes for base in bases):
+        return _by_attributes([[axis.name for axis in base.axes or ()] for base in bases], sizes)
     titles = [part.title for part in workload.parts] if names is None else names
     named = [f"{i}. {title}" for i, title in enumerate(titles, start=1)]
     return _grouped("group of queries", named, range(len(sizes)), sizes)
 
 
-def _grouped(by: str, names: Sequence[str], of: Sequence[int], sizes: Sequence[int]) -> Groups:
+def _grouped(by: str, names: Sequence[str], of: ArrayLike, sizes: Sequence[int]) -> Groups:
     """Groups from runs of ``sizes`` (b,) neighbouring queries, each in the group ``of`` (b,)."""
-    of, sizes = np.asarray(of), np.asarray(sizes, dtype=np.int64)
-    starts, chosen, totals = np.cumsum(sizes) - sizes, [], []
+    lengths, chosen, totals = np.array(sizes, dtype=np.int64), [], []
+    starts = np.cumsum(lengths) - lengths
     for group in range(len(names)):
-        runs = np.flatnonzero(of == group)
-        ends = np.cumsum(sizes[runs])
+        runs = np.flatnonzero(np.asarray(of) == group)
+        ends = np.cumsum(lengths[runs])
         places = _spread(ends[-1])
         run = np.searchsorted(ends, places, side="right")
-        chosen.append(places + (starts[runs] - ends + sizes[runs])[run])
+        chosen.append(places + (starts[runs] - ends + lengths[runs])[run])
         totals.append(ends[-1])
     return _of_chosen(by, names, chosen, np.array(totals))
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ldp_core import wording
 from ldp_core.workloads import AllRange, Histogram, OnAttributes, Prefix, Union, WidthRange, Workload
 from ldp_core.workloads.axes import Axis
 
@@ -46,19 +47,24 @@ def rank_errors(places: np.ndarray, counts: np.ndarray, quantiles: Sequence[floa
 
 @dataclass(frozen=True, eq=False)
 class Scale:
-    """An order of the types, or of the values of one attribute: numbers ``values`` (k,) that stand for them, increasing, and the
-    ``unit`` of these; what they are values of; their ``labels`` (None: those of the types); and the workload of running
-    ``totals`` along them."""
+    """An order of the types, or of the values of one attribute.
+
+    Attributes:
+        values: (k,) increasing numbers that stand for them.
+        unit: of these numbers.
+        totals: the workload of running totals along them.
+        of: what they are values of.
+        labels: their names (None: those of the types).
+    """
 
     values: np.ndarray
     unit: str
+    totals: Workload
     of: str = "type"
     labels: Sequence[str] | None = None
-    totals: Workload | None = None
 
-    def __post_init__(self):
-        if self.totals is None:
-            object.__setattr__(self, "totals", Prefix(len(self.values)))
+    def __repr__(self) -> str:
+        return f"<Scale: {len(self.values):,} values of {wording.shortened(self.of, 40)}, in {wording.shortened(self.unit, 40)}>"
 
 
 def scale_of(workload: Workload, axes: Sequence[Axis]) -> Scale | None:
@@ -69,17 +75,19 @@ def scale_of(workload: Workload, axes: Sequence[Axis]) -> Scale | None:
     """
     if isinstance(workload, Union):
         return next((found for part in workload.parts if (found := scale_of(part, axes)) is not None), None)
-    base, totals, axis = workload, Prefix(workload.n), axes[0] if len(axes) == 1 else None
+    axis = axes[0] if len(axes) == 1 else None
+    base: Workload = workload
+    totals: Workload = Prefix(workload.n)
     if isinstance(workload, OnAttributes):
         if len(workload.kept) != 1 or workload.used[0] < workload.shape[workload.kept[0]]:
             return None  # quantiles of everybody need everybody to have a place in the order
         base, axis = workload.base, axes[workload.kept[0]]
         totals = OnAttributes(workload.shape, workload.kept, Prefix(base.n))
-    plain = axis is not None and axis.size == base.n and axis.ordered and axis.ordinary == axis.size
-    if not isinstance(base, Prefix | AllRange | WidthRange) and not (isinstance(base, Histogram) and plain):
+    in_order = axis is not None and axis.size == base.n and axis.ordered and axis.ordinary == axis.size
+    if not isinstance(base, Prefix | AllRange | WidthRange) and not (isinstance(base, Histogram) and in_order):
         return None
-    of, labels = ("type", None) if axis is None else (axis.name, axis.labels)
-    if plain and axis.edges is not None:
-        edges = np.asarray(axis.edges)
-        return Scale(edges[:-1] + np.diff(edges) / 2, axis.name, of, labels, totals)
-    return Scale(np.arange(base.n, dtype=float), "types", of, labels, totals)
+    of, labels, edges = ("type", None, None) if axis is None else (axis.name, axis.labels, axis.edges)
+    if in_order and edges is not None:
+        ends = np.asarray(edges)
+        return Scale(ends[:-1] + np.diff(ends) / 2, of, totals, of, labels)
+    return Scale(np.arange(base.n, dtype=float), "types", totals, of, labels)

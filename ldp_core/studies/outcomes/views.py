@@ -1,10 +1,11 @@
-"""Simulate mechanisms x estimators and keep what the views need, in tidy tables."""
+"""Simulate mechanisms x estimators and keep what the views need, in tidy frames."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -25,11 +26,13 @@ LEVEL = 0.95
 _MIDDLE = (0.05, 0.95)  # where nine collections in ten lie
 _CURVE_POINTS = 200
 
+Columns = Mapping[str, np.ndarray | Sequence[str | float]]
+
 
 @dataclass(frozen=True)
 class Outcomes:
-    """Tidy tables, all with the columns mechanism and estimator; answers and errors are shares of all users, without the weights
-    of the queries except in ``errors``.
+    """Views of simulated collections: tidy frames, all with the columns mechanism and estimator. Answers and errors are shares of
+    all users, without the weights of the queries except in ``errors``.
 
     Attributes:
         errors: see `frames.simulated_errors`; weighted as the mechanisms are judged.
@@ -38,11 +41,11 @@ class Outcomes:
         releases: release (from 1), query, label, true, released: what the first `RELEASES` collections would publish.
         intervals: query, label, true, answer, low, high, holds (the truth), method of the first collection, at `LEVEL`; empty
             where no estimator has any. Methods are those of `estimators.METHODS`, or "credible".
-        curves: type, label, true, first, low, high: cumulative shares: the true ones, those of the first collection,
-            and the bounds between which nine of ten collections lie; empty where types have no order.
+        curves: type, label, true, first, low, high: the true cumulative shares, those of the first collection, and the
+            bounds between which nine of ten collections lie; empty where types have no order.
         quantiles: quantile, true_label, first_label, value_error, value_error_se, quantile_error, quantile_error_se: mean
-            distances to the true quantile, in the unit of the scale, and of shares; empty as ``curves``.
-        trials: how many of each were run.
+            distances to the true quantile, in the unit of the scale and as shares; empty where ``curves`` is.
+        trials: how many were run of each pair.
         people: whether all answers count people; otherwise some may be below 0 or above the number of users.
         skipped: (mechanism, estimator, why) of the pairs that do not go together.
     """
@@ -61,29 +64,46 @@ class Outcomes:
 
     @property
     def nbytes(self) -> int:
-        """Memory the tables take."""
-        tables = (value for value in vars(self).values() if isinstance(value, pd.DataFrame))
-        return int(sum(table.memory_usage().sum() for table in tables))
+        """Memory the frames take."""
+        views = (value for value in vars(self).values() if isinstance(value, pd.DataFrame))
+        return int(sum(view.memory_usage().sum() for view in views))
+
+    def __repr__(self) -> str:
+        pairs = len(self.errors)
+        return (
+            f"<Outcomes: {self.trials:,} trials of {pairs} pairs of a mechanism and an estimator, grouped by {self.by}>"
+        )
+
+
+def _suitable(
+    chosen: Mapping[str, Mechanism], estimators: Sequence[str], skipped: Sequence[tuple[str, str, str]]
+) -> dict[str, list[str]]:
+    """The estimators that go with each mechanism that any of them goes with."""
+    without = {pair[:2] for pair in skipped}
+    pairs = {name: [estimator for estimator in estimators if (name, estimator) not in without] for name in chosen}
+    return {name: suitable for name, suitable in pairs.items() if suitable}
 
 
 def left_out(
     chosen: Mapping[str, Mechanism], workload: Workload, estimators: Sequence[str]
 ) -> tuple[tuple[str, str, str], ...]:
     """(mechanism, estimator, why) of the pairs that cannot be simulated."""
-    pairs = ((name, estimator) for name in chosen for estimator in estimators)
-    reasons = ((*pair, estimation.spec(pair[1]).unsuitable(chosen[pair[0]], workload)) for pair in pairs)
-    return tuple(found for found in reasons if found[2])
+    return tuple(
+        (name, estimator, reason)
+        for name, mechanism in chosen.items()
+        for estimator in estimators
+        if (reason := estimation.spec(estimator).unsuitable(mechanism, workload))
+    )
 
 
 def seconds_a_trial(
     chosen: Mapping[str, Mechanism], workload: Workload, counts: np.ndarray, estimators: Sequence[str]
 ) -> float:
     """How long one trial of every pair that goes together takes here, measured on one."""
-    skipped = {pair[:2] for pair in left_out(chosen, workload, estimators)}
+    pairs = _suitable(chosen, estimators, left_out(chosen, workload, estimators))
     started = time.perf_counter()
-    for name, mechanism in chosen.items():
-        if suitable := [estimator for estimator in estimators if (name, estimator) not in skipped]:
-            simulate.collect(mechanism, workload, counts, 1, 0, suitable)
+    for name, suitable in pairs.items():
+        simulate.collect(chosen[name], workload, counts, 1, 0, suitable)
     return time.perf_counter() - started
 
 
@@ -109,12 +129,10 @@ def compare(
     """
     estimators = tuple(dict.fromkeys(estimators))
     skipped = left_out(chosen, workload, estimators)
-    without = {pair[:2] for pair in skipped}
-    pairs = {name: [e for e in estimators if (name, e) not in without] for name in chosen}
-    pairs = {name: suitable for name, suitable in pairs.items() if suitable}
+    pairs = _suitable(chosen, estimators, skipped)
     if not pairs:
         raise ValueError(" ".join(dict.fromkeys(reason for _, _, reason in skipped)) or "There is nothing to simulate.")
-    groups, runs = query_groups(workload, labels, parts), {}
+    groups, runs = query_groups(workload, labels, parts), list[_Run]()
     budget = Budget(None, trials * len(pairs), cancel, callback)
     for name, suitable in pairs.items():
         if runs and budget.cancelled():
@@ -124,19 +142,28 @@ def compare(
             budget.tell(found=name)
 
         views = _views(chosen[name], workload, counts, groups, scale)
-        runs[name] = simulate.collect(chosen[name], workload, counts, trials, seed, suitable, follow, cancel, views)
-    run = {name: chosen[name] for name in runs}
-    exact = {name: _exact(mechanism, workload, counts, runs[name], groups) for name, mechanism in run.items()}
+        found = simulate.collect(chosen[name], workload, counts, trials, seed, suitable, follow, cancel, views)
+        runs.append(_Run(name, chosen[name], found, workload, labels, groups, scale))
+
+    def frame(columns: Callable[[_Run, str], Columns | None]) -> pd.DataFrame:
+        found = [
+            pd.DataFrame({"mechanism": run.name, "estimator": estimator, **view})
+            for run in runs
+            for estimator in run.trials.answers
+            if (view := columns(run, estimator)) is not None
+        ]
+        return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
+
     return Outcomes(
         by=groups.by,
-        errors=frames.simulated_errors(runs, run, workload),
-        queries=_queries(runs, exact, workload, labels),
-        groups=_groups(runs, exact, groups),
-        releases=_releases(runs, workload, labels),
-        intervals=_intervals(runs, run, workload, labels, seed, budget.cancelled),
-        curves=_curves(runs, labels, scale),
-        quantiles=_quantiles(runs, labels, scale),
-        trials=min(len(table) for found in runs.values() for table in found.answers.values()),
+        errors=frames.simulated_errors({run.name: run.trials for run in runs}, chosen, workload),
+        queries=frame(_Run.of_queries),
+        groups=frame(_Run.of_groups),
+        releases=frame(_Run.releases),
+        intervals=frame(lambda run, estimator: run.intervals(estimator, seed, budget.cancelled)),
+        curves=frame(_Run.curves),
+        quantiles=frame(_Run.quantiles),
+        trials=min(len(answers) for run in runs for answers in run.trials.answers.values()),
         people=counts_people(workload),
         skipped=skipped,
     )
@@ -162,158 +189,133 @@ def _curve_points(scale: Scale) -> np.ndarray:
     return np.unique(np.linspace(0, n - 1, min(n, _CURVE_POINTS)).astype(np.int64))
 
 
-def _exact(
-    mechanism: Mechanism, workload: Workload, counts: np.ndarray, run: simulate.Trials, groups: Groups
-) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """By unbiased estimator: exact standard errors, as shares, of the queries shown and of a typical one of each group."""
-    found, users = {}, float(np.sum(counts))
-    for estimator in run.answers:
-        source = frames.predictable(mechanism, estimator)
-        if source is None:
-            continue
-        wanted = np.concatenate([run.queries, groups.queries])
-        variances = frames.variances_of(source, workload, counts, wanted) / users**2
-        shown, of_groups = np.split(variances, [len(run.queries)])
-        found[estimator] = np.sqrt(shown), np.sqrt(groups.means(of_groups))
-    return found
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """The trials of one mechanism. Its methods make the columns of each view for one estimator (None: it has none)."""
 
+    name: str
+    mechanism: Mechanism
+    trials: simulate.Trials
+    workload: Workload
+    labels: Sequence[str]
+    groups: Groups
+    scale: Scale | None
 
-def _each(runs: Mapping[str, simulate.Trials], make: Callable[..., dict | None]) -> pd.DataFrame:
-    """One table from ``make(run, mechanism, estimator)``: columns, or None for nothing."""
-    parts = []
-    for name, run in runs.items():
-        for estimator in run.answers:
-            columns = make(run, name, estimator)
-            if columns is not None:
-                parts.append(pd.DataFrame({"mechanism": name, "estimator": estimator, **columns}))
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+    @cached_property
+    def users(self) -> float:
+        return float(self.trials.counts.sum())
 
+    @cached_property
+    def truth(self) -> np.ndarray:
+        """(q,) true answers to the queries shown, in users."""
+        return unweighted_answers(self.workload, self.trials.counts, self.trials.queries)
 
-def _names(run: simulate.Trials, workload: Workload, labels: Sequence[str]) -> list[str]:
-    return [workload.query_name(int(query), labels) for query in run.queries]
+    @cached_property
+    def names(self) -> list[str]:
+        """Of the queries shown."""
+        return [self.workload.query_name(int(query), self.labels) for query in self.trials.queries]
 
+    @cached_property
+    def predicted(self) -> dict[str, list[np.ndarray]]:
+        """By estimator: exact variances, in squared shares, of the answers to the queries shown and to those that stand for
+        groups; NaN for biased estimates."""
+        found, queries = {}, np.concatenate([self.trials.queries, self.groups.queries])
+        for estimator in self.trials.answers:
+            variances, source = np.full(len(queries), np.nan), frames.predictable(self.mechanism, estimator)
+            if source is not None:
+                variances = frames.variances_of(source, self.workload, self.trials.counts, queries) / self.users**2
+            found[estimator] = np.split(variances, [len(self.names)])
+        return found
 
-def _queries(runs, exact, workload: Workload, labels: Sequence[str]) -> pd.DataFrame:
-    def columns(run: simulate.Trials, name: str, estimator: str) -> dict:
-        truth = unweighted_answers(workload, run.counts, run.queries)
-        observed, uncertain = frames.root_mean(((run.answers[estimator] - truth) / run.counts.sum()) ** 2)
+    def of_queries(self, estimator: str) -> Columns:
+        errors = (self.trials.answers[estimator] - self.truth) / self.users
+        observed, uncertain = frames.root_mean(errors**2)
         return {
-            "query": run.queries,
-            "label": _names(run, workload, labels),
+            "query": self.trials.queries,
+            "label": self.names,
             "observed": observed,
             "standard_error": uncertain,
-            "predicted": exact[name].get(estimator, (np.nan, np.nan))[0],
+            "predicted": np.sqrt(self.predicted[estimator][0]),
         }
 
-    return _each(runs, columns)
-
-
-def _groups(runs, exact, groups: Groups) -> pd.DataFrame:
-    def columns(run: simulate.Trials, name: str, estimator: str) -> dict:
-        observed, uncertain = frames.root_mean(run.views["groups"][estimator])
+    def of_groups(self, estimator: str) -> Columns:
+        observed, uncertain = frames.root_mean(self.trials.views["groups"][estimator])
         return {
-            "group": np.arange(len(groups.names)),
-            "label": groups.names,
-            "queries": groups.sizes,
+            "group": np.arange(len(self.groups.names)),
+            "label": self.groups.names,
+            "queries": self.groups.sizes,
             "observed": observed,
             "standard_error": uncertain,
-            "predicted": exact[name].get(estimator, (np.nan, np.nan))[1],
+            "predicted": np.sqrt(self.groups.means(self.predicted[estimator][1])),
         }
 
-    return _each(runs, columns)
-
-
-def _releases(runs, workload: Workload, labels: Sequence[str]) -> pd.DataFrame:
-    def columns(run: simulate.Trials, name: str, estimator: str) -> dict:
-        users = float(run.counts.sum())
-        kept = run.answers[estimator][:RELEASES] / users
+    def releases(self, estimator: str) -> Columns:
+        kept = self.trials.answers[estimator][:RELEASES] / self.users
         return {
-            "release": np.repeat(np.arange(1, len(kept) + 1), len(run.queries)),
-            "query": np.tile(run.queries, len(kept)),
-            "label": _names(run, workload, labels) * len(kept),
-            "true": np.tile(unweighted_answers(workload, run.counts, run.queries) / users, len(kept)),
+            "release": np.repeat(np.arange(1, len(kept) + 1), len(self.truth)),
+            "query": np.tile(self.trials.queries, len(kept)),
+            "label": self.names * len(kept),
+            "true": np.tile(self.truth / self.users, len(kept)),
             "released": kept.ravel(),
         }
 
-    return _each(runs, columns)
-
-
-def _intervals(
-    runs, chosen, workload: Workload, labels: Sequence[str], seed: int, cancelled: Callable[[], bool]
-) -> pd.DataFrame:
-    """Intervals of the first collection, which is collected once more from its own random stream."""
-
-    def columns(run: simulate.Trials, name: str, estimator: str) -> dict | None:
+    def intervals(self, estimator: str, seed: int, cancelled: Callable[[], bool]) -> Columns | None:
+        """Intervals of the first collection, which is collected once more from its own random stream."""
         biased = not estimation.spec(estimator).unbiased
         if biased and (estimator != "posterior" or cancelled()):  # sampling takes its time
             return None
-        mechanism, users = chosen[name], int(run.counts.sum())
+        queries, users = self.trials.queries, self.users
         stream = np.random.SeedSequence(seed).spawn(1)[0]
-        reports = mechanism.simulate(run.counts, np.random.default_rng(stream))
-        estimate = estimation.apply(estimator, reports, mechanism, workload)
+        reports = self.mechanism.simulate(self.trials.counts, np.random.default_rng(stream))
+        estimate = estimation.apply(estimator, reports, self.mechanism, self.workload)
         if isinstance(estimate, estimation.PosteriorEstimate):
-            ends, methods = estimate.intervals(workload, LEVEL, run.queries), "credible"
+            found = estimation.Intervals(
+                estimate.intervals(self.workload, LEVEL, queries), np.full(len(queries), "credible")
+            )
         else:
-            found = estimation.intervals(mechanism, workload, estimate, LEVEL, run.queries, users)
-            ends, methods = found.ends, found.methods
-        ends = ends / workload.query_weights(run.queries)[:, None]
-        truth = unweighted_answers(workload, run.counts, run.queries)
+            found = estimation.intervals(self.mechanism, self.workload, estimate, LEVEL, queries, round(users))
+        low, high = found.ends.T / self.workload.query_weights(queries)
         rounding = 1e-9 * users  # an answer known exactly has an interval without width
         return {
-            "query": run.queries,
-            "label": _names(run, workload, labels),
-            "true": truth / users,
-            "answer": run.answers[estimator][0] / users,
-            "low": ends[:, 0] / users,
-            "high": ends[:, 1] / users,
-            "holds": (ends[:, 0] - rounding <= truth) & (truth <= ends[:, 1] + rounding),
-            "method": methods,
+            "query": queries,
+            "label": self.names,
+            "true": self.truth / users,
+            "answer": self.trials.answers[estimator][0] / users,
+            "low": low / users,
+            "high": high / users,
+            "holds": (low - rounding <= self.truth) & (self.truth <= high + rounding),
+            "method": found.methods,
         }
 
-    return _each(runs, columns)
-
-
-def _curves(runs, labels: Sequence[str], scale: Scale | None) -> pd.DataFrame:
-    def columns(run: simulate.Trials, name: str, estimator: str) -> dict | None:
-        if "curve" not in run.views:
+    def curves(self, estimator: str) -> Columns | None:
+        if self.scale is None or "curve" not in self.trials.views:
             return None
-        shares, points, named = run.views["curve"][estimator], _curve_points(scale), scale.labels or labels
+        shares, points = self.trials.views["curve"][estimator], _curve_points(self.scale)
         low, high = np.quantile(shares, _MIDDLE, axis=0)
+        named = self.scale.labels or self.labels
         return {
             "type": points,
-            "label": [named[point] for point in points],
-            "true": scale.totals.answers(run.counts, points) / run.counts.sum(),
+            "label": [named[point] for point in points.tolist()],
+            "true": self.scale.totals.answers(self.trials.counts, points) / self.users,
             "first": shares[0],
             "low": low,
             "high": high,
         }
 
-    return _each(runs, columns)
-
-
-def _quantiles(runs, labels: Sequence[str], scale: Scale | None) -> pd.DataFrame:
-    def columns(run: simulate.Trials, name: str, estimator: str) -> dict | None:
-        if "quantiles" not in run.views:
+    def quantiles(self, estimator: str) -> Columns | None:
+        if self.scale is None or "quantiles" not in self.trials.views:
             return None
-        places, named = run.views["quantiles"][estimator], scale.labels or labels
-        totals = scale.totals.answers(run.counts)
-        true = positions(totals, float(run.counts.sum()))
-        distances = np.abs(scale.values[places] - scale.values[true])
+        places, named = self.trials.views["quantiles"][estimator], self.scale.labels or self.labels
+        totals = self.scale.totals.answers(self.trials.counts)
+        true = positions(totals, self.users)
+        distances = np.abs(self.scale.values[places] - self.scale.values[true])
         shares = np.abs(rank_errors(places, np.diff(totals, prepend=0.0)))
         return {
             "quantile": QUANTILES,
-            "true_label": [named[place] for place in true],
-            "first_label": [named[place] for place in places[0]],
+            "true_label": [named[place] for place in true.tolist()],
+            "first_label": [named[place] for place in places[0].tolist()],
             "value_error": distances.mean(axis=0),
-            "value_error_se": _mean_error(distances),
+            "value_error_se": frames.mean_error(distances),
             "quantile_error": shares.mean(axis=0),
-            "quantile_error_se": _mean_error(shares),
+            "quantile_error_se": frames.mean_error(shares),
         }
-
-    return _each(runs, columns)
-
-
-def _mean_error(values: np.ndarray) -> np.ndarray:
-    """(k,) standard error of the mean of ``values`` (trials, k), NaN for one trial."""
-    trials = len(values)
-    return values.std(axis=0, ddof=1) / np.sqrt(trials) if trials > 1 else np.full(values.shape[1], np.nan)

@@ -12,7 +12,7 @@ from ldp_core.studies import outcomes, simulate
 COUNTS = np.array([120, 10, 40, 300, 50, 35, 80, 65])
 N = COUNTS.sum()
 LABELS = [f"[{i}, {i + 1})" for i in range(8)]
-SCALE = outcomes.Scale(np.arange(8) * 10.0, "years")
+SCALE = outcomes.Scale(np.arange(8) * 10.0, "years", workloads.prefix(8))
 
 
 def made(*names):
