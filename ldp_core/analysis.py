@@ -7,7 +7,7 @@ contribution of one user; N users of the worst type contribute N times the worst
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -23,7 +23,7 @@ class Case:
     """Whose error counts: that of users spread over the types like ``prior`` (n,), or of the worst type where it is None."""
 
     name: str
-    prior: np.ndarray | None = None
+    prior: np.ndarray | None = field(default=None, repr=False)
 
     @property
     def uniform(self) -> bool:
@@ -35,9 +35,9 @@ class Case:
         return float(profile.max() if self.prior is None else self.prior @ profile)
 
 
-WORST = Case("worst_case")
+WORST_CASE = Case("worst_case")
 CASES = {
-    WORST.name: "whatever values people have",
+    WORST_CASE.name: "whatever values people have",
     "average": "averaged over people spread evenly over the types",
 }
 """Names of the cases that are the same for everybody, and whose error counts in them."""

@@ -126,7 +126,7 @@ def users_bounds(
     workload: Workload,
     epsilon: float,
     alpha: float,
-    case: analysis.Case = analysis.WORST,
+    case: analysis.Case = analysis.WORST_CASE,
     cancel: Cancel | None = None,
 ) -> dict[str, float]:
     """The users that every unbiased epsilon-LDP mechanism needs in this case, by each bound in closed form. The search that

@@ -59,7 +59,7 @@ with left:
         st.selectbox,
         "Whose error counts",
         "plan-case",
-        state.view.get("plan_case", analysis.WORST.name),
+        state.view.get("plan_case", analysis.WORST_CASE.name),
         lambda chosen: state.view.update(plan_case=chosen),
         options=list(analysis.CASES),
         format_func=lambda case: f"{case_title(case).capitalize()}, {case_meaning(case)}",

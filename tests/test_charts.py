@@ -9,6 +9,7 @@ import pytest
 
 from ldp_core import analysis, charts, frames, library, mechanisms, workloads
 from ldp_core.charts.theme import PIXELS, UNKNOWN_STYLE, colour, log_axis, marker, short, title
+from ldp_core.data.domain import CategoricalAttribute
 from ldp_core.pictures import binned
 from ldp_core.studies import simulate, sweep
 
@@ -30,6 +31,10 @@ def labels(n):
     return [f"from {i} to {i + 1} years" for i in range(n)]
 
 
+def attribute(*values):
+    return CategoricalAttribute(name="age", values=values)
+
+
 def heat(fig):
     (trace,) = (trace for trace in fig.data if trace.type == "heatmap")
     return np.asarray(trace.z)
@@ -46,17 +51,20 @@ def axis_titles(fig):
 @pytest.mark.parametrize("n", [2, 3, 41, 512, 2048])
 def test_histogram_shows_the_counts_from_zero(n, look):
     counts = np.random.default_rng(0).multinomial(10_000, np.full(n, 1 / n))
-    fig = charts.histogram(labels(n), counts, "age", look)
+    fig = charts.marginal(attribute(*labels(n)), counts, look)
     assert size(fig) < LIMIT
-    assert np.array_equal(fig.data[0].y, counts)
+    assert fig.data[0].y.sum() == 10_000
+    assert len(fig.data[0].y) == min(n, 683)  # three types share a bar of 2,048
     assert fig.layout.yaxis.rangemode == "tozero"
     assert len(fig.layout.xaxis.tickvals) <= 41
-    assert f"{counts[0]:,} users" in fig.data[0].hovertext[0]
-    assert axis_titles(fig) == ("age", "users")
+    assert axis_titles(fig) == ("age" if n < 2048 else "age (a bar is 3 types)", "users")
+    if n < 2048:
+        assert np.array_equal(fig.data[0].y, counts)
+        assert f"{counts[0]:,} people" in fig.data[0].hovertext[0]
 
 
 def test_histogram_of_nobody_builds():
-    assert size(charts.histogram(["a", "b"], np.zeros(2), "x")) < LIMIT
+    assert size(charts.marginal(attribute("a", "b"), np.zeros(2))) < LIMIT
 
 
 @pytest.mark.parametrize("maker", MAKERS)
@@ -167,7 +175,7 @@ def test_the_closing_gap_builds(rounds, bound, look):
     fig = charts.closing_gap(history, proved, "optimized", look)
     assert size(fig) < LIMIT
     assert len(fig.data) == (3 if bound else 1)
-    assert (charts.theme().paper, charts.colour("optimized")) == ("#FFFFFF", "#D55E00")
+    assert (charts.LIGHT.paper, charts.colour("optimized")) == ("#FFFFFF", "#D55E00")
     low, high = 10 ** np.array(fig.layout.yaxis.range)
     assert low < min(history["users_needed"].min(), bound or np.inf)
     assert high > history["users_needed"].max()
@@ -205,13 +213,14 @@ def test_users_needed_marks_mechanisms_bounds_and_plan(ready, bounds, users, loo
 @pytest.mark.parametrize("epsilon", [None, 1.5])
 @pytest.mark.parametrize("points", [0, 1, None])
 def test_over_epsilon_builds_at_every_stage_of_a_sweep(points, epsilon):
-    frame = sweep.over_epsilon(NAMES, workloads.prefix(8))[:points]
+    whole = sweep.epsilons(NAMES, workloads.prefix(8)).points
+    frame = whole[:points]
     fig = charts.over_epsilon(frame, epsilon)
     assert size(fig) < LIMIT
     expected = frame[frame["users_needed"] > 0].drop_duplicates("name")["name"]
     assert [trace.name for trace in fig.data] == [title(name) for name in expected]
     if points is None:
-        assert (sweep.over_epsilon(NAMES, workloads.prefix(8))["users_needed"] <= 0).any()  # silent points exist
+        assert (whole["users_needed"] <= 0).any()  # silent points exist
         assert all(min(trace.y) > 0 for trace in fig.data)
 
 
@@ -268,11 +277,9 @@ def test_colours_do_not_depend_on_company_or_order(ready):
 
 
 def test_light_and_dark():
-    assert charts.theme() is charts.LIGHT
-    assert charts.theme(dark=True) is charts.DARK
-    colours = [charts.histogram(["a", "b"], np.ones(2), "x", look).layout.font.color for look in LOOKS]
+    colours = [charts.marginal(attribute("a", "b"), np.ones(2), look).layout.font.color for look in LOOKS]
     assert colours[0] != colours[1]
-    transparent = charts.histogram(["a", "b"], np.ones(2), "x").layout
+    transparent = charts.marginal(attribute("a", "b"), np.ones(2)).layout
     assert transparent.paper_bgcolor == transparent.plot_bgcolor == "rgba(0,0,0,0)"
 
 
@@ -294,6 +301,6 @@ def test_labels_are_cut_to_fit():
 
 
 def test_labels_are_text_and_never_markup():
-    fig = charts.histogram(["<b>bold</b>", "R&amp;D"], np.array([3, 4]), "x")
+    fig = charts.marginal(attribute("<b>bold</b>", "R&amp;D"), np.array([3, 4]))
     assert fig.layout.xaxis.ticktext == ("&lt;b&gt;bold&lt;/b&gt;", "R&amp;amp;D")
-    assert fig.data[0].hovertext[0].startswith("&lt;b&gt;bold&lt;/b&gt;<br>3 users")
+    assert fig.data[0].hovertext[0].startswith("age &lt;b&gt;bold&lt;/b&gt;: 3 people")

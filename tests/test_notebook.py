@@ -10,11 +10,14 @@ import pytest
 
 import ldp_core as ldp
 from ldp_core import pictures
+from ldp_core.optimize import strategies
 
 PREFIX = ldp.workloads.prefix(8)
 OPTIMIZED = ldp.optimize.design(PREFIX, epsilon=1.0, time_limit=None, max_rounds=3)
 REPORTS = ldp.mechanisms.Reports("ab" * 32, 1200, (np.zeros(3), np.zeros(4)))
 COUNTS = np.arange(8)
+CHOSEN = {name: ldp.mechanisms.create(name, n=8, epsilon=1.0) for name in ("oue", "hadamard")}
+OUTCOMES = ldp.studies.outcomes.compare(CHOSEN, PREFIX, COUNTS, list("abcdefgh"), 2, 0, ("unbiased", "wnnls"))
 
 
 def create(name, **parameters):
@@ -52,7 +55,7 @@ def estimate(name, **options):
             lambda: ldp.studies.planning.plan(PREFIX, ["haar"], 1.0, 9, case="worst"),
             "'worst'; did you mean 'worst_case'",
         ),
-        (lambda: ldp.studies.sweep.over_epsilon([], PREFIX, [1.0], bounds=["svt"]), "bound 'svt'; did you mean 'svd'"),
+        (lambda: ldp.studies.sweep.epsilons([], PREFIX, [1.0], bounds=["svt"]), "bound 'svt'; did you mean 'svd'"),
     ],
 )
 def test_an_unknown_name_is_answered_by_the_nearest_one(ask, answer):
@@ -100,6 +103,59 @@ def test_designs_and_certificates_tell_their_figures():
         proof = ldp.bounds.certificate(workload, 1.0, time_limit=0)
         name = type(proof).__name__
         assert repr(proof) == f"<{name}: lower bound {proof.value:.6g}, epsilon 1, {workload!r}>"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (
+            ldp.simulate.collect(CHOSEN["oue"], PREFIX, COUNTS * 100, 3, estimators=["unbiased", "wnnls"]),
+            "<Trials: 3 trials of 2,800 users by oue, 8 queries, 2 estimators>",
+        ),
+        (OUTCOMES, "<Outcomes: 2 trials, 2 mechanisms, 2 estimators, groups by running total>"),
+        (
+            ldp.studies.outcomes.query_groups(ldp.workloads.all_range(8)),
+            "<Groups: 36 queries in 8 groups by types in the range>",
+        ),
+        (
+            ldp.studies.outcomes.scale_of(
+                PREFIX, [ldp.workloads.Axis("age", list("abcdefgh"), ordinary=8, ordered=True, edges=range(9))]
+            ),
+            "<Scale: 8 values of age, in age>",
+        ),
+        (
+            ldp.studies.planning.recommend(PREFIX, 1.0, candidates=["oue", "hadamard"]),
+            "<Recommendation: oue of 2 mechanisms>",
+        ),
+        (
+            ldp.studies.planning.recommend(PREFIX, 1.0, candidates=["optimized"]),
+            "<Recommendation: none of 1 mechanism>",
+        ),
+        (ldp.studies.sweep.epsilons(["oue", "fourier"], ldp.workloads.prefix(6)), "<Sweep: 40 points, 10 left out>"),
+        (ldp.studies.sweep.Point("oue", PREFIX, 0.5), f"<Point: oue, epsilon 0.5, {PREFIX!r}>"),
+        (
+            ldp.studies.sweep.outcome_of(CHOSEN["oue"], PREFIX, "given"),
+            "<Outcome: variance 40.8558 in the worst case, 39.9808 on average, given>",
+        ),
+        (ldp.studies.sweep.Outcome(reason="It " + "cannot. " * 50), f"<Outcome: It {'cannot. ' * 9}cann…>"),
+        (ldp.analysis.average_case(500), "Case(name='average')"),
+    ],
+)
+def test_what_studies_return_takes_one_line(value, text):
+    assert repr(value) == text
+    assert len(text) <= 100
+
+
+def test_strategies_of_the_matrix_mechanism_and_intervals_tell_their_figures():
+    found = strategies.optimal_l2(PREFIX, max_rounds=5)
+    figures = f"error {found.error:.6g}, bound {found.bound:.6g}, {found.rounds} rounds, stopped: {found.stopped}"
+    assert repr(found) == f"<StrategyDesign: {len(found.strategy)} x 8 strategy, {figures}>"
+    answer = CHOSEN["hadamard"].estimate(CHOSEN["hadamard"].simulate(COUNTS, np.random.default_rng(0)))
+    found = ldp.estimators.intervals(CHOSEN["hadamard"], PREFIX, answer)
+    number = {method: (found.methods == method).sum() for method in np.unique(found.methods)}
+    assert repr(found) == f"<Intervals: 8 answers ({', '.join(f'{k} {method}' for method, k in number.items())})>"
+    none = ldp.estimators.intervals(CHOSEN["hadamard"], PREFIX, answer, queries=np.zeros(0, dtype=int))
+    assert repr(none) == "<Intervals: 0 answers>"
 
 
 @pytest.mark.parametrize("name", ldp.mechanisms.names())

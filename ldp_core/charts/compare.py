@@ -91,38 +91,6 @@ def users_needed(
     return fig
 
 
-def over_epsilon(frame: pd.DataFrame, epsilon: float | None, look: Theme = LIGHT) -> go.Figure:
-    """Worst-case users needed over epsilon, one line per mechanism, bounds grey. ``frame``: name, epsilon, users_needed.
-
-    Where a bound reaches zero users it says nothing and is not drawn.
-    """
-    fig = figure(look, "epsilon (more private on the left)", "users needed, worst case (log scale)", height=500)
-    lines = frame[frame["users_needed"] > 0]
-    strongest = next((name for name in reversed(BOUND_LINES) if (lines["name"] == name).any()), None)
-    for name, points in lines.groupby("name", sort=False):
-        bound = name in BOUND_TITLES
-        dash, width = BOUND_LINES.get(name, ("solid", 1.5))
-        line = {"color": look.faint, "width": width, "dash": dash}
-        fig.add_scatter(
-            x=points["epsilon"],
-            y=points["users_needed"],
-            name=title(name),
-            mode="lines" if bound else "lines+markers",
-            line=line if bound else {"color": colour(name), "width": 2.5},
-            marker={"symbol": marker(name), "size": 9},
-            fill="tozeroy" if name == strongest else None,
-            fillcolor="rgba(127,127,127,0.14)",
-            hovertemplate=f"{title(name)}, epsilon %{{x:g}}: %{{y:,.0f}} users<extra></extra>",
-        )
-    if epsilon:
-        fig.add_vline(x=epsilon, line={"color": look.text, "width": 1, "dash": "dot"})
-    fig.update_layout(showlegend=True)
-    if len(lines):
-        fig.update_yaxes(**log_axis(lines["users_needed"].min(), lines["users_needed"].max()))
-    fig.update_xaxes(range=[0, float(frame["epsilon"].max()) * 1.03] if len(frame) else None)
-    return fig
-
-
 def query_errors(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
     """Standard error of each query on the data, as a share of all users. ``frame``: name, query, label, standard_error."""
     fig = figure(look, "query", "standard error (percentage points)", height=430)

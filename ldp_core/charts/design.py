@@ -23,11 +23,7 @@ def closing_gap(history: pd.DataFrame, proved: pd.DataFrame, name: str, look: Th
         proved = _held_until(proved, end)
         # A filled curve, not a rectangle: the bound itself rises while the certificate is computed.
         fig.add_scatter(
-            x=proved["seconds"],
-            y=np.full(len(proved), 1e-9),
-            mode="lines",
-            line={"width": 0},
-            hoverinfo="skip",
+            x=proved["seconds"], y=np.full(len(proved), 1e-9), mode="lines", line={"width": 0}, hoverinfo="skip"
         )
         fig.add_scatter(
             x=proved["seconds"],
@@ -38,7 +34,7 @@ def closing_gap(history: pd.DataFrame, proved: pd.DataFrame, name: str, look: Th
             line={"color": look.faint, "width": 2.5, "shape": "hv"},
             hovertemplate="after %{x:.2f} s: proved that fewer than %{y:,.0f} users are impossible<extra></extra>",
         )
-        _label(fig, f"{IMPOSSIBLE}", end / 2, proved["users_needed"].iloc[-1], "top", look.faint)
+        _label(fig, IMPOSSIBLE, end / 2, proved["users_needed"].iloc[-1], "top", look.faint)
     if len(history):
         history = _held_until(history, end)
         fig.add_scatter(

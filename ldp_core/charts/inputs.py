@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import plotly.graph_objects as go
 from plotly.colors import sample_colorscale
@@ -15,22 +13,11 @@ from ldp_core.data.domain import Attribute, Domain
 
 MOST_BARS = 1000
 SIDE = 200
-"""Most cells along a side of a joint table: each has its colour and a text."""
+"""Most cells along a side of a joint picture: each has its colour and a text."""
 LOG_FROM = 300
 """Counts are coloured by their logarithm where the largest is more than this many times the smallest."""
 HOVER_LENGTH = 60
 """Most letters of a label in a hover, of which there may be 2,048."""
-
-
-def histogram(labels: Sequence[str], counts: np.ndarray, name: str, look: Theme = LIGHT) -> go.Figure:
-    """Users per type as bars from zero, for at most 2,048 types; `marginal` takes any attribute."""
-    counts = np.asarray(counts, dtype=float)
-    users = max(float(counts.sum()), 1.0)
-    hover = [
-        f"{short(label, HOVER_LENGTH)}<br>{c:,.0f} users ({wording.share(c / users)})"
-        for label, c in zip(labels, counts, strict=True)
-    ]
-    return _bars(labels, counts, hover, short(name, 60), look)
 
 
 def marginal(attribute: Attribute, counts: np.ndarray, look: Theme = LIGHT) -> go.Figure:
@@ -45,21 +32,17 @@ def marginal(attribute: Attribute, counts: np.ndarray, look: Theme = LIGHT) -> g
         f"{name} {short(label, HOVER_LENGTH)}: {words}"
         for label, words in zip(bins.labels, _in_words(people), strict=True)
     ]
-    return _bars(bins.labels, people, hover, _axis_title(attribute.name, bins, "bar"), look)
-
-
-def _bars(labels: Sequence[str], counts: np.ndarray, hover: list[str], axis: str, look: Theme) -> go.Figure:
-    fig = figure(look, axis, "users", height=340)
+    fig = figure(look, _axis_title(attribute.name, bins, "bar"), "users", height=340)
     fig.add_bar(
-        x=np.arange(len(labels)),
-        y=counts,
+        x=np.arange(len(people)),
+        y=people,
         marker_color=look.accent,
         marker_line_width=0,
         hovertext=hover,
         hoverinfo="text",
     )
-    fig.update_xaxes(**label_ticks(labels), showgrid=False)
-    fig.update_layout(bargap=0.12 if len(labels) <= 128 else 0)
+    fig.update_xaxes(**label_ticks(bins.labels), showgrid=False)
+    fig.update_layout(bargap=0.12 if len(people) <= 128 else 0)
     fig.update_yaxes(rangemode="tozero")
     return fig
 
@@ -70,10 +53,10 @@ def joint(domain: Domain, counts: np.ndarray, first: str, second: str, look: The
     ``counts`` (n,) users of each type. Cells without people are left empty; adjacent types share a cell where an
     attribute has more than `SIDE`. ValueError for attributes that are not two of the domain, or counts of another shape.
     """
-    table = _table(domain, counts, first, second)
+    cells = _two_way(domain, counts, first, second)
     across, up = (next(a for a in domain.attributes if a.name == name) for name in (first, second))
     columns, rows = bins_of(across, SIDE), bins_of(up, SIDE)
-    people = rows.sums(columns.sums(table, axis=1), axis=0)
+    people = rows.sums(columns.sums(cells, axis=1), axis=0)
     x_title, y_title = (_axis_title(a.name, bins, "cell") for a, bins in ((across, columns), (up, rows)))
     fig = figure(look, x_title, y_title, height=int(np.clip(150 + 28 * len(rows.labels), 300, 640)))
     few = people.size <= 60 and len(columns.labels) <= 5
@@ -97,7 +80,7 @@ def joint(domain: Domain, counts: np.ndarray, first: str, second: str, look: The
     return fig
 
 
-def _table(domain: Domain, counts: np.ndarray, first: str, second: str) -> np.ndarray:
+def _two_way(domain: Domain, counts: np.ndarray, first: str, second: str) -> np.ndarray:
     """(types of second, types of first) users."""
     names = [attribute.name for attribute in domain.attributes]
     if first == second or not {first, second} <= set(names):
@@ -106,20 +89,16 @@ def _table(domain: Domain, counts: np.ndarray, first: str, second: str) -> np.nd
     if counts.shape != (domain.size,):
         raise ValueError(f"The domain has {domain.size:,} types; got counts of shape {counts.shape}.")
     i, j = names.index(first), names.index(second)
-    table = counts.reshape(domain.shape).sum(axis=tuple(set(range(len(names))) - {i, j}))
-    return table.T if i < j else table
+    cells = counts.reshape(domain.shape).sum(axis=tuple(set(range(len(names))) - {i, j}))
+    return cells.T if i < j else cells
 
 
 def _in_words(people: np.ndarray) -> np.ndarray:
     """Each number of people with its share of all: "1,179 people (3.6 %)"."""
     users = max(float(people.sum()), 1.0)
     values, places = np.unique(people, return_inverse=True)
-    words = [f"{c:,.0f} {_noun(c)} ({wording.share(c / users)})" for c in values]
+    words = [f"{c:,.0f} {'person' if c == 1 else 'people'} ({wording.share(c / users)})" for c in values]
     return np.array(words)[places].reshape(people.shape)
-
-
-def _noun(people: float) -> str:
-    return "person" if people == 1 else "people"
 
 
 def _axis_title(name: str, bins: Bins, mark: str) -> str:

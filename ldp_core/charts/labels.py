@@ -9,13 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ldp_core.charts.theme import TICK_LENGTH, literal, short
-from ldp_core.data.domain import Attribute, bin_labels
+from ldp_core.data.domain import Attribute, NumericAttribute, RangeAttribute, bin_labels
 
 LABELLED_TYPES = 40
 TICKS, TICK_LETTERS = 16, 80
-"""Most ticks of an axis with more labels than fit, and most letters in them."""
+"""Most ticks of an axis with more labels than fit, and most letters in all of them."""
 HOVER_BYTES = 100_000
-"""Names of one axis of a heat map take at most about this much of a figure."""
+"""The names on one axis of a heat map take up about this much of a figure at most."""
 ROW_LENGTH = 28
 """Most letters of a label beside a row."""
 BESIDE = 2.0**-10
@@ -48,12 +48,12 @@ def bins_of(attribute: Attribute, most: int) -> Bins:
         return Bins(every, attribute.decode(every), 1)
     firsts, specials = np.arange(0, ordinary, width), np.arange(ordinary, attribute.size)
     ends = np.append(firsts[1:], ordinary)
-    if hasattr(attribute, "edges"):
-        labels = bin_labels(np.asarray(attribute.edges)[np.append(firsts, ordinary)], attribute.integer)
+    if isinstance(attribute, NumericAttribute | RangeAttribute):
+        labels = list(bin_labels(np.asarray(attribute.edges)[np.append(firsts, ordinary)], attribute.integer))
     else:
         pairs = zip(attribute.decode(firsts), attribute.decode(ends - 1), strict=True)
         labels = [first if first == last else f"{first} to {last}" for first, last in pairs]
-    return Bins(np.concatenate([firsts, specials]), [*labels, *attribute.decode(specials)], width)
+    return Bins(np.concatenate([firsts, specials]), labels + attribute.decode(specials), width)
 
 
 def label_ticks(labels: Sequence[str], length: int = TICK_LENGTH) -> dict:
@@ -73,8 +73,8 @@ def row_ticks(labels: Sequence[str], most: int) -> dict:
 
 
 def _ticks(labels: Sequence[str], step: int, length: int) -> dict:
-    positions = np.arange(0, len(labels), step)
-    return {"tickvals": positions + BESIDE, "ticktext": [short(labels[i], length) for i in positions]}
+    shown = [short(label, length) for label in labels[::step]]
+    return {"tickvals": np.arange(0, len(labels), step) + BESIDE, "ticktext": shown}
 
 
 def cell_names(names: Sequence[str]) -> list[str]:

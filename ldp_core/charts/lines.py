@@ -6,43 +6,114 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from ldp_core.charts.theme import BOUND_LINES, BOUND_TITLES, IMPOSSIBLE, Theme, colour, log_axis, marker, title
+from ldp_core.charts.theme import (
+    BOUND_LINES,
+    BOUND_TITLES,
+    IMPOSSIBLE,
+    LIGHT,
+    Theme,
+    colour,
+    figure,
+    log_axis,
+    marker,
+    title,
+)
 
 FEW = 5
 """Up to this many lines are named beside their ends, more in a legend."""
 LABEL_HEIGHT = 0.05  # of the chart
 
+_TRADE_OFFS = {
+    "epsilon": ("epsilon (log scale, more private on the left)", "epsilon %{x:.3g}"),
+    "users": ("users (log scale)", "%{x:,.0f} users"),
+}
 
-def add_lines(fig: go.Figure, frame: pd.DataFrame, x: str, y: str, hover: str, look: Theme) -> None:
-    """One line per name on two log axes; the region below the strongest bound is shaded. ``frame``: name, ``x``, ``y``.
 
-    ``hover`` describes a point, as a Plotly template. Points at which a bound says nothing (0) are not drawn.
+def over_epsilon(frame: pd.DataFrame, epsilon: float | None, look: Theme = LIGHT) -> go.Figure:
+    """Worst-case users needed over epsilon, one line per mechanism, bounds grey. ``frame``: name, epsilon, users_needed.
+
+    Where a bound reaches zero users it says nothing and is not drawn.
     """
-    shown = frame[(frame[x] > 0) & (frame[y] > 0)]
-    names = list(dict.fromkeys(shown["name"]))
-    strongest = next((name for name in reversed(BOUND_LINES) if name in names), None)
-    for name in names:
-        points, bound = shown[shown["name"] == name].sort_values(x), name in BOUND_TITLES
+    fig = figure(look, "epsilon (more private on the left)", "users needed, worst case (log scale)", height=500)
+    shown = frame[frame["users_needed"] > 0]
+    _draw(fig, shown, "epsilon", "users_needed", "epsilon %{x:g}: %{y:,.0f} users", look)
+    if epsilon:
+        fig.add_vline(x=epsilon, line={"color": look.text, "width": 1, "dash": "dot"})
+    fig.update_layout(showlegend=True)
+    if len(shown):
+        fig.update_yaxes(**log_axis(shown["users_needed"].min(), shown["users_needed"].max()))
+    fig.update_xaxes(range=[0, float(frame["epsilon"].max()) * 1.03] if len(frame) else None)
+    return fig
+
+
+def over_size(frame: pd.DataFrame, n: int | None, look: Theme = LIGHT) -> go.Figure:
+    """Users needed (worst case) against the number of types, one line per mechanism; ``n`` is the domain at hand.
+
+    ``frame``: name, n, users_needed, such as the points of `ldp_core.studies.sweep.sizes`.
+    """
+    fig = figure(look, "types (log scale)", "users needed, worst case (log scale)", height=500)
+    _on_log_axes(fig, frame, "n", "users_needed", "%{x:,} types: %{y:,.0f} users", look)
+    if len(frame):
+        sizes = sorted(frame["n"].unique())
+        fig.update_xaxes(tickvals=sizes, ticktext=[f"{size:,}" for size in sizes])
+    if n:
+        fig.add_vline(x=n, line={"color": look.text, "width": 1, "dash": "dot"})
+    return fig
+
+
+def trade_off(frame: pd.DataFrame, over: str, target: float | None = None, look: Theme = LIGHT) -> go.Figure:
+    """Standard error of a typical query against ``over`` (epsilon or users), one line per mechanism.
+
+    ``frame``: name, standard_error (a share of all users) and the column ``over``, as made by
+    `ldp_core.studies.planning.errors_over_epsilon` and `ldp_core.studies.planning.errors_over_users`. ``target`` is the
+    error aimed at. ValueError for another ``over``.
+    """
+    if over not in _TRADE_OFFS:
+        raise ValueError(f"The trade-off is over {' or '.join(_TRADE_OFFS)}; got {over!r}.")
+    label, hover = _TRADE_OFFS[over]
+    fig = figure(look, label, "standard error (percentage points, log scale)", height=500)
+    points = frame.assign(percent=100 * frame["standard_error"])
+    _on_log_axes(fig, points, over, "percent", f"{hover}: ± %{{y:.3g}} percentage points", look)
+    if target:
+        fig.add_hline(y=100 * target, line={"color": look.text, "width": 1, "dash": "dot"})
+    return fig
+
+
+def _draw(fig: go.Figure, shown: pd.DataFrame, x: str, y: str, hover: str, look: Theme) -> str | None:
+    """One line per name; the region below the strongest bound, whose name it returns, is shaded. ``hover`` describes a
+    point, as a Plotly template."""
+    strongest = next((name for name in reversed(BOUND_LINES) if (shown["name"] == name).any()), None)
+    for name, rows in shown.groupby("name", sort=False):
+        points, bound = rows.sort_values(x), name in BOUND_TITLES
         dash, width = BOUND_LINES.get(name, ("solid", 1.5))
-        line = {"color": look.faint, "width": width, "dash": dash}
         fig.add_scatter(
             x=points[x],
             y=points[y],
             name=title(name),
             mode="lines" if bound else "lines+markers",
-            line=line if bound else {"color": colour(name), "width": 2.5},
+            line={"color": look.faint, "width": width, "dash": dash}
+            if bound
+            else {"color": colour(name), "width": 2.5},
             marker={"symbol": marker(name), "size": 9},
             fill="tozeroy" if name == strongest else None,
             fillcolor="rgba(127,127,127,0.14)",
             hovertemplate=f"{title(name)}, {hover}<extra></extra>",
         )
+    return strongest
+
+
+def _on_log_axes(fig: go.Figure, frame: pd.DataFrame, x: str, y: str, hover: str, look: Theme) -> None:
+    """`_draw` on two log axes, with names. ``frame``: name, ``x``, ``y``. Points at which a bound says nothing (0) are not
+    drawn."""
+    shown = frame[(frame[x] > 0) & (frame[y] > 0)]
+    strongest, names = _draw(fig, shown, x, y, hover, look), shown["name"].nunique()
     if not names:
         return
     axes = log_axis(shown[x].min(), shown[x].max(), 1.1), log_axis(shown[y].min(), shown[y].max(), 2)
     fig.update_xaxes(**axes[0])
     fig.update_yaxes(**axes[1])
-    fig.update_layout(showlegend=len(names) > FEW)
-    if len(names) <= FEW:
+    fig.update_layout(showlegend=names > FEW)
+    if names <= FEW:
         _name_ends(fig, shown, x, y, axes[1]["range"], look)
     if strongest:
         fig.add_annotation(

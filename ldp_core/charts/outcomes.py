@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -294,7 +295,7 @@ def _ticks(fig: go.Figure, places: Sequence[int], labels: Sequence[str]) -> None
     fig.update_xaxes(tickvals=kept, ticktext=[short(named[place]) for place in kept], tickangle=0)
 
 
-def _grid(look: Theme, rows: int, columns: int, height: int, **spacing) -> go.Figure:
+def _grid(look: Theme, rows: int, columns: int, height: int, **spacing: Any) -> go.Figure:
     """Small charts side by side in the look of the page."""
     grid, like = make_subplots(rows=rows, cols=columns, **spacing), figure(look, "", "", height)
     grid.update_layout(

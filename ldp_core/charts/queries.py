@@ -13,6 +13,7 @@ from ldp_core import wording
 from ldp_core.charts.labels import BESIDE, cell_names, label_ticks, row_ticks
 from ldp_core.charts.theme import LIGHT, PIXELS, Theme, colour, figure, short
 from ldp_core.pictures import binned
+from ldp_core.studies.simulate import spread
 from ldp_core.workloads import Workload
 
 ENTRIES = 2**25
@@ -44,7 +45,7 @@ def workload_matrix(
             f"The groups have {sum(size for _, size in groups):,} queries, the workload {workload.num_queries:,}."
         )
     most = int(np.clip(ENTRIES // workload.n, 8, PIXELS))
-    shown, ends = _thinned(workload.num_queries, [size for _, size in groups], most)
+    shown, ends = spread([size for _, size in groups] or [workload.num_queries], most)
     z, low, high, plain = _entries(workload, shown)
     thinned = len(shown) < workload.num_queries
     title = f"query ({len(shown):,} of {workload.num_queries:,} drawn)" if thinned else "query"
@@ -76,19 +77,6 @@ def workload_matrix(
     return fig
 
 
-def _thinned(num_queries: int, sizes: Sequence[int], most: int) -> tuple[np.ndarray, np.ndarray]:
-    """Queries to draw, at most ``most``, and where each group's end among them; no groups where they are too many."""
-    sizes = np.array(sizes if 0 < len(sizes) <= most else [num_queries])
-    level = next(level for level in range(most, 0, -1) if np.minimum(sizes, level).sum() <= most)
-    kept = np.minimum(sizes, level)
-    starts = np.cumsum(sizes) - sizes
-    parts = [
-        start + np.linspace(0, size - 1, few).astype(np.int64)
-        for start, size, few in zip(starts, sizes, kept, strict=True)
-    ]
-    return np.concatenate(parts), np.cumsum(kept)
-
-
 def _entries(workload: Workload, shown: np.ndarray) -> tuple[np.ndarray, float, float, bool]:
     """(rows, at most `PIXELS`) float32 cells, lowest and highest entry, and whether all are 0 or 1."""
     pieces, low, high, plain = [], 0.0, 0.0, True
@@ -109,13 +97,13 @@ def _type_names(n: int, labels: Sequence[str] | None) -> list[str]:
     return [labels[a] if a == b else f"{labels[a]} to {labels[b]}" for a, b in pairs]
 
 
-def _scale(low: float, look: Theme) -> list:
+def _scale(low: float, look: Theme) -> list[tuple[float, str]]:
     """Colours from nothing, which is grey, with a step to the smallest weights so that these are seen."""
-    up = [[0.0, EMPTY], [1e-6, _pale(look.accent)], [1.0, look.accent]]
+    up = [(0.0, EMPTY), (1e-6, _pale(look.accent)), (1.0, look.accent)]
     if low >= 0:
         return up
-    down = [[0.0, NEGATIVE], [0.5 - 1e-6, _pale(NEGATIVE)]]
-    return down + [[0.5 + place / 2, colour] for place, colour in up]
+    down = [(0.0, NEGATIVE), (0.5 - 1e-6, _pale(NEGATIVE))]
+    return down + [(0.5 + place / 2, colour) for place, colour in up]
 
 
 def _pale(colour: str) -> str:

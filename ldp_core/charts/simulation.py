@@ -60,7 +60,7 @@ def answers(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
 
 
 def pair_names(frame: pd.DataFrame) -> dict[tuple[str, str], str]:
-    """What to call each (mechanism, estimator) of a table: what they all have in common is left out."""
+    """What to call each (mechanism, estimator) of ``frame``: what they all have in common is left out."""
     pairs = list(dict.fromkeys(zip(frame["mechanism"], frame["estimator"], strict=True)))
     names = {}
     for mechanism, estimator in pairs:

@@ -39,10 +39,6 @@ LIGHT = Theme("#262730", "#6B6F7B", "rgba(49,51,63,0.14)", "#0072B2", "#FFFFFF",
 DARK = Theme("#FAFAFA", "#A3A8B4", "rgba(250,250,250,0.18)", "#56B4E9", "#0E1117", "Cividis")
 
 
-def theme(dark: bool = False) -> Theme:
-    return DARK if dark else LIGHT
-
-
 def colour(name: str) -> str:
     return _style(name)[0]
 

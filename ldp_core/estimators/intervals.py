@@ -47,6 +47,11 @@ class Intervals:
     ends: np.ndarray
     methods: np.ndarray
 
+    def __repr__(self) -> str:
+        methods, times = np.unique(self.methods, return_counts=True)
+        found = ", ".join(f"{number:,} {method}" for method, number in zip(methods, times, strict=True))
+        return f"<Intervals: {len(self.ends):,} answers{' (' + found + ')' if found else ''}>"
+
 
 def intervals(
     mechanism: Mechanism,

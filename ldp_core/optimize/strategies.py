@@ -48,6 +48,11 @@ class StrategyDesign:
     seconds: float
     stopped: Stopped
 
+    def __repr__(self) -> str:
+        rows, n = self.strategy.shape
+        figures = f"error {self.error:.6g}, bound {self.bound:.6g}, {self.rounds:,} rounds, stopped: {self.stopped}"
+        return f"<StrategyDesign: {rows:,} x {n:,} strategy, {figures}>"
+
 
 def too_large(n: int) -> str | None:
     """Why strategies on ``n`` types are not optimised, None where they are."""

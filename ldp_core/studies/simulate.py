@@ -52,24 +52,31 @@ class Trials:
     frame: pd.DataFrame
     views: dict[str, dict[str, np.ndarray]] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        trials, users = self.frame["trial"].nunique(), self.counts.sum()
+        by = f"{users:,} users by {self.frame['mechanism'].iloc[0]}"
+        return f"<Trials: {trials:,} trials of {by}, {len(self.queries):,} queries, {len(self.answers)} estimators>"
+
 
 def shown_queries(workload: Workload) -> np.ndarray:
     """At most `SHOWN_QUERIES` query indices, evenly spread over the workload; over each part of a union, each of which
     has a place as long as there are few enough."""
-    sizes = [part.num_queries for part in workload.parts] if isinstance(workload, Union) else [workload.num_queries]
-    if len(sizes) > SHOWN_QUERIES:
-        sizes = [workload.num_queries]
-    room, kept = SHOWN_QUERIES, [0] * len(sizes)
-    for place, i in enumerate(
-        sorted(range(len(sizes)), key=sizes.__getitem__)
-    ):  # what small parts leave is for larger ones
-        kept[i] = min(sizes[i], room // (len(sizes) - place))
+    parts = workload.parts if isinstance(workload, Union) else [workload]
+    return spread([part.num_queries for part in parts], SHOWN_QUERIES)[0]
+
+
+def spread(sizes: Sequence[int], most: int) -> tuple[np.ndarray, np.ndarray]:
+    """At most ``most`` indices of the members of groups of ``sizes``, evenly spread over each group, small groups whole; and
+    where each group's end among them. Too many groups to have a place each count as one."""
+    if len(sizes) > most:
+        sizes = [sum(sizes)]
+    room, kept = most, [0] * len(sizes)
+    for place, i in enumerate(sorted(range(len(sizes)), key=sizes.__getitem__)):
+        kept[i] = min(sizes[i], room // (len(sizes) - place))  # what small groups leave is for larger ones
         room -= kept[i]
     starts = np.cumsum([0, *sizes[:-1]])
-    spread = [
-        start + np.linspace(0, p - 1, k).astype(np.int64) for start, p, k in zip(starts, sizes, kept, strict=True)
-    ]
-    return np.unique(np.concatenate(spread))
+    parts = [start + np.linspace(0, p - 1, k).astype(np.int64) for start, p, k in zip(starts, sizes, kept, strict=True)]
+    return np.concatenate(parts), np.cumsum(kept)
 
 
 def unweighted_answers(workload: Workload, counts: np.ndarray, queries: np.ndarray) -> np.ndarray:

@@ -65,7 +65,7 @@ def style() -> None:
 
 def look() -> charts.Theme:
     """The chart theme of the page as the reader sees it."""
-    return charts.theme(st.context.theme.type == "dark")
+    return charts.DARK if st.context.theme.type == "dark" else charts.LIGHT
 
 
 def need(ready: Any, sentence: str, page: str, label: str) -> None:

@@ -13,12 +13,17 @@ from ldp_core.studies.simulate import Trials
 CHEAP = ["randomized_response", "hierarchical"]
 
 
+def over_epsilon(*arguments, **how):
+    """The points of a sweep with the bounds that need no search."""
+    return sweep.epsilons(*arguments, bounds=("svd", "centred_svd"), **how).points
+
+
 # --- sweep --------------------------------------------------------------------------------------------------------
 
 
 def test_every_point_is_the_single_figure():
     workload, epsilons = workloads.prefix(8), (0.5, 2.0)
-    frame = sweep.over_epsilon(CHEAP, workload, epsilons, alpha=0.02, parameters={"hierarchical": {"branching": 2}})
+    frame = over_epsilon(CHEAP, workload, epsilons, alpha=0.02, parameters={"hierarchical": {"branching": 2}})
     assert list(frame.columns) == sweep.COLUMNS
     found = frame.set_index(["name", "epsilon"])["users_needed"]
     assert len(found) == len(frame) == 2 * (len(CHEAP) + 2)
@@ -35,12 +40,12 @@ def test_every_point_is_the_single_figure():
 
 def test_bounds_and_cheap_mechanisms_come_before_fitted_ones():
     seen = []
-    frame = sweep.over_epsilon(
+    frame = over_epsilon(
         ["optimized_gradient", *CHEAP],
         workloads.prefix(4),
         (1.0, 2.0),
         parameters={"optimized_gradient": {"max_rounds": 20}},
-        callback=lambda step: seen.append((len(step.found), step.round, step.max_rounds)),
+        callback=lambda step: seen.append((len(step.found.points), step.round, step.max_rounds)),
     )
     assert list(dict.fromkeys(frame["name"])) == ["svd", "centred_svd", *CHEAP, "optimized_gradient"]
     assert seen == [(k, k, 10) for k in range(1, 11)]
@@ -50,11 +55,11 @@ def test_bounds_and_cheap_mechanisms_come_before_fitted_ones():
 
 def test_a_cancelled_sweep_returns_what_it_has():
     seen = []
-    frame = sweep.over_epsilon(CHEAP, workloads.prefix(4), callback=seen.append, cancel=lambda: len(seen) >= 3)
-    whole = sweep.over_epsilon(CHEAP, workloads.prefix(4))
+    frame = over_epsilon(CHEAP, workloads.prefix(4), callback=seen.append, cancel=lambda: len(seen) >= 3)
+    whole = over_epsilon(CHEAP, workloads.prefix(4))
     assert frame.equals(whole[:3])
     assert len(whole) == 4 * len(sweep.EPSILONS)
-    nothing = sweep.over_epsilon(CHEAP, workloads.prefix(4), cancel=lambda: True)
+    nothing = over_epsilon(CHEAP, workloads.prefix(4), cancel=lambda: True)
     assert nothing.empty
     assert list(nothing.columns) == sweep.COLUMNS
 
@@ -67,16 +72,16 @@ def test_cancelling_reaches_into_a_fit_and_leaves_its_point_out():
         return len(asked) > 2  # during the first fit
 
     names, workload = ["optimized_gradient"], workloads.prefix(16)
-    frame = sweep.over_epsilon(names, workload, (1.0, 2.0), callback=seen.append, cancel=cancel)
+    frame = over_epsilon(names, workload, (1.0, 2.0), callback=seen.append, cancel=cancel)
     assert set(frame["name"]) == {"svd", "centred_svd"}
     assert 2 < len(asked) < 8
 
 
 def test_a_sweep_refuses_unknown_names_and_bad_epsilons():
     with pytest.raises(ValueError, match="Unknown mechanism 'laplace'"):
-        sweep.over_epsilon(["laplace"], workloads.prefix(4))
+        over_epsilon(["laplace"], workloads.prefix(4))
     with pytest.raises(ValueError, match="out of range"):
-        sweep.over_epsilon(CHEAP, workloads.prefix(4), (0.0,))
+        over_epsilon(CHEAP, workloads.prefix(4), (0.0,))
 
 
 # --- frames -------------------------------------------------------------------------------------------------------
@@ -110,7 +115,7 @@ def test_every_case_has_a_bound_of_its_own(epsilon):
     workload, n = workloads.prefix(12), 12
     prior = np.arange(1.0, n + 1) / np.arange(1, n + 1).sum()
     cases = {
-        "worst_case": analysis.WORST,
+        "worst_case": analysis.WORST_CASE,
         "average": analysis.average_case(n),
         "people": analysis.Case("people", prior),
     }

@@ -4,23 +4,17 @@ found = outcomes.compare({"haar": mechanism}, workload, counts, labels, trials=1
 found.errors, found.groups, found.releases, ...
 """
 
-from ldp_core.studies.outcomes.groups import Groups, counts_people, query_groups
-from ldp_core.studies.outcomes.quantiles import QUANTILES, Scale, positions, rank_errors, scale_of
-from ldp_core.studies.outcomes.views import LEVEL, RELEASES, Outcomes, compare, left_out, seconds_a_trial
-
-__all__ = [
-    "LEVEL",
-    "QUANTILES",
-    "RELEASES",
-    "Groups",
-    "Outcomes",
-    "Scale",
-    "compare",
-    "counts_people",
-    "left_out",
-    "positions",
-    "query_groups",
-    "rank_errors",
-    "scale_of",
-    "seconds_a_trial",
-]
+from ldp_core.studies.outcomes.groups import Groups as Groups
+from ldp_core.studies.outcomes.groups import counts_people as counts_people
+from ldp_core.studies.outcomes.groups import query_groups as query_groups
+from ldp_core.studies.outcomes.quantiles import QUANTILES as QUANTILES
+from ldp_core.studies.outcomes.quantiles import Scale as Scale
+from ldp_core.studies.outcomes.quantiles import positions as positions
+from ldp_core.studies.outcomes.quantiles import rank_errors as rank_errors
+from ldp_core.studies.outcomes.quantiles import scale_of as scale_of
+from ldp_core.studies.outcomes.views import LEVEL as LEVEL
+from ldp_core.studies.outcomes.views import RELEASES as RELEASES
+from ldp_core.studies.outcomes.views import Outcomes as Outcomes
+from ldp_core.studies.outcomes.views import compare as compare
+from ldp_core.studies.outcomes.views import left_out as left_out
+from ldp_core.studies.outcomes.views import seconds_a_trial as seconds_a_trial

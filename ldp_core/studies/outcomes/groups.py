@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ldp_core.studies.simulate import shown_queries
+from ldp_core.studies.simulate import shown_queries, spread
 from ldp_core.workloads import (
     AllMarginals,
     AllRange,
@@ -105,7 +105,7 @@ def _by_length(workload: AllRange | WidthRange) -> Groups:
     lengths = np.unique(np.linspace(1, width, min(width, MOST_LENGTHS)).astype(np.int64))
     # Where the queries of each first type start.
     starts = np.concatenate([[0], np.cumsum(np.minimum(width, n - np.arange(n)))])
-    chosen = [starts[_spread(n - length + 1)] + length - 1 for length in lengths]
+    chosen = [starts[spread([n - length + 1], A_GROUP)[0]] + length - 1 for length in lengths]
     return _of_chosen("types in the range", [str(length) for length in lengths], chosen, n - lengths + 1)
 
 
@@ -136,7 +136,7 @@ def _grouped(by: str, names: Sequence[str], of: ArrayLike, sizes: Sequence[int])
     for group in range(len(names)):
         runs = np.flatnonzero(np.asarray(of) == group)
         ends = np.cumsum(lengths[runs])
-        places = _spread(ends[-1])
+        places = spread([ends[-1]], A_GROUP)[0]
         run = np.searchsorted(ends, places, side="right")
         chosen.append(places + (starts[runs] - ends + lengths[runs])[run])
         totals.append(ends[-1])
@@ -146,8 +146,3 @@ def _grouped(by: str, names: Sequence[str], of: ArrayLike, sizes: Sequence[int])
 def _of_chosen(by: str, names: Sequence[str], chosen: Sequence[np.ndarray], sizes: np.ndarray) -> Groups:
     of = np.repeat(np.arange(len(names)), [len(queries) for queries in chosen])
     return Groups(by, tuple(names), np.concatenate(chosen), of, sizes)
-
-
-def _spread(size: int) -> np.ndarray:
-    """At most `A_GROUP` places of ``size``, evenly spread."""
-    return np.unique(np.linspace(0, size - 1, min(size, A_GROUP)).astype(np.int64))

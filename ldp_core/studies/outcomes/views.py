@@ -69,9 +69,9 @@ class Outcomes:
         return int(sum(view.memory_usage().sum() for view in views))
 
     def __repr__(self) -> str:
-        pairs = len(self.errors)
+        mechanisms, estimators = (self.errors[column].nunique() for column in ("mechanism", "estimator"))
         return (
-            f"<Outcomes: {self.trials:,} trials of {pairs} pairs of a mechanism and an estimator, grouped by {self.by}>"
+            f"<Outcomes: {self.trials:,} trials, {mechanisms} mechanisms, {estimators} estimators, groups by {self.by}>"
         )
 
 
@@ -180,13 +180,9 @@ def _views(
     }
     if scale is not None and mechanism.supports(scale.totals) is None:
         views["quantiles"] = simulate.View(scale.totals, None, lambda answers: positions(answers, users))
-        views["curve"] = simulate.View(scale.totals, _curve_points(scale), lambda answers: answers / users)
+        points, _ = simulate.spread([len(scale.values)], _CURVE_POINTS)
+        views["curve"] = simulate.View(scale.totals, points, lambda answers: answers / users)
     return views
-
-
-def _curve_points(scale: Scale) -> np.ndarray:
-    n = len(scale.values)
-    return np.unique(np.linspace(0, n - 1, min(n, _CURVE_POINTS)).astype(np.int64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -290,7 +286,10 @@ class _Run:
     def curves(self, estimator: str) -> Columns | None:
         if self.scale is None or "curve" not in self.trials.views:
             return None
-        shares, points = self.trials.views["curve"][estimator], _curve_points(self.scale)
+        shares, (points, _) = (
+            self.trials.views["curve"][estimator],
+            simulate.spread([len(self.scale.values)], _CURVE_POINTS),
+        )
         low, high = np.quantile(shares, _MIDDLE, axis=0)
         named = self.scale.labels or self.labels
         return {

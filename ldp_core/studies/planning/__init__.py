@@ -7,19 +7,12 @@ have, or ``average``, over people spread evenly over the types. Put in place of 
 epsilon-LDP mechanism can do. Where queries have weights, so does the mean over them, and p is `Workload.squared_weights`.
 """
 
-from ldp_core.studies.planning.curves import errors_over_epsilon, errors_over_users
-from ldp_core.studies.planning.recommend import TOLERANCE, Recommendation, recommend
-from ldp_core.studies.planning.solve import COLUMNS, default_bound, plan
-from ldp_core.studies.planning.words import in_words
-
-__all__ = [
-    "COLUMNS",
-    "TOLERANCE",
-    "Recommendation",
-    "default_bound",
-    "errors_over_epsilon",
-    "errors_over_users",
-    "in_words",
-    "plan",
-    "recommend",
-]
+from ldp_core.studies.planning.curves import errors_over_epsilon as errors_over_epsilon
+from ldp_core.studies.planning.curves import errors_over_users as errors_over_users
+from ldp_core.studies.planning.recommend import TOLERANCE as TOLERANCE
+from ldp_core.studies.planning.recommend import Recommendation as Recommendation
+from ldp_core.studies.planning.recommend import recommend as recommend
+from ldp_core.studies.planning.solve import COLUMNS as COLUMNS
+from ldp_core.studies.planning.solve import default_bound as default_bound
+from ldp_core.studies.planning.solve import plan as plan
+from ldp_core.studies.planning.words import in_words as in_words

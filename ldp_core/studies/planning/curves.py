@@ -12,7 +12,7 @@ from ldp_core.workloads import Workload
 
 
 def errors_over_epsilon(
-    points: pd.DataFrame, workload: Workload, users: float, case: str = analysis.WORST.name
+    points: pd.DataFrame, workload: Workload, users: float, case: str = analysis.WORST_CASE.name
 ) -> pd.DataFrame:
     """name, epsilon, users, standard_error (a share, of a typical query) from ``points`` of a sweep."""
     variance = points[f"{case}_variance"].to_numpy(dtype=float)

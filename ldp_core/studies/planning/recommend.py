@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,12 +15,12 @@ from ldp_core.mechanisms import Mechanism
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Cancel
 from ldp_core.studies import sweep
-from ldp_core.studies.planning.solve import default_bound, made_for
+from ldp_core.studies.planning.solve import default_bound, given
 from ldp_core.studies.sweep import Cache, Outcome, Point
 from ldp_core.workloads import Workload
 
 TOLERANCE = 0.05
-"""Mechanisms within this share of the fewest users needed are held equally good, and the simplest of them is taken."""
+"""Mechanisms that need at most this share more users than the best count as equally good; the simplest of them is taken."""
 NEGLIGIBLE = 5e-4
 """Shares below this are not worth a sentence."""
 NOT_FITTED = "Not fitted yet, so its figures are not known."
@@ -54,6 +54,10 @@ class Recommendation:
     sentences: tuple[str, ...]
     ranking: pd.DataFrame
 
+    def __repr__(self) -> str:
+        many = len(self.ranking)
+        return f"<Recommendation: {self.name or 'none'} of {many} mechanism{'' if many == 1 else 's'}>"
+
 
 def recommend(
     workload: Workload,
@@ -68,25 +72,25 @@ def recommend(
     results: Cache | None = None,
     cancel: Cancel | None = None,
 ) -> Recommendation:
-    """Picks one of ``candidates`` (all by default). Nothing is fitted: mechanisms that need a fit take part when they
-    are in ``fitted``, for this number of types and epsilon.
+    """Picks one of ``candidates`` (by default all mechanisms). Nothing is fitted: mechanisms that need a fit take part when
+    they are in ``fitted``, for this number of types and epsilon.
 
     **The rule.** Those whose privacy is pure (or all, with ``delta``) and that can answer the workload are compared by
     the users they need in the worst case. Of all within 5 % of the fewest, a closed form is taken before one made to
-    measure, then the one with the shortest reports, then the one that needs fewest users.
+    measure, then the one with the shortest reports, then the one that needs the fewest users.
 
-    ``floor`` is a worst-case variance per user that no unbiased epsilon-LDP mechanism is below; by default a bound that
-    takes seconds is computed. ``results`` keeps and lends figures, as in a sweep. It stops with what it has once
-    cancelled.
+    ``floor`` is a worst-case variance per user that no unbiased epsilon-LDP mechanism goes below; by default a bound that
+    takes seconds is computed. ``results`` keeps and lends figures, as in a sweep. Once cancelled, it recommends from the
+    figures it has.
     """
     epsilon = check_epsilon(epsilon)
     if floor is None:
         limit = sweep.computed(Point(default_bound(workload), workload, epsilon), results, cancel)
         floor = limit.worst_case if limit is not None else 0.0
-    rows, recipe = [], sweep.recipe_of(workload)
+    rows, recipe, parameters, fitted = [], sweep.recipe_of(workload), parameters or {}, fitted or {}
     for name in library.names() if candidates is None else candidates:
-        point = Point(name, workload, epsilon, (parameters or {}).get(name, {}), recipe)
-        outcome = _outcome(point, (fitted or {}).get(name), results, cancel)
+        point = Point(name, workload, epsilon, parameters.get(name, {}), recipe)
+        outcome = given(fitted.get(name), point) or _computed(point, results, cancel)
         if outcome is None:
             break
         rows.append(_row(library.spec(name), outcome, workload, alpha, users, floor, delta))
@@ -101,9 +105,7 @@ def recommend(
     return Recommendation(chosen["name"], tuple(_sentences(chosen, best, unfitted, epsilon, alpha, users)), ranking)
 
 
-def _outcome(point: Point, mechanism: Mechanism | None, results: Cache | None, cancel: Cancel | None) -> Outcome | None:
-    if made_for(mechanism, point.workload, point.epsilon):
-        return sweep.outcome_of(mechanism, point.workload, "given")
+def _computed(point: Point, results: Cache | None, cancel: Cancel | None) -> Outcome | None:
     spec = library.spec(point.name)
     if not spec.fitted:
         return sweep.computed(point, results, cancel)
@@ -133,7 +135,7 @@ def _row(
 
 def _sentences(
     chosen: pd.Series, best: pd.Series, unfitted: Sequence[str], epsilon: float, alpha: float, users: float | None
-):
+) -> Iterator[str]:
     """The users needed, then why not the mechanism with the fewest, then costs, the gap, and what is not known."""
     title = library.spec(chosen["name"]).title
     target = wording.error(math.sqrt(alpha))

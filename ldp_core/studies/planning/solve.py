@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,7 @@ def plan(
     users: float | None = None,
     alpha: float | None = None,
     standard_error: float | None = None,
-    case: str = analysis.WORST.name,
+    case: str = analysis.WORST_CASE.name,
     bound: str | None = None,
     parameters: Mapping[str, Mapping[str, Any]] | None = None,
     fitted: Mapping[str, Mechanism] | None = None,
@@ -52,24 +52,24 @@ def plan(
 ) -> pd.DataFrame:
     """From two of ``epsilon``, ``users`` and the error, the third: one row per mechanism, then one for the bound.
 
-    The error is a mean squared error of shares ``alpha``, or its root ``standard_error`` (0.01: one percentage point).
+    The error is ``alpha``, a mean squared error of shares, or its root ``standard_error`` (0.01: one percentage point).
     Columns: name, solved (which of the three was asked for), epsilon, users (not rounded), standard_error, alpha, case,
-    reason (why there is no answer; the column solved for is nan then).
+    reason (why there is no answer; the column solved for is then nan).
 
-    * users and error come from one variance: exact for closed forms, by a fit as in a sweep otherwise (``fitted[name]``
-      is taken in its place, where it has this epsilon).
+    * Users and error follow from one variance: exact for closed forms, otherwise from a fit as in a sweep
+      (``fitted[name]`` is taken instead where it has this epsilon).
     * epsilon is the smallest found at which the mechanism meets the error, checked by evaluating it there: to 12 digits
       for closed forms, and to 0.4 % where every epsilon tried is a fit. Any larger epsilon does as well: what is
       private enough for the smaller one is private enough for the larger.
-    * the bound's row (``bound`` of `sweep.BOUNDS`, by default the certificate where it takes seconds) says with
-      how few users, how small an error or how small an epsilon no unbiased epsilon-LDP mechanism can manage. Mechanisms
-      whose privacy is (epsilon, delta) may.
+    * The bound's row (``bound``, one of `sweep.BOUNDS`, by default the certificate where it takes seconds) says how many
+      users, what error or what epsilon no unbiased epsilon-LDP mechanism can go below. Mechanisms whose privacy is
+      (epsilon, delta) may.
 
     ``results`` keeps every figure computed, as in a sweep; ``callback`` (after every row, closed forms first, with the
-    rows so far as ``found``) and ``cancel`` (between and within fits) as in `ldp_core.run`. ValueError unless exactly two are given, each
-    in its range.
+    rows so far as ``found``) and ``cancel`` (between and within fits) are as in `ldp_core.run`. ValueError unless exactly two
+    are given, each in its range.
 
-    How many users for an error of one percentage point, and how many nobody can do without:
+    The users needed for an error of one percentage point, and the number that no mechanism can go below:
 
     >>> found = ldp.studies.planning.plan(ldp.workloads.histogram(16), ["subset_selection", "oue"], epsilon=1.0, standard_error=0.01)
     >>> found[["name", "users"]].round()
@@ -78,30 +78,26 @@ def plan(
     1               oue  35111.0
     2       certificate  31860.0
     """
-    question = _Question.of(epsilon, users, alpha, standard_error, case)
+    question = _question(epsilon, users, alpha, standard_error, case)
     results = MemoryCache() if results is None else results
-    bound = default_bound(workload) if bound is None else bound
-    recipe = sweep.recipe_of(workload)
+    recipe, parameters, fitted = sweep.recipe_of(workload), parameters or {}, fitted or {}
     budget = Budget(None, len(names) + 1, cancel, callback)
     curves = [
         _Curve(
-            name,
-            workload,
+            Point(name, workload, 1.0, parameters.get(name, {}), recipe),
             case,
-            (parameters or {}).get(name, {}),
-            (fitted or {}).get(name),
+            fitted.get(name),
             results,
             budget.cancelled,
-            recipe,
         )
-        for name in [*names, bound]
+        for name in [*names, default_bound(workload) if bound is None else bound]
     ]
     rows: dict[int, dict[str, Any]] = {}
 
     def so_far() -> pd.DataFrame:
         return pd.DataFrame([rows[place] for place in sorted(rows)], columns=COLUMNS)
 
-    for place in sorted(range(len(curves)), key=lambda place: curves[place].effort):
+    for place in sorted(range(len(curves)), key=lambda place: curves[place].point.effort):
         try:
             rows[place] = _solved(question, curves[place])
         except _Cancelled:
@@ -118,121 +114,109 @@ def default_bound(workload: Workload) -> str:
 
 @dataclass(frozen=True)
 class _Question:
-    """What is given (the one asked for is None), checked."""
+    """What is given, checked, and nan for what is to be ``solved`` for."""
 
-    epsilon: float | None
-    users: float | None
-    alpha: float | None
     case: str
+    solved: str
+    epsilon: float
+    users: float
+    alpha: float
 
-    @classmethod
-    def of(cls, epsilon, users, alpha, standard_error, case) -> _Question:
-        if alpha is not None and standard_error is not None:
-            raise ValueError("Give the error as alpha or as standard_error, its root, not both.")
-        if standard_error is not None:
-            if not 0 < standard_error <= 1:
-                raise ValueError(f"The standard error must be a share above 0 and at most 1; got {standard_error}.")
-            alpha = standard_error**2
-        if alpha is not None and not 0 < alpha <= 1:
-            raise ValueError(f"The target error alpha must be above 0 and at most 1; got {alpha}.")
-        if users is not None and not (math.isfinite(users) and users >= 1):
-            raise ValueError(f"The number of users must be at least 1; got {users}.")
-        if sum(value is None for value in (epsilon, users, alpha)) != 1:
-            raise ValueError("Give two of epsilon, the number of users and the error: the third follows from them.")
-        if case not in analysis.CASES:
-            raise ValueError(f"Unknown case {case!r}; {wording.meant(case, analysis.CASES)}")
-        return cls(None if epsilon is None else check_epsilon(epsilon), users, alpha, case)
 
-    @property
-    def solved(self) -> str:
-        return "epsilon" if self.epsilon is None else "users" if self.users is None else "standard_error"
+def _question(
+    epsilon: float | None, users: float | None, alpha: float | None, standard_error: float | None, case: str
+) -> _Question:
+    if alpha is not None and standard_error is not None:
+        raise ValueError("Give the error as alpha or as standard_error, its root, not both.")
+    if standard_error is not None:
+        if not 0 < standard_error <= 1:
+            raise ValueError(f"The standard error must be a share above 0 and at most 1; got {standard_error}.")
+        alpha = standard_error**2
+    if alpha is not None and not 0 < alpha <= 1:
+        raise ValueError(f"The target error alpha must be above 0 and at most 1; got {alpha}.")
+    if users is not None and not (math.isfinite(users) and users >= 1):
+        raise ValueError(f"The number of users must be at least 1; got {users}.")
+    if sum(value is None for value in (epsilon, users, alpha)) != 1:
+        raise ValueError("Give two of epsilon, the number of users and the error: the third follows from them.")
+    if case not in analysis.CASES:
+        raise ValueError(f"Unknown case {case!r}; {wording.meant(case, analysis.CASES)}")
+    solved = "epsilon" if epsilon is None else "users" if users is None else "standard_error"
+    numbers = (None if epsilon is None else check_epsilon(epsilon), users, alpha)
+    return _Question(case, solved, *(math.nan if value is None else float(value) for value in numbers))
 
 
 @dataclass
 class _Curve:
     """Variance per user of a mechanism or bound as a function of epsilon. What was evaluated is in ``seen``."""
 
-    name: str
-    workload: Workload
+    point: Point
     case: str
-    parameters: Mapping[str, Any]
     fitted: Mechanism | None
     results: Cache
     cancelled: Callable[[], bool]
-    recipe: str
     seen: dict[float, float] = field(default_factory=dict)
 
     @property
     def bound(self) -> bool:
-        return self.name in sweep.BOUNDS
+        return self.point.name in sweep.BOUNDS
 
     @property
     def limits(self) -> tuple[float, float]:
-        return (MIN_EPSILON, MAX_EPSILON) if self.bound else library.spec(self.name).epsilon_range
-
-    @property
-    def effort(self) -> int:
-        """Above 0 where each figure takes a search; see `Point.effort`."""
-        return self._point(1.0).effort
-
-    def _point(self, epsilon: float) -> Point:
-        return Point(self.name, self.workload, epsilon, self.parameters, self.recipe)
+        return (MIN_EPSILON, MAX_EPSILON) if self.bound else library.spec(self.point.name).epsilon_range
 
     def __call__(self, epsilon: float) -> float:
         """ValueError, in words, where the mechanism has no figure."""
         if epsilon not in self.seen:
-            outcome = self._outcome(epsilon)
+            point = replace(self.point, epsilon=epsilon)
+            outcome = given(self.fitted, point) or sweep.computed(point, self.results, self.cancelled)
+            if outcome is None:
+                raise _Cancelled
             if outcome.reason:
                 raise ValueError(outcome.reason)
             self.seen[epsilon] = getattr(outcome, self.case)
         return self.seen[epsilon]
 
-    def _outcome(self, epsilon: float) -> Outcome:
-        if made_for(self.fitted, self.workload, epsilon):
-            return sweep.outcome_of(self.fitted, self.workload, "given")
-        outcome = sweep.computed(self._point(epsilon), self.results, self.cancelled)
-        if outcome is None:
-            raise _Cancelled
-        return outcome
 
-
-def made_for(mechanism: Mechanism | None, workload: Workload, epsilon: float) -> bool:
-    """Whether a mechanism was built for as many types and this epsilon."""
-    return mechanism is not None and mechanism.n == workload.n and math.isclose(mechanism.epsilon, epsilon)
+def given(mechanism: Mechanism | None, point: Point) -> Outcome | None:
+    """What ``mechanism`` comes to where it was built for as many types and the epsilon of ``point``, else None."""
+    if mechanism is None or mechanism.n != point.workload.n or not math.isclose(mechanism.epsilon, point.epsilon):
+        return None
+    return sweep.outcome_of(mechanism, point.workload, "given")
 
 
 def _solved(question: _Question, curve: _Curve) -> dict[str, Any]:
-    p = curve.workload.squared_weights
-    epsilon, users, alpha, reason = question.epsilon, question.users, question.alpha, ""
+    p, reason = curve.point.workload.squared_weights, ""
+    epsilon, users, alpha = question.epsilon, question.users, question.alpha
     try:
-        if epsilon is None:
+        if question.solved == "epsilon":
             epsilon = _epsilon_for(curve, p * users * alpha)
-        elif users is None:
+        elif question.solved == "users":
             users = curve(epsilon) / (p * alpha)
         else:
             alpha = curve(epsilon) / (p * users)
-    except ValueError as error:
-        reason = str(error)
-    numbers = [math.nan if value is None else float(value) for value in (epsilon, users, alpha)]
-    error = math.sqrt(max(0.0, numbers[2])) if not math.isnan(numbers[2]) else math.nan
-    row = (curve.name, question.solved, numbers[0], numbers[1], error, numbers[2], question.case, reason)
+    except ValueError as problem:
+        reason = str(problem)
+    error = math.sqrt(max(alpha, 0.0))  # nan stays nan
+    row = (curve.point.name, question.solved, epsilon, users, error, alpha, question.case, reason)
     return dict(zip(COLUMNS, row, strict=True))
 
 
 def _epsilon_for(curve: _Curve, goal: float) -> float:
-    """The smallest epsilon found with ``v <= goal``; for a bound the largest found with ``v > goal``, below which all
+    """The smallest epsilon found with ``v <= goal``; for a bound the largest found with ``v > goal``, below which everything
     is excluded. ValueError where there is none."""
     low, high = (math.log(limit) for limit in curve.limits)
-    width = ROUGH if curve.effort else EXACT
+    width = ROUGH if curve.point.effort else EXACT
 
     def excess(x: float) -> float:
         """log(v / goal) at log epsilon x, never infinite."""
         return math.log(max(curve(_epsilon(x, curve.limits)), 1e-300) / goal)
 
-    start = min(max(math.log(_where_bound_allows(curve.workload, goal)), low), high)
-    bracket = _bracket(excess, start, low, high, BOLD if curve.effort else CAREFUL)
+    start = min(max(math.log(_where_bound_allows(curve.point.workload, goal)), low), high)
+    bracket = _bracket(excess, start, low, high, BOLD if curve.point.effort else CAREFUL)
     if bracket is not None:
-        root = brentq(excess, *bracket, xtol=width, rtol=EXACT, maxiter=MOST_FITS if curve.effort else 100, disp=False)
+        root = brentq(
+            excess, *bracket, xtol=width, rtol=EXACT, maxiter=MOST_FITS if curve.point.effort else 100, disp=False
+        )
         # A root is met to rounding only, and not at all at a jump: the answer must be an epsilon that was tried.
         excess(max(low, root - width) if curve.bound else min(high, root + width))
     if curve.bound:

@@ -5,52 +5,22 @@ computes them: cheap ones first, on this machine or on a Dask cluster, reusing w
 depend on where or in which order they are computed: fits are cut off by rounds, never by time, and use one BLAS thread.
 """
 
-from ldp_core.studies.sweep.grids import (
-    COLUMNS,
-    EPSILONS,
-    LEFT_OUT_COLUMNS,
-    SIZES,
-    Sweep,
-    epsilons,
-    over_epsilon,
-    resized,
-    run,
-    sizes,
-)
-from ldp_core.studies.sweep.points import (
-    BOUNDS,
-    CERTIFIED_TYPES,
-    Cache,
-    MemoryCache,
-    Outcome,
-    Point,
-    computed,
-    evaluate,
-    outcome_of,
-    recipe_of,
-)
-from ldp_core.studies.sweep.pools import SCHEDULER_VARIABLE
-
-__all__ = [
-    "BOUNDS",
-    "CERTIFIED_TYPES",
-    "COLUMNS",
-    "EPSILONS",
-    "LEFT_OUT_COLUMNS",
-    "SCHEDULER_VARIABLE",
-    "SIZES",
-    "Cache",
-    "MemoryCache",
-    "Outcome",
-    "Point",
-    "Sweep",
-    "computed",
-    "epsilons",
-    "evaluate",
-    "outcome_of",
-    "over_epsilon",
-    "recipe_of",
-    "resized",
-    "run",
-    "sizes",
-]
+from ldp_core.studies.sweep.grids import COLUMNS as COLUMNS
+from ldp_core.studies.sweep.grids import EPSILONS as EPSILONS
+from ldp_core.studies.sweep.grids import SIZES as SIZES
+from ldp_core.studies.sweep.grids import Sweep as Sweep
+from ldp_core.studies.sweep.grids import epsilons as epsilons
+from ldp_core.studies.sweep.grids import resized as resized
+from ldp_core.studies.sweep.grids import run as run
+from ldp_core.studies.sweep.grids import sizes as sizes
+from ldp_core.studies.sweep.points import BOUNDS as BOUNDS
+from ldp_core.studies.sweep.points import CERTIFIED_TYPES as CERTIFIED_TYPES
+from ldp_core.studies.sweep.points import Cache as Cache
+from ldp_core.studies.sweep.points import MemoryCache as MemoryCache
+from ldp_core.studies.sweep.points import Outcome as Outcome
+from ldp_core.studies.sweep.points import Point as Point
+from ldp_core.studies.sweep.points import computed as computed
+from ldp_core.studies.sweep.points import evaluate as evaluate
+from ldp_core.studies.sweep.points import outcome_of as outcome_of
+from ldp_core.studies.sweep.points import recipe_of as recipe_of
+from ldp_core.studies.sweep.pools import SCHEDULER_VARIABLE as SCHEDULER_VARIABLE

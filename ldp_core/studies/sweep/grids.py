@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -18,7 +18,6 @@ from ldp_core.workloads import Workload
 
 EPSILONS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0)
 SIZES = (8, 16, 32, 64, 128, 256, 512, 1024)
-CLOSED_BOUNDS = ("svd", "centred_svd")
 
 COLUMNS = [
     "name",
@@ -31,7 +30,15 @@ COLUMNS = [
     "stopped",
     "rounds",
 ]
-LEFT_OUT_COLUMNS = ["name", "n", "epsilon", "reason"]
+
+
+class LeftOut(NamedTuple):
+    """A place of a grid that has no figures, and why."""
+
+    name: str
+    n: int
+    epsilon: float
+    reason: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,15 +53,8 @@ class Sweep:
     points: pd.DataFrame
     left_out: pd.DataFrame
 
-
-@dataclass(frozen=True)
-class Missing:
-    """A place of a grid for which there is no workload."""
-
-    name: str
-    n: int
-    epsilon: float
-    reason: str
+    def __repr__(self) -> str:
+        return f"<Sweep: {len(self.points):,} points, {len(self.left_out):,} left out>"
 
 
 def epsilons(
@@ -84,32 +84,15 @@ def sizes(
 
     ValueError for workloads that belong to no family (see `resized`); sizes that the family does not have are left out.
     """
-    family, missing = [], []
+    family, missing = list[Workload](), list[LeftOut]()
     for n in sizes:
         try:
             family.append(resized(workload, n))
         except ValueError as error:
-            missing += [Missing(name, n, check_epsilon(epsilon), str(error)) for name in [*bounds, *names]]
+            missing += [LeftOut(name, n, check_epsilon(epsilon), str(error)) for name in [*bounds, *names]]
     if missing and not family:
         raise ValueError(missing[0].reason)
     return run(_points(names, bounds, family, [epsilon], parameters), alpha, missing=missing, **how)
-
-
-def over_epsilon(
-    names: Sequence[str],
-    workload: Workload,
-    epsilons: Sequence[float] = EPSILONS,
-    alpha: float = analysis.DEFAULT_ALPHA,
-    parameters: Mapping[str, Mapping[str, Any]] | None = None,
-    callback: Callback | None = None,
-    cancel: Cancel | None = None,
-    bounds: Sequence[str] = CLOSED_BOUNDS,
-    **how: Any,
-) -> pd.DataFrame:
-    """Only the points of `epsilons`, by default with the bounds that need no search, for the callback too."""
-    follow = callback and (lambda progress: callback(replace(progress, found=progress.found.points)))
-    grid = _points(names, bounds, [workload], epsilons, parameters)
-    return run(grid, alpha, callback=follow, cancel=cancel, **how).points
 
 
 def run(
@@ -120,7 +103,7 @@ def run(
     results: Cache | None = None,
     jobs: int = 1,
     scheduler: str | None = None,
-    missing: Sequence[Missing] = (),
+    missing: Sequence[LeftOut] = (),
 ) -> Sweep:
     """Computes ``points``: what ``results`` knows at once, then closed forms, certificates and fits, small n first.
 
@@ -180,21 +163,19 @@ def _points(
 
 
 def _frames(
-    points: Sequence[Point], outcomes: Mapping[int, Outcome], missing: Sequence[Missing], alpha: float
+    points: Sequence[Point], outcomes: Mapping[int, Outcome], missing: Sequence[LeftOut], alpha: float
 ) -> Sweep:
-    rows: list[tuple] = []
-    left_out = [tuple(asdict(place).values()) for place in missing]
+    rows, left_out = list[tuple[str | float, ...]](), [*missing]
     for index in sorted(outcomes):
         point, outcome = points[index], outcomes[index]
         place = (point.name, point.workload.n, point.epsilon)
         if outcome.reason:
-            left_out.append((*place, outcome.reason))
+            left_out.append(LeftOut(*place, outcome.reason))
             continue
-        users = [
-            analysis.users_for(v, point.workload.squared_weights, alpha) for v in (outcome.worst_case, outcome.average)
-        ]
-        rows.append((*place, *users, outcome.worst_case, outcome.average, outcome.stopped, outcome.rounds))
-    return Sweep(pd.DataFrame(rows, columns=COLUMNS), pd.DataFrame(left_out, columns=LEFT_OUT_COLUMNS))
+        variances, p = (outcome.worst_case, outcome.average), point.workload.squared_weights
+        users = [analysis.users_for(variance, p, alpha) for variance in variances]
+        rows.append((*place, *users, *variances, outcome.stopped, outcome.rounds))
+    return Sweep(pd.DataFrame(rows, columns=COLUMNS), pd.DataFrame(left_out, columns=LeftOut._fields))
 
 
 def resized(workload: Workload, n: int) -> Workload:
@@ -203,10 +184,9 @@ def resized(workload: Workload, n: int) -> Workload:
     Parities of all weights go on asking for all weights. Unions are resized part by part. ValueError for custom
     matrices and products, and for attributes with more than two values, which a number of types does not describe.
     """
-    spec = dict(workload.spec)
-    kind = spec["kind"]
-    if kind == "union":
-        return workloads.union([resized(part, n) for part in workload.parts], spec["weights"])
+    if isinstance(workload, workloads.Union):
+        return workloads.union([resized(part, n) for part in workload.parts], workload.spec["weights"])
+    kind, spec = workload.kind, workload.spec
     if kind not in workloads.ON_TYPES or any(size != 2 for size in spec.get("shape", ())):
         raise ValueError(
             "Questions about attributes, conditions and uploaded queries exist for their own types only, so there is nothing to "
@@ -214,7 +194,6 @@ def resized(workload: Workload, n: int) -> Workload:
             + ", ".join(family.title for family in workloads.ON_TYPES.values())
             + "."
         )
-    kept = {key: spec[key] for key in ("width", "k", "max_weight") if key in spec}
-    if kind == "parity" and workload.max_weight == workload.d:
-        kept = {}
-    return workloads.on_types(kind, n, **kept)
+    if isinstance(workload, workloads.Parity) and workload.max_weight == workload.d:
+        return workloads.on_types(kind, n)
+    return workloads.on_types(kind, n, **{key: spec[key] for key in ("width", "k", "max_weight") if key in spec})

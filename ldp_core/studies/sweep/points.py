@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from ldp_core import bounds, library, workloads
+from ldp_core import bounds, library, wording, workloads
 from ldp_core.mechanisms import Mechanism
 from ldp_core.run import Cancel, asked
 from ldp_core.workloads import Workload
@@ -29,7 +29,7 @@ LIGHT_TYPES = 256
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a point came to. Variances are per user, in squared users and summed over the queries; for a bound they are
+    """What a point comes to. Variances are per user, in squared users and summed over the queries; for a bound they are
     what no unbiased epsilon-LDP mechanism can go below. They do not depend on any target error. nan where ``reason``
     says why there are none."""
 
@@ -42,25 +42,22 @@ class Outcome:
     """Length of one report; nan for a bound."""
     reason: str = ""
 
+    def __repr__(self) -> str:
+        figures = f"variance {self.worst_case:.6g} in the worst case, {self.average:.6g} on average, {self.stopped}"
+        return f"<Outcome: {wording.shortened(self.reason, 80) if self.reason else figures}>"
+
 
 class Cache(Protocol):
     """Outcomes by the key of their point. Must be safe to use from several threads."""
 
-    def get(self, key: str) -> Outcome | None: ...
-    def put(self, key: str, value: Outcome) -> None: ...
+    def get(self, key: str, /) -> Outcome | None: ...
+    def put(self, key: str, value: Outcome, /) -> None: ...
 
 
-class MemoryCache:
+class MemoryCache(dict[str, Outcome]):
     """A `Cache` in a dictionary, whose single operations are atomic."""
 
-    def __init__(self):
-        self._outcomes: dict[str, Outcome] = {}
-
-    def get(self, key: str) -> Outcome | None:
-        return self._outcomes.get(key)
-
-    def put(self, key: str, value: Outcome) -> None:
-        self._outcomes[key] = value
+    put = dict.__setitem__
 
 
 @dataclass(frozen=True)
@@ -75,10 +72,13 @@ class Point:
     workload: Workload
     epsilon: float
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    recipe: str = field(default="", repr=False)
+    recipe: str = ""
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "recipe", self.recipe or recipe_of(self.workload))
+
+    def __repr__(self) -> str:
+        return f"<Point: {self.name}, epsilon {self.epsilon:g}, {self.workload!r}>"
 
     @property
     def fitted(self) -> bool:
@@ -111,7 +111,7 @@ class Point:
         header = json.dumps([self.name, repr(float(self.epsilon)), self.options], sort_keys=True, default=_plain)
         return "point:" + hashlib.sha256(f"{header}\n{self.recipe}".encode()).hexdigest()
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Callable[..., Point], tuple[object, ...]]:
         return _restored, (self.name, self.recipe, self.epsilon, dict(self.parameters))
 
 
@@ -198,7 +198,7 @@ def _bound(point: Point, cancelled: Callable[[], bool]) -> Outcome:
         return Outcome(
             reason=f"A certificate for {workload.n:,} types takes too long for a sweep; the centred SVD bound holds."
         )
-    average = worst = max(0.0, (value - workload.trace) / workload.n)
+    average = worst_case = max(0.0, (value - workload.trace) / workload.n)
     if point.name != "svd":
-        worst = max(average, bounds.worst_case_variance(workload, epsilon, cancel=cancelled))
-    return Outcome(worst, average, stopped)
+        worst_case = max(average, bounds.worst_case_variance(workload, epsilon, cancel=cancelled))
+    return Outcome(worst_case, average, stopped)

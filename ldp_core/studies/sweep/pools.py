@@ -166,12 +166,7 @@ def _parallel(jobs: int) -> joblib.Parallel:
     """Single points go out, all at once, and come back in the order they are done. Nothing goes through files, where joblib
     puts arrays of more than ``max_nbytes``."""
     return joblib.Parallel(
-        jobs,
-        return_as="generator_unordered",
-        batch_size=1,
-        pre_dispatch="all",
-        timeout=SILENT_SECONDS,
-        max_nbytes=None,
+        jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="all", timeout=SILENT_SECONDS, max_nbytes=None
     )
 
 

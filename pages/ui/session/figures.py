@@ -64,7 +64,7 @@ class Figures:
         design = self.design()
         n, weights = design.domain.size, self.configuration.optimizer.histogram
         found = {
-            "worst_case": analysis.WORST,
+            "worst_case": analysis.WORST_CASE,
             "average": analysis.average_case(n),
             "people": analysis.Case("people", design.counts / design.users),
         }
