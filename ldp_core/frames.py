@@ -21,7 +21,7 @@ from ldp_core.wording import NUMBER
 from ldp_core.workloads import Workload
 
 ROUNDING = 1e-12
-"""Errors of shares up to this are rounding alone: the answer is known exactly."""
+"""Errors up to this share of all users are rounding alone: the answer is known exactly."""
 DENSE_QUERIES = 2**22
 """With more queries than these, variances are computed only for those asked for."""
 _FORMULA = re.compile(r"(^(?=[\t\r\n])|(?:^|[;\t\r\n])\s*(?=[=+@＝＋－＠-]))")
@@ -129,8 +129,8 @@ def users_bounds(
     case: analysis.Case = analysis.WORST_CASE,
     cancel: Cancel | None = None,
 ) -> dict[str, float]:
-    """The users that every unbiased epsilon-LDP mechanism needs in this case, by each bound in closed form. The search that
-    the worst case takes ends early by ``cancel`` (see `ldp_core.run`)."""
+    """The users that every unbiased epsilon-LDP mechanism needs in this case, by each bound in closed form. The worst case
+    takes a search, which ``cancel`` (see `ldp_core.run`) ends early."""
     if case.prior is None:  # a bound on the average bounds the worst type too, and so does one on any other average
         svd = _users_by_svd(workload, epsilon, alpha)
         variance = bounds.worst_case_variance(workload, epsilon, cancel=cancel)
@@ -174,8 +174,9 @@ def query_errors(
     queries: np.ndarray | None = None,
     cancel: Cancel | None = None,
 ) -> pd.DataFrame:
-    """name, query, label, standard_error (share of all users) of the unbiased answers to ``queries`` (some, evenly spread, for
-    None), without their weights, on the data ``counts``. Once cancelled (see `ldp_core.run`), no mechanism after the first."""
+    """name, query, label, standard_error (share of all users) of the unbiased answers to ``queries`` (None: some, evenly
+    spread), without their weights, on the data ``counts``. Once cancelled (see `ldp_core.run`) it returns the mechanisms it
+    has, at least the first."""
     queries, cancelled = shown_queries(workload) if queries is None else queries, asked(cancel)
     names = [workload.query_name(int(query), labels) for query in queries]
     users, parts = float(np.sum(counts)), list[pd.DataFrame]()

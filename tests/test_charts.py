@@ -196,15 +196,15 @@ def ready():
 @pytest.mark.parametrize("bounds", [{}, {"svd": 0.0, "centred_svd": 0.0}, {"svd": 120.0, "centred_svd": 700.0}])
 def test_users_needed_marks_mechanisms_bounds_and_plan(ready, bounds, users, look):
     workload, counts = workloads.prefix(16), np.full(16, 50)
-    table = frames.summaries([analysis.summarise(mechanism, workload, counts) for mechanism in ready.values()])
-    fig = charts.users_needed(table, bounds, users, look)
+    frame = frames.summaries([analysis.summarise(mechanism, workload, counts) for mechanism in ready.values()])
+    fig = charts.users_needed(frame, bounds, users, look)
     assert size(fig) < LIMIT
     (dots,) = fig.data
     shown = dict(zip(dots.y, dots.x, strict=True))
-    assert shown == {title(row["name"]): row["users_needed"] for _, row in table.iterrows()}
+    assert shown == {title(row["name"]): row["users_needed"] for _, row in frame.iterrows()}
     lines = [shape for shape in fig.layout.shapes if shape.type == "line"]
     assert len(lines) == sum(value > 0 for value in bounds.values()) + (users is not None)
-    everything = [*table["users_needed"], *(v for v in bounds.values() if v > 0), *([users] if users else [])]
+    everything = [*frame["users_needed"], *(v for v in bounds.values() if v > 0), *([users] if users else [])]
     low, high = 10 ** np.array(fig.layout.xaxis.range)
     assert low < min(everything)
     assert high > max(everything)
@@ -246,12 +246,12 @@ def test_simulated_errors_build(ready, trials):
         name: simulate.collect(mechanism, workload, np.full(16, 9), trials, estimators=SUITABLE)
         for name, mechanism in ready.items()
     }
-    table = frames.simulated_errors(runs, ready, workload)
-    fig = charts.errors(table)
+    frame = frames.simulated_errors(runs, ready, workload)
+    fig = charts.errors(frame)
     assert size(fig) < LIMIT
     observed, predicted = fig.data
-    assert len(set(observed.y)) == len(table) == len(NAMES) * len(SUITABLE)
-    assert np.array_equal(predicted.x, 100 * table["predicted"], equal_nan=True)
+    assert len(set(observed.y)) == len(frame) == len(NAMES) * len(SUITABLE)
+    assert np.array_equal(predicted.x, 100 * frame["predicted"], equal_nan=True)
 
 
 # --- one look -----------------------------------------------------------------------------------------------------

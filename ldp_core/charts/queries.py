@@ -17,7 +17,7 @@ from ldp_core.studies.simulate import spread
 from ldp_core.workloads import Workload
 
 ENTRIES = 2**25
-"""Most entries of the workload that a picture is made of: with millions of types it has fewer rows."""
+"""A picture is made of at most this many entries of the workload: with millions of types it has fewer rows."""
 AT_ONCE = 2**22
 NAMED_ROWS = 24
 GROUP_NAMES = 18
@@ -36,7 +36,7 @@ def workload_matrix(
     """The query matrix with its weights: one row per query, coloured where the query counts a type.
 
     More than `PIXELS` queries are thinned evenly, within ``groups`` (name and number of queries of each, in order) such
-    that each keeps as many rows as it can; more types than that are averaged. ``labels`` of the types, None for too many.
+    that each keeps as many rows as it can; more types than that are averaged. ``labels`` name the types (None: there are too many).
     ValueError for groups that are not all queries.
     """
     groups = [group for group in groups or () if group[1]]

@@ -18,8 +18,8 @@ from ldp_core.run import Budget, Callback, Cancel
 from ldp_core.workloads import Union, Workload
 
 SHOWN_QUERIES = 400
-"""Most queries whose single answers are kept and drawn; more are thinned evenly, in unions such that small parts are kept
-whole. Total errors are always those of all queries."""
+"""The single answers to at most this many queries are kept and drawn; more queries are thinned evenly, but the small parts
+of a union are kept whole. Total errors are always those of all queries."""
 
 _BLOCK = 32  # trials whose answers are computed together
 _BLOCK_ENTRIES = 2**22
@@ -27,8 +27,8 @@ _BLOCK_ENTRIES = 2**22
 
 @dataclass(frozen=True)
 class View:
-    """What else to keep of every trial: ``reduce`` makes (trials, k) of the answers (trials, q), in users and without their
-    weights, to the given ``queries`` of ``workload`` (None: all of them). Each row may depend on the same row only."""
+    """What else to keep of every trial: ``reduce`` turns the answers (trials, q) to the given ``queries`` of ``workload`` (None:
+    all of them), in users and without their weights, into (trials, k). Each row may depend on the same row only."""
 
     workload: Workload
     queries: np.ndarray | None
@@ -39,11 +39,11 @@ class View:
 class Trials:
     """Answers of repeated simulations of users ``counts`` (n,).
 
-    ``answers[name]`` is (trials, q): the answers in users and without their weights, in each trial by that estimator, to the q
+    ``answers[name]`` (trials, q) are the answers by that estimator in each trial, in users and without their weights, to the q
     queries whose indices are ``queries``. ``frame`` is tidy, one row per trial and estimator, with
     ``total_squared_error`` in squared users summed over *all* queries with their weights, and
     ``root_mean_squared_error`` of a typical query as a share of all users: the mean has the weights too.
-    ``views[view][name]`` is (trials, k), what `View` made of the answers by that estimator.
+    ``views[view][name]`` (trials, k) is what that `View` makes of the answers by that estimator.
     """
 
     counts: np.ndarray
@@ -95,9 +95,12 @@ def collect(
     cancel: Cancel | None = None,
     views: Mapping[str, View] | None = None,
 ) -> Trials:
-    """Simulate ``trials`` collections from users ``counts`` (n,). ``callback`` (after each trial) and ``cancel`` as in
-    `ldp_core.run`; a cancelled run keeps what it has (at least one trial). ``views`` are kept besides the answers. ValueError for bad counts, numbers or names, a workload that cannot be answered, or an
-    estimator that does not suit (see `EstimatorSpec.unsuitable`)."""
+    """Simulate ``trials`` collections from users ``counts`` (n,).
+
+    ``callback`` (after each trial) and ``cancel`` are as in `ldp_core.run`; a cancelled run keeps what it has (at least one
+    trial). ``views`` are kept besides the answers. ValueError for bad counts, numbers or names, a workload that cannot be
+    answered, or an estimator that does not suit (see `EstimatorSpec.unsuitable`).
+    """
     counts = check_counts(counts, workload.n)
     users = int(counts.sum())
     if users == 0:
@@ -135,7 +138,7 @@ def collect(
 
 
 class _Kept:
-    """What views keep of one estimator, and its errors, trial after trial.
+    """What the views keep of one estimator, and its errors, trial after trial.
 
     Answers that come from counts are computed for a block of trials at once. The last block is filled up with zeros: the
     size of a block can change the last bit of a product, and no trial may depend on how many others there are.
@@ -178,9 +181,8 @@ class _Kept:
 
 def _frame(mechanism: str, users: int, squared_weights: float, errors: dict[str, np.ndarray]) -> pd.DataFrame:
     """The tidy frame: trials in order, and within each the estimators."""
-    table = np.array(list(errors.values())).reshape(len(errors), -1)
-    trials = table.shape[1]
-    total = table.T.ravel()
+    total = np.array(list(errors.values())).T.ravel()
+    trials = len(total) // len(errors)
     return pd.DataFrame(
         {
             "mechanism": mechanism,

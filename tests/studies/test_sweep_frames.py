@@ -1,4 +1,4 @@
-"""Sweeps over epsilon and the tidy tables, against the single functions and hand computations."""
+"""Sweeps over epsilon and the tidy frames, against the single functions and hand computations."""
 
 import math
 
@@ -93,12 +93,12 @@ def test_summaries_are_sorted_by_users_needed():
         analysis.summarise(mechanisms.create(name, 8, 0.5), workload, counts)
         for name in ("hierarchical", "randomized_response", "subset_selection")
     ]
-    table = frames.summaries(rows)
-    assert list(table["users_needed"]) == sorted(row.users_needed for row in rows)
-    assert table["name"].iloc[0] == "subset_selection"
-    assert list(table.index) == [0, 1, 2]
+    frame = frames.summaries(rows)
+    assert list(frame["users_needed"]) == sorted(row.users_needed for row in rows)
+    assert frame["name"].iloc[0] == "subset_selection"
+    assert list(frame.index) == [0, 1, 2]
     for row in rows:
-        assert table.set_index("name").loc[row.name, "noise_floor"] == row.noise_floor
+        assert frame.set_index("name").loc[row.name, "noise_floor"] == row.noise_floor
 
 
 def test_users_bounds_and_gap():
@@ -126,10 +126,10 @@ def test_every_case_has_a_bound_of_its_own(epsilon):
     for name in ("subset_selection", "randomized_response", "hierarchical"):
         mechanism = mechanisms.create(name, n=n, epsilon=epsilon)
         profile = mechanism.variance_profile(workload)
-        table = frames.costs(profile, cases, limits, workload.num_queries, 0.01).set_index("case")
-        assert (table["gap"] >= -1e-9).all()
-        assert table.loc["worst_case", "users_needed"] == pytest.approx(analysis.sample_complexity(mechanism, workload))
-        assert table.loc["people", "users_needed"] == pytest.approx(prior @ profile / (workload.num_queries * 0.01))
+        frame = frames.costs(profile, cases, limits, workload.num_queries, 0.01).set_index("case")
+        assert (frame["gap"] >= -1e-9).all()
+        assert frame.loc["worst_case", "users_needed"] == pytest.approx(analysis.sample_complexity(mechanism, workload))
+        assert frame.loc["people", "users_needed"] == pytest.approx(prior @ profile / (workload.num_queries * 0.01))
 
 
 def test_groups_are_named_by_their_runs():
@@ -141,12 +141,12 @@ def test_groups_are_named_by_their_runs():
 
 def test_reports_tell_who_shares_them():
     Q = mechanisms.create("subset_selection", n=5, epsilon=1.0, size=2).strategy
-    table = frames.reports(Q, list("abcde"))
-    assert len(table) == 10
-    assert (table["types"] == 2).all()
-    assert table["probability"].sum() == pytest.approx(1)
-    assert set(table["group"]) >= {"a to b", "a; c"}
-    assert (table["high"] / table["low"]).to_numpy() == pytest.approx(np.full(10, np.e))
+    frame = frames.reports(Q, list("abcde"))
+    assert len(frame) == 10
+    assert (frame["types"] == 2).all()
+    assert frame["probability"].sum() == pytest.approx(1)
+    assert set(frame["group"]) >= {"a to b", "a; c"}
+    assert (frame["high"] / frame["low"]).to_numpy() == pytest.approx(np.full(10, np.e))
 
 
 @pytest.mark.parametrize(("n", "expected"), [(5, 15), (27, 378), (28, 400), (512, 400)])
@@ -163,15 +163,15 @@ def test_shown_queries_are_few_and_evenly_spread(n, expected):
 def test_query_errors_are_standard_errors_as_shares():
     workload, counts, labels = workloads.prefix(3), np.array([50, 30, 20]), ["a", "b", "c"]
     made = [mechanisms.create(name, 3, 1.0) for name in CHEAP]
-    table = frames.query_errors(made, workload, counts, labels)
-    assert list(table["name"]) == [name for name in CHEAP for _ in range(3)]
-    assert list(table["query"]) == [0, 1, 2] * 2
-    assert list(table["label"]) == ["up to a", "up to b", "up to c"] * 2
+    frame = frames.query_errors(made, workload, counts, labels)
+    assert list(frame["name"]) == [name for name in CHEAP for _ in range(3)]
+    assert list(frame["query"]) == [0, 1, 2] * 2
+    assert list(frame["label"]) == ["up to a", "up to b", "up to c"] * 2
     for mechanism in made:
         C = mechanism.covariance(counts)
         first = math.sqrt(C[0, 0]) / 100
         second = math.sqrt(C[:2, :2].sum()) / 100
-        assert table[table["name"] == mechanism.name]["standard_error"].tolist() == pytest.approx(
+        assert frame[frame["name"] == mechanism.name]["standard_error"].tolist() == pytest.approx(
             [first, second, 0], abs=1e-7
         )
 
@@ -195,12 +195,12 @@ def hand_made_run(trials=3):
 
 
 def test_simulated_answers_by_hand():
-    table = frames.simulated_answers(hand_made_run(), workloads.histogram(2), ["yes", "no"])
-    assert table["label"].tolist() == ["yes", "no"]
-    assert table["true"].tolist() == [0.6, 0.4]
-    assert table["mean"].tolist() == pytest.approx([0.7, 0.3])
-    assert table["deviation"].tolist() == pytest.approx([0.2, 0.2])  # of 0.7, 0.5, 0.9
-    assert table["standard_error"].tolist() == pytest.approx([0.2 / math.sqrt(3)] * 2)
+    frame = frames.simulated_answers(hand_made_run(), workloads.histogram(2), ["yes", "no"])
+    assert frame["label"].tolist() == ["yes", "no"]
+    assert frame["true"].tolist() == [0.6, 0.4]
+    assert frame["mean"].tolist() == pytest.approx([0.7, 0.3])
+    assert frame["deviation"].tolist() == pytest.approx([0.2, 0.2])  # of 0.7, 0.5, 0.9
+    assert frame["standard_error"].tolist() == pytest.approx([0.2 / math.sqrt(3)] * 2)
     single = frames.simulated_answers(hand_made_run(1), workloads.histogram(2), ["yes", "no"])
     assert single["mean"].tolist() == pytest.approx([0.7, 0.3])
     assert single["deviation"].isna().all()
@@ -225,17 +225,17 @@ def test_simulated_errors_by_hand():
 def test_only_unbiased_estimates_have_an_exact_prediction():
     mechanism, workload = mechanisms.create("hadamard", 4, 1.0), workloads.prefix(4)
     run = simulate.collect(mechanism, workload, np.array([9, 1, 0, 5]), 400, 0, ["unbiased", "wnnls"])
-    table = frames.simulated_errors({"hadamard": run}, {"hadamard": mechanism}, workload).set_index("estimator")
-    unbiased = table.loc["unbiased"]
+    frame = frames.simulated_errors({"hadamard": run}, {"hadamard": mechanism}, workload).set_index("estimator")
+    unbiased = frame.loc["unbiased"]
     assert abs(unbiased["observed"] - unbiased["predicted"]) < 4.5 * unbiased["standard_error"]
-    assert math.isnan(table.loc["wnnls", "predicted"])
-    assert table.loc["wnnls", "observed"] < unbiased["observed"]
+    assert math.isnan(frame.loc["wnnls", "predicted"])
+    assert frame.loc["wnnls", "observed"] < unbiased["observed"]
 
 
 def test_convergence_speaks_in_users():
     workload = workloads.histogram(4)
-    table = frames.convergence([(0.1, 24.0), (0.4, 12.0)], workload, 0.01)
-    assert table["seconds"].tolist() == [0.1, 0.4]
+    frame = frames.convergence([(0.1, 24.0), (0.4, 12.0)], workload, 0.01)
+    assert frame["seconds"].tolist() == [0.1, 0.4]
     # (L - tr G) / (n p alpha) with tr G = n = p = 4.
-    assert table["users_needed"].tolist() == pytest.approx([20 / 0.16, 8 / 0.16])
+    assert frame["users_needed"].tolist() == pytest.approx([20 / 0.16, 8 / 0.16])
     assert frames.convergence([], workload, 0.01).empty

@@ -26,16 +26,16 @@ from ldp_core.workloads import (
 )
 
 MOST_LENGTHS = 128
-"""Most range lengths looked at; more are thinned evenly."""
+"""At most this many lengths of ranges are groups; more are thinned evenly."""
 MOST_SUBSETS = 64
 """Up to this many sets of attributes are groups of their own; more are grouped by their size."""
 A_GROUP = 32
-"""Queries of a group whose errors stand for all of it, evenly spread over the group."""
+"""The errors of at most this many queries, evenly spread over their group, stand for all of it."""
 
 
 @dataclass(frozen=True)
 class Groups:
-    """Queries that are alike.
+    """Groups of queries that are alike.
 
     Attributes:
         by: what the queries of a group have in common, as the title of an axis: "types in the range", "attributes".

@@ -33,8 +33,8 @@ def positions(totals: np.ndarray, users: float, quantiles: Sequence[float] = QUA
 
 
 def rank_errors(places: np.ndarray, counts: np.ndarray, quantiles: Sequence[float] = QUANTILES) -> np.ndarray:
-    """(..., k) quantile errors, shares with a sign, of types ``places`` (..., k) said to be the ``quantiles`` of users
-    ``counts`` (n,).
+    """(..., k) quantile errors, shares with a sign, of the types ``places`` (..., k) when they are taken for the ``quantiles`` of
+    users ``counts`` (n,).
 
     A type is the right answer for every share from that of the users below it to that of the users up to it. Its error is 0
     there; elsewhere it is the nearer of these two less the share asked for: positive where the type is too high.
@@ -71,7 +71,7 @@ def scale_of(workload: Workload, axes: Sequence[Axis]) -> Scale | None:
     """The order along which ``workload`` has quantiles, given the attributes of its types; None where it has none.
 
     Running totals and ranges have the order that they go along, histograms that of their attribute; a union has that of
-    the first part that has any. Bins are stood for by their middles, other types by their numbers.
+    the first part that has any. The value of a bin is its middle, that of any other type its number.
     """
     if isinstance(workload, Union):
         return next((found for part in workload.parts if (found := scale_of(part, axes)) is not None), None)

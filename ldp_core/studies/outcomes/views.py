@@ -21,7 +21,7 @@ from ldp_core.studies.simulate import unweighted_answers
 from ldp_core.workloads import Workload
 
 RELEASES = 9
-"""Collections whose published answers are kept, the first ones."""
+"""The published answers of this many collections, the first ones, are kept."""
 LEVEL = 0.95
 _MIDDLE = (0.05, 0.95)  # where nine collections in ten lie
 _CURVE_POINTS = 200
@@ -99,7 +99,7 @@ def left_out(
 def seconds_a_trial(
     chosen: Mapping[str, Mechanism], workload: Workload, counts: np.ndarray, estimators: Sequence[str]
 ) -> float:
-    """How long one trial of every pair that goes together takes here, measured on one."""
+    """Seconds that one trial of every pair that goes together takes here, found by running it once."""
     pairs = _suitable(chosen, estimators, left_out(chosen, workload, estimators))
     started = time.perf_counter()
     for name, suitable in pairs.items():

@@ -108,9 +108,9 @@ def run(
     """Computes ``points``: what ``results`` knows at once, then closed forms, certificates and fits, small n first.
 
     ``callback`` (after every point, in the calling thread, with the sweep so far as ``found``) and ``cancel`` as in
-    `ldp_core.run`: a cancelled sweep stops, also within a fit, and returns what it has. ``results`` is asked before and told after every point, by
-    `Point.key`: another ``alpha`` costs nothing. ``missing`` are left out from the start. ``jobs`` processes compute at
-    once (-1: as many as there are cores); with the address of a Dask ``scheduler``, or with one in the environment
+    `ldp_core.run`: a cancelled sweep stops, also within a fit, and returns what it has. ``results`` is asked before every
+    point and told after it, by `Point.key`: another ``alpha`` costs nothing. ``missing`` are left out from the start.
+    ``jobs`` processes compute at once (-1: as many as there are cores); with the address of a Dask ``scheduler``, or with one in the environment
     variable LDP_DASK_SCHEDULER, its workers do. ValueError when they cannot. The numbers are the same in all cases (on
     processors of one kind).
     """
@@ -189,8 +189,8 @@ def resized(workload: Workload, n: int) -> Workload:
     kind, spec = workload.kind, workload.spec
     if kind not in workloads.ON_TYPES or any(size != 2 for size in spec.get("shape", ())):
         raise ValueError(
-            "Questions about attributes, conditions and uploaded queries exist for their own types only, so there is nothing to "
-            "compare over the number of types. That takes a workload of the papers on the list of types: "
+            "Questions about attributes, conditions and uploaded queries exist for their own types only and cannot be compared "
+            "over the number of types. Choose a workload of the papers, on the list of types: "
             + ", ".join(family.title for family in workloads.ON_TYPES.values())
             + "."
         )

@@ -1,4 +1,4 @@
-"""The tables of outcomes against plain loops over trials, exact variances, and each other."""
+"""The views of outcomes against plain loops over trials, exact variances, and each other."""
 
 import math
 import time
@@ -42,8 +42,8 @@ def estimates():
     return np.array([estimators.apply("wnnls", one, mechanism, workload).estimated_counts for one in reports])
 
 
-def pick(table, mechanism="hadamard", estimator="wnnls"):
-    return table[(table["mechanism"] == mechanism) & (table["estimator"] == estimator)]
+def pick(frame, mechanism="hadamard", estimator="wnnls"):
+    return frame[(frame["mechanism"] == mechanism) & (frame["estimator"] == estimator)]
 
 
 def test_pairs_that_do_not_go_together_are_left_out_with_the_reason(found):
@@ -53,8 +53,8 @@ def test_pairs_that_do_not_go_together_are_left_out_with_the_reason(found):
     pairs = set(zip(found.errors["mechanism"], found.errors["estimator"], strict=True))
     assert len(pairs) == 5
     assert left[:2] not in pairs
-    for table in (found.queries, found.groups, found.releases, found.curves, found.quantiles):
-        assert set(zip(table["mechanism"], table["estimator"], strict=True)) == pairs
+    for frame in (found.queries, found.groups, found.releases, found.curves, found.quantiles):
+        assert set(zip(frame["mechanism"], frame["estimator"], strict=True)) == pairs
     with pytest.raises(ValueError, match="needs every report"):
         outcomes.compare(made("subset_selection"), workloads.prefix(8), COUNTS, LABELS, 2, 0, ["mle"])
 
@@ -168,8 +168,8 @@ def test_progress_and_cancelling():
 
 def test_one_trial_has_no_standard_errors():
     run = outcomes.compare(made("hadamard"), workloads.prefix(8), COUNTS, LABELS, 1, scale=SCALE)
-    for table in (run.queries, run.groups):
-        assert table[table["observed"] > 0]["standard_error"].isna().all()
+    for frame in (run.queries, run.groups):
+        assert frame[frame["observed"] > 0]["standard_error"].isna().all()
     assert run.quantiles["value_error_se"].isna().all()
     assert run.groups["observed"].iloc[-1] == 0  # the number of users is known: rounding is not an error
 

@@ -49,8 +49,8 @@ def found():
 
 def test_weights_change_no_answer_interval_or_error_of_a_query(found):
     plain = run(PLAIN, parts=NAMES)
-    for table in ANSWERS:
-        weighted, unweighted = getattr(found, table), getattr(plain, table)
+    for view in ANSWERS:
+        weighted, unweighted = getattr(found, view), getattr(plain, view)
         assert list(weighted["label" if "label" in weighted else "quantile"]) == list(
             unweighted["label" if "label" in unweighted else "quantile"]
         )
@@ -63,9 +63,9 @@ def test_likeliest_counts_and_credible_intervals_have_no_weights_either():
     chosen, asked = {"randomized_response": mechanisms.create("randomized_response", 16, 2.0)}, ("mle", "posterior")
     a, b = (outcomes.compare(chosen, workload, COUNTS, LABELS, 1, 0, asked) for workload in (WEIGHTED, PLAIN))
     assert set(a.intervals["estimator"]) == {"posterior"}
-    for table in ("releases", "intervals"):
-        columns = getattr(a, table).select_dtypes("number").columns
-        assert getattr(a, table)[columns].to_numpy() == pytest.approx(getattr(b, table)[columns].to_numpy())
+    for view in ("releases", "intervals"):
+        columns = getattr(a, view).select_dtypes("number").columns
+        assert getattr(a, view)[columns].to_numpy() == pytest.approx(getattr(b, view)[columns].to_numpy())
 
 
 def test_shares_of_people_are_shares_and_other_answers_keep_their_sign(found):
@@ -112,13 +112,13 @@ def test_a_common_weight_changes_no_figure():
 
 def test_query_errors_are_of_the_plain_queries():
     mechanism = mechanisms.create("subset_selection", 16, 1.0)
-    table = frames.query_errors([mechanism], WEIGHTED, COUNTS, LABELS)
+    frame = frames.query_errors([mechanism], WEIGHTED, COUNTS, LABELS)
     W = np.vstack([part.matrix for part in PLAIN.parts])
     exact = np.sqrt(np.maximum(np.einsum("qi,ij,qj->q", W, mechanism.covariance(COUNTS), W), 0)) / N
-    assert table["standard_error"].to_numpy() == pytest.approx(exact, abs=1e-6)
-    assert table["label"].tolist() == [WEIGHTED.query_name(q, LABELS) for q in range(WEIGHTED.num_queries)]
+    assert frame["standard_error"].to_numpy() == pytest.approx(exact, abs=1e-6)
+    assert frame["label"].tolist() == [WEIGHTED.query_name(q, LABELS) for q in range(WEIGHTED.num_queries)]
     last = frames.query_errors([mechanism], WEIGHTED, COUNTS, LABELS, np.arange(W.shape[0])[-3:])
-    assert last["query"].tolist() == table["query"].tolist()[-3:]
+    assert last["query"].tolist() == frame["query"].tolist()[-3:]
     assert last["standard_error"].to_numpy() == pytest.approx(exact[-3:], abs=1e-6)
 
 
