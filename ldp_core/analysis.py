@@ -145,7 +145,7 @@ class Summary:
     worst_case_variance: float
     average_variance: float
     objective: float
-    standard_error_worst: float
+    standard_error_worst_case: float
     standard_error_average: float
     standard_error_on_data: float
     noise_floor: float
@@ -163,7 +163,7 @@ def summarise(
     variance profile for the workload where that is known already."""
     profile = mechanism.variance_profile(workload) if profile is None else profile
     users = float(np.sum(counts))
-    worst, average = float(profile.max()), float(profile.mean())
+    worst_case, average = float(profile.max()), float(profile.mean())
     p = workload.squared_weights
 
     def share(variance_per_user: float) -> float:
@@ -172,12 +172,12 @@ def summarise(
     return Summary(
         name=mechanism.name,
         epsilon=mechanism.epsilon,
-        users_needed=users_for(worst, p, alpha),
-        worst_case_variance=worst,
+        users_needed=users_for(worst_case, p, alpha),
+        worst_case_variance=worst_case,
         average_variance=average,
         objective=workload.n * average + workload.trace,
-        standard_error_worst=share(worst),
+        standard_error_worst_case=share(worst_case),
         standard_error_average=share(average),
         standard_error_on_data=share(float(np.asarray(counts, dtype=float) @ profile) / users),
-        noise_floor=NOISE_MULTIPLE * share(worst),
+        noise_floor=NOISE_MULTIPLE * share(worst_case),
     )

@@ -301,7 +301,7 @@ columns = {
     "gap": st.column_config.NumberColumn(
         "Gap, at most", format="%,.1f %%", help="More users than the best bound allows, in the same case."
     ),
-    "standard_error_worst": st.column_config.NumberColumn("± worst case", format="%.2f pp"),
+    "standard_error_worst_case": st.column_config.NumberColumn("± worst case", format="%.2f pp"),
     "standard_error_average": st.column_config.NumberColumn("± average case", format="%.2f pp"),
     "standard_error_on_data": st.column_config.NumberColumn(
         "± this data" if design.on_data else "± expected", format="%.2f pp", help=f"On {design.population}."
@@ -313,7 +313,7 @@ shown = table[list(columns)].copy()
 shown["name"] = [library.spec(n).title for n in shown["name"]]
 shown["users_needed"] = np.ceil(shown["users_needed"] - 1e-9)  # as everywhere: whole people
 shown["gap"] = shown["gap"].replace(math.inf, math.nan)  # where the bound says nothing, there is no gap
-for share in ("gap", "standard_error_worst", "standard_error_average", "standard_error_on_data"):
+for share in ("gap", "standard_error_worst_case", "standard_error_average", "standard_error_on_data"):
     shown[share] *= 100
 st.dataframe(shown, hide_index=True, column_config=columns)
 layout.download_table(table, "comparison")

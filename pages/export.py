@@ -75,7 +75,7 @@ with right:
         st.markdown(
             f"Expect a standard error of {wording.error(summary.standard_error_on_data)} on a typical query with "
             f"{people(design.users)} on {design.population}, and at most "
-            f"{wording.error(summary.standard_error_worst)} whatever values people have."
+            f"{wording.error(summary.standard_error_worst_case)} whatever values people have."
             if summary is not None
             else f"With {design.domain.size:,} types the errors to expect are not computed exactly; Simulate shows them."
         )

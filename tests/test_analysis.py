@@ -109,11 +109,11 @@ def test_a_summary_repeats_the_single_functions():
     assert summary.worst_case_variance == worst
     assert summary.average_variance == average
     assert summary.objective == pytest.approx(analysis.objective(mechanism, workload))
-    assert summary.standard_error_worst == pytest.approx(math.sqrt(users * worst / p) / users)
+    assert summary.standard_error_worst_case == pytest.approx(math.sqrt(users * worst / p) / users)
     assert summary.standard_error_average == pytest.approx(math.sqrt(users * average / p) / users)
     errors = analysis.standard_errors(mechanism, workload, counts)
     assert summary.standard_error_on_data == pytest.approx(math.sqrt((errors**2).mean()) / users)
-    assert summary.noise_floor == pytest.approx(1.959964 * summary.standard_error_worst, rel=1e-4)
+    assert summary.noise_floor == pytest.approx(1.959964 * summary.standard_error_worst_case, rel=1e-4)
 
 
 @pytest.mark.parametrize("alpha", [0, -0.1, 1.01, float("nan"), float("inf")])

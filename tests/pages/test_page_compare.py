@@ -38,7 +38,7 @@ def test_errors_halve_and_users_quadruple_with_the_target(compared):
     assert compared.configuration.target_alpha == 0.0025
     after = figures(compared)
     assert after["users_needed"].to_numpy() == pytest.approx(4 * before["users_needed"].to_numpy(), rel=5e-3)
-    assert np.array_equal(after["standard_error_worst"], before["standard_error_worst"])
+    assert np.array_equal(after["standard_error_worst_case"], before["standard_error_worst_case"])
     assert "± 5 percentage points, whatever values people have" in compared.words
 
 

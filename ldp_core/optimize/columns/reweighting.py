@@ -72,8 +72,8 @@ def worst_case_design(
     """
     if workload.symmetry in ALIKE:
         even = design(workload, epsilon, time_limit, max_rounds, seed, callback, cancel)
-        worst = type_variances(even.strategy, workload).max()
-        return WorstCaseOptimized(**vars(even), worst_case_variance=float(worst))
+        worst_case = type_variances(even.strategy, workload).max()
+        return WorstCaseOptimized(**vars(even), worst_case_variance=float(worst_case))
     budget = Budget(time_limit, max_rounds, cancel, callback)
     epsilon = check_epsilon(epsilon)
     check_types(workload)
@@ -138,8 +138,8 @@ class WorstCaseSearch(RowSearch):
             self._settle(LAST_SETTLINGS)
         self._aim(self.best.prior)
         strategy, _ = super().finish(True)
-        worst = type_variances(strategy, self._workload, self.best.prior).max()
-        return strategy, equivalent_objective(float(worst), self._workload)
+        worst_case = type_variances(strategy, self._workload, self.best.prior).max()
+        return strategy, equivalent_objective(float(worst_case), self._workload)
 
     def _settle(self, moves: int) -> None:
         """Moves of the prior, with the weights of the rows held after it."""
@@ -160,6 +160,6 @@ class WorstCaseSearch(RowSearch):
         product = blas.dgemm(1.0, self._solved, self._rows.T, trans_a=1)
         shares = self._previous * np.einsum("ij,ij->j", product, product) / self._masses() ** 2
         self._variances = blas.dgemv(1.0, self._rows.T, shares) - self._workload.gram_diag
-        worst = equivalent_objective(float(self._variances.max()), self._workload)
-        if worst < self.best.objective:
-            self.best = Saddle(self._high, self._previous, self._ratio, worst, self._prior)
+        worst_case = equivalent_objective(float(self._variances.max()), self._workload)
+        if worst_case < self.best.objective:
+            self.best = Saddle(self._high, self._previous, self._ratio, worst_case, self._prior)

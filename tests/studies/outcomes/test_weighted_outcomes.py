@@ -104,7 +104,7 @@ def test_a_common_weight_changes_no_figure():
     mechanism = mechanisms.create("hadamard", 16, 1.0)
     five = workloads.over_attributes(parts(5, 5, 5, 5, 5, 5), AXES)
     a, b = (analysis.summarise(mechanism, workload, COUNTS, 1e-3) for workload in (PLAIN, five))
-    for field in ("users_needed", "standard_error_worst", "standard_error_on_data", "noise_floor"):
+    for field in ("users_needed", "standard_error_worst_case", "standard_error_on_data", "noise_floor"):
         assert getattr(a, field) == pytest.approx(getattr(b, field))
     limits = [frames.users_bounds(workload, 1.0, 1e-3) for workload in (PLAIN, five)]
     assert limits[0] == pytest.approx(limits[1])
