@@ -25,7 +25,7 @@ _FAINT = "rgba(127,127,127,0.30)"
 
 
 def group_errors(frame: pd.DataFrame, by: str, look: Theme = LIGHT) -> go.Figure:
-    """Error of a typical query of each group, with ± 2 standard errors. ``frame``: `Outcomes.groups`; ``by`` names the axis."""
+    """Error of a typical query of each group, ± 2 standard errors. ``frame``: `Outcomes.groups`; ``by`` names the axis."""
     fig = figure(look, by, "error of a typical query<br>(percentage points)", height=420)
     few = frame["group"].nunique() <= FEW
     shift = 0.1 if few else 0.0  # or the bars of some would hide those of others
@@ -70,7 +70,8 @@ def quantile_errors(frame: pd.DataFrame, unit: str, look: Theme = LIGHT) -> go.F
                 marker={"symbol": marker(mechanism), "size": 8},
                 error_y=_bars(2 * scale * points[f"{column}_se"], colour(mechanism), scale * points[column]),
                 customdata=np.stack([points["quantile"], points["true_label"].map(literal)], axis=-1),
-                hovertemplate=f"quantile %{{customdata[0]}}, truly at %{{customdata[1]}}: off by %{{y:.3g}} {what}<extra>{name}</extra>",
+                hovertemplate="quantile %{customdata[0]}, truly at %{customdata[1]}: off by %{y:.3g} "
+                f"{what}<extra>{name}</extra>",
                 row=1,
                 col=place,
             )

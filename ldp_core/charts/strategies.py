@@ -47,10 +47,8 @@ def patterns(
         heights = shares[order]
     edges = 100 * np.concatenate([[0.0], np.cumsum(heights)])
 
-    if compact:
-        fig = figure(look, "type of person", "share of reports", height=260)
-    else:
-        fig = figure(look, "type of person", "reports, by how common they are (%)", height=460)
+    vertical, height = ("share of reports", 260) if compact else ("reports, by how common they are (%)", 460)
+    fig = figure(look, "type of person", vertical, height)
     single = n <= SLICES
     strength = level[order]
     fig.add_heatmap(
@@ -63,11 +61,8 @@ def patterns(
         showscale=False,
         customdata=_hover_numbers(strategy[order], strength) if single else None,
         hovertemplate=(
-            "%{x} sends this report with probability %{customdata[0]:.3g}<br>"
-            "%{customdata[1]:.0f} of "
-            + f"{n:,}"
-            + " types do so about as often; everyone else with %{customdata[2]:.3g}"
-            "<extra></extra>"
+            "%{x} sends this report with probability %{customdata[0]:.3g}<br>%{customdata[1]:.0f} of "
+            f"{n:,} types do so about as often; everyone else with %{{customdata[2]:.3g}}<extra></extra>"
         )
         if single
         else "%{z:.0%} of these types are in the group<extra></extra>",
@@ -107,9 +102,7 @@ def _by_likeness(level: np.ndarray) -> np.ndarray:
     if len(level) < ORDERED_FINELY:
         return order
     tree = hierarchy.linkage(level[order], "average", metric="cityblock", optimal_ordering=True)
-    if (
-        np.ptp(tree[:, 2]) <= 1e-9 * tree[-1, 2]
-    ):  # all equally unlike, as in randomized response: their positions decide
+    if np.ptp(tree[:, 2]) <= 1e-9 * tree[-1, 2]:  # all equally unlike, as in randomized response: positions decide
         return order
     leaves = order[hierarchy.leaves_list(tree)]
     tenth = max(1, len(leaves) // 10)

@@ -75,15 +75,6 @@ class Outcomes:
         )
 
 
-def _suitable(
-    chosen: Mapping[str, Mechanism], estimators: Sequence[str], skipped: Sequence[tuple[str, str, str]]
-) -> dict[str, list[str]]:
-    """The estimators that go with each mechanism that any of them goes with."""
-    without = {pair[:2] for pair in skipped}
-    pairs = {name: [estimator for estimator in estimators if (name, estimator) not in without] for name in chosen}
-    return {name: suitable for name, suitable in pairs.items() if suitable}
-
-
 def left_out(
     chosen: Mapping[str, Mechanism], workload: Workload, estimators: Sequence[str]
 ) -> tuple[tuple[str, str, str], ...]:
@@ -100,10 +91,11 @@ def seconds_a_trial(
     chosen: Mapping[str, Mechanism], workload: Workload, counts: np.ndarray, estimators: Sequence[str]
 ) -> float:
     """Seconds that one trial of every pair that goes together takes here, found by running it once."""
-    pairs = _suitable(chosen, estimators, left_out(chosen, workload, estimators))
+    skipped = {pair[:2] for pair in left_out(chosen, workload, estimators)}
     started = time.perf_counter()
-    for name, suitable in pairs.items():
-        simulate.collect(chosen[name], workload, counts, 1, 0, suitable)
+    for name, mechanism in chosen.items():
+        if suitable := [estimator for estimator in estimators if (name, estimator) not in skipped]:
+            simulate.collect(mechanism, workload, counts, 1, 0, suitable)
     return time.perf_counter() - started
 
 
@@ -129,7 +121,9 @@ def compare(
     """
     estimators = tuple(dict.fromkeys(estimators))
     skipped = left_out(chosen, workload, estimators)
-    pairs = _suitable(chosen, estimators, skipped)
+    without = {pair[:2] for pair in skipped}
+    pairs = {name: [e for e in estimators if (name, e) not in without] for name in chosen}
+    pairs = {name: suitable for name, suitable in pairs.items() if suitable}
     if not pairs:
         raise ValueError(" ".join(dict.fromkeys(reason for _, _, reason in skipped)) or "There is nothing to simulate.")
     groups, runs = query_groups(workload, labels, parts), list[_Run]()
@@ -173,11 +167,8 @@ def _views(
     mechanism: Mechanism, workload: Workload, counts: np.ndarray, groups: Groups, scale: Scale | None
 ) -> dict[str, simulate.View]:
     truth, users = unweighted_answers(workload, counts, groups.queries), float(np.sum(counts))
-    views = {
-        "groups": simulate.View(
-            workload, groups.queries, lambda answers: groups.means(((answers - truth) / users) ** 2)
-        )
-    }
+    errors = lambda answers: groups.means(((answers - truth) / users) ** 2)  # noqa: E731
+    views = {"groups": simulate.View(workload, groups.queries, errors)}
     if scale is not None and mechanism.supports(scale.totals) is None:
         views["quantiles"] = simulate.View(scale.totals, None, lambda answers: positions(answers, users))
         points, _ = simulate.spread([len(scale.values)], _CURVE_POINTS)

@@ -71,7 +71,8 @@ def plan(
 
     The users needed for an error of one percentage point, and the number that no mechanism can go below:
 
-    >>> found = ldp.studies.planning.plan(ldp.workloads.histogram(16), ["subset_selection", "oue"], epsilon=1.0, standard_error=0.01)
+    >>> workload, names = ldp.workloads.histogram(16), ["subset_selection", "oue"]
+    >>> found = ldp.studies.planning.plan(workload, names, epsilon=1.0, standard_error=0.01)
     >>> found[["name", "users"]].round()
                    name    users
     0  subset_selection  31860.0

@@ -110,9 +110,9 @@ def run(
     ``callback`` (after every point, in the calling thread, with the sweep so far as ``found``) and ``cancel`` as in
     `ldp_core.run`: a cancelled sweep stops, also within a fit, and returns what it has. ``results`` is asked before every
     point and told after it, by `Point.key`: another ``alpha`` costs nothing. ``missing`` are left out from the start.
-    ``jobs`` processes compute at once (-1: as many as there are cores); with the address of a Dask ``scheduler``, or with one in the environment
-    variable LDP_DASK_SCHEDULER, its workers do. ValueError when they cannot. The numbers are the same in all cases (on
-    processors of one kind).
+    ``jobs`` processes compute at once (-1: as many as there are cores); with the address of a Dask ``scheduler``, or with one
+    in the environment variable LDP_DASK_SCHEDULER, its workers do. ValueError when they cannot. The numbers are the same in
+    all cases (on processors of one kind).
     """
     points = sorted(points, key=lambda point: (point.effort, point.workload.n))
     known = {i: results.get(point.key) for i, point in enumerate(points)} if results is not None else {}
