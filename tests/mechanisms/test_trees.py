@@ -363,6 +363,13 @@ def test_bad_parameters_are_refused_in_words(parameters, words):
         mechanisms.create("hierarchical", **{"n": 8, "epsilon": 1.0, **parameters})
 
 
+@pytest.mark.parametrize("branching", [1, 0, -2, True])
+def test_a_tree_that_does_not_branch_is_refused_wherever_it_is_built(branching):
+    for build in (lambda: hierarchical.build(8, 1.0, branching=branching), lambda: Tree(8, branching)):
+        with pytest.raises(ValueError, match="at least 2 children per node"):
+            build()
+
+
 def test_bad_reports_are_refused():
     mechanism = hierarchical.build(9, 1.0, 3, "oue", "raw")
     good = mechanism.privatize(np.arange(9), np.random.default_rng(0))

@@ -25,10 +25,14 @@ QUERIES_AT_ONCE = 2**20
 
 @dataclass(frozen=True)
 class Tree:
-    """A tree of branching factor B over ``n`` leaves."""
+    """A tree of branching factor B over ``n`` leaves. ValueError for B below 2."""
 
     n: int
     branching: int
+
+    def __post_init__(self) -> None:
+        if self.branching < 2:
+            raise ValueError(f"A tree needs at least 2 children per node; got a branching factor of {self.branching}.")
 
     @cached_property
     def widths(self) -> tuple[int, ...]:
