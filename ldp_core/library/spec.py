@@ -16,23 +16,17 @@ from ldp_core.workloads import Workload
 
 @dataclass(frozen=True, kw_only=True)
 class Parameter:
-    """A parameter of a mechanism; ``optional`` ones may be None, which leaves the choice to the mechanism."""
+    """A parameter of a mechanism; ``optional`` ones may be None, which leaves the choice to the mechanism. Where a subclass does
+    not say how it is checked (functions and arrays), it is checked where it is used."""
 
-    offered: tuple[Any, ...] = ()
-    """Values an analyst may choose from, the default first."""
+    offered: tuple[Any, ...] | None = None
+    """Values an analyst may choose from, the default first. Left out: all values of a `Choice`, none of anything else."""
     optional: bool = False
 
     def check(self, name: str, value: Any) -> None:
         """ValueError, one sentence, where the mechanism cannot be built with ``value``."""
         if not (value is None and self.optional):
             self._check(name.replace("_", " "), value)
-
-    def _check(self, word: str, value: Any) -> None:
-        raise NotImplementedError
-
-
-class Anything(Parameter):
-    """Checked where it is used: functions and arrays."""
 
     def _check(self, word: str, value: Any) -> None:
         pass
@@ -47,12 +41,11 @@ class Delta(Parameter):
 
 @dataclass(frozen=True)
 class Choice(Parameter):
-    """One of ``values``, all of which are ``offered`` where nothing else is said."""
+    """One of ``values``."""
 
     values: tuple[Any, ...]
-    offered: tuple[Any, ...] | None = field(default=None, kw_only=True)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.offered is None:
             object.__setattr__(self, "offered", self.values)
 
@@ -79,7 +72,7 @@ class Number(Parameter):
     least: float
 
     def _check(self, word: str, value: Any) -> None:
-        if isinstance(value, bool) or not isinstance(value, Real) or not value >= self.least:
+        if isinstance(value, bool) or not isinstance(value, Real) or not float(value) >= self.least:
             raise ValueError(f"{word.capitalize()} must be a number of at least {self.least:g}; got {value!r}.")
 
 
@@ -135,7 +128,7 @@ class Spec:
     @property
     def choices(self) -> dict[str, tuple[Any, ...]]:
         """Parameters an analyst may choose, with their values; the first is the default."""
-        return {name: parameter.offered for name, parameter in self.parameters.items() if parameter.offered}
+        return {name: offered for name, parameter in self.parameters.items() if (offered := parameter.offered)}
 
     @property
     def privacy(self) -> str:

@@ -1,12 +1,14 @@
-"""The one face of every mechanism, and the three values that pass between collecting and estimating."""
+"""The one face of every mechanism, what they share, and the three values that pass between collecting and estimating."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from functools import cached_property
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
@@ -46,17 +48,20 @@ class Reports:
     users: int
     data: np.ndarray | tuple[np.ndarray, ...]
 
+    @property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """The data as a tuple, whether there is one array or more."""
+        return self.data if isinstance(self.data, tuple) else (self.data,)
+
     def __add__(self, other: Reports) -> Reports:
         if self.mechanism_digest != other.mechanism_digest:
             raise ValueError("These reports come from different mechanisms (or parameters) and cannot be added.")
-        if isinstance(self.data, tuple):
-            data = tuple(mine + theirs for mine, theirs in zip(self.data, other.data, strict=True))
-        else:
-            data = self.data + other.data
+        sums = tuple(mine + theirs for mine, theirs in zip(self.arrays, other.arrays, strict=True))
+        data = sums if isinstance(self.data, tuple) else sums[0]
         return Reports(self.mechanism_digest, self.users + other.users, data)
 
     def __repr__(self) -> str:
-        numbers = sum(map(np.size, self.data)) if isinstance(self.data, tuple) else np.size(self.data)
+        numbers = sum(map(np.size, self.arrays))
         return f"<Reports: {self.users:,} users, {numbers:,} numbers, mechanism {self.mechanism_digest[:8]}>"
 
 
@@ -72,6 +77,8 @@ class Estimate:
     """(n,) counts with the right answers to every query the mechanism supports, whether or not they are identified."""
     unbiased: bool
     identified: bool = field(default=True, kw_only=True)
+    adds_up: ClassVar[bool] = True
+    """Whether the answers are those of some counts, so that parts add up to the whole."""
 
     def counts(self) -> np.ndarray | None:
         """(n,) estimated users of each type, None when the reports do not identify them."""
@@ -89,6 +96,10 @@ class Estimate:
     def fitted(self, workload: Workload) -> np.ndarray:
         """(n,) counts that answer ``workload`` as the estimate does, or as closely as counts can."""
         return self.estimated_counts
+
+    def consistent(self, users: float) -> Estimate:
+        """The estimate with answers that add up to ``users``. ValueError where there are no node estimates to make them from."""
+        raise ValueError("Consistency mends the node estimates of a tree; this estimate has none.")
 
     def squared_error(self, workload: Workload, counts: np.ndarray) -> float:
         """Squared error summed over all queries (squared users), without forming the answers."""
@@ -117,20 +128,39 @@ class Mechanism(Protocol):
     True
     """
 
-    name: str
-    n: int
-    epsilon: float
-    delta: float
-    parameters: Mapping[str, Any]
-
+    @property
+    def name(self) -> str: ...
+    @property
+    def n(self) -> int: ...
+    @property
+    def epsilon(self) -> float: ...
+    @property
+    def delta(self) -> float: ...
+    @property
+    def parameters(self) -> Mapping[str, Any]: ...
     @property
     def digest(self) -> str: ...
     @property
     def bits_per_report(self) -> float: ...
+    @property
+    def strategy(self) -> np.ndarray | None:
+        """(m, n) Q where it is small enough to write out."""
+
+    @property
+    def channel(self) -> np.ndarray | LinearOperator | None:
+        """(m, n) Q where reports keep how often each of m outputs was sent (see `tally`), so that they have a likelihood."""
+
+    @property
+    def consistent(self) -> Mechanism:
+        """The same collection with answers that add up: itself, except for raw trees."""
+
+    def supports(self, workload: Workload) -> str | None: ...
     def variance_profile(self, workload: Workload) -> np.ndarray: ...
     def query_variances(
         self, workload: Workload, counts: np.ndarray, queries: np.ndarray | None = None
     ) -> np.ndarray: ...
+    def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions: ...
+    def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray: ...
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """One report per user. For simulation only: NumPy's generators are not secure."""
 
@@ -139,15 +169,9 @@ class Mechanism(Protocol):
         """For simulation only."""
 
     def estimate(self, reports: Reports) -> Estimate: ...
-    def supports(self, workload: Workload) -> str | None: ...
+    def tally(self, reports: Reports) -> np.ndarray: ...
     def audit(self) -> Audit: ...
     def explain(self) -> str: ...
-
-    @property
-    def channel(self) -> np.ndarray | LinearOperator | None:
-        """(m, n) Q where reports keep how often each of m outputs was sent (see `tally`), so that they have a likelihood."""
-
-    def tally(self, reports: Reports) -> np.ndarray: ...
 
 
 @dataclass(frozen=True)
@@ -171,9 +195,15 @@ class Contributions:
     parts: int = 1
 
     @classmethod
-    def between(cls, means, variances, low, high, two=False) -> Contributions:
+    def between(
+        cls,
+        means: np.ndarray,
+        variances: np.ndarray,
+        low: np.ndarray,
+        high: np.ndarray,
+        two: np.ndarray | bool = False,
+    ) -> Contributions:
         """Of reports that add at least ``low`` (q,) and at most ``high``, and nothing between the two where ``two``."""
-        low, high = np.asarray(low, dtype=float), np.asarray(high, dtype=float)
         up, down = np.maximum(high - means.min(axis=1), 0), np.maximum(means.max(axis=1) - low, 0)
         return cls(means, variances, up, down, np.where(two, low, np.nan), np.where(two, high, np.nan))
 
@@ -185,10 +215,26 @@ def two_values(values: np.ndarray) -> np.ndarray:
     return off <= 1e-9 * (high - low)[:, 0]
 
 
-class FromCovariance:
-    """Mixin for mechanisms whose answers are linear in their estimated counts, with a known covariance."""
+class QuadraticForm(Protocol):
+    """What a variance profile asks of a workload: the total squared error as a quadratic form over the types."""
 
-    channel: np.ndarray | LinearOperator | None = None
+    @property
+    def gram_diag(self) -> np.ndarray: ...
+    @property
+    def gram_sums(self) -> np.ndarray: ...
+    @property
+    def trace(self) -> float: ...
+    def quadratic(self, x: np.ndarray) -> np.ndarray: ...
+
+
+class FromCovariance(ABC):
+    """Base of the mechanisms whose answers are linear in their estimated counts, with a known covariance."""
+
+    name: str
+    n: int
+    epsilon: float
+    delta: float = 0.0
+    parameters: Mapping[str, Any]
 
     def __repr__(self) -> str:
         facts = [f"{self.n:,} types", f"epsilon {self.epsilon:g}"] + ([f"delta {self.delta:g}"] if self.delta else [])
@@ -196,9 +242,53 @@ class FromCovariance:
         facts += [f"{name} {value}" for name, value in plain.items() if name != "delta"]
         return f"<{self.name} mechanism: {', '.join(facts)}>"
 
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 (hex) that identifies the mechanism up to equal behaviour."""
+        header = json.dumps([self.name, self.n, repr(self.epsilon), self._identity()], sort_keys=True, default=str)
+        return hashlib.sha256(header.encode() + b"\0" + self._content()).hexdigest()
+
+    def _identity(self) -> dict[str, Any]:
+        return dict(self.parameters)
+
+    def _content(self) -> bytes:
+        """What sets it apart besides its parameters, such as the bytes of a fitted strategy."""
+        return b""
+
+    @property
+    def strategy(self) -> np.ndarray | None:
+        """None: it is not written out."""
+        return None
+
+    @property
+    def channel(self) -> np.ndarray | LinearOperator | None:
+        """None: reports do not keep the outputs that were sent."""
+        return None
+
+    @property
+    def consistent(self: Mechanism) -> Mechanism:
+        """The mechanism itself: its answers are those of counts, and add up."""
+        return self
+
+    def supports(self, workload: Workload) -> str | None:
+        """Why ``workload`` cannot be answered; None where it can, such as any on these types where the counts are identified."""
+        same = workload.n == self.n
+        return None if same else f"The mechanism has {self.n} types, the workload {workload.n}."
+
     def tally(self, reports: Reports) -> np.ndarray:
         """(m,) how often each output was sent, in the order of the rows of `channel` (where there is one)."""
-        return reports.data
+        return np.concatenate([array.ravel() for array in reports.arrays])
+
+    def variance_profile(self, workload: Workload) -> np.ndarray:
+        """(n,) exact total variance over all queries (squared users) that one user of each type adds. ValueError for a workload
+        that cannot be answered, or takes matrices that are too large."""
+        if reason := self.supports(workload):
+            raise ValueError(reason)
+        return self.profile_of(workload)
+
+    @abstractmethod
+    def profile_of(self, workload: Workload) -> np.ndarray:
+        """`variance_profile` of a workload that is supported."""
 
     def query_variances(self, workload: Workload, counts: np.ndarray, queries: np.ndarray | None = None) -> np.ndarray:
         """(p,) exact variance (squared users) of the answer to each query when the users are ``counts`` (n,), or of the
@@ -209,6 +299,10 @@ class FromCovariance:
         chunk = max(1, _ROW_ENTRIES // workload.n)
         parts = [queries[start : start + chunk] for start in range(0, queries.size, chunk)]
         return np.concatenate([self.linear_variances(workload.rows(part), counts) for part in parts] or [np.zeros(0)])
+
+    @abstractmethod
+    def covariance(self, counts: np.ndarray) -> np.ndarray:
+        """(n, n) covariance of the estimated counts when the users are ``counts`` (n,)."""
 
     def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
         """(q,) exact variance of ``rows`` (q, n) times the estimated counts when the users are ``counts`` (n,)."""
@@ -228,12 +322,6 @@ class FiniteOutput(Protocol):
     """A mechanism with finitely many outputs: it has an information matrix."""
 
     def information(self) -> np.ndarray: ...
-
-
-def digest_of(name: str, n: int, epsilon: float, parameters: Mapping[str, Any], content: bytes = b"") -> str:
-    """SHA-256 (hex) that identifies a mechanism up to equal behaviour; ``content`` is its strategy where it has one."""
-    header = json.dumps([name, n, repr(float(epsilon)), dict(parameters)], sort_keys=True, default=str)
-    return hashlib.sha256(header.encode() + b"\0" + content).hexdigest()
 
 
 def check_values(values: np.ndarray, n: int) -> np.ndarray:
@@ -261,8 +349,3 @@ def check_reports(reports: Reports, digest: str) -> None:
     """Refuse reports that another mechanism produced: the estimate would be nonsense without any other sign."""
     if reports.mechanism_digest != digest:
         raise ValueError("These reports were made by another mechanism, or by the same one with other parameters.")
-
-
-def check_same_types(n: int, workload: Workload) -> str | None:
-    """The reason why a mechanism on ``n`` types cannot answer ``workload``, if sizes differ."""
-    return None if workload.n == n else f"The mechanism has {n} types, the workload {workload.n}."

@@ -11,9 +11,8 @@ number of bits a report, (sum b - N q)/(p - q) is also the optimal unbiased reco
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,22 +23,19 @@ from ldp_core.mechanisms.base import (
     Contributions,
     Estimate,
     FromCovariance,
+    QuadraticForm,
     Reports,
     check_reports,
-    check_same_types,
-    digest_of,
     two_values,
 )
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES
 from ldp_core.privacy import check_epsilon, log_ratio
-from ldp_core.workloads import DENSE_TYPES, Workload
+from ldp_core.workloads import DENSE_TYPES
 
 
-class ExchangeableMechanism(FromCovariance, ABC):
+class ExchangeableMechanism(FromCovariance):
     """Common part: estimation, exact variances and covariances from the four bit moments."""
 
-    name: str
-    delta = 0.0
     p: float
     q: float
     both_own: float
@@ -52,14 +48,6 @@ class ExchangeableMechanism(FromCovariance, ABC):
         self.epsilon = check_epsilon(epsilon)
         self.parameters = parameters
 
-    @cached_property
-    def digest(self) -> str:
-        return digest_of(self.name, self.n, self.epsilon, self.parameters)
-
-    def supports(self, workload: Workload) -> str | None:
-        """None: the counts are identified, so every workload can be answered."""
-        return check_same_types(self.n, workload)
-
     def _moments(self) -> tuple[float, float, float, float]:
         """Covariances of one user's estimated counts: own, own with other, other, other with other."""
         p, q = self.p, self.q
@@ -71,12 +59,10 @@ class ExchangeableMechanism(FromCovariance, ABC):
             (self.both_other - q * q) / scale,
         )
 
-    def variance_profile(self, workload: Workload) -> np.ndarray:
-        """(n,) tr(G Cov_u) for one user of each type u; needs only the diagonal, row sums and trace of G."""
-        if reason := self.supports(workload):
-            raise ValueError(reason)
+    def profile_of(self, form: QuadraticForm) -> np.ndarray:
+        """tr(G Cov_u) for one user of each type u; needs only the diagonal, row sums and trace of G."""
         own, mixed, other, pair = self._moments()
-        diagonal, sums, trace = workload.gram_diag, workload.gram_sums, workload.trace
+        diagonal, sums, trace = form.gram_diag, form.gram_sums, form.trace
         among_others = sums.sum() - 2 * sums + 2 * diagonal - trace
         return own * diagonal + 2 * mixed * (sums - diagonal) + other * (trace - diagonal) + pair * among_others
 
@@ -133,7 +119,7 @@ class ExchangeableMechanism(FromCovariance, ABC):
     def estimate(self, reports: Reports) -> Estimate:
         """Unbiased counts from the number of reports that contain each type."""
         check_reports(reports, self.digest)
-        return Estimate((reports.data - reports.users * self.q) / (self.p - self.q), unbiased=True)
+        return Estimate((reports.arrays[0] - reports.users * self.q) / (self.p - self.q), unbiased=True)
 
     @property
     def strategy(self) -> np.ndarray | None:
@@ -141,12 +127,13 @@ class ExchangeableMechanism(FromCovariance, ABC):
         # There are at least n outputs; numbers like C(10^6, 10^5) take seconds to compute.
         if self.n**2 > STRATEGY_ENTRIES or self._outputs() * self.n > STRATEGY_ENTRIES:
             return None
-        return self._strategy()
+        return self.written_out()
 
     @abstractmethod
     def _outputs(self) -> int: ...
     @abstractmethod
-    def _strategy(self) -> np.ndarray: ...
+    def written_out(self) -> np.ndarray:
+        """(m, n) the explicit strategy, however large."""
 
     def audit(self) -> Audit:
         """From the two values that every output's probabilities take (they are the same for all outputs by symmetry)."""

@@ -23,12 +23,11 @@ from ldp_core.mechanisms.base import (
     Contributions,
     Estimate,
     FromCovariance,
+    QuadraticForm,
     Reports,
     check_counts,
     check_reports,
-    check_same_types,
     check_values,
-    digest_of,
     two_values,
 )
 from ldp_core.priors import check_prior
@@ -57,8 +56,6 @@ class ExplicitMechanism(FromCovariance):
     Raises ValueError when ``strategy`` is not a matrix of conditional probabilities, or ``prior`` no probabilities.
     """
 
-    delta = 0.0
-
     def __init__(
         self,
         name: str,
@@ -71,12 +68,12 @@ class ExplicitMechanism(FromCovariance):
         self.name = name
         self.epsilon = check_epsilon(epsilon)
         self.parameters = dict(parameters or {})
-        self.strategy = check_strategy(strategy)
-        self.strategy.flags.writeable = False
+        self._strategy = check_strategy(strategy)
+        self._strategy.flags.writeable = False
+        self.n = self._strategy.shape[1]
         self._explanation = explanation
-        self.prior = None
-        if prior is not None:
-            self.prior = np.array(check_prior(prior, self.n))
+        self.prior = None if prior is None else np.array(check_prior(prior, self.n))
+        if self.prior is not None:
             self.prior.flags.writeable = False
 
     def _repr_html_(self) -> str:
@@ -84,13 +81,17 @@ class ExplicitMechanism(FromCovariance):
         return pictures.strategy_map(self.strategy, repr(self))
 
     @property
-    def n(self) -> int:
-        return self.strategy.shape[1]
+    def strategy(self) -> np.ndarray:
+        """(m, n) Q."""
+        return self._strategy
 
-    @cached_property
-    def digest(self) -> str:
-        content = self.strategy.tobytes() + (b"" if self.prior is None else b"prior" + self.prior.tobytes())
-        return digest_of(self.name, self.n, self.epsilon, self.parameters, content)
+    @property
+    def channel(self) -> np.ndarray:
+        """(m, n) the strategy: reports are the tally of its outputs."""
+        return self._strategy
+
+    def _content(self) -> bytes:
+        return self.strategy.tobytes() + (b"" if self.prior is None else b"prior" + self.prior.tobytes())
 
     @property
     def bits_per_report(self) -> float:
@@ -133,7 +134,7 @@ class ExplicitMechanism(FromCovariance):
 
     def supports(self, workload: Workload) -> str | None:
         """None, or why the workload cannot be answered: its rows must lie in the row space of Q (McKenna et al., Thm 3.10)."""
-        if reason := check_same_types(self.n, workload):
+        if reason := super().supports(workload):
             return reason
         projector = self._inverse[1]
         if projector is None:
@@ -145,16 +146,9 @@ class ExplicitMechanism(FromCovariance):
             )
         return None
 
-    def variance_profile(self, workload: Workload) -> np.ndarray:
-        """(n,) total variance over all queries that one user of each type adds: sum_y Q_yu |W R_y|^2 - G_uu (their Thm 3.4)."""
-        if reason := self.supports(workload):
-            raise ValueError(reason)
-        return self.strategy.T @ workload.quadratic(self.reconstruction.T) - workload.gram_diag
-
-    @property
-    def channel(self) -> np.ndarray:
-        """(m, n) the strategy: reports are the tally of its outputs."""
-        return self.strategy
+    def profile_of(self, form: QuadraticForm) -> np.ndarray:
+        """sum_y Q_yu |W R_y|^2 - G_uu (their Theorem 3.4)."""
+        return self.strategy.T @ form.quadratic(self.reconstruction.T) - form.gram_diag
 
     def covariance(self, counts: np.ndarray) -> np.ndarray:
         """(n, n) covariance of the estimated counts when the users are ``counts``: R diag(Qx) R' - diag(x)."""
@@ -236,7 +230,7 @@ class ExplicitMechanism(FromCovariance):
         """The estimate of least total variance for users spread over the types like the prior (evenly without one); unbiased
         on supported workloads, whatever the users are."""
         check_reports(reports, self.digest)
-        return Estimate(self.reconstruction @ reports.data, unbiased=True, identified=self._inverse[1] is None)
+        return Estimate(self.reconstruction @ reports.arrays[0], unbiased=True, identified=self._inverse[1] is None)
 
     def audit(self) -> Audit:
         """Largest log-ratio of any output's probabilities between two types, over all m outputs, never below the true one.
@@ -247,18 +241,17 @@ class ExplicitMechanism(FromCovariance):
 
     @cached_property
     def _audit(self) -> Audit:
-        m = self.strategy.shape[0]
         high, low = self.strategy.max(axis=1), self.strategy.min(axis=1)
         with np.errstate(divide="ignore"):
             ratios = high / low
-        # Rounding keeps the order of quotients, so the truly largest is among those that look largest.
-        candidates = np.unique(np.stack([high, low])[:, ratios == ratios.max()], axis=1).T.tolist()
-        largest = max((Fraction(h) / Fraction(lo) for h, lo in candidates if lo > 0), default=None)
         worst = int(np.argmax(ratios))
         pair = (int(self.strategy[worst].argmax()), int(self.strategy[worst].argmin()))
-        method = f"exact: largest ratio of probabilities over all {m:,} outputs and all pairs of types"
+        method = f"exact: largest ratio of probabilities over all {len(high):,} outputs and all pairs of types"
         if low[worst] == 0:
             return Audit(math.inf, 0.0, method, pair)
+        # Rounding keeps the order of quotients, so the truly largest is among those that look largest.
+        candidates = np.unique(np.stack([high, low])[:, ratios == ratios.max()], axis=1).T.tolist()
+        largest = max(Fraction(h) / Fraction(lo) for h, lo in candidates)
         return Audit(log_ratio(largest * self._stretch, Fraction(1)), 0.0, method, pair)
 
     @property

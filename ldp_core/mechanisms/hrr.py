@@ -159,7 +159,7 @@ class HadamardRandomizedResponse(ExchangeableMechanism):
     def estimate(self, reports: Reports) -> Estimate:
         """Unbiased counts: the transform of the sign sums, the constant coefficient being the number of users."""
         check_reports(reports, self.digest)
-        signs = np.concatenate([[0.0], sign_sums(reports.data)])
+        signs = np.concatenate([[0.0], sign_sums(reports.arrays[0])])
         return Estimate(self._gain * walsh_hadamard(signs)[: self.n] + reports.users / self.order, unbiased=True)
 
     def _ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -184,7 +184,7 @@ class HadamardRandomizedResponse(ExchangeableMechanism):
     def _outputs(self) -> int:
         return 2 * len(self.coefficients)
 
-    def _strategy(self) -> np.ndarray:
+    def written_out(self) -> np.ndarray:
         minus = np.bitwise_count(np.array(self.coefficients)[:, None] & np.arange(self.n)) & 1
         kept, flipped = sign_probabilities(self.epsilon)
         Q = np.stack([np.where(minus, flipped, kept), np.where(minus, kept, flipped)], axis=1)
@@ -218,4 +218,6 @@ def build(n: int, epsilon: float, reconstruction: str | None = None) -> Explicit
             f"The optimal reconstruction of HRR on {n:,} types needs a strategy matrix too large to write out here. Use "
             'reconstruction "transform", or coarser bins.'
         )
-    return ExplicitMechanism("hrr", transform.strategy, epsilon, {"reconstruction": "optimal"}, transform.explain())
+    return ExplicitMechanism(
+        "hrr", transform.written_out(), epsilon, {"reconstruction": "optimal"}, transform.explain()
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -60,7 +61,7 @@ class LocalHashing(UnaryMechanism):
         columns = [keys[:, None], coefficients, offset[:, None], ((own + shift) % self.buckets)[:, None]]
         return np.hstack([column.astype(np.uint64) for column in columns])
 
-    def _chunks(self, raw: np.ndarray):
+    def _chunks(self, raw: np.ndarray) -> Iterator[np.ndarray]:
         step = max(1, BITS_AT_ONCE // self.n)
         for start in range(0, len(raw), step):
             yield raw[start : start + step]

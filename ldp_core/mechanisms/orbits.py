@@ -26,9 +26,7 @@ from ldp_core.mechanisms.base import (
     Reports,
     check_counts,
     check_reports,
-    check_same_types,
     check_values,
-    digest_of,
 )
 from ldp_core.privacy import check_epsilon, log_ratio, odds, probability_within
 from ldp_core.workloads import DENSE_TYPES, Workload, walsh_hadamard
@@ -44,8 +42,6 @@ class OrbitMechanism(FromCovariance):
 
     n is a power of two, the types being records of binary attributes. Raises ValueError for anything else.
     """
-
-    delta = 0.0
 
     def __init__(
         self,
@@ -71,10 +67,8 @@ class OrbitMechanism(FromCovariance):
         self._sizes = self.high.sum(axis=1)
         self._masses = self.n + (self._ratio - 1) * self._sizes
 
-    @cached_property
-    def digest(self) -> str:
-        content = np.packbits(self.high).tobytes() + self.shares.tobytes()
-        return digest_of(self.name, self.n, self.epsilon, self.parameters, content)
+    def _content(self) -> bytes:
+        return np.packbits(self.high).tobytes() + self.shares.tobytes()
 
     @property
     def bits_per_report(self) -> float:
@@ -89,7 +83,7 @@ class OrbitMechanism(FromCovariance):
     @cached_property
     def eigenvalues(self) -> np.ndarray:
         """(n,) of the information matrix, by character."""
-        return sum(share * spectrum**2 for share, spectrum in self._spectra())
+        return sum((share * spectrum**2 for share, spectrum in self._spectra()), np.zeros(self.n))
 
     @cached_property
     def _inverse(self) -> np.ndarray:
@@ -105,7 +99,7 @@ class OrbitMechanism(FromCovariance):
 
     def supports(self, workload: Workload) -> str | None:
         """None, or why the workload cannot be answered: its queries must lie in the span of the characters identified."""
-        if reason := check_same_types(self.n, workload):
+        if reason := super().supports(workload):
             return reason
         if workload.symmetry not in ("hamming", "exchangeable"):
             if self.n > DENSE_TYPES:
@@ -120,11 +114,8 @@ class OrbitMechanism(FromCovariance):
             return "This mechanism does not tell all types apart that the workload does, so it cannot answer it."
         return None
 
-    def variance_profile(self, workload: Workload) -> np.ndarray:
-        """(n,) total variance over all queries that one user of each type adds: the same for all where the workload does not
-        change under translations, ``sum_S gamma_S / (n m_S) - G_uu``."""
-        if reason := self.supports(workload):
-            raise ValueError(reason)
+    def profile_of(self, workload: Workload) -> np.ndarray:
+        """The same for all types where the workload does not change under translations, ``sum_S gamma_S / (n m_S) - G_uu``."""
         if workload.symmetry in ("hamming", "exchangeable"):
             return np.full(self.n, _spectrum(workload) @ self._inverse / self.n) - workload.gram_diag
         transformed = walsh_hadamard(walsh_hadamard(workload.gram_dense()).T)
@@ -231,14 +222,14 @@ class OrbitMechanism(FromCovariance):
         values = np.repeat(np.arange(self.n), counts)
         tally = np.zeros(self.high.shape, dtype=np.int64)
         for start in range(0, len(values), USERS_AT_ONCE):
-            tally += self.aggregate(self.privatize(values[start : start + USERS_AT_ONCE], rng)).data
+            tally += self.aggregate(self.privatize(values[start : start + USERS_AT_ONCE], rng)).arrays[0]
         return Reports(self.digest, len(values), tally)
 
     def estimate(self, reports: Reports) -> Estimate:
         """Unbiased counts on supported workloads, one transform a base row."""
         check_reports(reports, self.digest)
         total = np.zeros(self.n)
-        for (_, spectrum), sent in zip(self._spectra(), reports.data, strict=True):
+        for (_, spectrum), sent in zip(self._spectra(), reports.arrays[0], strict=True):
             if sent.any():
                 total += spectrum * walsh_hadamard(sent)
         counts = walsh_hadamard(total * self._inverse) / self.n
@@ -263,9 +254,6 @@ class OrbitMechanism(FromCovariance):
             return walsh_hadamard(total) / self.n
 
         return LinearOperator(shape, matvec=forward, rmatvec=backward, dtype=float)
-
-    def tally(self, reports: Reports) -> np.ndarray:
-        return reports.data.ravel()
 
     def audit(self) -> Audit:
         """From the two probabilities of each base row, as users draw and as tallies are drawn: translations have the same."""

@@ -39,7 +39,7 @@ class RandomizedResponse(ExchangeableMechanism):
         """(n, n) the strategy."""
         return direct_channel(self.n, self.p, self.q)
 
-    def _strategy(self) -> np.ndarray:
+    def written_out(self) -> np.ndarray:
         Q = np.full((self.n, self.n), self.q)
         np.fill_diagonal(Q, self.p)
         return Q

@@ -48,7 +48,7 @@ class SubsetSelection(ExchangeableMechanism):
     def _outputs(self) -> int:
         return math.comb(self.n, self.size)
 
-    def _strategy(self) -> np.ndarray:
+    def written_out(self) -> np.ndarray:
         members = np.array(list(combinations(range(self.n), self.size)))
         sets_with_own = math.comb(self.n - 1, self.size - 1)
         inside, outside = (float(probability / sets_with_own) for probability in self._two_probabilities())

@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from scipy.stats import binom
@@ -54,8 +55,6 @@ class UnaryMechanism(ExchangeableMechanism):
         self.p, self.q = p, q
         self.both_own, self.both_other = p * q, q * q
         self.reconstruction = reconstruction
-        if reconstruction == "optimal":
-            self._identified = self._information_gap()
 
     # --- reconstruction -----------------------------------------------------------------------------------------
 
@@ -63,7 +62,8 @@ class UnaryMechanism(ExchangeableMechanism):
         """Relative probability of a report for a type whose bit is 1, and for one whose bit is 0."""
         return self.p / self.q, (1 - self.p) / (1 - self.q)
 
-    def _information_gap(self) -> float:
+    @cached_property
+    def _gap(self) -> float:
         """A = M_ii - M_ij = (a - b)^2 E[...]: half the mean of (Q_yi - Q_yj)^2 / d_y, over bits i and j that differ."""
         a, b = self._likelihoods()
         others = np.arange(self.n - 1)
@@ -76,7 +76,8 @@ class UnaryMechanism(ExchangeableMechanism):
         a, b = self._likelihoods()
         ones = np.arange(self.n + 1)
         row_sum = ones * a + (self.n - ones) * b
-        return tuple((v / row_sum - 1 / self.n) / self._identified + 1 / self.n for v in (a, b))
+        one, zero = ((v / row_sum - 1 / self.n) / self._gap + 1 / self.n for v in (a, b))
+        return one, zero
 
     def _moments(self) -> tuple[float, float, float, float]:
         if self.reconstruction == "standard":
@@ -115,13 +116,14 @@ class UnaryMechanism(ExchangeableMechanism):
         """Unbiased counts by the chosen reconstruction."""
         check_reports(reports, self.digest)
         if self.reconstruction == "optimal":
-            ones_by_k, reports_by_k = reports.data[:, :-1], reports.data[:, -1]
             one, zero = self._weights()
-            return Estimate(reports_by_k @ zero + (one - zero) @ ones_by_k, unbiased=True)
-        counts = (reports.data - reports.users * self.q) / (self.p - self.q)
-        if self.reconstruction == "known_total":
-            counts = counts + (reports.users - counts.sum()) / self.n
-        return Estimate(counts, unbiased=True)
+            (tally,) = reports.arrays
+            return Estimate(tally[:, -1] @ zero + (one - zero) @ tally[:, :-1], unbiased=True)
+        found = super().estimate(reports)
+        if self.reconstruction == "standard":
+            return found
+        counts = found.estimated_counts
+        return Estimate(counts + (reports.users - counts.sum()) / self.n, unbiased=True)
 
     def _weights_of_bits(self, rows: np.ndarray) -> np.ndarray:
         """(q, n) what each bit adds to the answers ``rows`` when it is 1; not for the optimal reconstruction."""
@@ -145,8 +147,7 @@ class UnaryMechanism(ExchangeableMechanism):
 
     def information(self) -> np.ndarray:
         """(n, n) M = Q' D^-1 Q of all 2^n outputs, whatever the reconstruction: A I + B 11' with M 1 = 1."""
-        A = self._information_gap()
-        return A * np.eye(self.n) + (1 - A) / self.n
+        return self._gap * np.eye(self.n) + (1 - self._gap) / self.n
 
     # --- reports ------------------------------------------------------------------------------------------------
 
@@ -183,7 +184,7 @@ class UnaryMechanism(ExchangeableMechanism):
     def _outputs(self) -> int:
         return 2**self.n if self.n < 64 else 2**63
 
-    def _strategy(self) -> np.ndarray:
+    def written_out(self) -> np.ndarray:
         """(2^n, n) probabilities of every bit vector, in binary order with type 0 in the highest bit."""
         bits = np.arange(2**self.n)[:, None] >> np.arange(self.n)[::-1] & 1
         base = np.prod(np.where(bits, self.q, 1 - self.q), axis=1)

@@ -12,6 +12,7 @@ from ldp_core import mechanisms, workloads
 from ldp_core.mechanisms import FiniteOutput, Mechanism, Reports, hadamard
 from ldp_core.mechanisms.trees import hierarchical
 from ldp_core.mechanisms.trees.levels import OrderedEstimate, Tree
+from ldp_core.mechanisms.trees.node_reports import NODE_ORACLES
 
 RAGGED = [2, 3, 5, 7, 30, 100]
 SHAPES = [(n, B) for n in RAGGED for B in (2, 3, 4, 16)] + [(8, 2), (27, 3), (64, 4)]
@@ -146,7 +147,7 @@ def possible_reports(mechanism):
 
 
 @pytest.mark.parametrize("reconstruction", ["consistent", "raw"])
-@pytest.mark.parametrize("oracle", list(hierarchical.NODE_ORACLES))
+@pytest.mark.parametrize("oracle", list(NODE_ORACLES))
 @pytest.mark.parametrize(("n", "branching"), [(2, 2), (3, 2), (5, 2), (5, 4), (7, 3), (8, 16)])
 def test_variances_are_those_of_the_estimates_of_single_reports(n, branching, oracle, reconstruction):
     mechanism = hierarchical.build(n, 1.3, branching, oracle, reconstruction)
@@ -232,7 +233,7 @@ def test_profile_and_query_variances_agree_at_256_types(oracle):
 
 @pytest.mark.parametrize("per_user", [True, False], ids=["privatize", "simulate"])
 @pytest.mark.parametrize("reconstruction", ["consistent", "raw"])
-@pytest.mark.parametrize("oracle", list(hierarchical.NODE_ORACLES))
+@pytest.mark.parametrize("oracle", list(NODE_ORACLES))
 def test_both_ways_of_collecting_have_the_stated_mean_and_variance(oracle, reconstruction, per_user):
     counts = np.array([60, 0, 25, 4, 11, 0, 30])
     mechanism = hierarchical.build(7, 1.0, 2, oracle, reconstruction)
@@ -252,7 +253,7 @@ def test_both_ways_of_collecting_have_the_stated_mean_and_variance(oracle, recon
 
 
 @pytest.mark.parametrize("reconstruction", ["consistent", "raw"])
-@pytest.mark.parametrize("oracle", list(hierarchical.NODE_ORACLES))
+@pytest.mark.parametrize("oracle", list(NODE_ORACLES))
 @pytest.mark.parametrize("n", RAGGED)
 def test_any_number_of_types_works_and_reports_merge_exactly(n, oracle, reconstruction):
     mechanism = hierarchical.build(n, 2.0, 3, oracle, reconstruction)

@@ -10,7 +10,6 @@ Sources: Edmonds, Nikolov and Ullman 2020 (matrix mechanism in the local model);
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,9 +26,7 @@ from ldp_core.mechanisms.base import (
     Reports,
     check_counts,
     check_reports,
-    check_same_types,
     check_values,
-    digest_of,
 )
 from ldp_core.mechanisms.noise.gaussian_privacy import check_delta, exact_delta
 from ldp_core.mechanisms.noise.vectors import centred, centred_inverse, diameter
@@ -160,7 +157,7 @@ def check_vectors(vectors: np.ndarray) -> np.ndarray:
     return A
 
 
-class VectorMechanism(FromCovariance, ABC):
+class VectorMechanism(FromCovariance):
     """Common part of all mechanisms whose reports are vectors with mean ``attenuation * a_u``."""
 
     attenuation = 1.0
@@ -177,18 +174,10 @@ class VectorMechanism(FromCovariance, ABC):
         self.name = name
         self.vectors = check_vectors(vectors)
         self.vectors.flags.writeable = False
+        self.size, self.n = self.vectors.shape  # k, the numbers in one report, and the types
         self.epsilon, self.delta = check_epsilon(epsilon), float(delta)
         self.parameters = dict(parameters)
         self._explanation = explanation
-
-    @property
-    def n(self) -> int:
-        return self.vectors.shape[1]
-
-    @property
-    def size(self) -> int:
-        """k, the numbers in one report."""
-        return self.vectors.shape[0]
 
     @property
     def bits_per_report(self) -> float:
@@ -207,7 +196,7 @@ class VectorMechanism(FromCovariance, ABC):
 
     def supports(self, workload: Workload) -> str | None:
         """None, or why the workload cannot be answered."""
-        if reason := check_same_types(self.n, workload):
+        if reason := super().supports(workload):
             return reason
         if self._inverse[1] is None:
             return None
@@ -216,20 +205,11 @@ class VectorMechanism(FromCovariance, ABC):
             return "These reports are alike for types that the workload tells apart, so they cannot answer it."
         return None
 
-    def _check_supported(self, workload: Workload) -> None:
-        if reason := self.supports(workload):
-            raise ValueError(reason)
-
     def _estimate(self, total: np.ndarray, users: int) -> Estimate:
         known = users / self.n  # of each type, before anything was reported
         expected = self.attenuation * known * self.vectors.sum(axis=1)
         counts = self.reconstruction @ (total - expected) + known
         return Estimate(counts, unbiased=True, identified=self._inverse[1] is None)
-
-    @abstractmethod
-    def variance_profile(self, workload: Workload) -> np.ndarray: ...
-    @abstractmethod
-    def covariance(self, counts: np.ndarray) -> np.ndarray: ...
 
     def explain(self) -> str:
         return f"{self._explanation} {FLOATING_POINT}"
@@ -254,14 +234,14 @@ class AdditiveMechanism(VectorMechanism):
         super().__init__(name, vectors, epsilon, check_delta(delta) if delta else 0.0, parameters or {}, explanation)
         self.noise = noise
 
-    @cached_property
-    def digest(self) -> str:
-        content = repr(self.noise).encode() + self.vectors.tobytes()
-        return digest_of(self.name, self.n, self.epsilon, {**self.parameters, "delta": self.delta}, content)
+    def _identity(self) -> dict[str, Any]:
+        return {**self.parameters, "delta": self.delta}
 
-    def variance_profile(self, workload: Workload) -> np.ndarray:
-        """(n,) the same for all types: variance of the noise times tr(PGP (P A'A P)^+)."""
-        self._check_supported(workload)
+    def _content(self) -> bytes:
+        return repr(self.noise).encode() + self.vectors.tobytes()
+
+    def profile_of(self, workload: Workload) -> np.ndarray:
+        """The same for all types: variance of the noise times tr(PGP (P A'A P)^+)."""
         error = np.einsum("ij,ij->", workload.gram_dense(), self._inverse[0])
         return np.full(self.n, self.noise.variance * error)
 
@@ -291,7 +271,7 @@ class AdditiveMechanism(VectorMechanism):
     def estimate(self, reports: Reports) -> Estimate:
         """The unbiased estimate of least variance among linear ones."""
         check_reports(reports, self.digest)
-        return self._estimate(reports.data, reports.users)
+        return self._estimate(reports.arrays[0], reports.users)
 
     def audit(self) -> Audit:
         """What the noise guarantees for the two types whose vectors are farthest apart."""

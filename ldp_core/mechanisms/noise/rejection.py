@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -29,9 +30,8 @@ from ldp_core.mechanisms.base import (
     check_counts,
     check_reports,
     check_values,
-    digest_of,
 )
-from ldp_core.mechanisms.noise.additive import VectorMechanism, check_vectors, too_large
+from ldp_core.mechanisms.noise.additive import VectorMechanism, check_vectors
 from ldp_core.mechanisms.noise.vectors import diameter
 from ldp_core.privacy import MIN_EPSILON, check_epsilon, odds
 from ldp_core.workloads import Workload
@@ -109,7 +109,7 @@ def build(
             f"Rejection sampling keeps its promise for epsilon up to 2 log 2 = {EPSILON_RANGE[1]:.3f}; got {epsilon:g}. "
             "Choose a smaller epsilon or another mechanism."
         )
-    parameters = {"workload": workload.spec, "variant": variant}
+    parameters: dict[str, Any] = {"workload": workload.spec, "variant": variant}
     if variant == "corrected":
         if users is not None:
             raise ValueError("Only the paper's variant depends on the number of users; leave users out.")
@@ -119,11 +119,6 @@ def build(
         parameters["users"] = int(users)
         acceptance = Acceptance(epsilon / math.sqrt(4 * math.log(users)), epsilon / 4, drops=True)
     return RejectionMechanism(workload.gram_root, acceptance, epsilon, parameters)
-
-
-def domain_rule(n: int, epsilon: float, workload: Workload | None) -> str | None:
-    """Why the mechanism cannot run on ``n`` types, None when it can."""
-    return too_large(n)
 
 
 class RejectionMechanism(VectorMechanism):
@@ -151,10 +146,8 @@ class RejectionMechanism(VectorMechanism):
         self.scale = radius / acceptance.rho
         self.attenuation = float(acceptance.moments[1] / acceptance.rho)
 
-    @cached_property
-    def digest(self) -> str:
-        content = repr(self.acceptance).encode() + self.vectors.tobytes()
-        return digest_of(self.name, self.n, self.epsilon, self.parameters, content)
+    def _content(self) -> bytes:
+        return repr(self.acceptance).encode() + self.vectors.tobytes()
 
     @cached_property
     def _variances(self) -> tuple[float, float]:
@@ -163,9 +156,8 @@ class RejectionMechanism(VectorMechanism):
         across = self.scale**2 * m0
         return across, self.scale**2 * (m2 - m0) - (self.attenuation * self.radius) ** 2
 
-    def variance_profile(self, workload: Workload) -> np.ndarray:
-        """(n,) exact: isotropic part, alike for all types, and the part along the own vector."""
-        self._check_supported(workload)
+    def profile_of(self, workload: Workload) -> np.ndarray:
+        """An isotropic part, alike for all types, and the part along the own vector."""
         across, more_along = self._variances
         isotropic = across / self.attenuation**2 * np.einsum("ij,ij->", workload.gram_dense(), self._inverse[0])
         own = workload.quadratic((self.reconstruction @ self.vectors).T) / self.radius**2
@@ -236,7 +228,7 @@ class RejectionMechanism(VectorMechanism):
     def estimate(self, reports: Reports) -> Estimate:
         """Unbiased counts: the sum of what was sent over the attenuation, whatever the number sent."""
         check_reports(reports, self.digest)
-        return self._estimate(reports.data[0], reports.users)
+        return self._estimate(reports.arrays[0], reports.users)
 
     def audit(self) -> Audit:
         """Largest log-ratio of eta between two types of different vectors over all y, and of sending nothing."""
