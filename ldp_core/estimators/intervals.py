@@ -22,8 +22,6 @@ from ldp_core.estimators import norm_sub, tails
 from ldp_core.estimators.posterior import check_level
 from ldp_core.mechanisms.base import Contributions, Estimate, Mechanism
 from ldp_core.mechanisms.noise.additive import AdditiveMechanism
-from ldp_core.mechanisms.trees.hierarchical import RawTree
-from ldp_core.mechanisms.trees.levels import RawTreeEstimate
 from ldp_core.workloads import Workload
 
 METHODS = {
@@ -64,26 +62,35 @@ def intervals(
     ValueError for a biased estimate, whose error is more than its variance.
     """
     tail = (1 - check_level(level)) / 2
-    if isinstance(mechanism, RawTree) and not isinstance(estimate, RawTreeEstimate):
-        mechanism = mechanism.consistent  # the estimator "consistency"
+    if estimate.adds_up:
+        mechanism = mechanism.consistent  # by the estimator "consistency", if it did not before
     if not estimate.unbiased:
         raise ValueError(
             "Intervals from variances are for unbiased answers; biased ones are off by more than chance. Use the posterior "
             "for credible intervals."
         )
-    users = estimate.total if users is None else float(users)
+    people = estimate.total if users is None else float(users)
     queries = np.arange(workload.num_queries) if queries is None else np.asarray(queries, dtype=np.int64)
-    find = _of_noise if isinstance(mechanism, AdditiveMechanism) else _of_reports
     chunk = max(1, _ENTRIES // workload.n)
-    found = [
-        find(mechanism, workload, estimate, tail, queries[start : start + chunk], users)
-        for start in range(0, queries.size, chunk)
-    ]
+    found = []
+    for start in range(0, queries.size, chunk):
+        some = queries[start : start + chunk]
+        if isinstance(mechanism, AdditiveMechanism):
+            found.append(_of_noise(mechanism, workload, estimate, tail, some, people))
+        else:
+            found.append(_of_reports(mechanism, workload, estimate, tail, some, people))
     ends = np.concatenate([part.ends for part in found] or [np.zeros((0, 2))])
     return Intervals(ends, np.concatenate([part.methods for part in found] or [np.zeros(0, dtype=str)]))
 
 
-def _of_noise(mechanism, workload, estimate, tail: float, queries: np.ndarray, users: float) -> Intervals:
+def _of_noise(
+    mechanism: AdditiveMechanism,
+    workload: Workload,
+    estimate: Estimate,
+    tail: float,
+    queries: np.ndarray,
+    users: float,
+) -> Intervals:
     """Of sums of noise whose law does not depend on the types."""
     rows = workload.rows(queries)
     half = mechanism.noise.reach(rows @ mechanism.reconstruction, users, tail)
@@ -91,7 +98,9 @@ def _of_noise(mechanism, workload, estimate, tail: float, queries: np.ndarray, u
     return Intervals(_possible(answers - half, answers + half, rows, users), np.full(queries.size, "exact"))
 
 
-def _of_reports(mechanism, workload, estimate, tail: float, queries: np.ndarray, users: float) -> Intervals:
+def _of_reports(
+    mechanism: Mechanism, workload: Workload, estimate: Estimate, tail: float, queries: np.ndarray, users: float
+) -> Intervals:
     """Of sums of independent reports, by the method that suits each query."""
     adds = mechanism.query_contributions(workload, queries)
     answers = estimate.answers(workload, queries)
@@ -109,7 +118,7 @@ def _of_reports(mechanism, workload, estimate, tail: float, queries: np.ndarray,
         chosen = many & ~known
         ends[chosen] = np.stack([answers - half, answers + half], axis=1)[chosen]
         methods[chosen] = "normal"
-    for i in np.flatnonzero(~known & ~many & _one_of_two(adds)):
+    for i in np.flatnonzero(~known & ~many & _one_of_two(adds)).tolist():
         ends[i], methods[i] = _inverted(adds, i, answers[i], round(users), tail), "exact"
     return Intervals(_possible(ends[:, 0], ends[:, 1], adds.means, users), methods)
 
@@ -120,7 +129,15 @@ def _possible(low: np.ndarray, high: np.ndarray, rows: np.ndarray, users: float)
     return np.stack([np.clip(low, least, most), np.clip(high, least, most)], axis=1)
 
 
-def _normal(mechanism, estimate, tail, adds: Contributions, users, smallest, largest) -> np.ndarray:
+def _normal(
+    mechanism: Mechanism,
+    estimate: Estimate,
+    tail: float,
+    adds: Contributions,
+    users: float,
+    smallest: np.ndarray,
+    largest: np.ndarray,
+) -> np.ndarray:
     """(q,) half widths.
 
     The variance of an answer is itself a query, sum_u x_u v_u, and is estimated from the same reports: z standard

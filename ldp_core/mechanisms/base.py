@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
+from ldp_core.privacy import check_epsilon
 from ldp_core.workloads import Workload
 
 FLOATING_POINT = (
@@ -231,10 +232,15 @@ class FromCovariance(ABC):
     """Base of the mechanisms whose answers are linear in their estimated counts, with a known covariance."""
 
     name: str
-    n: int
-    epsilon: float
     delta: float = 0.0
-    parameters: Mapping[str, Any]
+
+    def __init__(self, n: int, epsilon: float, parameters: Mapping[str, Any], explanation: str = ""):
+        if n < 2:
+            raise ValueError(f"A mechanism needs at least 2 types; got n = {n}.")
+        self.n = int(n)
+        self.epsilon = check_epsilon(epsilon)
+        self.parameters = dict(parameters)
+        self._explanation = explanation
 
     def __repr__(self) -> str:
         facts = [f"{self.n:,} types", f"epsilon {self.epsilon:g}"] + ([f"delta {self.delta:g}"] if self.delta else [])
@@ -271,9 +277,19 @@ class FromCovariance(ABC):
         return self
 
     def supports(self, workload: Workload) -> str | None:
-        """Why ``workload`` cannot be answered; None where it can, such as any on these types where the counts are identified."""
-        same = workload.n == self.n
-        return None if same else f"The mechanism has {self.n} types, the workload {workload.n}."
+        """None, or why the workload cannot be answered: it has other types, or asks for what reports do not tell."""
+        if workload.n != self.n:
+            return f"The mechanism has {self.n} types, the workload {workload.n}."
+        lost = self._lost(workload)
+        if lost > 0 and lost > 1e-9 * workload.trace:
+            return (
+                "This mechanism sends the same reports for types that the workload tells apart, so it cannot answer it."
+            )
+        return None
+
+    def _lost(self, workload: Workload) -> float:
+        """The part of tr G that lies in what reports do not tell: none where the counts are identified."""
+        return 0.0
 
     def tally(self, reports: Reports) -> np.ndarray:
         """(m,) how often each output was sent, in the order of the rows of `channel` (where there is one)."""
@@ -315,6 +331,9 @@ class FromCovariance(ABC):
     def contributions(self, rows: np.ndarray) -> Contributions:
         """What a report adds to ``rows`` (q, n) times the estimated counts."""
         raise NotImplementedError
+
+    def explain(self) -> str:
+        return self._explanation
 
 
 @runtime_checkable

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
@@ -29,7 +28,7 @@ from ldp_core.mechanisms.base import (
     two_values,
 )
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES
-from ldp_core.privacy import check_epsilon, log_ratio
+from ldp_core.privacy import log_ratio
 from ldp_core.workloads import DENSE_TYPES
 
 
@@ -40,13 +39,6 @@ class ExchangeableMechanism(FromCovariance):
     q: float
     both_own: float
     both_other: float
-
-    def __init__(self, n: int, epsilon: float, parameters: dict[str, Any]):
-        if n < 2:
-            raise ValueError(f"A mechanism needs at least 2 types; got n = {n}.")
-        self.n = int(n)
-        self.epsilon = check_epsilon(epsilon)
-        self.parameters = parameters
 
     def _moments(self) -> tuple[float, float, float, float]:
         """Covariances of one user's estimated counts: own, own with other, other, other with other."""

@@ -31,7 +31,7 @@ from ldp_core.mechanisms.base import (
     two_values,
 )
 from ldp_core.priors import check_prior
-from ldp_core.privacy import check_epsilon, log_ratio
+from ldp_core.privacy import log_ratio
 from ldp_core.workloads import Workload
 
 STRATEGY_ENTRIES = 2**25
@@ -66,12 +66,9 @@ class ExplicitMechanism(FromCovariance):
         prior: np.ndarray | None = None,
     ):
         self.name = name
-        self.epsilon = check_epsilon(epsilon)
-        self.parameters = dict(parameters or {})
         self._strategy = check_strategy(strategy)
         self._strategy.flags.writeable = False
-        self.n = self._strategy.shape[1]
-        self._explanation = explanation
+        super().__init__(self._strategy.shape[1], epsilon, parameters or {}, explanation)
         self.prior = None if prior is None else np.array(check_prior(prior, self.n))
         if self.prior is not None:
             self.prior.flags.writeable = False
@@ -132,19 +129,10 @@ class ExplicitMechanism(FromCovariance):
         """(n, m) R = M_p^+ Q' D_p^-1: column y is what one report y adds to the estimated counts."""
         return self._inverse[0] @ (self.strategy / self._masses(self.prior)[:, None]).T
 
-    def supports(self, workload: Workload) -> str | None:
-        """None, or why the workload cannot be answered: its rows must lie in the row space of Q (McKenna et al., Thm 3.10)."""
-        if reason := super().supports(workload):
-            return reason
+    def _lost(self, workload: Workload) -> float:
+        """The rows of a workload must lie in the row space of Q (McKenna et al., Theorem 3.10)."""
         projector = self._inverse[1]
-        if projector is None:
-            return None
-        lost = workload.quadratic(np.eye(self.n) - projector).sum()
-        if lost > 1e-9 * workload.trace:
-            return (
-                "This strategy sends the same reports for types that the workload tells apart, so it cannot answer it."
-            )
-        return None
+        return 0.0 if projector is None else float(workload.quadratic(np.eye(self.n) - projector).sum())
 
     def profile_of(self, form: QuadraticForm) -> np.ndarray:
         """sum_y Q_yu |W R_y|^2 - G_uu (their Theorem 3.4)."""
@@ -267,9 +255,6 @@ class ExplicitMechanism(FromCovariance):
             fine += np.floor((scaled - whole) * 2.0**38).astype(np.int64).sum(axis=0)
         sums = [(high << 38) + low for high, low in zip(coarse.tolist(), fine.tolist(), strict=True)]
         return Fraction(max(sums) + m, min(sums))
-
-    def explain(self) -> str:
-        return self._explanation
 
 
 def check_strategy(strategy: np.ndarray) -> np.ndarray:

@@ -28,7 +28,7 @@ from ldp_core.mechanisms.base import (
     check_reports,
     check_values,
 )
-from ldp_core.privacy import check_epsilon, log_ratio, odds, probability_within
+from ldp_core.privacy import log_ratio, odds, probability_within
 from ldp_core.workloads import DENSE_TYPES, Workload, walsh_hadamard
 
 # Characters with a smaller eigenvalue of M are not identified.
@@ -59,10 +59,8 @@ class OrbitMechanism(FromCovariance):
             raise ValueError("Every base row must have high and low types: others say nothing about the user.")
         if self.shares.shape != (len(self.high),) or not (self.shares > 0).all() or abs(self.shares.sum() - 1) > 1e-9:
             raise ValueError(f"The {len(self.high):,} base rows need one positive probability each, summing to 1.")
-        self.name, self.epsilon = name, check_epsilon(epsilon)
-        self.parameters = dict(parameters or {})
-        self.n = self.high.shape[1]
-        self._explanation = explanation
+        self.name = name
+        super().__init__(self.high.shape[1], epsilon, parameters or {}, explanation)
         self._ratio = odds(self.epsilon)
         self._sizes = self.high.sum(axis=1)
         self._masses = self.n + (self._ratio - 1) * self._sizes
@@ -98,21 +96,19 @@ class OrbitMechanism(FromCovariance):
         return (walsh_hadamard(self.eigenvalues) / self.n)[types[:, None] ^ types]
 
     def supports(self, workload: Workload) -> str | None:
-        """None, or why the workload cannot be answered: its queries must lie in the span of the characters identified."""
-        if reason := super().supports(workload):
-            return reason
-        if workload.symmetry not in ("hamming", "exchangeable"):
-            if self.n > DENSE_TYPES:
-                return (
-                    f"On {self.n:,} types this mechanism answers workloads over binary attributes only, such as marginals "
-                    "and parities."
-                )
-            lost = _by_characters(workload)[self._inverse == 0].sum()
-        else:
-            lost = np.abs(_spectrum(workload))[self._inverse == 0].sum()
-        if lost > 1e-9 * workload.trace:
-            return "This mechanism does not tell all types apart that the workload does, so it cannot answer it."
-        return None
+        """None, or why the workload cannot be answered: see `_lost`, and on many types it must be symmetric as well."""
+        if workload.n == self.n > DENSE_TYPES and workload.symmetry not in ("hamming", "exchangeable"):
+            return (
+                f"On {self.n:,} types this mechanism answers workloads over binary attributes only, such as marginals "
+                "and parities."
+            )
+        return super().supports(workload)
+
+    def _lost(self, workload: Workload) -> float:
+        """The queries of a workload must lie in the span of the characters identified."""
+        symmetric = workload.symmetry in ("hamming", "exchangeable")
+        by_character = np.abs(_spectrum(workload)) if symmetric else _by_characters(workload)
+        return float(by_character[self._inverse == 0].sum())
 
     def profile_of(self, workload: Workload) -> np.ndarray:
         """The same for all types where the workload does not change under translations, ``sum_S gamma_S / (n m_S) - G_uu``."""
@@ -267,9 +263,6 @@ class OrbitMechanism(FromCovariance):
         pair = (int(self.high[worst].argmax()), int(self.high[worst].argmin()))
         method = f"exact: the two probabilities of each of {len(self.high):,} base rows, which its translations share"
         return Audit(log_ratio(ratios[worst], Fraction(1)), 0.0, method, pair)
-
-    def explain(self) -> str:
-        return self._explanation
 
 
 def _groups(labels: np.ndarray, members: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:

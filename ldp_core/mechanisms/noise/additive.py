@@ -30,7 +30,6 @@ from ldp_core.mechanisms.base import (
 )
 from ldp_core.mechanisms.noise.gaussian_privacy import check_delta, exact_delta
 from ldp_core.mechanisms.noise.vectors import centred, centred_inverse, diameter
-from ldp_core.privacy import check_epsilon
 from ldp_core.workloads import DENSE_TYPES, Workload
 
 # Diameters computed in two ways differ by a few units in the last place; noise is made that much larger.
@@ -171,13 +170,11 @@ class VectorMechanism(FromCovariance):
         parameters: Mapping[str, Any],
         explanation: str,
     ):
-        self.name = name
+        self.name, self.delta = name, float(delta)
         self.vectors = check_vectors(vectors)
         self.vectors.flags.writeable = False
-        self.size, self.n = self.vectors.shape  # k, the numbers in one report, and the types
-        self.epsilon, self.delta = check_epsilon(epsilon), float(delta)
-        self.parameters = dict(parameters)
-        self._explanation = explanation
+        self.size, types = self.vectors.shape  # k, the numbers in one report
+        super().__init__(types, epsilon, parameters, f"{explanation} {FLOATING_POINT}")
 
     @property
     def bits_per_report(self) -> float:
@@ -194,25 +191,15 @@ class VectorMechanism(FromCovariance):
         """(n, k) P (A P)^+ / attenuation: what a report adds to the estimated counts, up to a constant."""
         return self._inverse[0] @ centred(self.vectors).T / self.attenuation
 
-    def supports(self, workload: Workload) -> str | None:
-        """None, or why the workload cannot be answered."""
-        if reason := super().supports(workload):
-            return reason
-        if self._inverse[1] is None:
-            return None
-        lost = workload.quadratic(centred(np.eye(self.n)) - self._inverse[1]).sum()
-        if lost > 1e-9 * workload.trace:
-            return "These reports are alike for types that the workload tells apart, so they cannot answer it."
-        return None
+    def _lost(self, workload: Workload) -> float:
+        projector = self._inverse[1]
+        return 0.0 if projector is None else float(workload.quadratic(centred(np.eye(self.n)) - projector).sum())
 
     def _estimate(self, total: np.ndarray, users: int) -> Estimate:
         known = users / self.n  # of each type, before anything was reported
         expected = self.attenuation * known * self.vectors.sum(axis=1)
         counts = self.reconstruction @ (total - expected) + known
         return Estimate(counts, unbiased=True, identified=self._inverse[1] is None)
-
-    def explain(self) -> str:
-        return f"{self._explanation} {FLOATING_POINT}"
 
 
 class AdditiveMechanism(VectorMechanism):

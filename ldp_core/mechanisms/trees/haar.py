@@ -35,7 +35,7 @@ from ldp_core.mechanisms.hrr import (
     simulate_signs,
 )
 from ldp_core.mechanisms.trees.levels import OrderedEstimate, Tree, check_dense
-from ldp_core.privacy import check_epsilon, log_ratio
+from ldp_core.privacy import log_ratio
 from ldp_core.workloads import Workload, walsh_hadamard
 
 
@@ -45,11 +45,7 @@ class Haar(FromCovariance):
     name = "haar"
 
     def __init__(self, n: int, epsilon: float):
-        if n < 2:
-            raise ValueError(f"A mechanism needs at least 2 types; got n = {n}.")
-        self.n = int(n)
-        self.epsilon = check_epsilon(epsilon)
-        self.parameters = {}
+        super().__init__(n, epsilon, {})
         # Level l of this binary tree has the half blocks of Haar level l + 1.
         self.tree = Tree(1 << (self.n - 1).bit_length(), 2)
         self.blocks = tuple(size // 2 for size in self.tree.sizes)

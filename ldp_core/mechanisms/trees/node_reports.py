@@ -33,7 +33,6 @@ from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.trees.levels import OrderedEstimate, Tree, check_dense
 from ldp_core.mechanisms.unary import UnaryEncoding
-from ldp_core.privacy import check_epsilon
 from ldp_core.workloads import Workload
 
 
@@ -92,9 +91,8 @@ class HierarchicalTree(FromCovariance):
     reconstructed: str
 
     def __init__(self, n: int, epsilon: float, branching: int, oracle: str, oracles: tuple[Oracle, ...] | None = None):
-        self.n = n
-        self.epsilon = check_epsilon(epsilon)
-        self.parameters = {"branching": branching, "oracle": oracle, "reconstruction": self.reconstruction}
+        parameters = {"branching": branching, "oracle": oracle, "reconstruction": self.reconstruction}
+        super().__init__(n, epsilon, parameters, f"{described(Tree(n, branching), oracle)} {self.reconstructed}")
         self.tree = Tree(n, branching)
         self.oracles = oracles or tuple(NODE_ORACLES[oracle](size, self.epsilon) for size in self.tree.sizes)
 
@@ -235,9 +233,6 @@ class HierarchicalTree(FromCovariance):
         one, other = (node * self.tree.widths[level] for node in audits[level].worst_pair)
         method = f"worst of {self.tree.height} levels, the level being independent of the type; {audits[level].method}"
         return Audit(audits[level].epsilon, 0.0, method, (one, other))
-
-    def explain(self) -> str:
-        return f"{described(self.tree, self.parameters['oracle'])} {self.reconstructed}"
 
 
 def described(tree: Tree, oracle: str) -> str:
