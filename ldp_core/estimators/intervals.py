@@ -56,14 +56,14 @@ def intervals(
 ) -> Intervals:
     """Intervals that hold the true answers to all queries, or to those given, with a probability of at least ``level`` each.
 
-    They are cut off at what ``users`` people can answer: an answer that errs beyond leaves an interval of no width there.
+    They are cut off at what ``users`` people can answer: of an answer that lies beyond that, the interval has no width.
     Give ``queries`` for large domains: mechanisms on trees and transforms then need no n x n matrix. ``users`` is their known
-    number; None takes what the estimate tells about it.
+    number; None takes it from the estimate.
     ValueError for a biased estimate, whose error is more than its variance.
     """
     tail = (1 - check_level(level)) / 2
     if estimate.adds_up:
-        mechanism = mechanism.consistent  # by the estimator "consistency", if it did not before
+        mechanism = mechanism.consistent  # another one where raw answers have been made consistent
     if not estimate.unbiased:
         raise ValueError(
             "Intervals from variances are for unbiased answers; biased ones are off by more than chance. Use the posterior "

@@ -23,7 +23,7 @@ from ldp_core.mechanisms.base import Estimate, Mechanism, Reports
 from ldp_core.workloads import Workload
 
 ENTRIES = 2**21
-"""Largest strategy (outputs x types) that is sampled with."""
+"""Largest strategy (outputs x types) that the sampler takes."""
 
 JEFFREYS = 0.5
 _ANSWERS_AT_ONCE = 2**23
@@ -86,7 +86,7 @@ def estimate(
     burn_in: int = 200,
     seed: int = 0,
 ) -> PosteriorEstimate:
-    """Posterior mean of the counts after ``draws`` rounds, the first ``burn_in`` more being left out; the same for the same
+    """Posterior mean of the counts over ``draws`` rounds, after ``burn_in`` rounds that are left out; the same for the same
     ``seed``. The chain begins at the most likely shares.
 
     ``prior`` holds the Dirichlet parameters, one for all types or (n,): 1/2 is Jeffreys' choice, 1 is even.

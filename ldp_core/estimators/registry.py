@@ -77,7 +77,7 @@ def _has_likelihood(mechanism: Mechanism, workload: Workload) -> str | None:
         )
     if mechanism.n > MLE_TYPES:
         return (
-            f"Maximising the likelihood is done for at most {MLE_TYPES:,} types; there are {mechanism.n:,}. Choose WNNLS or "
+            f"The likelihood is maximised for at most {MLE_TYPES:,} types; there are {mechanism.n:,}. Choose WNNLS or "
             "Norm-Sub, or coarser bins."
         )
     return None
@@ -131,7 +131,7 @@ ESTIMATORS = {
             "unbiased",
             "Unbiased",
             "unbiased",
-            "right on average; single counts may come out negative",
+            "right on average; individual counts may come out negative",
             unbiased=True,
             improve=lambda unbiased, workload, users: unbiased,
         ),
@@ -166,7 +166,7 @@ ESTIMATORS = {
             "polytope",
             "Projected answers (Bassily)",
             "projected",
-            "the closest answers whose counts, signs left out, sum to at most the number of people; pays with few people and "
+            "the closest answers whose counts, regardless of sign, sum to at most the number of people; pays off with few people and "
             "many queries",
             unbiased=False,
             improve=_projected(polytope.project),
@@ -195,7 +195,7 @@ ESTIMATORS = {
             "consistency",
             "Tree consistency",
             "consistent",
-            "the node estimates of a tree, weighed so that every node is the sum of its children; right on average, less noisy",
+            "the node estimates of a tree, weighted so that every node is the sum of its children; right on average, less noisy",
             unbiased=True,
             improve=lambda unbiased, workload, users: unbiased.consistent(users),
             rule=_is_inconsistent,

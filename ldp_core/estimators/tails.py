@@ -60,7 +60,7 @@ def _of_sum(x: int, p: float, rest: int, q: float, s: int) -> float:
 
 
 def _first(users: int, holds: Callable[[int], bool]) -> int:
-    """The least x in 0..``users`` from which on ``holds``, ``users`` if it never does."""
+    """The least x in 0..``users`` from which on ``holds`` is true, or ``users`` if it never is."""
     low, high = 0, users
     while low < high:
         middle = (low + high) // 2

@@ -12,7 +12,7 @@ from ldp_core.workloads import Workload
 
 _EXPLANATION = (
     "Each person sends {size:,} numbers: a vector that stands for their type, fitted to the workload, plus {noise} noise "
-    "large enough to hide which two types differ."
+    "large enough to hide which type it is."
 )
 
 

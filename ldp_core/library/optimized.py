@@ -26,8 +26,8 @@ _EXPLANATION = (
     "answers to the chosen workload have the least total variance{aim}."
 )
 _LOADED = (
-    "Each person sends one of {outputs:,} reports; how likely each is for each type is a table that was loaded from a file, not "
-    "computed here."
+    "Each person sends one of {outputs:,} reports; how likely each is for each type is given by a table that was loaded from "
+    "a file, not computed here."
 )
 
 

@@ -99,10 +99,10 @@ class Spec:
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     """What `create` takes besides n, epsilon and workload."""
     sweep_rounds: Mapping[int, int] = field(default_factory=dict)
-    """Rounds of a fit in a sweep, by the largest number of types they are for: a few seconds a point at most up to 256 types.
+    """Rounds of a fit in a sweep, by the largest number of types they are for: at most a few seconds per point up to 256 types.
     Empty for mechanisms that are not fitted."""
     aims: tuple[str, ...] = ("worst_case",)
-    """Cases whose error it can make small; it is judged in the first where none is chosen."""
+    """Cases whose error it can make small; it is judged by the first where none is chosen."""
     style: tuple[str, str] = ("#7F7F7F", "x")
     """Colour and marker in every chart."""
     legend: str = ""
@@ -137,7 +137,7 @@ class Spec:
 
     @property
     def caveat(self) -> str:
-        """What has to be said beside the guarantee; empty where it holds for what is drawn."""
+        """What has to be said alongside the guarantee; empty where it holds for what is drawn."""
         return FLOATING_POINT if self.continuous else ""
 
     def unsuitable(self, n: int, epsilon: float, workload: Workload | None = None) -> str | None:

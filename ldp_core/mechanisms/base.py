@@ -20,18 +20,18 @@ FLOATING_POINT = (
     "The guarantee is a mathematical one, for noise drawn in real numbers, and not one of a floating-point sampler such as the "
     "simulation here: in floating point, reports of one type can be impossible under another and give it away."
 )
-"""What every sentence about a mechanism with continuous noise must not leave out: see `ldp_core.library.Spec.continuous`."""
+"""What every text about a mechanism with continuous noise has to say: see `ldp_core.library.Spec.continuous`."""
 
 _ROW_ENTRIES = 2**22  # of queries written out at once
 
 
 @dataclass(frozen=True)
 class Audit:
-    """The guarantee a mechanism really gives, computed from its probabilities, and never less than the truth.
+    """The guarantee a mechanism really gives, computed from its probabilities, and never smaller than the true one.
 
     For discrete reports it is computed in exact arithmetic from the numbers that reports are drawn with, rounded up. For
     continuous noise it is that of real numbers (see `FLOATING_POINT`), and ``method`` says so.
-    ``worst_pair`` names the two types (from 0) that one report tells apart best.
+    ``worst_pair`` names the two types (from 0) that a single report can tell apart best.
     """
 
     epsilon: float
@@ -87,7 +87,7 @@ class Estimate:
 
     @property
     def total(self) -> float:
-        """The number of users as far as the estimate tells it: the sum of the counts, at least 0."""
+        """The number of users as far as the estimate knows it: the sum of the counts, at least 0."""
         return max(0.0, float(np.sum(self.estimated_counts)))
 
     def answers(self, workload: Workload, queries: np.ndarray | None = None) -> np.ndarray:
@@ -182,7 +182,7 @@ class Contributions:
     Attributes:
         means: (q, n) what a user of each type adds on average, their true answer.
         variances: (q, n) exact variance of what a user of each type adds.
-        up, down: (q,) how far one independent part of a report can exceed its mean, and fall short of it, at most.
+        up, down: (q,) how far at most one independent part of a report can exceed its mean, and fall short of it.
         parts: independent parts of a report.
         low, high: (q,) the two values a report adds where it adds one of two, else NaN.
     """
@@ -204,13 +204,13 @@ class Contributions:
         high: np.ndarray,
         two: np.ndarray | bool = False,
     ) -> Contributions:
-        """Of reports that add at least ``low`` (q,) and at most ``high``, and nothing between the two where ``two``."""
+        """Those of reports that add at least ``low`` (q,) and at most ``high``, and nothing between the two where ``two``."""
         up, down = np.maximum(high - means.min(axis=1), 0), np.maximum(means.max(axis=1) - low, 0)
         return cls(means, variances, up, down, np.where(two, low, np.nan), np.where(two, high, np.nan))
 
 
 def two_values(values: np.ndarray) -> np.ndarray:
-    """(q,) whether a row of ``values`` (q, k) has two values only, but for rounding."""
+    """(q,) whether a row of ``values`` (q, k) has only two values, up to rounding."""
     low, high = values.min(axis=1, keepdims=True), values.max(axis=1, keepdims=True)
     off = np.minimum(values - low, high - values).max(axis=1)
     return off <= 1e-9 * (high - low)[:, 0]
@@ -288,7 +288,7 @@ class FromCovariance(ABC):
         return None
 
     def _lost(self, workload: Workload) -> float:
-        """The part of tr G that lies in what reports do not tell: none where the counts are identified."""
+        """The part of tr G that depends on what reports do not tell: none where the counts are identified."""
         return 0.0
 
     def tally(self, reports: Reports) -> np.ndarray:
@@ -307,8 +307,8 @@ class FromCovariance(ABC):
         """`variance_profile` of a workload that is supported."""
 
     def query_variances(self, workload: Workload, counts: np.ndarray, queries: np.ndarray | None = None) -> np.ndarray:
-        """(p,) exact variance (squared users) of the answer to each query when the users are ``counts`` (n,), or of the
-        queries with the given indices: those need no n x n matrix where the mechanism has none."""
+        """(p,) exact variance (squared users) of the answer to each query, or to those with the given indices, when the users
+        are ``counts`` (n,). Given indices take no n x n matrix where the mechanism has none."""
         if queries is None:
             return workload.query_variances(self.covariance(counts))
         queries = np.asarray(queries, dtype=np.int64)
@@ -353,6 +353,14 @@ def check_values(values: np.ndarray, n: int) -> np.ndarray:
     return values
 
 
+def check_rows(raw: np.ndarray, columns: int, what: str) -> np.ndarray:
+    """Reports as the rows of an array with so many ``columns``, or a ValueError that says ``what`` they hold."""
+    raw = np.asarray(raw)
+    if raw.ndim != 2 or raw.shape[1] != columns:
+        raise ValueError(f"Each report must hold {what}; got an array of shape {raw.shape}.")
+    return raw
+
+
 def check_counts(counts: np.ndarray, n: int) -> np.ndarray:
     """Users per type as an int64 array, or a ValueError."""
     counts = np.asarray(counts)
@@ -365,6 +373,6 @@ def check_counts(counts: np.ndarray, n: int) -> np.ndarray:
 
 
 def check_reports(reports: Reports, digest: str) -> None:
-    """Refuse reports that another mechanism produced: the estimate would be nonsense without any other sign."""
+    """Refuse reports that another mechanism produced: nothing else would show that the estimate is nonsense."""
     if reports.mechanism_digest != digest:
         raise ValueError("These reports were made by another mechanism, or by the same one with other parameters.")

@@ -6,7 +6,7 @@ everything about its mean and covariance:
     p = P(b_u = 1),  q = P(b_j = 1),  both_own = P(b_u = b_j = 1),  both_other = P(b_i = b_j = 1)      (u, i, j distinct)
 
 so exact variances on every workload need no strategy matrix, which for subset selection has C(n, k) rows. With a fixed
-number of bits a report, (sum b - N q)/(p - q) is also the optimal unbiased reconstruction (all outputs have equal row sums).
+number of bits per report, (sum b - N q)/(p - q) is also the optimal unbiased reconstruction (all outputs have equal row sums).
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ class ExchangeableMechanism(FromCovariance):
     q: float
     both_own: float
     both_other: float
+    # The probabilities that decide what one report can tell, in words.
+    _decisive = "every output has the same two probabilities, by symmetry"
 
     def _moments(self) -> tuple[float, float, float, float]:
         """Covariances of one user's estimated counts: own, own with other, other, other with other."""
@@ -93,12 +95,12 @@ class ExchangeableMechanism(FromCovariance):
         return Contributions.between(rows, np.maximum(variances, 0.0), low, high, two)
 
     def report_ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(q,) the least and the largest that a report adds to ``rows`` (q, n) times the estimated counts."""
+        """(q,) the smallest and the largest amount that a report adds to ``rows`` (q, n) times the estimated counts."""
         return self._ends(rows)[:2]
 
     @abstractmethod
     def _ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(q,) the least and the largest that a report can add, and whether it adds one of these two."""
+        """(q,) the smallest and the largest amount that a report can add, and whether it adds one of these two."""
 
     def information(self) -> np.ndarray:
         """(n, n) M = Q' D^-1 Q = A I + B 11', from M^-1 = I + sum_u Cov_u."""
@@ -128,13 +130,8 @@ class ExchangeableMechanism(FromCovariance):
         """(m, n) the explicit strategy, however large."""
 
     def audit(self) -> Audit:
-        """From the two values that every output's probabilities take (they are the same for all outputs by symmetry)."""
-        return Audit(
-            log_ratio(*self._two_probabilities()),
-            0.0,
-            "exact: every output has the same two probabilities, by symmetry",
-            (0, 1),
-        )
+        """From the two probabilities that decide: by symmetry they do for every output and every pair of types."""
+        return Audit(log_ratio(*self._two_probabilities()), 0.0, f"exact: {self._decisive}", (0, 1))
 
     @abstractmethod
     def _two_probabilities(self) -> tuple[Fraction, Fraction]:
@@ -154,6 +151,6 @@ def ends_of_sets(rows: np.ndarray, size: int, p: float, q: float) -> tuple[np.nd
     """`ExchangeableMechanism._ends` of reports that are any set of ``size`` types."""
     ordered, shift = np.sort(rows, axis=1), q * rows.sum(axis=1)
     low, high = ordered[:, :size].sum(axis=1), ordered[:, -size:].sum(axis=1)
-    # A larger set says yes or no only of a query that sets one type apart from the others.
+    # A larger set adds one of two values only to a query that sets one type apart from all others.
     one = (ordered[:, -2] == ordered[:, 0]) | (ordered[:, -1] == ordered[:, 1])
     return (low - shift) / (p - q), (high - shift) / (p - q), two_values(rows) if size == 1 else one

@@ -53,7 +53,7 @@ class ExplicitMechanism(FromCovariance):
     prior : (n,) the shares of the types for which the average variance is to be least, None for equal ones. Estimates are
         unbiased whatever the users are.
 
-    Raises ValueError when ``strategy`` is not a matrix of conditional probabilities, or ``prior`` no probabilities.
+    Raises ValueError when ``strategy`` is not a matrix of conditional probabilities, or ``prior`` is no probability distribution.
     """
 
     def __init__(
@@ -156,7 +156,7 @@ class ExplicitMechanism(FromCovariance):
         return Contributions.between(rows, variances, values.min(axis=1), values.max(axis=1), two_values(values))
 
     def report_ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(q,) the least and the largest that a report adds to ``rows`` (q, n) times the estimated counts."""
+        """(q,) the smallest and the largest amount that a report adds to ``rows`` (q, n) times the estimated counts."""
         values = rows @ self.reconstruction
         return values.min(axis=1), values.max(axis=1)
 
@@ -168,7 +168,7 @@ class ExplicitMechanism(FromCovariance):
         return (cumulative + np.arange(self.n)[:, None]).ravel()
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """(users,) one output index a user. For simulation only: a client needs a secure random source."""
+        """(users,) one output index per user. For simulation only: a client needs a secure random source."""
         values, m = check_values(values, self.n), self.strategy.shape[0]
         # Adding the type rounds the uniform draw; keep the one-in-2^40 draw that rounds into its neighbour.
         draws = np.minimum(values + rng.random(values.size), np.nextafter(self.n, 0))
@@ -199,8 +199,8 @@ class ExplicitMechanism(FromCovariance):
         return Reports(self.digest, raw.size, np.bincount(raw, minlength=self.strategy.shape[0]))
 
     def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
-        """Reports of ``counts`` (n,) users: one multinomial draw a type, whatever the number of users, or one draw a user
-        where that is cheaper. For simulation only."""
+        """Reports of ``counts`` (n,) users: one multinomial draw per type, whatever the number of users, or one draw per
+        user where that is cheaper. For simulation only."""
         counts = check_counts(counts, self.n)
         m, users = self.strategy.shape[0], int(counts.sum())
         present = np.flatnonzero(counts)
@@ -244,7 +244,7 @@ class ExplicitMechanism(FromCovariance):
 
     @property
     def _stretch(self) -> Fraction:
-        """The largest sum of a column over the smallest, at least: in multiples of 2^-68, whose sums are exact."""
+        """At least the largest column sum over the smallest, from multiples of 2^-68, whose sums are exact."""
         m, n = self.strategy.shape
         coarse, fine = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
         rows = max(1, _MULTINOMIAL_CELLS // n)

@@ -1,8 +1,8 @@
 """Mechanisms over binary attributes whose outputs are the XOR translations of a few two-valued rows.
 
 Output (k, z) has the probability ``share_k v_k(u ^ z) / 1'v_k`` for a user of type u, with base rows ``v_k`` in {1, E}^n: a set
-of types, moved by z, in which a report makes the true type e^epsilon times as likely as outside. Nothing of size n x n is needed,
-since everything is diagonal in the characters S of Z_2^d. With ``hat`` for the Walsh-Hadamard transform, the information
+of types, moved by z, and a report e^epsilon times as likely for types inside it as for those outside. Nothing of size n x n is
+needed, since everything is diagonal in the characters S of Z_2^d. With ``hat`` for the Walsh-Hadamard transform, the information
 matrix has the eigenvalues ``m_S = sum_k share_k hat v_k(S)^2 / (1'v_k)^2``, and the optimal unbiased reconstruction
 (McKenna et al. 2020, Theorem 3.10) adds ``hat v_k(S) chi_S(z) / (1'v_k m_S)`` to the transform of the counts at S.
 """
@@ -26,6 +26,7 @@ from ldp_core.mechanisms.base import (
     Reports,
     check_counts,
     check_reports,
+    check_rows,
     check_values,
 )
 from ldp_core.privacy import log_ratio, odds, probability_within
@@ -140,7 +141,7 @@ class OrbitMechanism(FromCovariance):
 
     def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
         """(q,) exact variance of ``rows`` (q, n) times the estimated counts: every output's probability times the square of
-        what it adds, less the squared mean; n log n operations for a row and a base row."""
+        what it adds, less the squared mean; n log n operations per row and base row."""
         counts = np.asarray(counts, dtype=float)
         weighted, transformed = walsh_hadamard(rows) * self._inverse, walsh_hadamard(counts)
         second = np.zeros(len(rows))
@@ -150,7 +151,7 @@ class OrbitMechanism(FromCovariance):
         return second - np.square(rows) @ counts
 
     def contributions(self, rows: np.ndarray) -> Contributions:
-        """What a report adds to ``rows`` (q, n) times the estimated counts; a transform or three for a row and a base row."""
+        """What a report adds to ``rows`` (q, n) times the estimated counts; three transforms per row and base row."""
         weighted, second, lows, highs = walsh_hadamard(rows) * self._inverse, np.zeros(rows.shape), [], []
         for share, spectrum in self._spectra():
             values = walsh_hadamard(weighted * spectrum) / self.n
@@ -166,7 +167,7 @@ class OrbitMechanism(FromCovariance):
 
     @cached_property
     def _true_probability(self) -> np.ndarray:
-        """(b,) with which a translation of a base row holds the true type among its high ones."""
+        """(b,) probability with which a translation of a base row holds the true type among its high ones."""
         wanted = self._ratio * self._sizes / self._masses
         return np.array([self._within(p, int(size)) for p, size in zip(wanted, self._sizes, strict=True)])
 
@@ -189,15 +190,13 @@ class OrbitMechanism(FromCovariance):
 
     def aggregate(self, raw: np.ndarray) -> Reports:
         """Reports (b, n): how often each base row was sent with each translation."""
-        raw = np.asarray(raw)
-        if raw.ndim != 2 or raw.shape[1] != 2:
-            raise ValueError(f"Each report is a base row and a translation; got an array of shape {raw.shape}.")
+        raw = check_rows(raw, 2, "a base row and a translation")
         rows, moves = check_values(raw[:, 0], len(self.high)), check_values(raw[:, 1], self.n)
         tally = np.bincount(rows * self.n + moves, minlength=len(self.high) * self.n)
         return Reports(self.digest, len(raw), tally.reshape(len(self.high), self.n))
 
     def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
-        """Reports of ``counts`` (n,) users: user by user while they are few, else one multinomial a type and base row. For
+        """Reports of ``counts`` (n,) users: user by user while they are few, else one multinomial per type and base row. For
         simulation only."""
         counts = check_counts(counts, self.n)
         users = int(counts.sum())
@@ -222,7 +221,7 @@ class OrbitMechanism(FromCovariance):
         return Reports(self.digest, len(values), tally)
 
     def estimate(self, reports: Reports) -> Estimate:
-        """Unbiased counts on supported workloads, one transform a base row."""
+        """Unbiased counts on supported workloads, one transform per base row."""
         check_reports(reports, self.digest)
         total = np.zeros(self.n)
         for (_, spectrum), sent in zip(self._spectra(), reports.arrays[0], strict=True):

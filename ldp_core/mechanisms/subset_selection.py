@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from ldp_core.mechanisms.base import Reports, check_counts, check_values
+from ldp_core.mechanisms.base import Reports, check_counts, check_rows, check_values
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism, direct_channel, ends_of_sets
 from ldp_core.privacy import check_epsilon, odds, probability_within
 
@@ -79,13 +79,11 @@ class SubsetSelection(ExchangeableMechanism):
         return sets
 
     def aggregate(self, raw: np.ndarray) -> Reports:
-        raw = np.asarray(raw)
-        if raw.ndim != 2 or raw.shape[1] != self.size:
-            raise ValueError(f"Each report must hold {self.size} types; got an array of shape {raw.shape}.")
+        raw = check_rows(raw, self.size, f"{self.size} types")
         return Reports(self.digest, raw.shape[0], np.bincount(check_values(raw.ravel(), self.n), minlength=self.n))
 
     def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
-        """Exact bit sums in O(n size) draws, any number of users: see `_subset_bit_sums`. For simulation only."""
+        """Exact bit sums in O(n size) draws, for any number of users: see `_subset_bit_sums`. For simulation only."""
         counts = check_counts(counts, self.n)
         sums = np.zeros(self.n, dtype=np.int64)
         left = counts.copy()

@@ -1,8 +1,8 @@
 """Mechanisms that send a vector plus noise: the sum of all reports estimates the sum of all vectors.
 
 A user of type u holds the column a_u of A (k, n). With S the sum of the N reports, P = I - 11'/n and the known N, the
-estimated counts are ``P (A P)^+ (S - A 1 N/n) + 1 N/n``: least squares, exactly unbiased for every workload whose
-differences between types A tells apart. Its covariance is ``(P A'A P)^+`` times the variance of the noise.
+estimated counts are ``P (A P)^+ (S - A 1 N/n) + 1 N/n``: least squares, exactly unbiased for every workload if A tells apart
+the types that it does. Its covariance is ``(P A'A P)^+`` times the variance of the noise.
 
 Sources: Edmonds, Nikolov and Ullman 2020 (matrix mechanism in the local model); Balle and Wang 2018 (Gaussian noise).
 """
@@ -26,6 +26,7 @@ from ldp_core.mechanisms.base import (
     Reports,
     check_counts,
     check_reports,
+    check_rows,
     check_values,
 )
 from ldp_core.mechanisms.noise.gaussian_privacy import check_delta, exact_delta
@@ -67,7 +68,7 @@ class LaplaceNoise:
         return rng.laplace(scale=self.scale, size=shape)
 
     def draw_sum(self, users: int, size: int, rng: np.random.Generator) -> np.ndarray:
-        """(size,) sum over the users: a Laplace variable is a difference of exponentials, so a sum one of Gammas. For
+        """(size,) sum over the users: a Laplace variable is a difference of exponentials, so their sum is one of Gammas. For
         simulation only."""
         return self.scale * (rng.standard_gamma(users, size) - rng.standard_gamma(users, size))
 
@@ -75,17 +76,16 @@ class LaplaceNoise:
         """(q,) what ``weights`` (q, size) times the sum over the users exceeds with a probability of ``tail``.
 
         From the characteristic function prod_k (1 + (scale w_k t)^2)^-users, in units of the standard deviation (Gil-Pelaez
-        1951): P(X > x) = 1/2 - (1/pi) int_0^inf sin(x t)/t phi(t) dt. The trapezoidal rule is out by what lies beyond
+        1951): P(X > x) = 1/2 - (1/pi) int_0^inf sin(x t)/t phi(t) dt. The trapezoidal rule errs by what lies beyond
         2 pi/step = 63 standard deviations, and cutting it off by 1e-7.
         """
         spread = np.sqrt(users * self.variance * np.sum(weights**2, axis=1))
         known = spread == 0
         # Of many variables the function has fallen to nothing by a tenth of the frequencies.
         t = np.arange(1, (_FREQUENCIES if users < 100 else _FREQUENCIES // 10) + 1) * _STEP
-        shares = (
-            users * self.scale**2 * weights**2 / np.where(known, 1.0, spread**2)[:, None]
-        )  # of the variance, halved
-        phi = np.array([np.exp(-users * np.log1p(np.outer(t**2 / max(users, 1), row)).sum(axis=1)) for row in shares])
+        # Halves of the shares of the variance.
+        halves = users * self.scale**2 * weights**2 / np.where(known, 1.0, spread**2)[:, None]
+        phi = np.array([np.exp(-users * np.log1p(np.outer(t**2 / max(users, 1), row)).sum(axis=1)) for row in halves])
         low, high = np.zeros(len(weights)), np.full(len(weights), 60.0)
         for _ in range(50):
             x = (low + high) / 2
@@ -95,9 +95,8 @@ class LaplaceNoise:
 
     def audit(self, vectors: np.ndarray, epsilon: float) -> Audit:
         distance, pair = diameter(vectors, "l1")
-        return Audit(
-            distance / self.scale, 0.0, "in real numbers: largest L1 distance of two types over the scale", pair
-        )
+        method = "in real numbers: largest L1 distance of two types over the scale"
+        return Audit(distance / self.scale, 0.0, method, pair)
 
 
 @dataclass(frozen=True)
@@ -125,10 +124,8 @@ class GaussianNoise:
     def audit(self, vectors: np.ndarray, epsilon: float) -> Audit:
         """The smallest delta at ``epsilon``."""
         distance, pair = diameter(vectors, "l2")
-        delta = exact_delta(epsilon, self.scale, distance)
-        return Audit(
-            epsilon, delta, "in real numbers: delta of Gaussian noise at the largest L2 distance of two types", pair
-        )
+        method = "in real numbers: delta of Gaussian noise at the largest L2 distance of two types"
+        return Audit(epsilon, exact_delta(epsilon, self.scale, distance), method, pair)
 
 
 def too_large(n: int) -> str | None:
@@ -203,7 +200,7 @@ class VectorMechanism(FromCovariance):
 
 
 class AdditiveMechanism(VectorMechanism):
-    """Sends the column of ``vectors`` (k, n) of the user's own type plus ``noise``. Raises ValueError for vectors of no use.
+    """Sends the column of ``vectors`` (k, n) of the user's own type plus ``noise``. ValueError for vectors of no use.
 
     ``delta`` and ``epsilon`` are what was asked for; `audit` says what the noise delivers.
     """
@@ -244,9 +241,9 @@ class AdditiveMechanism(VectorMechanism):
 
     def aggregate(self, raw: np.ndarray) -> Reports:
         """Reports from vectors (users, k): their sum."""
-        raw = np.asarray(raw, dtype=float)
-        if raw.ndim != 2 or raw.shape[1] != self.size or not np.all(np.isfinite(raw)):
-            raise ValueError(f"Each report must hold {self.size} finite numbers; got an array of shape {raw.shape}.")
+        raw = check_rows(np.asarray(raw, dtype=float), self.size, f"{self.size} finite numbers")
+        if not np.all(np.isfinite(raw)):
+            raise ValueError(f"Each report must hold {self.size} finite numbers, without infinity or nan.")
         return Reports(self.digest, raw.shape[0], raw.sum(axis=0))
 
     def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:

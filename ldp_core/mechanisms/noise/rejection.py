@@ -29,6 +29,7 @@ from ldp_core.mechanisms.base import (
     Reports,
     check_counts,
     check_reports,
+    check_rows,
     check_values,
 )
 from ldp_core.mechanisms.noise.additive import VectorMechanism, check_vectors
@@ -137,9 +138,7 @@ class RejectionMechanism(VectorMechanism):
             f"draws like their own answers; {1 - kept:.0%} of people send nothing."
         )
         if acceptance.drops:
-            explanation += (
-                " As printed in the paper, which is not locally private: some draws only some types can send."
-            )
+            explanation += " This is the paper's step as printed, which is not locally private: some draws only some types can send."
         super().__init__("rejection_gaussian", vectors, epsilon, 0.0, parameters, explanation)
         self.acceptance = acceptance
         self.radius = radius
@@ -197,16 +196,14 @@ class RejectionMechanism(VectorMechanism):
 
     def aggregate(self, raw: np.ndarray) -> Reports:
         """Reports from rows (users, k): the sum and the number of the rows that were sent."""
-        raw = np.asarray(raw, dtype=float)
-        if raw.ndim != 2 or raw.shape[1] != self.size:
-            raise ValueError(f"Each report must hold {self.size} numbers; got an array of shape {raw.shape}.")
+        raw = check_rows(np.asarray(raw, dtype=float), self.size, f"{self.size} numbers")
         sent = ~np.isnan(raw).all(axis=1)
         if not np.all(np.isfinite(raw[sent])):
             raise ValueError("A report must hold finite numbers, or nan throughout where nothing was sent.")
         return Reports(self.digest, raw.shape[0], (raw[sent].sum(axis=0), np.array([sent.sum()])))
 
     def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
-        """One scalar a user (the draw along the own vector decides what is sent) and one vector a type for the rest. For
+        """One scalar per user (the draw along the own vector decides what is sent) and one vector per type for the rest. For
         simulation only."""
         counts = check_counts(counts, self.n)
         kept, along = np.zeros(self.n), np.zeros(self.n)
@@ -231,7 +228,7 @@ class RejectionMechanism(VectorMechanism):
         return self._estimate(reports.arrays[0], reports.users)
 
     def audit(self) -> Audit:
-        """Largest log-ratio of eta between two types of different vectors over all y, and of sending nothing."""
+        """Largest log-ratio of eta between two types with different vectors, over all y and over sending nothing."""
         pair = diameter(self.vectors, "l2")[1]
         if self.acceptance.drops:
             return Audit(math.inf, 0.0, "in real numbers: draws that one type may send and another never sends", pair)

@@ -23,6 +23,7 @@ from ldp_core.mechanisms.base import (
     Reports,
     check_counts,
     check_reports,
+    check_rows,
     check_values,
 )
 from ldp_core.mechanisms.hrr import (
@@ -75,9 +76,7 @@ class Haar(FromCovariance):
 
     def aggregate(self, raw: np.ndarray) -> Reports:
         """Tallies of the outputs of each level."""
-        raw = np.asarray(raw)
-        if raw.ndim != 2 or raw.shape[1] != 2:
-            raise ValueError(f"Each report must hold a level and an output; got an array of shape {raw.shape}.")
+        raw = check_rows(raw, 2, "a level and an output")
         levels = check_values(raw[:, 0], len(self.blocks))
         outputs = [check_values(raw[levels == level, 1], 2 * m) for level, m in enumerate(self.blocks)]
         data = tuple(np.bincount(y, minlength=2 * m) for y, m in zip(outputs, self.blocks, strict=True))
@@ -203,7 +202,7 @@ class Haar(FromCovariance):
 
     def explain(self) -> str:
         return (
-            f"The types are halved again and again, {len(self.blocks)} times. Each person picks one of these levels at random, "
-            "and says of a random half of that level's blocks, read with left halves as plus and right halves as minus, which "
-            f"sign theirs has, truthfully with probability {sign_probabilities(self.epsilon)[0]:.3g}."
+            f"The types are halved again and again, {len(self.blocks)} times. Each person picks one of these levels at random. "
+            "There left halves count as plus and right halves as minus, the other way round in a random set of blocks; the "
+            f"person sends the sign of their own half, truthfully with probability {sign_probabilities(self.epsilon)[0]:.3g}."
         )

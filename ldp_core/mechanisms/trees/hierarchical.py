@@ -199,7 +199,7 @@ def build(
 ) -> ExplicitMechanism | HierarchicalTree:
     """HH_B with ``oracle`` (see `NODE_ORACLES`) on a uniformly chosen level.
 
-    Left to itself: Hadamard response with the optimal reconstruction while the strategy is small enough to write out, OUE with
+    By default: Hadamard response with the optimal reconstruction while the strategy is small enough to write out, OUE with
     the consistent one for larger domains. ``consistent`` True is another way to say reconstruction="consistent".
 
     ValueError for an oracle that does not go with the reconstruction, or a strategy too large to write out.
@@ -218,8 +218,8 @@ def build(
         return (ConsistentTree if reconstruction == "consistent" else RawTree)(int(n), epsilon, branching, oracle)
     if oracle not in ORACLES:
         raise ValueError(
-            f"The optimal reconstruction writes out the strategy of its oracle, one of {', '.join(ORACLES)}; {oracle} has too "
-            'many outputs. Use reconstruction "consistent".'
+            f"The optimal reconstruction writes out the strategy of its oracle, which must be one of {', '.join(ORACLES)}: "
+            f'{oracle} has too many outputs. Use reconstruction "consistent".'
         )
     if not fits:
         raise ValueError(

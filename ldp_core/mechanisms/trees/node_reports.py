@@ -27,6 +27,7 @@ from ldp_core.mechanisms.base import (
     Reports,
     check_counts,
     check_reports,
+    check_rows,
     check_values,
 )
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
@@ -37,7 +38,7 @@ from ldp_core.workloads import Workload
 
 
 class Oracle(Mechanism, Protocol):
-    """What users report their nodes by: a mechanism that says of queries on its counts what variances of the tree take."""
+    """What users report their nodes by: a mechanism that also gives what the variances of a tree are made of."""
 
     def profile_of(self, form: QuadraticForm) -> np.ndarray: ...
     def covariance(self, counts: np.ndarray) -> np.ndarray: ...
@@ -106,7 +107,7 @@ class HierarchicalTree(FromCovariance):
 
     @cached_property
     def _report_shapes(self) -> list[tuple[int, ...]]:
-        """Shape of one report of each level's oracle: () for an output number, (k,) for bits or a set."""
+        """Shape of one report of each level's oracle: () for the number of an output, (k,) for bits or a set."""
         nobody, rng = np.zeros(0, dtype=np.int64), np.random.default_rng(0)
         return [oracle.privatize(nobody, rng).shape[1:] for oracle in self.oracles]
 
@@ -131,10 +132,8 @@ class HierarchicalTree(FromCovariance):
         return raw
 
     def aggregate(self, raw: np.ndarray) -> Reports:
-        raw = np.asarray(raw)
         longest = max(self._report_lengths)
-        if raw.ndim != 2 or raw.shape[1] != 1 + longest:
-            raise ValueError(f"Each report must hold a level and {longest} numbers; got an array of shape {raw.shape}.")
+        raw = check_rows(raw, 1 + longest, f"a level and {longest} numbers")
         picked = check_values(raw[:, 0], self.tree.height)
         parts = []
         for level, (oracle, shape) in enumerate(zip(self.oracles, self._report_shapes, strict=True)):
