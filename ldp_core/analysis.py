@@ -1,4 +1,4 @@
-"""How good a mechanism is on a workload: exact variances, users needed, and what a number of users can tell.
+"""How good a mechanism is on a workload: exact variances, users needed, and what a given number of users can tell.
 
 All variances are of *counts* and summed over the p queries, so their unit is squared users. Per-user figures are the
 contribution of one user; N users of the worst type contribute N times the worst. Dividing a count by N gives a share.

@@ -18,10 +18,10 @@ MARGIN = 2.0**-48
 """What is left free below e^epsilon, as a share of it: 16 units in the last place, for a few roundings."""
 
 
-def check_epsilon(epsilon: float) -> float:
+def check_epsilon(epsilon: float | None) -> float:
     """``epsilon`` as a float, or a ValueError that says which values are allowed."""
     try:
-        value = float(epsilon)
+        value = float("" if epsilon is None else epsilon)
     except (TypeError, ValueError):
         raise ValueError(
             f"Epsilon must be a number from {MIN_EPSILON:g} to {MAX_EPSILON:g}; got {epsilon!r}."

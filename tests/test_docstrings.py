@@ -37,6 +37,7 @@ def test_examples_give_what_they_show(module):
         *(ldp.analysis.objective, ldp.analysis.sample_complexity, ldp.analysis.users_from_objective),
         *(ldp.analysis.standard_errors, ldp.optimize.design, ldp.bounds.certificate),
         *(ldp.estimators.apply, ldp.simulate.run, ldp.studies.planning.plan, ldp.mechanisms.Mechanism),
+        ldp.mechanisms.create,
     ],
     ids=lambda function: f"{function.__module__}.{function.__name__}",
 )

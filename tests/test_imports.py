@@ -58,9 +58,17 @@ def unit(file):
     return part(file.relative_to(ROOT).parts)
 
 
+def run(node):
+    """The nodes of a syntax tree, but for what only type checkers read."""
+    yield node
+    types_only = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    for child in node.orelse if types_only else ast.iter_child_nodes(node):
+        yield from run(child)
+
+
 def imported(source, package):
     """Absolute dotted names of everything imported anywhere in ``source``, a module of ``package``, also in functions."""
-    for node in ast.walk(ast.parse(source)):
+    for node in run(ast.parse(source)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -81,7 +89,8 @@ def core_units(file):
 
 def test_all_forms_of_import_are_seen():
     source = "import a.b\nfrom . import x\nfrom ..bounds import y\ndef f():\n    from ldp_core import z as w\n"
-    expected = {"a.b", "ldp_core.designs.x", "ldp_core.bounds.y", "ldp_core.z"}
+    source += "if TYPE_CHECKING:\n    import types_only\nelse:\n    import c\n"
+    expected = {"a.b", "ldp_core.designs.x", "ldp_core.bounds.y", "ldp_core.z", "c"}
     assert set(imported(source, ["ldp_core", "designs"])) == expected
 
 

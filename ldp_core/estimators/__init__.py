@@ -5,22 +5,15 @@ estimators.spec("mle").unsuitable(mechanism, workload)      # None, or a sentenc
 estimators.intervals(mechanism, workload, mechanism.estimate(reports), level=0.95)
 """
 
-from ldp_core.estimators.intervals import INTERVAL_PART, METHODS, Intervals, intervals
-from ldp_core.estimators.mle import LikelihoodEstimate
-from ldp_core.estimators.posterior import PosteriorEstimate
-from ldp_core.estimators.registry import ESTIMATORS, EstimatorSpec, apply, improve, names, spec
-
-__all__ = [
-    "ESTIMATORS",
-    "INTERVAL_PART",
-    "METHODS",
-    "EstimatorSpec",
-    "Intervals",
-    "LikelihoodEstimate",
-    "PosteriorEstimate",
-    "apply",
-    "improve",
-    "intervals",
-    "names",
-    "spec",
-]
+from ldp_core.estimators.intervals import INTERVAL_PART as INTERVAL_PART
+from ldp_core.estimators.intervals import METHODS as METHODS
+from ldp_core.estimators.intervals import Intervals as Intervals
+from ldp_core.estimators.intervals import intervals as intervals
+from ldp_core.estimators.mle import LikelihoodEstimate as LikelihoodEstimate
+from ldp_core.estimators.posterior import PosteriorEstimate as PosteriorEstimate
+from ldp_core.estimators.registry import ESTIMATORS as ESTIMATORS
+from ldp_core.estimators.registry import EstimatorSpec as EstimatorSpec
+from ldp_core.estimators.registry import apply as apply
+from ldp_core.estimators.registry import improve as improve
+from ldp_core.estimators.registry import names as names
+from ldp_core.estimators.registry import spec as spec

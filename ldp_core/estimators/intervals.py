@@ -22,8 +22,6 @@ from ldp_core.estimators import norm_sub, tails
 from ldp_core.estimators.posterior import check_level
 from ldp_core.mechanisms.base import Contributions, Estimate, Mechanism
 from ldp_core.mechanisms.noise.additive import AdditiveMechanism
-from ldp_core.mechanisms.trees.hierarchical import RawTree
-from ldp_core.mechanisms.trees.levels import RawTreeEstimate
 from ldp_core.workloads import Workload
 
 METHODS = {
@@ -63,43 +61,43 @@ def intervals(
 ) -> Intervals:
     """Intervals that hold the true answers to all queries, or to those given, with a probability of at least ``level`` each.
 
-    They are cut off at what ``users`` people can answer: an answer that errs beyond leaves an interval of no width there.
+    They are cut off at what ``users`` people can answer: of an answer that lies beyond that, the interval has no width.
     Give ``queries`` for large domains: mechanisms on trees and transforms then need no n x n matrix. ``users`` is their known
-    number; None takes what the estimate tells about it.
+    number; None takes it from the estimate.
     ValueError for a biased estimate, whose error is more than its variance.
     """
     tail = (1 - check_level(level)) / 2
-    if isinstance(mechanism, RawTree) and not isinstance(estimate, RawTreeEstimate):
-        mechanism = mechanism.consistent  # the estimator "consistency"
+    if estimate.adds_up:
+        mechanism = mechanism.consistent  # another one where raw answers have been made consistent
     if not estimate.unbiased:
         raise ValueError(
             "Intervals from variances are for unbiased answers; biased ones are off by more than chance. Use the posterior "
             "for credible intervals."
         )
-    users = estimate.total if users is None else float(users)
+    people = estimate.total if users is None else float(users)
     queries = np.arange(workload.num_queries) if queries is None else np.asarray(queries, dtype=np.int64)
-    find = _of_noise if isinstance(mechanism, AdditiveMechanism) else _of_reports
     chunk = max(1, _ENTRIES // workload.n)
-    found = [
-        find(mechanism, workload, estimate, tail, queries[start : start + chunk], users)
-        for start in range(0, queries.size, chunk)
-    ]
-    ends = np.concatenate([part.ends for part in found] or [np.zeros((0, 2))])
-    return Intervals(ends, np.concatenate([part.methods for part in found] or [np.zeros(0, dtype=str)]))
+    found = [(np.zeros((0, 2)), np.zeros(0, dtype=str))]
+    for start in range(0, queries.size, chunk):
+        some = queries[start : start + chunk]
+        answers = estimate.answers(workload, some)
+        if isinstance(mechanism, AdditiveMechanism):  # sums of noise whose law does not depend on the types
+            rows = workload.rows(some)
+            half = mechanism.noise.reach(rows @ mechanism.reconstruction, people, tail)
+            ends, methods = np.stack([answers - half, answers + half], axis=1), np.full(some.size, "exact")
+        else:
+            adds = mechanism.query_contributions(workload, some)
+            rows = adds.means
+            ends, methods = _of_reports(mechanism, estimate, answers, adds, people, tail)
+        possible = people * rows.min(axis=1, keepdims=True), people * rows.max(axis=1, keepdims=True)
+        found.append((np.clip(ends, *possible), methods))
+    return Intervals(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
 
 
-def _of_noise(mechanism, workload, estimate, tail: float, queries: np.ndarray, users: float) -> Intervals:
-    """Of sums of noise whose law does not depend on the types."""
-    rows = workload.rows(queries)
-    half = mechanism.noise.reach(rows @ mechanism.reconstruction, users, tail)
-    answers = estimate.answers(workload, queries)
-    return Intervals(_possible(answers - half, answers + half, rows, users), np.full(queries.size, "exact"))
-
-
-def _of_reports(mechanism, workload, estimate, tail: float, queries: np.ndarray, users: float) -> Intervals:
-    """Of sums of independent reports, by the method that suits each query."""
-    adds = mechanism.query_contributions(workload, queries)
-    answers = estimate.answers(workload, queries)
+def _of_reports(
+    mechanism: Mechanism, estimate: Estimate, answers: np.ndarray, adds: Contributions, users: float, tail: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Ends (q, 2) and methods (q,) of sums of independent reports, by the method that suits each query."""
     smallest, largest = (users * values for values in (adds.variances.min(axis=1), adds.variances.max(axis=1)))
     known = largest <= _ROUNDING * users * np.maximum(1.0, np.abs(adds.means).max(axis=1)) ** 2
     part = np.maximum(adds.up, adds.down)
@@ -110,35 +108,29 @@ def _of_reports(mechanism, workload, estimate, tail: float, queries: np.ndarray,
     ends, methods = np.stack([answers - down, answers + up], axis=1), np.where(known, "exact", "bounded").astype("<U7")
     ends[known] = answers[known, None]
     if many.any():
-        half = _normal(mechanism, estimate, tail, adds, users, smallest, largest)
+        half = _normal(mechanism, estimate, adds, users, tail)
         chosen = many & ~known
         ends[chosen] = np.stack([answers - half, answers + half], axis=1)[chosen]
         methods[chosen] = "normal"
-    for i in np.flatnonzero(~known & ~many & _one_of_two(adds)):
+    for i in np.flatnonzero(~known & ~many & _one_of_two(adds)).tolist():
         ends[i], methods[i] = _inverted(adds, i, answers[i], round(users), tail), "exact"
-    return Intervals(_possible(ends[:, 0], ends[:, 1], adds.means, users), methods)
+    return ends, methods
 
 
-def _possible(low: np.ndarray, high: np.ndarray, rows: np.ndarray, users: float) -> np.ndarray:
-    """(q, 2) ends cut off at the least and the largest answer of ``users`` people to ``rows`` (q, n)."""
-    least, most = users * rows.min(axis=1), users * rows.max(axis=1)
-    return np.stack([np.clip(low, least, most), np.clip(high, least, most)], axis=1)
-
-
-def _normal(mechanism, estimate, tail, adds: Contributions, users, smallest, largest) -> np.ndarray:
+def _normal(mechanism: Mechanism, estimate: Estimate, adds: Contributions, users: float, tail: float) -> np.ndarray:
     """(q,) half widths.
 
     The variance of an answer is itself a query, sum_u x_u v_u, and is estimated from the same reports: z standard
     errors are added to it, since where the answer is z standard errors off, the variance may be too. It is at most that
     of the types of largest variance.
     """
-    z = norm.isf(tail)
-    variance = largest
+    z, least = norm.isf(tail), adds.variances.min(axis=1)
+    variance = largest = users * adds.variances.max(axis=1)
     if estimate.identified:
         population = norm_sub.project(estimate.estimated_counts, users)
-        extra = adds.variances - adds.variances.min(axis=1, keepdims=True)
+        extra = adds.variances - least[:, None]
         error = np.sqrt(np.maximum(mechanism.linear_variances(extra, population), 0.0))
-        variance = np.clip(smallest + extra @ estimate.estimated_counts + z * error, smallest, largest)
+        variance = np.clip(users * least + extra @ estimate.estimated_counts + z * error, users * least, largest)
     # First-order terms of the tails, in parts of one report: its skewness, (z^2 - 1)/6, and half a step of a lattice.
     steps = max(1.0, 0.5 + abs(z * z - 1) / 6)
     return z * np.sqrt(variance) + steps * np.maximum(adds.up, adds.down)

@@ -144,7 +144,7 @@ def _squarem(Q: np.ndarray | LinearOperator, s: np.ndarray, p: np.ndarray, max_r
             break
         twice, _ = step(once, likelihood(once)[1])
         move, bend = once - p, twice - 2 * once + p
-        length = max(1.0, np.linalg.norm(move) / max(np.linalg.norm(bend), 1e-300))
+        length = max(1.0, float(np.linalg.norm(move)) / max(float(np.linalg.norm(bend)), 1e-300))
         # A share that would turn negative keeps a part of what EM gives it: at 0 it could never return.
         far = np.maximum(p + 2 * length * move + length**2 * bend, 0.01 * twice)
         far /= far.sum()

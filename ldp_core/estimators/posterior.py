@@ -23,7 +23,7 @@ from ldp_core.mechanisms.base import Estimate, Mechanism, Reports
 from ldp_core.workloads import Workload
 
 ENTRIES = 2**21
-"""Largest strategy (outputs x types) that is sampled with."""
+"""Largest strategy (outputs x types) that the sampler takes."""
 
 JEFFREYS = 0.5
 _ANSWERS_AT_ONCE = 2**23
@@ -44,26 +44,15 @@ class PosteriorEstimate(Estimate):
     def intervals(self, workload: Workload, level: float = 0.95, queries: np.ndarray | None = None) -> np.ndarray:
         """(q, 2) central credible intervals, in users, of the true answers among these users."""
         tail = (1 - check_level(level)) / 2
-        return self._per_query(workload, queries, lambda part: self._quantiles(workload, part, (tail, 1 - tail)))
+        return self._per_query(
+            workload, queries, lambda part: np.quantile(workload.answers(self.draws, part), (tail, 1 - tail), axis=0).T
+        )
 
     def standard_errors(self, workload: Workload, queries: np.ndarray | None = None) -> np.ndarray:
         """(q,) Monte Carlo standard error of the posterior mean of each answer, in users, by batch means."""
         return self._per_query(
             workload, queries, lambda part: np.sqrt(_variance_of_mean(workload.answers(self.expected, part)))
         )
-
-    def effective_draws(self, workload: Workload, queries: np.ndarray | None = None) -> np.ndarray:
-        """(q,) number of independent draws that would tell each answer as well, at most the number drawn."""
-
-        def effective(part: np.ndarray) -> np.ndarray:
-            answers = workload.answers(self.draws, part)
-            spread, error = answers.var(axis=0, ddof=1), _variance_of_mean(answers)
-            return np.where(error > 0, np.minimum(spread / np.where(error > 0, error, 1.0), len(answers)), len(answers))
-
-        return self._per_query(workload, queries, effective)
-
-    def _quantiles(self, workload: Workload, queries: np.ndarray, shares: tuple[float, float]) -> np.ndarray:
-        return np.quantile(workload.answers(self.draws, queries), shares, axis=0).T
 
     def _per_query(
         self, workload: Workload, queries: np.ndarray | None, of: Callable[[np.ndarray], np.ndarray]
@@ -97,7 +86,7 @@ def estimate(
     burn_in: int = 200,
     seed: int = 0,
 ) -> PosteriorEstimate:
-    """Posterior mean of the counts after ``draws`` rounds, the first ``burn_in`` more being left out; the same for the same
+    """Posterior mean of the counts over ``draws`` rounds, after ``burn_in`` rounds that are left out; the same for the same
     ``seed``. The chain begins at the most likely shares.
 
     ``prior`` holds the Dirichlet parameters, one for all types or (n,): 1/2 is Jeffreys' choice, 1 is even.

@@ -24,7 +24,7 @@ def project(
 ) -> np.ndarray:
     """(n,) the x >= 0, of sum ``total`` (positive) where given, that minimises (x - z)'G(x - z), for G (n, n) semidefinite.
 
-    ``root`` gives R (r, n) with R'R = G where it is at hand, for G that turn out singular.
+    ``root`` gives R (r, n) with R'R = G where it is at hand, for a G that turns out singular.
     """
     if total is None:
         scale = max(float(np.abs(z).max()), 1.0)
@@ -57,7 +57,7 @@ def _nonnegative(A: np.ndarray, b: np.ndarray, positive: np.ndarray) -> np.ndarr
     """(n,) argmin of x'Ax/2 - b'x over x >= 0 by block principal pivoting (Judice and Pires 1994; Kim and Park 2011).
 
     Guess which entries are ``positive``, solve for them, and exchange every entry that breaks an optimality condition; when
-    that stops helping, only the last such entry, which ends for definite A. None where A is singular.
+    that stops helping, only the last such entry, which is sure to end for definite A. None where A is singular.
     """
     n, largest = len(b), np.diagonal(A).max()
     least = 1e-7 * np.sqrt(largest)

@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import signature
+from typing import Any
+
+import numpy as np
 
 from ldp_core.estimators import mle, norm_sub, polytope, posterior, wnnls
 from ldp_core.mechanisms.base import Estimate, Mechanism, Reports
-from ldp_core.mechanisms.trees.haar import Haar
-from ldp_core.mechanisms.trees.hierarchical import ConsistentTree, RawTree
-from ldp_core.mechanisms.trees.levels import OrderedEstimate, RawTreeEstimate
 from ldp_core.wording import check_parameters, meant
 from ldp_core.workloads import DENSE_TYPES, Histogram, Prefix, Workload
 
 MLE_TYPES = 2**16
 """Beyond this, maximising a likelihood by fast transforms takes minutes."""
 
+_NO_COUNTS = "Norm-Sub mends counts, but these reports only tell the answers; choose WNNLS or unbiased."
+
 Rule = Callable[[Mechanism, Workload], str | None]
+Improve = Callable[[Estimate, Workload, float], Estimate]
+"""(unbiased estimate, workload, users)"""
 
 
 @dataclass(frozen=True)
@@ -29,8 +33,7 @@ class EstimatorSpec:
     short: str
     meaning: str
     unbiased: bool
-    improve: Callable[[Estimate, Workload, float], Estimate] | None = None
-    """(unbiased estimate, workload, users)"""
+    improve: Improve | None = None
     from_reports: Callable[..., Estimate] | None = None
     """(reports, mechanism, unbiased estimate, options of its own)"""
     rule: Rule = lambda mechanism, workload: None
@@ -44,20 +47,17 @@ class EstimatorSpec:
 
 
 def _needs_counts(mechanism: Mechanism, workload: Workload) -> str | None:
-    if mechanism.supports(Histogram(mechanism.n)) is None:
-        return None
-    return "Norm-Sub mends counts, but these reports only tell the answers; choose WNNLS or unbiased."
+    return mechanism.supports(Histogram(mechanism.n)) and _NO_COUNTS
 
 
 def _fits_wnnls(mechanism: Mechanism, workload: Workload) -> str | None:
-    if reason := wnnls.too_large(workload):
-        return reason
-    if isinstance(mechanism, RawTree) and mechanism.n > DENSE_TYPES and not isinstance(workload, (Histogram, Prefix)):
+    large = mechanism.n > DENSE_TYPES and not isinstance(workload, (Histogram, Prefix))
+    if large and mechanism.consistent is not mechanism:
         return (
-            f"Raw answers do not add up; fitting counts to them is done for at most {DENSE_TYPES:,} types and there are "
+            f"Raw answers do not add up; counts are fitted to them for at most {DENSE_TYPES:,} types, and there are "
             f'{mechanism.n:,}. Use a tree with reconstruction "consistent".'
         )
-    return None
+    return wnnls.too_large(workload)
 
 
 def _fits_polytope(mechanism: Mechanism, workload: Workload) -> str | None:
@@ -77,16 +77,17 @@ def _has_likelihood(mechanism: Mechanism, workload: Workload) -> str | None:
         )
     if mechanism.n > MLE_TYPES:
         return (
-            f"Maximising the likelihood is done for at most {MLE_TYPES:,} types; there are {mechanism.n:,}. Choose WNNLS or "
+            f"The likelihood is maximised for at most {MLE_TYPES:,} types; there are {mechanism.n:,}. Choose WNNLS or "
             "Norm-Sub, or coarser bins."
         )
     return None
 
 
 def _can_be_sampled(mechanism: Mechanism, workload: Workload) -> str | None:
-    if reason := _has_likelihood(mechanism, workload):
-        return reason
-    outputs, n = mechanism.channel.shape
+    channel = mechanism.channel
+    if channel is None or mechanism.n > MLE_TYPES:
+        return _has_likelihood(mechanism, workload)
+    outputs, n = channel.shape
     if outputs * n <= posterior.ENTRIES:
         return None
     return (
@@ -95,44 +96,32 @@ def _can_be_sampled(mechanism: Mechanism, workload: Workload) -> str | None:
     )
 
 
-def _is_raw_tree(mechanism: Mechanism, workload: Workload) -> str | None:
-    if isinstance(mechanism, RawTree):
+def _is_inconsistent(mechanism: Mechanism, workload: Workload) -> str | None:
+    if mechanism.consistent is not mechanism:
         return None
-    if isinstance(mechanism, (ConsistentTree, Haar)):
-        return "The answers of this mechanism are consistent as they are: every node is the sum of its children."
-    return 'Consistency mends the node estimates of a tree: choose a hierarchical mechanism with reconstruction "raw".'
+    return (
+        "The answers of this mechanism are consistent as they are. What consistency mends are the node estimates of a tree: "
+        'choose a hierarchical mechanism with reconstruction "raw".'
+    )
 
 
 # --- how each is computed ---------------------------------------------------------------------------------------------
 
 
-def _wnnls(unbiased: Estimate, workload: Workload, users: float) -> Estimate:
-    counts = wnnls.project(workload, unbiased.fitted(workload))
-    return Estimate(counts, unbiased=False, identified=unbiased.identified)
+def _projected(project: Callable[[Workload, np.ndarray, float], np.ndarray]) -> Improve:
+    """Counts that answer the workload as the unbiased estimate does, projected."""
 
+    def improve(unbiased: Estimate, workload: Workload, users: float) -> Estimate:
+        counts = project(workload, unbiased.fitted(workload), users)
+        return Estimate(counts, unbiased=False, identified=unbiased.identified)
 
-def _wnnls_total(unbiased: Estimate, workload: Workload, users: float) -> Estimate:
-    counts = wnnls.project(workload, unbiased.fitted(workload), users)
-    return Estimate(counts, unbiased=False, identified=unbiased.identified)
+    return improve
 
 
 def _norm_sub(unbiased: Estimate, workload: Workload, users: float) -> Estimate:
     if not unbiased.identified:
-        raise ValueError("Norm-Sub mends counts, but these reports only tell the answers; choose WNNLS or unbiased.")
+        raise ValueError(_NO_COUNTS)
     return Estimate(norm_sub.project(unbiased.estimated_counts, users), unbiased=False)
-
-
-def _polytope(unbiased: Estimate, workload: Workload, users: float) -> Estimate:
-    counts = polytope.project(workload, unbiased.fitted(workload), users)
-    return Estimate(counts, unbiased=False, identified=unbiased.identified)
-
-
-def _consistency(unbiased: Estimate, workload: Workload, users: float) -> Estimate:
-    """Hay et al. 2010, the number of users being known at the root: see `Tree.consistent`. Linear, so still unbiased."""
-    if not isinstance(unbiased, RawTreeEstimate):
-        raise ValueError("Consistency mends the node estimates of a tree; this estimate has none.")
-    counts = unbiased.tree.consistent(unbiased.levels, users)
-    return OrderedEstimate(counts, unbiased=True, users=unbiased.users)
 
 
 ESTIMATORS = {
@@ -142,7 +131,7 @@ ESTIMATORS = {
             "unbiased",
             "Unbiased",
             "unbiased",
-            "right on average; single counts may come out negative",
+            "right on average; individual counts may come out negative",
             unbiased=True,
             improve=lambda unbiased, workload, users: unbiased,
         ),
@@ -152,7 +141,7 @@ ESTIMATORS = {
             "non-negative",
             "the closest answers that counts of zero or more could give; biased, but never a larger total error",
             unbiased=False,
-            improve=_wnnls,
+            improve=_projected(lambda workload, counts, users: wnnls.project(workload, counts)),
             rule=_fits_wnnls,
         ),
         EstimatorSpec(
@@ -161,7 +150,7 @@ ESTIMATORS = {
             "non-negative, known total",
             "the closest answers that some data set of this many people could give; biased, but never a larger total error",
             unbiased=False,
-            improve=_wnnls_total,
+            improve=_projected(wnnls.project),
             rule=_fits_wnnls,
         ),
         EstimatorSpec(
@@ -177,10 +166,10 @@ ESTIMATORS = {
             "polytope",
             "Projected answers (Bassily)",
             "projected",
-            "the closest answers whose counts, signs left out, sum to at most the number of people; pays with few people and "
+            "the closest answers whose counts, regardless of sign, sum to at most the number of people; pays off with few people and "
             "many queries",
             unbiased=False,
-            improve=_polytope,
+            improve=_projected(polytope.project),
             rule=_fits_polytope,
         ),
         EstimatorSpec(
@@ -206,10 +195,10 @@ ESTIMATORS = {
             "consistency",
             "Tree consistency",
             "consistent",
-            "the node estimates of a tree, weighed so that every node is the sum of its children; right on average, less noisy",
+            "the node estimates of a tree, weighted so that every node is the sum of its children; right on average, less noisy",
             unbiased=True,
-            improve=_consistency,
-            rule=_is_raw_tree,
+            improve=lambda unbiased, workload, users: unbiased.consistent(users),
+            rule=_is_inconsistent,
         ),
     )
 }
@@ -233,7 +222,7 @@ def apply(
     mechanism: Mechanism,
     workload: Workload,
     unbiased: Estimate | None = None,
-    **options,
+    **options: Any,
 ) -> Estimate:
     """Estimate from ``reports`` by the estimator ``name``.
 
@@ -259,7 +248,7 @@ def apply(
     unbiased = mechanism.estimate(reports) if unbiased is None else unbiased
     if entry.from_reports:
         return entry.from_reports(reports, mechanism, unbiased, **options)
-    return entry.improve(unbiased, workload, reports.users)
+    return improve(name, unbiased, workload, reports.users)
 
 
 def improve(name: str, unbiased: Estimate, workload: Workload, users: float | None = None) -> Estimate:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -58,8 +59,8 @@ def _of_sum(x: int, p: float, rest: int, q: float, s: int) -> float:
     return float(binom.pmf(k, x, p) @ binom.sf(s - 1 - k, rest, q))
 
 
-def _first(users: int, holds) -> int:
-    """The least x in 0..``users`` from which on ``holds``, ``users`` if it never does."""
+def _first(users: int, holds: Callable[[int], bool]) -> int:
+    """The least x in 0..``users`` from which on ``holds`` is true, or ``users`` if it never is."""
     low, high = 0, users
     while low < high:
         middle = (low + high) // 2

@@ -9,14 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ldp_core.library.entries import REGISTRY
-from ldp_core.library.spec import Spec
+from ldp_core.library.entries import REGISTRY as REGISTRY
+from ldp_core.library.spec import Spec as Spec
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.privacy import check_epsilon
 from ldp_core.wording import check_parameters, meant
 from ldp_core.workloads import Workload
-
-__all__ = ["REGISTRY", "Spec", "create", "names", "spec"]
 
 
 def names() -> list[str]:
@@ -37,6 +35,13 @@ def create(
     """Build the mechanism ``name`` on ``n`` types (taken from ``workload`` when left out), with the ``epsilon`` of one report.
 
     Raises ValueError for an unknown name or parameter, a bad value, no epsilon, or a size the mechanism cannot handle.
+
+    >>> ldp.mechanisms.create("subset_selection", n=64, epsilon=1.0)
+    <subset_selection mechanism: 64 types, epsilon 1, size 17>
+    >>> ldp.mechanisms.create("hierarchical", n=64, epsilon=1.0, branching=8).bits_per_report
+    8.0
+    >>> ldp.mechanisms.create("matrix_l2", epsilon=1.0, workload=ldp.workloads.prefix(8), delta=1e-6, max_rounds=10)
+    <matrix_l2 mechanism: 8 types, epsilon 1, delta 1e-06, rounds 10>
     """
     entry = spec(name)
     epsilon = check_epsilon(epsilon)

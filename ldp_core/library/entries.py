@@ -1,4 +1,4 @@
-"""What the library knows of every mechanism. Adding one is a file with its mathematics and an entry here."""
+"""What the library knows of every mechanism. A new one takes a file with its mathematics, and an entry here."""
 
 from __future__ import annotations
 
@@ -7,23 +7,24 @@ from collections.abc import Callable
 from functools import partial
 
 from ldp_core.library import matrix, optimized
-from ldp_core.library.spec import Anything, Choice, Delta, Number, Spec, Whole
+from ldp_core.library.spec import Choice, Delta, Number, Parameter, Spec, Whole
 from ldp_core.mechanisms import fourier, hadamard, hrr
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES
 from ldp_core.mechanisms.local_hashing import LocalHashing
-from ldp_core.mechanisms.noise import adaptive, gaussian, rejection
+from ldp_core.mechanisms.noise import adaptive, additive, gaussian, rejection
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.trees import haar, hierarchical
 from ldp_core.mechanisms.trees.node_reports import NODE_ORACLES
 from ldp_core.mechanisms.unary import RECONSTRUCTIONS, UnaryEncoding
+from ldp_core.optimize import strategies
 from ldp_core.workloads import Workload
 
 FIT = {
     "max_rounds": Whole(1, optional=True),
     "time_limit": Number(0, optional=True),
-    "callback": Anything(),
-    "cancel": Anything(),
+    "callback": Parameter(),
+    "cancel": Parameter(),
 }
 """How long a fit may take, and how it is followed and ended."""
 UNARY = {"reconstruction": Choice(RECONSTRUCTIONS)}
@@ -187,7 +188,7 @@ REGISTRY: dict[str, Spec] = {
             collector_cost="one vector sum, then a matrix product",
             continuous=True,
             needs_workload=True,
-            domain_rule=matrix.domain_rule,
+            domain_rule=lambda n, epsilon, workload: strategies.too_large(n),
             style=("#CC6677", "hexagram"),
             parameters={"queries": Whole(1, optional=True), "seed": Whole(0), **FIT},
             sweep_rounds={128: 300, 256: 30},
@@ -204,7 +205,7 @@ REGISTRY: dict[str, Spec] = {
             delta=True,
             continuous=True,
             needs_workload=True,
-            domain_rule=matrix.domain_rule,
+            domain_rule=lambda n, epsilon, workload: strategies.too_large(n),
             style=("#882255", "star-square"),
             parameters={"delta": Delta(), **FIT},
             sweep_rounds={1024: 100},
@@ -221,7 +222,7 @@ REGISTRY: dict[str, Spec] = {
             delta=True,
             continuous=True,
             needs_workload=True,
-            domain_rule=gaussian.domain_rule,
+            domain_rule=lambda n, epsilon, workload: additive.too_large(n),
             style=("#6699CC", "diamond-tall"),
             parameters={"delta": Delta(), "calibration": Choice(gaussian.CALIBRATIONS)},
         ),
@@ -237,7 +238,7 @@ REGISTRY: dict[str, Spec] = {
             continuous=True,
             needs_workload=True,
             epsilon_range=rejection.EPSILON_RANGE,
-            domain_rule=rejection.domain_rule,
+            domain_rule=lambda n, epsilon, workload: additive.too_large(n),
             style=("#661100", "diamond-wide"),
             parameters={"variant": Choice(rejection.VARIANTS), "users": Whole(2, optional=True)},
         ),
@@ -296,7 +297,7 @@ REGISTRY: dict[str, Spec] = {
             needs_workload=True,
             domain_rule=optimized.domain_rule,
             style=("#D55E00", "star"),
-            parameters={"seed": Whole(0), "target": Choice(optimized.TARGETS, offered=()), "prior": Anything(), **FIT},
+            parameters={"seed": Whole(0), "target": Choice(optimized.TARGETS, offered=()), "prior": Parameter(), **FIT},
             sweep_rounds={64: 100, 128: 30, 256: 10, 512: 3},
             aims=("worst_case", "average", "people", "histogram"),
         ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.optimize import design, design_orbits, projected_gradient, worst_case_design
 from ldp_core.optimize.certified import MOST_TYPES
 from ldp_core.optimize.symmetric.translations import MOST_TYPES as MOST_ORBIT_TYPES
-from ldp_core.run import Progress
+from ldp_core.run import Callback, Cancel, Progress
 from ldp_core.workloads import Workload
 
 TARGETS = ("average", "worst_case")
@@ -25,11 +25,9 @@ _EXPLANATION = (
     "Each person sends one of {outputs:,} reports; how likely each is for each type was fitted numerically so that the "
     "answers to the chosen workload have the least total variance{aim}."
 )
-
-
 _LOADED = (
-    "Each person sends one of {outputs:,} reports; how likely each is for each type is a table that was loaded from a file, not "
-    "computed here."
+    "Each person sends one of {outputs:,} reports; how likely each is for each type is given by a table that was loaded from "
+    "a file, not computed here."
 )
 
 
@@ -37,7 +35,7 @@ def from_strategy(
     name: str,
     strategy: np.ndarray,
     epsilon: float,
-    parameters: dict[str, Any],
+    parameters: Mapping[str, Any],
     prior: np.ndarray | None = None,
     loaded: bool = False,
 ) -> ExplicitMechanism:
@@ -60,20 +58,11 @@ def build_gradient(
     rows: int | None = None,
     max_rounds: int | None = None,
     time_limit: float | None = None,
-    callback=None,
-    cancel=None,
+    callback: Callback | None = None,
+    cancel: Cancel | None = None,
 ) -> ExplicitMechanism:
     """McKenna et al.'s optimised mechanism; see `ldp_core.optimize.projected_gradient` for the parameters."""
-    result = projected_gradient(
-        workload,
-        epsilon,
-        rows=rows,
-        seed=seed,
-        max_rounds=max_rounds,
-        time_limit=time_limit,
-        callback=callback,
-        cancel=cancel,
-    )
+    result = projected_gradient(workload, epsilon, rows, seed, max_rounds, time_limit, callback=callback, cancel=cancel)
     parameters = {"workload": workload.spec, "seed": seed, "rounds": result.rounds}
     return from_strategy("optimized_gradient", result.strategy, epsilon, parameters)
 
@@ -84,8 +73,8 @@ def build_certified(
     seed: int = 0,
     max_rounds: int | None = None,
     time_limit: float | None = 10.0,
-    callback: Callable[[Progress], None] | None = None,
-    cancel=None,
+    callback: Callback | None = None,
+    cancel: Cancel | None = None,
     target: str = "average",
     prior: np.ndarray | None = None,
 ) -> ExplicitMechanism | OrbitMechanism | SubsetSelection:
@@ -101,34 +90,34 @@ def build_certified(
     """
     if workload.n > MOST_TYPES and prior is None and workload.symmetry == "exchangeable":
         return SubsetSelection(workload.n, epsilon)
-    limits = {"time_limit": time_limit, "max_rounds": max_rounds, "seed": seed, "cancel": cancel}
+    if prior is not None and callback is not None:
+        callback = _comparable(callback, workload, prior)
+    limits = (time_limit, max_rounds, seed, callback, cancel)
     if workload.n > MOST_TYPES and prior is None and workload.symmetry == "hamming":
-        found = design_orbits(workload, epsilon, callback=callback, **limits)
+        found = design_orbits(workload, epsilon, *limits)
         parameters = {"workload": workload.spec, "seed": seed, "rounds": found.rounds}
         explanation = _EXPLANATION.format(outputs=len(found.high) * workload.n, aim="")
         return OrbitMechanism("optimized", found.high, found.shares, epsilon, parameters, explanation)
-    if target == "worst_case":
-        if prior is not None:
-            raise ValueError("The worst case is the same for every prior: leave the prior out, or choose the average.")
-        result = worst_case_design(workload, epsilon, callback=callback, **limits)
+    if target == "average":
+        result = design(workload, epsilon, *limits, prior=prior)
+    elif prior is None:
+        result = worst_case_design(workload, epsilon, *limits)
     else:
-        if prior is not None and callback is not None:
-            callback = _comparable(callback, workload, prior)
-        result = design(workload, epsilon, prior=prior, callback=callback, **limits)
+        raise ValueError("The worst case is the same for every prior: leave the prior out, or choose the average.")
     parameters = {"workload": workload.spec, "seed": seed, "rounds": result.rounds}
     if target != "average":
         parameters["target"] = target
     return from_strategy("optimized", result.strategy, epsilon, parameters, result.prior)
 
 
-def _comparable(
-    callback: Callable[[Progress], None], workload: Workload, prior: np.ndarray
-) -> Callable[[Progress], None]:
+def _comparable(callback: Callback, workload: Workload, prior: np.ndarray) -> Callback:
     """``callback``, with objectives under a prior put on the scale of L."""
 
     def pass_on(progress: Progress) -> None:
-        variance = average_variance(progress.objective, workload, prior)
-        callback(replace(progress, objective=equivalent_objective(variance, workload)))
+        if progress.objective is not None:
+            variance = average_variance(progress.objective, workload, prior)
+            progress = replace(progress, objective=equivalent_objective(variance, workload))
+        callback(progress)
 
     return pass_on
 

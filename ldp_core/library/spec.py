@@ -16,23 +16,17 @@ from ldp_core.workloads import Workload
 
 @dataclass(frozen=True, kw_only=True)
 class Parameter:
-    """A parameter of a mechanism; ``optional`` ones may be None, which leaves the choice to the mechanism."""
+    """A parameter of a mechanism; ``optional`` ones may be None, which leaves the choice to the mechanism. Where a subclass does
+    not say how it is checked (functions and arrays), it is checked where it is used."""
 
-    offered: tuple[Any, ...] = ()
-    """Values an analyst may choose from, the default first."""
+    offered: tuple[Any, ...] | None = None
+    """Values an analyst may choose from, the default first. Left out: all values of a `Choice`, none of anything else."""
     optional: bool = False
 
     def check(self, name: str, value: Any) -> None:
         """ValueError, one sentence, where the mechanism cannot be built with ``value``."""
         if not (value is None and self.optional):
             self._check(name.replace("_", " "), value)
-
-    def _check(self, word: str, value: Any) -> None:
-        raise NotImplementedError
-
-
-class Anything(Parameter):
-    """Checked where it is used: functions and arrays."""
 
     def _check(self, word: str, value: Any) -> None:
         pass
@@ -47,12 +41,11 @@ class Delta(Parameter):
 
 @dataclass(frozen=True)
 class Choice(Parameter):
-    """One of ``values``, all of which are ``offered`` where nothing else is said."""
+    """One of ``values``."""
 
     values: tuple[Any, ...]
-    offered: tuple[Any, ...] | None = field(default=None, kw_only=True)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.offered is None:
             object.__setattr__(self, "offered", self.values)
 
@@ -79,7 +72,7 @@ class Number(Parameter):
     least: float
 
     def _check(self, word: str, value: Any) -> None:
-        if isinstance(value, bool) or not isinstance(value, Real) or not value >= self.least:
+        if isinstance(value, bool) or not isinstance(value, Real) or not float(value) >= self.least:
             raise ValueError(f"{word.capitalize()} must be a number of at least {self.least:g}; got {value!r}.")
 
 
@@ -106,10 +99,10 @@ class Spec:
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     """What `create` takes besides n, epsilon and workload."""
     sweep_rounds: Mapping[int, int] = field(default_factory=dict)
-    """Rounds of a fit in a sweep, by the largest number of types they are for: a few seconds a point at most up to 256 types.
+    """Rounds of a fit in a sweep, by the largest number of types they are for: at most a few seconds per point up to 256 types.
     Empty for mechanisms that are not fitted."""
     aims: tuple[str, ...] = ("worst_case",)
-    """Cases whose error it can make small; it is judged in the first where none is chosen."""
+    """Cases whose error it can make small; it is judged by the first where none is chosen."""
     style: tuple[str, str] = ("#7F7F7F", "x")
     """Colour and marker in every chart."""
     legend: str = ""
@@ -135,7 +128,7 @@ class Spec:
     @property
     def choices(self) -> dict[str, tuple[Any, ...]]:
         """Parameters an analyst may choose, with their values; the first is the default."""
-        return {name: parameter.offered for name, parameter in self.parameters.items() if parameter.offered}
+        return {name: offered for name, parameter in self.parameters.items() if (offered := parameter.offered)}
 
     @property
     def privacy(self) -> str:
@@ -144,7 +137,7 @@ class Spec:
 
     @property
     def caveat(self) -> str:
-        """What has to be said beside the guarantee; empty where it holds for what is drawn."""
+        """What has to be said alongside the guarantee; empty where it holds for what is drawn."""
         return FLOATING_POINT if self.continuous else ""
 
     def unsuitable(self, n: int, epsilon: float, workload: Workload | None = None) -> str | None:

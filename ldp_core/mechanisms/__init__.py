@@ -1,29 +1,27 @@
-"""What people send and what the collector makes of it: a file a family. Which there are, and how to build one by its name,
-stands in `ldp_core.library`."""
+"""What people send and what the collector makes of it: one file per family. Which there are, and how to build one by its
+name, stands in `ldp_core.library`."""
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ldp_core.mechanisms.base import FLOATING_POINT, Audit, Estimate, FiniteOutput, Mechanism, Reports
-from ldp_core.mechanisms.explicit import ExplicitMechanism
+from ldp_core.mechanisms.base import FLOATING_POINT as FLOATING_POINT
+from ldp_core.mechanisms.base import Audit as Audit
+from ldp_core.mechanisms.base import Estimate as Estimate
+from ldp_core.mechanisms.base import FiniteOutput as FiniteOutput
+from ldp_core.mechanisms.base import Mechanism as Mechanism
+from ldp_core.mechanisms.base import Reports as Reports
+from ldp_core.mechanisms.explicit import ExplicitMechanism as ExplicitMechanism
 
-__all__ = [
-    "FLOATING_POINT",
-    "Audit",
-    "Estimate",
-    "ExplicitMechanism",
-    "FiniteOutput",
-    "Mechanism",
-    "Reports",
-    "create",
-    "names",
-]
+if TYPE_CHECKING:
+    from ldp_core.library import create as create
+    from ldp_core.library import names as names
+else:
 
-
-def __getattr__(name: str) -> Any:
-    # People look for these two beside the mechanisms; the library, which also fits some, stands above and is found when asked.
-    if name in ("create", "names"):
-        return getattr(import_module("ldp_core.library"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __getattr__(name: str) -> Any:
+        # People look for these two beside the mechanisms; the library, which also fits some, stands above them and is found
+        # when asked.
+        if name in ("create", "names"):
+            return getattr(import_module("ldp_core.library"), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,34 +1,37 @@
-"""The one face of every mechanism, and the three values that pass between collecting and estimating."""
+"""The one face of every mechanism, what they share, and the three values that pass between collecting and estimating."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from functools import cached_property
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
+from ldp_core.privacy import check_epsilon
 from ldp_core.workloads import Workload
 
 FLOATING_POINT = (
     "The guarantee is a mathematical one, for noise drawn in real numbers, and not one of a floating-point sampler such as the "
     "simulation here: in floating point, reports of one type can be impossible under another and give it away."
 )
-"""What every sentence about a mechanism with continuous noise must not leave out: see `ldp_core.library.Spec.continuous`."""
+"""What every text about a mechanism with continuous noise has to say: see `ldp_core.library.Spec.continuous`."""
 
 _ROW_ENTRIES = 2**22  # of queries written out at once
 
 
 @dataclass(frozen=True)
 class Audit:
-    """The guarantee a mechanism really gives, computed from its probabilities, and never less than the truth.
+    """The guarantee a mechanism really gives, computed from its probabilities, and never smaller than the true one.
 
     For discrete reports it is computed in exact arithmetic from the numbers that reports are drawn with, rounded up. For
     continuous noise it is that of real numbers (see `FLOATING_POINT`), and ``method`` says so.
-    ``worst_pair`` names the two types (from 0) that one report tells apart best.
+    ``worst_pair`` names the two types (from 0) that a single report can tell apart best.
     """
 
     epsilon: float
@@ -46,17 +49,20 @@ class Reports:
     users: int
     data: np.ndarray | tuple[np.ndarray, ...]
 
+    @property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """The data as a tuple, whether there is one array or more."""
+        return self.data if isinstance(self.data, tuple) else (self.data,)
+
     def __add__(self, other: Reports) -> Reports:
         if self.mechanism_digest != other.mechanism_digest:
             raise ValueError("These reports come from different mechanisms (or parameters) and cannot be added.")
-        if isinstance(self.data, tuple):
-            data = tuple(mine + theirs for mine, theirs in zip(self.data, other.data, strict=True))
-        else:
-            data = self.data + other.data
+        sums = tuple(mine + theirs for mine, theirs in zip(self.arrays, other.arrays, strict=True))
+        data = sums if isinstance(self.data, tuple) else sums[0]
         return Reports(self.mechanism_digest, self.users + other.users, data)
 
     def __repr__(self) -> str:
-        numbers = sum(map(np.size, self.data)) if isinstance(self.data, tuple) else np.size(self.data)
+        numbers = sum(map(np.size, self.arrays))
         return f"<Reports: {self.users:,} users, {numbers:,} numbers, mechanism {self.mechanism_digest[:8]}>"
 
 
@@ -72,6 +78,8 @@ class Estimate:
     """(n,) counts with the right answers to every query the mechanism supports, whether or not they are identified."""
     unbiased: bool
     identified: bool = field(default=True, kw_only=True)
+    adds_up: ClassVar[bool] = True
+    """Whether the answers are those of some counts, so that parts add up to the whole."""
 
     def counts(self) -> np.ndarray | None:
         """(n,) estimated users of each type, None when the reports do not identify them."""
@@ -79,7 +87,7 @@ class Estimate:
 
     @property
     def total(self) -> float:
-        """The number of users as far as the estimate tells it: the sum of the counts, at least 0."""
+        """The number of users as far as the estimate knows it: the sum of the counts, at least 0."""
         return max(0.0, float(np.sum(self.estimated_counts)))
 
     def answers(self, workload: Workload, queries: np.ndarray | None = None) -> np.ndarray:
@@ -89,6 +97,10 @@ class Estimate:
     def fitted(self, workload: Workload) -> np.ndarray:
         """(n,) counts that answer ``workload`` as the estimate does, or as closely as counts can."""
         return self.estimated_counts
+
+    def consistent(self, users: float) -> Estimate:
+        """The estimate with answers that add up to ``users``. ValueError where there are no node estimates to make them from."""
+        raise ValueError("Consistency mends the node estimates of a tree; this estimate has none.")
 
     def squared_error(self, workload: Workload, counts: np.ndarray) -> float:
         """Squared error summed over all queries (squared users), without forming the answers."""
@@ -117,20 +129,39 @@ class Mechanism(Protocol):
     True
     """
 
-    name: str
-    n: int
-    epsilon: float
-    delta: float
-    parameters: Mapping[str, Any]
-
+    @property
+    def name(self) -> str: ...
+    @property
+    def n(self) -> int: ...
+    @property
+    def epsilon(self) -> float: ...
+    @property
+    def delta(self) -> float: ...
+    @property
+    def parameters(self) -> Mapping[str, Any]: ...
     @property
     def digest(self) -> str: ...
     @property
     def bits_per_report(self) -> float: ...
+    @property
+    def strategy(self) -> np.ndarray | None:
+        """(m, n) Q where it is small enough to write out."""
+
+    @property
+    def channel(self) -> np.ndarray | LinearOperator | None:
+        """(m, n) Q where reports keep how often each of m outputs was sent (see `tally`), so that they have a likelihood."""
+
+    @property
+    def consistent(self) -> Mechanism:
+        """The same collection with answers that add up: itself, except for raw trees."""
+
+    def supports(self, workload: Workload) -> str | None: ...
     def variance_profile(self, workload: Workload) -> np.ndarray: ...
     def query_variances(
         self, workload: Workload, counts: np.ndarray, queries: np.ndarray | None = None
     ) -> np.ndarray: ...
+    def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions: ...
+    def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray: ...
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """One report per user. For simulation only: NumPy's generators are not secure."""
 
@@ -139,15 +170,9 @@ class Mechanism(Protocol):
         """For simulation only."""
 
     def estimate(self, reports: Reports) -> Estimate: ...
-    def supports(self, workload: Workload) -> str | None: ...
+    def tally(self, reports: Reports) -> np.ndarray: ...
     def audit(self) -> Audit: ...
     def explain(self) -> str: ...
-
-    @property
-    def channel(self) -> np.ndarray | LinearOperator | None:
-        """(m, n) Q where reports keep how often each of m outputs was sent (see `tally`), so that they have a likelihood."""
-
-    def tally(self, reports: Reports) -> np.ndarray: ...
 
 
 @dataclass(frozen=True)
@@ -157,7 +182,7 @@ class Contributions:
     Attributes:
         means: (q, n) what a user of each type adds on average, their true answer.
         variances: (q, n) exact variance of what a user of each type adds.
-        up, down: (q,) how far one independent part of a report can exceed its mean, and fall short of it, at most.
+        up, down: (q,) how far at most one independent part of a report can exceed its mean, and fall short of it.
         parts: independent parts of a report.
         low, high: (q,) the two values a report adds where it adds one of two, else NaN.
     """
@@ -171,24 +196,51 @@ class Contributions:
     parts: int = 1
 
     @classmethod
-    def between(cls, means, variances, low, high, two=False) -> Contributions:
-        """Of reports that add at least ``low`` (q,) and at most ``high``, and nothing between the two where ``two``."""
-        low, high = np.asarray(low, dtype=float), np.asarray(high, dtype=float)
+    def between(
+        cls,
+        means: np.ndarray,
+        variances: np.ndarray,
+        low: np.ndarray,
+        high: np.ndarray,
+        two: np.ndarray | bool = False,
+    ) -> Contributions:
+        """Those of reports that add at least ``low`` (q,) and at most ``high``, and nothing between the two where ``two``."""
         up, down = np.maximum(high - means.min(axis=1), 0), np.maximum(means.max(axis=1) - low, 0)
         return cls(means, variances, up, down, np.where(two, low, np.nan), np.where(two, high, np.nan))
 
 
 def two_values(values: np.ndarray) -> np.ndarray:
-    """(q,) whether a row of ``values`` (q, k) has two values only, but for rounding."""
+    """(q,) whether a row of ``values`` (q, k) has only two values, up to rounding."""
     low, high = values.min(axis=1, keepdims=True), values.max(axis=1, keepdims=True)
     off = np.minimum(values - low, high - values).max(axis=1)
     return off <= 1e-9 * (high - low)[:, 0]
 
 
-class FromCovariance:
-    """Mixin for mechanisms whose answers are linear in their estimated counts, with a known covariance."""
+class QuadraticForm(Protocol):
+    """What a variance profile asks of a workload: the total squared error as a quadratic form over the types."""
 
-    channel: np.ndarray | LinearOperator | None = None
+    @property
+    def gram_diag(self) -> np.ndarray: ...
+    @property
+    def gram_sums(self) -> np.ndarray: ...
+    @property
+    def trace(self) -> float: ...
+    def quadratic(self, x: np.ndarray) -> np.ndarray: ...
+
+
+class FromCovariance(ABC):
+    """Base of the mechanisms whose answers are linear in their estimated counts, with a known covariance."""
+
+    name: str
+    delta: float = 0.0
+
+    def __init__(self, n: int, epsilon: float, parameters: Mapping[str, Any], explanation: str = ""):
+        if n < 2:
+            raise ValueError(f"A mechanism needs at least 2 types; got n = {n}.")
+        self.n = int(n)
+        self.epsilon = check_epsilon(epsilon)
+        self.parameters = dict(parameters)
+        self._explanation = explanation
 
     def __repr__(self) -> str:
         facts = [f"{self.n:,} types", f"epsilon {self.epsilon:g}"] + ([f"delta {self.delta:g}"] if self.delta else [])
@@ -196,19 +248,77 @@ class FromCovariance:
         facts += [f"{name} {value}" for name, value in plain.items() if name != "delta"]
         return f"<{self.name} mechanism: {', '.join(facts)}>"
 
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 (hex) that identifies the mechanism up to equal behaviour."""
+        header = json.dumps([self.name, self.n, repr(self.epsilon), self._identity()], sort_keys=True, default=str)
+        return hashlib.sha256(header.encode() + b"\0" + self._content()).hexdigest()
+
+    def _identity(self) -> dict[str, Any]:
+        return dict(self.parameters)
+
+    def _content(self) -> bytes:
+        """What sets it apart besides its parameters, such as the bytes of a fitted strategy."""
+        return b""
+
+    @property
+    def strategy(self) -> np.ndarray | None:
+        """None: it is not written out."""
+        return None
+
+    @property
+    def channel(self) -> np.ndarray | LinearOperator | None:
+        """None: reports do not keep the outputs that were sent."""
+        return None
+
+    @property
+    def consistent(self: Mechanism) -> Mechanism:
+        """The mechanism itself: its answers are those of counts, and add up."""
+        return self
+
+    def supports(self, workload: Workload) -> str | None:
+        """None, or why the workload cannot be answered: it has other types, or asks for what reports do not tell."""
+        if workload.n != self.n:
+            return f"The mechanism has {self.n} types, the workload {workload.n}."
+        lost = self._lost(workload)
+        if lost > 0 and lost > 1e-9 * workload.trace:
+            return (
+                "This mechanism sends the same reports for types that the workload tells apart, so it cannot answer it."
+            )
+        return None
+
+    def _lost(self, workload: Workload) -> float:
+        """The part of tr G that depends on what reports do not tell: none where the counts are identified."""
+        return 0.0
+
     def tally(self, reports: Reports) -> np.ndarray:
         """(m,) how often each output was sent, in the order of the rows of `channel` (where there is one)."""
-        return reports.data
+        return np.concatenate([array.ravel() for array in reports.arrays])
+
+    def variance_profile(self, workload: Workload) -> np.ndarray:
+        """(n,) exact total variance over all queries (squared users) that one user of each type adds. ValueError for a workload
+        that cannot be answered, or takes matrices that are too large."""
+        if reason := self.supports(workload):
+            raise ValueError(reason)
+        return self.profile_of(workload)
+
+    @abstractmethod
+    def profile_of(self, workload: Workload) -> np.ndarray:
+        """`variance_profile` of a workload that is supported."""
 
     def query_variances(self, workload: Workload, counts: np.ndarray, queries: np.ndarray | None = None) -> np.ndarray:
-        """(p,) exact variance (squared users) of the answer to each query when the users are ``counts`` (n,), or of the
-        queries with the given indices: those need no n x n matrix where the mechanism has none."""
+        """(p,) exact variance (squared users) of the answer to each query, or to those with the given indices, when the users
+        are ``counts`` (n,). Given indices take no n x n matrix where the mechanism has none."""
         if queries is None:
             return workload.query_variances(self.covariance(counts))
         queries = np.asarray(queries, dtype=np.int64)
         chunk = max(1, _ROW_ENTRIES // workload.n)
         parts = [queries[start : start + chunk] for start in range(0, queries.size, chunk)]
         return np.concatenate([self.linear_variances(workload.rows(part), counts) for part in parts] or [np.zeros(0)])
+
+    @abstractmethod
+    def covariance(self, counts: np.ndarray) -> np.ndarray:
+        """(n, n) covariance of the estimated counts when the users are ``counts`` (n,)."""
 
     def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
         """(q,) exact variance of ``rows`` (q, n) times the estimated counts when the users are ``counts`` (n,)."""
@@ -222,18 +332,15 @@ class FromCovariance:
         """What a report adds to ``rows`` (q, n) times the estimated counts."""
         raise NotImplementedError
 
+    def explain(self) -> str:
+        return self._explanation
+
 
 @runtime_checkable
 class FiniteOutput(Protocol):
     """A mechanism with finitely many outputs: it has an information matrix."""
 
     def information(self) -> np.ndarray: ...
-
-
-def digest_of(name: str, n: int, epsilon: float, parameters: Mapping[str, Any], content: bytes = b"") -> str:
-    """SHA-256 (hex) that identifies a mechanism up to equal behaviour; ``content`` is its strategy where it has one."""
-    header = json.dumps([name, n, repr(float(epsilon)), dict(parameters)], sort_keys=True, default=str)
-    return hashlib.sha256(header.encode() + b"\0" + content).hexdigest()
 
 
 def check_values(values: np.ndarray, n: int) -> np.ndarray:
@@ -244,6 +351,14 @@ def check_values(values: np.ndarray, n: int) -> np.ndarray:
     if values.size and (values.min() < 0 or values.max() >= n):
         raise ValueError(f"Type indices run from 0 to {n - 1}.")
     return values
+
+
+def check_rows(raw: np.ndarray, columns: int, what: str) -> np.ndarray:
+    """Reports as the rows of an array with so many ``columns``, or a ValueError that says ``what`` they hold."""
+    raw = np.asarray(raw)
+    if raw.ndim != 2 or raw.shape[1] != columns:
+        raise ValueError(f"Each report must hold {what}; got an array of shape {raw.shape}.")
+    return raw
 
 
 def check_counts(counts: np.ndarray, n: int) -> np.ndarray:
@@ -258,11 +373,6 @@ def check_counts(counts: np.ndarray, n: int) -> np.ndarray:
 
 
 def check_reports(reports: Reports, digest: str) -> None:
-    """Refuse reports that another mechanism produced: the estimate would be nonsense without any other sign."""
+    """Refuse reports that another mechanism produced: nothing else would show that the estimate is nonsense."""
     if reports.mechanism_digest != digest:
         raise ValueError("These reports were made by another mechanism, or by the same one with other parameters.")
-
-
-def check_same_types(n: int, workload: Workload) -> str | None:
-    """The reason why a mechanism on ``n`` types cannot answer ``workload``, if sizes differ."""
-    return None if workload.n == n else f"The mechanism has {n} types, the workload {workload.n}."

@@ -6,15 +6,13 @@ everything about its mean and covariance:
     p = P(b_u = 1),  q = P(b_j = 1),  both_own = P(b_u = b_j = 1),  both_other = P(b_i = b_j = 1)      (u, i, j distinct)
 
 so exact variances on every workload need no strategy matrix, which for subset selection has C(n, k) rows. With a fixed
-number of bits a report, (sum b - N q)/(p - q) is also the optimal unbiased reconstruction (all outputs have equal row sums).
+number of bits per report, (sum b - N q)/(p - q) is also the optimal unbiased reconstruction (all outputs have equal row sums).
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from fractions import Fraction
-from functools import cached_property
-from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
@@ -24,41 +22,25 @@ from ldp_core.mechanisms.base import (
     Contributions,
     Estimate,
     FromCovariance,
+    QuadraticForm,
     Reports,
     check_reports,
-    check_same_types,
-    digest_of,
     two_values,
 )
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES
-from ldp_core.privacy import check_epsilon, log_ratio
-from ldp_core.workloads import DENSE_TYPES, Workload
+from ldp_core.privacy import log_ratio
+from ldp_core.workloads import DENSE_TYPES
 
 
-class ExchangeableMechanism(FromCovariance, ABC):
+class ExchangeableMechanism(FromCovariance):
     """Common part: estimation, exact variances and covariances from the four bit moments."""
 
-    name: str
-    delta = 0.0
     p: float
     q: float
     both_own: float
     both_other: float
-
-    def __init__(self, n: int, epsilon: float, parameters: dict[str, Any]):
-        if n < 2:
-            raise ValueError(f"A mechanism needs at least 2 types; got n = {n}.")
-        self.n = int(n)
-        self.epsilon = check_epsilon(epsilon)
-        self.parameters = parameters
-
-    @cached_property
-    def digest(self) -> str:
-        return digest_of(self.name, self.n, self.epsilon, self.parameters)
-
-    def supports(self, workload: Workload) -> str | None:
-        """None: the counts are identified, so every workload can be answered."""
-        return check_same_types(self.n, workload)
+    # The probabilities that decide what one report can tell, in words.
+    _decisive = "every output has the same two probabilities, by symmetry"
 
     def _moments(self) -> tuple[float, float, float, float]:
         """Covariances of one user's estimated counts: own, own with other, other, other with other."""
@@ -71,12 +53,10 @@ class ExchangeableMechanism(FromCovariance, ABC):
             (self.both_other - q * q) / scale,
         )
 
-    def variance_profile(self, workload: Workload) -> np.ndarray:
-        """(n,) tr(G Cov_u) for one user of each type u; needs only the diagonal, row sums and trace of G."""
-        if reason := self.supports(workload):
-            raise ValueError(reason)
+    def profile_of(self, form: QuadraticForm) -> np.ndarray:
+        """tr(G Cov_u) for one user of each type u; needs only the diagonal, row sums and trace of G."""
         own, mixed, other, pair = self._moments()
-        diagonal, sums, trace = workload.gram_diag, workload.gram_sums, workload.trace
+        diagonal, sums, trace = form.gram_diag, form.gram_sums, form.trace
         among_others = sums.sum() - 2 * sums + 2 * diagonal - trace
         return own * diagonal + 2 * mixed * (sums - diagonal) + other * (trace - diagonal) + pair * among_others
 
@@ -115,12 +95,12 @@ class ExchangeableMechanism(FromCovariance, ABC):
         return Contributions.between(rows, np.maximum(variances, 0.0), low, high, two)
 
     def report_ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(q,) the least and the largest that a report adds to ``rows`` (q, n) times the estimated counts."""
+        """(q,) the smallest and the largest amount that a report adds to ``rows`` (q, n) times the estimated counts."""
         return self._ends(rows)[:2]
 
     @abstractmethod
     def _ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(q,) the least and the largest that a report can add, and whether it adds one of these two."""
+        """(q,) the smallest and the largest amount that a report can add, and whether it adds one of these two."""
 
     def information(self) -> np.ndarray:
         """(n, n) M = Q' D^-1 Q = A I + B 11', from M^-1 = I + sum_u Cov_u."""
@@ -133,7 +113,7 @@ class ExchangeableMechanism(FromCovariance, ABC):
     def estimate(self, reports: Reports) -> Estimate:
         """Unbiased counts from the number of reports that contain each type."""
         check_reports(reports, self.digest)
-        return Estimate((reports.data - reports.users * self.q) / (self.p - self.q), unbiased=True)
+        return Estimate((reports.arrays[0] - reports.users * self.q) / (self.p - self.q), unbiased=True)
 
     @property
     def strategy(self) -> np.ndarray | None:
@@ -141,21 +121,17 @@ class ExchangeableMechanism(FromCovariance, ABC):
         # There are at least n outputs; numbers like C(10^6, 10^5) take seconds to compute.
         if self.n**2 > STRATEGY_ENTRIES or self._outputs() * self.n > STRATEGY_ENTRIES:
             return None
-        return self._strategy()
+        return self.written_out()
 
     @abstractmethod
     def _outputs(self) -> int: ...
     @abstractmethod
-    def _strategy(self) -> np.ndarray: ...
+    def written_out(self) -> np.ndarray:
+        """(m, n) the explicit strategy, however large."""
 
     def audit(self) -> Audit:
-        """From the two values that every output's probabilities take (they are the same for all outputs by symmetry)."""
-        return Audit(
-            log_ratio(*self._two_probabilities()),
-            0.0,
-            "exact: every output has the same two probabilities, by symmetry",
-            (0, 1),
-        )
+        """From the two probabilities that decide: by symmetry they do for every output and every pair of types."""
+        return Audit(log_ratio(*self._two_probabilities()), 0.0, f"exact: {self._decisive}", (0, 1))
 
     @abstractmethod
     def _two_probabilities(self) -> tuple[Fraction, Fraction]:
@@ -175,6 +151,6 @@ def ends_of_sets(rows: np.ndarray, size: int, p: float, q: float) -> tuple[np.nd
     """`ExchangeableMechanism._ends` of reports that are any set of ``size`` types."""
     ordered, shift = np.sort(rows, axis=1), q * rows.sum(axis=1)
     low, high = ordered[:, :size].sum(axis=1), ordered[:, -size:].sum(axis=1)
-    # A larger set says yes or no only of a query that sets one type apart from the others.
+    # A larger set adds one of two values only to a query that sets one type apart from all others.
     one = (ordered[:, -2] == ordered[:, 0]) | (ordered[:, -1] == ordered[:, 1])
     return (low - shift) / (p - q), (high - shift) / (p - q), two_values(rows) if size == 1 else one

@@ -23,16 +23,15 @@ from ldp_core.mechanisms.base import (
     Contributions,
     Estimate,
     FromCovariance,
+    QuadraticForm,
     Reports,
     check_counts,
     check_reports,
-    check_same_types,
     check_values,
-    digest_of,
     two_values,
 )
 from ldp_core.priors import check_prior
-from ldp_core.privacy import check_epsilon, log_ratio
+from ldp_core.privacy import log_ratio
 from ldp_core.workloads import Workload
 
 STRATEGY_ENTRIES = 2**25
@@ -54,10 +53,8 @@ class ExplicitMechanism(FromCovariance):
     prior : (n,) the shares of the types for which the average variance is to be least, None for equal ones. Estimates are
         unbiased whatever the users are.
 
-    Raises ValueError when ``strategy`` is not a matrix of conditional probabilities, or ``prior`` no probabilities.
+    Raises ValueError when ``strategy`` is not a matrix of conditional probabilities, or ``prior`` is no probability distribution.
     """
-
-    delta = 0.0
 
     def __init__(
         self,
@@ -69,14 +66,11 @@ class ExplicitMechanism(FromCovariance):
         prior: np.ndarray | None = None,
     ):
         self.name = name
-        self.epsilon = check_epsilon(epsilon)
-        self.parameters = dict(parameters or {})
-        self.strategy = check_strategy(strategy)
-        self.strategy.flags.writeable = False
-        self._explanation = explanation
-        self.prior = None
-        if prior is not None:
-            self.prior = np.array(check_prior(prior, self.n))
+        self._strategy = check_strategy(strategy)
+        self._strategy.flags.writeable = False
+        super().__init__(self._strategy.shape[1], epsilon, parameters or {}, explanation)
+        self.prior = None if prior is None else np.array(check_prior(prior, self.n))
+        if self.prior is not None:
             self.prior.flags.writeable = False
 
     def _repr_html_(self) -> str:
@@ -84,13 +78,17 @@ class ExplicitMechanism(FromCovariance):
         return pictures.strategy_map(self.strategy, repr(self))
 
     @property
-    def n(self) -> int:
-        return self.strategy.shape[1]
+    def strategy(self) -> np.ndarray:
+        """(m, n) Q."""
+        return self._strategy
 
-    @cached_property
-    def digest(self) -> str:
-        content = self.strategy.tobytes() + (b"" if self.prior is None else b"prior" + self.prior.tobytes())
-        return digest_of(self.name, self.n, self.epsilon, self.parameters, content)
+    @property
+    def channel(self) -> np.ndarray:
+        """(m, n) the strategy: reports are the tally of its outputs."""
+        return self._strategy
+
+    def _content(self) -> bytes:
+        return self.strategy.tobytes() + (b"" if self.prior is None else b"prior" + self.prior.tobytes())
 
     @property
     def bits_per_report(self) -> float:
@@ -131,30 +129,14 @@ class ExplicitMechanism(FromCovariance):
         """(n, m) R = M_p^+ Q' D_p^-1: column y is what one report y adds to the estimated counts."""
         return self._inverse[0] @ (self.strategy / self._masses(self.prior)[:, None]).T
 
-    def supports(self, workload: Workload) -> str | None:
-        """None, or why the workload cannot be answered: its rows must lie in the row space of Q (McKenna et al., Thm 3.10)."""
-        if reason := check_same_types(self.n, workload):
-            return reason
+    def _lost(self, workload: Workload) -> float:
+        """The rows of a workload must lie in the row space of Q (McKenna et al., Theorem 3.10)."""
         projector = self._inverse[1]
-        if projector is None:
-            return None
-        lost = workload.quadratic(np.eye(self.n) - projector).sum()
-        if lost > 1e-9 * workload.trace:
-            return (
-                "This strategy sends the same reports for types that the workload tells apart, so it cannot answer it."
-            )
-        return None
+        return 0.0 if projector is None else float(workload.quadratic(np.eye(self.n) - projector).sum())
 
-    def variance_profile(self, workload: Workload) -> np.ndarray:
-        """(n,) total variance over all queries that one user of each type adds: sum_y Q_yu |W R_y|^2 - G_uu (their Thm 3.4)."""
-        if reason := self.supports(workload):
-            raise ValueError(reason)
-        return self.strategy.T @ workload.quadratic(self.reconstruction.T) - workload.gram_diag
-
-    @property
-    def channel(self) -> np.ndarray:
-        """(m, n) the strategy: reports are the tally of its outputs."""
-        return self.strategy
+    def profile_of(self, form: QuadraticForm) -> np.ndarray:
+        """sum_y Q_yu |W R_y|^2 - G_uu (their Theorem 3.4)."""
+        return self.strategy.T @ form.quadratic(self.reconstruction.T) - form.gram_diag
 
     def covariance(self, counts: np.ndarray) -> np.ndarray:
         """(n, n) covariance of the estimated counts when the users are ``counts``: R diag(Qx) R' - diag(x)."""
@@ -174,7 +156,7 @@ class ExplicitMechanism(FromCovariance):
         return Contributions.between(rows, variances, values.min(axis=1), values.max(axis=1), two_values(values))
 
     def report_ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(q,) the least and the largest that a report adds to ``rows`` (q, n) times the estimated counts."""
+        """(q,) the smallest and the largest amount that a report adds to ``rows`` (q, n) times the estimated counts."""
         values = rows @ self.reconstruction
         return values.min(axis=1), values.max(axis=1)
 
@@ -186,7 +168,7 @@ class ExplicitMechanism(FromCovariance):
         return (cumulative + np.arange(self.n)[:, None]).ravel()
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """(users,) one output index a user. For simulation only: a client needs a secure random source."""
+        """(users,) one output index per user. For simulation only: a client needs a secure random source."""
         values, m = check_values(values, self.n), self.strategy.shape[0]
         # Adding the type rounds the uniform draw; keep the one-in-2^40 draw that rounds into its neighbour.
         draws = np.minimum(values + rng.random(values.size), np.nextafter(self.n, 0))
@@ -217,8 +199,8 @@ class ExplicitMechanism(FromCovariance):
         return Reports(self.digest, raw.size, np.bincount(raw, minlength=self.strategy.shape[0]))
 
     def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
-        """Reports of ``counts`` (n,) users: one multinomial draw a type, whatever the number of users, or one draw a user
-        where that is cheaper. For simulation only."""
+        """Reports of ``counts`` (n,) users: one multinomial draw per type, whatever the number of users, or one draw per
+        user where that is cheaper. For simulation only."""
         counts = check_counts(counts, self.n)
         m, users = self.strategy.shape[0], int(counts.sum())
         present = np.flatnonzero(counts)
@@ -236,7 +218,7 @@ class ExplicitMechanism(FromCovariance):
         """The estimate of least total variance for users spread over the types like the prior (evenly without one); unbiased
         on supported workloads, whatever the users are."""
         check_reports(reports, self.digest)
-        return Estimate(self.reconstruction @ reports.data, unbiased=True, identified=self._inverse[1] is None)
+        return Estimate(self.reconstruction @ reports.arrays[0], unbiased=True, identified=self._inverse[1] is None)
 
     def audit(self) -> Audit:
         """Largest log-ratio of any output's probabilities between two types, over all m outputs, never below the true one.
@@ -247,23 +229,22 @@ class ExplicitMechanism(FromCovariance):
 
     @cached_property
     def _audit(self) -> Audit:
-        m = self.strategy.shape[0]
         high, low = self.strategy.max(axis=1), self.strategy.min(axis=1)
         with np.errstate(divide="ignore"):
             ratios = high / low
-        # Rounding keeps the order of quotients, so the truly largest is among those that look largest.
-        candidates = np.unique(np.stack([high, low])[:, ratios == ratios.max()], axis=1).T.tolist()
-        largest = max((Fraction(h) / Fraction(lo) for h, lo in candidates if lo > 0), default=None)
         worst = int(np.argmax(ratios))
         pair = (int(self.strategy[worst].argmax()), int(self.strategy[worst].argmin()))
-        method = f"exact: largest ratio of probabilities over all {m:,} outputs and all pairs of types"
+        method = f"exact: largest ratio of probabilities over all {len(high):,} outputs and all pairs of types"
         if low[worst] == 0:
             return Audit(math.inf, 0.0, method, pair)
+        # Rounding keeps the order of quotients, so the truly largest is among those that look largest.
+        candidates = np.unique(np.stack([high, low])[:, ratios == ratios.max()], axis=1).T.tolist()
+        largest = max(Fraction(h) / Fraction(lo) for h, lo in candidates)
         return Audit(log_ratio(largest * self._stretch, Fraction(1)), 0.0, method, pair)
 
     @property
     def _stretch(self) -> Fraction:
-        """The largest sum of a column over the smallest, at least: in multiples of 2^-68, whose sums are exact."""
+        """At least the largest column sum over the smallest, from multiples of 2^-68, whose sums are exact."""
         m, n = self.strategy.shape
         coarse, fine = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
         rows = max(1, _MULTINOMIAL_CELLS // n)
@@ -274,9 +255,6 @@ class ExplicitMechanism(FromCovariance):
             fine += np.floor((scaled - whole) * 2.0**38).astype(np.int64).sum(axis=0)
         sums = [(high << 38) + low for high, low in zip(coarse.tolist(), fine.tolist(), strict=True)]
         return Fraction(max(sums) + m, min(sums))
-
-    def explain(self) -> str:
-        return self._explanation
 
 
 def check_strategy(strategy: np.ndarray) -> np.ndarray:

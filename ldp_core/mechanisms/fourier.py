@@ -41,15 +41,15 @@ def build(n: int, epsilon: float, max_weight: int | None = None) -> ExplicitMech
         Q,
         epsilon,
         parameters,
-        f"Each person draws one of {sampled:,} groups of attributes and reports whether they have an even or odd number of "
-        "yes in it, by randomized response.",
+        f"Each person draws one of {sampled:,} groups of attributes and reports whether they would answer yes to an even or "
+        "an odd number of them, by randomized response.",
     )
 
 
 def domain_rule(n: int, epsilon: float, workload: Workload | None) -> str | None:
     """Why Fourier with all characters cannot run on ``n`` types, None when it can."""
     if n & (n - 1):
-        return f"Fourier reads types as yes-or-no attributes, so it needs a power of two of them; there are {n:,}."
+        return f"Fourier reads types as answers to yes-or-no attributes, so their number must be a power of two, not {n:,}."
     if 2 * n * n > STRATEGY_ENTRIES:
         return f"Fourier with all characters of {n:,} types needs too large a strategy matrix. Use fewer attributes."
     return None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from scipy.linalg import hadamard
 
@@ -10,10 +12,7 @@ from ldp_core.privacy import check_epsilon, odds
 
 
 def _power_of_two_at_least(x: float) -> int:
-    power = 1
-    while power < x:
-        power *= 2
-    return power
+    return 1 << (math.ceil(x) - 1).bit_length()
 
 
 def blocks_and_size(n: int, epsilon: float) -> tuple[int, int]:
@@ -56,12 +55,7 @@ def _strategy(n: int, epsilon: float, blocks: int | None) -> tuple[np.ndarray, i
     if blocks is None:
         blocks, size = blocks_and_size(n, epsilon)
     else:
-        if (
-            isinstance(blocks, bool)
-            or not isinstance(blocks, (int, np.integer))
-            or not 1 <= blocks <= n
-            or blocks & (blocks - 1)
-        ):
+        if blocks not in {1 << k for k in range(n.bit_length())}:
             raise ValueError(f"The number of blocks must be a power of two from 1 to {n}; got {blocks!r}.")
         size = _power_of_two_at_least(n / blocks + 1)
     outputs = blocks * size

@@ -5,7 +5,7 @@ sign H_ju, or with probability 1/(e^eps + 1) the opposite one. Output 2 i is "pl
 coefficient that may be drawn.
 
 The constant coefficient j = 0 is not drawn here: it is +1 for every type, so its report would say nothing. It does say
-something of signed one-hot vectors (Haar): with m nodes, the coefficients of -e_v and e_v are those numbered m to 2m - 1 of
+something about signed one-hot vectors (Haar): with m nodes, the coefficients of -e_v and e_v are those numbered m to 2m - 1 of
 the types m + v and v among 2m, so both uses share the functions below.
 
 Nguyen et al. 2016; Cormode et al. 2019, Section 3.2.
@@ -32,7 +32,7 @@ _CELLS_AT_ONCE = 2**22
 
 
 def sign_probabilities(epsilon: float) -> tuple[float, float]:
-    """Probability of sending the true sign, and the opposite one, which is the one that is drawn."""
+    """Probabilities of sending the true sign, and the opposite one, which is what is drawn."""
     flipped = 1 / (odds(epsilon) + 1)
     return 1 - flipped, flipped
 
@@ -50,7 +50,7 @@ def attenuation(epsilon: float) -> float:
 
 
 def privatize_signs(values: np.ndarray, coefficients: range, epsilon: float, rng: np.random.Generator) -> np.ndarray:
-    """(users,) one output 2 i + (sign is minus) a user, i the place of the coefficient drawn in ``coefficients``. For
+    """(users,) one output 2 i + (sign is minus) per user, i the place of the coefficient drawn in ``coefficients``. For
     simulation only."""
     place = rng.integers(len(coefficients), size=values.size)
     minus = np.bitwise_count((place + coefficients.start) & values) & 1
@@ -58,12 +58,12 @@ def privatize_signs(values: np.ndarray, coefficients: range, epsilon: float, rng
 
 
 def simulate_signs(counts: np.ndarray, coefficients: range, epsilon: float, rng: np.random.Generator) -> np.ndarray:
-    """(2 len(coefficients),) tally of the outputs of ``counts`` users a type, in the distribution of `privatize_signs`. For
+    """(2 len(coefficients),) tally of the outputs of ``counts`` users per type, in the distribution of `privatize_signs`. For
     simulation only.
 
-    Exact both ways, whichever is cheaper: many users a cell draw how many of each type chose each coefficient (a
-    multinomial), then how many of those with one true sign flipped it (a binomial); few draw their outputs one by one, in
-    vectorised batches.
+    Exact in both ways, of which the cheaper is taken. For many users per cell: how many of each type chose each coefficient
+    (a multinomial), then how many of those with one true sign flipped it (a binomial). For few: their outputs one by one,
+    in vectorised batches.
     """
     choices = len(coefficients)
     present = np.flatnonzero(counts)
@@ -144,7 +144,7 @@ class HadamardRandomizedResponse(ExchangeableMechanism):
         return square - (1 - 1 / K) ** 2, apart + (1 - 1 / K) / K, square - 1 / K**2, apart - 1 / K**2
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """(users,) one output a user, see the module. For simulation only: a client needs a secure random source."""
+        """(users,) one output per user, see the module. For simulation only: a client needs a secure random source."""
         return privatize_signs(check_values(values, self.n), self.coefficients, self.epsilon, rng)
 
     def aggregate(self, raw: np.ndarray) -> Reports:
@@ -159,7 +159,7 @@ class HadamardRandomizedResponse(ExchangeableMechanism):
     def estimate(self, reports: Reports) -> Estimate:
         """Unbiased counts: the transform of the sign sums, the constant coefficient being the number of users."""
         check_reports(reports, self.digest)
-        signs = np.concatenate([[0.0], sign_sums(reports.data)])
+        signs = np.concatenate([[0.0], sign_sums(reports.arrays[0])])
         return Estimate(self._gain * walsh_hadamard(signs)[: self.n] + reports.users / self.order, unbiased=True)
 
     def _ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -184,7 +184,7 @@ class HadamardRandomizedResponse(ExchangeableMechanism):
     def _outputs(self) -> int:
         return 2 * len(self.coefficients)
 
-    def _strategy(self) -> np.ndarray:
+    def written_out(self) -> np.ndarray:
         minus = np.bitwise_count(np.array(self.coefficients)[:, None] & np.arange(self.n)) & 1
         kept, flipped = sign_probabilities(self.epsilon)
         Q = np.stack([np.where(minus, flipped, kept), np.where(minus, kept, flipped)], axis=1)
@@ -218,4 +218,6 @@ def build(n: int, epsilon: float, reconstruction: str | None = None) -> Explicit
             f"The optimal reconstruction of HRR on {n:,} types needs a strategy matrix too large to write out here. Use "
             'reconstruction "transform", or coarser bins.'
         )
-    return ExplicitMechanism("hrr", transform.strategy, epsilon, {"reconstruction": "optimal"}, transform.explain())
+    return ExplicitMechanism(
+        "hrr", transform.written_out(), epsilon, {"reconstruction": "optimal"}, transform.explain()
+    )

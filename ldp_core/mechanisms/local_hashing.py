@@ -1,26 +1,27 @@
-"""Optimised local hashing: a hash function of one's own, and the bucket it puts the true type in."""
+"""Optimised local hashing: each person's own hash function, and the bucket into which it puts the true type."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 
-from ldp_core.mechanisms.base import Audit, Reports, check_values
+from ldp_core.mechanisms.base import Reports, check_rows, check_values
 from ldp_core.mechanisms.unary import BITS_AT_ONCE, UnaryMechanism
-from ldp_core.privacy import check_epsilon, log_ratio, odds, probability_within
+from ldp_core.privacy import check_epsilon, odds, probability_within
 
 
 class LocalHashing(UnaryMechanism):
-    """OLH: hash the types into g = round(e^eps + 1) buckets by a hash function of one's own, report the hash function and
-    the bucket by randomized response (Wang et al. 2017).
+    """OLH: hash the types into g = round(e^eps + 1) buckets by a hash function drawn for each user, report the hash
+    function, and the bucket by randomized response (Wang et al. 2017).
 
     The hash of type x is (b + sum of a_i over the binary digits i of x that are 1) mod g, with b and the a_i uniform. Two or
     three types hash independently and uniformly, for any g: differences of types have digits in {-1, 0, 1}, units modulo
     every g, and those of three types are linearly independent modulo every prime. So collisions have probability exactly
     1/g and all means and covariances are those of independent bits. A keyed mixing of x is added on top, so that larger
-    groups of types behave as independent too.
+    groups of types behave as if independent too.
     """
 
     name = "olh"
@@ -31,11 +32,12 @@ class LocalHashing(UnaryMechanism):
         self._digits = max(1, math.ceil(math.log2(n))) if n >= 2 else 1
         others = self.buckets - 1
         self._keep = probability_within(E / (E + others), lambda p: p * others / (1 - p), E)
+        self._decisive = f"randomized response on {self.buckets} buckets, for every hash function"
         super().__init__(n, epsilon, self._keep, 1 / self.buckets, reconstruction)
 
     @property
     def bits_per_report(self) -> float:
-        """A 64-bit key, a coefficient a binary digit, the offset and the bucket."""
+        """A 64-bit key, one coefficient per binary digit, the offset and the bucket."""
         return float(64 + math.ceil((self._digits + 2) * math.log2(self.buckets)))
 
     def _digits_of(self, types: np.ndarray) -> np.ndarray:
@@ -60,18 +62,17 @@ class LocalHashing(UnaryMechanism):
         columns = [keys[:, None], coefficients, offset[:, None], ((own + shift) % self.buckets)[:, None]]
         return np.hstack([column.astype(np.uint64) for column in columns])
 
-    def _chunks(self, raw: np.ndarray):
+    def _chunks(self, raw: np.ndarray) -> Iterator[np.ndarray]:
         step = max(1, BITS_AT_ONCE // self.n)
         for start in range(0, len(raw), step):
             yield raw[start : start + step]
 
     def aggregate(self, raw: np.ndarray) -> Reports:
         """Decodes every report against every type: O(users x n)."""
-        raw = np.asarray(raw)
-        if raw.ndim != 2 or raw.shape[1] != self._digits + 3 or raw.dtype != np.uint64:
-            raise ValueError(
-                f"Each report must hold {self._digits + 3} numbers (key, coefficients, offset, bucket) as uint64."
-            )
+        what = f"{self._digits + 3} numbers (key, coefficients, offset, bucket) as uint64"
+        raw = check_rows(raw, self._digits + 3, what)
+        if raw.dtype != np.uint64:
+            raise ValueError(f"Each report must hold {what}, not as {raw.dtype}.")
         if raw.size and raw[:, 1:].max() >= self.buckets:
             raise ValueError(f"Coefficients, offsets and buckets run from 0 to {self.buckets - 1}.")
         data = self._tally(np.zeros((0, self.n), dtype=np.int64))
@@ -82,12 +83,8 @@ class LocalHashing(UnaryMechanism):
             data = data + self._tally((hashed % self.buckets == small[:, -1:]).astype(np.int64))
         return Reports(self.digest, len(raw), data)
 
-    def audit(self) -> Audit:
-        """For a given hash function the bucket is sent by randomized response: p against (1 - p)/(g - 1)."""
-        method = f"exact: randomized response on {self.buckets} buckets, for every hash function"
-        return Audit(log_ratio(*self._two_probabilities()), 0.0, method, (0, 1))
-
     def _two_probabilities(self) -> tuple[Fraction, Fraction]:
+        # For a given hash function the bucket is sent by randomized response: p against (1 - p)/(g - 1).
         keep = Fraction(self._keep)
         return keep, (1 - keep) / (self.buckets - 1)
 
@@ -99,8 +96,8 @@ class LocalHashing(UnaryMechanism):
     def explain(self) -> str:
         return (
             f"Each person draws a hash function of their own that sorts the {self.n:,} types into {self.buckets} buckets, and "
-            f"reports it with the bucket of their type, the true one with probability {self._keep:.3g}. Decoding compares every "
-            "report with every type, so it suits small domains."
+            f"reports it with a bucket: that of their type with probability {self._keep:.3g}, else any other. Decoding compares "
+            "every report with every type, so it suits small domains."
         )
 
 

@@ -1,8 +1,8 @@
 """Mechanisms over binary attributes whose outputs are the XOR translations of a few two-valued rows.
 
 Output (k, z) has the probability ``share_k v_k(u ^ z) / 1'v_k`` for a user of type u, with base rows ``v_k`` in {1, E}^n: a set
-of types, moved by z, in which a report makes the true type e^epsilon times as likely as outside. Nothing of size n x n is needed,
-since everything is diagonal in the characters S of Z_2^d. With ``hat`` for the Walsh-Hadamard transform, the information
+of types, moved by z, and a report e^epsilon times as likely for types inside it as for those outside. Nothing of size n x n is
+needed, since everything is diagonal in the characters S of Z_2^d. With ``hat`` for the Walsh-Hadamard transform, the information
 matrix has the eigenvalues ``m_S = sum_k share_k hat v_k(S)^2 / (1'v_k)^2``, and the optimal unbiased reconstruction
 (McKenna et al. 2020, Theorem 3.10) adds ``hat v_k(S) chi_S(z) / (1'v_k m_S)`` to the transform of the counts at S.
 """
@@ -26,11 +26,10 @@ from ldp_core.mechanisms.base import (
     Reports,
     check_counts,
     check_reports,
-    check_same_types,
+    check_rows,
     check_values,
-    digest_of,
 )
-from ldp_core.privacy import check_epsilon, log_ratio, odds, probability_within
+from ldp_core.privacy import log_ratio, odds, probability_within
 from ldp_core.workloads import DENSE_TYPES, Workload, walsh_hadamard
 
 # Characters with a smaller eigenvalue of M are not identified.
@@ -44,8 +43,6 @@ class OrbitMechanism(FromCovariance):
 
     n is a power of two, the types being records of binary attributes. Raises ValueError for anything else.
     """
-
-    delta = 0.0
 
     def __init__(
         self,
@@ -63,18 +60,14 @@ class OrbitMechanism(FromCovariance):
             raise ValueError("Every base row must have high and low types: others say nothing about the user.")
         if self.shares.shape != (len(self.high),) or not (self.shares > 0).all() or abs(self.shares.sum() - 1) > 1e-9:
             raise ValueError(f"The {len(self.high):,} base rows need one positive probability each, summing to 1.")
-        self.name, self.epsilon = name, check_epsilon(epsilon)
-        self.parameters = dict(parameters or {})
-        self.n = self.high.shape[1]
-        self._explanation = explanation
+        self.name = name
+        super().__init__(self.high.shape[1], epsilon, parameters or {}, explanation)
         self._ratio = odds(self.epsilon)
         self._sizes = self.high.sum(axis=1)
         self._masses = self.n + (self._ratio - 1) * self._sizes
 
-    @cached_property
-    def digest(self) -> str:
-        content = np.packbits(self.high).tobytes() + self.shares.tobytes()
-        return digest_of(self.name, self.n, self.epsilon, self.parameters, content)
+    def _content(self) -> bytes:
+        return np.packbits(self.high).tobytes() + self.shares.tobytes()
 
     @property
     def bits_per_report(self) -> float:
@@ -89,7 +82,7 @@ class OrbitMechanism(FromCovariance):
     @cached_property
     def eigenvalues(self) -> np.ndarray:
         """(n,) of the information matrix, by character."""
-        return sum(share * spectrum**2 for share, spectrum in self._spectra())
+        return sum((share * spectrum**2 for share, spectrum in self._spectra()), np.zeros(self.n))
 
     @cached_property
     def _inverse(self) -> np.ndarray:
@@ -104,27 +97,22 @@ class OrbitMechanism(FromCovariance):
         return (walsh_hadamard(self.eigenvalues) / self.n)[types[:, None] ^ types]
 
     def supports(self, workload: Workload) -> str | None:
-        """None, or why the workload cannot be answered: its queries must lie in the span of the characters identified."""
-        if reason := check_same_types(self.n, workload):
-            return reason
-        if workload.symmetry not in ("hamming", "exchangeable"):
-            if self.n > DENSE_TYPES:
-                return (
-                    f"On {self.n:,} types this mechanism answers workloads over binary attributes only, such as marginals "
-                    "and parities."
-                )
-            lost = _by_characters(workload)[self._inverse == 0].sum()
-        else:
-            lost = np.abs(_spectrum(workload))[self._inverse == 0].sum()
-        if lost > 1e-9 * workload.trace:
-            return "This mechanism does not tell all types apart that the workload does, so it cannot answer it."
-        return None
+        """None, or why the workload cannot be answered: see `_lost`, and on many types it must be symmetric as well."""
+        if workload.n == self.n > DENSE_TYPES and workload.symmetry not in ("hamming", "exchangeable"):
+            return (
+                f"On {self.n:,} types this mechanism answers workloads over binary attributes only, such as marginals "
+                "and parities."
+            )
+        return super().supports(workload)
 
-    def variance_profile(self, workload: Workload) -> np.ndarray:
-        """(n,) total variance over all queries that one user of each type adds: the same for all where the workload does not
-        change under translations, ``sum_S gamma_S / (n m_S) - G_uu``."""
-        if reason := self.supports(workload):
-            raise ValueError(reason)
+    def _lost(self, workload: Workload) -> float:
+        """The queries of a workload must lie in the span of the characters identified."""
+        symmetric = workload.symmetry in ("hamming", "exchangeable")
+        by_character = np.abs(_spectrum(workload)) if symmetric else _by_characters(workload)
+        return float(by_character[self._inverse == 0].sum())
+
+    def profile_of(self, workload: Workload) -> np.ndarray:
+        """The same for all types where the workload does not change under translations, ``sum_S gamma_S / (n m_S) - G_uu``."""
         if workload.symmetry in ("hamming", "exchangeable"):
             return np.full(self.n, _spectrum(workload) @ self._inverse / self.n) - workload.gram_diag
         transformed = walsh_hadamard(walsh_hadamard(workload.gram_dense()).T)
@@ -153,7 +141,7 @@ class OrbitMechanism(FromCovariance):
 
     def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
         """(q,) exact variance of ``rows`` (q, n) times the estimated counts: every output's probability times the square of
-        what it adds, less the squared mean; n log n operations for a row and a base row."""
+        what it adds, less the squared mean; n log n operations per row and base row."""
         counts = np.asarray(counts, dtype=float)
         weighted, transformed = walsh_hadamard(rows) * self._inverse, walsh_hadamard(counts)
         second = np.zeros(len(rows))
@@ -163,7 +151,7 @@ class OrbitMechanism(FromCovariance):
         return second - np.square(rows) @ counts
 
     def contributions(self, rows: np.ndarray) -> Contributions:
-        """What a report adds to ``rows`` (q, n) times the estimated counts; a transform or three for a row and a base row."""
+        """What a report adds to ``rows`` (q, n) times the estimated counts; three transforms per row and base row."""
         weighted, second, lows, highs = walsh_hadamard(rows) * self._inverse, np.zeros(rows.shape), [], []
         for share, spectrum in self._spectra():
             values = walsh_hadamard(weighted * spectrum) / self.n
@@ -179,7 +167,7 @@ class OrbitMechanism(FromCovariance):
 
     @cached_property
     def _true_probability(self) -> np.ndarray:
-        """(b,) with which a translation of a base row holds the true type among its high ones."""
+        """(b,) probability with which a translation of a base row holds the true type among its high ones."""
         wanted = self._ratio * self._sizes / self._masses
         return np.array([self._within(p, int(size)) for p, size in zip(wanted, self._sizes, strict=True)])
 
@@ -202,15 +190,13 @@ class OrbitMechanism(FromCovariance):
 
     def aggregate(self, raw: np.ndarray) -> Reports:
         """Reports (b, n): how often each base row was sent with each translation."""
-        raw = np.asarray(raw)
-        if raw.ndim != 2 or raw.shape[1] != 2:
-            raise ValueError(f"Each report is a base row and a translation; got an array of shape {raw.shape}.")
+        raw = check_rows(raw, 2, "a base row and a translation")
         rows, moves = check_values(raw[:, 0], len(self.high)), check_values(raw[:, 1], self.n)
         tally = np.bincount(rows * self.n + moves, minlength=len(self.high) * self.n)
         return Reports(self.digest, len(raw), tally.reshape(len(self.high), self.n))
 
     def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
-        """Reports of ``counts`` (n,) users: user by user while they are few, else one multinomial a type and base row. For
+        """Reports of ``counts`` (n,) users: user by user while they are few, else one multinomial per type and base row. For
         simulation only."""
         counts = check_counts(counts, self.n)
         users = int(counts.sum())
@@ -231,14 +217,14 @@ class OrbitMechanism(FromCovariance):
         values = np.repeat(np.arange(self.n), counts)
         tally = np.zeros(self.high.shape, dtype=np.int64)
         for start in range(0, len(values), USERS_AT_ONCE):
-            tally += self.aggregate(self.privatize(values[start : start + USERS_AT_ONCE], rng)).data
+            tally += self.aggregate(self.privatize(values[start : start + USERS_AT_ONCE], rng)).arrays[0]
         return Reports(self.digest, len(values), tally)
 
     def estimate(self, reports: Reports) -> Estimate:
-        """Unbiased counts on supported workloads, one transform a base row."""
+        """Unbiased counts on supported workloads, one transform per base row."""
         check_reports(reports, self.digest)
         total = np.zeros(self.n)
-        for (_, spectrum), sent in zip(self._spectra(), reports.data, strict=True):
+        for (_, spectrum), sent in zip(self._spectra(), reports.arrays[0], strict=True):
             if sent.any():
                 total += spectrum * walsh_hadamard(sent)
         counts = walsh_hadamard(total * self._inverse) / self.n
@@ -264,9 +250,6 @@ class OrbitMechanism(FromCovariance):
 
         return LinearOperator(shape, matvec=forward, rmatvec=backward, dtype=float)
 
-    def tally(self, reports: Reports) -> np.ndarray:
-        return reports.data.ravel()
-
     def audit(self) -> Audit:
         """From the two probabilities of each base row, as users draw and as tallies are drawn: translations have the same."""
         ratios = [
@@ -279,9 +262,6 @@ class OrbitMechanism(FromCovariance):
         pair = (int(self.high[worst].argmax()), int(self.high[worst].argmin()))
         method = f"exact: the two probabilities of each of {len(self.high):,} base rows, which its translations share"
         return Audit(log_ratio(ratios[worst], Fraction(1)), 0.0, method, pair)
-
-    def explain(self) -> str:
-        return self._explanation
 
 
 def _groups(labels: np.ndarray, members: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:

@@ -39,7 +39,7 @@ class RandomizedResponse(ExchangeableMechanism):
         """(n, n) the strategy."""
         return direct_channel(self.n, self.p, self.q)
 
-    def _strategy(self) -> np.ndarray:
+    def written_out(self) -> np.ndarray:
         Q = np.full((self.n, self.n), self.q)
         np.fill_diagonal(Q, self.p)
         return Q
@@ -52,7 +52,7 @@ class RandomizedResponse(ExchangeableMechanism):
         return ends_of_sets(rows, 1, self.p, self.q)
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """(users,) one reported type a user. For simulation only: a client needs a secure random source."""
+        """(users,) one reported type per user. For simulation only: a client needs a secure random source."""
         values = check_values(values, self.n)
         truthful = rng.random(values.size) < self.truthful
         return np.where(truthful, values, rng.integers(self.n, size=values.size))

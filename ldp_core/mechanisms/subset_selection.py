@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from ldp_core.mechanisms.base import Reports, check_counts, check_values
+from ldp_core.mechanisms.base import Reports, check_counts, check_rows, check_values
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism, direct_channel, ends_of_sets
 from ldp_core.privacy import check_epsilon, odds, probability_within
 
@@ -48,7 +48,7 @@ class SubsetSelection(ExchangeableMechanism):
     def _outputs(self) -> int:
         return math.comb(self.n, self.size)
 
-    def _strategy(self) -> np.ndarray:
+    def written_out(self) -> np.ndarray:
         members = np.array(list(combinations(range(self.n), self.size)))
         sets_with_own = math.comb(self.n - 1, self.size - 1)
         inside, outside = (float(probability / sets_with_own) for probability in self._two_probabilities())
@@ -79,13 +79,11 @@ class SubsetSelection(ExchangeableMechanism):
         return sets
 
     def aggregate(self, raw: np.ndarray) -> Reports:
-        raw = np.asarray(raw)
-        if raw.ndim != 2 or raw.shape[1] != self.size:
-            raise ValueError(f"Each report must hold {self.size} types; got an array of shape {raw.shape}.")
+        raw = check_rows(raw, self.size, f"{self.size} types")
         return Reports(self.digest, raw.shape[0], np.bincount(check_values(raw.ravel(), self.n), minlength=self.n))
 
     def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
-        """Exact bit sums in O(n size) draws, any number of users: see `_subset_bit_sums`. For simulation only."""
+        """Exact bit sums in O(n size) draws, for any number of users: see `_subset_bit_sums`. For simulation only."""
         counts = check_counts(counts, self.n)
         sums = np.zeros(self.n, dtype=np.int64)
         left = counts.copy()

@@ -1,13 +1,13 @@
 """Reports of independent bits, one per type: RAPPOR and optimised unary encoding (OUE), and what local hashing shares with them.
 
 A user of type u sends bit u as 1 with probability p and every other bit with probability q < p, all independently (Wang et
-al. 2017). For OLH a bit says whether a type's hash is the bucket reported; the hash of `local_hashing` makes bits as
-independent.
+al. 2017). For OLH a bit says whether a type's hash is the bucket reported; the hash functions of `local_hashing` make
+these bits just as independent.
 
 Three reconstructions of the counts from the same reports:
 
 * ``standard``    (sum of bits - N q)/(p - q), the papers' own;
-* ``known_total`` (default) the same, shifted so that the counts sum to the N users: as private, unbiased and never worse;
+* ``known_total`` (default) the same, shifted so that the counts sum to the N users: as private and unbiased, never worse;
 * ``optimal``     the best unbiased one for an even population: a report with many ones says less about each of them. With
   k ones, a report adds ((v_j / s_k) - 1/n)/A + 1/n to type j, where v is p/q on ones and (1-p)/(1-q) elsewhere, s_k the sum
   of v, and A = M_ii - M_ij from the information matrix, a binomial sum rather than one over 2^n outputs.
@@ -18,21 +18,22 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from scipy.stats import binom
 
 from ldp_core.mechanisms.base import (
-    Audit,
     Contributions,
     Estimate,
     Reports,
     check_counts,
     check_reports,
+    check_rows,
     check_values,
 )
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism
-from ldp_core.privacy import check_epsilon, log_ratio, odds, probability_within
+from ldp_core.privacy import check_epsilon, odds, probability_within
 from ldp_core.wording import meant
 
 RECONSTRUCTIONS = ("known_total", "standard", "optimal")
@@ -54,8 +55,6 @@ class UnaryMechanism(ExchangeableMechanism):
         self.p, self.q = p, q
         self.both_own, self.both_other = p * q, q * q
         self.reconstruction = reconstruction
-        if reconstruction == "optimal":
-            self._identified = self._information_gap()
 
     # --- reconstruction -----------------------------------------------------------------------------------------
 
@@ -63,7 +62,8 @@ class UnaryMechanism(ExchangeableMechanism):
         """Relative probability of a report for a type whose bit is 1, and for one whose bit is 0."""
         return self.p / self.q, (1 - self.p) / (1 - self.q)
 
-    def _information_gap(self) -> float:
+    @cached_property
+    def _gap(self) -> float:
         """A = M_ii - M_ij = (a - b)^2 E[...]: half the mean of (Q_yi - Q_yj)^2 / d_y, over bits i and j that differ."""
         a, b = self._likelihoods()
         others = np.arange(self.n - 1)
@@ -76,7 +76,8 @@ class UnaryMechanism(ExchangeableMechanism):
         a, b = self._likelihoods()
         ones = np.arange(self.n + 1)
         row_sum = ones * a + (self.n - ones) * b
-        return tuple((v / row_sum - 1 / self.n) / self._identified + 1 / self.n for v in (a, b))
+        one, zero = ((v / row_sum - 1 / self.n) / self._gap + 1 / self.n for v in (a, b))
+        return one, zero
 
     def _moments(self) -> tuple[float, float, float, float]:
         if self.reconstruction == "standard":
@@ -115,13 +116,14 @@ class UnaryMechanism(ExchangeableMechanism):
         """Unbiased counts by the chosen reconstruction."""
         check_reports(reports, self.digest)
         if self.reconstruction == "optimal":
-            ones_by_k, reports_by_k = reports.data[:, :-1], reports.data[:, -1]
             one, zero = self._weights()
-            return Estimate(reports_by_k @ zero + (one - zero) @ ones_by_k, unbiased=True)
-        counts = (reports.data - reports.users * self.q) / (self.p - self.q)
-        if self.reconstruction == "known_total":
-            counts = counts + (reports.users - counts.sum()) / self.n
-        return Estimate(counts, unbiased=True)
+            (tally,) = reports.arrays
+            return Estimate(tally[:, -1] @ zero + (one - zero) @ tally[:, :-1], unbiased=True)
+        found = super().estimate(reports)
+        if self.reconstruction == "standard":
+            return found
+        counts = found.estimated_counts
+        return Estimate(counts + (reports.users - counts.sum()) / self.n, unbiased=True)
 
     def _weights_of_bits(self, rows: np.ndarray) -> np.ndarray:
         """(q, n) what each bit adds to the answers ``rows`` when it is 1; not for the optimal reconstruction."""
@@ -145,13 +147,12 @@ class UnaryMechanism(ExchangeableMechanism):
 
     def information(self) -> np.ndarray:
         """(n, n) M = Q' D^-1 Q of all 2^n outputs, whatever the reconstruction: A I + B 11' with M 1 = 1."""
-        A = self._information_gap()
-        return A * np.eye(self.n) + (1 - A) / self.n
+        return self._gap * np.eye(self.n) + (1 - self._gap) / self.n
 
     # --- reports ------------------------------------------------------------------------------------------------
 
     def _tally(self, bits: np.ndarray) -> np.ndarray:
-        """Sufficient statistic of (users, n) bits: sums, or sums by the number of ones with the reports of each number."""
+        """Sufficient statistic of (users, n) bits: sums, or for each number of ones the sums and the number of reports."""
         if self.reconstruction != "optimal":
             return bits.sum(axis=0, dtype=np.int64)
         ones = bits.sum(axis=1)
@@ -167,7 +168,7 @@ class UnaryMechanism(ExchangeableMechanism):
         return rng.random((values.size, self.n)) < chance
 
     def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
-        """Two binomials a type; the optimal reconstruction needs whole reports, drawn in chunks of users. For simulation
+        """Two binomials per type; the optimal reconstruction needs whole reports, drawn in chunks of users. For simulation
         only."""
         counts = check_counts(counts, self.n)
         users = int(counts.sum())
@@ -183,7 +184,7 @@ class UnaryMechanism(ExchangeableMechanism):
     def _outputs(self) -> int:
         return 2**self.n if self.n < 64 else 2**63
 
-    def _strategy(self) -> np.ndarray:
+    def written_out(self) -> np.ndarray:
         """(2^n, n) probabilities of every bit vector, in binary order with type 0 in the highest bit."""
         bits = np.arange(2**self.n)[:, None] >> np.arange(self.n)[::-1] & 1
         base = np.prod(np.where(bits, self.q, 1 - self.q), axis=1)
@@ -193,6 +194,8 @@ class UnaryMechanism(ExchangeableMechanism):
 class UnaryEncoding(UnaryMechanism):
     """RAPPOR's symmetric encoding, p = 1 - q = e^(eps/2)/(1 + e^(eps/2)) (Erlingsson et al. 2014), and OUE, p = 1/2,
     q = 1/(e^eps + 1), which has the least variance for rare types (Wang et al. 2017)."""
+
+    _decisive = "ratio p(1 - q)/(q(1 - p)) of the two bits in which types differ"
 
     def __init__(self, name: str, n: int, epsilon: float, reconstruction: str = "known_total"):
         E = odds(check_epsilon(epsilon))
@@ -205,7 +208,7 @@ class UnaryEncoding(UnaryMechanism):
         return float(self.n)
 
     def contributions(self, rows: np.ndarray) -> Contributions:
-        """As for all; where every bit adds a weight of its own, the n bits of a report are independent parts."""
+        """As for the others; where every bit adds a weight of its own, the n bits of a report are independent parts."""
         found = super().contributions(rows)
         if self.reconstruction == "optimal":
             return found
@@ -221,17 +224,13 @@ class UnaryEncoding(UnaryMechanism):
         return self._draw_bits(check_values(values, self.n), rng)
 
     def aggregate(self, raw: np.ndarray) -> Reports:
-        raw = np.asarray(raw)
-        if raw.ndim != 2 or raw.shape[1] != self.n or not np.isin(raw, (0, 1)).all():
-            raise ValueError(f"Each report must hold {self.n} bits; got an array of shape {raw.shape}.")
+        raw = check_rows(raw, self.n, f"{self.n} bits")
+        if not np.isin(raw, (0, 1)).all():
+            raise ValueError(f"Each report must hold {self.n} bits: zeros and ones.")
         return Reports(self.digest, raw.shape[0], self._tally(raw.astype(np.int64)))
 
-    def audit(self) -> Audit:
-        """Two types differ in two bits, so the largest ratio is that of both bits speaking for one of them."""
-        method = "exact: ratio p(1 - q)/(q(1 - p)) of the two bits in which types differ"
-        return Audit(log_ratio(*self._two_probabilities()), 0.0, method, (0, 1))
-
     def _two_probabilities(self) -> tuple[Fraction, Fraction]:
+        # Two types differ in two bits, so the largest ratio is that of both bits speaking for one of them.
         p, q = Fraction(self.p), Fraction(self.q)
         return p / q, (1 - p) / (1 - q)
 

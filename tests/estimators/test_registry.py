@@ -137,5 +137,5 @@ def test_large_domains_are_refused_where_it_would_take_minutes():
     for name in ("unbiased", "wnnls", "wnnls_total", "norm_sub"):
         assert estimators.spec(name).unsuitable(mechanism, workload) is None
     raw = mechanisms.create("hierarchical", 2**17, 1.0, reconstruction="raw")
-    assert "fitting counts to them" in estimators.spec("wnnls").unsuitable(raw, workloads.all_range(2**17))
+    assert "counts are fitted to them" in estimators.spec("wnnls").unsuitable(raw, workloads.all_range(2**17))
     assert estimators.spec("wnnls").unsuitable(raw, workload) is None

@@ -3,6 +3,9 @@
 import inspect
 import math
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -87,6 +90,37 @@ def test_has_the_one_face(name):
     assert mechanism.bits_per_report >= 1
     assert len(mechanism.explain()) > 40
     assert dict(mechanism.parameters) == dict(make(name).parameters)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_methods_take_what_the_protocol_says(name):
+    mechanism = make(name)
+    for member, promised in vars(Mechanism).items():
+        if inspect.isfunction(promised) and not member.startswith("_"):
+            wanted = list(inspect.signature(promised).parameters)[1:]
+            assert list(inspect.signature(getattr(mechanism, member)).parameters)[: len(wanted)] == wanted
+    assert mechanism.consistent is mechanism
+    assert mechanism.strategy is None or mechanism.strategy.shape[1] == N
+
+
+@pytest.mark.slow
+def test_a_builder_of_something_else_does_not_get_past_mypy(tmp_path):
+    """The entries are what holds every builder to the protocol: mypy reads them with the rest of the package."""
+    pytest.importorskip("mypy")
+    root = Path(library.__file__).parents[2]
+    facts = ", ".join(f'{fact}=""' for fact in ("made_for", "paper", "bits", "user_cost", "collector_cost"))
+    for build, errors in (("RandomizedResponse", 0), ("Reports", 1)):
+        file = tmp_path / f"build_{errors}.py"
+        file.write_text(
+            "from ldp_core.library import Spec\nfrom ldp_core.mechanisms import Reports\n"
+            "from ldp_core.mechanisms.randomized_response import RandomizedResponse\n"
+            f'Spec("rr", "RR", {build}, {facts})\n'
+        )
+        command = [sys.executable, "-m", "mypy", f"--config-file={root / '.mypy.ini'}", "--follow-imports=silent", file]
+        run = subprocess.run(command, capture_output=True, text=True, cwd=root, check=False)
+        assert run.stdout.count(f"{file.name}:4: error:") == run.stdout.count("error:") == errors, (
+            run.stdout + run.stderr
+        )
 
 
 @pytest.mark.parametrize("name", NAMES)

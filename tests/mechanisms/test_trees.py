@@ -12,6 +12,7 @@ from ldp_core import mechanisms, workloads
 from ldp_core.mechanisms import FiniteOutput, Mechanism, Reports, hadamard
 from ldp_core.mechanisms.trees import hierarchical
 from ldp_core.mechanisms.trees.levels import OrderedEstimate, Tree
+from ldp_core.mechanisms.trees.node_reports import NODE_ORACLES
 
 RAGGED = [2, 3, 5, 7, 30, 100]
 SHAPES = [(n, B) for n in RAGGED for B in (2, 3, 4, 16)] + [(8, 2), (27, 3), (64, 4)]
@@ -146,7 +147,7 @@ def possible_reports(mechanism):
 
 
 @pytest.mark.parametrize("reconstruction", ["consistent", "raw"])
-@pytest.mark.parametrize("oracle", list(hierarchical.NODE_ORACLES))
+@pytest.mark.parametrize("oracle", list(NODE_ORACLES))
 @pytest.mark.parametrize(("n", "branching"), [(2, 2), (3, 2), (5, 2), (5, 4), (7, 3), (8, 16)])
 def test_variances_are_those_of_the_estimates_of_single_reports(n, branching, oracle, reconstruction):
     mechanism = hierarchical.build(n, 1.3, branching, oracle, reconstruction)
@@ -232,7 +233,7 @@ def test_profile_and_query_variances_agree_at_256_types(oracle):
 
 @pytest.mark.parametrize("per_user", [True, False], ids=["privatize", "simulate"])
 @pytest.mark.parametrize("reconstruction", ["consistent", "raw"])
-@pytest.mark.parametrize("oracle", list(hierarchical.NODE_ORACLES))
+@pytest.mark.parametrize("oracle", list(NODE_ORACLES))
 def test_both_ways_of_collecting_have_the_stated_mean_and_variance(oracle, reconstruction, per_user):
     counts = np.array([60, 0, 25, 4, 11, 0, 30])
     mechanism = hierarchical.build(7, 1.0, 2, oracle, reconstruction)
@@ -252,7 +253,7 @@ def test_both_ways_of_collecting_have_the_stated_mean_and_variance(oracle, recon
 
 
 @pytest.mark.parametrize("reconstruction", ["consistent", "raw"])
-@pytest.mark.parametrize("oracle", list(hierarchical.NODE_ORACLES))
+@pytest.mark.parametrize("oracle", list(NODE_ORACLES))
 @pytest.mark.parametrize("n", RAGGED)
 def test_any_number_of_types_works_and_reports_merge_exactly(n, oracle, reconstruction):
     mechanism = hierarchical.build(n, 2.0, 3, oracle, reconstruction)
@@ -361,6 +362,13 @@ def test_defaults_are_the_optimal_reconstruction_where_it_fits():
 def test_bad_parameters_are_refused_in_words(parameters, words):
     with pytest.raises(ValueError, match=words):
         mechanisms.create("hierarchical", **{"n": 8, "epsilon": 1.0, **parameters})
+
+
+@pytest.mark.parametrize("branching", [1, 0, -2, True])
+def test_a_tree_that_does_not_branch_is_refused_wherever_it_is_built(branching):
+    for build in (lambda: hierarchical.build(8, 1.0, branching=branching), lambda: Tree(8, branching)):
+        with pytest.raises(ValueError, match="at least 2 children per node"):
+            build()
 
 
 def test_bad_reports_are_refused():

@@ -67,7 +67,7 @@ def check_query(query: np.ndarray, n: int, bound: float) -> np.ndarray:
 class SimulatedUsers:
     """For simulation only: users ``counts`` (n,) split at random into ``groups``, each user choosing a group evenly, answering when asked.
 
-    The members of a group are drawn when it is asked: binomial shares of those still waiting, exactly the same split.
+    The members of a group are drawn when it is asked: binomial shares of those still waiting, which is exactly the same split.
     """
 
     def __init__(self, counts: np.ndarray, epsilon: float, groups: int, rng: np.random.Generator, bound: float = 1.0):
@@ -136,7 +136,7 @@ class AdaptiveSession:
 def build(workload: Workload, epsilon: float) -> ExplicitMechanism:
     """The version with the workload's own queries: each user answers one, drawn at random, as in a session.
 
-    Two outputs a query, with r the largest entry of W; answers by the optimal reconstruction, which uses all queries for
+    Two outputs per query, with r the largest entry of W; answers by the optimal reconstruction, which uses all queries for
     each. ValueError where the 2p x n strategy is too large to write out.
     """
     epsilon = check_epsilon(epsilon)
@@ -148,8 +148,8 @@ def build(workload: Workload, epsilon: float) -> ExplicitMechanism:
     plus, minus = (chance_of_plus(sign * W, epsilon, bound) / p for sign in (1, -1))
     Q = np.stack([plus, minus], axis=1).reshape(2 * p, n)
     explanation = (
-        f"Each person is given one of the {p:,} queries at random and answers it with a plus or a minus, more often with the "
-        "sign of their own answer."
+        f"Each person is given one of the {p:,} queries at random and answers it with a plus or a minus: the larger their "
+        "own answer, the more often with a plus."
     )
     return ExplicitMechanism("adaptive", Q, epsilon, {"workload": workload.spec}, explanation)
 

@@ -1,8 +1,8 @@
 """Mechanisms that send a vector plus noise: the sum of all reports estimates the sum of all vectors.
 
 A user of type u holds the column a_u of A (k, n). With S the sum of the N reports, P = I - 11'/n and the known N, the
-estimated counts are ``P (A P)^+ (S - A 1 N/n) + 1 N/n``: least squares, exactly unbiased for every workload whose
-differences between types A tells apart. Its covariance is ``(P A'A P)^+`` times the variance of the noise.
+estimated counts are ``P (A P)^+ (S - A 1 N/n) + 1 N/n``: least squares, exactly unbiased for every workload if A tells apart
+the types that it does. Its covariance is ``(P A'A P)^+`` times the variance of the noise.
 
 Sources: Edmonds, Nikolov and Ullman 2020 (matrix mechanism in the local model); Balle and Wang 2018 (Gaussian noise).
 """
@@ -10,7 +10,6 @@ Sources: Edmonds, Nikolov and Ullman 2020 (matrix mechanism in the local model);
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,13 +26,11 @@ from ldp_core.mechanisms.base import (
     Reports,
     check_counts,
     check_reports,
-    check_same_types,
+    check_rows,
     check_values,
-    digest_of,
 )
 from ldp_core.mechanisms.noise.gaussian_privacy import check_delta, exact_delta
 from ldp_core.mechanisms.noise.vectors import centred, centred_inverse, diameter
-from ldp_core.privacy import check_epsilon
 from ldp_core.workloads import DENSE_TYPES, Workload
 
 # Diameters computed in two ways differ by a few units in the last place; noise is made that much larger.
@@ -71,7 +68,7 @@ class LaplaceNoise:
         return rng.laplace(scale=self.scale, size=shape)
 
     def draw_sum(self, users: int, size: int, rng: np.random.Generator) -> np.ndarray:
-        """(size,) sum over the users: a Laplace variable is a difference of exponentials, so a sum one of Gammas. For
+        """(size,) sum over the users: a Laplace variable is a difference of exponentials, so their sum is one of Gammas. For
         simulation only."""
         return self.scale * (rng.standard_gamma(users, size) - rng.standard_gamma(users, size))
 
@@ -79,17 +76,16 @@ class LaplaceNoise:
         """(q,) what ``weights`` (q, size) times the sum over the users exceeds with a probability of ``tail``.
 
         From the characteristic function prod_k (1 + (scale w_k t)^2)^-users, in units of the standard deviation (Gil-Pelaez
-        1951): P(X > x) = 1/2 - (1/pi) int_0^inf sin(x t)/t phi(t) dt. The trapezoidal rule is out by what lies beyond
+        1951): P(X > x) = 1/2 - (1/pi) int_0^inf sin(x t)/t phi(t) dt. The trapezoidal rule errs by what lies beyond
         2 pi/step = 63 standard deviations, and cutting it off by 1e-7.
         """
         spread = np.sqrt(users * self.variance * np.sum(weights**2, axis=1))
         known = spread == 0
         # Of many variables the function has fallen to nothing by a tenth of the frequencies.
         t = np.arange(1, (_FREQUENCIES if users < 100 else _FREQUENCIES // 10) + 1) * _STEP
-        shares = (
-            users * self.scale**2 * weights**2 / np.where(known, 1.0, spread**2)[:, None]
-        )  # of the variance, halved
-        phi = np.array([np.exp(-users * np.log1p(np.outer(t**2 / max(users, 1), row)).sum(axis=1)) for row in shares])
+        # Halves of the shares of the variance.
+        halves = users * self.scale**2 * weights**2 / np.where(known, 1.0, spread**2)[:, None]
+        phi = np.array([np.exp(-users * np.log1p(np.outer(t**2 / max(users, 1), row)).sum(axis=1)) for row in halves])
         low, high = np.zeros(len(weights)), np.full(len(weights), 60.0)
         for _ in range(50):
             x = (low + high) / 2
@@ -99,9 +95,8 @@ class LaplaceNoise:
 
     def audit(self, vectors: np.ndarray, epsilon: float) -> Audit:
         distance, pair = diameter(vectors, "l1")
-        return Audit(
-            distance / self.scale, 0.0, "in real numbers: largest L1 distance of two types over the scale", pair
-        )
+        method = "in real numbers: largest L1 distance of two types over the scale"
+        return Audit(distance / self.scale, 0.0, method, pair)
 
 
 @dataclass(frozen=True)
@@ -129,10 +124,8 @@ class GaussianNoise:
     def audit(self, vectors: np.ndarray, epsilon: float) -> Audit:
         """The smallest delta at ``epsilon``."""
         distance, pair = diameter(vectors, "l2")
-        delta = exact_delta(epsilon, self.scale, distance)
-        return Audit(
-            epsilon, delta, "in real numbers: delta of Gaussian noise at the largest L2 distance of two types", pair
-        )
+        method = "in real numbers: delta of Gaussian noise at the largest L2 distance of two types"
+        return Audit(epsilon, exact_delta(epsilon, self.scale, distance), method, pair)
 
 
 def too_large(n: int) -> str | None:
@@ -160,7 +153,7 @@ def check_vectors(vectors: np.ndarray) -> np.ndarray:
     return A
 
 
-class VectorMechanism(FromCovariance, ABC):
+class VectorMechanism(FromCovariance):
     """Common part of all mechanisms whose reports are vectors with mean ``attenuation * a_u``."""
 
     attenuation = 1.0
@@ -174,21 +167,11 @@ class VectorMechanism(FromCovariance, ABC):
         parameters: Mapping[str, Any],
         explanation: str,
     ):
-        self.name = name
+        self.name, self.delta = name, float(delta)
         self.vectors = check_vectors(vectors)
         self.vectors.flags.writeable = False
-        self.epsilon, self.delta = check_epsilon(epsilon), float(delta)
-        self.parameters = dict(parameters)
-        self._explanation = explanation
-
-    @property
-    def n(self) -> int:
-        return self.vectors.shape[1]
-
-    @property
-    def size(self) -> int:
-        """k, the numbers in one report."""
-        return self.vectors.shape[0]
+        self.size, types = self.vectors.shape  # k, the numbers in one report
+        super().__init__(types, epsilon, parameters, f"{explanation} {FLOATING_POINT}")
 
     @property
     def bits_per_report(self) -> float:
@@ -205,20 +188,9 @@ class VectorMechanism(FromCovariance, ABC):
         """(n, k) P (A P)^+ / attenuation: what a report adds to the estimated counts, up to a constant."""
         return self._inverse[0] @ centred(self.vectors).T / self.attenuation
 
-    def supports(self, workload: Workload) -> str | None:
-        """None, or why the workload cannot be answered."""
-        if reason := check_same_types(self.n, workload):
-            return reason
-        if self._inverse[1] is None:
-            return None
-        lost = workload.quadratic(centred(np.eye(self.n)) - self._inverse[1]).sum()
-        if lost > 1e-9 * workload.trace:
-            return "These reports are alike for types that the workload tells apart, so they cannot answer it."
-        return None
-
-    def _check_supported(self, workload: Workload) -> None:
-        if reason := self.supports(workload):
-            raise ValueError(reason)
+    def _lost(self, workload: Workload) -> float:
+        projector = self._inverse[1]
+        return 0.0 if projector is None else float(workload.quadratic(centred(np.eye(self.n)) - projector).sum())
 
     def _estimate(self, total: np.ndarray, users: int) -> Estimate:
         known = users / self.n  # of each type, before anything was reported
@@ -226,17 +198,9 @@ class VectorMechanism(FromCovariance, ABC):
         counts = self.reconstruction @ (total - expected) + known
         return Estimate(counts, unbiased=True, identified=self._inverse[1] is None)
 
-    @abstractmethod
-    def variance_profile(self, workload: Workload) -> np.ndarray: ...
-    @abstractmethod
-    def covariance(self, counts: np.ndarray) -> np.ndarray: ...
-
-    def explain(self) -> str:
-        return f"{self._explanation} {FLOATING_POINT}"
-
 
 class AdditiveMechanism(VectorMechanism):
-    """Sends the column of ``vectors`` (k, n) of the user's own type plus ``noise``. Raises ValueError for vectors of no use.
+    """Sends the column of ``vectors`` (k, n) of the user's own type plus ``noise``. ValueError for vectors of no use.
 
     ``delta`` and ``epsilon`` are what was asked for; `audit` says what the noise delivers.
     """
@@ -254,14 +218,14 @@ class AdditiveMechanism(VectorMechanism):
         super().__init__(name, vectors, epsilon, check_delta(delta) if delta else 0.0, parameters or {}, explanation)
         self.noise = noise
 
-    @cached_property
-    def digest(self) -> str:
-        content = repr(self.noise).encode() + self.vectors.tobytes()
-        return digest_of(self.name, self.n, self.epsilon, {**self.parameters, "delta": self.delta}, content)
+    def _identity(self) -> dict[str, Any]:
+        return {**self.parameters, "delta": self.delta}
 
-    def variance_profile(self, workload: Workload) -> np.ndarray:
-        """(n,) the same for all types: variance of the noise times tr(PGP (P A'A P)^+)."""
-        self._check_supported(workload)
+    def _content(self) -> bytes:
+        return repr(self.noise).encode() + self.vectors.tobytes()
+
+    def profile_of(self, workload: Workload) -> np.ndarray:
+        """The same for all types: variance of the noise times tr(PGP (P A'A P)^+)."""
         error = np.einsum("ij,ij->", workload.gram_dense(), self._inverse[0])
         return np.full(self.n, self.noise.variance * error)
 
@@ -277,9 +241,9 @@ class AdditiveMechanism(VectorMechanism):
 
     def aggregate(self, raw: np.ndarray) -> Reports:
         """Reports from vectors (users, k): their sum."""
-        raw = np.asarray(raw, dtype=float)
-        if raw.ndim != 2 or raw.shape[1] != self.size or not np.all(np.isfinite(raw)):
-            raise ValueError(f"Each report must hold {self.size} finite numbers; got an array of shape {raw.shape}.")
+        raw = check_rows(np.asarray(raw, dtype=float), self.size, f"{self.size} finite numbers")
+        if not np.all(np.isfinite(raw)):
+            raise ValueError(f"Each report must hold {self.size} finite numbers, without infinity or nan.")
         return Reports(self.digest, raw.shape[0], raw.sum(axis=0))
 
     def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
@@ -291,7 +255,7 @@ class AdditiveMechanism(VectorMechanism):
     def estimate(self, reports: Reports) -> Estimate:
         """The unbiased estimate of least variance among linear ones."""
         check_reports(reports, self.digest)
-        return self._estimate(reports.data, reports.users)
+        return self._estimate(reports.arrays[0], reports.users)
 
     def audit(self) -> Audit:
         """What the noise guarantees for the two types whose vectors are farthest apart."""

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ldp_core.mechanisms.noise.additive import ROUNDING, AdditiveMechanism, GaussianNoise, check_vectors, too_large
+from ldp_core.mechanisms.noise.additive import ROUNDING, AdditiveMechanism, GaussianNoise, check_vectors
 from ldp_core.mechanisms.noise.gaussian_privacy import DEFAULT_DELTA, calibrated_scale, check_delta
 from ldp_core.mechanisms.noise.vectors import diameter
 from ldp_core.privacy import check_epsilon
@@ -45,8 +45,3 @@ def build(
         )
     parameters = {"workload": workload.spec, "delta": delta, "calibration": calibration}
     return AdditiveMechanism("gaussian", root, GaussianNoise(scale), epsilon, delta, parameters, explanation)
-
-
-def domain_rule(n: int, epsilon: float, workload: Workload | None) -> str | None:
-    """Why the mechanism cannot run on ``n`` types, None when it can."""
-    return too_large(n)

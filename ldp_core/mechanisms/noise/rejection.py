@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -28,10 +29,10 @@ from ldp_core.mechanisms.base import (
     Reports,
     check_counts,
     check_reports,
+    check_rows,
     check_values,
-    digest_of,
 )
-from ldp_core.mechanisms.noise.additive import VectorMechanism, check_vectors, too_large
+from ldp_core.mechanisms.noise.additive import VectorMechanism, check_vectors
 from ldp_core.mechanisms.noise.vectors import diameter
 from ldp_core.privacy import MIN_EPSILON, check_epsilon, odds
 from ldp_core.workloads import Workload
@@ -109,7 +110,7 @@ def build(
             f"Rejection sampling keeps its promise for epsilon up to 2 log 2 = {EPSILON_RANGE[1]:.3f}; got {epsilon:g}. "
             "Choose a smaller epsilon or another mechanism."
         )
-    parameters = {"workload": workload.spec, "variant": variant}
+    parameters: dict[str, Any] = {"workload": workload.spec, "variant": variant}
     if variant == "corrected":
         if users is not None:
             raise ValueError("Only the paper's variant depends on the number of users; leave users out.")
@@ -119,11 +120,6 @@ def build(
         parameters["users"] = int(users)
         acceptance = Acceptance(epsilon / math.sqrt(4 * math.log(users)), epsilon / 4, drops=True)
     return RejectionMechanism(workload.gram_root, acceptance, epsilon, parameters)
-
-
-def domain_rule(n: int, epsilon: float, workload: Workload | None) -> str | None:
-    """Why the mechanism cannot run on ``n`` types, None when it can."""
-    return too_large(n)
 
 
 class RejectionMechanism(VectorMechanism):
@@ -142,19 +138,15 @@ class RejectionMechanism(VectorMechanism):
             f"draws like their own answers; {1 - kept:.0%} of people send nothing."
         )
         if acceptance.drops:
-            explanation += (
-                " As printed in the paper, which is not locally private: some draws only some types can send."
-            )
+            explanation += " This is the paper's step as printed, which is not locally private: some draws only some types can send."
         super().__init__("rejection_gaussian", vectors, epsilon, 0.0, parameters, explanation)
         self.acceptance = acceptance
         self.radius = radius
         self.scale = radius / acceptance.rho
         self.attenuation = float(acceptance.moments[1] / acceptance.rho)
 
-    @cached_property
-    def digest(self) -> str:
-        content = repr(self.acceptance).encode() + self.vectors.tobytes()
-        return digest_of(self.name, self.n, self.epsilon, self.parameters, content)
+    def _content(self) -> bytes:
+        return repr(self.acceptance).encode() + self.vectors.tobytes()
 
     @cached_property
     def _variances(self) -> tuple[float, float]:
@@ -163,9 +155,8 @@ class RejectionMechanism(VectorMechanism):
         across = self.scale**2 * m0
         return across, self.scale**2 * (m2 - m0) - (self.attenuation * self.radius) ** 2
 
-    def variance_profile(self, workload: Workload) -> np.ndarray:
-        """(n,) exact: isotropic part, alike for all types, and the part along the own vector."""
-        self._check_supported(workload)
+    def profile_of(self, workload: Workload) -> np.ndarray:
+        """An isotropic part, alike for all types, and the part along the own vector."""
         across, more_along = self._variances
         isotropic = across / self.attenuation**2 * np.einsum("ij,ij->", workload.gram_dense(), self._inverse[0])
         own = workload.quadratic((self.reconstruction @ self.vectors).T) / self.radius**2
@@ -205,16 +196,14 @@ class RejectionMechanism(VectorMechanism):
 
     def aggregate(self, raw: np.ndarray) -> Reports:
         """Reports from rows (users, k): the sum and the number of the rows that were sent."""
-        raw = np.asarray(raw, dtype=float)
-        if raw.ndim != 2 or raw.shape[1] != self.size:
-            raise ValueError(f"Each report must hold {self.size} numbers; got an array of shape {raw.shape}.")
+        raw = check_rows(np.asarray(raw, dtype=float), self.size, f"{self.size} numbers")
         sent = ~np.isnan(raw).all(axis=1)
         if not np.all(np.isfinite(raw[sent])):
             raise ValueError("A report must hold finite numbers, or nan throughout where nothing was sent.")
         return Reports(self.digest, raw.shape[0], (raw[sent].sum(axis=0), np.array([sent.sum()])))
 
     def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
-        """One scalar a user (the draw along the own vector decides what is sent) and one vector a type for the rest. For
+        """One scalar per user (the draw along the own vector decides what is sent) and one vector per type for the rest. For
         simulation only."""
         counts = check_counts(counts, self.n)
         kept, along = np.zeros(self.n), np.zeros(self.n)
@@ -236,10 +225,10 @@ class RejectionMechanism(VectorMechanism):
     def estimate(self, reports: Reports) -> Estimate:
         """Unbiased counts: the sum of what was sent over the attenuation, whatever the number sent."""
         check_reports(reports, self.digest)
-        return self._estimate(reports.data[0], reports.users)
+        return self._estimate(reports.arrays[0], reports.users)
 
     def audit(self) -> Audit:
-        """Largest log-ratio of eta between two types of different vectors over all y, and of sending nothing."""
+        """Largest log-ratio of eta between two types with different vectors, over all y and over sending nothing."""
         pair = diameter(self.vectors, "l2")[1]
         if self.acceptance.drops:
             return Audit(math.inf, 0.0, "in real numbers: draws that one type may send and another never sends", pair)

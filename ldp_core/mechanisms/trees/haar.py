@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
@@ -24,9 +23,8 @@ from ldp_core.mechanisms.base import (
     Reports,
     check_counts,
     check_reports,
-    check_same_types,
+    check_rows,
     check_values,
-    digest_of,
 )
 from ldp_core.mechanisms.hrr import (
     attenuation,
@@ -38,7 +36,7 @@ from ldp_core.mechanisms.hrr import (
     simulate_signs,
 )
 from ldp_core.mechanisms.trees.levels import OrderedEstimate, Tree, check_dense
-from ldp_core.privacy import check_epsilon, log_ratio
+from ldp_core.privacy import log_ratio
 from ldp_core.workloads import Workload, walsh_hadamard
 
 
@@ -46,30 +44,17 @@ class Haar(FromCovariance):
     """HaarHRR on ``n`` ordered types. ValueError for fewer than 2 types or a bad epsilon."""
 
     name = "haar"
-    delta = 0.0
 
     def __init__(self, n: int, epsilon: float):
-        if n < 2:
-            raise ValueError(f"A mechanism needs at least 2 types; got n = {n}.")
-        self.n = int(n)
-        self.epsilon = check_epsilon(epsilon)
-        self.parameters: dict[str, Any] = {}
+        super().__init__(n, epsilon, {})
         # Level l of this binary tree has the half blocks of Haar level l + 1.
         self.tree = Tree(1 << (self.n - 1).bit_length(), 2)
         self.blocks = tuple(size // 2 for size in self.tree.sizes)
-
-    @cached_property
-    def digest(self) -> str:
-        return digest_of(self.name, self.n, self.epsilon, self.parameters)
 
     @property
     def bits_per_report(self) -> float:
         """Whole bits that number the level, the coefficient and its sign together."""
         return float(math.ceil(math.log2(2 * sum(self.blocks))))
-
-    def supports(self, workload: Workload) -> str | None:
-        """None: the counts are identified, so every workload can be answered."""
-        return check_same_types(self.n, workload)
 
     # --- reports ------------------------------------------------------------------------------------------------
 
@@ -91,9 +76,7 @@ class Haar(FromCovariance):
 
     def aggregate(self, raw: np.ndarray) -> Reports:
         """Tallies of the outputs of each level."""
-        raw = np.asarray(raw)
-        if raw.ndim != 2 or raw.shape[1] != 2:
-            raise ValueError(f"Each report must hold a level and an output; got an array of shape {raw.shape}.")
+        raw = check_rows(raw, 2, "a level and an output")
         levels = check_values(raw[:, 0], len(self.blocks))
         outputs = [check_values(raw[levels == level, 1], 2 * m) for level, m in enumerate(self.blocks)]
         data = tuple(np.bincount(y, minlength=2 * m) for y, m in zip(outputs, self.blocks, strict=True))
@@ -137,10 +120,6 @@ class Haar(FromCovariance):
             signs.shape, matvec=forward, rmatvec=lambda y: (signs.T @ np.ravel(y))[order], dtype=float
         )
 
-    def tally(self, reports: Reports) -> np.ndarray:
-        """(outputs of all levels,) how often each output was sent."""
-        return np.concatenate(reports.data)
-
     # --- estimates and their variance ---------------------------------------------------------------------------
 
     @cached_property
@@ -151,7 +130,7 @@ class Haar(FromCovariance):
     def estimate(self, reports: Reports) -> OrderedEstimate:
         """Unbiased counts; answers ranges and quantiles at any size."""
         check_reports(reports, self.digest)
-        coefficients = [self._gain * walsh_hadamard(sign_sums(tally)) for tally in reports.data]
+        coefficients = [self._gain * walsh_hadamard(sign_sums(tally)) for tally in reports.arrays]
         return OrderedEstimate(self._synthesis(coefficients, reports.users), unbiased=True, users=reports.users)
 
     def _synthesis(self, coefficients: list[np.ndarray], users: float) -> np.ndarray:
@@ -167,14 +146,12 @@ class Haar(FromCovariance):
         m = self.blocks[level]
         return self._synthesis([np.eye(m) if k == level else np.zeros(size) for k, size in enumerate(self.blocks)], 0.0)
 
-    def variance_profile(self, workload: Workload) -> np.ndarray:
-        """(n,) exact total variance that one user of each type adds, in O(n) applications of G at most.
+    def profile_of(self, workload: Workload) -> np.ndarray:
+        """In O(n) applications of G at most.
 
         On a level of m blocks the transform of one report is z = (h/a) s H_j, with E[z z'] = (h/a)^2 I whoever the user
         is; the types differ only in the squared mean that is subtracted.
         """
-        if reason := self.supports(workload):
-            raise ValueError(reason)
         check_dense(self.n, "The exact variance of HaarHRR")
         noise = sum(workload.quadratic(self._wavelets(level)).sum() for level in range(len(self.blocks)))
         return self._gain**2 / len(self.blocks) * noise + self._known_part(workload)
@@ -225,7 +202,7 @@ class Haar(FromCovariance):
 
     def explain(self) -> str:
         return (
-            f"The types are halved again and again, {len(self.blocks)} times. Each person picks one of these levels at random, "
-            "and says of a random half of that level's blocks, read with left halves as plus and right halves as minus, which "
-            f"sign theirs has, truthfully with probability {sign_probabilities(self.epsilon)[0]:.3g}."
+            f"The types are halved again and again, {len(self.blocks)} times. Each person picks one of these levels at random. "
+            "There left halves count as plus and right halves as minus, the other way round in a random set of blocks; the "
+            f"person sends the sign of their own half, truthfully with probability {sign_probabilities(self.epsilon)[0]:.3g}."
         )

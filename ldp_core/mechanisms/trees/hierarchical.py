@@ -9,27 +9,36 @@ Any mechanism of the library can be the oracle that reports the node. Three reco
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 
 import numpy as np
 from scipy import sparse
 
+from ldp_core.mechanisms import hadamard
 from ldp_core.mechanisms.base import Contributions, Reports
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
+from ldp_core.mechanisms.hrr import HadamardRandomizedResponse
+from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.trees.levels import (
     QUERIES_AT_ONCE,
     OrderedEstimate,
+    Ranges,
     RawTreeEstimate,
     Tree,
+    batches,
     check_dense,
-    intervals,
+    ends_of,
 )
-from ldp_core.mechanisms.trees.node_reports import NODE_ORACLES, HierarchicalTree, described
+from ldp_core.mechanisms.trees.node_reports import HierarchicalTree, described
 from ldp_core.workloads import Workload
 
-ORACLES = ("hadamard", "randomized_response", "hrr")
-"""Oracles with few enough outputs to write their strategy out, as the optimal reconstruction needs."""
+ORACLES: dict[str, Callable[[int, float], np.ndarray]] = {
+    "hadamard": lambda n, epsilon: hadamard.build(n, epsilon).strategy,
+    "randomized_response": lambda n, epsilon: RandomizedResponse(n, epsilon).written_out(),
+    "hrr": lambda n, epsilon: HadamardRandomizedResponse(n, epsilon).written_out(),
+}
+"""Strategies of the oracles with few enough outputs to write them out, as the optimal reconstruction needs."""
 RECONSTRUCTIONS = ("optimal", "consistent", "raw")
 
 
@@ -99,21 +108,16 @@ class RawTree(HierarchicalTree):
     @property
     def consistent(self) -> ConsistentTree:
         """The same collection with consistent answers."""
-        return ConsistentTree(self.n, self.epsilon, self.tree.branching, self.parameters["oracle"])
-
-    def _ranges(self, workload: Workload) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """First and last types of all queries, in batches."""
-        for start in range(0, workload.num_queries, QUERIES_AT_ONCE):
-            yield intervals(workload, np.arange(start, min(start + QUERIES_AT_ONCE, workload.num_queries)))
+        return ConsistentTree(self.n, self.epsilon, self.tree.branching, self.parameters["oracle"], self.oracles)
 
     def _node_grams(self, workload: Workload) -> Iterator[np.ndarray]:
         """A query's nodes on a level are two runs, so its row of A_l is the running sum of four entries +-1: Gram matrices are
         double running sums of those of very sparse rows."""
-        if intervals(workload, np.zeros(0, dtype=np.int64)) is None:
+        if not isinstance(workload, Ranges):
             yield workload.gram_dense()
             return
         changes = [np.zeros((size + 1, size + 1)) for size in self.tree.sizes]
-        for low, high in self._ranges(workload):
+        for low, high in batches(workload):
             rows = np.arange(low.size)
             for total, run in zip(changes, self.tree.runs(low, high), strict=True):
                 signs = np.repeat([1.0, -1.0, 1.0, -1.0], low.size)
@@ -143,11 +147,10 @@ class RawTree(HierarchicalTree):
 
     def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions:
         """What a report adds to the answers of ``queries`` (q,), ranges being made up of nodes."""
-        ends = intervals(workload, queries)
-        rows = workload.rows(queries)
-        if ends is None:
-            return self.contributions(rows)
-        return self._node_contributions(rows, self._range_weights(*ends), np.zeros((len(rows), 1)))
+        if not isinstance(workload, Ranges):
+            return super().query_contributions(workload, queries)
+        weights = self._range_weights(*ends_of(workload, queries))
+        return self._node_contributions(workload.rows(queries), weights, np.zeros((len(queries), 1)))
 
     def _range_weights(self, low: np.ndarray, high: np.ndarray) -> list[np.ndarray]:
         """(q, m) 1 at the nodes of each level that make up a few ranges."""
@@ -167,19 +170,17 @@ class RawTree(HierarchicalTree):
     def query_variances(self, workload: Workload, counts: np.ndarray, queries: np.ndarray | None = None) -> np.ndarray:
         """(p,) exact variance (squared users) of the answer to each query, or to the given ones, when the users are
         ``counts`` (n,)."""
-        if intervals(workload, np.zeros(0, dtype=np.int64)) is None:
+        if not isinstance(workload, Ranges):
             return super().query_variances(workload, counts, queries)
         if queries is not None:
             chunk = max(1, QUERIES_AT_ONCE // self.n)
-            ends = zip(
-                *(np.array_split(e, -(-e.size // chunk) or 1) for e in intervals(workload, queries)), strict=True
-            )
+            ends = zip(*(np.array_split(e, -(-e.size // chunk) or 1) for e in ends_of(workload, queries)), strict=True)
             return np.concatenate([self._range_variances(low, high, counts) for low, high in ends])
         check_dense(self.n, "The exact variance of this tree")
         moments = [np.pad(C, ((1, 0), (1, 0))).cumsum(axis=0).cumsum(axis=1) for C in self._second_moments(counts)]
         users = np.concatenate([[0.0], np.cumsum(counts)])
         found = []
-        for low, high in self._ranges(workload):
+        for low, high in batches(workload):
             variances = users[low] - users[high + 1]  # every user in a range has mean 1
             for P, (a, b, c, d) in zip(moments, self.tree.runs(low, high), strict=True):
                 inside = P[b, b] - 2 * P[a, b] + P[a, a] + P[d, d] - 2 * P[c, d] + P[c, c]
@@ -198,7 +199,7 @@ def build(
 ) -> ExplicitMechanism | HierarchicalTree:
     """HH_B with ``oracle`` (see `NODE_ORACLES`) on a uniformly chosen level.
 
-    Left to itself: Hadamard response with the optimal reconstruction while the strategy is small enough to write out, OUE with
+    By default: Hadamard response with the optimal reconstruction while the strategy is small enough to write out, OUE with
     the consistent one for larger domains. ``consistent`` True is another way to say reconstruction="consistent".
 
     ValueError for an oracle that does not go with the reconstruction, or a strategy too large to write out.
@@ -217,8 +218,8 @@ def build(
         return (ConsistentTree if reconstruction == "consistent" else RawTree)(int(n), epsilon, branching, oracle)
     if oracle not in ORACLES:
         raise ValueError(
-            f"The optimal reconstruction writes out the strategy of its oracle, one of {', '.join(ORACLES)}; {oracle} has too "
-            'many outputs. Use reconstruction "consistent".'
+            f"The optimal reconstruction writes out the strategy of its oracle, which must be one of {', '.join(ORACLES)}: "
+            f'{oracle} has too many outputs. Use reconstruction "consistent".'
         )
     if not fits:
         raise ValueError(
@@ -232,7 +233,7 @@ def _optimal(n: int, epsilon: float, branching: int, oracle: str) -> ExplicitMec
     """All levels as one explicit strategy, each with probability 1/h."""
     tree = Tree(n, branching)
     levels = [
-        np.repeat(NODE_ORACLES[oracle](size, epsilon).strategy, width, axis=1)[:, :n] / tree.height
+        np.repeat(ORACLES[oracle](size, epsilon), width, axis=1)[:, :n] / tree.height
         for size, width in zip(tree.sizes, tree.widths, strict=True)
     ]
     parameters = {"branching": branching, "oracle": oracle, "reconstruction": "optimal"}

@@ -22,13 +22,20 @@ from ldp_core.workloads import DENSE_TYPES, MATRIX_ENTRIES, AllRange, Histogram,
 QUERIES_AT_ONCE = 2**20
 """Ranges decomposed at once: bounds the memory, some 100 bytes each."""
 
+Ranges = Histogram | Prefix | AllRange | WidthRange
+"""Workloads whose queries are ranges of types, all of them."""
+
 
 @dataclass(frozen=True)
 class Tree:
-    """A tree of branching factor B over ``n`` leaves."""
+    """A tree of branching factor B over ``n`` leaves. ValueError for B below 2."""
 
     n: int
     branching: int
+
+    def __post_init__(self) -> None:
+        if self.branching < 2:
+            raise ValueError(f"A tree needs at least 2 children per node; got a branching factor of {self.branching}.")
 
     @cached_property
     def widths(self) -> tuple[int, ...]:
@@ -144,9 +151,7 @@ class Tree:
         its leaf, and the whole domain is the nodes below the root.
         """
         start, stop = np.asarray(low), np.asarray(high) + 1
-        single = (
-            stop - start == 1
-        )  # a last node with one child would do as well, but that is another estimate of the type
+        single = stop - start == 1  # a last node with one child would do as well, but is another estimate of the type
         for level, size in enumerate(self.sizes):
             if level + 1 == self.height:
                 yield start, stop, stop, stop
@@ -169,16 +174,20 @@ def check_dense(n: int, what: str) -> None:
         )
 
 
-def intervals(workload: Workload, queries: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray] | None:
-    """First and last type of each query (or of those given) when every query is a range of types, else None."""
-    if not isinstance(workload, (Histogram, Prefix, AllRange, WidthRange)):
-        return None
+def ends_of(workload: Ranges, queries: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """First and last type of each query, or of those given."""
     index = np.arange(workload.num_queries) if queries is None else np.asarray(queries, dtype=np.int64)
     if index.size and (index.min() < 0 or index.max() >= workload.num_queries):
         raise ValueError(f"Query indices run from 0 to {workload.num_queries - 1:,}.")
     if isinstance(workload, Histogram):
         return index, index
     return (np.zeros_like(index), index) if isinstance(workload, Prefix) else workload.ends(index)
+
+
+def batches(workload: Ranges) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """First and last types of all queries, `QUERIES_AT_ONCE` at a time."""
+    for start in range(0, workload.num_queries, QUERIES_AT_ONCE):
+        yield ends_of(workload, np.arange(start, min(start + QUERIES_AT_ONCE, workload.num_queries)))
 
 
 def _totals(values: np.ndarray) -> np.ndarray:
@@ -229,6 +238,7 @@ class RawTreeEstimate(OrderedEstimate):
     """Node estimates of a tree as they are. Workloads of ranges are answered from the fewest nodes that make up each range;
     other workloads, and `counts`, use the leaves alone. Answers need not add up."""
 
+    adds_up = False
     tree: Tree
     levels: tuple[np.ndarray, ...]
 
@@ -238,14 +248,19 @@ class RawTreeEstimate(OrderedEstimate):
 
     def ranges(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
         """(k,) estimated users from type low to type high, each range from its minimal decomposition."""
-        return sum(
-            total[run[1]] - total[run[0]] + total[run[3]] - total[run[2]]
-            for total, run in zip(self._level_running, self.tree.runs(low, high), strict=True)
-        )
+        found = np.zeros(np.shape(low))
+        for total, (a, b, c, d) in zip(self._level_running, self.tree.runs(low, high), strict=True):
+            found += total[b] - total[a] + total[d] - total[c]
+        return found
 
     def answers(self, workload: Workload, queries: np.ndarray | None = None) -> np.ndarray:
-        ends = intervals(workload, queries)
-        return super().answers(workload, queries) if ends is None else self.ranges(*ends)
+        if isinstance(workload, Ranges):
+            return self.ranges(*ends_of(workload, queries))
+        return super().answers(workload, queries)
+
+    def consistent(self, users: float) -> OrderedEstimate:
+        """By least squares, with ``users`` at the root: see `Tree.consistent`. Linear, so still unbiased."""
+        return OrderedEstimate(self.tree.consistent(self.levels, users), unbiased=True, users=self.users)
 
     def fitted(self, workload: Workload) -> np.ndarray:
         """(n,) the counts whose answers come closest to the raw ones, by least squares over all queries.
@@ -254,23 +269,18 @@ class RawTreeEstimate(OrderedEstimate):
         """
         if isinstance(workload, Prefix):
             return np.diff(self.answers(workload), prepend=0.0)
-        if intervals(workload, np.zeros(0, dtype=np.int64)) is None or isinstance(workload, Histogram):
+        if not isinstance(workload, Ranges) or isinstance(workload, Histogram):
             return self.estimated_counts
         check_dense(workload.n, "Fitting counts to raw answers")
         steps = np.zeros(workload.n + 1)  # of W'a, in which every answer counts at all types of its range
-        for low, high, answers in self._in_batches(workload):
+        for low, high in batches(workload):
+            answers = self.ranges(low, high)
             steps += np.bincount(low, answers, workload.n + 1) - np.bincount(high + 1, answers, workload.n + 1)
         return linalg.solve(workload.gram_dense(), np.cumsum(steps[:-1]), assume_a="pos")
 
-    def _in_batches(self, workload: Workload) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """First and last types of all ranges of ``workload``, and their raw answers."""
-        for start in range(0, workload.num_queries, QUERIES_AT_ONCE):
-            low, high = intervals(workload, np.arange(start, min(start + QUERIES_AT_ONCE, workload.num_queries)))
-            yield low, high, self.ranges(low, high)
-
     def squared_error(self, workload: Workload, counts: np.ndarray) -> float:
         """Squared error summed over all queries (squared users); for ranges every answer is formed, a batch at a time."""
-        if intervals(workload, np.zeros(0, dtype=np.int64)) is None:
+        if not isinstance(workload, Ranges):
             return super().squared_error(workload, counts)
         if workload.num_queries > MATRIX_ENTRIES:
             raise ValueError(
@@ -278,6 +288,6 @@ class RawTreeEstimate(OrderedEstimate):
                 'the queries you need, or use reconstruction "consistent".'
             )
         truth, error = _totals(counts), 0.0
-        for low, high, answers in self._in_batches(workload):
-            error += float(np.sum((answers - truth[high + 1] + truth[low]) ** 2))
+        for low, high in batches(workload):
+            error += float(np.sum((self.ranges(low, high) - truth[high + 1] + truth[low]) ** 2))
         return error

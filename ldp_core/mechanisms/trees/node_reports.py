@@ -8,10 +8,11 @@ root, the second moment of one user's answers is h sum_l A_l E[z z'] A_l' plus t
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import Protocol
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
@@ -22,21 +23,30 @@ from ldp_core.mechanisms.base import (
     Contributions,
     FromCovariance,
     Mechanism,
+    QuadraticForm,
     Reports,
     check_counts,
     check_reports,
-    check_same_types,
+    check_rows,
     check_values,
-    digest_of,
 )
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.trees.levels import OrderedEstimate, Tree, check_dense
 from ldp_core.mechanisms.unary import UnaryEncoding
-from ldp_core.privacy import check_epsilon
 from ldp_core.workloads import Workload
 
-NODE_ORACLES: dict[str, Callable[[int, float], Mechanism]] = {
+
+class Oracle(Mechanism, Protocol):
+    """What users report their nodes by: a mechanism that also gives what the variances of a tree are made of."""
+
+    def profile_of(self, form: QuadraticForm) -> np.ndarray: ...
+    def covariance(self, counts: np.ndarray) -> np.ndarray: ...
+    def contributions(self, rows: np.ndarray) -> Contributions: ...
+    def report_ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]: ...
+
+
+NODE_ORACLES: dict[str, Callable[[int, float], Oracle]] = {
     "hadamard": hadamard.build,
     "oue": partial(UnaryEncoding, "oue", reconstruction="standard"),
     "hrr": hrr.HadamardRandomizedResponse,
@@ -54,13 +64,9 @@ ORACLE_TITLES = {
 
 @dataclass(frozen=True)
 class NodeForm:
-    """What an oracle's `variance_profile` asks of a workload, given by the (m, m) Gram matrix of queries on its nodes."""
+    """A quadratic form on the nodes of a level, given by the (m, m) Gram matrix of queries on them."""
 
     gram: np.ndarray
-
-    @property
-    def n(self) -> int:
-        return len(self.gram)
 
     @property
     def gram_diag(self) -> np.ndarray:
@@ -78,24 +84,18 @@ class NodeForm:
         return np.einsum("...i,...i->...", x, x @ self.gram)
 
 
-class HierarchicalTree(FromCovariance, ABC):
+class HierarchicalTree(FromCovariance):
     """HH_B with the node estimates of every level at hand: common part of the consistent and raw reconstructions."""
 
     name = "hierarchical"
-    delta = 0.0
     reconstruction: str
     reconstructed: str
 
-    def __init__(self, n: int, epsilon: float, branching: int, oracle: str):
-        self.n = n
-        self.epsilon = check_epsilon(epsilon)
-        self.parameters = {"branching": branching, "oracle": oracle, "reconstruction": self.reconstruction}
+    def __init__(self, n: int, epsilon: float, branching: int, oracle: str, oracles: tuple[Oracle, ...] | None = None):
+        parameters = {"branching": branching, "oracle": oracle, "reconstruction": self.reconstruction}
+        super().__init__(n, epsilon, parameters, f"{described(Tree(n, branching), oracle)} {self.reconstructed}")
         self.tree = Tree(n, branching)
-        self.oracles = tuple(NODE_ORACLES[oracle](size, self.epsilon) for size in self.tree.sizes)
-
-    @cached_property
-    def digest(self) -> str:
-        return digest_of(self.name, self.n, self.epsilon, self.parameters)
+        self.oracles = oracles or tuple(NODE_ORACLES[oracle](size, self.epsilon) for size in self.tree.sizes)
 
     @property
     def bits_per_report(self) -> float:
@@ -103,15 +103,11 @@ class HierarchicalTree(FromCovariance, ABC):
         mean = sum(oracle.bits_per_report for oracle in self.oracles) / self.tree.height
         return math.ceil(math.log2(self.tree.height)) + mean
 
-    def supports(self, workload: Workload) -> str | None:
-        """None: the counts are identified, so every workload can be answered."""
-        return check_same_types(self.n, workload)
-
     # --- reports: the users of each level, then the oracle's statistics on each level -------------------------------
 
     @cached_property
     def _report_shapes(self) -> list[tuple[int, ...]]:
-        """Shape of one report of each level's oracle: () for an output number, (k,) for bits or a set."""
+        """Shape of one report of each level's oracle: () for the number of an output, (k,) for bits or a set."""
         nobody, rng = np.zeros(0, dtype=np.int64), np.random.default_rng(0)
         return [oracle.privatize(nobody, rng).shape[1:] for oracle in self.oracles]
 
@@ -136,10 +132,8 @@ class HierarchicalTree(FromCovariance, ABC):
         return raw
 
     def aggregate(self, raw: np.ndarray) -> Reports:
-        raw = np.asarray(raw)
         longest = max(self._report_lengths)
-        if raw.ndim != 2 or raw.shape[1] != 1 + longest:
-            raise ValueError(f"Each report must hold a level and {longest} numbers; got an array of shape {raw.shape}.")
+        raw = check_rows(raw, 1 + longest, f"a level and {longest} numbers")
         picked = check_values(raw[:, 0], self.tree.height)
         parts = []
         for level, (oracle, shape) in enumerate(zip(self.oracles, self._report_shapes, strict=True)):
@@ -154,24 +148,24 @@ class HierarchicalTree(FromCovariance, ABC):
 
     def _reports(self, parts: list[Reports]) -> Reports:
         users = np.array([part.users for part in parts])
-        return Reports(self.digest, int(users.sum()), (users, *(part.data for part in parts)))
+        return Reports(self.digest, int(users.sum()), (users, *(array for part in parts for array in part.arrays)))
 
     @property
     def channel(self) -> LinearOperator | None:
         """(outputs of all levels, n) the strategy, None for oracles whose reports do not keep their outputs."""
-        levels = [oracle.channel for oracle in self.oracles]
-        return None if any(level is None for level in levels) else self.tree.channel(levels)
+        levels = [Q for oracle in self.oracles if (Q := oracle.channel) is not None]
+        return self.tree.channel(levels) if len(levels) == self.tree.height else None
 
     def tally(self, reports: Reports) -> np.ndarray:
         """(outputs of all levels,) how often each output was sent."""
-        return np.concatenate(reports.data[1:])
+        return np.concatenate(reports.arrays[1:])
 
     def _node_estimates(self, reports: Reports) -> list[np.ndarray]:
         """Unbiased counts of all N users at the nodes of each level."""
         check_reports(reports, self.digest)
-        users, *data = reports.data
+        users, *data = reports.arrays
         return [
-            self.tree.height * oracle.estimate(Reports(oracle.digest, int(own), part)).counts()
+            self.tree.height * oracle.estimate(Reports(oracle.digest, int(own), part)).estimated_counts
             for oracle, own, part in zip(self.oracles, users, data, strict=True)
         ]
 
@@ -189,15 +183,12 @@ class HierarchicalTree(FromCovariance, ABC):
     def _known_part(self, workload: Workload) -> np.ndarray:
         """(n,) the rest of the variance: terms in what the root adds, less the squared mean G_uu."""
 
-    def variance_profile(self, workload: Workload) -> np.ndarray:
-        """(n,) exact total variance that one user of each type adds. ValueError past `DENSE_TYPES` types."""
-        if reason := self.supports(workload):
-            raise ValueError(reason)
+    def profile_of(self, workload: Workload) -> np.ndarray:
         check_dense(self.n, "The exact variance of this tree")
         profile = self._known_part(workload)
         types = np.arange(self.n)
         for oracle, width, gram in zip(self.oracles, self.tree.widths, self._node_grams(workload), strict=False):
-            second_moment = oracle.variance_profile(NodeForm(gram)) + np.diagonal(gram)
+            second_moment = oracle.profile_of(NodeForm(gram)) + np.diagonal(gram)
             profile = profile + self.tree.height * second_moment[types // width]
         return profile
 
@@ -213,7 +204,7 @@ class HierarchicalTree(FromCovariance, ABC):
         moments = (
             oracle.linear_variances(w, x) + w**2 @ x for oracle, w, x in zip(self.oracles, weights, nodes, strict=False)
         )
-        return self.tree.height * sum(moments)
+        return self.tree.height * sum(moments, np.zeros(()))
 
     def _node_contributions(self, rows: np.ndarray, weights: Iterable[np.ndarray], root: np.ndarray) -> Contributions:
         """What a report adds to answers with the mean ``rows`` (q, n) that give the node estimates of each level the
@@ -234,12 +225,6 @@ class HierarchicalTree(FromCovariance, ABC):
         low, high = np.min(lows, axis=0) + root[:, 0], np.max(highs, axis=0) + root[:, 0]
         return Contributions.between(rows, variances, low, high)
 
-    @abstractmethod
-    def covariance(self, counts: np.ndarray) -> np.ndarray: ...
-
-    @abstractmethod
-    def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray: ...
-
     def audit(self) -> Audit:
         """The level is drawn whatever the type, so the worst level's oracle decides."""
         audits = [oracle.audit() for oracle in self.oracles]
@@ -247,9 +232,6 @@ class HierarchicalTree(FromCovariance, ABC):
         one, other = (node * self.tree.widths[level] for node in audits[level].worst_pair)
         method = f"worst of {self.tree.height} levels, the level being independent of the type; {audits[level].method}"
         return Audit(audits[level].epsilon, 0.0, method, (one, other))
-
-    def explain(self) -> str:
-        return f"{described(self.tree, self.parameters['oracle'])} {self.reconstructed}"
 
 
 def described(tree: Tree, oracle: str) -> str:

@@ -172,8 +172,7 @@ class Figures:
         half a million reports: writing them out takes seconds and shows nothing."""
         small = mechanism.bits_per_report + math.log2(mechanism.n) <= DRAWN_BITS
         fitted = isinstance(mechanism, mechanisms.ExplicitMechanism)
-        finite = isinstance(mechanism, mechanisms.FiniteOutput) and hasattr(mechanism, "strategy")
-        return finite and (small or fitted)
+        return (small or fitted) and mechanism.strategy is not None
 
     def patterns(self, name: str, look: charts.Theme, compact: bool = False) -> go.Figure:
         """The picture of a mechanism's strategy. Finding the order of its rows takes a tenth of a second."""
