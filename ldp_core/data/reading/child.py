@@ -30,10 +30,10 @@ _HERE = Path(__file__).parent
 # Packages without their __init__.py, which would import everything.
 _START = f"""
 import sys, types
-for name, place in (("ldp_core", {str(_HERE.parent)!r}), ("ldp_core.data.reading", {str(_HERE)!r})):
+for name, place in zip(("ldp_core.data.reading", "ldp_core.data", "ldp_core"), {[str(_HERE), *map(str, _HERE.parents[:2])]}):
     package = sys.modules[name] = types.ModuleType(name)
     package.__path__ = [place]
-from ldp_core.reading.worker import main
+from ldp_core.data.reading.worker import main
 main()
 """
 # Thread pools and allocators that reserve address space they never use would eat up the limit.
