@@ -30,7 +30,9 @@ Cancel = Event | Callable[[], bool]
 
 def asked(cancel: Cancel | None) -> Callable[[], bool]:
     """Whether somebody has cancelled, as a function."""
-    return getattr(cancel, "is_set", cancel) or (lambda: False)
+    if cancel is None:
+        return lambda: False
+    return cancel if callable(cancel) else cancel.is_set
 
 
 @dataclass(frozen=True, eq=False)

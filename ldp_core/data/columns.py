@@ -114,6 +114,6 @@ def _text(value: object) -> str | None:
         return value.strip() or None
     if pd.api.types.is_scalar(value) and pd.isna(value):
         return None
-    if isinstance(value, float | np.floating) and value.is_integer() and abs(value) < _EXACT_WHOLE:
+    if isinstance(value, float | np.floating) and value.is_integer() and -_EXACT_WHOLE < value < _EXACT_WHOLE:
         return str(int(value))
     return str(value).strip() or None

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import operator
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 
-from .domain import MAX_TYPES, CategoricalAttribute, Missing, NumericAttribute, build, check_size
+from ldp_core.data.domain import MAX_TYPES, CategoricalAttribute, Missing, NumericAttribute, build, check_size
 
 MAX_USERS = 10**9
+Kind = TypeVar("Kind", CategoricalAttribute, NumericAttribute)
 
 
 def declare_categories(
@@ -157,7 +158,7 @@ def checked_name(name: object) -> str:
     return name
 
 
-def check_types(attribute: CategoricalAttribute | NumericAttribute) -> CategoricalAttribute | NumericAttribute:
+def check_types(attribute: Kind) -> Kind:
     """The attribute itself, or ValueError unless it has 2 to `MAX_TYPES` types."""
     check_size(attribute.size, attribute.name)
     if attribute.size < 2:

@@ -89,7 +89,7 @@ def export(
         raise BundleError("There is a prior but no strategy it belongs to: export both, or neither.")
     if strategy is not None:
         mechanism = _verified(strategy, prior, configuration)
-        strategy, arrays = mechanism.strategy, {"strategy": mechanism.strategy}
+        strategy, arrays = mechanism.strategy, dict[str, Any](strategy=mechanism.strategy)
         if mechanism.prior is not None:
             arrays["prior"] = mechanism.prior
         packed = io.BytesIO()

@@ -4,7 +4,7 @@ import hashlib
 import math
 import re
 from collections.abc import Iterable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 import numpy as np
 from pydantic import (
@@ -28,8 +28,8 @@ from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from ldp_core.wording import NUMBER
 from ldp_core.workloads import Workload, WorkloadPart, default_parts, over_attributes
 
-FORMAT = "ldp-design"
-VERSION = 3
+FORMAT: Final = "ldp-design"
+VERSION: Final = 3
 MAX_ATTRIBUTES = 60
 MAX_PARTS = 100
 _ALLOWED = f"Enter a number from {MIN_EPSILON:g} to {MAX_EPSILON:g}; 0.5 to 4 is common."

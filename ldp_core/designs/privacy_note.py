@@ -4,7 +4,7 @@ import math
 
 from ldp_core import library
 from ldp_core.data.domain import Attribute, CategoricalAttribute
-from ldp_core.data.tables import AttributeRecipe
+from ldp_core.data.tables import AttributeRecipe, DateRecipe, NumericRecipe
 from ldp_core.designs.configuration import Configuration
 from ldp_core.mechanisms.base import Audit
 from ldp_core.wording import rounded_up
@@ -134,7 +134,7 @@ def _observed(attribute: Attribute, recipe: AttributeRecipe | None) -> str:
     if attribute.kind == "categorical":
         return _observed_categories(name, attribute, recipe)
     if attribute.kind == "date":
-        given = (getattr(recipe, "first", None), getattr(recipe, "last", None))
+        given = (recipe.first, recipe.last) if isinstance(recipe, DateRecipe) else (None, None)
         return _observed_range(name, (attribute.first, attribute.last), given, ("the first", "the last"), "date")
     if attribute.binning == "equal_count":
         return f"The bin edges of {name} are quantiles of the data."
@@ -143,8 +143,9 @@ def _observed(attribute: Attribute, recipe: AttributeRecipe | None) -> str:
     low, high = attribute.edges[0], attribute.edges[-1]
     if attribute.integer:
         low, high = math.ceil(low), math.floor(high)
-    given = (recipe.low, recipe.high) if getattr(recipe, "method", None) == "range" else (None, None)
-    return _observed_range(name, (f"{low:.12g}", f"{high:.12g}"), given, ("the smallest", "the largest"), "value")
+    by_range = recipe if isinstance(recipe, NumericRecipe) and recipe.method == "range" else None
+    ends = (None, None) if by_range is None else (by_range.low, by_range.high)
+    return _observed_range(name, (f"{low:.12g}", f"{high:.12g}"), ends, ("the smallest", "the largest"), "value")
 
 
 def _observed_categories(name: str, attribute: CategoricalAttribute, recipe: AttributeRecipe | None) -> str:

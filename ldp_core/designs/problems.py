@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from ldp_core.designs.strict_json import shorten
 
@@ -40,12 +41,12 @@ def join(sentences: list[str]) -> str:
     return "; ".join(sentences[:SHOWN]) + (f"; and {more} more" if more > 0 else "") + "."
 
 
-def _follows(item: dict[str, Any]) -> bool:
+def _follows(item: ErrorDetails) -> bool:
     """Whether a list is only called too short because of items in it that have problems of their own."""
     return item["type"] == "too_short" and len(item["input"]) >= item["ctx"]["min_length"]
 
 
-def _problem(item: dict[str, Any], document: Any) -> str:
+def _problem(item: ErrorDetails, document: Any) -> str:
     kind, context, value = item["type"], item.get("ctx", {}), item["input"]
     path = _path(item["loc"], document, keep_last=kind in ("missing", "extra_forbidden"))
     if kind == "missing":

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic_core import ErrorDetails
 
 from ldp_core.data import columns
 
@@ -21,6 +23,7 @@ OUTSIDE = -2
 
 Missing = Literal["drop", "category", "refuse"]
 Origin = Literal["declared", "data"]
+Model = TypeVar("Model", bound=BaseModel)
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ def check_size(size: int, what: str = "this domain") -> None:
         )
 
 
-def build(model: type[BaseModel], **fields: object) -> BaseModel:
+def build(model: type[Model], **fields: Any) -> Model:
     """Make an attribute or domain; what is wrong comes as a ValueError of plain sentences, not pydantic's report."""
     try:
         return model(**fields)
@@ -76,7 +79,7 @@ def build(model: type[BaseModel], **fields: object) -> BaseModel:
         raise ValueError(" ".join(map(_in_words, error.errors(include_url=False)))) from error
 
 
-def _in_words(problem: dict[str, Any]) -> str:
+def _in_words(problem: ErrorDetails) -> str:
     """A problem of one field that pydantic found, as a sentence."""
     if problem["type"] == "value_error":
         return str(problem["ctx"]["error"])
@@ -93,6 +96,20 @@ class BaseAttribute(BaseModel):
     name: str = Field(min_length=1)
     missing: Missing = "drop"
     origin: Origin = "declared"
+    if TYPE_CHECKING:  # each kind has this field where its files have it
+        outside: Literal["other", "clamp", "refuse"]
+
+    @abstractmethod
+    def _ordinary_size(self) -> int:
+        """Number of types, special ones left out."""
+
+    @abstractmethod
+    def _ordinary_labels(self, which: np.ndarray) -> list[str]:
+        """Labels of ordinary types by their index."""
+
+    @abstractmethod
+    def _place(self, column: columns.Column) -> Places:
+        """Where the texts of a column go."""
 
     @property
     def labels(self) -> tuple[str, ...]:

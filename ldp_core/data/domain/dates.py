@@ -60,11 +60,6 @@ class DateAttribute(BaseAttribute):
 
     @model_validator(mode="after")
     def _check_ends(self) -> DateAttribute:
-        for end in (self.first, self.last):
-            if period_of_label(end, self.unit) is None:
-                raise ValueError(
-                    f'"{end}" is not a {self.unit}: write it like {EXAMPLES[self.unit]}, in the years 1 to 9998.'
-                )
         count = self._ordinary_size()
         if count < 1:
             raise ValueError(f"the dates cannot go from {self.first} to {self.last}: give the earlier one first.")
@@ -73,14 +68,14 @@ class DateAttribute(BaseAttribute):
         return self
 
     def _start(self) -> int:
-        return period_of_label(self.first, self.unit)
+        return period_of(first_day(self.first, self.unit), self.unit)
 
     def _ordinary_labels(self, which: np.ndarray) -> list[str]:
         start = self._start()
         return [label_of_period(start + i, self.unit) for i in which.tolist()]
 
     def _ordinary_size(self) -> int:
-        return period_of_label(self.last, self.unit) - self._start() + 1
+        return -self._start() + period_of(first_day(self.last, self.unit), self.unit) + 1
 
     def _refuse_unread(self, column: columns.Column, unread: np.ndarray) -> None:
         if self.non_dates == "refuse" and unread.any():
@@ -124,12 +119,10 @@ def read_date(text: str, day_first: bool | None = None) -> date | None:
 
 def read_period(text: str, unit: Unit, day_first: bool | None = None) -> int | None:
     """The number of the period that a text names (2026-Q1) or dates; months also name their quarter and year."""
-    period = period_of_label(text, unit)
-    if period is not None:
-        return period
-    if unit in ("quarter", "year") and (month := period_of_label(text, "month")) is not None:
-        return month // 3 if unit == "quarter" else month // 12
-    day = read_date(text, day_first)
+    day = _first_day(text, unit)
+    if day is None and unit in ("quarter", "year"):
+        day = _first_day(text, "month")
+    day = day or read_date(text, day_first)
     return None if day is None else period_of(day, unit)
 
 
@@ -190,23 +183,26 @@ def label_of_period(period: int, unit: Unit) -> str:
     return f"{period // 4:04}-Q{period % 4 + 1}" if unit == "quarter" else f"{period:04}"
 
 
-def period_of_label(label: str, unit: Unit) -> int | None:
-    """The number of the period with this label, None when there is none.
+def first_day(label: str, unit: Unit) -> date:
+    """The first day of the period with this label. ValueError where there is none: years go from 1 to 9998, so that every
+    period ends within the calendar."""
+    day = _first_day(label, unit)
+    if day is None:
+        raise ValueError(f'"{label}" is not a {unit}: write it like {EXAMPLES[unit]}, in the years 1 to 9998.')
+    return day
 
-    Years go from 1 to 9998, so that every period ends within the calendar.
-    """
+
+def _first_day(label: str, unit: Unit) -> date | None:
     match = re.fullmatch(_LABELS[unit], label, re.ASCII)
     if not match or not 1 <= int(match.group(1)) <= 9998:
         return None
-    year, *rest = (int(part) for part in match.groups())
-    if unit == "week":
-        try:
-            return period_of(date.fromisocalendar(year, rest[0], 1), unit)
-        except ValueError:
-            return None
-    month = {"day": rest and rest[0], "month": rest and rest[0], "quarter": rest and 3 * rest[0], "year": 1}[unit]
-    day = _date(year, month, rest[1] if unit == "day" else 1)
-    return None if day is None else period_of(day, unit)
+    year, number, day = (*map(int, match.groups()), 1, 1)[:3]
+    if unit != "week":
+        return _date(year, 3 * number - 2 if unit == "quarter" else number, day)
+    try:
+        return date.fromisocalendar(year, number, 1)
+    except ValueError:
+        return None
 
 
 def _date(year: int, month: int, day: int) -> date | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from functools import lru_cache
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -22,6 +22,13 @@ Edge = Annotated[float, Field(ge=-1e300, le=1e300, allow_inf_nan=False)]
 
 class BinnedAttribute(BaseAttribute):
     """What numbers in bins [e_i, e_{i+1}), the last one closed, share, however their edges are described."""
+
+    if TYPE_CHECKING:  # each kind has these fields where its files have them
+        integer: bool
+        non_numbers: Literal["refuse", "missing"]
+
+        @property
+        def edges(self) -> tuple[float, ...] | np.ndarray: ...
 
     def _ordinary_labels(self, which: np.ndarray) -> list[str]:
         return list(bin_labels(self.edges, self.integer, which))

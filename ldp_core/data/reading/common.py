@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, Strict, field_validator
 
@@ -25,7 +25,7 @@ EXCEL_ENDINGS = {".xlsx", ".xlsm"}
 Encoding = Literal[
     "utf-8", "utf-16", "utf-32", "cp1252", "latin-1", "iso8859-15", "cp1250", "cp1251", "gb18030", "shift_jis"
 ]
-ENCODINGS: tuple[str, ...] = Encoding.__args__
+ENCODINGS: tuple[str, ...] = get_args(Encoding)
 
 
 class UnreadableTable(ValueError):

@@ -60,8 +60,8 @@ def _read(content: bytes, options: ReadOptions, limits: Limits) -> tuple[list[st
         header = not any(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in first)
         if not header:
             notes.append("The first line holds numbers, so it was read as a row; say so if it is a header.")
-    found = ["" if cell is None else str(cell) for cell in first] if header else numbered(width)
-    names = column_names(found, options.names)
+    called = ["" if cell is None else str(cell) for cell in first] if header else numbered(width)
+    names = column_names(called, options.names)
     body = [[*cells, *[None] * (width - len(cells))] for _, cells in rows[header:]]
     check_rows(len(body))
     return names, body, {"sheets": book.sheetnames, "notes": notes, "header": header, "sheet": sheet}
@@ -92,7 +92,7 @@ def _open(content: bytes, limits: Limits, formulas: bool = False) -> openpyxl.Wo
     return book
 
 
-def _rows(sheet, limits: Limits) -> list[tuple[int, list[object]]]:
+def _rows(sheet: Any, limits: Limits) -> list[tuple[int, list[object]]]:
     """(row number, cells up to the last one filled) of the rows that are not blank."""
     rows, cells = [], 0
     for number, row in _walk(sheet):
@@ -108,7 +108,7 @@ def _rows(sheet, limits: Limits) -> list[tuple[int, list[object]]]:
     return rows
 
 
-def _walk(sheet) -> Iterator[tuple[int, tuple[object, ...]]]:
+def _walk(sheet: Any) -> Iterator[tuple[int, tuple[object, ...]]]:
     # The size a sheet declares may be wrong, and padding to it costs memory.
     sheet.reset_dimensions()
     for number, row in enumerate(sheet.iter_rows(values_only=True), 1):

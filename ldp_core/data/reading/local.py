@@ -76,18 +76,19 @@ class LocalTable:
         self.path: Path = checked_path(path)
         options = options or ReadOptions()
         ending = self.path.suffix.lower()
+        notes: tuple[str, ...] = ()
+        commas: list[str] = []
         if ending in PARQUET_ENDINGS:
             names = column_names(_parquet_columns(self.path), options.names)
-            self.options, self.notes, commas = options, (), []
             self._source = f"read_parquet({_quoted(self.path)})"
         elif ending in TEXT_ENDINGS:
-            names, self.options, self.notes, commas, skip = _look_at_text(self.path, options)
-            self._source = _csv_call(self.path, len(names), self.options, skip)
+            names, options, notes, commas, skip = _look_at_text(self.path, options)
+            self._source = _csv_call(self.path, len(names), options, skip)
         else:
             raise UnreadableTable(
                 "Local files are read as CSV (.csv, .tsv, .txt) or Parquet (.parquet): convert this one."
             )
-        self.columns: tuple[str, ...] = tuple(names)
+        self.columns, self.options, self.notes = tuple(names), options, notes
         self._commas = set(commas)
         self._counted: dict[tuple[str, ...], tuple[pd.DataFrame, np.ndarray]] = {}
         # DuckDB renames columns that differ in case alone, so they are known by their position.
@@ -136,7 +137,7 @@ class LocalTable:
     @contextmanager
     def _query(self, sql: str) -> Iterator[duckdb.DuckDBPyRelation]:
         try:
-            with duckdb.connect(config=SETTINGS) as connection:
+            with duckdb.connect(config={**SETTINGS}) as connection:
                 connection.execute(f"SET allowed_paths = [{_quoted(self.path)}]")
                 connection.execute("SET enable_progress_bar = true")
                 connection.execute("SET enable_progress_bar_print = false")
@@ -225,7 +226,7 @@ def _look_at_text(path: Path, options: ReadOptions) -> tuple[list[str], ReadOpti
     delimiter, first = sniff(text, options.delimiter or told)
     header, guessed = has_header(first, options)
     names = column_names(first if header else numbered(len(first)), options.names)
-    commas = []
+    commas: list[str] = []
     if options.decimal == "," or (options.decimal is None and delimiter != ","):
         lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))[1:]
         cells = zip(*(line for line in lines if len(line) == len(first)), strict=True)

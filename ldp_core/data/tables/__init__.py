@@ -24,7 +24,7 @@ from ldp_core.data.reading import (
     watched,
 )
 from ldp_core.data.tables.categories import categorical_attribute
-from ldp_core.data.tables.counting import LARGEST_TALLY, SparseTally, Tally, checked_weights, tally, tally_sparse
+from ldp_core.data.tables.counting import LARGEST_TALLY, Tally, checked_weights, tally
 from ldp_core.data.tables.dates import date_attribute
 from ldp_core.data.tables.editing import (
     apply_edits,
@@ -63,7 +63,6 @@ __all__ = [
     "Merge",
     "NumericRecipe",
     "ReadOptions",
-    "SparseTally",
     "Tally",
     "TooManyRows",
     "UnreadableTable",
@@ -96,6 +95,5 @@ __all__ = [
     "suggestions",
     "summarise",
     "tally",
-    "tally_sparse",
     "watched",
 ]

@@ -82,7 +82,7 @@ def categorical_attribute(
 
 def _pairs(merged: Mapping[str, Iterable[object]]) -> dict[str, str]:
     """The category each merged text goes to. A text that is its category's own name needs no entry."""
-    pairs = {}
+    pairs: dict[str, str] = {}
     for category, texts in merged.items():
         for text in (str(text).strip() for text in texts):
             if pairs.get(text, category) != category:

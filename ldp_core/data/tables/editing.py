@@ -105,18 +105,17 @@ def recipe_of_categories(
     """
     known, other = _known(attribute), _other_label(attribute)
     rows = _rows(frame, known, other)
-    placed = {}
+    placed: dict[str, str | None] = {}
     for row in rows:
         if placed.setdefault(row.text, row.category) != row.category:
             raise ValueError(f"{columns.quoted(row.text)} is in two rows with different categories: keep one.")
-    inside = [row for row in rows if row.category is not None]
-    categories = _in_order(inside, attribute, "order" in frame)
+    categories = _in_order(rows, attribute, "order" in frame)
     _check_names(categories, placed, known)
     sent = other in _texts(frame["category"]) or any(placed.get(text, text) is None for text in known)
-    added = any(row.people > 0 and row.text not in known for row in inside)
-    merged = {category: [] for category in categories}
+    added = any(row.people > 0 and row.category is not None and row.text not in known for row in rows)
+    merged: dict[str, list[str]] = {category: [] for category in categories}
     for text, category in placed.items():
-        if category not in (None, text):
+        if category is not None and category != text:
             merged[category].append(text)
     edited = recipe.model_copy(
         update={
@@ -205,21 +204,18 @@ def declared_recipe(attribute: Attribute) -> AttributeRecipe:
     which come by category, and listed edges, which become own edges. Categories, edges and ends stay what they
     were: where they were read off the data they go on revealing as much about it, and declaring them vouches for that.
     """
-    shared = {"column": attribute.name, "missing": attribute.missing, "outside": attribute.outside}
+    same = {
+        "column": attribute.name,
+        **attribute.model_dump(exclude={"name", "kind", "origin", "values", "merged", "binning"}),
+    }
     if attribute.kind == "categorical":
-        merged = {}
+        merged: dict[str, list[str]] = {}
         for text, category in attribute.merged:
             merged.setdefault(category, []).append(text)
-        return CategoricalRecipe(
-            **shared, categories=attribute.values, merges=_merges(merged), ordered=attribute.ordered
-        )
+        return CategoricalRecipe(categories=attribute.values, merges=_merges(merged), **same)
     if attribute.kind == "date":
-        ends = {"first": attribute.first, "last": attribute.last, "day_first": attribute.day_first}
-        return DateRecipe(**shared, **ends, unit=attribute.unit, non_dates=attribute.non_dates)
-    shared |= {"integer": attribute.integer, "non_numbers": attribute.non_numbers}
-    if attribute.kind == "range":
-        return NumericRecipe(**shared, method="range", bins=attribute.bins, low=attribute.low, high=attribute.high)
-    return NumericRecipe(**shared, method="own_edges", edges=attribute.edges)
+        return DateRecipe(**same)
+    return NumericRecipe(method="range" if attribute.kind == "range" else "own_edges", **same)
 
 
 def apply_edits(frame: pd.DataFrame, edits: Mapping) -> pd.DataFrame:
@@ -275,7 +271,8 @@ def _merges(merged: Mapping[str, list[str]]) -> tuple[Merge, ...]:
 def _texts(cells: pd.Series) -> list[str | None]:
     """The text of each cell, None for a blank one."""
     column = columns.parse(cells)
-    return np.append(column.texts, None)[column.codes].tolist()
+    texts = [*column.texts, None]
+    return [texts[code] for code in column.codes]
 
 
 def _numbers(frame: pd.DataFrame, name: str) -> np.ndarray:
@@ -302,9 +299,9 @@ def _rows(frame: pd.DataFrame, known: Mapping[str, str], other: str) -> list[_Ro
         strict=True,
     )
     rows = [
-        _Row(category if text is None else text, None if category == other else category, order, people)
+        _Row(name, None if category == other else category, order, people)
         for text, category, order, people in cells
-        if text is not None or category not in (None, other)
+        if (name := category if text is None and category != other else text) is not None
     ]
     there = {row.text for row in rows}
     beyond = [text for text in list(known)[MAX_ROWS:] if text not in there]
@@ -315,8 +312,10 @@ def _in_order(rows: list[_Row], attribute: CategoricalAttribute, numbered: bool)
     """The categories of rows in their order, ties by first appearance."""
     known = _known(attribute)
     order = {category: place for place, category in enumerate(attribute.values, 1)}
-    places = {}
+    places: dict[str, tuple[int, float, float]] = {}
     for row in rows:
+        if row.category is None:
+            continue
         before = order[known[row.text]] if row.text in known else math.inf
         edited = not math.isnan(row.order) and row.order != before
         # An edited number counts before those that its category's other texts still show.

@@ -119,7 +119,7 @@ def range_attribute(
         numbers = np.concatenate([numbers, column.numbers[_finite(column, non_numbers)]])
     integer = whole(numbers) if integer is None else integer
     declared = low is not None and high is not None
-    if not declared:
+    if low is None or high is None:
         _check_spread(numbers, str(name))
         ends = (numbers.min(), numbers.max()) if integer else _rounded_ends(numbers, int(bins))
         low, high = ends[0] if low is None else low, ends[1] if high is None else high

@@ -13,7 +13,7 @@ from ldp_core.data.domain import Attribute, Domain, Missing, Origin, Unit, build
 from ldp_core.data.domain.dates import day_comes_first
 from ldp_core.data.reading import LocalTable
 from ldp_core.data.tables.categories import categorical_attribute
-from ldp_core.data.tables.counting import checked_weights
+from ldp_core.data.tables.counting import checked_weights, columns_needed
 from ldp_core.data.tables.dates import date_attribute
 from ldp_core.data.tables.numbers import numeric_attribute, range_attribute
 from ldp_core.data.tables.summary import MOSTLY, summarise
@@ -149,28 +149,22 @@ def build_attribute(
     recipe: AttributeRecipe, series: pd.Series | None = None, weights: np.ndarray | None = None
 ) -> Attribute:
     """The attribute that one recipe describes; the column is only needed where the recipe is not `declared`."""
-    shared = {"name": recipe.column, "missing": recipe.missing, "outside": recipe.outside}
+    name = recipe.column
     if recipe.kind == "categorical":
+        same = recipe.model_dump(include={"missing", "ordered", "rare_below", "origin"})
+        outside = "other" if recipe.rare_below else recipe.outside
+        merged = {merge.name: merge.texts for merge in recipe.merges}
         return categorical_attribute(
-            series,
-            **shared | {"outside": "other" if recipe.rare_below else recipe.outside},
-            values=recipe.categories,
-            merged={merge.name: merge.texts for merge in recipe.merges},
-            ordered=recipe.ordered,
-            rare_below=recipe.rare_below,
-            origin=recipe.origin,
-            weights=weights,
+            series, name=name, values=recipe.categories, merged=merged, outside=outside, weights=weights, **same
         )
     if recipe.kind == "date":
-        ends = {"first": recipe.first, "last": recipe.last, "day_first": recipe.day_first}
-        return date_attribute(series, **shared, **ends, unit=recipe.unit, non_dates=recipe.non_dates, weights=weights)
-    shared |= {"integer": recipe.integer, "non_numbers": recipe.non_numbers}
+        return date_attribute(series, name=name, weights=weights, **recipe.model_dump(exclude={"column", "kind"}))
     if recipe.method == "range":
-        return range_attribute(series, **shared, bins=recipe.bins, low=recipe.low, high=recipe.high)
-    del shared["name"]
-    series = pd.Series(recipe.edges, name=recipe.column) if series is None else series
-    edges = recipe.edges or None
-    found = numeric_attribute(series, **shared, method=recipe.method, bins=recipe.bins, edges=edges, weights=weights)
+        same = recipe.model_dump(exclude={"column", "kind", "method", "edges", "origin"})
+        return range_attribute(series, name=name, **same)
+    same = recipe.model_dump(exclude={"column", "kind", "edges", "low", "high", "origin"})
+    series = pd.Series(recipe.edges, name=name) if series is None else series
+    found = numeric_attribute(series, edges=recipe.edges or None, weights=weights, **same)
     return found.model_copy(update={"origin": recipe.origin}) if recipe.method == "own_edges" else found
 
 
@@ -202,7 +196,6 @@ def _column(
     if recipe.column not in table.columns:
         raise ValueError(f"the table lacks the column {columns.quoted(recipe.column)}: choose one that it has.")
     if isinstance(table, LocalTable):
-        needed = [recipe.column] if weights is None else [recipe.column, weights]
-        frame, users = table.counts(list(dict.fromkeys(needed)))
+        frame, users = table.counts(columns_needed([recipe.column], weights))
         return frame[recipe.column], users * checked_weights(frame, weights)
     return table[recipe.column], None if weights is None else checked_weights(table, weights)

@@ -97,7 +97,7 @@ def counts_column(table: pd.DataFrame) -> str | None:
         if name.strip().casefold() not in COUNT_NAMES or not rest or table.duplicated(rest).any():
             continue
         found = summarise(table[name])
-        if found.numbers == found.rows and found.integer and found.minimum >= 0:
+        if found.numbers == found.rows and found.integer and found.minimum is not None and found.minimum >= 0:
             return name
     return None
 
