@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from ldp_core.wording import shortened
+from ldp_core.wording import quote_examples
 
 MISSING_WORDS = frozenset({"na", "n/a", "nan", "null", "none", "?"})
 
@@ -88,16 +88,6 @@ def parse(series: pd.Series, weights: np.ndarray | None = None) -> Column:
 def to_numbers(texts: np.ndarray) -> np.ndarray:
     """Numbers written in `texts` (object array of strings); NaN where there is none. Float64, same shape."""
     return np.array(pd.to_numeric(texts, errors="coerce"), dtype=np.float64)
-
-
-def quoted(text: object) -> str:
-    """A value for a message: in quotes, shortened."""
-    return f'"{shortened(str(text), 30)}"'
-
-
-def quote_examples(texts: list[str] | np.ndarray, limit: int = 3) -> str:
-    """A few values for a message, separated by commas."""
-    return ", ".join(map(quoted, texts[:limit])) + (", …" if len(texts) > limit else "")
 
 
 def not_numbers(column: Column, which: np.ndarray | list[int]) -> str:

@@ -8,6 +8,7 @@ from typing import Literal, TypeVar
 import numpy as np
 
 from ldp_core.data.domain import MAX_TYPES, CategoricalAttribute, Missing, NumericAttribute, build, check_size
+from ldp_core.wording import quoted
 
 MAX_USERS = 10**9
 Kind = TypeVar("Kind", CategoricalAttribute, NumericAttribute)
@@ -163,7 +164,7 @@ def check_types(attribute: Kind) -> Kind:
     check_size(attribute.size, attribute.name)
     if attribute.size < 2:
         raise ValueError(
-            f'{attribute.name} has only one value, "{attribute.labels[0][:60]}", so there is nothing to learn: '
+            f"{attribute.name} has only one value, {quoted(attribute.labels[0])}, so there is nothing to learn: "
             "choose another column, or declare the other values it can take."
         )
     return attribute

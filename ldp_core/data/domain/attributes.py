@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from pydantic_core import ErrorDetails
 
 from ldp_core.data import columns
+from ldp_core.wording import quote_examples, quoted
 
 MAX_TYPES = 2048
 """Most types a domain may have when its mechanism is an explicit matrix; transforms and trees go further."""
@@ -211,7 +212,7 @@ class BaseAttribute(BaseModel):
         if self.outside == "refuse" and outside_rows.any():
             raise ValueError(
                 f"{column.total(outside_rows):,} of {column.rows:,} values of {self.name} are outside its domain, "
-                f"such as {columns.quote_examples(column.texts[outside])}: {self._ways_out()}, or widen the domain."
+                f"such as {quote_examples(column.texts[outside])}: {self._ways_out()}, or widen the domain."
             )
 
 
@@ -245,7 +246,7 @@ class CategoricalAttribute(BaseAttribute):
         if len(set(values)) < len(values):
             twice = [value for value, times in Counter(values).items() if times > 1]
             raise ValueError(
-                f"categories must differ, and {columns.quote_examples(twice)} is there more than once: keep it once."
+                f"categories must differ, and {quote_examples(twice)} is there more than once: keep it once."
             )
         return values
 
@@ -254,20 +255,18 @@ class CategoricalAttribute(BaseAttribute):
         values, texts = set(self.values), [text for text, _ in self.merged]
         for text, category in self.merged:
             if not text or text != text.strip():
-                raise ValueError(
-                    f"the merged value {columns.quoted(text)} is blank or has outer spaces: write it without."
-                )
+                raise ValueError(f"the merged value {quoted(text)} is blank or has outer spaces: write it without.")
             if text in values:
                 raise ValueError(
-                    f"{columns.quoted(text)} is a category and cannot be merged into another: remove one of the two."
+                    f"{quoted(text)} is a category and cannot be merged into another: remove one of the two."
                 )
             if category not in values:
                 raise ValueError(
-                    f"{columns.quoted(text)} is merged into {columns.quoted(category)}, which is no category: add that one."
+                    f"{quoted(text)} is merged into {quoted(category)}, which is no category: add that one."
                 )
         if len(set(texts)) < len(texts):
             twice = next(text for text, times in Counter(texts).items() if times > 1)
-            raise ValueError(f"{columns.quoted(twice)} is merged into two categories: keep one.")
+            raise ValueError(f"{quoted(twice)} is merged into two categories: keep one.")
         return self
 
     @property

@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 
 from ldp_core.data import columns
 from ldp_core.data.domain.attributes import MISSING, OUTSIDE, BaseAttribute, Places
+from ldp_core.wording import quote_examples, quoted
 
 Unit = Literal["day", "week", "month", "quarter", "year"]
 MAX_PERIODS = 2**22
@@ -140,14 +141,14 @@ def day_comes_first(texts: list[str] | np.ndarray) -> bool | None:
     day, month = (next((text for *both, text in pairs if both[side] > 12), None) for side in (0, 1))
     if day and month:
         raise ValueError(
-            f"these dates have two orders: in {columns.quoted(day)} the day comes first and in {columns.quoted(month)} the month: "
+            f"these dates have two orders: in {quoted(day)} the day comes first and in {quoted(month)} the month: "
             "write them all as 2026-01-31."
         )
     if day or month:
         return day is not None
     unclear = next((text for first, second, text in pairs if first != second), None)
     if unclear:
-        raise ValueError(f"{columns.quoted(unclear)} could be two dates: say whether the day comes first (day_first).")
+        raise ValueError(f"{quoted(unclear)} could be two dates: say whether the day comes first (day_first).")
     return None
 
 
@@ -155,7 +156,7 @@ def not_dates(column: columns.Column, which: np.ndarray) -> str:
     """The sentence that refuses the texts in mask `which`, since they are not dates."""
     return (
         f"{column.rows_per_text[which].sum():,} of {column.rows:,} values of {column.name} are not dates such as "
-        f"2026-01-31 or 31.1.2026, for example {columns.quote_examples(column.texts[which])}: mend them, say whether "
+        f"2026-01-31 or 31.1.2026, for example {quote_examples(column.texts[which])}: mend them, say whether "
         "the day comes first, use the values as categories, or treat these as missing."
     )
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, Strict, field_validator
 
 from ldp_core.data.reading.limits import MAX_COLUMNS, MAX_NAME
+from ldp_core.wording import quoted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -113,7 +114,7 @@ def check_columns(names: list[str]) -> None:
     twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:
         raise UnreadableTable(
-            f'Column names must differ and "{twice[0][:60]}" occurs {Counter(names)[twice[0]]} times: rename one, '
+            f"Column names must differ and {quoted(twice[0])} occurs {Counter(names)[twice[0]]} times: rename one, "
             "or say that the first line is not a header."
         )
 

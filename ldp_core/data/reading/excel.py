@@ -18,6 +18,7 @@ from openpyxl.utils import get_column_letter
 
 from ldp_core.data.reading.common import ReadOptions, UnreadableTable, check_columns, check_rows, column_names, numbered
 from ldp_core.data.reading.limits import MAX_COLUMN_NUMBER, MAX_PARTS, MAX_ROW_NUMBER, Limits
+from ldp_core.wording import quote_examples, quoted
 
 _BATCH = 4096
 
@@ -41,17 +42,20 @@ def _read(content: bytes, options: ReadOptions, limits: Limits) -> tuple[list[st
         raise UnreadableTable("This workbook has no sheet with cells: save the table as a sheet of its own.")
     sheet = options.sheet or book.sheetnames[0]
     if sheet not in book.sheetnames:
-        found = ", ".join(f'"{name[:30]}"' for name in book.sheetnames[:5])
-        raise UnreadableTable(f'This workbook has no sheet "{sheet[:30]}": choose one of {found}.')
+        raise UnreadableTable(
+            f"This workbook has no sheet {quoted(sheet)}: choose one of {quote_examples(book.sheetnames, 5)}."
+        )
     rows = _rows(book[sheet], limits)
     if not rows:
-        raise UnreadableTable(f'The sheet "{sheet[:30]}" is empty: choose one with a header line and at least one row.')
+        raise UnreadableTable(
+            f"The sheet {quoted(sheet)} is empty: choose one with a header line and at least one row."
+        )
     _check_formulas(content, sheet, rows, limits)
     width = max(len(cells) for _, cells in rows)
     blank = rows[-1][0] - rows[0][0] + 1 - len(rows)
     notes = []
     if len(book.sheetnames) > 1 and options.sheet is None:
-        notes.append(f'The first of {len(book.sheetnames)} sheets, "{sheet[:30]}", was read.')
+        notes.append(f"The first of {len(book.sheetnames)} sheets, {quoted(sheet)}, was read.")
     if blank:
         notes.append(f"{blank:,} blank rows were left out.")
     first = [*rows[0][1], *[None] * (width - len(rows[0][1]))]

@@ -42,6 +42,7 @@ from ldp_core.data.reading.text import (
     without_hint,
 )
 from ldp_core.data.reading.watch import Watch, watch
+from ldp_core.wording import quoted
 
 MAX_DISTINCT = 5_000_000
 """Most distinct rows `counts` returns."""
@@ -80,7 +81,7 @@ class LocalTable:
         commas: list[str] = []
         if ending in PARQUET_ENDINGS:
             names = column_names(_parquet_columns(self.path), options.names)
-            self._source = f"read_parquet({_quoted(self.path)})"
+            self._source = f"read_parquet({_literal(self.path)})"
         elif ending in TEXT_ENDINGS:
             names, options, notes, commas, skip = _look_at_text(self.path, options)
             self._source = _csv_call(self.path, len(names), options, skip)
@@ -131,14 +132,14 @@ class LocalTable:
     def _select(self, columns: list[str]) -> str:
         absent = [name for name in columns if name not in self.columns]
         if absent:
-            raise UnreadableTable(f'The file has no column "{absent[0][:60]}": choose one of its columns.')
+            raise UnreadableTable(f"The file has no column {quoted(absent[0])}: choose one of its columns.")
         return ", ".join(f"{_identifier(self._stored[name])} AS c{i}" for i, name in enumerate(columns))
 
     @contextmanager
     def _query(self, sql: str) -> Iterator[duckdb.DuckDBPyRelation]:
         try:
             with duckdb.connect(config={**SETTINGS}) as connection:
-                connection.execute(f"SET allowed_paths = [{_quoted(self.path)}]")
+                connection.execute(f"SET allowed_paths = [{_literal(self.path)}]")
                 connection.execute("SET enable_progress_bar = true")
                 connection.execute("SET enable_progress_bar_print = false")
                 for name, value in LOCKS.items():
@@ -239,13 +240,13 @@ def _look_at_text(path: Path, options: ReadOptions) -> tuple[list[str], ReadOpti
 def _csv_call(path: Path, width: int, options: ReadOptions, skip: int) -> str:
     types = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(width))
     return (
-        f"read_csv({_quoted(path)}, auto_detect=false, header={str(options.header).lower()}, columns={{{types}}}, "
-        f"skip={skip}, delim={_quoted(options.delimiter)}, quote='\"', escape='\"', encoding='{options.encoding}', "
+        f"read_csv({_literal(path)}, auto_detect=false, header={str(options.header).lower()}, columns={{{types}}}, "
+        f"skip={skip}, delim={_literal(options.delimiter)}, quote='\"', escape='\"', encoding='{options.encoding}', "
         "strict_mode=true, null_padding=false, max_line_size=16777216)"
     )
 
 
-def _quoted(text: object) -> str:
+def _literal(text: object) -> str:
     return "'" + str(text).replace("'", "''") + "'"
 
 

@@ -12,6 +12,7 @@ import pandas as pd
 from ldp_core.data import columns
 from ldp_core.data.domain import MAX_TYPES, CategoricalAttribute, Missing, Origin, build
 from ldp_core.data.population import check_types, checked_name
+from ldp_core.wording import quote_examples, quoted
 
 
 def categorical_attribute(
@@ -86,7 +87,7 @@ def _pairs(merged: Mapping[str, Iterable[object]]) -> dict[str, str]:
     for category, texts in merged.items():
         for text in (str(text).strip() for text in texts):
             if pairs.get(text, category) != category:
-                raise ValueError(f"{columns.quoted(text)} is merged into two categories: keep one.")
+                raise ValueError(f"{quoted(text)} is merged into two categories: keep one.")
             pairs[text] = str(category).strip()
     return {text: category for text, category in pairs.items() if text != category}
 
@@ -96,7 +97,7 @@ def _found(column: columns.Column, pairs: dict[str, str], rare_below: int) -> tu
     absent = sorted(set(pairs) - set(column.texts))
     if absent:
         raise ValueError(
-            f"{column.name} does not hold {columns.quote_examples(absent)}, to be merged into another category: "
+            f"{column.name} does not hold {quote_examples(absent)}, to be merged into another category: "
             "check the spelling."
         )
     present = ~column.missing | np.isin(column.texts, list(pairs))

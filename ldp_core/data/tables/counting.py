@@ -13,6 +13,7 @@ from ldp_core.data import columns
 from ldp_core.data.domain import Attribute, Domain, EncodedRows
 from ldp_core.data.reading import LocalTable
 from ldp_core.data.reading.local import TooManyRows
+from ldp_core.wording import quoted
 
 LARGEST_TALLY = 2**26
 """Most types that `tally` counts into an array: half a gigabyte."""
@@ -81,7 +82,7 @@ def checked_weights(table: pd.DataFrame, weights: str | np.ndarray | None) -> np
     what = "the weights"
     if isinstance(weights, str):
         if weights not in table.columns:
-            raise ValueError(f"the table lacks the column of counts {columns.quoted(weights)}: choose one that it has.")
+            raise ValueError(f"the table lacks the column of counts {quoted(weights)}: choose one that it has.")
         column = columns.parse(table[weights])
         what, numbers = column.name, np.append(column.numbers, np.nan)[column.codes]
     else:

@@ -26,6 +26,7 @@ from ldp_core.data.tables.recipes import (
     NumericRecipe,
     build_attribute,
 )
+from ldp_core.wording import quote_examples, quoted
 
 MAX_ROWS = 5000
 """Most rows of a table of categories: what a browser still edits smoothly."""
@@ -108,7 +109,7 @@ def recipe_of_categories(
     placed: dict[str, str | None] = {}
     for row in rows:
         if placed.setdefault(row.text, row.category) != row.category:
-            raise ValueError(f"{columns.quoted(row.text)} is in two rows with different categories: keep one.")
+            raise ValueError(f"{quoted(row.text)} is in two rows with different categories: keep one.")
     categories = _in_order(rows, attribute, "order" in frame)
     _check_names(categories, placed, known)
     sent = other in _texts(frame["category"]) or any(placed.get(text, text) is None for text in known)
@@ -182,7 +183,7 @@ def recipe_of_edges(recipe: NumericRecipe, frame: pd.DataFrame) -> NumericRecipe
     unread = [text for text, good in zip(_texts(cells), usable, strict=True) if text and not good]
     if unread:
         raise ValueError(
-            f"bin edges must be numbers of {_LARGEST_EDGE:g} at most, and {columns.quote_examples(unread)} is not one: "
+            f"bin edges must be numbers of {_LARGEST_EDGE:g} at most, and {quote_examples(unread)} is not one: "
             "mend it or leave it blank."
         )
     edges = np.sort(edges[usable])
@@ -330,10 +331,10 @@ def _check_names(categories: list[str], placed: Mapping[str, str | None], known:
     for category in categories:
         if placed.get(category, category) != category:
             raise ValueError(
-                f"a category is called {columns.quoted(category)}, and the value {columns.quoted(category)} does not count in it: "
+                f"a category is called {quoted(category)}, and the value {quoted(category)} does not count in it: "
                 "give the category another name, or put the value into it."
             )
         if len(category) > MAX_NAME and category not in placed and category not in known:
             raise ValueError(
-                f"the category {columns.quoted(category)} has {len(category):,} characters: use at most {MAX_NAME}."
+                f"the category {quoted(category)} has {len(category):,} characters: use at most {MAX_NAME}."
             )

@@ -17,6 +17,7 @@ from ldp_core.data.tables.counting import checked_weights, columns_needed
 from ldp_core.data.tables.dates import date_attribute
 from ldp_core.data.tables.numbers import numeric_attribute, range_attribute
 from ldp_core.data.tables.summary import MOSTLY, summarise
+from ldp_core.wording import quoted
 
 Texts = Annotated[tuple[str, ...], Strict(False)]
 Numbers = Annotated[tuple[Annotated[float, Field(allow_inf_nan=False)], ...], Strict(False)]
@@ -69,7 +70,7 @@ class CategoricalRecipe(_Recipe):
         names = [merge.name for merge in merges]
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            raise ValueError(f"values are merged into {columns.quoted(twice)} twice: list them all at once.")
+            raise ValueError(f"values are merged into {quoted(twice)} twice: list them all at once.")
         return merges
 
     @property
@@ -189,12 +190,12 @@ def _column(
     if table is None:
         if not recipe.declared:
             raise ValueError(
-                f"{columns.quoted(recipe.column)} is to be read off the data, and no data is loaded: load it, or "
+                f"{quoted(recipe.column)} is to be read off the data, and no data is loaded: load it, or "
                 "declare the categories or the ends of the range."
             )
         return None, None
     if recipe.column not in table.columns:
-        raise ValueError(f"the table lacks the column {columns.quoted(recipe.column)}: choose one that it has.")
+        raise ValueError(f"the table lacks the column {quoted(recipe.column)}: choose one that it has.")
     if isinstance(table, LocalTable):
         frame, users = table.counts(columns_needed([recipe.column], weights))
         return frame[recipe.column], users * checked_weights(frame, weights)
