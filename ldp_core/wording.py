@@ -18,7 +18,7 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 def shortened(text: str, most: int = 90) -> str:
-    """``text`` in at most ``most`` letters, by default as many as fit in a sentence."""
+    """``text`` in at most ``most`` characters; the default fits in a sentence."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
@@ -47,7 +47,7 @@ def significant(value: float, digits: int = 3) -> str:
 
 
 def rounded_up(value: float, digits: int) -> str:
-    """``value`` with so many significant digits, never below it: 0.98765432 -> "0.987655". A float next above such a number
+    """``value`` with this many significant digits, never below it: 0.98765432 -> "0.987655". A float next above such a number
     stands for it."""
     if not math.isfinite(value):
         return "unlimited"

@@ -26,7 +26,7 @@ _EXACT_WHOLE = 2.0**53
 
 @dataclass(frozen=True)
 class Column:
-    """A raw column by its distinct texts.
+    """A raw column, as its distinct texts.
 
     Attributes:
         name: the column's name, for messages.

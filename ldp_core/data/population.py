@@ -62,8 +62,8 @@ def declare_range(
 
     Args:
         low, high: the ends, both included; whole numbers where `integer`.
-        bins: the number of bins wanted. Whole numbers get bins of equally many of them, so there can be fewer bins, and
-            the first and last one can be narrower.
+        bins: the number of bins wanted. Each bin holds the same number of whole numbers, so there can be fewer bins, and
+            the first and the last one can be narrower.
 
     Raises:
         ValueError: ends that are not numbers or not in order, or a number of bins outside 2..`MAX_TYPES`.

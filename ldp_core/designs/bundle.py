@@ -2,7 +2,7 @@
 
 An imported file is untrusted: sizes are bounded before anything is unpacked, nothing is unpickled, and a strategy
 is accepted only if its own probabilities keep the epsilon of the configuration, but for rounding. Its digest protects against
-accidents, not against somebody who swaps it and computes the digest again: a loaded strategy is never called a result of ours.
+accidents, not against somebody who swaps it and computes the digest again: a loaded strategy is never called our own result.
 """
 
 import dataclasses

@@ -49,7 +49,7 @@ def parse_epsilon(text: str) -> float:
     if len(text) > _MAX_EPSILON_LENGTH:
         raise ValueError(f"Epsilon has {len(text):,} characters, too many for a number. {_ALLOWED}")
     if any(letter.isdigit() and not letter.isascii() for letter in text):
-        raise ValueError(f"Epsilon {text!r} is written with other digits than 0 to 9. {_ALLOWED}")
+        raise ValueError(f"Epsilon {text!r} is written with digits other than 0 to 9. {_ALLOWED}")
     if re.fullmatch(r"[+-]?\d+,\d+", text):
         raise ValueError(f"Epsilon {text!r} has a comma: write {text.replace(',', '.')} with a point. {_ALLOWED}")
     if re.fullmatch(r"[+-]?(inf|infinity)", text, re.IGNORECASE):
@@ -204,8 +204,8 @@ class Optimizer(_Inputs):
     """Settings of the strategy optimiser; None leaves the choice to it. `rows` is the number of outputs m, `time_limit`
     is in seconds.
 
-    `aim` is whose error is made small: of users spread evenly over the types (average), of the population of the design
-    (people), of users spread like `histogram` (one weight per type), or of the worst type, whatever the users are.
+    `aim` says whose error is made small: that of users spread evenly over the types (average), of the population of the
+    design (people), of users spread like `histogram` (one weight per type), or of the worst type, whoever the users are.
     """
 
     seed: Seed = 0

@@ -37,7 +37,7 @@ def migrate(document: dict[str, Any], current: int) -> dict[str, Any]:
     unknown, or where the document does not fit its version."""
     version = document.get("version")
     if not isinstance(version, int) or isinstance(version, bool):
-        raise ConfigurationError(f'The configuration must say its version as a number, such as "version": {current}.')
+        raise ConfigurationError(f'The configuration must give its version as a number, such as "version": {current}.')
     if version > current:
         raise ConfigurationError(
             f"The configuration was made by a newer version of this program (format {version}, here {current}): "

@@ -60,7 +60,7 @@ def audited_in_words(epsilon: float, audit: Audit) -> str:
 
 
 def guarantee(configuration: Configuration, audit: Audit) -> str:
-    """One line saying what is promised to whom, how it was checked, and what it rests on.
+    """One line that says what is promised to whom, how that was checked, and what it rests on.
 
     It claims the epsilon of the configuration, and states what the mechanism delivers by its audit; more than `AUDIT_TOLERANCE`
     above the claim is refused. Several reports of one person add up by basic composition (Dwork and Roth 2014, Theorem 3.16).
@@ -93,7 +93,7 @@ def guarantee(configuration: Configuration, audit: Audit) -> str:
     source = "noise in real numbers" if spec.continuous else "actual probabilities"
     return (
         f"{kind} local differential privacy with {values} per report ({configuration.mechanism.name}); "
-        f"privacy unit: one person's one {unit} per report; {composed}; "
+        f"privacy unit: one person's {unit} per report; {composed}; "
         f"audited epsilon {audited_in_words(epsilon, audit)}{rounding}, computed from the mechanism's {source} "
         f"({_one_line(audit.method)}); assumes that every client follows the mechanism with a secure random source "
         "(never the simulation seed) and that the domain is fixed before collecting; "

@@ -24,7 +24,7 @@ _WANTED = {
     "model_type": "an object in braces",
     "model_attributes_type": "an object in braces",
 }
-# The names under which pydantic tells the bound that was passed.
+# The names by which pydantic gives the bound that was passed.
 _BOUNDS = {
     "ge": "at least",
     "gt": "more than",
@@ -61,7 +61,7 @@ def _problem(item: ErrorDetails, document: Any) -> str:
     if kind == "missing":
         return f"{path} is missing"
     if kind == "extra_forbidden":
-        return f"{path} is not a known setting, remove it or correct its spelling"
+        return f"{path} is not a known setting: remove it or correct its spelling"
     return f"{path}: {_complaint(kind, context, value, item['msg'])}"
 
 
@@ -80,13 +80,13 @@ def _complaint(kind: str, context: dict[str, Any], value: Any, message: str) -> 
         return f"{context['discriminator'].strip(chr(39))} is missing"
     bound = " and ".join(f"{words} {context[key]:,.12g}" for key, words in _BOUNDS.items() if key in context)
     if kind in ("greater_than", "greater_than_equal"):
-        return f"{shown} is too small, it must be {bound}"
+        return f"{shown} is too small and must be {bound}"
     if kind in ("less_than", "less_than_equal"):
-        return f"{shown} is too large, it must be {bound}"
+        return f"{shown} is too large and must be {bound}"
     if kind in ("too_short", "too_long"):
-        return f"the list has {len(value):,} items, it must have {bound}"
+        return f"the list has {len(value):,} items and must have {bound}"
     if kind in ("string_too_short", "string_too_long"):
-        return f"{shown} has {len(value):,} characters, it must have {bound}"
+        return f"{shown} has {len(value):,} characters and must have {bound}"
     return f"{shown} cannot be used ({message[:1].lower()}{message[1:]})"
 
 

@@ -1,11 +1,11 @@
-"""What a design tells the people it is shown to besides the design itself, and the design without that."""
+"""What a design gives away besides the design itself, and the design without that."""
 
 from ldp_core.designs.configuration import Configuration, UploadedData, WorkloadRecipe
 from ldp_core.designs.privacy_note import observed_parts
 
 
 def revealing(configuration: Configuration) -> list[str]:
-    """What a link to this design would tell that was read off somebody's data or given by hand, one sentence each.
+    """What a link to this design would give away because it was read off somebody's data or given by hand, one sentence each.
 
     Samples are made up, so they tell nothing about anybody.
     """

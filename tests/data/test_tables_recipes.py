@@ -116,7 +116,7 @@ def test_dates_by_every_unit(unit, size):
         (CategoricalRecipe(column="sex", merges=[Merge(name="all", texts=["f", "m"])]), 'only one value, "all"'),
         (CategoricalRecipe(column="sex", categories=["m"], rare_below=2), "drop one of the two"),
         (NumericRecipe(column="sex"), r'6 of 6 values of sex are not numbers, such as "f", "m"'),
-        (NumericRecipe(column="age", method="own_edges"), "none given"),
+        (NumericRecipe(column="age", method="own_edges"), "none were given"),
         (NumericRecipe(column="age", method="range", bins=1), "1 bins are not possible"),
         (NumericRecipe(column="age", method="range", low=99, high=9), "cannot go from 99 to 9"),
         (DateRecipe(column="sex"), "6 of 6 values of sex are not dates"),
@@ -279,7 +279,7 @@ def test_refusals_count_people_not_rows():
 @pytest.mark.parametrize(
     ("counts", "sentence"),
     [
-        (["1", "x"], r"1 of 2 counts in n are not whole numbers from 0, such as 'x' in row 2"),
+        (["1", "x"], r"1 of 2 counts in n are not whole numbers of at least 0, such as 'x' in row 2"),
         ([1, -1], "such as '-1' in row 2"),
         ([1.5, 1], "such as '1.5' in row 1"),
         ([1, None], "row 2"),
@@ -325,7 +325,7 @@ def test_joint_facts_by_hand():
         size=4, shape=(2, 2), users=3, occupied=2, sparsity=0.5, users_per_type=0.75, largest=2
     )
     assert tables.size_warnings(domain, facts) == [
-        "There are more types (4) than users (3), and 50.0 % of the types have nobody: their answers will be mostly noise. "
+        "There are more types (4) than users (3), and 50.0 % of the types are empty: their answers will be mostly noise. "
         "Use coarser bins or fewer attributes, or ask for marginals only."
     ]
     assert tables.size_warnings(domain) == []

@@ -35,7 +35,7 @@ class Encoding:
         codes: (rows,) int64 type index of each row, -1 for a dropped row.
         missing: rows with a missing value (dropped or in the "(missing)" type).
         outside: rows with a value outside the domain (in the "(other)" type or clamped).
-        unread: rows with a text that is no number or date where there should be one, which counts as missing.
+        unread: rows whose text should be a number or a date and is neither, so that it counts as missing.
     """
 
     codes: np.ndarray
@@ -73,7 +73,7 @@ def check_size(size: int, what: str = "this domain") -> None:
 
 
 def build(model: type[Model], **fields: Any) -> Model:
-    """Make an attribute or domain; what is wrong comes as a ValueError of plain sentences, not pydantic's report."""
+    """Make an attribute or domain. ValueError, in plain sentences instead of pydantic's report, for what is wrong."""
     try:
         return model(**fields)
     except ValidationError as error:
@@ -116,7 +116,7 @@ class BaseAttribute(BaseModel):
     def labels(self) -> tuple[str, ...]:
         """Unique label of each type: the ordinary types, then "(other)", then "(missing)" where they exist.
 
-        Where an ordinary label already reads "(other)" or "(missing)", the special one gets further parentheses.
+        Where an ordinary label already reads "(other)" or "(missing)", the special one gets more parentheses.
         """
         return tuple(self.decode(np.arange(self.size)))
 
@@ -154,7 +154,7 @@ class BaseAttribute(BaseModel):
         return [found[i] for i in position.tolist()]
 
     def encode_rows(self, series: pd.Series, weights: np.ndarray | None = None) -> EncodedRows:
-        """As `encode`, with a mask over the rows for each thing to report; refusals count by the (rows,) weights."""
+        """As `encode`, with a mask over the rows for each thing to report; refusals count people by the (rows,) weights."""
         column = columns.parse(pd.Series(series, name=self.name), weights)
         places = self._place(column)
         types, outside = places.types, places.outside
@@ -221,7 +221,7 @@ class CategoricalAttribute(BaseAttribute):
 
     Attributes:
         values: the categories, in the order of the types; unique and not blank, stripped of outer spaces.
-        merged: (text, category) pairs: what else counts in a category. Such a text may not be a category itself.
+        merged: (text, category) pairs: further texts that count in a category. Such a text may not be a category itself.
         ordered: the order means something, so that prefix and range queries make sense.
         missing: what becomes of missing values.
         outside: what becomes of other values: one "(other)" type, or an error.
@@ -246,7 +246,7 @@ class CategoricalAttribute(BaseAttribute):
         if len(set(values)) < len(values):
             twice = [value for value, times in Counter(values).items() if times > 1]
             raise ValueError(
-                f"categories must differ, and {quote_examples(twice)} is there more than once: keep it once."
+                f"categories must differ, and {quote_examples(twice)} appears more than once: keep it once."
             )
         return values
 
@@ -255,15 +255,15 @@ class CategoricalAttribute(BaseAttribute):
         values, texts = set(self.values), [text for text, _ in self.merged]
         for text, category in self.merged:
             if not text or text != text.strip():
-                raise ValueError(f"the merged value {quoted(text)} is blank or has outer spaces: write it without.")
+                raise ValueError(
+                    f"the merged value {quoted(text)} is blank or has outer spaces: fill it in, or write it without them."
+                )
             if text in values:
                 raise ValueError(
                     f"{quoted(text)} is a category and cannot be merged into another: remove one of the two."
                 )
             if category not in values:
-                raise ValueError(
-                    f"{quoted(text)} is merged into {quoted(category)}, which is no category: add that one."
-                )
+                raise ValueError(f"{quoted(text)} is merged into {quoted(category)}, which is not a category: add it.")
         if len(set(texts)) < len(texts):
             twice = next(text for text, times in Counter(texts).items() if times > 1)
             raise ValueError(f"{quoted(twice)} is merged into two categories: keep one.")

@@ -40,15 +40,16 @@ class DateAttribute(BaseAttribute):
     """A column of dates by consecutive periods.
 
     Dates are read as 2026-01-31, 2026/1/31, 20260131, 31.1.2026, 31 Jan 2026 or Jan 31, 2026, with or without a time of
-    day, which is left out as written (no time zones are converted); 31/1/2026 and 31-1-2026 where the order is plain or
+    day, which is left out as written (no time zones are converted); 31/1/2026 and 31-1-2026 where the order is clear or
     stated. Years have four digits. Weeks are those of ISO 8601, from Monday.
 
     Attributes:
-        unit: that of the periods.
+        unit: how long a period is.
         first, last: labels of the first and last period: 2026-01-31, 2026-W05, 2026-01, 2026-Q1 or 2026 by unit.
         day_first: 1/2/2026 is the first of February (True), the second of January (False), or unreadable (None).
         non_dates: what a text that is not a date counts as: an error, or a missing value.
-        outside: what becomes of dates before or after: one "(other)" type, the nearest period ("clamp"), or an error.
+        outside: what becomes of dates before the first or after the last period: one "(other)" type, the nearest period
+            ("clamp"), or an error.
     """
 
     kind: Literal["date"] = "date"
@@ -119,7 +120,7 @@ def read_date(text: str, day_first: bool | None = None) -> date | None:
 
 
 def read_period(text: str, unit: Unit, day_first: bool | None = None) -> int | None:
-    """The number of the period that a text names (2026-Q1) or dates; months also name their quarter and year."""
+    """The number of the period that a text names (2026-Q1) or that its date is in; months also name their quarter and year."""
     day = _first_day(text, unit)
     if day is None and unit in ("quarter", "year"):
         day = _first_day(text, "month")
@@ -128,10 +129,10 @@ def read_period(text: str, unit: Unit, day_first: bool | None = None) -> int | N
 
 
 def day_comes_first(texts: list[str] | np.ndarray) -> bool | None:
-    """Whether 31/1/2026 is the order in these texts; None when none of them needs to know.
+    """Whether the day comes first in these texts, as in 31/1/2026; None when it makes no difference to any of them.
 
     Raises:
-        ValueError: they show both orders, or no text tells which.
+        ValueError: both orders occur, or no text shows which one is meant.
     """
     pairs = [
         (int(match.group(1)), int(match.group(3)), text)
@@ -141,7 +142,7 @@ def day_comes_first(texts: list[str] | np.ndarray) -> bool | None:
     day, month = (next((text for *both, text in pairs if both[side] > 12), None) for side in (0, 1))
     if day and month:
         raise ValueError(
-            f"these dates have two orders: in {quoted(day)} the day comes first and in {quoted(month)} the month: "
+            f"these dates are written in two orders: in {quoted(day)} the day comes first and in {quoted(month)} the month: "
             "write them all as 2026-01-31."
         )
     if day or month:

@@ -5,7 +5,7 @@
 * `LocalTable`: a CSV or Parquet file of any size by its path, counted by DuckDB in flat memory.
 * `watched`: what is read inside it can be cancelled.
 
-What each may take stands in `limits`. Excel, Parquet, large text files and queries are read by a process of their own that
+`limits` says what each may take. Excel, Parquet, large text files and queries are read by a process of their own, which
 is ended when it passes a limit.
 """
 

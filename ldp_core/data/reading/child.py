@@ -116,7 +116,7 @@ def _feed(inlet: IO[bytes], head: bytes, content: bytes) -> None:
 
 
 def _outcome(written: bytearray) -> dict | None:
-    """The outcome at the end, cut off; None where the process died before it."""
+    """The outcome, which is taken off the end; None where the process died before it."""
     size = int.from_bytes(written[-8:], "big")
     if size > len(written) - 8:
         return None

@@ -39,7 +39,7 @@ class ReadOptions(BaseModel):
     Attributes:
         delimiter: one character between the cells of a text file.
         encoding: of a text file.
-        decimal: sign in the numbers of a text file. Cells such as 1.234,5 are rewritten as 1234.5 where it is a comma.
+        decimal: the decimal sign in the numbers of a text file. Cells such as 1.234,5 are rewritten as 1234.5 where it is a comma.
         header: the first line names the columns; otherwise they are column_1, column_2, ... or `names`.
         names: names for all the columns, instead of those in the file.
         sheet: of an Excel workbook, the first one by default.
@@ -59,7 +59,7 @@ class ReadOptions(BaseModel):
     def _one_sign(cls, delimiter: str | None) -> str | None:
         if delimiter is not None and (len(delimiter) != 1 or delimiter.isalnum() or delimiter in "\"'\r\n\0."):
             raise ValueError(
-                "a delimiter is one character such as , or ; and neither a letter, a digit nor a quotation mark."
+                "a delimiter is one character such as , or ; but not a letter, a digit or a quotation mark."
             )
         return delimiter
 
@@ -70,7 +70,7 @@ class Loaded:
 
     Attributes:
         table: unique text column names, at least one row.
-        options: the options used, with what was found out filled in.
+        options: the options used, with everything that was found out filled in.
         notes: sentences about everything that was guessed, rewritten or left out.
         sheets: of an Excel workbook, the names of those that hold cells, in their order.
     """
@@ -150,6 +150,6 @@ def in_words(*kinds: type[Exception]) -> Iterator[None]:
     except kinds as error:
         if "not authorized" in str(error) or "prohibited" in str(error):
             raise UnreadableTable(
-                "A query here is one SELECT over this file: it can read, and change nothing."
+                "A query here is one SELECT over this file: it can read but not change anything."
             ) from error
         raise UnreadableTable(f"The database refuses this query: {first_line(error)}.") from error

@@ -27,7 +27,7 @@ def work(content: bytes, options: dict[str, Any], limits: Limits, output: Binary
     """Write the rows of one sheet, pickled; returns names, sheets, options and notes.
 
     Its first line that is not blank names the columns, unless the options say otherwise. Cells keep their type; blank rows
-    are left out, and said so.
+    are left out, as a note says.
     """
     with _damage_in_words():
         names, body, found = _read(content, ReadOptions(**options), limits)

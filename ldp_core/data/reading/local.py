@@ -64,7 +64,7 @@ class LocalTable:
 
     Attributes:
         columns: the names of the columns.
-        options: the options used, with what was found out filled in.
+        options: the options used, with everything that was found out filled in.
         notes: sentences about what was guessed.
     """
 

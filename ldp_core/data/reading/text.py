@@ -1,4 +1,4 @@
-"""Text tables (CSV and its kin with ; tab |): encoding, delimiter, header and decimal sign are found out, or as told.
+"""Text tables (CSV and its kin with ; tab |): encoding, delimiter, header and decimal sign are found out, or taken as given.
 
 Cells stay text ("007" stays "007"); numbers are parsed column by column when asked for.
 """
@@ -141,7 +141,7 @@ def ragged(text: str, delimiter: str, width: int) -> str:
         for row in reader:
             if row and len(row) != width:
                 return (
-                    f"Line {reader.line_num:,} splits into {len(row):,} and the first line into {width:,} values: "
+                    f"Line {reader.line_num:,} splits into {len(row):,} values and the first line into {width:,}: "
                     'mend that line, or put values that contain the delimiter in "quotes".'
                 )
     except csv.Error:

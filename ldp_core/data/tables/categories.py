@@ -35,9 +35,9 @@ def categorical_attribute(
         rare_below: values held by fewer rows than this are merged into "(other)".
         values: a declared list, kept in its order; what else the column holds is outside.
         outside: by default "other" when rare values were merged, else "refuse".
-        merged: categories under new names: the texts that count in each, besides the name itself.
+        merged: for each category under a new name, the texts that count in it besides the name itself.
         ordered: the order means something; by default when all categories are numbers.
-        origin: of `values`: declared, or at first read off the data.
+        origin: of `values`: whether they were declared, or originally read off the data.
         weights: (rows,) people each row stands for; one each by default.
 
     Raises:
@@ -97,7 +97,7 @@ def _found(column: columns.Column, pairs: dict[str, str], rare_below: int) -> tu
     absent = sorted(set(pairs) - set(column.texts))
     if absent:
         raise ValueError(
-            f"{column.name} does not hold {quote_examples(absent)}, to be merged into another category: "
+            f"{column.name} does not hold {quote_examples(absent)}, which was to be merged into another category: "
             "check the spelling."
         )
     present = ~column.missing | np.isin(column.texts, list(pairs))
@@ -129,7 +129,9 @@ def _check_kept(column: columns.Column, users: np.ndarray, kept: np.ndarray, rar
         return
     if column.missing.all():
         raise ValueError(f"all {column.rows:,} values of {column.name} are missing: choose another column.")
-    raise ValueError(f"no value of {column.name} has {rare_below:,} users: merge fewer values by a lower number.")
+    raise ValueError(
+        f"no value of {column.name} has {rare_below:,} users: choose a lower number, so that fewer values are merged."
+    )
 
 
 def _in_order(texts: np.ndarray, numbers: np.ndarray) -> tuple[str, ...]:

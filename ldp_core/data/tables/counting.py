@@ -42,7 +42,7 @@ class Tally:
 def tally(
     table: pd.DataFrame | pd.Series | LocalTable, domain: Domain | Attribute, weights: str | np.ndarray | None = None
 ) -> Tally:
-    """Count the users of each type; a row is one user, or as many users as `weights` says.
+    """Count the users of each type; a row is one user, or the number of users that `weights` gives.
 
     Args:
         table: a table with the domain's columns, or one column for a single attribute.
@@ -93,7 +93,7 @@ def checked_weights(table: pd.DataFrame, weights: str | np.ndarray | None) -> np
     if bad.any():
         shown = f"{table[weights].iloc[int(np.argmax(bad))]}" if isinstance(weights, str) else numbers[bad][0]
         raise ValueError(
-            f"{bad.sum():,} of {bad.size:,} counts in {what} are not whole numbers from 0, such as {str(shown)[:30]!r} "
+            f"{bad.sum():,} of {bad.size:,} counts in {what} are not whole numbers of at least 0, such as {str(shown)[:30]!r} "
             f"in row {int(np.argmax(bad)) + 1:,}: choose the column that holds the counts, or mend them."
         )
     # The sum of floats may be rounded down to the limit; that of whole numbers overflows far beyond it.

@@ -54,7 +54,7 @@ def category_table(
 
     Returns:
         Columns `value` (the text), `people` (int64; absent without a column), `category` (what it counts in; for a text
-        outside the label of "(other)", None where such texts are refused) and `order` (Int64: 1, 2, ... by category, NA
+        outside, the label of "(other)", or None where such texts are refused) and `order` (Int64: 1, 2, ... by category, NA
         outside). At most `MAX_ROWS` rows; `attrs["left_out"]` is how many more there were.
     """
     known = _known(attribute)
@@ -88,8 +88,8 @@ def recipe_of_categories(
     without `value` adds a category that nobody has yet. The text of a deleted row is outside; one that a table of
     `MAX_ROWS` rows had no room for stays where it was.
 
-    Categories come in the order of the column `order`, or of the rows where there is none. A number changed to that of
-    another category moves to its place: before it on the way up, behind it on the way down. Without a number a category
+    Categories come in the order of the column `order`, or of the rows where there is none. A category whose number
+    was changed to that of another takes its place: before it on the way up, after it on the way down. Without a number a category
     stays where it was, and a new one comes last.
 
     Args:
@@ -189,7 +189,7 @@ def recipe_of_edges(recipe: NumericRecipe, frame: pd.DataFrame) -> NumericRecipe
     edges = np.sort(edges[usable])
     twice = edges[1:][np.diff(edges) == 0]
     if twice.size:
-        raise ValueError(f"the edge {twice[0]:.17g} is there more than once: keep it once.")
+        raise ValueError(f"the edge {twice[0]:.17g} appears more than once: keep it once.")
     integer = frame.attrs.get("integer") if recipe.integer is None else recipe.integer
     origin = frame.attrs.get("origin", recipe.origin)
     found = {"method": "own_edges", "edges": tuple(edges.tolist()), "integer": integer, "origin": origin}
@@ -203,7 +203,7 @@ def declared_recipe(attribute: Attribute) -> AttributeRecipe:
 
     `build_attribute` makes the same attribute from it without data, except for the origin, the order of merged texts,
     which come by category, and listed edges, which become own edges. Categories, edges and ends stay what they
-    were: where they were read off the data they go on revealing as much about it, and declaring them vouches for that.
+    were: where they were read off the data they still reveal as much about it, and whoever declares them answers for that.
     """
     same = {
         "column": attribute.name,

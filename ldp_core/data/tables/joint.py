@@ -71,7 +71,7 @@ def size_warnings(
     if facts is not None and facts.users < facts.size:
         found.append(
             f"There are more types ({facts.size:,}) than users ({facts.users:,}), and {_share(facts.sparsity)} of the "
-            "types have nobody: their answers will be mostly noise. Use coarser bins or fewer attributes, or ask for "
+            "types are empty: their answers will be mostly noise. Use coarser bins or fewer attributes, or ask for "
             "marginals only."
         )
     return found

@@ -50,8 +50,8 @@ class CategoricalRecipe(_Recipe):
     Attributes:
         categories: all of them in their order, after merging; None reads them off the data.
         merges: categories under new names.
-        ordered: the order means something; None: when all are numbers.
-        rare_below: values of fewer people than this go to "(other)"; only where `categories` is None.
+        ordered: the order means something; None means that it does when all are numbers.
+        rare_below: values that fewer people than this have go to "(other)"; only where `categories` is None.
         outside: values that are no category go to "(other)" or are refused; rare ones always go to "(other)".
         origin: whether `categories` were declared, or read off the data and then edited (and so reveal some of it).
     """
@@ -85,7 +85,7 @@ class NumericRecipe(_Recipe):
     Attributes:
         method: "equal_width", "equal_count" and "own_edges" as in `numeric_attribute`, at most 2,048 bins; "range" for
             bins of one width, up to millions, from `low` to `high`, each read off the data where it is None.
-        integer: the numbers are whole; None: when those in the data are.
+        integer: the numbers are whole; None means that they are when those in the data are.
         origin: whether own `edges` were declared, or read off the data and then edited (and so reveal some of it).
     """
 
@@ -170,7 +170,7 @@ def build_attribute(
 
 
 def suggest_recipe(series: pd.Series, weights: np.ndarray | None = None) -> AttributeRecipe:
-    """The recipe to offer first for a column: dates where nine in ten values are, numbers in bins, or categories."""
+    """The recipe to offer first for a column: dates where nine in ten values are dates, else numbers in bins or categories."""
     found = summarise(series, weights)
     if found.dates and found.dates >= MOSTLY * (found.rows - found.missing):
         try:
