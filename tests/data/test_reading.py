@@ -104,7 +104,7 @@ def many_columns(count: int) -> bytes:
         (PARQUET[:-40], "x.parquet", "damaged or incomplete"),
         (b"PAR1" + DAMAGED, "x.parquet", "damaged or incomplete"),
         (b"a,b\n1,2\n1,2,3\n", "x.csv", "Line 3 splits into 3 values and the first line into 2"),
-        (b"a,b\n1,2\n\n3\n", "x.csv", "Line 4 splits into 1 values and the first line into 2"),
+        (b"a,b\n1,2\n\n3\n", "x.csv", "Line 4 splits into 1 value and the first line into 2"),
         (b'a,b\n1,"x\ny"\n1,2,3\n', "x.csv", "Line 4 splits into 3"),
         (b'a,b\n1,"2\n3,4\n', "x.csv", "quotation mark in this file is opened and never closed"),
         (b'a\n1\n"2\n3', "x.csv", "quotation mark in this file is opened and never closed"),

@@ -141,7 +141,7 @@ def ragged(text: str, delimiter: str, width: int) -> str:
         for row in reader:
             if row and len(row) != width:
                 return (
-                    f"Line {reader.line_num:,} splits into {len(row):,} values and the first line into {width:,}: "
+                    f"Line {reader.line_num:,} splits into {len(row):,} value{'s' if len(row) != 1 else ''} and the first line into {width:,}: "
                     'mend that line, or put values that contain the delimiter in "quotes".'
                 )
     except csv.Error:
