@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -13,7 +13,7 @@ from ldp_core import charts, designs, frames, mechanisms, wording
 from pages.ui.session.state import Complete, Design, Session, session
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job, jobs
-from pages.ui.words import plain, spoken, waiting
+from pages.ui.words import plain, spoken
 
 T = TypeVar("T")
 
@@ -126,7 +126,8 @@ def live(job: Job, draw: Callable[[Any, Job], None]) -> None:
     if not job.active:
         st.rerun()
     if job.progress is None:
-        st.info(waiting(job.state, jobs().waiting_before(job)))
+        before = f"Waiting for a free place: {jobs().waiting_before(job):,} before this one."
+        st.info(before if job.state == "queued" else "Starting.")
     else:
         draw(job.progress, job)
 
@@ -144,16 +145,7 @@ def chart(
     with st.container(horizontal=True, key=f"downloads-{name}"):
         if data is not None:
             download_table(data, name)
-        st.download_button(
-            "Chart (HTML)",
-            data=lambda: standalone(draw),
-            file_name=f"{name}.html",
-            mime="text/html",
-            key=f"html-{name}",
-            on_click="ignore",
-            icon=":material/download:",
-            type="tertiary",
-        )
+        download("Chart (HTML)", lambda: standalone(draw), f"{name}.html", "text/html", f"html-{name}", "tertiary")
 
 
 def standalone(draw: Callable[[charts.Theme], go.Figure]) -> str:
@@ -165,16 +157,21 @@ def standalone(draw: Callable[[charts.Theme], go.Figure]) -> str:
 
 def download_table(data: pd.DataFrame | Callable[[], pd.DataFrame], name: str) -> None:
     """A button that downloads ``data`` as CSV in full precision, without formulas."""
-    st.download_button(
-        "Data (CSV)",
-        data=lambda: frames.as_csv(data() if callable(data) else data),
-        file_name=f"{name}.csv",
-        mime="text/csv",
-        key=f"csv-{name}",
-        on_click="ignore",
-        icon=":material/download:",
-        type="tertiary",
-    )
+    made = lambda: frames.as_csv(data() if callable(data) else data)  # noqa: E731
+    download("Data (CSV)", made, f"{name}.csv", "text/csv", f"csv-{name}", "tertiary")
+
+
+def download(
+    label: str,
+    data: bytes | Callable[[], str | bytes],
+    file: str,
+    mime: str,
+    key: str,
+    kind: Literal["primary", "secondary", "tertiary"] = "secondary",
+) -> None:
+    """A button that downloads a file and leaves the page as it is."""
+    icon = ":material/download:"
+    st.download_button(label, data=data, file_name=file, mime=mime, key=key, type=kind, icon=icon, on_click="ignore")
 
 
 def guarantee(configuration: designs.Configuration, audit: mechanisms.Audit) -> None:
