@@ -32,7 +32,7 @@ c = state.configuration
 
 
 def sweep_sentence(found: pd.DataFrame, over: str) -> str:
-    """Who needs the fewest users where."""
+    """Which mechanism needs the fewest users, and where."""
     own = found[~found["name"].isin(sweep.BOUNDS)]
     rounded = own["users_needed"].map(lambda users: float(f"{users:.6g}"))  # ties go to the first by name
     winners = own.loc[rounded.groupby(own[over]).idxmin()] if len(own) else own

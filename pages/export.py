@@ -1,4 +1,4 @@
-"""Take the design with you: one zip, and what it says about the data."""
+"""Take the design with you: one zip, and what it reveals about the data."""
 
 import json
 from functools import partial
@@ -32,7 +32,9 @@ with left:
         st.error(plain(str(error)))
         st.stop()
     mechanism = state.mechanism(c.mechanism.name)
-    layout.download("Download the design (zip)", content, "ldp-design.zip", "application/zip", "download", "primary")
+    layout.download(
+        "Download the design (zip)", content, "ldp-design.zip", "application/zip", "download", type="primary"
+    )
     st.caption(f"{wording.significant(len(content) / 1000)} kB. Load it again with “Load a design” in the sidebar.")
     if mechanism is None:
         st.warning(

@@ -47,7 +47,7 @@ def live_timing(job: Job) -> None:
 
 
 def say_left_out() -> int:
-    """Say which pairs do not go together, and why; how many do."""
+    """Say which mechanisms and estimates do not go together, and why. Returns how many pairs do."""
     found = outcomes.left_out(usable, design.workload, simulation.estimators)
     reasons: dict[tuple[str, str], list[str]] = {}
     for name, estimator, reason in found:

@@ -41,8 +41,8 @@ def control(
 
 
 def pick(label: str, key: str, value: Any, commit: Callable[[Any], None], shown: dict[Any, str], **options: Any) -> Any:
-    """A selectbox of the keys of ``shown``, each under its text. None may be one of them, which a selectbox takes for no
-    choice at all; it is "" there."""
+    """A selectbox of the keys of ``shown``, each under its text. None may be one of them; because a selectbox takes None for no
+    choice at all, it is "" there."""
     return control(
         st.selectbox,
         label,
@@ -112,7 +112,7 @@ def target_control(state: Session) -> None:
         "target-error",
         wording.significant(100 * alpha**0.5, 6),
         lambda text: state.change(target_alpha=_alpha(text)),
-        help="The standard error of a typical query you can live with. Users needed are for this error.",
+        help="The standard error of a typical query that you can live with. Users needed are for this error.",
     )
     st.caption(f"Mean squared error of a share alpha = {wording.significant(alpha, 4)} (the papers' default is 0.01).")
 

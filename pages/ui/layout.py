@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -22,7 +22,7 @@ _CHART_OPTIONS = {"displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "s
 
 
 def open_page(title: str, purpose: str) -> Session:
-    """Title, one sentence of purpose, and whatever the last action has to say."""
+    """Title, a sentence or two of purpose, and what the last action has to say."""
     if _APP not in st.session_state:
         # Until app.py has run once, Streamlit takes pages/ for its own navigation and runs a page alone, without the
         # sidebar: the first visitor after a restart would get that under any address but the root.
@@ -100,7 +100,7 @@ def need_design(state: Session) -> Complete:
 
 
 def need_questions(state: Session, design: Design) -> None:
-    """Questions that take long are worked out once somebody asks for it, in the background; the page ends until then."""
+    """Questions that take long are worked out in the background, once somebody asks for that; until then the page ends here."""
     if not design.unasked:
         return
     task = work.questions(state)
@@ -145,7 +145,7 @@ def chart(
     with st.container(horizontal=True, key=f"downloads-{name}"):
         if data is not None:
             download_table(data, name)
-        download("Chart (HTML)", lambda: standalone(draw), f"{name}.html", "text/html", f"html-{name}", "tertiary")
+        download("Chart (HTML)", lambda: standalone(draw), f"{name}.html", "text/html", f"html-{name}", type="tertiary")
 
 
 def standalone(draw: Callable[[charts.Theme], go.Figure]) -> str:
@@ -158,20 +158,13 @@ def standalone(draw: Callable[[charts.Theme], go.Figure]) -> str:
 def download_table(data: pd.DataFrame | Callable[[], pd.DataFrame], name: str) -> None:
     """A button that downloads ``data`` as CSV in full precision, without formulas."""
     made = lambda: frames.as_csv(data() if callable(data) else data)  # noqa: E731
-    download("Data (CSV)", made, f"{name}.csv", "text/csv", f"csv-{name}", "tertiary")
+    download("Data (CSV)", made, f"{name}.csv", "text/csv", f"csv-{name}", type="tertiary")
 
 
-def download(
-    label: str,
-    data: bytes | Callable[[], str | bytes],
-    file: str,
-    mime: str,
-    key: str,
-    kind: Literal["primary", "secondary", "tertiary"] = "secondary",
-) -> None:
+def download(label: str, data: bytes | Callable[[], str | bytes], file: str, mime: str, key: str, **style: Any) -> None:
     """A button that downloads a file and leaves the page as it is."""
-    icon = ":material/download:"
-    st.download_button(label, data=data, file_name=file, mime=mime, key=key, type=kind, icon=icon, on_click="ignore")
+    style["icon"] = ":material/download:"
+    st.download_button(label, data=data, file_name=file, mime=mime, key=key, on_click="ignore", **style)
 
 
 def guarantee(configuration: designs.Configuration, audit: mechanisms.Audit) -> None:

@@ -1,7 +1,7 @@
 """Background work: threads that outlive page switches, a visible queue, and cancellation.
 
 Workers never touch Streamlit. A page submits a function of the `Job`, which reports through ``job.progress`` and stops when
-``job.cancelled()``; fragments on the pages poll. What a job works on is let go of when it ends; results belong to the session.
+``job.cancelled()``; fragments on the pages poll. A job lets go of what it works on when it ends; results belong to the session.
 Jobs of sessions whose browser has gone are cancelled and forgotten, see `pages.ui.session.departed`.
 """
 
@@ -106,7 +106,7 @@ class Jobs:
             self._jobs = [job for job in self._jobs if job.session != session]
 
     def waiting_before(self, job: Job) -> int:
-        """How many jobs (of anyone) will run before this queued one."""
+        """How many jobs, of whatever session, will run before this queued one."""
         with self._lock:
             ahead = self._jobs[: self._jobs.index(job)] if job in self._jobs else []
             return sum(other.active for other in ahead)
