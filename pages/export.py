@@ -1,6 +1,7 @@
-"""Take the design with you: one zip, and what it says about the data."""
+"""Take the design with you: one zip, and what it reveals about the data."""
 
 import json
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -31,15 +32,8 @@ with left:
         st.error(plain(str(error)))
         st.stop()
     mechanism = state.mechanism(c.mechanism.name)
-    st.download_button(
-        "Download the design (zip)",
-        data=content,
-        file_name="ldp-design.zip",
-        mime="application/zip",
-        type="primary",
-        icon=":material/download:",
-        key="download",
-        on_click="ignore",
+    layout.download(
+        "Download the design (zip)", content, "ldp-design.zip", "application/zip", "download", type="primary"
     )
     st.caption(f"{wording.significant(len(content) / 1000)} kB. Load it again with “Load a design” in the sidebar.")
     if mechanism is None:
@@ -47,21 +41,12 @@ with left:
             "The mechanism is not optimised for this design yet, so the file holds your choices but no strategy."
         )
         st.page_link("pages/design.py", label="Optimise it on the Design page", icon=":material/tune:")
-
     else:
         few = design.workload.num_queries <= LISTED_QUERIES and design.domain.size <= PRICED_TYPES
         every = np.arange(design.workload.num_queries) if few else None
-        st.download_button(
-            "Download the queries by name (CSV)",
-            data=lambda: frames.as_csv(
-                frames.query_errors([mechanism], design.workload, design.counts, design.labels, every)
-            ),
-            file_name="queries.csv",
-            mime="text/csv",
-            icon=":material/download:",
-            key="download-queries",
-            on_click="ignore",
-        )
+        listed = partial(frames.query_errors, [mechanism], design.workload, design.counts, design.labels, every)
+        label = "Download the queries by name (CSV)"
+        layout.download(label, lambda: frames.as_csv(listed()), "queries.csv", "text/csv", "download-queries")
         st.caption(
             f"{'All queries' if few else 'Some of the queries, evenly spread,'} in the order of their numbers, each with the "
             f"standard error to expect in its answer on {design.population}, as a share of all users and without its weight."
@@ -71,7 +56,7 @@ with right:
     if mechanism is not None:
         st.subheader("What you promise")
         layout.guarantee(c, mechanism.audit())
-        summary = state.summary_or_none(c.mechanism.name)
+        summary = state.summary(mechanism) if state.costed(c.mechanism.name) is not None else None
         st.markdown(
             f"Expect a standard error of {wording.error(summary.standard_error_on_data)} on a typical query with "
             f"{people(design.users)} on {design.population}, and at most "

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
 from ldp_core import charts, designs, frames, mechanisms, wording
-from pages.ui.session.state import Design, Session, session
+from pages.ui.session.state import Complete, Design, Session, session
 from pages.ui.tasks import work
-from pages.ui.tasks.jobs import jobs
+from pages.ui.tasks.jobs import Job, jobs
 from pages.ui.words import plain, spoken
+
+T = TypeVar("T")
 
 _APP = "came-through-app"
 _CHART_OPTIONS = {"displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "select2d", "autoScale2d"]}
 
 
 def open_page(title: str, purpose: str) -> Session:
-    """Title, one sentence of purpose, and whatever the last action has to say."""
+    """Title, a sentence or two of purpose, and what the last action has to say."""
     if _APP not in st.session_state:
         # Until app.py has run once, Streamlit takes pages/ for its own navigation and runs a page alone, without the
         # sidebar: the first visitor after a restart would get that under any address but the root.
@@ -68,21 +70,26 @@ def look() -> charts.Theme:
     return charts.DARK if st.context.theme.type == "dark" else charts.LIGHT
 
 
-def need(ready: Any, sentence: str, page: str, label: str) -> None:
-    """Unless ``ready``, say what is missing with a link to where it is set, and end the page."""
-    if not ready:
+def need(found: T | None, sentence: str, page: str, label: str) -> T:
+    """What was ``found``; if that is nothing, say what is missing with a link to where it is set, and end the page."""
+    if found is None:
         st.info(sentence)
         st.page_link(page, label=label, icon=":material/arrow_forward:")
         st.stop()
+    return found
 
 
-def need_design(state: Session) -> Design:
+def need_domain(state: Session, sentence: str) -> Design:
+    """The current design with its domain; otherwise the page says that it needs one."""
+    return need(state.design(), sentence, "pages/data.py", "Choose or declare data")
+
+
+def need_design(state: Session) -> Complete:
     """The current design with data and workload; otherwise the page says what it needs."""
-    design = state.design()
-    need(design, "This page needs a domain: the values people can have.", "pages/data.py", "Choose or declare data")
+    design = need_domain(state, "This page needs a domain: the values people can have.")
     need_questions(state, design)
-    need(
-        design.workload,
+    return need(
+        design if isinstance(design, Complete) else None,
         f"The questions {'are too many for this server' if design.dear else 'no longer fit the data'}. {plain(design.misfit)} They "
         "are kept as they were; mend them, or undo."
         if design.misfit
@@ -90,20 +97,19 @@ def need_design(state: Session) -> Design:
         "pages/workload.py",
         "Choose a workload",
     )
-    return design
 
 
 def need_questions(state: Session, design: Design) -> None:
-    """Questions that take long are worked out once somebody asks for it, in the background; the page ends until then."""
+    """Questions that take long are worked out in the background, once somebody asks for that; until then the page ends here."""
     if not design.unasked:
         return
-    job = jobs().find(state.id, state.questions_key())
-    if job is not None and job.active:
+    task = work.questions(state)
+    if (job := task.running) is not None:
         st.info("The questions of this design are being worked out.")
         st.button("Cancel", on_click=job.cancel, key="cancel-questions", icon=":material/stop:")
         st.stop()
-    if job is not None and job.error:
-        st.error(plain(job.error))
+    if task.error:
+        st.error(plain(task.error))
     st.info(
         f"The questions of this design take about {wording.duration(design.price.seconds)} and "
         f"{wording.significant(design.price.bytes / 1e6, 2)} MB to work out, so this is not done unasked."
@@ -112,6 +118,18 @@ def need_questions(state: Session, design: Design) -> None:
         "Work them out", on_click=work.start_questions, args=(state,), key="questions", icon=":material/play_arrow:"
     )
     st.stop()
+
+
+@st.fragment(run_every=0.5)
+def live(job: Job, draw: Callable[[Any, Job], None]) -> None:
+    """``draw(progress, job)`` again and again while a job is running; when it ends, the whole page follows."""
+    if not job.active:
+        st.rerun()
+    if job.progress is None:
+        before = f"Waiting for a free place: {jobs().waiting_before(job):,} before this one."
+        st.info(before if job.state == "queued" else "Starting.")
+    else:
+        draw(job.progress, job)
 
 
 def chart(
@@ -127,16 +145,7 @@ def chart(
     with st.container(horizontal=True, key=f"downloads-{name}"):
         if data is not None:
             download_table(data, name)
-        st.download_button(
-            "Chart (HTML)",
-            data=lambda: standalone(draw),
-            file_name=f"{name}.html",
-            mime="text/html",
-            key=f"html-{name}",
-            on_click="ignore",
-            icon=":material/download:",
-            type="tertiary",
-        )
+        download("Chart (HTML)", lambda: standalone(draw), f"{name}.html", "text/html", f"html-{name}", type="tertiary")
 
 
 def standalone(draw: Callable[[charts.Theme], go.Figure]) -> str:
@@ -148,16 +157,14 @@ def standalone(draw: Callable[[charts.Theme], go.Figure]) -> str:
 
 def download_table(data: pd.DataFrame | Callable[[], pd.DataFrame], name: str) -> None:
     """A button that downloads ``data`` as CSV in full precision, without formulas."""
-    st.download_button(
-        "Data (CSV)",
-        data=lambda: frames.as_csv(data() if callable(data) else data),
-        file_name=f"{name}.csv",
-        mime="text/csv",
-        key=f"csv-{name}",
-        on_click="ignore",
-        icon=":material/download:",
-        type="tertiary",
-    )
+    made = lambda: frames.as_csv(data() if callable(data) else data)  # noqa: E731
+    download("Data (CSV)", made, f"{name}.csv", "text/csv", f"csv-{name}", type="tertiary")
+
+
+def download(label: str, data: bytes | Callable[[], str | bytes], file: str, mime: str, key: str, **style: Any) -> None:
+    """A button that downloads a file and leaves the page as it is."""
+    style["icon"] = ":material/download:"
+    st.download_button(label, data=data, file_name=file, mime=mime, key=key, on_click="ignore", **style)
 
 
 def guarantee(configuration: designs.Configuration, audit: mechanisms.Audit) -> None:

@@ -47,8 +47,9 @@ class Source:
     @property
     def size(self) -> int:
         """Bytes it holds, roughly; samples are shared."""
-        held = isinstance(self.table, pd.DataFrame) and self.kind != "sample"
-        return len(self.content) + (int(self.table.memory_usage().sum()) if held else 0)
+        if self.kind == "sample" or isinstance(self.table, tables.LocalTable):
+            return len(self.content)
+        return len(self.content) + int(self.table.memory_usage().sum())
 
     def forget(self) -> None:
         """Let go of the rows, for good, whoever else still holds this source."""
@@ -122,13 +123,9 @@ def may_read_local_files() -> bool:
     return st.config.get_option("server.address") in LOOPBACK
 
 
+@st.cache_data
 def catalogue() -> list[dict[str, Any]]:
     """The sample data sets on offer."""
-    return _catalogue()
-
-
-@st.cache_data
-def _catalogue() -> list[dict[str, Any]]:
     return json.loads((SAMPLES / "catalogue.json").read_text())
 
 
