@@ -265,7 +265,7 @@ class Figures(Derived):
         half a million reports: writing them out takes seconds and shows nothing."""
         fitted = isinstance(mechanism, mechanisms.ExplicitMechanism)
         small = mechanism.bits_per_report + math.log2(mechanism.n) <= DRAWN_BITS
-        return getattr(mechanism, "strategy", None) if small or fitted else None
+        return mechanism.strategy if small or fitted else None
 
     def patterns(
         self, mechanism: mechanisms.Mechanism, strategy: np.ndarray, look: charts.Theme, compact: bool = False
