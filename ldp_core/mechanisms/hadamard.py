@@ -55,7 +55,7 @@ def _strategy(n: int, epsilon: float, blocks: int | None) -> tuple[np.ndarray, i
     if blocks is None:
         blocks, size = blocks_and_size(n, epsilon)
     else:
-        if blocks not in {1 << k for k in range(n.bit_length())}:
+        if isinstance(blocks, (bool, float)) or blocks not in {1 << k for k in range(n.bit_length())}:
             raise ValueError(f"The number of blocks must be a power of two from 1 to {n}; got {blocks!r}.")
         size = _power_of_two_at_least(n / blocks + 1)
     outputs = blocks * size
