@@ -12,10 +12,7 @@ from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Cancel, asked
 from ldp_core.workloads import Workload
-from ldp_core.workloads.schemes import scheme_of
 
-ALIKE = ("exchangeable", "hamming", "translation")
-"""Symmetries of workloads that turn every type into every other: the uniform prior is then the least favourable one."""
 EIGEN_TYPES, EIGEN_TYPES_EVEN = 2048, 1024
 """Eigenvalues of a matrix over this many types take a second, or a fifth of one."""
 SEARCHED_TYPES = 512
@@ -43,9 +40,9 @@ def centred_svd(workload: Workload, epsilon: float, prior: np.ndarray | None = N
     """
     epsilon, n = check_epsilon(epsilon), workload.n
     p = check_prior(prior, n)
-    found = scheme_of(workload) if prior is None else None
-    if found is not None:
-        scheme, gamma = found
+    scheme = workload.symmetry_group.scheme if prior is None else None
+    if scheme is not None:
+        gamma, _ = scheme.spectrum(workload.gram_column)
         nuclear = float(scheme.multiplicities[1:] @ np.sqrt(np.maximum(gamma[1:], 0))) / math.sqrt(n)
     elif n > (EIGEN_TYPES_EVEN if prior is None else EIGEN_TYPES):
         nuclear = _nuclear_at_least(workload, p)
@@ -97,7 +94,7 @@ def least_favourable_prior(
     epsilon, n = check_epsilon(epsilon), workload.n
     uniform = np.full(n, 1 / n)
     even = (centred_svd(workload, epsilon) - workload.trace) / n
-    if workload.symmetry in ALIKE:
+    if workload.symmetry_group.all_alike:
         return uniform, even
     G, spread = workload.gram_dense(), math.sinh(epsilon / 2) ** 2
     scale, cancelled = abs(even) or 1.0, asked(cancel)

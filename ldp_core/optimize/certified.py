@@ -79,11 +79,12 @@ def precise(strategy: np.ndarray) -> np.ndarray:
 def _search(
     workload: Workload, epsilon: float, reference: np.ndarray, rng: np.random.Generator, uniform: bool
 ) -> Search:
-    if not uniform or workload.symmetry not in orbits.GROUPS:
+    scheme = workload.symmetry_group.scheme
+    if not uniform or scheme is None:
         return RowSearch(workload, epsilon, reference, rng)
     if orbits.SubsetSearch.fits(workload, epsilon):
         return orbits.SubsetSearch(workload, epsilon)
-    return orbits.OrbitSearch(workload, epsilon, rng)
+    return orbits.OrbitSearch(workload, scheme, epsilon, rng)
 
 
 def check_types(workload: Workload) -> None:

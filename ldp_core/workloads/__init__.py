@@ -14,7 +14,7 @@ from ldp_core.workloads.base import DENSE_TYPES, MATRIX_ENTRIES, Workload
 from ldp_core.workloads.comparisons import quoted
 from ldp_core.workloads.composite import Custom, Product, Union
 from ldp_core.workloads.expressions import PredicateError, parse
-from ldp_core.workloads.marginals import AllMarginals, KWayMarginals, Parity, checked_shape, walsh_hadamard
+from ldp_core.workloads.marginals import AllMarginals, KWayMarginals, Parity, checked_shape
 from ldp_core.workloads.matrix_files import MatrixFile, read_matrix
 from ldp_core.workloads.matrix_part import MatrixPart
 from ldp_core.workloads.on_attributes import OnAttributes
@@ -38,6 +38,7 @@ from ldp_core.workloads.parts import (
 from ldp_core.workloads.predicates import Predicates
 from ldp_core.workloads.pricing import Price, price, work_out
 from ldp_core.workloads.shares import QueryShare, dominating, group_shares
+from ldp_core.workloads.symmetry import walsh_hadamard
 
 __all__ = [
     "DENSE_TYPES",

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from ldp_core.workloads import shifts
 from ldp_core.workloads.base import MATRIX_ENTRIES, Workload
 from ldp_core.workloads.ordered import Histogram
+from ldp_core.workloads.symmetry import SymmetryGroup
 
 
 class Custom(Workload):
@@ -66,14 +66,8 @@ class Custom(Workload):
     def gram_diag(self) -> np.ndarray:
         return (self._matrix**2).sum(axis=0)
 
-    @cached_property
-    def _gram_dense(self) -> np.ndarray:
-        G = self._matrix.T @ self._matrix
-        G.flags.writeable = False  # shared by every caller
-        return G
-
-    def singular_values(self) -> np.ndarray:
-        return self._spectrum.copy()
+    def _written_gram(self) -> np.ndarray:
+        return self._matrix.T @ self._matrix
 
     @cached_property
     def _spectrum(self) -> np.ndarray:
@@ -117,18 +111,14 @@ class Union(Workload):
         self.parts, self.weights = tuple(parts), tuple(float(weight) for weight in weights)
 
     @cached_property
-    def symmetry(self) -> str:
-        return shifts.symmetry(self)
-
-    @cached_property
-    def shifts(self) -> tuple[tuple[int, bool], ...]:
+    def symmetry_group(self) -> SymmetryGroup:
         # Parts that treat all types alike do so in a table of any shape.
-        tables = {part.shifts for part in self.parts if part.symmetry != "exchangeable"}
-        if not tables:
-            return ((self.n, True),)
+        groups = [part.symmetry_group for part in self.parts]
+        tables = {group.shifts for group in groups if group.kind != "exchangeable"}
         if len({tuple(size for size, _ in table) for table in tables}) > 1:
-            return ((self.n, False),)
-        return tuple((axis[0][0], all(same for _, same in axis)) for axis in zip(*tables, strict=True))
+            return super().symmetry_group
+        axes = zip(*tables, strict=True) if tables else [((self.n, True),)]
+        return self._seen(tuple((axis[0][0], all(same for _, same in axis)) for axis in axes))
 
     @property
     def spec(self) -> dict[str, Any]:
@@ -192,7 +182,7 @@ class Union(Workload):
 
     def prepare(self, check: Callable[[], None]) -> None:
         self.gram_diag = self._total(lambda part: part.gram_diag, check)
-        if shifts.fixed_types(self) == 1:
+        if self.symmetry_group.fixed_types == 1:
             self.gram_column = self._total(lambda part: part.gram_column, check)
         else:
             self.gram_sums = self._total(lambda part: part.apply_gram(np.ones(self.n)), check)
@@ -249,12 +239,8 @@ class Product(Workload):
         return {"kind": self.kind, "factors": [factor.spec for factor in self.factors]}
 
     @cached_property
-    def symmetry(self) -> str:
-        return shifts.symmetry(self)
-
-    @property
-    def shifts(self) -> tuple[tuple[int, bool], ...]:
-        return tuple(axis for factor in self.factors for axis in factor.shifts)
+    def symmetry_group(self) -> SymmetryGroup:
+        return self._seen(tuple(axis for factor in self.factors for axis in factor.symmetry_group.shifts))
 
     def query_weights(self, queries: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
         if queries is None:
@@ -296,11 +282,8 @@ class Product(Workload):
     def gram_diag(self) -> np.ndarray:
         return reduce(np.kron, [factor.gram_diag for factor in self.factors])
 
-    @cached_property
-    def _gram_dense(self) -> np.ndarray:
-        G = reduce(np.kron, [factor.gram_dense() for factor in self.factors])
-        G.flags.writeable = False  # shared by every caller
-        return G
+    def _written_gram(self) -> np.ndarray:
+        return reduce(np.kron, [factor.gram_dense() for factor in self.factors])
 
     def singular_values(self) -> np.ndarray:
         return padded(reduce(np.kron, [factor.singular_values() for factor in self.factors]), self)

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ldp_core.workloads import shifts
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.composite import padded
+from ldp_core.workloads.symmetry import SymmetryGroup
 
 
 class OnAttributes(Workload):
@@ -55,17 +55,13 @@ class OnAttributes(Workload):
         return self.base.num_queries
 
     @cached_property
-    def symmetry(self) -> str:
-        return shifts.symmetry(self)
-
-    @property
-    def shifts(self) -> tuple[tuple[int, bool], ...]:
-        own = self.base.shifts
+    def symmetry_group(self) -> SymmetryGroup:
+        own = self.base.symmetry_group
         same = dict.fromkeys(range(len(self.shape)), True)
         for i, kept in enumerate(self.kept):
-            fits = tuple(size for size, _ in own) == self.used and own[i][1]
-            same[kept] = self.used[i] == self.shape[kept] and (fits or self.base.symmetry == "exchangeable")
-        return tuple(zip(self.shape, same.values(), strict=True))
+            fits = tuple(size for size, _ in own.shifts) == self.used and own.shifts[i][1]
+            same[kept] = self.used[i] == self.shape[kept] and (fits or own.kind == "exchangeable")
+        return self._seen(tuple(zip(self.shape, same.values(), strict=True)))
 
     def query_weights(self, queries: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
         return self.base.query_weights(queries)

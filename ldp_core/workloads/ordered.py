@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy import linalg
 
 from ldp_core.workloads.axes import Axis, cell_name
 from ldp_core.workloads.base import Workload
+from ldp_core.workloads.symmetry import SymmetryGroup
 
 
 class Histogram(Workload):
@@ -19,7 +18,10 @@ class Histogram(Workload):
     kind = "histogram"
     title = "Histogram"
     meaning = "How many people are of each type?"
-    symmetry = "exchangeable"
+
+    @property
+    def symmetry_group(self) -> SymmetryGroup:
+        return SymmetryGroup("exchangeable", ((self.n, True),))
 
     @property
     def num_queries(self) -> int:
@@ -185,18 +187,14 @@ class WidthRange(_Ordered):
             total += interval_sums(sums, np.maximum(types - length + 1, 0), np.minimum(types, self.n - length))
         return total
 
-    @cached_property
-    def _gram_dense(self) -> np.ndarray:
+    def _written_gram(self) -> np.ndarray:
         # Of the intervals that start at a <= i and hold j >= i too, the longest ends at min(n, a + width) - 1.
         types = np.arange(self.n)
         ends = np.concatenate([[0], np.cumsum(np.minimum(self.n, types + self.width))])
         low, high = np.minimum(types[:, None], types), np.maximum(types[:, None], types)
         first = np.maximum(high - self.width + 1, 0)
-        G = np.where(first <= low, ends[low + 1] - ends[np.minimum(first, low)] - (low - first + 1) * high, 0).astype(
-            float
-        )
-        G.flags.writeable = False  # shared by every caller
-        return G
+        held = ends[low + 1] - ends[np.minimum(first, low)] - (low - first + 1) * high
+        return np.where(first <= low, held, 0).astype(float)
 
     @property
     def gram_diag(self) -> np.ndarray:
@@ -204,10 +202,6 @@ class WidthRange(_Ordered):
         # Intervals of one length that hold type i start from max(0, i - length + 1) to min(i, n - length).
         held = np.minimum(i, self.n - lengths) - np.maximum(0, i - lengths + 1) + 1
         return np.maximum(held, 0).sum(axis=1).astype(float)
-
-    @cached_property
-    def _spectrum(self) -> np.ndarray:
-        return np.sqrt(np.maximum(linalg.eigvalsh(self.gram_dense())[::-1], 0))
 
     def ends(self, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """First and last type (both included, from 0) of the given queries."""

@@ -19,7 +19,6 @@ from ldp_core.bounds.general.moments import Relaxation
 from ldp_core.bounds.general.whole import Cut
 from ldp_core.bounds.symmetric.certificate import symmetric_certificate
 from ldp_core.optimize import design
-from ldp_core.workloads.schemes import scheme_of
 
 UNIFORM = {n: np.full(n, 1 / n) for n in range(2, 65)}
 # Values of the moment relaxation (with non-negative 0/1 moments) found with a general solver: prefix, 32 types.
@@ -222,7 +221,8 @@ SYMMETRIC = [
 
 @pytest.mark.parametrize("workload", SYMMETRIC, ids=repr)
 def test_schemes_have_the_eigenvalues_of_the_gram_matrix(workload):
-    scheme, gamma = scheme_of(workload)
+    scheme = workload.symmetry_group.scheme
+    gamma, _ = scheme.spectrum(workload.gram_column)
     K = scheme.eigenvalues
     assert np.allclose(K @ K, workload.n * np.eye(len(K)))  # both schemes are self-dual
     spectrum = np.repeat(gamma, scheme.multiplicities.astype(int))
@@ -318,7 +318,7 @@ SHARED_SYMMETRIC = (
 
 
 def test_other_workloads_have_no_scheme():
-    assert scheme_of(workloads.prefix(8)) is None
+    assert workloads.prefix(8).symmetry_group.scheme is None
     assert symmetric_certificate(workloads.prefix(8), 1.0) is None
 
 

@@ -152,10 +152,10 @@ def test_symmetry_of_a_union_is_what_its_parts_share():
 
 @pytest.mark.parametrize("w", CASES, ids=repr)
 def test_shifts_and_symmetries_that_are_declared_hold(w):
-    G, sizes = w.gram_dense(), [size for size, _ in w.shifts]
+    G, sizes = w.gram_dense(), [size for size, _ in w.symmetry_group.shifts]
     types = np.arange(w.n).reshape(sizes)
     assert types.size == w.n
-    for axis, (_, same) in enumerate(w.shifts):
+    for axis, (_, same) in enumerate(w.symmetry_group.shifts):
         moved = np.roll(types, 1, axis=axis).ravel()
         assert not same or np.allclose(G[np.ix_(moved, moved)], G)
     if w.symmetry == "hamming":

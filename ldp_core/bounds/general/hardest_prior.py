@@ -12,7 +12,7 @@ from scipy import linalg
 
 from ldp_core.bounds.general.certificate import Certificate, certificate, closed_form
 from ldp_core.bounds.scales import average_variance, equivalent_objective
-from ldp_core.bounds.singular_values import ALIKE, LEAST_SHARE, least_favourable_prior
+from ldp_core.bounds.singular_values import LEAST_SHARE, least_favourable_prior
 from ldp_core.bounds.symmetric.certificate import SymmetricCertificate
 from ldp_core.priors import check_prior
 from ldp_core.run import Budget, Callback, Cancel, Progress
@@ -63,7 +63,7 @@ def worst_case(
 
         return certificate(workload, epsilon, budget.left(), p, pass_on, cancel)
 
-    if workload.symmetry in ALIKE:
+    if workload.symmetry_group.all_alike:
         return at(None)
     closed, _ = least_favourable_prior(workload, epsilon)
     best = at(closed if prior is None else check_prior(prior, workload.n))

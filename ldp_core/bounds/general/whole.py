@@ -24,7 +24,7 @@ import numpy as np
 from scipy.special import comb
 
 from ldp_core.bounds.general.lattice import near
-from ldp_core.workloads.schemes import Scheme, krawtchouk
+from ldp_core.workloads.symmetry import Scheme, krawtchouk
 
 # A cut must be violated by this much (the polynomial is at least -1/4), and this many at once are handed out.
 SHALLOW, MOST_FOUND = 1e-4, 8

@@ -21,7 +21,7 @@ from scipy.linalg import blas
 
 from ldp_core.bounds.general.hardest_prior import moved
 from ldp_core.bounds.scales import equivalent_objective
-from ldp_core.bounds.singular_values import ALIKE, least_favourable_prior
+from ldp_core.bounds.singular_values import least_favourable_prior
 from ldp_core.optimize.certified import check_types, design
 from ldp_core.optimize.columns.generation import Mixture, RowSearch
 from ldp_core.optimize.columns.weights import Singular
@@ -70,7 +70,7 @@ def worst_case_design(
     which `ldp_core.analysis.users_from_objective` turns into users needed in the worst case. Time limit, rounds, cancelling,
     seeds and errors are as in `design`.
     """
-    if workload.symmetry in ALIKE:
+    if workload.symmetry_group.all_alike:
         even = design(workload, epsilon, time_limit, max_rounds, seed, callback, cancel)
         worst = type_variances(even.strategy, workload).max()
         return WorstCaseOptimized(**vars(even), worst_case_variance=float(worst))

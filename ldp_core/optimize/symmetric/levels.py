@@ -20,7 +20,7 @@ from ldp_core.optimize.columns.weights import fitted_shares
 from ldp_core.optimize.symmetric.juntas import junta_energies, junta_row, tables
 from ldp_core.privacy import fitted_odds
 from ldp_core.workloads import Workload, walsh_hadamard
-from ldp_core.workloads.schemes import scheme_of
+from ldp_core.workloads.symmetry import Scheme
 
 # Rows held, juntas and climbing starts tried in each round, and updates of the shares in it.
 MOST_ROWS, JUNTAS, STARTS, UPDATES = 64, 8, 6, 200
@@ -51,11 +51,11 @@ class LevelSearch:
     finished = False
 
     def __init__(self, workload: Workload, epsilon: float, rng: np.random.Generator, most_images: float = np.inf):
-        self._scheme, self._gamma = scheme_of(workload)
-        self._spread, self._rng = fitted_odds(epsilon) - 1, rng
-        n, self._d = workload.n, self._scheme.classes - 1
+        n, self._spread, self._rng = workload.n, fitted_odds(epsilon) - 1, rng
+        self._scheme = Scheme(n, binary=True)
+        self._d, (self._gamma, _) = self._scheme.classes - 1, self._scheme.spectrum(workload.gram_column)
         self._searched = self._gamma + RIDGE * self._gamma.mean()
-        self._weights_of_types = np.bitwise_count(np.arange(n, dtype=np.uint32)).astype(np.int64)
+        self._weights_of_types = self._scheme.class_of_types
         self._share = high_share(self._spread + 1, n)
         which, self._blocks, energies = junta_energies(self._d, most_images)
         self._tables = tables()[which]
@@ -120,12 +120,11 @@ class LevelSearch:
         found = [_linearised(rng.standard_normal(n), size, by_type) for size in sizes]
         if n <= FLIPPED_TYPES:
             column = walsh_hadamard(by_type) / n
-            difference = np.arange(n)[:, None] ^ np.arange(n)
             level = np.full(n, (self._scheme.multiplicities * self._searched / self._m).sum() / n)
             changed = held ^ (rng.random(held.shape) < rng.choice(CHANGES, (STARTS, 1)))
             drawn = rng.random((STARTS, n)) < rng.random((STARTS, 1)) * rng.random((STARTS, 1)) / 2
             starts = np.vstack([found, changed, drawn])
-            found, _ = pricing.climb(starts, column[difference], level, np.ones(n), self._spread)
+            found, _ = pricing.climb(starts, column[self._scheme.differences], level, np.ones(n), self._spread)
         self._add(np.array(found))
 
     def _update(self) -> None:

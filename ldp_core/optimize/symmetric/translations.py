@@ -108,9 +108,7 @@ def _fitted(workload: Workload, high: np.ndarray, ratio: float) -> tuple[np.ndar
     for row, spectrum in zip(high, energies, strict=True):
         spectrum[:] = walsh_hadamard(np.where(row, ratio, 1.0)) ** 2
     energies /= energies[:, :1]
-    first = np.zeros(workload.n)
-    first[0] = 1.0
-    gamma = np.maximum(walsh_hadamard(workload.apply_gram(first)), 0.0)
+    gamma = np.maximum(walsh_hadamard(workload.gram_column), 0.0)
     shares = fitted_shares(np.full(len(high), 1 / len(high)), energies, gamma + RIDGE * gamma.mean(), UPDATES)
     asked = gamma > 0
     return shares, float((gamma[asked] / (shares @ energies)[asked]).sum())
