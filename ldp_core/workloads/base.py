@@ -40,8 +40,8 @@ class Workload(ABC):
     """p linear queries over n types. Subclasses say how to apply G, answer queries and name them."""
 
     kind: ClassVar[str]
-    title: ClassVar[str]
-    meaning: ClassVar[str]
+    title: str
+    meaning: str
 
     def __init__(self, n: int, axes: Sequence[Axis] | None = None):
         if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 2:
@@ -86,9 +86,11 @@ class Workload(ABC):
         """Readable name of one query: by the attributes the workload was built with, else in the domain's labels when
         given."""
 
-    gram_roundings: int = 0
-    """How many units of rounding u = 2^-53, times sqrt(G_ii G_jj), the entries of G may be off by, as `apply_gram` and
-    `gram_dense` compute them: none where they are whole numbers (below 2^53)."""
+    @property
+    def gram_roundings(self) -> int:
+        """How many units of rounding u = 2^-53, times sqrt(G_ii G_jj), the entries of G may be off by, as `apply_gram` and
+        `gram_dense` compute them: none where they are whole numbers (below 2^53)."""
+        return 0
 
     # --- what follows from it -----------------------------------------------------------------------------------
 

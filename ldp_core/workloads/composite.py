@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, reduce
 from typing import Any
 
@@ -25,7 +25,7 @@ class Custom(Workload):
 
     def __init__(self, matrix: np.ndarray, names: Sequence[str] | None = None):
         try:
-            W = np.array(matrix, dtype=float)
+            W = np.array(matrix, dtype=float, order="C")
         except (TypeError, ValueError):
             raise ValueError("A workload matrix must hold numbers only, in rows of equal length.") from None
         if W.ndim != 2 or W.shape[0] < 1 or W.shape[1] < 2:
@@ -86,7 +86,7 @@ class Custom(Workload):
         return f"query {query + 1}" if self.names is None else self.names[query]
 
     def _identity(self) -> Any:
-        return [self.kind, self._matrix.shape, hashlib.sha256(self._matrix).hexdigest()]
+        return [self.kind, self._matrix.shape, hashlib.sha256(self._matrix.data).hexdigest()]
 
 
 class Union(Workload):
@@ -104,11 +104,11 @@ class Union(Workload):
             raise ValueError("A union needs at least one workload.")
         if len({part.n for part in parts}) > 1:
             raise ValueError(f"Workloads of a union must share their types; these have {[part.n for part in parts]}.")
-        weights = np.ones(len(parts)) if weights is None else np.asarray(weights, dtype=float)
-        if weights.shape != (len(parts),) or not np.all(np.isfinite(weights) & (weights > 0)):
+        scales = np.ones(len(parts)) if weights is None else np.asarray(weights, dtype=float)
+        if scales.shape != (len(parts),) or not np.all(np.isfinite(scales) & (scales > 0)):
             raise ValueError(f"A union of {len(parts)} workloads needs as many weights, each a positive finite number.")
         super().__init__(parts[0].n)
-        self.parts, self.weights = tuple(parts), tuple(float(weight) for weight in weights)
+        self.parts, self.weights = tuple(parts), tuple(scales.tolist())
 
     @cached_property
     def symmetry_group(self) -> SymmetryGroup:
@@ -188,7 +188,7 @@ class Union(Workload):
             self.gram_sums = self._total(lambda part: part.apply_gram(np.ones(self.n)), check)
         super().prepare(check)
 
-    def _located(self, queries: np.ndarray):
+    def _located(self, queries: np.ndarray) -> Iterator[tuple[Workload, float, np.ndarray, np.ndarray]]:
         """The queries of each part: (part, weight, places among ``queries``, indices within the part)."""
         owner = np.searchsorted(self.offsets, queries, side="right") - 1
         for i, (part, weight) in enumerate(zip(self.parts, self.weights, strict=True)):
@@ -256,7 +256,7 @@ class Product(Workload):
     def num_queries(self) -> int:
         return math.prod(factor.num_queries for factor in self.factors)
 
-    def _along_axes(self, x: np.ndarray, apply) -> np.ndarray:
+    def _along_axes(self, x: np.ndarray, apply: Callable[[Workload, np.ndarray], np.ndarray]) -> np.ndarray:
         """``apply(factor, values)`` along each factor's axis of ``x`` (..., n), which may change the axis's length."""
         x = np.asarray(x, dtype=float)
         table = x.reshape(*x.shape[:-1], *(factor.n for factor in self.factors))

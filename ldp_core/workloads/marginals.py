@@ -38,7 +38,7 @@ def checked_shape(attributes: int | Sequence[int]) -> tuple[int, ...]:
     return shape
 
 
-class Subsets(Sequence):
+class Subsets:
     """The subsets of ``d`` attributes with these sizes, small ones first and each size in lexicographic order. A million of
     them would take 100 MB to list, so they are made when asked for."""
 
@@ -59,7 +59,7 @@ class Subsets(Sequence):
             if left < math.comb(self._d, size):
                 break
             left -= math.comb(self._d, size)
-        subset = []
+        subset: list[int] = []
         for i in range(self._d):
             others = size - len(subset) - 1
             starting = math.comb(self._d - i - 1, others) if others >= 0 else 0  # those that go on with i

@@ -108,7 +108,9 @@ def _from_csv(content: bytes, n: int, labels: Sequence[str] | None) -> MatrixFil
     named = width == n + 1
     names = tuple(row[0] or f"query {i}" for i, row in enumerate(body, start=1)) if named else None
     matrix = np.array([_numbers(row, named, line) for line, row in enumerate(body, start=first)])
-    return MatrixFile(matrix[:, [top.index(label) for label in labels]] if header and labelled else matrix, names)
+    if labelled and header and labels is not None:
+        matrix = matrix[:, np.array([top.index(label) for label in labels])]
+    return MatrixFile(matrix, names)
 
 
 def _cells(content: bytes, n: int) -> list[list[str]]:

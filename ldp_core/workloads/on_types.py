@@ -71,9 +71,9 @@ def on_types(kind: str, n: int, axis: Axis | None = None, **parameters: int) -> 
         types: Any = d
     else:
         types = checked_shape(d) if kind in OVER_ATTRIBUTES else n
-    named = {} if axis is None or kind in OVER_ATTRIBUTES else {"axes": [axis]}
+    axes = None if axis is None or kind in OVER_ATTRIBUTES else [axis]
     try:
-        return family(types, **parameters, **named)
+        return family(types, axes=axes, **parameters)
     except TypeError:
         settings = ", ".join(parameters) or "there are no settings"
         raise ValueError(f"The recipe of the {family.title} workload does not fit: {settings}.") from None

@@ -65,7 +65,7 @@ class Predicates(Workload):
         return {"kind": self.kind, "shape": list(self.shape), "predicates": predicates}
 
     def _identity(self) -> Any:
-        told = lambda table: [table.shape, hashlib.sha256(np.packbits(table)).hexdigest()]  # noqa: E731
+        told = lambda table: [table.shape, hashlib.sha256(np.packbits(table).tobytes()).hexdigest()]  # noqa: E731
         return [self.kind, self.shape, [[(on, told(table)) for on, table in p] for p in self.predicates]]
 
     @property

@@ -271,3 +271,8 @@ def test_types_read_as_yes_or_no_answers():
         workloads.on_types("all_marginals", 6)
     with pytest.raises(ValueError, match="Prefix workload has no parameter 'k'; there are none"):
         workloads.on_types("prefix", 8, k=2)
+
+
+def test_a_matrix_means_the_same_however_it_lies_in_memory():
+    matrix = np.arange(6.0).reshape(2, 3)
+    assert workloads.custom(np.asfortranarray(matrix)) == workloads.custom(matrix)

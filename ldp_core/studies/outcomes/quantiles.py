@@ -79,7 +79,7 @@ def scale_of(workload: Workload, axes: Sequence[Axis]) -> Scale | None:
     if not isinstance(base, Prefix | AllRange | WidthRange) and not (isinstance(base, Histogram) and plain):
         return None
     of, labels = ("type", None) if axis is None else (axis.name, axis.labels)
-    if plain and axis.edges is not None:
+    if plain and len(axis.edges):
         edges = np.asarray(axis.edges)
         return Scale(edges[:-1] + np.diff(edges) / 2, axis.name, of, labels, totals)
     return Scale(np.arange(base.n, dtype=float), "types", of, labels, totals)
