@@ -102,7 +102,8 @@ def _binary_split(shape: tuple[int, ...]) -> _Split:
 
 def shapes(scheme: Scheme) -> list[tuple[int, ...]]:
     """The shapes of the cuts to look for: attributes in one, two or three parts, as far as lattices are small enough."""
-    d, found = scheme.classes - 1, [(scheme.classes,)]
+    d = scheme.classes - 1
+    found: list[tuple[int, ...]] = [(scheme.classes,)]
     if scheme.binary:
         found += [(a + 1, d - a + 1) for a in range(1, d // 2 + 1)]
         found += [(a + 1, b + 1, d - a - b + 1) for a in range(1, d) for b in range(a, (d - a) // 2 + 1)]
