@@ -10,6 +10,9 @@ BLOCK_ENTRIES = 32768
 # Smallest relative rise a flip must bring; single precision resolves no less.
 LEAST_RISE = 2e-6
 
+Linear = tuple[np.ndarray, np.float32]
+"""A linear function of 0/1 rows t: coefficients (n,) and a constant."""
+
 
 def climb(
     high: np.ndarray, curvature: np.ndarray, multipliers: np.ndarray, reference: np.ndarray, spread: float
@@ -26,27 +29,23 @@ def climb(
     k, n = high.shape
     form = np.asfortranarray(spread**2 * curvature, dtype=np.float32)
     ones = curvature.sum(axis=1)
-    problem = (
-        form,
-        np.ascontiguousarray(form.diagonal()),
-        (2 * spread * ones).astype(np.float32),
-        np.float32(ones.sum()),
-        (spread * reference).astype(np.float32),
-        np.float32(reference.sum()),
-        (spread * multipliers).astype(np.float32),
-        np.float32(multipliers.sum()),
-    )
+    value = ((2 * spread * ones).astype(np.float32), np.float32(ones.sum()))
+    mass = ((spread * reference).astype(np.float32), np.float32(reference.sum()))
+    price = ((spread * multipliers).astype(np.float32), np.float32(multipliers.sum()))
     found, gains = np.empty_like(high), np.empty(k)
     size = max(32, BLOCK_ENTRIES // n)
     for start in range(0, k, size):
         block = slice(start, start + size)
-        found[block], gains[block] = _climb_block(high[block], *problem)
+        found[block], gains[block] = _climb_block(high[block], form, value, mass, price)
     return found, gains
 
 
-def _climb_block(high, form, diagonal, linear, constant, mass_steps, mass, price_steps, price):
-    """The rows of one block. A flip with sign s changes v'Xv by ``s y + X_uu D^2``, r'v by ``s D r_u``, mu'v by ``s D mu_u``."""
-    t = high.astype(np.float32)
+def _climb_block(
+    high: np.ndarray, form: np.ndarray, of_value: Linear, of_mass: Linear, of_price: Linear
+) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of one block; the linear functions of t are those of v'Xv (besides its ``form``), r'v and mu'v. A flip with sign s changes v'Xv by ``s y + X_uu D^2``, r'v by ``s D r_u``, mu'v by ``s D mu_u``."""
+    (linear, constant), (mass_steps, mass), (price_steps, price) = of_value, of_mass, of_price
+    diagonal, t = np.ascontiguousarray(form.diagonal()), high.astype(np.float32)
     y = 2 * blas.sgemm(1.0, form, t.T).T  # the slopes of t'(D^2 X)t ...
     value = (constant + np.einsum("ij,ij->i", t, y / 2 + linear)).astype(float)
     y += linear  # ... and of v'Xv

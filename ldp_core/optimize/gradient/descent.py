@@ -97,7 +97,7 @@ class Descent:
         n = len(point.transposed)
         self._mu = np.full(n, point.objective / n)
         self._shift = np.zeros(n)
-        self._step = self._first_step = None
+        self._step = self._first_step = 0.0  # known once the first gradient is
         self._rounds = 0
         self._reset()
 
@@ -114,7 +114,7 @@ class Descent:
         divisor = np.maximum(curvature, FLATTEST * outputs * (curvature.sum() / outputs.sum()))
         self._mu = mu = multipliers(point.transposed, divisor, point.at, self._mu, CONJUGATE_STEPS)
         stretch = 1 - types_to_outputs(point.transposed, mu) / divisor
-        if self._first_step is None:
+        if not self._first_step:
             self._first_step = self._step = self._trial_step(product, curvature)
         share = LOWER_STEP * -np.expm1(-self._rounds / WARM_UP)
         self._rounds += 1
@@ -152,8 +152,7 @@ class Descent:
             return strategy, point.objective
         lower = point.lower[kept]
         strategy = project(strategy[kept], lower, self._epsilon).strategy
-        at = evaluate(np.ascontiguousarray(strategy.T), self._root)
-        return strategy, at.objective
+        return strategy, _evaluated(strategy, lower, self._root, "rows that are never sent were needed.").objective
 
     def _trial_step(self, product: np.ndarray, curvature: np.ndarray) -> float:
         """First step length: entries then move by about their own size 1/m."""

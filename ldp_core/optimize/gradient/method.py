@@ -23,8 +23,22 @@ SETTLED = 1e-3
 PATIENCE = 4
 
 
+class Told:
+    """What all designs say of how they were found, on one line."""
+
+    objective: float
+    rounds: int
+    epsilon: float
+    stopped: Stopped
+
+    @property
+    def told(self) -> str:
+        figures = f"epsilon {self.epsilon:g}, objective {self.objective:.6g}"
+        return f"{figures}, {self.rounds:,} rounds, stopped: {self.stopped}"
+
+
 @dataclass(frozen=True)
-class Optimized:
+class Optimized(Told):
     """A designed strategy and how it was found.
 
     ``strategy`` (m, n) has columns summing to 1 and rows within a factor e^epsilon, as stored; ``objective`` is
@@ -44,16 +58,10 @@ class Optimized:
 
     def __repr__(self) -> str:
         m, n = self.strategy.shape
-        return f"<{type(self).__name__}: {m:,} x {n:,} strategy, {told(self)}>"
+        return f"<{type(self).__name__}: {m:,} x {n:,} strategy, {self.told}>"
 
     def _repr_html_(self) -> str:
         return pictures.strategy_map(self.strategy, repr(self))
-
-
-def told(design) -> str:
-    """What the line of any design says of how it was found."""
-    figures = f"epsilon {design.epsilon:g}, objective {design.objective:.6g}"
-    return f"{figures}, {design.rounds:,} rounds, stopped: {design.stopped}"
 
 
 def projected_gradient(

@@ -17,7 +17,7 @@ import numpy as np
 from ldp_core.bounds.centred import high_share
 from ldp_core.optimize.columns import pricing
 from ldp_core.optimize.columns.weights import fitted_shares
-from ldp_core.optimize.symmetric.juntas import junta_energies, junta_row, tables
+from ldp_core.optimize.symmetric.juntas import junta_energies, junta_row, moved, tables
 from ldp_core.privacy import fitted_odds
 from ldp_core.workloads import Workload, walsh_hadamard
 from ldp_core.workloads.symmetry import Scheme
@@ -117,7 +117,7 @@ class LevelSearch:
         by_type = worth[self._weights_of_types]
         held = self._high[rng.choice(len(self._high), STARTS, p=self._shares / self._shares.sum())]
         sizes = np.clip(np.rint(n * self._share) + rng.integers(-1, 2, STARTS), 1, n - 1).astype(int)
-        found = [_linearised(rng.standard_normal(n), size, by_type) for size in sizes]
+        found = np.array([_linearised(rng.standard_normal(n), size, by_type) for size in sizes])
         if n <= FLIPPED_TYPES:
             column = walsh_hadamard(by_type) / n
             level = np.full(n, (self._scheme.multiplicities * self._searched / self._m).sum() / n)
@@ -125,7 +125,7 @@ class LevelSearch:
             drawn = rng.random((STARTS, n)) < rng.random((STARTS, 1)) * rng.random((STARTS, 1)) / 2
             starts = np.vstack([found, changed, drawn])
             found, _ = pricing.climb(starts, column[self._scheme.differences], level, np.ones(n), self._spread)
-        self._add(np.array(found))
+        self._add(found)
 
     def _update(self) -> None:
         worth = self._scheme.multiplicities * self._searched
@@ -140,11 +140,11 @@ class LevelSearch:
 def _linearised(field: np.ndarray, size: int, worth: np.ndarray) -> np.ndarray:
     """(n,) a row of ``size`` high types from the largest entries of ``field``: v'Xv is convex in v, so that replacing v by the
     best row for its linearisation never lowers it. ``worth`` (n,) are the eigenvalues of X by character."""
-    high = None
+    high = np.zeros(len(field), dtype=bool)
     for _ in range(LINEARISATIONS):
         chosen = np.zeros(len(field), dtype=bool)
         chosen[np.argpartition(-field, size - 1)[:size]] = True
-        if high is not None and np.array_equal(chosen, high):
+        if np.array_equal(chosen, high):
             break
         high = chosen
         field = walsh_hadamard(worth * walsh_hadamard(high))
@@ -164,7 +164,7 @@ def images(mixture: LevelMixture, most: np.ndarray, rng: np.random.Generator) ->
     for row, power, number in zip(high, powers, most, strict=True):
         orders = np.array([rng.permutation(d) for _ in range(number)])
         orders[0] = np.arange(d)
-        moved = sum(((types >> i) & 1) << orders[:, i : i + 1] for i in range(d))
-        _, first = np.unique((power[moved] @ key).astype(np.float32), return_index=True)
-        found.append(row[moved[first]])
+        places = moved(types, orders.T)
+        _, first = np.unique((power[places] @ key).astype(np.float32), return_index=True)
+        found.append(row[places[first]])
     return np.concatenate(found)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ldp_core.optimize.certified import WINDOW
 from ldp_core.optimize.columns.weights import fitted_shares
-from ldp_core.optimize.gradient.method import told
+from ldp_core.optimize.gradient.method import Told
 from ldp_core.optimize.symmetric.levels import RIDGE, LevelMixture, LevelSearch, images
 from ldp_core.privacy import check_epsilon, odds
 from ldp_core.run import Budget, Callback, Cancel, Stopped, drive
@@ -23,7 +23,7 @@ MOST_ROWS, MOST_ENTRIES, UPDATES, NEGLIGIBLE = 2048, 2**24, 40, 1e-9
 
 
 @dataclass(frozen=True)
-class OrbitDesign:
+class OrbitDesign(Told):
     """Base rows ``high`` (b, n) of booleans and the probabilities ``shares`` (b,) of their orbits, for
     `ldp_core.mechanisms.orbits.OrbitMechanism`, whose objective L is ``objective``; how they were found as in `Optimized`."""
 
@@ -39,7 +39,7 @@ class OrbitDesign:
 
     def __repr__(self) -> str:
         rows, n = self.high.shape
-        return f"<OrbitDesign: {rows:,} base rows on {n:,} types, {told(self)}>"
+        return f"<OrbitDesign: {rows:,} base rows on {n:,} types, {self.told}>"
 
 
 def design_orbits(
