@@ -8,7 +8,7 @@ import numpy as np
 from scipy import optimize
 from scipy.special import ndtri
 
-from ldp_core.bounds.centred import centred_root, high_share
+from ldp_core.bounds.centred import field_correlation, high_share
 from ldp_core.bounds.general.moments import Moments, Point, Relaxation
 
 # Barrier weights to start with, as a share of the objective spread over all pairs: near the optimum, and from afar.
@@ -33,9 +33,7 @@ def _candidates(relaxation: Relaxation, ratio: float) -> Iterator[tuple[Moments,
     """Moments to try in turn, each with the weight to begin with."""
     n, r, D = relaxation.n, relaxation.reference, relaxation.spread
     share, mass = _independent(relaxation, ratio)
-    root = centred_root(np.asarray(relaxation.gram))
-    scale = np.sqrt(root.diagonal())
-    correlation = np.sin(np.pi / 2 * root / np.outer(scale, scale))
+    correlation = field_correlation(relaxation.gram)
     for shrinkage in SHRINKAGES:
         both = D**2 * _orthant(shrinkage * correlation, share)
         np.fill_diagonal(both, 0.0)

@@ -24,8 +24,8 @@ from ldp_core.workloads.symmetry import Scheme
 
 # Rows held, juntas and climbing starts tried in each round, and updates of the shares in it.
 MOST_ROWS, JUNTAS, STARTS, UPDATES = 64, 8, 6, 200
-# Rows climb by single flips up to this many types, from rows held with these shares of entries changed.
-FLIPPED_TYPES, CHANGES = 1024, (1 / 64, 1 / 16, 1 / 4)
+# Rows climb by single flips up to this many types.
+FLIPPED_TYPES = 1024
 LINEARISATIONS = 30
 NEW_SHARE = 0.1
 # Base rows of smaller shares get no images when a strategy is written out.
@@ -121,9 +121,7 @@ class LevelSearch:
         if n <= FLIPPED_TYPES:
             column = walsh_hadamard(by_type) / n
             level = np.full(n, (self._scheme.multiplicities * self._searched / self._m).sum() / n)
-            changed = held ^ (rng.random(held.shape) < rng.choice(CHANGES, (STARTS, 1)))
-            drawn = rng.random((STARTS, n)) < rng.random((STARTS, 1)) * rng.random((STARTS, 1)) / 2
-            starts = np.vstack([found, changed, drawn])
+            starts = np.vstack([found, pricing.varied(held, STARTS, rng)])
             found, _ = pricing.climb(starts, column[self._scheme.differences], level, np.ones(n), self._spread)
         self._add(found)
 

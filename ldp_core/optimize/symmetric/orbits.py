@@ -30,26 +30,12 @@ from ldp_core.workloads.symmetry import Scheme
 FEWEST_ROWS, MOST_ROWS, ROWS_PER_TYPE = 2**13, 2**15, 128
 MOST_ENTRIES = 2**25
 STARTS = 64
-# Shares of entries flipped in rows held, to climb somewhere else from there.
-CHANGES = (1 / 64, 1 / 16, 1 / 4)
 # Rounds that permute attributes too, before, and images of their base rows where so many translations leave them as they are.
 LEVEL_ROUNDS, IMAGES, SMALL_ORBIT = 20, 120, 8
 UPDATES = 30
 NEW_SHARE = 0.1
 LEAST_GAIN = 1e-6
 RIDGE = 1e-9
-
-
-@dataclass(frozen=True)
-class Written:
-    """A strategy that is known outright."""
-
-    strategy: np.ndarray
-    objective: float
-
-    @property
-    def transposed(self) -> np.ndarray:
-        return self.strategy.T
 
 
 @dataclass(frozen=True)
@@ -96,8 +82,13 @@ class SubsetSearch:
         # Eigenvalues of M: 1 on the ones; elsewhere the variance of a row of mean 1, shared evenly by n - 1 directions.
         share = (ratio - 1) ** 2 * size * (n - size) / (n + (ratio - 1) * size) ** 2 / (n - 1)
         on_ones = workload.gram_sums.sum() / n
-        objective = float(on_ones + (workload.trace - on_ones) / share)
-        self.best = Written(np.where(high, ratio / total, 1 / total), objective)
+        self.objective = float(on_ones + (workload.trace - on_ones) / share)
+        self._strategy = np.where(high, ratio / total, 1 / total)
+
+    @property
+    def best(self) -> SubsetSearch:
+        """Found before any search."""
+        return self
 
     @staticmethod
     def fits(workload: Workload, epsilon: float) -> bool:
@@ -109,7 +100,7 @@ class SubsetSearch:
         """Nothing is left to improve."""
 
     def finish(self, at_once: bool) -> tuple[np.ndarray, float]:
-        return self.best.strategy, self.best.objective
+        return self._strategy, self.objective
 
 
 class OrbitSearch:
@@ -188,13 +179,15 @@ class OrbitSearch:
         L/n by symmetry."""
         n, rng = self._high.shape[1], self._rng
         held = self._high[rng.choice(len(self._high), min(STARTS, len(self._high)), replace=False)]
-        changed = held ^ (rng.random(held.shape) < rng.choice(CHANGES, (len(held), 1)))
-        drawn = rng.random((STARTS, n)) < rng.random((STARTS, 1)) * rng.random((STARTS, 1)) / 2
         # Spectra of symmetric matrices are even, and for those transform and inverse differ by n only.
         column = self._scheme.transform(self._searched / self._m**2).real / n
         level = np.full(n, (self._searched / self._m).sum() / n)
         found, gains = pricing.climb(
-            np.vstack([held, changed, drawn]), column[self._differences], level, np.ones(n), self._ratio - 1
+            np.vstack([held, pricing.varied(held, STARTS, rng)]),
+            column[self._differences],
+            level,
+            np.ones(n),
+            self._ratio - 1,
         )
         found = np.unique(found[gains > LEAST_GAIN], axis=0)
         self._high, self._power = np.vstack([self._high, found]), np.vstack([self._power, self._powers(found)])
