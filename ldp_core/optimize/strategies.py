@@ -1,6 +1,6 @@
 """Strategies of the matrix mechanism run per user: what vector A e_u to send (plus noise) for a workload.
 
-A (k, n) holds one column a type. Neighbouring users may hold any two types, so what the noise must hide is the *diameter*
+A (k, n) has one column per type. Neighbouring users may hold any two types, so what the noise must hide is the *diameter*
 ``max |a_u - a_v|`` (L1 for Laplace, L2 for Gaussian noise), and because the number of users is known, the component of A
 along 1 matters to nobody: with ``P = I - 11'/n`` the total error is ``tr(PGP (P A'A P)^+)`` times the noise variance.
 
@@ -156,7 +156,8 @@ def optimal_l1(
     The identity; W itself (where small enough); and a p-identity strategy (McKenna et al. 2018, Section 5.2), the identity
     over ``queries`` non-negative rows with columns scaled to sum 1, fitted by L-BFGS-B to the centred error. The problem is
     not convex: there are two fits, from the workload's main directions and from a random start fixed by ``seed``, and the
-    result is a local optimum at best, never worse than the other kinds. Every candidate is scaled by its exact diameter. ``queries`` defaults to n/16, at least 4.
+    result is a local optimum at best, never worse than the other kinds. Every candidate is scaled by its exact diameter.
+    ``queries`` defaults to n/16, at least 4.
 
     ``cancel`` and ``callback`` as in `ldp_core.run`. ValueError past `LARGEST_TYPES` types, or where nothing is asked.
     """

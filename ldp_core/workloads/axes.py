@@ -16,7 +16,7 @@ from typing import Any, SupportsInt, overload
 import numpy as np
 
 LISTED_TYPES = 2**16
-"""Bins and dates of more types make their labels as they are asked for: there may be millions."""
+"""Attributes of bins or dates with more types than this make their labels on demand: there may be millions."""
 
 _BIN = re.compile(r"\[(.+), (.+)([)\]])")
 _START = re.compile(r"\[?(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)")

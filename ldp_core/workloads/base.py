@@ -136,15 +136,11 @@ class Workload(ABC):
     @property
     def gram(self) -> LinearOperator:
         """G = W'W as an (n, n) symmetric `LinearOperator`."""
-        along_columns = lambda columns: self.apply_gram(np.asarray(columns).T).T  # noqa: E731
-        return LinearOperator(
-            (self.n, self.n),
-            matvec=lambda x: self.apply_gram(np.ravel(x)),
-            matmat=along_columns,
-            rmatvec=lambda x: self.apply_gram(np.ravel(x)),
-            rmatmat=along_columns,
-            dtype=float,
-        )
+
+        def apply(x: np.ndarray) -> np.ndarray:
+            return self.apply_gram(np.asarray(x).T).T
+
+        return LinearOperator((self.n, self.n), matvec=apply, matmat=apply, rmatvec=apply, rmatmat=apply, dtype=float)
 
     def gram_dense(self) -> np.ndarray:
         """(n, n) G as an array. ValueError past `DENSE_TYPES` types."""
@@ -277,7 +273,8 @@ class Workload(ABC):
         return f"<{self.kind} workload: {self.num_queries:,} queries on {self.n:,} types{facts}>"
 
     def _repr_html_(self) -> str | None:
-        """The matrix as a picture, of evenly thinned queries where it is large, for notebooks; None where a few rows are."""
+        """The matrix as a picture, of evenly thinned queries where it is large, for notebooks; None where even a few rows
+        are too large."""
         shown = np.arange(min(self.num_queries, PICTURED_ENTRIES))
         if self.num_queries * self.n > PICTURED_ENTRIES:
             shown = np.unique(np.linspace(0, self.num_queries - 1, pictures.SIDE).astype(np.int64))

@@ -155,7 +155,7 @@ class Union(Workload):
 
     @cached_property
     def _distinct(self) -> list[tuple[Workload, float]]:
-        """Parts that differ, each with the sum of its squared weights: equal ones cost G no more than one."""
+        """Parts that differ, each with the sum of its squared weights: so that equal parts cost no more than one."""
         found: dict[Workload, float] = {}
         for part, weight in zip(self.parts, self.weights, strict=True):
             for inner, squared in part._distinct if isinstance(part, Union) else [(part, 1.0)]:

@@ -32,9 +32,9 @@ from ldp_core.workloads.base import MATRIX_ENTRIES
 from ldp_core.workloads.comparisons import LONGEST_NAME, SEARCHED, compare, equal_to, nearest, shortened
 
 LONGEST = 10_000
-"""Characters of a condition."""
+"""Most characters that a condition may have."""
 DEEPEST = 50
-"""Parentheses and "not" within each other."""
+"""How deep parentheses and "not" may be nested."""
 
 _TOKEN = re.compile(
     r"""(?P<space>\s+)

@@ -46,7 +46,7 @@ def parameter(kind: str, n: int) -> Parameter | None:
 
 
 def kinds_for(n: int) -> list[str]:
-    """The kinds of `ON_TYPES` that ``n`` types can have: those over yes-or-no attributes need a power of two."""
+    """The kinds of `ON_TYPES` that fit ``n`` types: those over yes-or-no attributes need a power of two."""
     return [kind for kind in ON_TYPES if not (kind in OVER_ATTRIBUTES and n & (n - 1))]
 
 

@@ -1,8 +1,8 @@
 """Recipes for queries over a domain of several attributes, as people think of them.
 
 A recipe (`WorkloadPart`) names attributes, so that it survives changes of their bins, and is built for a domain by
-`build`; `over_attributes` makes one workload of several, each with its weight. All are frozen pydantic models that go
-through JSON.
+`build`; `over_attributes` makes one workload of several, each with its weight. All are frozen pydantic models that can be
+saved as JSON.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ class Predicate(Frozen):
 
     @property
     def title(self) -> str:
-        """What estimates are shown under."""
+        """The name that estimates are shown under."""
         return self.name or " ".join(self.expression.split())
 
 

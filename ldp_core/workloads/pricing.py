@@ -1,8 +1,8 @@
 """What it takes to work out the structure of a workload (its queries, the diagonal and the sums of G), known beforehand.
 
 A design of a kilobyte can ask a hundred questions of a million types. Its price is read off the recipes, before anything of
-that size is made: per part, numbers of the order of the types that are written or read, at a time measured once (2.5 GHz).
-It is right within a factor of about three, and more for conditions that are cheaper than they look.
+that size is made: for each part, how many numbers are written or read, at a speed measured once (2.5 GHz). It is right
+within a factor of about three, and more for conditions that are cheaper than they look.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ def price(parts: Sequence[WorkloadPart], attributes: Any) -> Price:
 
 
 def work_out(parts: Sequence[WorkloadPart], attributes: Any, cancel: Cancel) -> Workload | None:
-    """The workload of these recipes with what all figures start from already known to it; None once cancelled (see `ldp_core.run`).
-    ValueError as `over_attributes`."""
+    """The workload of these recipes, with everything that all figures start from already worked out; None once cancelled
+    (see `ldp_core.run`). ValueError as `over_attributes`."""
 
     cancelled = asked(cancel)
 

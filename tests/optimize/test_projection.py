@@ -60,7 +60,7 @@ def test_the_start_does_not_matter(case, start):
     shift = np.full(matrix.shape[1], start * np.abs(matrix).max())
     warm, _ = project_types(matrix.T.copy(), lower, np.exp(epsilon) * lower, shift)
     cold = project(matrix, lower, epsilon)
-    assert warm.T == pytest.approx(cold, abs=1e-11 + 1e-14 * np.abs(matrix).max())
+    assert warm == pytest.approx(cold.T, abs=1e-11 + 1e-14 * np.abs(matrix).max())
 
 
 @pytest.mark.parametrize("scale", [1.0, np.exp(-2.0)])

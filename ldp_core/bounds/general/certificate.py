@@ -24,8 +24,8 @@ computed from them is off by rounding, and everything below is bounded for *any*
 the model: `ldp_core.bounds.proof`). Let ``s = sqrt(diag G)`` and ``w = |C| s``. G itself went through g roundings, so that
 ``|dG_ij| <= g u s_i s_j`` (`Workload.gram_roundings`; 0 where all its entries are counts), and ``|G_ij| <= s_i s_j``.
 
-* *tr(C G)*: n products an entry of ``G C``, n entries on the diagonal, and dG: off by ``(2n + g) u s'w``. The trace is diminished
-  by that.
+* *tr(C G)*: n products for each entry of ``G C``, n entries on the diagonal, and dG: off by ``(2n + g) u s'w``. That much is
+  taken off the trace.
 * *X = C (G C)*: twice n products, and ``|C| |dG| |C|``: entry by entry off by ``(2n + g) u w_i w_j``, so its norm by
   ``(2n + g) u |w|^2``.
 * *F = (mu r' + r mu')/2 - X*: a few roundings more, ``6 u |mu| |r| + u |X|``, with ``|X| <= |w|^2``. These two errors act on v: the
@@ -77,7 +77,7 @@ from ldp_core.workloads import Workload
 FINE_TYPES = 128
 FINE, COARSE = 4e-4, 8e-4
 SHRINK = 0.2
-# Newton steps a stage, and how far from the central path a stage may end; the last one must be exact.
+# Newton steps per stage, and how far from the central path a stage may end; the last one must be exact.
 MOST_NEWTON, MOST_CONJUGATE = 25, 300
 LOOSE, EXACT = (0.1, 1e-2), (1e-3, 1e-10)
 
@@ -193,7 +193,7 @@ def certificate(
     Starts from the centred SVD bound, which has a certificate in closed form, and improves it by the moment relaxation
     (`ldp_core.bounds.general.moments`) along its central path. Within 0.2 % of the relaxation's value once it gets to its end:
     milliseconds for 32 types, under a second for 128, half a minute for 512. ``prior`` (n,) bounds ``tr(M_p^-1 G)``
-    instead, as in `ldp_core.optimize.certified`. Symmetric workloads (exchangeable, hamming; uniform prior) take milliseconds at
+    instead, as in `ldp_core.optimize.design`. Symmetric workloads (exchangeable, hamming; uniform prior) take milliseconds at
     any size, seconds where cuts are found for low degrees, and their certificate is a `SymmetricCertificate`.
     ``callback`` (after each stage, with ``bound`` and ``relaxation``) and ``cancel`` as in `ldp_core.run`. Raises ValueError past
     `ldp_core.workloads.DENSE_TYPES` types: use `centred_svd`.

@@ -46,7 +46,7 @@ def worst_case(
 
     ``callback(progress)`` is called after each stage of each certificate, with ``bound`` (best so far) and ``relaxation``
     (of the prior being tried) on the scale of L, as n variance + tr G. ``time_limit`` in seconds, ``cancel`` as in
-    `ldp_core.bounds.general.certificate`, whose errors are raised here too.
+    `ldp_core.bounds.certificate`, whose errors are raised here too.
     """
     budget, proved = Budget(time_limit, None, cancel, callback), -np.inf
 

@@ -26,7 +26,7 @@ from scipy.special import comb
 from ldp_core.bounds.general.lattice import near
 from ldp_core.workloads.symmetry import Scheme, krawtchouk
 
-# A cut must be violated by this much (the polynomial is at least -1/4), and this many at once are handed out.
+# A cut must be violated by this much (the polynomial is at least -1/4), and at most this many are handed out at once.
 SHALLOW, MOST_FOUND = 1e-4, 8
 # Lattices of more dimensions are not searched: reduction takes seconds.
 MOST_DIMENSIONS = 48

@@ -27,8 +27,8 @@ from ldp_core.privacy import check_epsilon
 from ldp_core.workloads import Workload
 from ldp_core.workloads.symmetry import Scheme
 
-# Cuts are added for at most so many rounds, and while so many rounds together gain this share of the value: some gain nothing
-# by themselves, for moving the moments to another place that is as good.
+# Cuts are added for at most MOST_ROUNDS, and only while WINDOW rounds together gain this share of the value: a single round may
+# gain nothing, because it only moves the moments to another place that is as good.
 MOST_ROUNDS, WINDOW, LEAST_GAIN = 16, 4, 1e-4
 
 

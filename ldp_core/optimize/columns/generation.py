@@ -17,7 +17,7 @@ from ldp_core.workloads import Workload
 ROWS_PER_TYPE = 16
 LEAST_ROWS = 256
 MOST_ENTRIES = 2**25
-# Rows to climb from in each round, per type and at least, and the weight of a new row as a share of the average one.
+# Rows to climb from in each round: how many per type, and at least; and the weight of a new row as a share of the average.
 STARTS_PER_TYPE = 1
 LEAST_STARTS = 64
 NEW_WEIGHT = 0.1

@@ -82,9 +82,9 @@ def projected_gradient(
     adaptive here: step lengths (backtracking, with momentum), rows that stretch along when their z moves (the
     derivative for z then needs no active sets), and small random perturbations of the best strategy once it settles.
 
-    ``rows`` is m (default 4n), ``epsilon`` in nats, ``time_limit`` in seconds; ``initial`` (m, n) replaces the random
-    start and is never made worse. ``callback`` and ``cancel`` as in `ldp_core.run`. The best strategy seen is returned, deterministic in (seed, max_rounds):
-    time and cancelling only stop the search, which otherwise ends when it converges.
+    ``rows`` is m (default 4n), ``epsilon`` in nats, ``time_limit`` in seconds; ``initial`` (m, n) replaces the random start
+    and is never made worse. ``callback`` and ``cancel`` as in `ldp_core.run`. The best strategy seen is returned,
+    deterministic in (seed, max_rounds): time and cancelling only stop the search, which otherwise ends when it converges.
 
     Raises ValueError for an epsilon or sizes out of range, or an ``initial`` that is not an epsilon-LDP strategy.
     """

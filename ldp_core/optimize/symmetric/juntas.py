@@ -44,7 +44,7 @@ def tables() -> np.ndarray:
 
 
 def junta_energies(d: int, most_images: float = np.inf) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The different juntas over d attributes: index of the table (k,), attributes a bit (k, 4), and the energy of the 0/1
+    """The different juntas over d attributes: index of the table (k,), attributes per bit (k, 4), and the energy of the 0/1
     function by weight of the characters (k, d+1), with energy 1 at weight 0 if constantly 1.
 
     Those with more than ``most_images`` different images under permutations of the attributes (not counting translations) are
@@ -70,7 +70,7 @@ def junta_energies(d: int, most_images: float = np.inf) -> tuple[np.ndarray, np.
 
 
 def _images(d: int, blocks: np.ndarray, spectra: np.ndarray) -> np.ndarray:
-    """(k,) in how many ways d attributes can be shared out to ``blocks`` (k, 4), but for permutations of bits that leave
+    """(k,) in how many ways d attributes can be shared out to ``blocks`` (k, 4), not counting permutations of bits that leave
     ``spectra`` (k, 16) as they are; a few of those ways may still have the same spectrum."""
     used = blocks.sum(axis=1)
     ways = factorial(d) / (factorial(blocks).prod(axis=1) * factorial(d - used))

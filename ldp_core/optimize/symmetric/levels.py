@@ -5,7 +5,7 @@ A row ``v`` is used with all its images alike, so of M only its eigenvalues by w
     m_l = sum_k share_k E_kl,   E_kl = (mean of |hat v_k|^2 over the characters of weight l) / (1'v_k)^2,
 
 and ``L = sum_l C(d, l) gamma_l / m_l``: d + 1 numbers for n = 2^d types. Rows of many shapes are tried as long as their energies
-are cheap: all juntas (`ldp_core.optimize.symmetric.juntas`), and rows found by climbing with one transform a step.
+are cheap: all juntas (`ldp_core.optimize.symmetric.juntas`), and rows found by climbing with one transform per step.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class LevelMixture:
 class LevelSearch:
     """Column generation over rows with all their images. Row 0 is a single high type: randomized response.
 
-    ``most_images`` keeps to juntas with no more images than that, of which a strategy can then hold all.
+    Only juntas with at most ``most_images`` images are used, so that a strategy can hold all of them.
     """
 
     finished = False

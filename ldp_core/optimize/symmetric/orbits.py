@@ -30,7 +30,8 @@ from ldp_core.workloads.symmetry import Scheme
 FEWEST_ROWS, MOST_ROWS, ROWS_PER_TYPE = 2**13, 2**15, 128
 MOST_ENTRIES = 2**25
 STARTS = 64
-# Rounds that permute attributes too, before, and images of their base rows where so many translations leave them as they are.
+# Rounds of the design that permutes attributes too, which comes first; images taken of those of its base rows that at least
+# SMALL_ORBIT translations leave as they are.
 LEVEL_ROUNDS, IMAGES, SMALL_ORBIT = 20, 120, 8
 UPDATES = 30
 NEW_SHARE = 0.1
@@ -155,7 +156,7 @@ class OrbitSearch:
         return np.abs(self._scheme.transform(np.where(high, self._ratio, 1.0))) ** 2
 
     def _update(self) -> None:
-        """Many updates, after half of which the lightest orbits beyond the most rows leave."""
+        """Many updates, after half of which the lightest orbits leave where there are too many rows."""
         energies = self._power / self._power[:, :1]  # the trivial character's is (1'v)^2
         shares = fitted_shares(self._shares, energies, self._searched, UPDATES)
         heavy = np.argsort(-shares, kind="stable")
@@ -167,7 +168,7 @@ class OrbitSearch:
         self._m = self._shares @ energies
 
     def _still(self, power: np.ndarray) -> np.ndarray:
-        """(k, n) which translations leave the base rows as they are: their orbits hold n over so many different rows.
+        """(k, n) which translations leave the base rows as they are: an orbit has n divided by their number different rows.
 
         A translation that moves a row changes two entries or more, and lowers the autocorrelation by (E - 1)^2 or more.
         """

@@ -1,4 +1,4 @@
-"""Designs over binary attributes for any number of types: base rows whose XOR translations are the outputs, nothing written out."""
+"""Designs over binary attributes for up to 2^16 types: base rows whose XOR translations are the outputs; none is written out."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def design_orbits(
     of as many numbers as there are attributes; ``callback(progress)`` sees that objective (and has no strategy to show). In the
     end each base row gets as many permutations as fit, and shares are fitted to those, which costs a little of it: nothing to
     speak of up to a few thousand types, several per cent at 2^16.
-    Parameters as in `ldp_core.optimize.certified`. Raises ValueError for other workloads, and above 2^16 types.
+    Parameters as in `ldp_core.optimize.design`. Raises ValueError for other workloads, and above 2^16 types.
     """
     budget = Budget(time_limit, max_rounds, cancel, callback)
     epsilon = check_epsilon(epsilon)
