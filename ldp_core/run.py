@@ -129,15 +129,17 @@ class Budget:
 class Best(Protocol):
     """The best mechanism so far: its objective, and where it has one its strategy, written out on demand as ``transposed`` (n, m)."""
 
-    objective: float
+    @property
+    def objective(self) -> float: ...
 
 
 class Search(Protocol):
     """What `drive` drives: rounds that improve ``best``, until ``finished`` or told to stop."""
 
-    best: Best
     finished: bool
 
+    @property
+    def best(self) -> Best: ...
     def round(self) -> None: ...
     def finish(self, at_once: bool) -> tuple[Any, float]: ...
 

@@ -14,13 +14,16 @@ def centred_gram(gram: np.ndarray, prior: np.ndarray) -> np.ndarray:
     return K - np.outer(root, root @ K)
 
 
-def centred_root(gram: np.ndarray) -> np.ndarray:
-    """(n, n) the root of P G P for the uniform prior, with a little of the identity so that its diagonal is positive."""
+def field_correlation(gram: np.ndarray) -> np.ndarray:
+    """(n, n) correlations of a Gaussian field that, thresholded at its median, correlates like ``(P G P)^(1/2)`` for the uniform
+    prior: thresholding takes them through the inverse of ``sin(pi/2 .)``. A little of the identity keeps its diagonal positive."""
     n = len(gram)
     values, vectors = linalg.eigh(centred_gram(gram, np.full(n, 1 / n)))
     roots = np.sqrt(np.maximum(values, 0) * n)
     little = 1e-3 * roots.mean() or 1.0  # nothing is asked but the total
-    return (vectors * (roots + little)) @ vectors.T
+    root = (vectors * (roots + little)) @ vectors.T
+    scale = np.sqrt(root.diagonal())
+    return np.sin(np.pi / 2 * root / np.outer(scale, scale))
 
 
 def high_share(ratio: float, n: int) -> float:

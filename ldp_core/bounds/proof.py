@@ -65,7 +65,7 @@ def spread(epsilon: float) -> float:
     return float(np.expm1(check_epsilon(epsilon))) * (1 + 8 * U)
 
 
-def magnitudes_fit(*arrays: np.ndarray) -> bool:
+def magnitudes_fit(*arrays: np.ndarray | float) -> bool:
     """Whether all entries are finite and small enough for `UNDERFLOW` and for no overflow."""
     return all(bool(np.all(np.abs(array) < LARGEST)) for array in arrays)  # False for nan
 

@@ -12,14 +12,11 @@ from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Cancel, asked
 from ldp_core.workloads import Workload
-from ldp_core.workloads.schemes import scheme_of
 
-ALIKE = ("exchangeable", "hamming", "translation")
-"""Symmetries of workloads that turn every type into every other: the uniform prior is then the least favourable one."""
 EIGEN_TYPES, EIGEN_TYPES_EVEN = 2048, 1024
 """Eigenvalues of a matrix over this many types take a second, or a fifth of one."""
 SEARCHED_TYPES = 512
-"""The search for the least favourable population takes a second at most up to this many types."""
+"""Up to this many types, the search for the least favourable population takes a second at most."""
 # The search for a prior leaves every type this share of the uniform one: none is lost for good.
 LEAST_SHARE = 1e-6
 
@@ -43,9 +40,9 @@ def centred_svd(workload: Workload, epsilon: float, prior: np.ndarray | None = N
     """
     epsilon, n = check_epsilon(epsilon), workload.n
     p = check_prior(prior, n)
-    found = scheme_of(workload) if prior is None else None
-    if found is not None:
-        scheme, gamma = found
+    scheme = workload.symmetry_group.scheme if prior is None else None
+    if scheme is not None:
+        gamma, _ = scheme.spectrum(workload.gram_column)
         nuclear = float(scheme.multiplicities[1:] @ np.sqrt(np.maximum(gamma[1:], 0))) / math.sqrt(n)
     elif n > (EIGEN_TYPES_EVEN if prior is None else EIGEN_TYPES):
         nuclear = _nuclear_at_least(workload, p)
@@ -77,8 +74,8 @@ def worst_case_variance(
 
     The worst type's variance is at least the average over any prior p, hence at least
     ``|W p|^2 + |W S P|_*^2 / sinh(epsilon/2)^2 - sum_u p_u G_uu`` (see `centred_svd`), which is maximised over p here: every
-    p gives a true bound, so how far the search gets decides only how strong it is. Where the symmetry of the workload makes all types alike
-    the uniform p is best. Past `SEARCHED_TYPES` types only the uniform p is tried.
+    p gives a true bound, so how far the search gets decides only how strong it is. Where the symmetry
+    of the workload makes all types alike, the uniform p is best. Past `SEARCHED_TYPES` types only the uniform p is tried.
     At most ``max_rounds`` eigenvalue decompositions; ``cancel`` as in `ldp_core.run`.
     """
     if workload.n > SEARCHED_TYPES:
@@ -97,7 +94,7 @@ def least_favourable_prior(
     epsilon, n = check_epsilon(epsilon), workload.n
     uniform = np.full(n, 1 / n)
     even = (centred_svd(workload, epsilon) - workload.trace) / n
-    if workload.symmetry in ALIKE:
+    if workload.symmetry_group.all_alike:
         return uniform, even
     G, spread = workload.gram_dense(), math.sinh(epsilon / 2) ** 2
     scale, cancelled = abs(even) or 1.0, asked(cancel)
@@ -107,7 +104,7 @@ def least_favourable_prior(
         return (1 - LEAST_SHARE) * p / p.sum() + LEAST_SHARE / n
 
     def loss(x: np.ndarray) -> tuple[float, np.ndarray]:
-        """Minus the bound at p = softmax(x), all but, and its gradient by x."""
+        """Minus the bound at p, nearly softmax(x), and its gradient by x."""
         p = prior_of(x)
         value, by_p = _prior_bound(G, p, spread)
         q = p - LEAST_SHARE / n

@@ -272,9 +272,7 @@ def _groups(labels: np.ndarray, members: np.ndarray) -> tuple[np.ndarray, list[n
 
 def _spectrum(workload: Workload) -> np.ndarray:
     """(n,) eigenvalues of a G that does not change under translations."""
-    first = np.zeros(workload.n)
-    first[0] = 1.0
-    return walsh_hadamard(workload.apply_gram(first))
+    return walsh_hadamard(workload.gram_column)
 
 
 def _by_characters(workload: Workload) -> np.ndarray:

@@ -9,7 +9,7 @@ entries of one type are contiguous in memory.
 from ldp_core.optimize.certified import design
 from ldp_core.optimize.columns.reweighting import WorstCaseOptimized, worst_case_design
 from ldp_core.optimize.gradient.method import Optimized, projected_gradient
-from ldp_core.optimize.gradient.projection import Projection, project
+from ldp_core.optimize.gradient.projection import project
 from ldp_core.optimize.symmetric.translations import OrbitDesign, design_orbits
 from ldp_core.run import Progress
 
@@ -17,7 +17,6 @@ __all__ = [
     "Optimized",
     "OrbitDesign",
     "Progress",
-    "Projection",
     "WorstCaseOptimized",
     "design",
     "design_orbits",

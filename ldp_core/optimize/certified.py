@@ -41,13 +41,14 @@ def design(
     """Strategy (m, n) of least ``L = tr(M^-1 G)`` under epsilon-LDP, within one per cent or so of the best there is.
 
     Workloads that treat all types alike (``symmetry`` exchangeable or hamming, without a prior) are solved over orbits of
-    rows, and by subset selection where that is small enough to write out. How far from the optimum a strategy is at most
-    tells `ldp_core.bounds.general.certificate`.
+    rows, and by subset selection where that is small enough to write out. How far from the optimum a strategy is at most is
+    proven by `ldp_core.bounds.certificate`.
 
     ``epsilon`` in nats, ``time_limit`` in seconds, ``prior`` (n,) the expected shares of the types: the objective is then
     ``tr(M_p^-1 G)``, ``M_p = sum_y q_y q_y' / (n q_y'p)``, the average over the prior (and on a scale of its own: see
-    `ldp_core.bounds.average_variance`). ``callback`` and ``cancel`` as in `ldp_core.run`. The best strategy seen is returned, its
-    columns summing to 1 within 1e-12 and its rows within e^epsilon as stored. Deterministic in (seed, max_rounds): time and cancelling only stop the search.
+    `ldp_core.bounds.average_variance`). ``callback`` and ``cancel`` as in `ldp_core.run`. The best strategy seen is
+    returned, its columns summing to 1 within 1e-12 and its rows within e^epsilon as stored. Deterministic in (seed,
+    max_rounds): time and cancelling only stop the search.
 
     Raises ValueError for an epsilon, sizes or a prior out of range, and above 2048 types.
 
@@ -79,11 +80,12 @@ def precise(strategy: np.ndarray) -> np.ndarray:
 def _search(
     workload: Workload, epsilon: float, reference: np.ndarray, rng: np.random.Generator, uniform: bool
 ) -> Search:
-    if not uniform or workload.symmetry not in orbits.GROUPS:
+    scheme = workload.symmetry_group.scheme
+    if not uniform or scheme is None:
         return RowSearch(workload, epsilon, reference, rng)
     if orbits.SubsetSearch.fits(workload, epsilon):
         return orbits.SubsetSearch(workload, epsilon)
-    return orbits.OrbitSearch(workload, epsilon, rng)
+    return orbits.OrbitSearch(workload, scheme, epsilon, rng)
 
 
 def check_types(workload: Workload) -> None:

@@ -42,24 +42,11 @@ def slopes(transposed: np.ndarray, at: Evaluation) -> tuple[np.ndarray, np.ndarr
     """``(X P, a)`` with ``X = M^-1 G M^-1`` and ``a_y = q_y' X q_y / d_y`` (m,), from which all derivatives follow.
 
     The gradient is ``dL/dQ[y, u] = a_y / d_y - 2 (X q_y)_u / d_y``, and stretching row y changes L at the rate
-    ``-a_y`` (see `gradient`).
+    ``-a_y``.
     """
     curved = blas.dsyrk(1.0, at.solved, lower=1)
     product = blas.dsymm(1.0, curved, transposed.T, side=1, lower=1).T
     return product, np.einsum("ij,ij->j", transposed, product) / at.outputs
-
-
-def gradient(strategy: np.ndarray, root: np.ndarray) -> np.ndarray:
-    """Gradient dL/dQ (m, n) of ``L(Q) = tr(M^-1 G)`` for ``strategy`` (m, n) and ``G = root' root``.
-
-    ``dL/dQ = -2 D^-1 Q X + (a_y / d_y) 1'``. Raises ValueError where M is singular.
-    """
-    transposed = np.ascontiguousarray(strategy.T)
-    at = evaluate(transposed, root)
-    if at is None:
-        raise ValueError("the strategy cannot tell all types apart, so L is infinite: give it n independent rows.")
-    product, curvature = slopes(transposed, at)
-    return ((curvature - 2 * product) / at.outputs).T
 
 
 def types_to_outputs(transposed: np.ndarray, vector: np.ndarray) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Strategies of the matrix mechanism run per user: what vector A e_u to send (plus noise) for a workload.
 
-A (k, n) holds one column a type. Neighbouring users may hold any two types, so what the noise must hide is the *diameter*
+A (k, n) has one column per type. Neighbouring users may hold any two types, so what the noise must hide is the *diameter*
 ``max |a_u - a_v|`` (L1 for Laplace, L2 for Gaussian noise), and because the number of users is known, the component of A
 along 1 matters to nobody: with ``P = I - 11'/n`` the total error is ``tr(PGP (P A'A P)^+)`` times the noise variance.
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import linalg
-from scipy.optimize import minimize
+from scipy.optimize import OptimizeResult, minimize
 
 from ldp_core.mechanisms.noise.vectors import centred, centred_inverse, diameter, squared_distances
 from ldp_core.run import Budget, Callback, Cancel, Stopped
@@ -104,7 +104,7 @@ def optimal_l2(
     R, n = _centred_root(workload), workload.n
     weights = np.full((n, n), 1 / (n * (n - 1)))  # of ordered pairs: L counts each pair twice
     np.fill_diagonal(weights, 0.0)
-    error, bound, power, best = np.inf, 0.0, BOLDEST_POWER, None
+    error, bound, power, best = np.inf, 0.0, BOLDEST_POWER, R
     while True:
         factor, relaxed, lower = _best_under(weights, R)
         squares = squared_distances(factor.T @ factor)
@@ -115,7 +115,7 @@ def optimal_l2(
         if relaxed * largest < error:
             error, best = relaxed * largest, factor / np.sqrt(largest)
         budget.tell(error=error, bound=bound)
-        stopped = "converged" if error <= bound * (1 + tolerance) else budget.stopped()
+        stopped: Stopped | None = "converged" if error <= bound * (1 + tolerance) else budget.stopped()
         if stopped is not None:
             break
         weights *= (squares / largest) ** power
@@ -161,7 +161,8 @@ def optimal_l1(
     The identity; W itself (where small enough); and a p-identity strategy (McKenna et al. 2018, Section 5.2), the identity
     over ``queries`` non-negative rows with columns scaled to sum 1, fitted by L-BFGS-B to the centred error. The problem is
     not convex: there are two fits, from the workload's main directions and from a random start fixed by ``seed``, and the
-    result is a local optimum at best, never worse than the other kinds. Every candidate is scaled by its exact diameter. ``queries`` defaults to n/16, at least 4.
+    result is a local optimum at best, never worse than the other kinds. Every candidate is scaled by its exact diameter.
+    ``queries`` defaults to n/16, at least 4.
 
     ``cancel`` and ``callback`` as in `ldp_core.run`. ValueError past `LARGEST_TYPES` types, or where nothing is asked.
     """
@@ -172,7 +173,8 @@ def optimal_l1(
         raise ValueError(
             f"The number of queries besides the identity must be a whole number from 1 up; got {queries!r}."
         )
-    candidates, stopped = [np.eye(n)], "converged"
+    candidates: list[np.ndarray] = [np.eye(n)]
+    stopped: Stopped = "converged"
     if workload.num_queries * n**2 <= PAIR_ENTRIES and workload.num_queries * n <= MATRIX_ENTRIES:
         candidates.append(workload.matrix)
     for start in (_spectral_start(R, int(p)), np.random.default_rng(seed).random((int(p), n))):
@@ -199,12 +201,13 @@ def _fit_p_identity(start: np.ndarray, G: np.ndarray, budget: Budget) -> tuple[n
     """(n + p, n) the strategy fitted from Theta = ``start`` (p, n), and why the fit stopped; its columns sum to 1, so its
     diameter is at most 2."""
     p, n = start.shape
-    error, theta, stopped = np.inf, start.ravel(), None
+    error, theta = np.inf, start.ravel()
+    stopped: Stopped | None = None
 
     def evaluate(flat: np.ndarray) -> tuple[float, np.ndarray]:
         return _p_identity_error(flat.reshape(p, n), G)
 
-    def watch(intermediate_result) -> None:
+    def watch(intermediate_result: OptimizeResult) -> None:
         nonlocal error, theta, stopped
         if intermediate_result.fun < error:
             error, theta = intermediate_result.fun, intermediate_result.x.copy()

@@ -9,99 +9,54 @@ from typing import Any
 import numpy as np
 
 from ldp_core.wording import check_parameters, meant
-from ldp_core.workloads.axes import Axis, axes_of
-from ldp_core.workloads.base import DENSE_TYPES, MATRIX_ENTRIES, Workload
-from ldp_core.workloads.comparisons import quoted
-from ldp_core.workloads.composite import Custom, Product, Union
-from ldp_core.workloads.expressions import PredicateError, parse
-from ldp_core.workloads.marginals import AllMarginals, KWayMarginals, Parity, checked_shape, walsh_hadamard
-from ldp_core.workloads.matrix_files import MatrixFile, read_matrix
-from ldp_core.workloads.matrix_part import MatrixPart
-from ldp_core.workloads.on_attributes import OnAttributes
-from ldp_core.workloads.on_types import ON_TYPES, OVER_ATTRIBUTES, Parameter, TypesPart, kinds_for, on_types, parameter
-from ldp_core.workloads.ordered import AllRange, Histogram, Prefix, WidthRange
-from ldp_core.workloads.parts import (
-    AllMarginalsPart,
-    HistogramPart,
-    JointHistogramPart,
-    KWayMarginalsPart,
-    MarginalsPart,
-    ParityPart,
-    Predicate,
-    PredicatesPart,
-    PrefixPart,
-    RangesPart,
-    WorkloadPart,
-    default_parts,
-    over_attributes,
-)
-from ldp_core.workloads.predicates import Predicates
-from ldp_core.workloads.pricing import Price, price, work_out
-from ldp_core.workloads.shares import QueryShare, dominating, group_shares
-
-__all__ = [
-    "DENSE_TYPES",
-    "FAMILIES",
-    "MATRIX_ENTRIES",
-    "ON_TYPES",
-    "AllMarginals",
-    "AllMarginalsPart",
-    "AllRange",
-    "Axis",
-    "Custom",
-    "Histogram",
-    "HistogramPart",
-    "JointHistogramPart",
-    "KWayMarginals",
-    "KWayMarginalsPart",
-    "MarginalsPart",
-    "MatrixFile",
-    "MatrixPart",
-    "OnAttributes",
-    "Parameter",
-    "Parity",
-    "ParityPart",
-    "Predicate",
-    "PredicateError",
-    "Predicates",
-    "PredicatesPart",
-    "Prefix",
-    "PrefixPart",
-    "Price",
-    "Product",
-    "QueryShare",
-    "RangesPart",
-    "TypesPart",
-    "Union",
-    "WidthRange",
-    "Workload",
-    "WorkloadPart",
-    "all_marginals",
-    "all_range",
-    "axes_of",
-    "custom",
-    "default_parts",
-    "dominating",
-    "from_spec",
-    "group_shares",
-    "histogram",
-    "k_way_marginals",
-    "kinds_for",
-    "on_types",
-    "over_attributes",
-    "parameter",
-    "parity",
-    "parse",
-    "prefix",
-    "price",
-    "product",
-    "quoted",
-    "read_matrix",
-    "union",
-    "walsh_hadamard",
-    "width_range",
-    "work_out",
-]
+from ldp_core.workloads.axes import Axis as Axis
+from ldp_core.workloads.axes import axes_of as axes_of
+from ldp_core.workloads.base import DENSE_TYPES as DENSE_TYPES
+from ldp_core.workloads.base import MATRIX_ENTRIES as MATRIX_ENTRIES
+from ldp_core.workloads.base import Workload as Workload
+from ldp_core.workloads.comparisons import quoted as quoted
+from ldp_core.workloads.composite import Custom as Custom
+from ldp_core.workloads.composite import Product as Product
+from ldp_core.workloads.composite import Union as Union
+from ldp_core.workloads.expressions import PredicateError as PredicateError
+from ldp_core.workloads.expressions import parse as parse
+from ldp_core.workloads.marginals import AllMarginals as AllMarginals
+from ldp_core.workloads.marginals import KWayMarginals as KWayMarginals
+from ldp_core.workloads.marginals import Parity as Parity
+from ldp_core.workloads.marginals import checked_shape
+from ldp_core.workloads.matrix_files import read_matrix as read_matrix
+from ldp_core.workloads.matrix_part import MatrixPart as MatrixPart
+from ldp_core.workloads.on_attributes import OnAttributes as OnAttributes
+from ldp_core.workloads.on_types import ON_TYPES as ON_TYPES
+from ldp_core.workloads.on_types import OVER_ATTRIBUTES
+from ldp_core.workloads.on_types import TypesPart as TypesPart
+from ldp_core.workloads.on_types import kinds_for as kinds_for
+from ldp_core.workloads.on_types import on_types as on_types
+from ldp_core.workloads.on_types import parameter as parameter
+from ldp_core.workloads.ordered import AllRange as AllRange
+from ldp_core.workloads.ordered import Histogram as Histogram
+from ldp_core.workloads.ordered import Prefix as Prefix
+from ldp_core.workloads.ordered import WidthRange as WidthRange
+from ldp_core.workloads.parts import AllMarginalsPart as AllMarginalsPart
+from ldp_core.workloads.parts import HistogramPart as HistogramPart
+from ldp_core.workloads.parts import JointHistogramPart as JointHistogramPart
+from ldp_core.workloads.parts import KWayMarginalsPart as KWayMarginalsPart
+from ldp_core.workloads.parts import MarginalsPart as MarginalsPart
+from ldp_core.workloads.parts import ParityPart as ParityPart
+from ldp_core.workloads.parts import Predicate as Predicate
+from ldp_core.workloads.parts import PredicatesPart as PredicatesPart
+from ldp_core.workloads.parts import PrefixPart as PrefixPart
+from ldp_core.workloads.parts import RangesPart as RangesPart
+from ldp_core.workloads.parts import WorkloadPart as WorkloadPart
+from ldp_core.workloads.parts import default_parts as default_parts
+from ldp_core.workloads.parts import over_attributes as over_attributes
+from ldp_core.workloads.predicates import Predicates as Predicates
+from ldp_core.workloads.pricing import Price as Price
+from ldp_core.workloads.pricing import price as price
+from ldp_core.workloads.pricing import work_out as work_out
+from ldp_core.workloads.shares import dominating as dominating
+from ldp_core.workloads.shares import group_shares as group_shares
+from ldp_core.workloads.symmetry import walsh_hadamard as walsh_hadamard
 
 FAMILIES: dict[str, type[Workload]] = {
     family.kind: family

@@ -8,21 +8,21 @@ from __future__ import annotations
 import bisect
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, SupportsInt, overload
 
 import numpy as np
 
 LISTED_TYPES = 2**16
-"""Bins and dates of more types make their labels as they are asked for: there may be millions."""
+"""Attributes of bins or dates with more types than this make their labels on demand: there may be millions."""
 
 _BIN = re.compile(r"\[(.+), (.+)([)\]])")
 _START = re.compile(r"\[?(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)")
 
 
-class _Labels(Sequence):
+class _Labels(Sequence[str]):
     """The labels of the first ``size`` types of an attribute, made as they are asked for."""
 
     def __init__(self, attribute: Any, size: int):
@@ -31,6 +31,10 @@ class _Labels(Sequence):
     def __len__(self) -> int:
         return self._size
 
+    @overload
+    def __getitem__(self, i: int) -> str: ...
+    @overload
+    def __getitem__(self, i: slice) -> Sequence[str]: ...
     def __getitem__(self, i: int | slice) -> str | Sequence[str]:
         if isinstance(i, slice):
             return tuple(self._attribute.decode(np.arange(self._size)[i]))
@@ -47,7 +51,7 @@ class Axis:
     Attributes:
         name: what the attribute is called. labels: of its types, the ordinary ones first. ordinary: number of ordinary
         types; those after them, such as "(other)" and "(missing)", have no place in the order. ordered: whether "up to"
-        and "between" mean something. edges: of numeric bins [e_i, e_(i+1)), the last one closed; None where types are
+        and "between" mean something. edges: of numeric bins [e_i, e_(i+1)), the last one closed; none where types are
         not bins. integer: the bins hold whole numbers only.
     """
 
@@ -55,7 +59,7 @@ class Axis:
     labels: Sequence[str]
     ordinary: int
     ordered: bool = False
-    edges: Sequence[float] | None = None
+    edges: Sequence[float] | np.ndarray = ()
     integer: bool = False
 
     @classmethod
@@ -72,7 +76,7 @@ class Axis:
             else _Labels(attribute, size),
             size - special,
             bool(attribute.in_order),
-            getattr(attribute, "edges", None),
+            getattr(attribute, "edges", ()),
             bool(getattr(attribute, "integer", False)),
         )
 
@@ -90,7 +94,7 @@ class Axis:
         """The type that has this label, None where there is none."""
         if not isinstance(self.labels, _Labels):
             return self._by_label.get(label)
-        if self.edges is None:  # labels of dates sort as their periods do
+        if not len(self.edges):  # labels of dates sort as their periods do
             i = bisect.bisect_left(self.labels, label, 0, self.ordinary)
             near = [i]
         else:  # a label rounds the left edge of its bin by far less than a bin
@@ -141,7 +145,7 @@ class Axis:
 
     def _bin(self, i: int) -> re.Match | None:
         """Left edge, right edge and closing bracket in the label of a bin of numbers that are not whole."""
-        return None if self.edges is None else _BIN.fullmatch(self.labels[i])
+        return _BIN.fullmatch(self.labels[i]) if len(self.edges) else None
 
 
 def axes_of(attributes: Any) -> tuple[Axis, ...]:
@@ -149,6 +153,6 @@ def axes_of(attributes: Any) -> tuple[Axis, ...]:
     return tuple(Axis.of(attribute) for attribute in getattr(attributes, "attributes", attributes))
 
 
-def cell_name(axes: Sequence[Axis], values: Sequence[int]) -> str:
+def cell_name(axes: Sequence[Axis], values: Iterable[SupportsInt]) -> str:
     """Types with the given value on each axis: "age 30-39 and sex female"."""
     return " and ".join(axis.at(int(value)) for axis, value in zip(axes, values, strict=True))

@@ -23,8 +23,8 @@ from scipy import linalg
 from scipy.sparse.linalg import LinearOperator
 
 from ldp_core import pictures
-from ldp_core.workloads import shifts
 from ldp_core.workloads.axes import Axis, axes_of
+from ldp_core.workloads.symmetry import Kind, Shifts, SymmetryGroup
 
 DENSE_TYPES = 4096
 """Largest number of types for which an n x n matrix is formed (128 MiB of float64)."""
@@ -40,12 +40,8 @@ class Workload(ABC):
     """p linear queries over n types. Subclasses say how to apply G, answer queries and name them."""
 
     kind: ClassVar[str]
-    title: ClassVar[str]
-    meaning: ClassVar[str]
-    symmetry: ClassVar[str] = "none"
-    """Permutations of the types that leave G unchanged: all of them (exchangeable); flipping and swapping binary
-    attributes (hamming); others that turn every type into every other, cyclic shifts of attributes (translation);
-    or none."""
+    title: str
+    meaning: str
 
     def __init__(self, n: int, axes: Sequence[Axis] | None = None):
         if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 2:
@@ -90,9 +86,11 @@ class Workload(ABC):
         """Readable name of one query: by the attributes the workload was built with, else in the domain's labels when
         given."""
 
-    gram_roundings: int = 0
-    """How many units of rounding u = 2^-53, times sqrt(G_ii G_jj), the entries of G may be off by, as `apply_gram` and
-    `gram_dense` compute them: none where they are whole numbers (below 2^53)."""
+    @property
+    def gram_roundings(self) -> int:
+        """How many units of rounding u = 2^-53, times sqrt(G_ii G_jj), the entries of G may be off by, as `apply_gram` and
+        `gram_dense` compute them: none where they are whole numbers (below 2^53)."""
+        return 0
 
     # --- what follows from it -----------------------------------------------------------------------------------
 
@@ -111,10 +109,19 @@ class Workload(ABC):
         return self.spec
 
     @property
-    def shifts(self) -> tuple[tuple[int, bool], ...]:
-        """The types as a table in row-major order: the size of each axis, and whether G stays the same when types are
-        shifted cyclically along it."""
-        return ((self.n, self.symmetry == "exchangeable"),)
+    def symmetry_group(self) -> SymmetryGroup:
+        """Permutations of the types that leave G unchanged: none are known of where a subclass does not say."""
+        return SymmetryGroup("none", ((self.n, False),))
+
+    def _seen(self, shifts: Shifts) -> SymmetryGroup:
+        """The group of a G that ``shifts`` leave unchanged, and perhaps more permutations do."""
+        group = SymmetryGroup("none", shifts)
+        return group if group.fixed_types > 1 else SymmetryGroup.seen(shifts, self.gram_column)
+
+    @property
+    def symmetry(self) -> Kind:
+        """The kind of the `symmetry_group`: exchangeable, hamming, translation or none."""
+        return self.symmetry_group.kind
 
     def query_weights(self, queries: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
         """(p,) weights that the rows of W, and with them the answers, carry (1 except in unions), or those of the given
@@ -129,15 +136,11 @@ class Workload(ABC):
     @property
     def gram(self) -> LinearOperator:
         """G = W'W as an (n, n) symmetric `LinearOperator`."""
-        along_columns = lambda columns: self.apply_gram(np.asarray(columns).T).T  # noqa: E731
-        return LinearOperator(
-            (self.n, self.n),
-            matvec=lambda x: self.apply_gram(np.ravel(x)),
-            matmat=along_columns,
-            rmatvec=lambda x: self.apply_gram(np.ravel(x)),
-            rmatmat=along_columns,
-            dtype=float,
-        )
+
+        def apply(x: np.ndarray) -> np.ndarray:
+            return self.apply_gram(np.asarray(x).T).T
+
+        return LinearOperator((self.n, self.n), matvec=apply, matmat=apply, rmatvec=apply, rmatmat=apply, dtype=float)
 
     def gram_dense(self) -> np.ndarray:
         """(n, n) G as an array. ValueError past `DENSE_TYPES` types."""
@@ -150,9 +153,23 @@ class Workload(ABC):
 
     @cached_property
     def _gram_dense(self) -> np.ndarray:
-        G = shifts.dense_gram(self)
+        G = self._written_gram()
         G.flags.writeable = False  # shared by every caller
         return G
+
+    def _written_gram(self) -> np.ndarray:
+        if self.symmetry_group.fixed_types == self.n:
+            return self.apply_gram(np.eye(self.n))
+        return self.symmetry_group.dense(self._fixing_columns())
+
+    def _fixing_columns(self) -> np.ndarray:
+        """(m, n) the columns of G that fix it, see `SymmetryGroup`."""
+        types = self.symmetry_group.fixing()
+        if len(types) in (1, self.n):
+            return self.gram_column[None] if len(types) == 1 else self.gram_dense()
+        units = np.zeros((len(types), self.n))
+        units[np.arange(len(types)), types] = 1.0
+        return self.apply_gram(units)
 
     @cached_property
     def gram_root(self) -> np.ndarray:
@@ -168,17 +185,18 @@ class Workload(ABC):
 
     def singular_values(self) -> np.ndarray:
         """(min(n, p),) singular values of W, largest first. ValueError where the matrices would be too large."""
-        m = shifts.fixed_types(self)
+        return self._spectrum.copy()
+
+    @cached_property
+    def _spectrum(self) -> np.ndarray:
+        m = self.symmetry_group.fixed_types
         if m > DENSE_TYPES or m * self.n > DENSE_TYPES**2:
             raise ValueError(
                 f"The singular values of the {self.title} workload on {self.n:,} types take {m:,} columns of its Gram matrix, "
                 f"too many. Use coarser bins, or fewer attributes with ranges."
             )
-        return self._spectrum.copy()
-
-    @cached_property
-    def _spectrum(self) -> np.ndarray:
-        return np.sqrt(np.sort(shifts.eigenvalues(self))[::-1][: min(self.n, self.num_queries)])
+        values = self.symmetry_group.eigenvalues(self._fixing_columns())
+        return np.sqrt(np.sort(values)[::-1][: min(self.n, self.num_queries)])
 
     @property
     def rank(self) -> int:
@@ -193,7 +211,7 @@ class Workload(ABC):
 
     @property
     def gram_column(self) -> np.ndarray:
-        """(n,) the column of G of type 0. It fixes all of G where G may be shifted along every axis, see `shifts`."""
+        """(n,) the column of G of type 0. It fixes all of G where G may be shifted along every axis, see `SymmetryGroup`."""
         unit = np.zeros(self.n)
         unit[0] = 1.0
         return self.apply_gram(unit)
@@ -201,13 +219,13 @@ class Workload(ABC):
     @cached_property
     def gram_sums(self) -> np.ndarray:
         """(n,) row sums G 1."""
-        if shifts.fixed_types(self) == 1:  # rows are shifts of one another
+        if self.symmetry_group.fixed_types == 1:  # rows are shifts of one another
             return np.full(self.n, self.gram_column.sum())
         return self.apply_gram(np.ones(self.n))
 
     def prepare(self, check: Callable[[], None]) -> None:
         """Work out, and keep, what figures start from. ``check`` is called in between, and may raise to stop it."""
-        for what in ("gram_diag", "gram_sums", "symmetry"):
+        for what in ("gram_diag", "gram_sums", "symmetry_group"):
             check()
             getattr(self, what)
 
@@ -255,7 +273,8 @@ class Workload(ABC):
         return f"<{self.kind} workload: {self.num_queries:,} queries on {self.n:,} types{facts}>"
 
     def _repr_html_(self) -> str | None:
-        """The matrix as a picture, of evenly thinned queries where it is large, for notebooks; None where a few rows are."""
+        """The matrix as a picture, of evenly thinned queries where it is large, for notebooks; None where even a few rows
+        are too large."""
         shown = np.arange(min(self.num_queries, PICTURED_ENTRIES))
         if self.num_queries * self.n > PICTURED_ENTRIES:
             shown = np.unique(np.linspace(0, self.num_queries - 1, pictures.SIDE).astype(np.int64))

@@ -55,7 +55,7 @@ def compare(axis: Axis, sign: str, text: str, number: float | None) -> np.ndarra
         if place >= axis.ordinary:
             raise ValueError(f"{shortened(text)} has no place in the order of {shortened(axis.name)}; use = or !=.")
         parted = place + inclusive
-    elif axis.edges is not None and number is not None:
+    elif len(axis.edges) and number is not None:
         parted = _parted(axis, sign, number, inclusive)
     else:
         raise ValueError(_unknown(axis, text))
@@ -68,7 +68,7 @@ def equal_to(axis: Axis, text: str, number: float | None) -> np.ndarray:
     place = axis.find(text)
     if place is not None:
         return np.arange(axis.size) == place
-    if axis.edges is None or number is None:
+    if not len(axis.edges) or number is None:
         raise ValueError(_unknown(axis, text))
     name, label = shortened(axis.name), None
     if axis.edges[0] <= number <= axis.edges[-1] and (not axis.integer or number == int(number)):
@@ -85,7 +85,7 @@ def equal_to(axis: Axis, text: str, number: float | None) -> np.ndarray:
 
 def _unknown(axis: Axis, text: str) -> str:
     known = nearest(text, axis.labels, "its values are")
-    if axis.edges is not None:
+    if len(axis.edges):
         return f"{shortened(text)} is neither a value of {shortened(axis.name)} nor a number; {known}"
     return f"{shortened(axis.name)} has no value {shortened(text)}; {known}"
 

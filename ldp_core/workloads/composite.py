@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
 from scipy import linalg
 
-from ldp_core.workloads import shifts
 from ldp_core.workloads.base import MATRIX_ENTRIES, Workload
 from ldp_core.workloads.ordered import Histogram
+from ldp_core.workloads.symmetry import SymmetryGroup
 
 
 class Custom(Workload):
@@ -25,7 +25,7 @@ class Custom(Workload):
 
     def __init__(self, matrix: np.ndarray, names: Sequence[str] | None = None):
         try:
-            W = np.array(matrix, dtype=float)
+            W = np.array(matrix, dtype=float, order="C")
         except (TypeError, ValueError):
             raise ValueError("A workload matrix must hold numbers only, in rows of equal length.") from None
         if W.ndim != 2 or W.shape[0] < 1 or W.shape[1] < 2:
@@ -66,14 +66,8 @@ class Custom(Workload):
     def gram_diag(self) -> np.ndarray:
         return (self._matrix**2).sum(axis=0)
 
-    @cached_property
-    def _gram_dense(self) -> np.ndarray:
-        G = self._matrix.T @ self._matrix
-        G.flags.writeable = False  # shared by every caller
-        return G
-
-    def singular_values(self) -> np.ndarray:
-        return self._spectrum.copy()
+    def _written_gram(self) -> np.ndarray:
+        return self._matrix.T @ self._matrix
 
     @cached_property
     def _spectrum(self) -> np.ndarray:
@@ -92,7 +86,7 @@ class Custom(Workload):
         return f"query {query + 1}" if self.names is None else self.names[query]
 
     def _identity(self) -> Any:
-        return [self.kind, self._matrix.shape, hashlib.sha256(self._matrix).hexdigest()]
+        return [self.kind, self._matrix.shape, hashlib.sha256(self._matrix.data).hexdigest()]
 
 
 class Union(Workload):
@@ -110,25 +104,21 @@ class Union(Workload):
             raise ValueError("A union needs at least one workload.")
         if len({part.n for part in parts}) > 1:
             raise ValueError(f"Workloads of a union must share their types; these have {[part.n for part in parts]}.")
-        weights = np.ones(len(parts)) if weights is None else np.asarray(weights, dtype=float)
-        if weights.shape != (len(parts),) or not np.all(np.isfinite(weights) & (weights > 0)):
+        scales = np.ones(len(parts)) if weights is None else np.asarray(weights, dtype=float)
+        if scales.shape != (len(parts),) or not np.all(np.isfinite(scales) & (scales > 0)):
             raise ValueError(f"A union of {len(parts)} workloads needs as many weights, each a positive finite number.")
         super().__init__(parts[0].n)
-        self.parts, self.weights = tuple(parts), tuple(float(weight) for weight in weights)
+        self.parts, self.weights = tuple(parts), tuple(scales.tolist())
 
     @cached_property
-    def symmetry(self) -> str:
-        return shifts.symmetry(self)
-
-    @cached_property
-    def shifts(self) -> tuple[tuple[int, bool], ...]:
+    def symmetry_group(self) -> SymmetryGroup:
         # Parts that treat all types alike do so in a table of any shape.
-        tables = {part.shifts for part in self.parts if part.symmetry != "exchangeable"}
-        if not tables:
-            return ((self.n, True),)
+        groups = [part.symmetry_group for part in self.parts]
+        tables = {group.shifts for group in groups if group.kind != "exchangeable"}
         if len({tuple(size for size, _ in table) for table in tables}) > 1:
-            return ((self.n, False),)
-        return tuple((axis[0][0], all(same for _, same in axis)) for axis in zip(*tables, strict=True))
+            return super().symmetry_group
+        axes = zip(*tables, strict=True) if tables else [((self.n, True),)]
+        return self._seen(tuple((axis[0][0], all(same for _, same in axis)) for axis in axes))
 
     @property
     def spec(self) -> dict[str, Any]:
@@ -165,7 +155,7 @@ class Union(Workload):
 
     @cached_property
     def _distinct(self) -> list[tuple[Workload, float]]:
-        """Parts that differ, each with the sum of its squared weights: equal ones cost G no more than one."""
+        """Parts that differ, each with the sum of its squared weights: so that equal parts cost no more than one."""
         found: dict[Workload, float] = {}
         for part, weight in zip(self.parts, self.weights, strict=True):
             for inner, squared in part._distinct if isinstance(part, Union) else [(part, 1.0)]:
@@ -192,13 +182,13 @@ class Union(Workload):
 
     def prepare(self, check: Callable[[], None]) -> None:
         self.gram_diag = self._total(lambda part: part.gram_diag, check)
-        if shifts.fixed_types(self) == 1:
+        if self.symmetry_group.fixed_types == 1:
             self.gram_column = self._total(lambda part: part.gram_column, check)
         else:
             self.gram_sums = self._total(lambda part: part.apply_gram(np.ones(self.n)), check)
         super().prepare(check)
 
-    def _located(self, queries: np.ndarray):
+    def _located(self, queries: np.ndarray) -> Iterator[tuple[Workload, float, np.ndarray, np.ndarray]]:
         """The queries of each part: (part, weight, places among ``queries``, indices within the part)."""
         owner = np.searchsorted(self.offsets, queries, side="right") - 1
         for i, (part, weight) in enumerate(zip(self.parts, self.weights, strict=True)):
@@ -249,12 +239,8 @@ class Product(Workload):
         return {"kind": self.kind, "factors": [factor.spec for factor in self.factors]}
 
     @cached_property
-    def symmetry(self) -> str:
-        return shifts.symmetry(self)
-
-    @property
-    def shifts(self) -> tuple[tuple[int, bool], ...]:
-        return tuple(axis for factor in self.factors for axis in factor.shifts)
+    def symmetry_group(self) -> SymmetryGroup:
+        return self._seen(tuple(axis for factor in self.factors for axis in factor.symmetry_group.shifts))
 
     def query_weights(self, queries: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
         if queries is None:
@@ -270,7 +256,7 @@ class Product(Workload):
     def num_queries(self) -> int:
         return math.prod(factor.num_queries for factor in self.factors)
 
-    def _along_axes(self, x: np.ndarray, apply) -> np.ndarray:
+    def _along_axes(self, x: np.ndarray, apply: Callable[[Workload, np.ndarray], np.ndarray]) -> np.ndarray:
         """``apply(factor, values)`` along each factor's axis of ``x`` (..., n), which may change the axis's length."""
         x = np.asarray(x, dtype=float)
         table = x.reshape(*x.shape[:-1], *(factor.n for factor in self.factors))
@@ -296,11 +282,8 @@ class Product(Workload):
     def gram_diag(self) -> np.ndarray:
         return reduce(np.kron, [factor.gram_diag for factor in self.factors])
 
-    @cached_property
-    def _gram_dense(self) -> np.ndarray:
-        G = reduce(np.kron, [factor.gram_dense() for factor in self.factors])
-        G.flags.writeable = False  # shared by every caller
-        return G
+    def _written_gram(self) -> np.ndarray:
+        return reduce(np.kron, [factor.gram_dense() for factor in self.factors])
 
     def singular_values(self) -> np.ndarray:
         return padded(reduce(np.kron, [factor.singular_values() for factor in self.factors]), self)

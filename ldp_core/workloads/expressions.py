@@ -32,9 +32,9 @@ from ldp_core.workloads.base import MATRIX_ENTRIES
 from ldp_core.workloads.comparisons import LONGEST_NAME, SEARCHED, compare, equal_to, nearest, shortened
 
 LONGEST = 10_000
-"""Characters of a condition."""
+"""Most characters that a condition may have."""
 DEEPEST = 50
-"""Parentheses and "not" within each other."""
+"""How deep parentheses and "not" may be nested."""
 
 _TOKEN = re.compile(
     r"""(?P<space>\s+)
@@ -125,15 +125,6 @@ def factors(condition: Condition, shape: Sequence[int]) -> list[tuple[tuple[int,
     return found
 
 
-def row(condition: Condition, shape: Sequence[int]) -> np.ndarray:
-    """(n,) 1 for the types for which the condition holds, 0 for the others."""
-    shape = tuple(shape)
-    found = np.ones(shape)
-    for attributes, table in factors(condition, shape):
-        found *= table.reshape([size if i in attributes else 1 for i, size in enumerate(shape)])
-    return found.ravel()
-
-
 def _conjuncts(condition: Condition) -> list[Condition]:
     """Conditions that together say the same, split as far as the structure shows."""
     if isinstance(condition, And):
@@ -199,7 +190,7 @@ def _tokens(text: str) -> list[_Token]:
                     f"the quote {sign} is never closed; close it, or double it within quotes.", position
                 )
             raise PredicateError(f"the sign {sign} means nothing here; use != for other values, or quotes.", position)
-        kind, word = match.lastgroup, match.group()
+        kind, word = match.lastgroup or "space", match.group()
         if kind == "quoted":
             word = word[1:-1].replace(word[0] * 2, word[0]) if word[0] != "“" else word[1:-1]
         elif kind == "sign":
@@ -280,7 +271,7 @@ class _Parser:
             if self._depth > DEEPEST:
                 raise PredicateError(f"more than {DEEPEST} parentheses or nots are nested within each other.", position)
             if self._took("not"):
-                found = Not(self._factor())
+                found: Condition = Not(self._factor())
             else:
                 self._take()
                 found = self._condition()

@@ -18,6 +18,7 @@ import numpy as np
 
 from ldp_core.workloads.axes import Axis, cell_name
 from ldp_core.workloads.base import Workload
+from ldp_core.workloads.symmetry import Kind, SymmetryGroup, walsh_hadamard
 
 MAX_ATTRIBUTES = 24
 
@@ -37,7 +38,7 @@ def checked_shape(attributes: int | Sequence[int]) -> tuple[int, ...]:
     return shape
 
 
-class Subsets(Sequence):
+class Subsets:
     """The subsets of ``d`` attributes with these sizes, small ones first and each size in lexicographic order. A million of
     them would take 100 MB to list, so they are made when asked for."""
 
@@ -58,7 +59,7 @@ class Subsets(Sequence):
             if left < math.comb(self._d, size):
                 break
             left -= math.comb(self._d, size)
-        subset = []
+        subset: list[int] = []
         for i in range(self._d):
             others = size - len(subset) - 1
             starting = math.comb(self._d - i - 1, others) if others >= 0 else 0  # those that go on with i
@@ -75,15 +76,15 @@ class _Marginals(Workload):
     def __init__(self, shape: tuple[int, ...], axes: Sequence[Axis] | None = None):
         super().__init__(math.prod(shape), axes)
         self.shape = shape
-        self.symmetry = "hamming" if set(shape) == {2} else "translation"
 
     @property
     def spec(self) -> dict[str, Any]:
         return {"kind": self.kind, "shape": list(self.shape)}
 
     @property
-    def shifts(self) -> tuple[tuple[int, bool], ...]:
-        return tuple((size, True) for size in self.shape)
+    def symmetry_group(self) -> SymmetryGroup:
+        kind: Kind = "hamming" if set(self.shape) == {2} else "translation"
+        return SymmetryGroup(kind, tuple((size, True) for size in self.shape))
 
     @property
     def _agreeing(self) -> np.ndarray:
@@ -274,7 +275,6 @@ class Parity(Workload):
     kind = "parity"
     title = "Parity"
     meaning = "For each group of yes-or-no attributes: how many more people have an even number of yes than an odd one?"
-    symmetry = "hamming"
 
     def __init__(self, d: int, max_weight: int | None = None, axes: Sequence[Axis] | None = None):
         self.d = len(checked_shape(d))
@@ -289,8 +289,8 @@ class Parity(Workload):
         return {"kind": self.kind, "d": self.d, "max_weight": self.max_weight}
 
     @property
-    def shifts(self) -> tuple[tuple[int, bool], ...]:
-        return ((2, True),) * self.d
+    def symmetry_group(self) -> SymmetryGroup:
+        return SymmetryGroup("hamming", ((2, True),) * self.d)
 
     @property
     def num_queries(self) -> int:
@@ -332,15 +332,3 @@ class Parity(Workload):
         members = [i for i in range(self.d) if mask >> (self.d - 1 - i) & 1]
         named = [f"x{i + 1}" if self.axes is None else self.axes[i].at(1) for i in members]
         return f"parity of {', '.join(named)}" if members else "everybody"
-
-
-def walsh_hadamard(x: np.ndarray) -> np.ndarray:
-    """The unnormalised Walsh-Hadamard transform along the last axis (a power of two): sum_u (-1)^popcount(S & u) x_u."""
-    x = np.array(x, dtype=float)
-    n, half = x.shape[-1], 1
-    while half < n:
-        pairs = x.reshape(*x.shape[:-1], n // (2 * half), 2, half)
-        even, odd = pairs[..., 0, :] + pairs[..., 1, :], pairs[..., 0, :] - pairs[..., 1, :]
-        pairs[..., 0, :], pairs[..., 1, :] = even, odd
-        half *= 2
-    return x

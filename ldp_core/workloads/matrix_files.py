@@ -108,7 +108,9 @@ def _from_csv(content: bytes, n: int, labels: Sequence[str] | None) -> MatrixFil
     named = width == n + 1
     names = tuple(row[0] or f"query {i}" for i, row in enumerate(body, start=1)) if named else None
     matrix = np.array([_numbers(row, named, line) for line, row in enumerate(body, start=first)])
-    return MatrixFile(matrix[:, [top.index(label) for label in labels]] if header and labelled else matrix, names)
+    if labelled and header and labels is not None:
+        matrix = matrix[:, np.array([top.index(label) for label in labels])]
+    return MatrixFile(matrix, names)
 
 
 def _cells(content: bytes, n: int) -> list[list[str]]:
@@ -179,7 +181,7 @@ def _from_npz(content: bytes) -> MatrixFile:
 
 
 def _wanted(names: list[str]) -> list[str]:
-    """From the arrays of an archive, that of the matrix and, where there is one, that of the names."""
+    """Which of the arrays of an archive hold the matrix and, where there are any, the names."""
     others = [name for name in names if name != "names"]
     matrix = "matrix" if "matrix" in others else others[0] if len(others) == 1 else None
     if matrix is None:
@@ -192,7 +194,7 @@ def _wanted(names: list[str]) -> list[str]:
 
 @contextmanager
 def _damage_in_words() -> Iterator[None]:
-    """A damaged archive makes its parser fail in any way at all."""
+    """A damaged archive can make its parser fail in any way."""
     try:
         yield
     except Exception:
@@ -220,7 +222,7 @@ def _array(content: bytes, name: str) -> np.ndarray:
         if complete and not dtype.hasobject:
             stream.seek(0)
             return np.lib.format.read_array(stream, allow_pickle=False)
-    # The header is a Python literal that describes a type: damaged, it makes NumPy fail in any way at all.
+    # The header is a Python literal that describes a type: damaged, it can make NumPy fail in any way.
     except Exception:
         raise ValueError(
             f"There is no array that can be read in {name}; save it again with numpy.save or numpy.savez."

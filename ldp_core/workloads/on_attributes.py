@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cached_property
+from types import EllipsisType
 from typing import Any
 
 import numpy as np
 
-from ldp_core.workloads import shifts
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.composite import padded
+from ldp_core.workloads.symmetry import SymmetryGroup
 
 
 class OnAttributes(Workload):
@@ -43,6 +44,7 @@ class OnAttributes(Workload):
             raise ValueError(
                 f"The queries are about {base.n:,} types, the attributes kept have {math.prod(self.used):,}."
             )
+        self._within: tuple[EllipsisType | slice, ...] = (..., *map(slice, self.used))
         self.base, self.title, self.meaning = base, base.title, base.meaning
 
     @property
@@ -55,17 +57,13 @@ class OnAttributes(Workload):
         return self.base.num_queries
 
     @cached_property
-    def symmetry(self) -> str:
-        return shifts.symmetry(self)
-
-    @property
-    def shifts(self) -> tuple[tuple[int, bool], ...]:
-        own = self.base.shifts
+    def symmetry_group(self) -> SymmetryGroup:
+        own = self.base.symmetry_group
         same = dict.fromkeys(range(len(self.shape)), True)
         for i, kept in enumerate(self.kept):
-            fits = tuple(size for size, _ in own) == self.used and own[i][1]
-            same[kept] = self.used[i] == self.shape[kept] and (fits or self.base.symmetry == "exchangeable")
-        return tuple(zip(self.shape, same.values(), strict=True))
+            fits = tuple(size for size, _ in own.shifts) == self.used and own.shifts[i][1]
+            same[kept] = self.used[i] == self.shape[kept] and (fits or own.kind == "exchangeable")
+        return self._seen(tuple(zip(self.shape, same.values(), strict=True)))
 
     def query_weights(self, queries: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
         return self.base.query_weights(queries)
@@ -82,13 +80,13 @@ class OnAttributes(Workload):
         table = x.reshape(*x.shape[:-1], *self.shape).sum(axis=others)
         increasing = sorted(self.kept)
         table = table.transpose(*range(batch), *(batch + increasing.index(i) for i in self.kept))
-        return table[(..., *(slice(u) for u in self.used))].reshape(*x.shape[:-1], -1)
+        return table[self._within].reshape(*x.shape[:-1], -1)
 
     def _unfolded(self, y: np.ndarray) -> np.ndarray:
         """(..., base.n) to (..., n): every type takes the value of its kept attributes, 0 where those are not used."""
         batch = y.shape[:-1]
         table = np.zeros((*batch, *(self.shape[i] for i in self.kept)))
-        table[(..., *(slice(u) for u in self.used))] = y.reshape(*batch, *self.used)
+        table[self._within] = y.reshape(*batch, *self.used)
         table = table.transpose(*range(len(batch)), *(len(batch) + self.kept.index(i) for i in sorted(self.kept)))
         others = tuple(len(batch) + i for i in range(len(self.shape)) if i not in self.kept)
         return np.broadcast_to(np.expand_dims(table, others), (*batch, *self.shape)).reshape(*batch, self.n)

@@ -46,7 +46,7 @@ def parameter(kind: str, n: int) -> Parameter | None:
 
 
 def kinds_for(n: int) -> list[str]:
-    """The kinds of `ON_TYPES` that ``n`` types can have: those over yes-or-no attributes need a power of two."""
+    """The kinds of `ON_TYPES` that fit ``n`` types: those over yes-or-no attributes need a power of two."""
     return [kind for kind in ON_TYPES if not (kind in OVER_ATTRIBUTES and n & (n - 1))]
 
 
@@ -71,9 +71,9 @@ def on_types(kind: str, n: int, axis: Axis | None = None, **parameters: int) -> 
         types: Any = d
     else:
         types = checked_shape(d) if kind in OVER_ATTRIBUTES else n
-    named = {} if axis is None or kind in OVER_ATTRIBUTES else {"axes": [axis]}
+    axes = None if axis is None or kind in OVER_ATTRIBUTES else [axis]
     try:
-        return family(types, **parameters, **named)
+        return family(types, axes=axes, **parameters)
     except TypeError:
         settings = ", ".join(parameters) or "there are no settings"
         raise ValueError(f"The recipe of the {family.title} workload does not fit: {settings}.") from None

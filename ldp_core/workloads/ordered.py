@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy import linalg
 
 from ldp_core.workloads.axes import Axis, cell_name
 from ldp_core.workloads.base import Workload
+from ldp_core.workloads.symmetry import SymmetryGroup
 
 
 class Histogram(Workload):
@@ -19,7 +19,10 @@ class Histogram(Workload):
     kind = "histogram"
     title = "Histogram"
     meaning = "How many people are of each type?"
-    symmetry = "exchangeable"
+
+    @property
+    def symmetry_group(self) -> SymmetryGroup:
+        return SymmetryGroup("exchangeable", ((self.n, True),))
 
     @property
     def num_queries(self) -> int:
@@ -99,19 +102,56 @@ class Prefix(_Ordered):
         return f"up to {labels[query]}" if labels is not None else f"types 1 to {query + 1}"
 
 
-class AllRange(_Ordered):
-    """Every interval of an ordered domain: G_ij = (min(i, j) + 1)(n - max(i, j)) (from 0), p = n(n + 1)/2.
+class _Intervals(_Ordered):
+    """Every interval of at most ``longest`` types of an ordered domain, ordered by first type, then by last."""
 
-    Queries are ordered by their first type, then by their last.
-    """
+    @property
+    @abstractmethod
+    def longest(self) -> int: ...
+
+    @property
+    def num_queries(self) -> int:
+        return self.longest * self.n - self.longest * (self.longest - 1) // 2
+
+    def ends(self, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """First and last type (both included, from 0) of the given queries."""
+        starting = np.minimum(self.longest, self.n - np.arange(self.n, dtype=np.int64))
+        offsets = np.cumsum(starting) - starting
+        low = np.searchsorted(offsets, queries, side="right") - 1
+        return low, low + (queries - offsets[low])
+
+    def rows(self, queries: np.ndarray) -> np.ndarray:
+        (low, high), types = self.ends(np.asarray(queries)), np.arange(self.n)
+        return ((types >= low[:, None]) & (types <= high[:, None])).astype(float)
+
+    def _answers(self, x: np.ndarray, queries: np.ndarray | None) -> np.ndarray:
+        return interval_sums(x, *self.ends(np.arange(self.num_queries) if queries is None else queries))
+
+    def query_variances(self, covariance: np.ndarray) -> np.ndarray:
+        low, high = self.ends(np.arange(self.num_queries))
+        blocks = np.zeros((self.n + 1, self.n + 1))
+        blocks[1:, 1:] = np.cumsum(np.cumsum(covariance, axis=0), axis=1)
+        return blocks[high + 1, high + 1] - blocks[low, high + 1] - blocks[high + 1, low] + blocks[low, low]
+
+    def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
+        (low,), (high,) = self.ends(np.array([query]))
+        if self.axes is not None:
+            return self.axes[0].between(low, high)
+        if labels is None:
+            return f"types {low + 1} to {high + 1}" if low < high else f"type {low + 1}"
+        return f"{labels[low]} to {labels[high]}" if low < high else labels[low]
+
+
+class AllRange(_Intervals):
+    """Every interval of an ordered domain, by first type, then by last: G_ij = (min(i, j) + 1)(n - max(i, j)) (from 0)."""
 
     kind = "all_range"
     title = "All Range"
     meaning = "How many people are between any two values?"
 
     @property
-    def num_queries(self) -> int:
-        return self.n * (self.n + 1) // 2
+    def longest(self) -> int:
+        return self.n
 
     def apply_gram(self, x: np.ndarray) -> np.ndarray:
         x = np.asarray(x, dtype=float)
@@ -131,29 +171,8 @@ class AllRange(_Ordered):
         k = np.arange(1, self.n + 1)
         return np.sqrt(self.n + 1) / (2 * np.sin(k * np.pi / (2 * (self.n + 1))))
 
-    def ends(self, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """First and last type (both included, from 0) of the given queries."""
-        first = np.arange(self.n, dtype=np.int64)
-        offsets = first * self.n - first * (first - 1) // 2
-        low = np.searchsorted(offsets, queries, side="right") - 1
-        return low, low + (queries - offsets[low])
 
-    def rows(self, queries: np.ndarray) -> np.ndarray:
-        return interval_rows(*self.ends(np.asarray(queries)), self.n)
-
-    def _answers(self, x: np.ndarray, queries: np.ndarray | None) -> np.ndarray:
-        low, high = self.ends(np.arange(self.num_queries) if queries is None else queries)
-        return interval_sums(x, low, high)
-
-    def query_variances(self, covariance: np.ndarray) -> np.ndarray:
-        return interval_variances(covariance, *self.ends(np.arange(self.num_queries)))
-
-    def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
-        (low,), (high,) = self.ends(np.array([query]))
-        return interval_name(low, high, labels) if self.axes is None else self.axes[0].between(low, high)
-
-
-class WidthRange(_Ordered):
+class WidthRange(_Intervals):
     """Every interval of at most ``width`` types, ordered by first type, then by last."""
 
     kind = "width_range"
@@ -167,36 +186,32 @@ class WidthRange(_Ordered):
         self.width = int(width)
 
     @property
-    def spec(self) -> dict[str, Any]:
-        return {**super().spec, "width": self.width}
+    def longest(self) -> int:
+        return self.width
 
     @property
-    def num_queries(self) -> int:
-        return self.width * self.n - self.width * (self.width - 1) // 2
+    def spec(self) -> dict[str, Any]:
+        return {**super().spec, "width": self.width}
 
     def apply_gram(self, x: np.ndarray) -> np.ndarray:
         x = np.asarray(x, dtype=float)
         total = np.zeros_like(x)
+        types = np.arange(self.n)
         for length in range(1, self.width + 1):
-            first = np.arange(self.n - length + 1)
+            first = types[: self.n - length + 1]
             sums = interval_sums(x, first, first + length - 1)
             # Type i is in the intervals that start from i - length + 1 to i, where there are such.
-            types = np.arange(self.n)
             total += interval_sums(sums, np.maximum(types - length + 1, 0), np.minimum(types, self.n - length))
         return total
 
-    @cached_property
-    def _gram_dense(self) -> np.ndarray:
+    def _written_gram(self) -> np.ndarray:
         # Of the intervals that start at a <= i and hold j >= i too, the longest ends at min(n, a + width) - 1.
         types = np.arange(self.n)
         ends = np.concatenate([[0], np.cumsum(np.minimum(self.n, types + self.width))])
         low, high = np.minimum(types[:, None], types), np.maximum(types[:, None], types)
         first = np.maximum(high - self.width + 1, 0)
-        G = np.where(first <= low, ends[low + 1] - ends[np.minimum(first, low)] - (low - first + 1) * high, 0).astype(
-            float
-        )
-        G.flags.writeable = False  # shared by every caller
-        return G
+        held = ends[low + 1] - ends[np.minimum(first, low)] - (low - first + 1) * high
+        return np.where(first <= low, held, 0).astype(float)
 
     @property
     def gram_diag(self) -> np.ndarray:
@@ -205,52 +220,8 @@ class WidthRange(_Ordered):
         held = np.minimum(i, self.n - lengths) - np.maximum(0, i - lengths + 1) + 1
         return np.maximum(held, 0).sum(axis=1).astype(float)
 
-    @cached_property
-    def _spectrum(self) -> np.ndarray:
-        return np.sqrt(np.maximum(linalg.eigvalsh(self.gram_dense())[::-1], 0))
-
-    def ends(self, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """First and last type (both included, from 0) of the given queries."""
-        offsets = np.concatenate([[0], np.cumsum(np.minimum(self.width, self.n - np.arange(self.n)))])
-        low = np.searchsorted(offsets, queries, side="right") - 1
-        return low, low + (queries - offsets[low])
-
-    def rows(self, queries: np.ndarray) -> np.ndarray:
-        return interval_rows(*self.ends(np.asarray(queries)), self.n)
-
-    def _answers(self, x: np.ndarray, queries: np.ndarray | None) -> np.ndarray:
-        return interval_sums(x, *self.ends(np.arange(self.num_queries) if queries is None else queries))
-
-    def query_variances(self, covariance: np.ndarray) -> np.ndarray:
-        return interval_variances(covariance, *self.ends(np.arange(self.num_queries)))
-
-    def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
-        (low,), (high,) = self.ends(np.array([query]))
-        return interval_name(low, high, labels) if self.axes is None else self.axes[0].between(low, high)
-
-
-def interval_rows(low: np.ndarray, high: np.ndarray, n: int) -> np.ndarray:
-    """(k, n) indicator of the types from low to high (included)."""
-    types = np.arange(n)
-    return ((types >= low[:, None]) & (types <= high[:, None])).astype(float)
-
 
 def interval_sums(x: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """(..., k) sums of ``x`` (..., n) over the types from low to high (included)."""
     totals = np.concatenate([np.zeros((*x.shape[:-1], 1)), np.cumsum(x, axis=-1)], axis=-1)
     return totals[..., high + 1] - totals[..., low]
-
-
-def interval_variances(covariance: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """(k,) variance of the sum over the types from low to high, from an (n, n) covariance."""
-    n = len(covariance)
-    blocks = np.zeros((n + 1, n + 1))
-    blocks[1:, 1:] = np.cumsum(np.cumsum(covariance, axis=0), axis=1)
-    return blocks[high + 1, high + 1] - blocks[low, high + 1] - blocks[high + 1, low] + blocks[low, low]
-
-
-def interval_name(low: int, high: int, labels: Sequence[str] | None) -> str:
-    """Readable name of an interval of types."""
-    if labels is None:
-        return f"types {low + 1} to {high + 1}" if low < high else f"type {low + 1}"
-    return f"{labels[low]} to {labels[high]}" if low < high else labels[low]

@@ -1,8 +1,8 @@
 """Recipes for queries over a domain of several attributes, as people think of them.
 
 A recipe (`WorkloadPart`) names attributes, so that it survives changes of their bins, and is built for a domain by
-`build`; `over_attributes` makes one workload of several, each with its weight. All are frozen pydantic models that go
-through JSON.
+`build`; `over_attributes` makes one workload of several, each with its weight. All are frozen pydantic models that can be
+saved as JSON.
 """
 
 from __future__ import annotations
@@ -138,13 +138,12 @@ class KWayMarginalsPart(Part):
 
     def build(self, attributes: Any) -> Workload:
         axes = axes_of(attributes)
-        places = _telling(axes)
+        places, shape, chosen = _telling(axes)
         if self.k > len(places):
             raise ValueError(
-                f"Groups of {self.k} attributes need {self.k} with 2 types or more; there are {len(places)}."
+                f"Groups of {self.k} attributes need at least {self.k} that have 2 types or more; there are {len(places)}."
             )
-        chosen = [axes[i] for i in places]
-        return _placed(axes, places, KWayMarginals(tuple(axis.size for axis in chosen), self.k, chosen))
+        return _placed(axes, places, KWayMarginals(shape, self.k, chosen))
 
 
 class AllMarginalsPart(Part):
@@ -158,9 +157,8 @@ class AllMarginalsPart(Part):
 
     def build(self, attributes: Any) -> Workload:
         axes = axes_of(attributes)
-        places = _telling(axes)
-        chosen = [axes[i] for i in places]
-        return _placed(axes, places, AllMarginals(tuple(axis.size for axis in chosen), chosen))
+        places, shape, chosen = _telling(axes)
+        return _placed(axes, places, AllMarginals(shape, chosen))
 
 
 class ParityPart(Part):
@@ -199,7 +197,7 @@ class Predicate(Frozen):
 
     @property
     def title(self) -> str:
-        """What estimates are shown under."""
+        """The name that estimates are shown under."""
         return self.name or " ".join(self.expression.split())
 
 
@@ -308,12 +306,12 @@ def _places(axes: Sequence[Axis], names: Sequence[str]) -> list[int]:
     return [places[name] for name in names]
 
 
-def _telling(axes: Sequence[Axis]) -> list[int]:
-    """The attributes that tell people apart."""
+def _telling(axes: Sequence[Axis]) -> tuple[list[int], tuple[int, ...], list[Axis]]:
+    """The attributes that tell people apart: their places, sizes and axes."""
     places = [i for i, axis in enumerate(axes) if axis.size > 1]
     if not places:
         raise ValueError("Every attribute has one type only, so there is nothing to ask; add an attribute.")
-    return places
+    return places, tuple(axes[i].size for i in places), [axes[i] for i in places]
 
 
 def _placed(axes: Sequence[Axis], places: Sequence[int], base: Workload, used: Sequence[int] | None = None) -> Workload:

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import linalg
 
 from ldp_core.workloads.base import MATRIX_ENTRIES, Workload
+from ldp_core.workloads.symmetry import SymmetryGroup
 
 ROWS_AT_ONCE = 2**22
 """Entries of W written out at a time (32 MiB)."""
@@ -64,7 +65,7 @@ class Predicates(Workload):
         return {"kind": self.kind, "shape": list(self.shape), "predicates": predicates}
 
     def _identity(self) -> Any:
-        told = lambda table: [table.shape, hashlib.sha256(np.packbits(table)).hexdigest()]  # noqa: E731
+        told = lambda table: [table.shape, hashlib.sha256(np.packbits(table).tobytes()).hexdigest()]  # noqa: E731
         return [self.kind, self.shape, [[(on, told(table)) for on, table in p] for p in self.predicates]]
 
     @property
@@ -72,9 +73,9 @@ class Predicates(Workload):
         return len(self.predicates)
 
     @property
-    def shifts(self) -> tuple[tuple[int, bool], ...]:
+    def symmetry_group(self) -> SymmetryGroup:
         mentioned = {i for factors in self.predicates for attributes, _ in factors for i in attributes}
-        return tuple((size, i not in mentioned) for i, size in enumerate(self.shape))
+        return SymmetryGroup("none", tuple((size, i not in mentioned) for i, size in enumerate(self.shape)))
 
     def _spread(self, factor: Factor) -> np.ndarray:
         """A factor's table with an axis for every attribute, of length 1 where it is not concerned."""
@@ -119,11 +120,6 @@ class Predicates(Workload):
         if self.num_queries * self.n <= MATRIX_ENTRIES:
             return linalg.svdvals(self._all_rows if self._is_small else self.matrix)
         return super()._spectrum
-
-    def singular_values(self) -> np.ndarray:
-        if self.num_queries * self.n <= MATRIX_ENTRIES:
-            return self._spectrum.copy()
-        return super().singular_values()
 
     def _answers(self, x: np.ndarray, queries: np.ndarray | None) -> np.ndarray:
         if self._is_small:

@@ -1,8 +1,8 @@
 """What it takes to work out the structure of a workload (its queries, the diagonal and the sums of G), known beforehand.
 
 A design of a kilobyte can ask a hundred questions of a million types. Its price is read off the recipes, before anything of
-that size is made: per part, numbers of the order of the types that are written or read, at a time measured once (2.5 GHz).
-It is right within a factor of about three, and more for conditions that are cheaper than they look.
+that size is made: for each part, how many numbers are written or read, at a speed measured once (2.5 GHz). It is right
+within a factor of about three, and more for conditions that are cheaper than they look.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from ldp_core.run import Cancel, asked
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
-from ldp_core.workloads.parts import WorkloadPart, over_attributes
+from ldp_core.workloads.parts import PredicatesPart, WorkloadPart, over_attributes
 from ldp_core.workloads.predicates import ROWS_AT_ONCE
 
 A_QUERY_SET = 15e-9
@@ -59,8 +59,8 @@ def price(parts: Sequence[WorkloadPart], attributes: Any) -> Price:
 
 
 def work_out(parts: Sequence[WorkloadPart], attributes: Any, cancel: Cancel) -> Workload | None:
-    """The workload of these recipes with what all figures start from already known to it; None once cancelled (see `ldp_core.run`).
-    ValueError as `over_attributes`."""
+    """The workload of these recipes, with everything that all figures start from already worked out; None once cancelled
+    (see `ldp_core.run`). ValueError as `over_attributes`."""
 
     cancelled = asked(cancel)
 
@@ -85,8 +85,9 @@ def _price(part: WorkloadPart, axes: Sequence[Axis], alike: bool) -> Price:
         return Price(A_QUERY_SET * n * len(part.groups), 0)
     if part.kind == "matrix":
         return Price(A_CONDITION * part.rows * part.columns, 8 * part.rows * part.columns)
-    kind, k = part.kind, getattr(part, "k", 1)
-    if kind == "types":
+    kind: str = part.kind
+    k = getattr(part, "k", 1)
+    if part.kind == "types":
         kind, k, sizes = part.family, part.parameters.get("k", 1), [2] * max(1, n.bit_length() - 1)
     applied = {"k_way_marginals": len(sizes) * k, "all_marginals": len(sizes)}.get(kind, 0) * (not alike)
     if kind == "parity":  # over the attributes named, of two values each
@@ -95,7 +96,7 @@ def _price(part: WorkloadPart, axes: Sequence[Axis], alike: bool) -> Price:
     return Price((A_QUERY_SET + AN_AXIS * applied) * n, 0)
 
 
-def _conditions(part: WorkloadPart, axes: Sequence[Axis]) -> Price:
+def _conditions(part: PredicatesPart, axes: Sequence[Axis]) -> Price:
     texts = [predicate.expression for predicate in part.predicates]
     told = "\n".join(texts).replace('""', '"').casefold()
     mentioned = math.prod(axis.size for axis in axes if axis.name.casefold() in told)

@@ -14,12 +14,11 @@ from hypothesis import strategies as st
 from ldp_core import analysis, bounds, mechanisms, workloads
 from ldp_core.bounds.general.certificate import Certificate, closed_form, size_form
 from ldp_core.bounds.general.interior import Path
-from ldp_core.bounds.general.interior_start import starting_moments
+from ldp_core.bounds.general.interior_start import starting_point
 from ldp_core.bounds.general.moments import Relaxation
 from ldp_core.bounds.general.whole import Cut
 from ldp_core.bounds.symmetric.certificate import symmetric_certificate
 from ldp_core.optimize import design
-from ldp_core.workloads.schemes import scheme_of
 
 UNIFORM = {n: np.full(n, 1 / n) for n in range(2, 65)}
 # Values of the moment relaxation (with non-negative 0/1 moments) found with a general solver: prefix, 32 types.
@@ -222,7 +221,8 @@ SYMMETRIC = [
 
 @pytest.mark.parametrize("workload", SYMMETRIC, ids=repr)
 def test_schemes_have_the_eigenvalues_of_the_gram_matrix(workload):
-    scheme, gamma = scheme_of(workload)
+    scheme = workload.symmetry_group.scheme
+    gamma, _ = scheme.spectrum(workload.gram_column)
     K = scheme.eigenvalues
     assert np.allclose(K @ K, workload.n * np.eye(len(K)))  # both schemes are self-dual
     spectrum = np.repeat(gamma, scheme.multiplicities.astype(int))
@@ -318,7 +318,7 @@ SHARED_SYMMETRIC = (
 
 
 def test_other_workloads_have_no_scheme():
-    assert scheme_of(workloads.prefix(8)) is None
+    assert workloads.prefix(8).symmetry_group.scheme is None
     assert symmetric_certificate(workloads.prefix(8), 1.0) is None
 
 
@@ -331,7 +331,7 @@ def test_derivatives_of_the_barrier_equal_finite_differences(epsilon, blind):
     rng = np.random.default_rng(0)
     n, workload = 5, workloads.prefix(5)
     relaxation = Relaxation(workload.gram_dense(), math.exp(epsilon), n * np.arange(1.0, 6) / 15, blind)
-    path = Path(relaxation, *starting_moments(relaxation, math.exp(epsilon)))
+    path = Path(relaxation, *starting_point(relaxation, math.exp(epsilon)))
     moments = path.point.moments
     move = rng.random((n, n)) * moments.second
     move, along = move + move.T, 0.3 * moments.mass
@@ -342,7 +342,7 @@ def test_derivatives_of_the_barrier_equal_finite_differences(epsilon, blind):
     def at(length):
         moved = relaxation.moments(moments.mass + length * along, moments.second + length * move)
         assert relaxation.information(moved) @ relaxation.reference == pytest.approx(np.ones(n))
-        return relaxation.point(moved, path.weight, path.cut_weight).barrier
+        return path.barrier(relaxation.point(moved))
 
     h = 1e-4
     assert (at(h) - at(-h)) / (2 * h) == pytest.approx(slope, rel=1e-3)
@@ -354,12 +354,11 @@ def test_derivatives_of_the_barrier_equal_finite_differences(epsilon, blind):
 
 @pytest.mark.parametrize("epsilon", [0.001, 0.5, 2.0, 8.0, 20.0])
 @pytest.mark.parametrize("prior", [[1 / 6] * 6, [0.9, 0.02, 0.02, 0.02, 0.02, 0.02], [1, 0, 0, 0, 0, 0]])
-def test_starting_moments_are_inside(prior, epsilon):
+def test_the_starting_point_is_inside(prior, epsilon):
     workload, ratio = workloads.prefix(6), math.exp(epsilon)
     relaxation = Relaxation(workload.gram_dense(), ratio, 6 * np.array(prior), False)
-    moments, weight = starting_moments(relaxation, ratio)
-    assert relaxation.point(moments, 1.0, 1.0) is not None
-    assert relaxation.information(moments) @ relaxation.reference == pytest.approx(np.ones(6))
+    point, weight = starting_point(relaxation, ratio)
+    assert relaxation.information(point.moments) @ relaxation.reference == pytest.approx(np.ones(6))
     assert weight > 0
 
 

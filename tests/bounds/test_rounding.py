@@ -17,7 +17,6 @@ from ldp_core.bounds import proof
 from ldp_core.bounds.general.certificate import Certificate, closed_form
 from ldp_core.bounds.proof import smallest_eigenvalue
 from ldp_core.bounds.symmetric.certificate import SymmetricCertificate, symmetric_certificate
-from ldp_core.workloads.schemes import scheme_of
 
 TINY = proof.U / 1000
 
@@ -82,7 +81,7 @@ def exactly(certificate):
 
 def by_types(certificate):
     """C written out: sum of its eigenvalues times the projections onto the classes of characters."""
-    scheme, _ = scheme_of(certificate.workload)
+    scheme = certificate.workload.symmetry_group.scheme
     n, K = scheme.n, scheme.eigenvalues
     classes = [sum(Fraction(float(c)) * int(k) for c, k in zip(certificate.inverse, row, strict=True)) / n for row in K]
     of = (lambda u, v: (u ^ v).bit_count()) if scheme.binary else (lambda u, v: int(u != v))
@@ -220,10 +219,9 @@ def test_eigenvalues_that_cancellation_spoils_are_not_relied_on():
     for _ in range(60):
         a, b = rng.uniform(0.1, 3), 10 ** rng.uniform(-7.5, -6)
         workload = workloads.union([workloads.parity(2, 0), workloads.histogram(4)], [a, b])
-        _, gamma = scheme_of(workload)
-        inverse = np.zeros(len(gamma))
+        inverse = np.zeros(workload.symmetry_group.scheme.classes)
         inverse[1:] = base.inverse[1] / b
-        pairs = np.append(base.pairs, [base.pairs[1]] * (len(gamma) - 2))
+        pairs = np.append(base.pairs, [base.pairs[1]] * (len(inverse) - 2))
         forged = replace(base, workload=workload, inverse=inverse, pairs=pairs, cuts=(), cut_multipliers=np.zeros(0))
         proved += forged.proven() > 0
         assert forged.proven() <= max(0, exactly(forged))

@@ -12,7 +12,7 @@ from ldp_core import bounds, workloads
 from ldp_core.bounds.general.lattice import near, reduced
 from ldp_core.bounds.general.whole import SHALLOW, Cut, Profile, averaged, shapes
 from ldp_core.bounds.symmetric.certificate import symmetric_certificate
-from ldp_core.workloads.schemes import scheme_of
+from ldp_core.workloads.symmetry import Scheme
 
 
 def all_sets(n):
@@ -41,7 +41,7 @@ def by_type(cut, d):
 @settings(max_examples=40)
 @given(st.integers(1, 3), st.data(), st.integers(-4, 4))
 def test_averages_over_the_group_by_brute_force(d, data, floor):
-    scheme, _ = scheme_of(workloads.parity(d))
+    scheme = Scheme(2**d, binary=True)
     shape = data.draw(st.sampled_from(shapes(scheme)))
     entries = st.integers(-3, 3)
     size = int(np.prod(shape))
@@ -62,7 +62,7 @@ def test_averages_over_the_group_by_brute_force(d, data, floor):
 def test_the_cut_of_low_degree_functions():
     """c = sum over |T| <= g of 2^(g - |T|) Moebius coefficients: energy 4^g C(j-1, g)^2 at weight j > g, none at 1 .. g."""
     d, g = 6, 2
-    scheme, _ = scheme_of(workloads.parity(d))
+    scheme = Scheme(2**d, binary=True)
     cut = Cut(np.array([7.0, -3.0, 1.0, 0.0, 0.0, 0.0, 0.0]), 1.0)
     assert cut.energies(scheme) == pytest.approx([4**g, 0, 0, 4**g * 1, 4**g * 9, 4**g * 36, 4**g * 100])
     assert cut.total(scheme) == 2**g
@@ -71,7 +71,7 @@ def test_the_cut_of_low_degree_functions():
 def test_violated_cuts_are_true_and_violated():
     # Moments that a function of degree 2 and mean 3/8 would have, if there were one.
     d, mean = 5, 0.375
-    scheme, _ = scheme_of(workloads.parity(d))
+    scheme = Scheme(2**d, binary=True)
     rest = mean - mean**2
     energies = np.array([mean**2, 0.4 * rest, 0.6 * rest, 0, 0, 0]) + 1e-9
     profile = Profile(scheme, mean, energies)
@@ -90,7 +90,8 @@ def test_violated_cuts_are_true_and_violated():
 
 def exact_optimum(workload, epsilon):
     """Over all 2^16 rows of four attributes: their energies by weight are few, and L is convex in their mixture."""
-    scheme, gamma = scheme_of(workload)
+    scheme = Scheme(workload.n, binary=True)
+    gamma, _ = scheme.spectrum(workload.gram_column)
     D, n = np.expm1(epsilon), workload.n
     high = all_sets(n)
     characters = 1 - 2 * (np.bitwise_count(np.arange(n)[:, None] & np.arange(n)) & 1).astype(float)

@@ -10,13 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ldp_core import analysis, bounds, mechanisms, workloads
+from ldp_core.mechanisms.subset_selection import best_subset_size
 from ldp_core.optimize import design
 from ldp_core.optimize.certified import precise
 from ldp_core.optimize.columns import pricing
 from ldp_core.optimize.columns.first_rows import threshold_rows
 from ldp_core.optimize.columns.generation import RowSearch
 from ldp_core.optimize.columns.weights import BOLD, MONOTONE, Singular, update
-from ldp_core.optimize.symmetric.orbits import OrbitSearch, best_size
+from ldp_core.optimize.symmetric.orbits import OrbitSearch
 from ldp_core.threads import blas_threads
 
 # Optima with all 2^n rows enumerated, n = 8, epsilon = 1.
@@ -110,7 +111,7 @@ def test_histogram_is_subset_selection_where_that_can_be_written_out():
     workload = workloads.histogram(12)
     result = design(workload, 1.0)
     assert result.rounds == 0
-    assert len(result.strategy) == math.comb(12, best_size(12, math.e))
+    assert len(result.strategy) == math.comb(12, best_subset_size(12, 1.0))
     best = mechanisms.create("subset_selection", 12, 1.0)
     assert result.objective == pytest.approx(analysis.objective(best, workload), rel=1e-12)
     assert plain_objective(result.strategy, workload) == pytest.approx(result.objective, rel=1e-12)
@@ -323,19 +324,19 @@ def test_first_rows_have_the_right_share_and_shape():
 
 @pytest.mark.parametrize("ratio", [1.1, math.e, 20.0, 1e6])
 @pytest.mark.parametrize("n", [2, 5, 30])
-def test_best_size_maximises_the_variance_of_rows_of_mean_one(n, ratio):
+def test_the_best_subset_size_maximises_the_variance_of_rows_of_mean_one(n, ratio):
     def variance(k):
         row = np.array([ratio] * k + [1.0] * (n - k))
         return np.var(row / row.mean())
 
-    assert variance(best_size(n, ratio)) == pytest.approx(max(variance(k) for k in range(1, n)))
+    assert variance(best_subset_size(n, math.log(ratio))) == pytest.approx(max(variance(k) for k in range(1, n)))
 
 
 @pytest.mark.parametrize("workload", [workloads.histogram(30), workloads.parity(4, 2)], ids=repr)
 def test_orbits_count_their_rows(workload):
-    search = OrbitSearch(workload, 1.0, np.random.default_rng(0))
+    search = OrbitSearch(workload, workload.symmetry_group.scheme, 1.0, np.random.default_rng(0))
     for _ in range(5):
         search.round()
     sizes = workload.n // search.best.still.sum(axis=1)
     for row, size in zip(search.best.high, sizes, strict=True):
-        assert len(np.unique(row[search._difference], axis=0)) == size
+        assert len(np.unique(row[search._differences], axis=0)) == size

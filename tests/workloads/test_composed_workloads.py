@@ -152,10 +152,10 @@ def test_symmetry_of_a_union_is_what_its_parts_share():
 
 @pytest.mark.parametrize("w", CASES, ids=repr)
 def test_shifts_and_symmetries_that_are_declared_hold(w):
-    G, sizes = w.gram_dense(), [size for size, _ in w.shifts]
+    G, sizes = w.gram_dense(), [size for size, _ in w.symmetry_group.shifts]
     types = np.arange(w.n).reshape(sizes)
     assert types.size == w.n
-    for axis, (_, same) in enumerate(w.shifts):
+    for axis, (_, same) in enumerate(w.symmetry_group.shifts):
         moved = np.roll(types, 1, axis=axis).ravel()
         assert not same or np.allclose(G[np.ix_(moved, moved)], G)
     if w.symmetry == "hamming":
@@ -271,3 +271,8 @@ def test_types_read_as_yes_or_no_answers():
         workloads.on_types("all_marginals", 6)
     with pytest.raises(ValueError, match="Prefix workload has no parameter 'k'; there are none"):
         workloads.on_types("prefix", 8, k=2)
+
+
+def test_a_matrix_means_the_same_however_it_lies_in_memory():
+    matrix = np.arange(6.0).reshape(2, 3)
+    assert workloads.custom(np.asfortranarray(matrix)) == workloads.custom(matrix)

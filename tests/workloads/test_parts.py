@@ -442,7 +442,7 @@ def test_ranges_on_one_attribute_of_many_take_small_matrices_only():
         (PrefixPart(attribute="sex"), "sex has no order"),
         (RangesPart(attribute="age", by=["age"]), "named twice: age, age"),
         (RangesPart(attribute="age", by=["zip"]), "no attribute zip; the attributes are age, sex, weight, education"),
-        (KWayMarginalsPart(k=5), "Groups of 5 attributes need 5 with 2 types or more; there are 4"),
+        (KWayMarginalsPart(k=5), "Groups of 5 attributes need at least 5 that have 2 types or more; there are 4"),
         (ParityPart(attributes=["age"]), "age has 4"),
         (MarginalsPart(groups=[["sex", "sex"]]), "named twice"),
         (

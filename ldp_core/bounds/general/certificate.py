@@ -24,8 +24,8 @@ computed from them is off by rounding, and everything below is bounded for *any*
 the model: `ldp_core.bounds.proof`). Let ``s = sqrt(diag G)`` and ``w = |C| s``. G itself went through g roundings, so that
 ``|dG_ij| <= g u s_i s_j`` (`Workload.gram_roundings`; 0 where all its entries are counts), and ``|G_ij| <= s_i s_j``.
 
-* *tr(C G)*: n products an entry of ``G C``, n entries on the diagonal, and dG: off by ``(2n + g) u s'w``. The trace is diminished
-  by that.
+* *tr(C G)*: n products for each entry of ``G C``, n entries on the diagonal, and dG: off by ``(2n + g) u s'w``. That much is
+  taken off the trace.
 * *X = C (G C)*: twice n products, and ``|C| |dG| |C|``: entry by entry off by ``(2n + g) u w_i w_j``, so its norm by
   ``(2n + g) u |w|^2``.
 * *F = (mu r' + r mu')/2 - X*: a few roundings more, ``6 u |mu| |r| + u |X|``, with ``|X| <= |w|^2``. These two errors act on v: the
@@ -42,7 +42,7 @@ epsilon^-2, and the loss with it: 7e-4 at epsilon 0.001 and 64 types.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -51,7 +51,7 @@ from scipy.linalg import blas
 
 from ldp_core.bounds.centred import centred_gram
 from ldp_core.bounds.general.interior import Path
-from ldp_core.bounds.general.interior_start import starting_moments
+from ldp_core.bounds.general.interior_start import starting_point
 from ldp_core.bounds.general.moments import Relaxation
 from ldp_core.bounds.proof import (
     ABOVE,
@@ -77,7 +77,7 @@ from ldp_core.workloads import Workload
 FINE_TYPES = 128
 FINE, COARSE = 4e-4, 8e-4
 SHRINK = 0.2
-# Newton steps a stage, and how far from the central path a stage may end; the last one must be exact.
+# Newton steps per stage, and how far from the central path a stage may end; the last one must be exact.
 MOST_NEWTON, MOST_CONJUGATE = 25, 300
 LOOSE, EXACT = (0.1, 1e-2), (1e-3, 1e-10)
 
@@ -140,7 +140,9 @@ class Certificate(Proof):
         return trace, total
 
     @staticmethod
-    def _form(F, D, gamma, N, sizes, kappa) -> tuple[np.ndarray, float]:
+    def _form(
+        F: np.ndarray, D: float, gamma: np.ndarray, N: np.ndarray, sizes: np.ndarray, kappa: np.ndarray
+    ) -> tuple[np.ndarray, float]:
         """The quadratic form in (1, y) whose smallest eigenvalue decides, and the norm of its terms' absolute values."""
         form, terms = bordered(F), bordered(np.abs(F))
         for k, weight in zip(sizes, kappa, strict=True):
@@ -191,7 +193,7 @@ def certificate(
     Starts from the centred SVD bound, which has a certificate in closed form, and improves it by the moment relaxation
     (`ldp_core.bounds.general.moments`) along its central path. Within 0.2 % of the relaxation's value once it gets to its end:
     milliseconds for 32 types, under a second for 128, half a minute for 512. ``prior`` (n,) bounds ``tr(M_p^-1 G)``
-    instead, as in `ldp_core.optimize.certified`. Symmetric workloads (exchangeable, hamming; uniform prior) take milliseconds at
+    instead, as in `ldp_core.optimize.design`. Symmetric workloads (exchangeable, hamming; uniform prior) take milliseconds at
     any size, seconds where cuts are found for low degrees, and their certificate is a `SymmetricCertificate`.
     ``callback`` (after each stage, with ``bound`` and ``relaxation``) and ``cancel`` as in `ldp_core.run`. Raises ValueError past
     `ldp_core.workloads.DENSE_TYPES` types: use `centred_svd`.
@@ -203,19 +205,24 @@ def certificate(
     True
     """
     budget = Budget(time_limit, None, cancel, callback)
+    symmetric = (
+        symmetric_certificate(workload, epsilon, lambda: budget.stopped() is not None) if prior is None else None
+    )
+    return symmetric or general_certificate(workload, epsilon, check_prior(prior, workload.n), budget)
+
+
+def general_certificate(workload: Workload, epsilon: float, prior: np.ndarray, budget: Budget) -> Certificate:
+    """The same without use of symmetry, within ``budget``."""
     epsilon = check_epsilon(epsilon)
-    p = check_prior(prior, workload.n)
 
     def stop() -> bool:
         return budget.stopped() is not None
 
-    if prior is None and (found := symmetric_certificate(workload, epsilon, stop)) is not None:
-        return found
     with blas_threads(workload.n):
-        best = closed_form(workload, epsilon, p)
+        best = closed_form(workload, epsilon, prior)
         if stop():
             return best
-        for found, relaxation in _stages(workload, epsilon, p, stop):
+        for found, relaxation in _stages(workload, epsilon, prior, stop):
             best = max(best, found, key=lambda c: c.value)
             budget.tell(bound=best.value, relaxation=relaxation)
         return best
@@ -254,11 +261,13 @@ def closed_form(workload: Workload, epsilon: float, prior: np.ndarray) -> Certif
     return replace(found, value=max(0.0, found.proven()))
 
 
-def _stages(workload: Workload, epsilon: float, prior: np.ndarray, stop: Callable[[], bool]):
+def _stages(
+    workload: Workload, epsilon: float, prior: np.ndarray, stop: Callable[[], bool]
+) -> Iterator[tuple[Certificate, float]]:
     """Certificates along the central path, each with the relaxation's objective there."""
     n, ratio, G = workload.n, np.exp(epsilon), workload.gram_dense()
     relaxation = Relaxation(G, ratio, n * prior, blind=len(workload.gram_root) < n)
-    path = Path(relaxation, *starting_moments(relaxation, ratio))
+    path = Path(relaxation, *starting_point(relaxation, ratio))
     goal = FINE if n <= FINE_TYPES else COARSE
     while not stop():
         last = path.gap <= goal * (1 + 1e-9)
@@ -275,7 +284,9 @@ def _stages(workload: Workload, epsilon: float, prior: np.ndarray, stop: Callabl
         path.tighten(max(SHRINK, goal / path.gap))
 
 
-def _extracted(workload, epsilon, prior, path: Path, X: np.ndarray, mu: np.ndarray) -> Certificate:
+def _extracted(
+    workload: Workload, epsilon: float, prior: np.ndarray, path: Path, X: np.ndarray, mu: np.ndarray
+) -> Certificate:
     """The certificate from the multipliers of a point near the central path.
 
     What is left of the form is meant to be ``Z = kappa (1, null)(1, null)'``, and a multiple of M^-1 more where log det M is

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
-from ldp_core.bounds.general.certificate import Certificate, certificate, closed_form
+from ldp_core.bounds.general.certificate import Certificate, certificate, closed_form, general_certificate
 from ldp_core.bounds.scales import average_variance, equivalent_objective
-from ldp_core.bounds.singular_values import ALIKE, LEAST_SHARE, least_favourable_prior
+from ldp_core.bounds.singular_values import LEAST_SHARE, least_favourable_prior
 from ldp_core.bounds.symmetric.certificate import SymmetricCertificate
 from ldp_core.priors import check_prior
 from ldp_core.run import Budget, Callback, Cancel, Progress
@@ -46,25 +46,25 @@ def worst_case(
 
     ``callback(progress)`` is called after each stage of each certificate, with ``bound`` (best so far) and ``relaxation``
     (of the prior being tried) on the scale of L, as n variance + tr G. ``time_limit`` in seconds, ``cancel`` as in
-    `ldp_core.bounds.general.certificate`, whose errors are raised here too.
+    `ldp_core.bounds.certificate`, whose errors are raised here too.
     """
     budget, proved = Budget(time_limit, None, cancel, callback), -np.inf
 
-    def at(p: np.ndarray | None) -> Certificate | SymmetricCertificate:
-        prior = check_prior(p, workload.n)
+    if workload.symmetry_group.all_alike:
+        return certificate(workload, epsilon, time_limit, None, callback, cancel)
 
+    def at(p: np.ndarray) -> Certificate:
         def comparable(objective: float) -> float:
-            return equivalent_objective(average_variance(objective, workload, prior), workload)
+            return equivalent_objective(average_variance(objective, workload, p), workload)
 
         def pass_on(progress: Progress) -> None:
             nonlocal proved
-            proved = max(proved, comparable(progress.bound))
-            budget.tell(bound=proved, relaxation=comparable(progress.relaxation))
+            if progress.bound is not None and progress.relaxation is not None:
+                proved = max(proved, comparable(progress.bound))
+                budget.tell(bound=proved, relaxation=comparable(progress.relaxation))
 
-        return certificate(workload, epsilon, budget.left(), p, pass_on, cancel)
+        return general_certificate(workload, epsilon, p, Budget(budget.left(), None, cancel, pass_on))
 
-    if workload.symmetry in ALIKE:
-        return at(None)
     closed, _ = least_favourable_prior(workload, epsilon)
     best = at(closed if prior is None else check_prior(prior, workload.n))
     if prior is not None:

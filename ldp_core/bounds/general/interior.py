@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import blas
 
-from ldp_core.bounds.general.moments import Moments, Point, Relaxation
+from ldp_core.bounds.general.moments import Point, Relaxation
 
 TO_BOUNDARY = 0.98
 SUFFICIENT = 1e-4
@@ -32,9 +32,8 @@ class Path:
     ``weight`` is the barrier's weight of each ordered pair of types; every other constraint weighs n^2 times as much.
     """
 
-    def __init__(self, relaxation: Relaxation, start: Moments, weight: float):
-        self.relaxation, self.weight = relaxation, weight
-        self.point = self._evaluated(start)
+    def __init__(self, relaxation: Relaxation, start: Point, weight: float):
+        self.relaxation, self.weight, self.point = relaxation, weight, start
         self._pair_multipliers = self._central()
 
     @property
@@ -49,14 +48,13 @@ class Path:
 
     def tighten(self, factor: float) -> None:
         self.weight *= factor
-        self.point = self._evaluated(self.point.moments)
 
     def decrement(self, direction: Direction) -> float:
         """Squared Newton decrement on the scale of the barrier: far below 1 on the central path."""
         return -direction.slope / self.cut_weight
 
-    def _evaluated(self, moments: Moments) -> Point | None:
-        return self.relaxation.point(moments, self.weight, self.cut_weight)
+    def barrier(self, point: Point) -> float:
+        return self.relaxation.barrier(point, self.weight, self.cut_weight)
 
     def _central(self) -> np.ndarray:
         second = self.point.moments.second + np.eye(self.relaxation.n)
@@ -152,12 +150,13 @@ class Path:
         change = relaxation.moments(direction.mass, direction.second, 0.0)
         second = point.moments.second
         room = _room(second + np.eye(relaxation.n), direction.second)
+        before = self.barrier(point)
         length = min(1.0, TO_BOUNDARY * min(room, _room(point.cuts, relaxation.cut_values(change))))
         while True:
             moved = relaxation.moments(point.moments.mass + length * direction.mass, second + length * direction.second)
-            found = self._evaluated(moved)
-            allowed = point.barrier + SUFFICIENT * length * direction.slope + 1e-12 * abs(point.barrier)
-            if found is not None and found.barrier <= allowed:
+            found = relaxation.point(moved)
+            allowed = before + SUFFICIENT * length * direction.slope + 1e-12 * abs(before)
+            if found is not None and self.barrier(found) <= allowed:
                 break
             length /= 2
             if length < SHORTEST:

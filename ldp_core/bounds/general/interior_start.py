@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from scipy import optimize
 from scipy.special import ndtri
 
-from ldp_core.bounds.centred import centred_root, high_share
-from ldp_core.bounds.general.moments import Moments, Relaxation
+from ldp_core.bounds.centred import field_correlation, high_share
+from ldp_core.bounds.general.moments import Moments, Point, Relaxation
 
 # Barrier weights to start with, as a share of the objective spread over all pairs: near the optimum, and from afar.
 NEAR, FAR = 0.01, 1.0
@@ -15,28 +17,31 @@ SHRINKAGES = (0.95, 0.8, 0.5)
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)
 
 
-def starting_moments(relaxation: Relaxation, ratio: float) -> tuple[Moments, float]:
-    """Moments strictly inside, and the barrier's weight to begin with.
+def starting_point(relaxation: Relaxation, ratio: float) -> tuple[Point, float]:
+    """A point strictly inside, and the barrier's weight to begin with.
 
-    Those of thresholded Gaussian fields shaped by the workload (as the optimiser's first rows) are a few per cent off the
-    optimum; where they miss a constraint, those of independent entries never do.
+    The moments of thresholded Gaussian fields shaped by the workload (as the optimiser's first rows) are a few per cent off
+    the optimum; where they miss a constraint, those of independent entries never do.
     """
+    for moments, weight in _candidates(relaxation, ratio):
+        if (point := relaxation.point(moments)) is not None:
+            return point, weight * point.objective / relaxation.n**2
+    raise ValueError("The relaxation is too narrow for floating-point numbers; choose an epsilon that is less extreme.")
+
+
+def _candidates(relaxation: Relaxation, ratio: float) -> Iterator[tuple[Moments, float]]:
+    """Moments to try in turn, each with the weight to begin with."""
     n, r, D = relaxation.n, relaxation.reference, relaxation.spread
     share, mass = _independent(relaxation, ratio)
-    root = centred_root(np.asarray(relaxation.gram))
-    scale = np.sqrt(root.diagonal())
-    correlation = np.sin(np.pi / 2 * root / np.outer(scale, scale))
+    correlation = field_correlation(relaxation.gram)
     for shrinkage in SHRINKAGES:
         both = D**2 * _orthant(shrinkage * correlation, share)
         np.fill_diagonal(both, 0.0)
         total = n**2 + 2 * D * n * (r @ share) + r @ both @ r + D**2 * (share @ r**2)
-        moments = relaxation.moments(n / total, np.asfortranarray(both * (n / total)))
-        if (point := relaxation.point(moments, 1.0, 1.0)) is not None:
-            return moments, NEAR * point.objective / n**2
+        yield relaxation.moments(n / total, np.asfortranarray(both * (n / total))), NEAR
     second = mass * D**2 * np.outer(share, share)
     np.fill_diagonal(second, 0.0)
-    moments = relaxation.moments(mass, np.asfortranarray(second))
-    return moments, FAR * relaxation.point(moments, 1.0, 1.0).objective / n**2
+    yield relaxation.moments(mass, np.asfortranarray(second)), FAR
 
 
 def _independent(relaxation: Relaxation, ratio: float) -> tuple[np.ndarray, float]:

@@ -27,7 +27,7 @@ def reduced(basis: np.ndarray) -> np.ndarray:
     """(n, n) the unimodular matrix U of whole numbers that makes ``basis @ U`` reduced: short, nearly orthogonal."""
     n = basis.shape[1]
     U = np.eye(n)
-    R = np.linalg.qr(basis, mode="r")
+    _, R = np.linalg.qr(basis)
     k = 1
     for _ in range(MOST_SWAPS):
         if k == n:

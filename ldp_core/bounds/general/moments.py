@@ -39,7 +39,7 @@ class Point:
 
     ``information`` M, its ``inverse``, ``half`` = G M^-1, ``objective`` tr(M^-1 G); ``cuts`` (c,) the values of the
     whole-number constraints; ``second_inverse`` (T with its diagonal)^-1, ``null`` -T^-1 b and ``schur`` a - b'T^-1 b;
-    ``barrier`` the barrier function.
+    ``logs`` the sums of the logarithms of all T_ij, of the cuts and schur, and log det M, of which the barrier is made.
     """
 
     moments: Moments
@@ -50,7 +50,7 @@ class Point:
     second_inverse: np.ndarray
     null: np.ndarray
     schur: float
-    barrier: float
+    logs: tuple[float, float, float]
 
 
 class Relaxation:
@@ -89,12 +89,8 @@ class Relaxation:
         total = moments.first.sum()
         return moments.second.sum() + D * total - (2 * k + 1) * D * total + k * (k + 1) * D**2 * moments.mass
 
-    def point(self, moments: Moments, pair_weight: float, cut_weight: float) -> Point | None:
-        """The barrier at ``moments``, None outside the relaxation.
-
-        ``tr(M^-1 G) - pair_weight * sum log T_ij - cut_weight * (sum log cuts + log(a - b'T^-1 b))``, and for a ``blind``
-        relaxation ``- n pair_weight * log det M``.
-        """
+    def point(self, moments: Moments) -> Point | None:
+        """What the barrier needs at ``moments``, None outside the relaxation."""
         second = np.array(moments.second, order="F")
         second[self._diagonal] = self.spread * moments.first
         cuts = self.cut_values(moments)
@@ -111,10 +107,16 @@ class Relaxation:
         half = blas.dgemm(1.0, self.gram, inverse)
         objective = float(half.trace())
         logs = np.log(second)
-        pairs = logs.sum() - logs.trace()
-        barrier = objective - pair_weight * pairs - cut_weight * (np.log(cuts).sum() + np.log(schur))
-        barrier -= self.log_weight(pair_weight) * log_determinant
-        return Point(moments, inverse, half, objective, cuts, second_inverse, null, schur, float(barrier))
+        pairs, others = float(logs.sum() - logs.trace()), float(np.log(cuts).sum() + np.log(schur))
+        all_logs = (pairs, others, log_determinant)
+        return Point(moments, inverse, half, objective, cuts, second_inverse, null, float(schur), all_logs)
+
+    def barrier(self, point: Point, pair_weight: float, cut_weight: float) -> float:
+        """``tr(M^-1 G) - pair_weight * sum log T_ij - cut_weight * (sum log cuts + log(a - b'T^-1 b))``, and for a ``blind``
+        relaxation ``- n pair_weight * log det M``."""
+        pairs, others, determinant = point.logs
+        barrier = point.objective - pair_weight * pairs - cut_weight * others
+        return barrier - self.log_weight(pair_weight) * determinant
 
     def log_weight(self, pair_weight: float) -> float:
         """The barrier's weight of log det M."""

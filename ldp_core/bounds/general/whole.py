@@ -24,9 +24,9 @@ import numpy as np
 from scipy.special import comb
 
 from ldp_core.bounds.general.lattice import near
-from ldp_core.workloads.schemes import Scheme, krawtchouk
+from ldp_core.workloads.symmetry import Scheme, krawtchouk
 
-# A cut must be violated by this much (the polynomial is at least -1/4), and this many at once are handed out.
+# A cut must be violated by this much (the polynomial is at least -1/4), and at most this many are handed out at once.
 SHALLOW, MOST_FOUND = 1e-4, 8
 # Lattices of more dimensions are not searched: reduction takes seconds.
 MOST_DIMENSIONS = 48
@@ -102,7 +102,8 @@ def _binary_split(shape: tuple[int, ...]) -> _Split:
 
 def shapes(scheme: Scheme) -> list[tuple[int, ...]]:
     """The shapes of the cuts to look for: attributes in one, two or three parts, as far as lattices are small enough."""
-    d, found = scheme.classes - 1, [(scheme.classes,)]
+    d = scheme.classes - 1
+    found: list[tuple[int, ...]] = [(scheme.classes,)]
     if scheme.binary:
         found += [(a + 1, d - a + 1) for a in range(1, d // 2 + 1)]
         found += [(a + 1, b + 1, d - a - b + 1) for a in range(1, d) for b in range(a, (d - a) // 2 + 1)]

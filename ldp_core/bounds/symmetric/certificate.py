@@ -5,7 +5,7 @@ tr(M^-1 G), so first moments may be taken equal, and second moments constant on 
 `ldp_core.bounds.general.certificate`, with eigenvalues in closed form: milliseconds at 2^16 types. With numbers so few, the
 relaxation can afford what it lacks: whole-number cuts (`ldp_core.bounds.general.whole`), found and added in rounds.
 
-Rounding is bounded as in `ldp_core.bounds.general.certificate`, class by class: G by ``e_j`` (`schemes.rounded_scheme_of`), which changes
+Rounding is bounded as in `ldp_core.bounds.general.certificate`, class by class: G by ``e_j`` (`Scheme.spectrum`), which changes
 tr(C G) by ``sum_j multiplicity_j |C_j| e_j`` and the norm of C G C by ``max_j C_j^2 e_j`` at most; every other number below is
 a sum of at most 4 (s + 1) + 2 c + 64 terms and products (s + 1 classes, c cuts; transforms of cuts are exact, `Cut.valid`), and
 so off by as many u times the sum of their absolute values.
@@ -25,10 +25,10 @@ from ldp_core.bounds.symmetric.classes import ClassRelaxation
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
 from ldp_core.workloads import Workload
-from ldp_core.workloads.schemes import rounded_scheme_of, scheme_of
+from ldp_core.workloads.symmetry import Scheme
 
-# Cuts are added for at most so many rounds, and while so many rounds together gain this share of the value: some gain nothing
-# by themselves, for moving the moments to another place that is as good.
+# Cuts are added for at most MOST_ROUNDS, and only while WINDOW rounds together gain this share of the value: a single round may
+# gain nothing, because it only moves the moments to another place that is as good.
 MOST_ROUNDS, WINDOW, LEAST_GAIN = 16, 4, 1e-4
 
 
@@ -62,10 +62,10 @@ class SymmetricCertificate(Proof):
         return max(0.0, average_variance(self.value, self.workload, self.prior))
 
     def _trace_and_total(self) -> tuple[float, float]:
-        found = rounded_scheme_of(self.workload)
-        if found is None:
+        scheme = self.workload.symmetry_group.scheme
+        if scheme is None:
             return NOTHING
-        scheme, gamma, off = found
+        gamma, off = scheme.spectrum(self.workload.gram_column, self.workload.gram_roundings)
         n, D, kappa = scheme.n, spread(self.epsilon), np.asarray(self.cut_multipliers, dtype=float)
         C, pairs = np.asarray(self.inverse, dtype=float), np.asarray(self.pairs, dtype=float)
         mu, diagonal = float(self.multiplier), float(self.diagonal)
@@ -84,7 +84,9 @@ class SymmetricCertificate(Proof):
         slack_v = ABOVE * float(np.max(C**2 * off)) + UNDERFLOW
         return trace, n * mu + ABOVE * n * (unit * abs(mu) + repair(np.ones(n), D, slack_v, slack_z))
 
-    def _lowest(self, scheme, X, mu, diagonal, pairs, kappa, D) -> tuple[float, float]:
+    def _lowest(
+        self, scheme: Scheme, X: np.ndarray, mu: float, diagonal: float, pairs: np.ndarray, kappa: np.ndarray, D: float
+    ) -> tuple[float, float]:
         """The smallest eigenvalue of the form in (1, y), of which (1, 1'y / sqrt n) is one block, and the size of its terms."""
         n = scheme.n
         squares, linear, constant = averaged(self.cuts, scheme, D)
@@ -106,10 +108,10 @@ def symmetric_certificate(
     workload: Workload, epsilon: float, stop: Callable[[], bool] = lambda: False
 ) -> SymmetricCertificate | None:
     """The relaxation's bound for a workload with a scheme, with whole-number cuts until ``stop()``; None for other workloads."""
-    found = scheme_of(workload)
-    if found is None:
+    scheme, epsilon = workload.symmetry_group.scheme, check_epsilon(epsilon)
+    if scheme is None:
         return None
-    epsilon, (scheme, gamma) = check_epsilon(epsilon), found
+    gamma, _ = scheme.spectrum(workload.gram_column)
     relaxation = ClassRelaxation(scheme, gamma, np.expm1(epsilon))
     best, reached = None, []
     for _ in range(MOST_ROUNDS):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ldp_core.bounds.general.whole import Cut, Profile, averaged, shapes
-from ldp_core.workloads.schemes import Scheme
+from ldp_core.workloads.symmetry import Scheme
 
 GOAL, SHRINK, MOST_NEWTON = 1e-6, 0.2, 60
 SUFFICIENT, SHORTEST, CENTRED = 1e-4, 1e-12, 1e-14
@@ -24,7 +24,7 @@ class ClassRelaxation:
     def __init__(self, scheme: Scheme, gamma: np.ndarray, spread: float):
         self.scheme, self.gamma, self.spread = scheme, gamma, spread
         n, D, s = scheme.n, spread, scheme.classes - 1
-        self._s, v = s, scheme.valencies[1:]
+        self._s, v = s, scheme.multiplicities[1:]
         self._b = np.concatenate([-v, [-float(n), 1.0]]) / (2 * n + D)
         own = D * self._b
         self._values_of_T = own + np.hstack([scheme.eigenvalues[:, 1:], np.zeros((s + 1, 2))])
@@ -48,7 +48,7 @@ class ClassRelaxation:
         forms = squares @ (self.scheme.multiplicities[:, None] * self._values_of_T)
         forms += np.outer(n * linear, self._b) + np.outer(constant, unit[s])
         self._linear = np.vstack([unit[:s], self._values_of_T[1:], forms])
-        weights = np.concatenate([self.scheme.valencies[1:], np.zeros(s), np.full(len(forms), float(n))]) * n
+        weights = np.concatenate([self.scheme.multiplicities[1:], np.zeros(s), np.full(len(forms), float(n))]) * n
         # Characters the workload is blind to still need m > 0: their share of the objective vanishes with the barrier.
         weights[s : 2 * s][self.gamma[1:] == 0] = n
         self._weights = weights

@@ -6,21 +6,18 @@ import numpy as np
 from scipy import linalg
 from scipy.special import ndtri
 
-from ldp_core.bounds.centred import centred_root, high_share
+from ldp_core.bounds.centred import field_correlation, high_share
 
 
 def threshold_rows(gram: np.ndarray, ratio: float, rows: int, rng: np.random.Generator) -> np.ndarray:
     """Boolean rows (rows, n), high where a Gaussian field exceeds its quantile; ``ratio`` is E.
 
     The centred SVD bound (`ldp_core.bounds.centred_svd`) is attained by rows with a share 1/(E + 1) of high entries and a
-    covariance proportional to ``(P G P)^(1/2)``, P the projection off the ones. The field is drawn with that correlation,
-    taken through ``sin(pi/2 .)`` because thresholding at the median shrinks correlations by the inverse of that map. Its
+    covariance proportional to ``(P G P)^(1/2)``, P the projection off the ones: see `field_correlation`. The field's
     source vectors are orthogonal in groups of n: the second moments then vary less between draws.
     """
     n = len(gram)
-    covariance = centred_root(gram)
-    scale = np.sqrt(covariance.diagonal())
-    values, vectors = linalg.eigh(np.sin(np.pi / 2 * covariance / np.outer(scale, scale)))
+    values, vectors = linalg.eigh(field_correlation(gram))
     field = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
     field /= np.sqrt(np.square(field).sum(axis=1))[:, None]
     threshold = ndtri(1 - high_share(ratio, n))

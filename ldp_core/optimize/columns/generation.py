@@ -17,7 +17,7 @@ from ldp_core.workloads import Workload
 ROWS_PER_TYPE = 16
 LEAST_ROWS = 256
 MOST_ENTRIES = 2**25
-# Rows to climb from in each round, per type and at least, and the weight of a new row as a share of the average one.
+# Rows to climb from in each round: how many per type, and at least; and the weight of a new row as a share of the average.
 STARTS_PER_TYPE = 1
 LEAST_STARTS = 64
 NEW_WEIGHT = 0.1
@@ -72,9 +72,9 @@ class RowSearch:
         self._hold(*_distinct(high, np.ones(len(high))))
         masses = self._masses()
         self._weights = n / len(masses) / masses  # outputs equally likely; the first update balances the columns
-        self._multipliers: np.ndarray | None = None
         self._power = MONOTONE
-        self._step()
+        first = self._updated(None)
+        self._weights, self._multipliers = first.weights, first.multipliers
         self.best = Mixture(self._high, self._weights, self._ratio, np.inf)
         self._measure(self._step())
 
@@ -126,15 +126,18 @@ class RowSearch:
 
     def _step(self, before: float | None = None) -> float:
         """One update of the weights; returns the objective before it, and shortens the steps where that rose."""
-        floor = np.zeros(len(self._weights))
-        floor[: self._anchors] = LEAST_WEIGHT * self._weights.mean()
-        done = update(self._rows, self._masses(), self._weights, self._root, self._multipliers, self._power, floor)
+        done = self._updated(self._multipliers)
         self._previous, self._weights = self._weights, done.weights
         self._multipliers, self._solved = done.multipliers, done.solved
         objective = self._true(done)
         if before is not None:
             self._power = MONOTONE if objective > before else BOLD
         return objective
+
+    def _updated(self, multipliers: np.ndarray | None) -> Update:
+        floor = np.zeros(len(self._weights))
+        floor[: self._anchors] = LEAST_WEIGHT * self._weights.mean()
+        return update(self._rows, self._masses(), self._weights, self._root, multipliers, self._power, floor)
 
     def _true(self, done: Update) -> float:
         """tr(M^-1 G) without the ridge."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import blas
 
-# Entries per block of rows: its three working arrays of float32 stay in a core's private cache.
-BLOCK_ENTRIES = 32768
+# Shares of entries flipped in rows held, to climb somewhere else from there.
+CHANGES = (1 / 64, 1 / 16, 1 / 4)
 # Smallest relative rise a flip must bring; single precision resolves no less.
 LEAST_RISE = 2e-6
 
@@ -23,37 +23,20 @@ def climb(
 
     Works in single precision on the polynomial in t (v itself would lose the small D): gains need two or three digits.
     """
-    k, n = high.shape
     form = np.asfortranarray(spread**2 * curvature, dtype=np.float32)
     ones = curvature.sum(axis=1)
-    problem = (
-        form,
-        np.ascontiguousarray(form.diagonal()),
-        (2 * spread * ones).astype(np.float32),
-        np.float32(ones.sum()),
-        (spread * reference).astype(np.float32),
-        np.float32(reference.sum()),
-        (spread * multipliers).astype(np.float32),
-        np.float32(multipliers.sum()),
-    )
-    found, gains = np.empty_like(high), np.empty(k)
-    size = max(32, BLOCK_ENTRIES // n)
-    for start in range(0, k, size):
-        block = slice(start, start + size)
-        found[block], gains[block] = _climb_block(high[block], *problem)
-    return found, gains
-
-
-def _climb_block(high, form, diagonal, linear, constant, mass_steps, mass, price_steps, price):
-    """The rows of one block. A flip with sign s changes v'Xv by ``s y + X_uu D^2``, r'v by ``s D r_u``, mu'v by ``s D mu_u``."""
+    # A flip with sign s changes v'Xv by ``s y + X_uu D^2``, r'v by ``s D r_u``, mu'v by ``s D mu_u``.
+    diagonal, linear = np.ascontiguousarray(form.diagonal()), (2 * spread * ones).astype(np.float32)
+    mass_steps, mass = (spread * reference).astype(np.float32), np.float32(reference.sum())
+    price_steps, price = (spread * multipliers).astype(np.float32), np.float32(multipliers.sum())
     t = high.astype(np.float32)
     y = 2 * blas.sgemm(1.0, form, t.T).T  # the slopes of t'(D^2 X)t ...
-    value = (constant + np.einsum("ij,ij->i", t, y / 2 + linear)).astype(float)
+    value = (np.float32(ones.sum()) + np.einsum("ij,ij->i", t, y / 2 + linear)).astype(float)
     y += linear  # ... and of v'Xv
     d, c = mass + high @ mass_steps.astype(float), price + high @ price_steps.astype(float)
     sign = 1 - 2 * t
     found, gains = high.copy(), _gains(value, d, c)
-    index = np.arange(len(t))  # place in the block of the rows still climbing
+    index = np.arange(len(t))  # places of the rows still climbing
     for _ in range(2 * high.shape[1]):
         score = sign * y
         score += diagonal
@@ -79,6 +62,13 @@ def _climb_block(high, form, diagonal, linear, constant, mass_steps, mass, price
         found[index, best] ^= True
         gains[index] = _gains(value, d, c)
     return found, gains
+
+
+def varied(held: np.ndarray, drawn: int, rng: np.random.Generator) -> np.ndarray:
+    """(k + drawn, n) rows to climb from: the rows ``held`` (k, n) with some entries flipped, and random ones of any density."""
+    changed = held ^ (rng.random(held.shape) < rng.choice(CHANGES, (len(held), 1)))
+    random = rng.random((drawn, held.shape[1])) < rng.random((drawn, 1)) * rng.random((drawn, 1)) / 2
+    return np.vstack([changed, random])
 
 
 def _gains(value: np.ndarray, d: np.ndarray, c: np.ndarray) -> np.ndarray:

@@ -21,7 +21,7 @@ from scipy.linalg import blas
 
 from ldp_core.bounds.general.hardest_prior import moved
 from ldp_core.bounds.scales import equivalent_objective
-from ldp_core.bounds.singular_values import ALIKE, least_favourable_prior
+from ldp_core.bounds.singular_values import least_favourable_prior
 from ldp_core.optimize.certified import check_types, design
 from ldp_core.optimize.columns.generation import Mixture, RowSearch
 from ldp_core.optimize.columns.weights import Singular
@@ -64,13 +64,13 @@ def worst_case_design(
 ) -> WorstCaseOptimized:
     """Strategy (m, n) and prior (n,) of least worst-case variance under epsilon-LDP, within a per cent or so.
 
-    How far from the optimum it is at most tells `ldp_core.bounds.general.hardest_prior`, given its prior. Where symmetry makes all types
-    alike (exchangeable, hamming) this is `ldp_core.optimize.certified` and the prior is None: the average is the worst case
-    there. ``callback(progress)`` is called every round with the best objective so far, ``n max_u t_u + tr G``: the scale of L,
-    which `ldp_core.analysis.users_from_objective` turns into users needed in the worst case. Time limit, rounds, cancelling,
-    seeds and errors are as in `design`.
+    How far from the optimum it is at most is proven by `ldp_core.bounds.worst_case`, given its prior. Where symmetry makes
+    all types alike (exchangeable, hamming) this is `ldp_core.optimize.design` and the prior is None: the average is the
+    worst case there. ``callback(progress)`` is called every round with the best objective so far, ``n max_u t_u + tr G``:
+    the scale of L, which `ldp_core.analysis.users_from_objective` turns into users needed in the worst case. Time limit,
+    rounds, cancelling, seeds and errors are as in `design`.
     """
-    if workload.symmetry in ALIKE:
+    if workload.symmetry_group.all_alike:
         even = design(workload, epsilon, time_limit, max_rounds, seed, callback, cancel)
         worst_case = type_variances(even.strategy, workload).max()
         return WorstCaseOptimized(**vars(even), worst_case_variance=float(worst_case))

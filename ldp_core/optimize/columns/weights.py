@@ -19,7 +19,7 @@ SUFFICIENT = 1e-4
 NEAR = 1e-3
 MAX_HALVINGS = 30
 # Powers of the ratio worth / price by which weights change: the majoriser's own, which never raises L, and a longer step.
-# From 1 on, weights that alone decide an eigenvalue of M would swing for ever: their worth falls with their square.
+# At powers of 1 or more, weights that alone decide an eigenvalue of M would swing for ever: their worth falls with their square.
 MONOTONE, BOLD = 0.5, 0.8
 # Where row 0 is randomized response, it keeps at least this share of the probability, so that no direction is ever lost.
 LEAST_SHARE = 1e-7

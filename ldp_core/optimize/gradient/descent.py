@@ -52,7 +52,7 @@ def random_start(root: np.ndarray, epsilon: float, rows: int, rng: np.random.Gen
     n = root.shape[1]
     share = max(1 / (1 + np.exp(epsilon)), 1 / n)
     lower = np.full(rows, 1 / (rows * (1 + np.expm1(epsilon) * share)))
-    strategy = project(rng.random((rows, n)), lower, epsilon).strategy
+    strategy = project(rng.random((rows, n)), lower, epsilon)
     return _evaluated(strategy, lower, root, "no start was found: raise rows or epsilon.")
 
 
@@ -76,7 +76,7 @@ def start_from(strategy: np.ndarray, root: np.ndarray, epsilon: float) -> Point:
     # Halfway between the least and the largest z that fit leaves the projection room for rounding on both sides.
     lower = (smallest + largest / odds(epsilon)) / 2
     lower = np.minimum(lower, smallest)
-    projected = project(strategy, lower, epsilon).strategy
+    projected = project(strategy, lower, epsilon)
     return _evaluated(projected, lower, root, "initial cannot tell all types apart: start from another strategy.")
 
 
@@ -97,7 +97,7 @@ class Descent:
         n = len(point.transposed)
         self._mu = np.full(n, point.objective / n)
         self._shift = np.zeros(n)
-        self._step = self._first_step = None
+        self._step = self._first_step = 0.0  # known once the first gradient is
         self._rounds = 0
         self._reset()
 
@@ -114,7 +114,7 @@ class Descent:
         divisor = np.maximum(curvature, FLATTEST * outputs * (curvature.sum() / outputs.sum()))
         self._mu = mu = multipliers(point.transposed, divisor, point.at, self._mu, CONJUGATE_STEPS)
         stretch = 1 - types_to_outputs(point.transposed, mu) / divisor
-        if self._first_step is None:
+        if not self._first_step:
             self._first_step = self._step = self._trial_step(product, curvature)
         share = LOWER_STEP * -np.expm1(-self._rounds / WARM_UP)
         self._rounds += 1
@@ -151,9 +151,8 @@ class Descent:
         if kept.all():
             return strategy, point.objective
         lower = point.lower[kept]
-        strategy = project(strategy[kept], lower, self._epsilon).strategy
-        at = evaluate(np.ascontiguousarray(strategy.T), self._root)
-        return strategy, at.objective
+        strategy = project(strategy[kept], lower, self._epsilon)
+        return strategy, _evaluated(strategy, lower, self._root, "rows that are never sent were needed.").objective
 
     def _trial_step(self, product: np.ndarray, curvature: np.ndarray) -> float:
         """First step length: entries then move by about their own size 1/m."""

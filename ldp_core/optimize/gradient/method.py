@@ -23,8 +23,22 @@ SETTLED = 1e-3
 PATIENCE = 4
 
 
+class Told:
+    """What all designs say of how they were found, on one line."""
+
+    objective: float
+    rounds: int
+    epsilon: float
+    stopped: Stopped
+
+    @property
+    def told(self) -> str:
+        figures = f"epsilon {self.epsilon:g}, objective {self.objective:.6g}"
+        return f"{figures}, {self.rounds:,} rounds, stopped: {self.stopped}"
+
+
 @dataclass(frozen=True)
-class Optimized:
+class Optimized(Told):
     """A designed strategy and how it was found.
 
     ``strategy`` (m, n) has columns summing to 1 and rows within a factor e^epsilon, as stored; ``objective`` is
@@ -44,16 +58,10 @@ class Optimized:
 
     def __repr__(self) -> str:
         m, n = self.strategy.shape
-        return f"<{type(self).__name__}: {m:,} x {n:,} strategy, {told(self)}>"
+        return f"<{type(self).__name__}: {m:,} x {n:,} strategy, {self.told}>"
 
     def _repr_html_(self) -> str:
         return pictures.strategy_map(self.strategy, repr(self))
-
-
-def told(design) -> str:
-    """What the line of any design says of how it was found."""
-    figures = f"epsilon {design.epsilon:g}, objective {design.objective:.6g}"
-    return f"{figures}, {design.rounds:,} rounds, stopped: {design.stopped}"
 
 
 def projected_gradient(
@@ -74,9 +82,9 @@ def projected_gradient(
     adaptive here: step lengths (backtracking, with momentum), rows that stretch along when their z moves (the
     derivative for z then needs no active sets), and small random perturbations of the best strategy once it settles.
 
-    ``rows`` is m (default 4n), ``epsilon`` in nats, ``time_limit`` in seconds; ``initial`` (m, n) replaces the random
-    start and is never made worse. ``callback`` and ``cancel`` as in `ldp_core.run`. The best strategy seen is returned, deterministic in (seed, max_rounds):
-    time and cancelling only stop the search, which otherwise ends when it converges.
+    ``rows`` is m (default 4n), ``epsilon`` in nats, ``time_limit`` in seconds; ``initial`` (m, n) replaces the random start
+    and is never made worse. ``callback`` and ``cancel`` as in `ldp_core.run`. The best strategy seen is returned,
+    deterministic in (seed, max_rounds): time and cancelling only stop the search, which otherwise ends when it converges.
 
     Raises ValueError for an epsilon or sizes out of range, or an ``initial`` that is not an epsilon-LDP strategy.
     """

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ldp_core.privacy import MAX_EPSILON, odds
@@ -15,21 +13,13 @@ SUM_TOLERANCE = 5e-14
 MAX_NEWTON = 100
 
 
-@dataclass(frozen=True)
-class Projection:
-    """A projected matrix: ``strategy`` (m, n) and the ``shift`` (n,) added to each column before clipping."""
-
-    strategy: np.ndarray
-    shift: np.ndarray
-
-
-def project(matrix: np.ndarray, lower: np.ndarray, epsilon: float, shift: np.ndarray | None = None) -> Projection:
-    """Closest matrix to ``matrix`` (m, n) whose columns sum to 1 with ``lower <= row <= e^epsilon lower``.
+def project(matrix: np.ndarray, lower: np.ndarray, epsilon: float) -> np.ndarray:
+    """(m, n) the closest matrix to ``matrix`` (m, n) whose columns sum to 1 with ``lower <= row <= e^epsilon lower``.
 
     Column u of the result is ``clip(r_u + shift_u, z, e^epsilon z)`` with the one shift that makes it sum to 1
     (McKenna, Maity, Mazumdar and Miklau 2020, Proposition 4.2 and Algorithm 1), found for all columns at once by
-    bracketed Newton steps on that piecewise linear equation. ``lower`` is z (m,), ``epsilon`` is in nats and
-    ``shift`` (n,) a first guess of the shifts. Column sums are exact to 1e-12.
+    bracketed Newton steps on that piecewise linear equation. ``lower`` is z (m,), ``epsilon`` is in nats. Column sums are
+    exact to 1e-12.
 
     Raises ValueError for mismatched shapes, entries that are not finite, a negative ``lower``, or row minima that no
     strategy can have: the projection exists when ``sum(lower) <= 1 <= e^epsilon sum(lower)``.
@@ -52,12 +42,8 @@ def project(matrix: np.ndarray, lower: np.ndarray, epsilon: float, shift: np.nda
             f"the row minima sum to {total:.6g}, but columns can only sum to 1 when that sum lies between "
             f"{1 / ratio:.6g} and 1: rescale lower."
         )
-    n = matrix.shape[1]
-    start = np.zeros(n) if shift is None else np.asarray(shift, dtype=float)
-    if start.shape != (n,) or not np.isfinite(start).all():
-        raise ValueError(f"shift must hold {n} finite numbers, one for each column of the matrix: leave it out.")
-    projected, shifts = project_types(np.ascontiguousarray(matrix.T), lower, lower * ratio, start)
-    return Projection(np.ascontiguousarray(projected.T), shifts)
+    projected, _ = project_types(np.ascontiguousarray(matrix.T), lower, lower * ratio, np.zeros(matrix.shape[1]))
+    return np.ascontiguousarray(projected.T)
 
 
 def project_types(

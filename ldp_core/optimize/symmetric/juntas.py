@@ -7,7 +7,8 @@ The transform of a function of parities is that of its table, moved to other cha
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Sequence
+from functools import cache, reduce
 from itertools import permutations, product
 
 import numpy as np
@@ -19,17 +20,19 @@ BITS = 4
 LARGEST_BLOCK = 3
 
 
+def moved(types: np.ndarray, order: Sequence[int] | np.ndarray) -> np.ndarray:
+    """``types`` (n,) with their bits moved: bit i to ``order[i]``; (k, n) for k orders in the columns of an array."""
+    return reduce(np.bitwise_or, (((types >> i) & 1) << np.array(place)[..., None] for i, place in enumerate(order)))
+
+
 @cache
 def tables() -> np.ndarray:
     """(k, 16) all 0/1 functions of four bits but the constants, one for each class under translations and permutations."""
     size = 2**BITS
     points = np.arange(size)
-    moves = [
-        sum(((points >> i) & 1) << place for i, place in enumerate(order)) ^ shift
-        for order in permutations(range(BITS))
-        for shift in points
-    ]
-    moves, powers = np.array(moves), 1 << points
+    orders = permutations(range(BITS))
+    moves = np.array([moved(points, order) ^ shift for order in orders for shift in points])
+    powers = 1 << points
     seen = np.zeros(2**size, dtype=bool)
     found = []
     for code in range(1, 2**size - 1):
@@ -41,7 +44,7 @@ def tables() -> np.ndarray:
 
 
 def junta_energies(d: int, most_images: float = np.inf) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The different juntas over d attributes: index of the table (k,), attributes a bit (k, 4), and the energy of the 0/1
+    """The different juntas over d attributes: index of the table (k,), attributes per bit (k, 4), and the energy of the 0/1
     function by weight of the characters (k, d+1), with energy 1 at weight 0 if constantly 1.
 
     Those with more than ``most_images`` different images under permutations of the attributes (not counting translations) are
@@ -51,31 +54,30 @@ def junta_energies(d: int, most_images: float = np.inf) -> tuple[np.ndarray, np.
     subsets = (np.arange(2**BITS)[:, None] >> np.arange(BITS)) & 1
     relevant = np.array([_relevant(table) for table in functions])
     parts = []
-    for blocks in product(range(1, LARGEST_BLOCK + 1), repeat=BITS):
+    for sizes in product(range(1, LARGEST_BLOCK + 1), repeat=BITS):
         by_weight = np.zeros((2**BITS, BITS * LARGEST_BLOCK + 1))
-        by_weight[np.arange(2**BITS), subsets @ np.array(blocks)] = 1
+        by_weight[np.arange(2**BITS), subsets @ np.array(sizes)] = 1
         energies = spectra @ by_weight
-        fits = relevant @ np.array(blocks) <= d
-        fits[fits] = _images(d, relevant[fits] * np.array(blocks), spectra[fits]) <= most_images
+        fits = relevant @ np.array(sizes) <= d
+        fits[fits] = _images(d, relevant[fits] * np.array(sizes), spectra[fits]) <= most_images
         kept = np.zeros((int(fits.sum()), d + 1))
         width = min(d + 1, energies.shape[1])
         kept[:, :width] = energies[fits][:, :width]
-        parts.append((np.flatnonzero(fits), np.tile(blocks, (len(kept), 1)), kept))
+        parts.append((np.flatnonzero(fits), np.tile(sizes, (len(kept), 1)), kept))
     which, blocks, energies = (np.concatenate(part) for part in zip(*parts, strict=True))
     _, first = np.unique(np.round(energies, 9), axis=0, return_index=True)
     return which[first], blocks[first], energies[first]
 
 
 def _images(d: int, blocks: np.ndarray, spectra: np.ndarray) -> np.ndarray:
-    """(k,) in how many ways d attributes can be shared out to ``blocks`` (k, 4), but for permutations of bits that leave
+    """(k,) in how many ways d attributes can be shared out to ``blocks`` (k, 4), not counting permutations of bits that leave
     ``spectra`` (k, 16) as they are; a few of those ways may still have the same spectrum."""
     used = blocks.sum(axis=1)
     ways = factorial(d) / (factorial(blocks).prod(axis=1) * factorial(d - used))
     points = np.arange(2**BITS)
     symmetries = np.zeros(len(blocks))
     for order in permutations(range(BITS)):
-        moved = sum(((points >> i) & 1) << place for i, place in enumerate(order))
-        same = np.isclose(spectra[:, moved], spectra).all(axis=1)
+        same = np.isclose(spectra[:, moved(points, order)], spectra).all(axis=1)
         symmetries += same & (blocks[:, list(order)] == blocks).all(axis=1)
     return ways * factorial((blocks == 0).sum(axis=1)) / symmetries
 

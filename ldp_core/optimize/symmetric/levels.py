@@ -5,7 +5,7 @@ A row ``v`` is used with all its images alike, so of M only its eigenvalues by w
     m_l = sum_k share_k E_kl,   E_kl = (mean of |hat v_k|^2 over the characters of weight l) / (1'v_k)^2,
 
 and ``L = sum_l C(d, l) gamma_l / m_l``: d + 1 numbers for n = 2^d types. Rows of many shapes are tried as long as their energies
-are cheap: all juntas (`ldp_core.optimize.symmetric.juntas`), and rows found by climbing with one transform a step.
+are cheap: all juntas (`ldp_core.optimize.symmetric.juntas`), and rows found by climbing with one transform per step.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ import numpy as np
 from ldp_core.bounds.centred import high_share
 from ldp_core.optimize.columns import pricing
 from ldp_core.optimize.columns.weights import fitted_shares
-from ldp_core.optimize.symmetric.juntas import junta_energies, junta_row, tables
+from ldp_core.optimize.symmetric.juntas import junta_energies, junta_row, moved, tables
 from ldp_core.privacy import fitted_odds
 from ldp_core.workloads import Workload, walsh_hadamard
-from ldp_core.workloads.schemes import scheme_of
+from ldp_core.workloads.symmetry import Scheme
 
 # Rows held, juntas and climbing starts tried in each round, and updates of the shares in it.
 MOST_ROWS, JUNTAS, STARTS, UPDATES = 64, 8, 6, 200
-# Rows climb by single flips up to this many types, from rows held with these shares of entries changed.
-FLIPPED_TYPES, CHANGES = 1024, (1 / 64, 1 / 16, 1 / 4)
+# Rows climb by single flips up to this many types.
+FLIPPED_TYPES = 1024
 LINEARISATIONS = 30
 NEW_SHARE = 0.1
 # Base rows of smaller shares get no images when a strategy is written out.
@@ -45,17 +45,17 @@ class LevelMixture:
 class LevelSearch:
     """Column generation over rows with all their images. Row 0 is a single high type: randomized response.
 
-    ``most_images`` keeps to juntas with no more images than that, of which a strategy can then hold all.
+    Only juntas with at most ``most_images`` images are used, so that a strategy can hold all of them.
     """
 
     finished = False
 
     def __init__(self, workload: Workload, epsilon: float, rng: np.random.Generator, most_images: float = np.inf):
-        self._scheme, self._gamma = scheme_of(workload)
-        self._spread, self._rng = fitted_odds(epsilon) - 1, rng
-        n, self._d = workload.n, self._scheme.classes - 1
+        n, self._spread, self._rng = workload.n, fitted_odds(epsilon) - 1, rng
+        self._scheme = Scheme(n, binary=True)
+        self._d, (self._gamma, _) = self._scheme.classes - 1, self._scheme.spectrum(workload.gram_column)
         self._searched = self._gamma + RIDGE * self._gamma.mean()
-        self._weights_of_types = np.bitwise_count(np.arange(n, dtype=np.uint32)).astype(np.int64)
+        self._weights_of_types = self._scheme.class_of_types
         self._share = high_share(self._spread + 1, n)
         which, self._blocks, energies = junta_energies(self._d, most_images)
         self._tables = tables()[which]
@@ -117,16 +117,13 @@ class LevelSearch:
         by_type = worth[self._weights_of_types]
         held = self._high[rng.choice(len(self._high), STARTS, p=self._shares / self._shares.sum())]
         sizes = np.clip(np.rint(n * self._share) + rng.integers(-1, 2, STARTS), 1, n - 1).astype(int)
-        found = [_linearised(rng.standard_normal(n), size, by_type) for size in sizes]
+        found = np.array([_linearised(rng.standard_normal(n), size, by_type) for size in sizes])
         if n <= FLIPPED_TYPES:
             column = walsh_hadamard(by_type) / n
-            difference = np.arange(n)[:, None] ^ np.arange(n)
             level = np.full(n, (self._scheme.multiplicities * self._searched / self._m).sum() / n)
-            changed = held ^ (rng.random(held.shape) < rng.choice(CHANGES, (STARTS, 1)))
-            drawn = rng.random((STARTS, n)) < rng.random((STARTS, 1)) * rng.random((STARTS, 1)) / 2
-            starts = np.vstack([found, changed, drawn])
-            found, _ = pricing.climb(starts, column[difference], level, np.ones(n), self._spread)
-        self._add(np.array(found))
+            starts = np.vstack([found, pricing.varied(held, STARTS, rng)])
+            found, _ = pricing.climb(starts, column[self._scheme.differences], level, np.ones(n), self._spread)
+        self._add(found)
 
     def _update(self) -> None:
         worth = self._scheme.multiplicities * self._searched
@@ -141,11 +138,11 @@ class LevelSearch:
 def _linearised(field: np.ndarray, size: int, worth: np.ndarray) -> np.ndarray:
     """(n,) a row of ``size`` high types from the largest entries of ``field``: v'Xv is convex in v, so that replacing v by the
     best row for its linearisation never lowers it. ``worth`` (n,) are the eigenvalues of X by character."""
-    high = None
+    high = np.zeros(len(field), dtype=bool)
     for _ in range(LINEARISATIONS):
         chosen = np.zeros(len(field), dtype=bool)
         chosen[np.argpartition(-field, size - 1)[:size]] = True
-        if high is not None and np.array_equal(chosen, high):
+        if np.array_equal(chosen, high):
             break
         high = chosen
         field = walsh_hadamard(worth * walsh_hadamard(high))
@@ -165,7 +162,7 @@ def images(mixture: LevelMixture, most: np.ndarray, rng: np.random.Generator) ->
     for row, power, number in zip(high, powers, most, strict=True):
         orders = np.array([rng.permutation(d) for _ in range(number)])
         orders[0] = np.arange(d)
-        moved = sum(((types >> i) & 1) << orders[:, i : i + 1] for i in range(d))
-        _, first = np.unique((power[moved] @ key).astype(np.float32), return_index=True)
-        found.append(row[moved[first]])
+        places = moved(types, orders.T)
+        _, first = np.unique((power[places] @ key).astype(np.float32), return_index=True)
+        found.append(row[places[first]])
     return np.concatenate(found)

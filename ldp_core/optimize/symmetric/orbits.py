@@ -12,67 +12,31 @@ so there are n numbers to fit instead of n^2, and no column sums to balance.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
+from ldp_core.mechanisms.subset_selection import best_subset_size
 from ldp_core.optimize.columns import pricing
 from ldp_core.optimize.columns.first_rows import threshold_rows
 from ldp_core.optimize.columns.weights import fitted_shares
 from ldp_core.optimize.symmetric.levels import LevelSearch, images
 from ldp_core.privacy import fitted_odds, odds
-from ldp_core.workloads import Workload, walsh_hadamard
+from ldp_core.workloads import Workload
+from ldp_core.workloads.symmetry import Scheme
 
 # Subset selection is written out up to this many rows, orbits up to ROWS_PER_TYPE n, within these limits.
 FEWEST_ROWS, MOST_ROWS, ROWS_PER_TYPE = 2**13, 2**15, 128
 MOST_ENTRIES = 2**25
 STARTS = 64
-# Shares of entries flipped in rows held, to climb somewhere else from there.
-CHANGES = (1 / 64, 1 / 16, 1 / 4)
-# Rounds that permute attributes too, before, and images of their base rows where so many translations leave them as they are.
+# Rounds of the design that permutes attributes too, which comes first; images taken of those of its base rows that at least
+# SMALL_ORBIT translations leave as they are.
 LEVEL_ROUNDS, IMAGES, SMALL_ORBIT = 20, 120, 8
 UPDATES = 30
 NEW_SHARE = 0.1
 LEAST_GAIN = 1e-6
 RIDGE = 1e-9
-
-
-@dataclass(frozen=True)
-class Group:
-    """A group on the types 0 .. n-1. ``spectrum`` transforms even vectors (the last axis), ``power`` gives the squared
-    moduli of any, ``difference(n)`` (n, n) is the type u - v."""
-
-    spectrum: Callable[[np.ndarray], np.ndarray]
-    power: Callable[[np.ndarray], np.ndarray]
-    difference: Callable[[int], np.ndarray]
-
-
-GROUPS = {
-    "exchangeable": Group(
-        lambda x: np.fft.fft(x).real,
-        lambda x: np.abs(np.fft.fft(x)) ** 2,
-        lambda n: (np.arange(n)[:, None] - np.arange(n)) % n,
-    ),
-    "hamming": Group(
-        walsh_hadamard,
-        lambda x: walsh_hadamard(x) ** 2,
-        lambda n: np.arange(n)[:, None] ^ np.arange(n),
-    ),
-}
-
-
-@dataclass(frozen=True)
-class Written:
-    """A strategy that is known outright."""
-
-    strategy: np.ndarray
-    objective: float
-
-    @property
-    def transposed(self) -> np.ndarray:
-        return self.strategy.T
 
 
 @dataclass(frozen=True)
@@ -105,12 +69,6 @@ class Orbits:
         return (weights[:, None] * np.where(high, self.ratio, 1.0)).T
 
 
-def best_size(n: int, ratio: float) -> int:
-    """Number of high entries k of a two-valued row whose entries have the largest variance for their mean."""
-    k = np.arange(1, n)
-    return int(k[np.argmax(k * (n - k) / (n + (ratio - 1) * k) ** 2)])
-
-
 class SubsetSearch:
     """All rows of one size: the optimum for exchangeable types, where L depends on the variance of the rows alone."""
 
@@ -118,27 +76,32 @@ class SubsetSearch:
 
     def __init__(self, workload: Workload, epsilon: float):
         n, ratio = workload.n, odds(epsilon)
-        size = best_size(n, ratio)
+        size = best_subset_size(n, epsilon)
         high = np.zeros((math.comb(n, size), n), dtype=bool)
         np.put_along_axis(high, np.array(list(combinations(range(n), size))), True, axis=1)
         total = math.comb(n - 1, size - 1) * ratio + math.comb(n - 1, size)
         # Eigenvalues of M: 1 on the ones; elsewhere the variance of a row of mean 1, shared evenly by n - 1 directions.
         share = (ratio - 1) ** 2 * size * (n - size) / (n + (ratio - 1) * size) ** 2 / (n - 1)
         on_ones = workload.gram_sums.sum() / n
-        objective = float(on_ones + (workload.trace - on_ones) / share)
-        self.best = Written(np.where(high, ratio / total, 1 / total), objective)
+        self.objective = float(on_ones + (workload.trace - on_ones) / share)
+        self._strategy = np.where(high, ratio / total, 1 / total)
+
+    @property
+    def best(self) -> SubsetSearch:
+        """Found before any search."""
+        return self
 
     @staticmethod
     def fits(workload: Workload, epsilon: float) -> bool:
         """Whether subset selection is the optimum for ``workload`` and small enough to write out."""
         n = workload.n
-        return workload.symmetry == "exchangeable" and math.comb(n, best_size(n, odds(epsilon))) <= FEWEST_ROWS
+        return workload.symmetry == "exchangeable" and math.comb(n, best_subset_size(n, epsilon)) <= FEWEST_ROWS
 
     def round(self) -> None:
         """Nothing is left to improve."""
 
     def finish(self, at_once: bool) -> tuple[np.ndarray, float]:
-        return self.best.strategy, self.best.objective
+        return self._strategy, self.objective
 
 
 class OrbitSearch:
@@ -146,29 +109,26 @@ class OrbitSearch:
 
     finished = False
 
-    def __init__(self, workload: Workload, epsilon: float, rng: np.random.Generator):
+    def __init__(self, workload: Workload, scheme: Scheme, epsilon: float, rng: np.random.Generator):
         n = workload.n
-        self._rng, self._ratio, self._group = rng, fitted_odds(epsilon), GROUPS[workload.symmetry]
-        self._difference = self._group.difference(n)
+        self._rng, self._ratio, self._scheme = rng, fitted_odds(epsilon), scheme
+        self._differences = scheme.differences
         self._most_rows = min(max(ROWS_PER_TYPE * n, FEWEST_ROWS), MOST_ROWS, MOST_ENTRIES // n)
-        first = np.zeros(n)
-        first[0] = 1
         # G commutes with the group, so that its first column transforms into its eigenvalues.
-        column = workload.apply_gram(first)
-        self._gamma = self._group.spectrum(column)
+        self._gamma = scheme.transform(workload.gram_column).real
         self._searched = self._gamma + RIDGE * self._gamma.mean()
-        high = self._starts(workload, epsilon, column)
-        self._high = np.vstack([first[None] > 0, high[high.any(axis=1) & ~high.all(axis=1)]])
+        high = self._starts(workload, epsilon)
+        self._high = np.vstack([np.arange(n)[None] == 0, high[high.any(axis=1) & ~high.all(axis=1)]])
         self._power = self._powers(self._high)
         self._shares = np.full(len(self._high), 1 / len(self._high))
         self._update()
         self.best = self._mixture()
 
-    def _starts(self, workload: Workload, epsilon: float, column: np.ndarray) -> np.ndarray:
+    def _starts(self, workload: Workload, epsilon: float) -> np.ndarray:
         """Base rows to begin with. Over binary attributes, rows of small orbits come from the design that permutes attributes
         too, with their images; there are too few of the others for an even choice, and they find their own shape."""
-        drawn = threshold_rows(column[self._difference], self._ratio, STARTS, self._rng)
-        if workload.symmetry != "hamming":
+        drawn = threshold_rows(workload.gram_column[self._differences], self._ratio, STARTS, self._rng)
+        if not self._scheme.binary:
             return drawn
         search = LevelSearch(workload, epsilon, self._rng)
         for _ in range(LEVEL_ROUNDS):
@@ -190,13 +150,13 @@ class OrbitSearch:
 
     def _mixture(self) -> Orbits:
         objective = float((self._gamma / self._m).sum())
-        return Orbits(self._high, self._shares, self._still(self._power), self._ratio, self._difference, objective)
+        return Orbits(self._high, self._shares, self._still(self._power), self._ratio, self._differences, objective)
 
     def _powers(self, high: np.ndarray) -> np.ndarray:
-        return self._group.power(np.where(high, self._ratio, 1.0))
+        return np.abs(self._scheme.transform(np.where(high, self._ratio, 1.0))) ** 2
 
     def _update(self) -> None:
-        """Many updates, after half of which the lightest orbits beyond the most rows leave."""
+        """Many updates, after half of which the lightest orbits leave where there are too many rows."""
         energies = self._power / self._power[:, :1]  # the trivial character's is (1'v)^2
         shares = fitted_shares(self._shares, energies, self._searched, UPDATES)
         heavy = np.argsort(-shares, kind="stable")
@@ -208,11 +168,11 @@ class OrbitSearch:
         self._m = self._shares @ energies
 
     def _still(self, power: np.ndarray) -> np.ndarray:
-        """(k, n) which translations leave the base rows as they are: their orbits hold n over so many different rows.
+        """(k, n) which translations leave the base rows as they are: an orbit has n divided by their number different rows.
 
         A translation that moves a row changes two entries or more, and lowers the autocorrelation by (E - 1)^2 or more.
         """
-        correlation = self._group.spectrum(power) / power.shape[1]
+        correlation = self._scheme.transform(power).real / power.shape[1]
         return correlation > correlation[:, :1] - 0.5 * (self._ratio - 1) ** 2
 
     def _price(self) -> None:
@@ -220,13 +180,15 @@ class OrbitSearch:
         L/n by symmetry."""
         n, rng = self._high.shape[1], self._rng
         held = self._high[rng.choice(len(self._high), min(STARTS, len(self._high)), replace=False)]
-        changed = held ^ (rng.random(held.shape) < rng.choice(CHANGES, (len(held), 1)))
-        drawn = rng.random((STARTS, n)) < rng.random((STARTS, 1)) * rng.random((STARTS, 1)) / 2
         # Spectra of symmetric matrices are even, and for those transform and inverse differ by n only.
-        column = self._group.spectrum(self._searched / self._m**2) / n
+        column = self._scheme.transform(self._searched / self._m**2).real / n
         level = np.full(n, (self._searched / self._m).sum() / n)
         found, gains = pricing.climb(
-            np.vstack([held, changed, drawn]), column[self._difference], level, np.ones(n), self._ratio - 1
+            np.vstack([held, pricing.varied(held, STARTS, rng)]),
+            column[self._differences],
+            level,
+            np.ones(n),
+            self._ratio - 1,
         )
         found = np.unique(found[gains > LEAST_GAIN], axis=0)
         self._high, self._power = np.vstack([self._high, found]), np.vstack([self._power, self._powers(found)])

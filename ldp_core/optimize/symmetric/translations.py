@@ -1,4 +1,4 @@
-"""Designs over binary attributes for any number of types: base rows whose XOR translations are the outputs, nothing written out."""
+"""Designs over binary attributes for up to 2^16 types: base rows whose XOR translations are the outputs; none is written out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from ldp_core.optimize.certified import WINDOW
 from ldp_core.optimize.columns.weights import fitted_shares
-from ldp_core.optimize.gradient.method import told
+from ldp_core.optimize.gradient.method import Told
 from ldp_core.optimize.symmetric.levels import RIDGE, LevelMixture, LevelSearch, images
 from ldp_core.privacy import check_epsilon, odds
 from ldp_core.run import Budget, Callback, Cancel, Stopped, drive
@@ -23,7 +23,7 @@ MOST_ROWS, MOST_ENTRIES, UPDATES, NEGLIGIBLE = 2048, 2**24, 40, 1e-9
 
 
 @dataclass(frozen=True)
-class OrbitDesign:
+class OrbitDesign(Told):
     """Base rows ``high`` (b, n) of booleans and the probabilities ``shares`` (b,) of their orbits, for
     `ldp_core.mechanisms.orbits.OrbitMechanism`, whose objective L is ``objective``; how they were found as in `Optimized`."""
 
@@ -39,7 +39,7 @@ class OrbitDesign:
 
     def __repr__(self) -> str:
         rows, n = self.high.shape
-        return f"<OrbitDesign: {rows:,} base rows on {n:,} types, {told(self)}>"
+        return f"<OrbitDesign: {rows:,} base rows on {n:,} types, {self.told}>"
 
 
 def design_orbits(
@@ -57,7 +57,7 @@ def design_orbits(
     of as many numbers as there are attributes; ``callback(progress)`` sees that objective (and has no strategy to show). In the
     end each base row gets as many permutations as fit, and shares are fitted to those, which costs a little of it: nothing to
     speak of up to a few thousand types, several per cent at 2^16.
-    Parameters as in `ldp_core.optimize.certified`. Raises ValueError for other workloads, and above 2^16 types.
+    Parameters as in `ldp_core.optimize.design`. Raises ValueError for other workloads, and above 2^16 types.
     """
     budget = Budget(time_limit, max_rounds, cancel, callback)
     epsilon = check_epsilon(epsilon)
@@ -108,9 +108,7 @@ def _fitted(workload: Workload, high: np.ndarray, ratio: float) -> tuple[np.ndar
     for row, spectrum in zip(high, energies, strict=True):
         spectrum[:] = walsh_hadamard(np.where(row, ratio, 1.0)) ** 2
     energies /= energies[:, :1]
-    first = np.zeros(workload.n)
-    first[0] = 1.0
-    gamma = np.maximum(walsh_hadamard(workload.apply_gram(first)), 0.0)
+    gamma = np.maximum(walsh_hadamard(workload.gram_column), 0.0)
     shares = fitted_shares(np.full(len(high), 1 / len(high)), energies, gamma + RIDGE * gamma.mean(), UPDATES)
     asked = gamma > 0
     return shares, float((gamma[asked] / (shares @ energies)[asked]).sum())

@@ -86,8 +86,8 @@ def scale_of(workload: Workload, axes: Sequence[Axis]) -> Scale | None:
     in_order = axis is not None and axis.size == base.n and axis.ordered and axis.ordinary == axis.size
     if not isinstance(base, Prefix | AllRange | WidthRange) and not (isinstance(base, Histogram) and in_order):
         return None
-    of, labels, edges = ("type", None, None) if axis is None else (axis.name, axis.labels, axis.edges)
-    if in_order and edges is not None:
+    of, labels, edges = ("type", None, ()) if axis is None else (axis.name, axis.labels, axis.edges)
+    if in_order and len(edges):
         ends = np.asarray(edges)
         return Scale(ends[:-1] + np.diff(ends) / 2, of, totals, of, labels)
     return Scale(np.arange(base.n, dtype=float), "types", totals, of, labels)
