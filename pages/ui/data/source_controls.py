@@ -17,7 +17,7 @@ from pages.ui.words import plain
 
 DELIMITERS = {None: "as found", ",": "comma", ";": "semicolon", "\t": "tab", "|": "bar |", " ": "space"}
 DECIMALS = {None: "as found", ".": "point: 1234.5", ",": "comma: 1.234,5"}
-ENCODED = {None: "as found", **{name: name for name in ENCODINGS}}
+ENCODED: dict[str | None, str] = {None: "as found", **{name: name for name in ENCODINGS}}
 HEADERS = {None: "as found", True: "yes", False: "no, it holds values"}
 PLACEHOLDER = "SELECT age, sex FROM people"
 
@@ -121,7 +121,7 @@ def _awaited(state: Session) -> str | None:
 def _reading(state: Session, kind: str) -> None:
     """How the file was read, to be corrected where the guess was wrong."""
     found, choice = state.source_shown, state.choice
-    if found is None or found.kind != kind or choice.source != "upload":
+    if found is None or found.kind != kind or choice is None or choice.source != "upload":
         return
     text = found.name.lower().endswith(tuple(TEXT_ENDINGS))
     with st.expander(f"How {plain(found.name[-40:])} was read"):
@@ -146,7 +146,7 @@ def _reading(state: Session, kind: str) -> None:
 
 
 def _option(state: Session, label: str, name: str, value: Any, shown: dict[Any, str]) -> None:
-    pick(label, f"read-{name}", value, lambda chosen: data_choice.read_again(state, **{name: chosen}), shown)
+    pick(label, f"read-{name}", value, lambda chosen: data_choice.read_again(state, {name: chosen}), shown)
 
 
 def _as_found(found: sources.Source, text: bool) -> str:
