@@ -65,13 +65,17 @@ def quick(design: Design) -> bool:
 
 def named_groups(parts: Sequence[WorkloadPart], workload: Workload) -> list[tuple[str, int]]:
     """Name and number of queries of each group: of the recipe, or of the only part's own groups of attributes."""
-    if len(parts) == 1 and isinstance(parts[0], MarginalsPart) and isinstance(workload, workloads.Union):
-        tables = workload.parts[0].parts if parts[0].weight != 1 else workload.parts
-        if len(parts[0].groups) == len(tables):
-            return [
-                (" x ".join(group), table.num_queries) for group, table in zip(parts[0].groups, tables, strict=True)
-            ]
+    inner, only = _unweighted(parts, workload), parts[0]
+    if len(parts) == 1 and isinstance(only, MarginalsPart) and isinstance(inner, workloads.Union):
+        return [(" x ".join(group), own.num_queries) for group, own in zip(only.groups, inner.parts, strict=True)]
     return [(part.summary, own.num_queries) for part, own in zip(parts, built(parts, workload), strict=True)]
+
+
+def _unweighted(parts: Sequence[WorkloadPart], workload: Workload) -> Workload:
+    """The queries without the weight of the only group, which would make them a union of one."""
+    if len(parts) == 1 and parts[0].weight != 1 and isinstance(workload, workloads.Union):
+        return workload.parts[0]
+    return workload
 
 
 def spectrum(later: Later, design: Design) -> tuple[np.ndarray, int] | None:
@@ -87,11 +91,8 @@ def spectrum(later: Later, design: Design) -> tuple[np.ndarray, int] | None:
 def metrics(later: Later, state: Session, design: Design) -> None:
     """The questions in numbers."""
     queries, rank, least = st.columns(3)
-    queries.metric(
-        "Queries (p)",
-        f"{design.workload.num_queries:,}",
-        help="Numbers that will be estimated, each a count of people.",
-    )
+    many = f"{design.workload.num_queries:,}"
+    queries.metric("Queries (p)", many, help="Numbers that will be estimated, each a count of people.")
     try:
         found = spectrum(later, design)
         rank.metric(
@@ -107,8 +108,7 @@ def metrics(later: Later, state: Session, design: Design) -> None:
         least.metric(
             "Users any mechanism needs",
             "…" if bound is None else wording.whole(bound) if bound > 0 else "unknown",
-            help="How hard the questions are: fewer users are not enough for any unbiased mechanism, at this epsilon and "
-            "target error.",
+            help="How hard the questions are: with fewer users, no unbiased mechanism reaches the target error at this epsilon.",
         )
     except ValueError as error:
         least.caption(plain(str(error)))
@@ -117,15 +117,13 @@ def metrics(later: Later, state: Session, design: Design) -> None:
 def matrix(later: Later, state: Session, design: Design, parts: Sequence[WorkloadPart]) -> None:
     """The picture of the queries, with three of them named."""
     w, groups = design.workload, named_groups(parts, design.workload)
-    look = layout.look()
+    look, title = layout.look(), "the picture of the queries"
 
     def draw(look: charts.Theme) -> go.Figure:
         return charts.workload_matrix(w, design.labels, look, groups)
 
     key = ("matrix", w.digest, design.naming, look)
-    found = later.value(
-        key, "the picture of the queries", w.n <= QUICK_PICTURE, lambda cancel: draw(look), PICTURE_BYTES
-    )
+    found = later.value(key, title, w.n <= QUICK_PICTURE, lambda cancel: draw(look), PICTURE_BYTES)
     if found is None:
         st.info("The picture of the queries is being drawn.")
         return
@@ -305,22 +303,17 @@ def dominating(later: Later, state: Session, design: Design, parts: Sequence[Wor
             "dominating",
             lambda: frames.query_shares(w, found.variances, design.labels, most=many),
         )
-    groups = named_groups(parts, w)
+    groups = [name for name, _ in named_groups(parts, w)]
     if len(groups) > 1:
-        _group_shares(w if len(parts) > 1 or parts[0].weight == 1 else w.parts[0], found.variances, groups)
-
-
-def _group_shares(workload: Workload, variances: np.ndarray, groups: Sequence[tuple[str, int]]) -> None:
-    table = frames.group_shares(workload, variances, [name for name, _ in groups])
-    st.dataframe(
-        table,
-        hide_index=True,
-        column_config={
-            "group": st.column_config.TextColumn("Group", width="medium"),
-            "queries": st.column_config.NumberColumn("Queries", format="localized"),
-            "share": st.column_config.NumberColumn("Share of the error", format="percent"),
-        },
-    )
+        st.dataframe(
+            frames.group_shares(_unweighted(parts, w), found.variances, groups),
+            hide_index=True,
+            column_config={
+                "group": st.column_config.TextColumn("Group", width="medium"),
+                "queries": st.column_config.NumberColumn("Queries", format="localized"),
+                "share": st.column_config.NumberColumn("Share of the error", format="percent"),
+            },
+        )
 
 
 def _dominance(later: Later, state: Session, design: Design) -> Dominance | None:
@@ -363,7 +356,8 @@ def _errors(
     able: dict[str, Callable[[], mechanisms.Mechanism]], design: Design, case: analysis.Case, cancel: Cancel | None
 ) -> Dominance:
     """The errors of the queries with the mechanism of smallest variance in a case."""
-    w, costs, refusal, cancelled = design.workload, {}, "", asked(cancel)
+    w, refusal, cancelled = design.workload, "", asked(cancel)
+    costs: dict[str, tuple[float, mechanisms.Mechanism]] = {}
     for name, build in able.items():
         if costs and cancelled():
             break

@@ -50,20 +50,19 @@ class Group:
         replace(self.state, self.place, part)
 
 
-def built(parts: Sequence[WorkloadPart], workload: Workload | None) -> Sequence[Workload | None]:
-    """The queries of each group, None where there are none."""
-    if isinstance(workload, Union) and len(parts) > 1:
-        return workload.parts
-    return [workload] * len(parts)
+def built(parts: Sequence[WorkloadPart], workload: Workload) -> Sequence[Workload]:
+    """The queries of each group."""
+    return workload.parts if isinstance(workload, Union) and len(parts) > 1 else [workload]
 
 
 def groups(state: Session, design: Design, axes: Sequence[Axis]) -> None:
     """All groups, each in its box, and the box for another one."""
-    parts = parts_of(state)
-    for i, (part, queries) in enumerate(zip(parts, built(parts, design.workload), strict=True)):
+    parts, asked = parts_of(state), design.workload
+    queries = [None] * len(parts) if asked is None else [own.num_queries for own in built(parts, asked)]
+    for i, (part, many) in enumerate(zip(parts, queries, strict=True)):
         group = Group(state, i, axes)
         with st.container(border=True, key=f"group-{i}"):
-            _heading(group, part, queries)
+            _heading(group, part, many)
             _kind(group, part)
             _settings(part, group)
             if len(parts) > 1 or part.weight != 1:
@@ -112,11 +111,11 @@ def _number(
     _setting(st.number_input, label, name, group, value, lambda entered: part(int(entered)), step=1, **ends)
 
 
-def _heading(group: Group, part: WorkloadPart, queries: Workload | None) -> None:
+def _heading(group: Group, part: WorkloadPart, many: int | None) -> None:
     st.markdown(f"**{plain(wording.shortened(part.summary))}**")
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        if queries is not None:
-            st.caption(f"{queries.num_queries:,} quer{'y' if queries.num_queries == 1 else 'ies'}", width="content")
+        if many is not None:
+            st.caption(f"{many:,} quer{'y' if many == 1 else 'ies'}", width="content")
         if len(parts_of(group.state)) > 1:
             st.button(
                 "Remove",
