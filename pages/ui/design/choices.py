@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import streamlit as st
 
@@ -78,18 +79,8 @@ def mechanism_controls(state: Session) -> None:
     )
     if spec.caveat:
         st.caption(spec.caveat)
-    for parameter, values in spec.choices.items():
-        control(
-            st.selectbox,
-            PARAMETERS.get(parameter, parameter.capitalize()),
-            f"choice-{parameter}",
-            c.mechanism.parameters.get(parameter, values[0]),
-            lambda value, parameter=parameter: state.change(
-                mechanism=choose_mechanism(name, **{**c.mechanism.parameters, parameter: value})
-            ),
-            options=values if isinstance(values[0], str) else sorted(values),
-            format_func=lambda value: str(value).replace("_", " "),
-        )
+    for parameter in spec.choices:
+        _parameter_control(state, parameter)
     if spec.aimed:
         _aim_controls(state)
     if spec.fitted:
@@ -97,14 +88,32 @@ def mechanism_controls(state: Session) -> None:
             _search_controls(state)
 
 
-def _set_optimizer(state: Session, **changes) -> None:
+def _parameter_control(state: Session, parameter: str) -> None:
+    chosen = state.configuration.mechanism
+    values = library.spec(chosen.name).choices[parameter]
+
+    def commit(value: Any) -> None:
+        state.change(mechanism=choose_mechanism(chosen.name, **{**chosen.parameters, parameter: value}))
+
+    control(
+        st.selectbox,
+        PARAMETERS.get(parameter, parameter.capitalize()),
+        f"choice-{parameter}",
+        chosen.parameters.get(parameter, values[0]),
+        commit,
+        options=values if isinstance(values[0], str) else sorted(values),
+        format_func=lambda value: str(value).replace("_", " "),
+    )
+
+
+def _set_optimizer(state: Session, **changes: Any) -> None:
     settings = {**state.configuration.optimizer.model_dump(), **changes}
     state.change(optimizer=designs.configuration.Optimizer(**settings))
 
 
 def _aim_controls(state: Session) -> None:
     """Whose error the optimiser makes small, and a histogram of one's own where that is meant."""
-    c, design = state.configuration, state.design()
+    c, design = state.configuration, state.present
     weights = c.optimizer.histogram
     control(
         st.selectbox,
@@ -138,7 +147,7 @@ def _aim_controls(state: Session) -> None:
 
 
 def _set_histogram(state: Session, text: str) -> None:
-    n, words = state.configuration.domain.size, text.replace(",", " ").replace(";", " ").split()
+    n, words = state.present.domain.size, text.replace(",", " ").replace(";", " ").split()
     try:
         weights = tuple(float(word) for word in words)
     except ValueError:

@@ -12,7 +12,7 @@ from ldp_core.studies.outcomes import LEVEL, RELEASES, Outcomes, scale_of
 from ldp_core.workloads import axes_of
 from pages.ui import layout
 from pages.ui.controls import control
-from pages.ui.session.state import Design, Session
+from pages.ui.session.state import Complete, Session
 from pages.ui.words import plain
 
 Pair = tuple[str, str]
@@ -34,7 +34,7 @@ def show(state: Session, found: Outcomes) -> None:
     }
     for tab, view in zip(st.tabs(list(views)), views.values(), strict=True):
         with tab:
-            view(state, state.design(), found)
+            view(state, state.complete, found)
 
 
 def _pairs(table: pd.DataFrame) -> list[Pair]:
@@ -66,7 +66,7 @@ def _chosen(state: Session, table: pd.DataFrame, key: str) -> pd.DataFrame:
     return _rows(table, now if now in pairs else pairs[0])
 
 
-def _errors(state: Session, design: Design, found: Outcomes) -> None:
+def _errors(state: Session, design: Complete, found: Outcomes) -> None:
     table = found.errors
     first, best = table.iloc[0], table.loc[table["observed"].idxmin()]
     words = f"{_name((first['mechanism'], first['estimator']))}: a typical query was off by {wording.error(first['observed'])} of all users"
@@ -116,7 +116,7 @@ def _with_uncertainty(values: pd.Series, uncertain: pd.Series | None = None) -> 
     ]
 
 
-def _by_query(state: Session, design: Design, found: Outcomes) -> None:
+def _by_query(state: Session, design: Complete, found: Outcomes) -> None:
     table = found.groups
     pair = _pairs(table)[0]
     rows = _rows(table, pair)
@@ -146,14 +146,14 @@ def _of(by: str, row: pd.Series) -> str:
     return plain(str(row["label"]))
 
 
-def _distribution(state: Session, design: Design, found: Outcomes) -> None:
-    if not len(found.curves):
+def _distribution(state: Session, design: Complete, found: Outcomes) -> None:
+    scale = scale_of(design.workload, axes_of(design.domain))
+    if not len(found.curves) or scale is None:
         st.info(
             "A cumulative distribution needs questions along the order of an attribute, such as its running totals, ranges or "
             "histogram, and answers that tell the running totals of everybody."
         )
         return
-    scale = scale_of(design.workload, axes_of(design.domain))
     curve = _chosen(state, found.curves, "pair-distribution")
     pair = _pairs(curve)[0]
     spread = 100 * (curve["high"] - curve["low"]).max()
@@ -181,7 +181,7 @@ def _distribution(state: Session, design: Design, found: Outcomes) -> None:
     )
 
 
-def _releases(state: Session, design: Design, found: Outcomes) -> None:
+def _releases(state: Session, design: Complete, found: Outcomes) -> None:
     rows = _chosen(state, found.releases, "pair-releases")
     pair, count = _pairs(rows)[0], rows["release"].nunique()
     off = (rows["released"] - rows["true"]).abs()
@@ -209,7 +209,7 @@ def _releases(state: Session, design: Design, found: Outcomes) -> None:
     _say_shown(rows, design)
 
 
-def _intervals(state: Session, design: Design, found: Outcomes) -> None:
+def _intervals(state: Session, design: Complete, found: Outcomes) -> None:
     if not len(found.intervals):
         st.info(
             "Confidence intervals exist for unbiased estimates, credible ones for the posterior mean: choose one of these on the "
@@ -234,7 +234,7 @@ def _intervals(state: Session, design: Design, found: Outcomes) -> None:
     _say_shown(rows, design)
 
 
-def _predicted(state: Session, design: Design, found: Outcomes) -> None:
+def _predicted(state: Session, design: Complete, found: Outcomes) -> None:
     rows = found.queries[found.queries["predicted"].notna()]
     if not len(rows):
         st.info("Exact predictions exist for unbiased estimates: choose one on the left.")
@@ -252,12 +252,12 @@ def _predicted(state: Session, design: Design, found: Outcomes) -> None:
     _say_shown(rows, design)
 
 
-def _in_order(design: Design) -> bool:
+def _in_order(design: Complete) -> bool:
     """Whether the queries are best drawn in the order they have."""
     return design.workload.kind in ("histogram", "prefix")
 
 
-def _say_shown(rows: pd.DataFrame, design: Design) -> None:
+def _say_shown(rows: pd.DataFrame, design: Complete) -> None:
     shown, p = rows["query"].nunique(), design.workload.num_queries
     if shown < p:
         st.caption(f"{shown:,} of {p:,} queries are shown, evenly spread.")

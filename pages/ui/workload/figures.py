@@ -19,9 +19,8 @@ from ldp_core.run import Cancel, asked
 from ldp_core.workloads import MarginalsPart, Workload, WorkloadPart
 from pages.ui import layout
 from pages.ui.session.figures import PICTURE_BYTES
-from pages.ui.session.state import Design, Session
+from pages.ui.session.state import Complete, Session
 from pages.ui.tasks import work
-from pages.ui.tasks.jobs import jobs
 from pages.ui.tasks.later import Later
 from pages.ui.words import case_meaning, people, plain
 from pages.ui.workload.groups import built
@@ -57,10 +56,9 @@ class Dominance:
     worst: pd.DataFrame
 
 
-def quick(design: Design) -> bool:
+def quick(design: Complete) -> bool:
     """Whether spectra and bounds of the questions take no time."""
-    alike = design.workload.symmetry != "none"
-    return design.domain.size <= (QUICK_ALIKE if alike else QUICK_TYPES)
+    return design.workload.n <= (QUICK_TYPES if design.workload.symmetry == "none" else QUICK_ALIKE)
 
 
 def named_groups(parts: Sequence[WorkloadPart], workload: Workload) -> list[tuple[str, int]]:
@@ -78,7 +76,7 @@ def _unweighted(parts: Sequence[WorkloadPart], workload: Workload) -> Workload:
     return workload
 
 
-def spectrum(later: Later, design: Design) -> tuple[np.ndarray, int] | None:
+def spectrum(later: Later, design: Complete) -> tuple[np.ndarray, int] | None:
     """Singular values and rank; None while they are worked out. ValueError where they cannot be."""
     w = design.workload
     if w.n > ALIKE_TYPES:
@@ -88,7 +86,7 @@ def spectrum(later: Later, design: Design) -> tuple[np.ndarray, int] | None:
     )
 
 
-def metrics(later: Later, state: Session, design: Design) -> None:
+def metrics(later: Later, state: Session, design: Complete) -> None:
     """The questions in numbers."""
     queries, rank, least = st.columns(3)
     many = f"{design.workload.num_queries:,}"
@@ -114,7 +112,7 @@ def metrics(later: Later, state: Session, design: Design) -> None:
         least.caption(plain(str(error)))
 
 
-def matrix(later: Later, state: Session, design: Design, parts: Sequence[WorkloadPart]) -> None:
+def matrix(later: Later, state: Session, design: Complete, parts: Sequence[WorkloadPart]) -> None:
     """The picture of the queries, with three of them named."""
     w, groups = design.workload, named_groups(parts, design.workload)
     look, title = layout.look(), "the picture of the queries"
@@ -141,7 +139,7 @@ def matrix(later: Later, state: Session, design: Design, parts: Sequence[Workloa
     )
 
 
-def query_table(design: Design, groups: Sequence[tuple[str, int]]) -> pd.DataFrame:
+def query_table(design: Complete, groups: Sequence[tuple[str, int]]) -> pd.DataFrame:
     """query, name, group, weight of every query."""
     w = design.workload
     return pd.DataFrame(
@@ -157,7 +155,7 @@ def query_table(design: Design, groups: Sequence[tuple[str, int]]) -> pd.DataFra
 # --- how hard --------------------------------------------------------------------------------------------------------
 
 
-def bounds(later: Later, state: Session, design: Design) -> dict[str, float] | None:
+def bounds(later: Later, state: Session, design: Complete) -> dict[str, float] | None:
     """Lower bounds on users needed by name, in the case that counts; None while they are worked out. ValueError where
     there are none."""
     c, w = state.configuration, design.workload
@@ -181,7 +179,7 @@ def bounds(later: Later, state: Session, design: Design) -> dict[str, float] | N
     return {**found, "certificate": frames.users_certified(proof.certificate, alpha)}
 
 
-def hardness(later: Later, state: Session, design: Design) -> None:
+def hardness(later: Later, state: Session, design: Complete) -> None:
     """The bound in a sentence, and proving a sharper one."""
     c = state.configuration
     case = state.aim(c.mechanism.name)
@@ -214,14 +212,14 @@ def _proving(state: Session, case: str) -> None:
     if proof is not None and proof.finished:
         return
     work.prove_unasked(state, [case])
-    job = jobs().find(state.id, state.certificate_key(case))
-    if job is not None and job.active:
+    task = work.certificate(state, case)
+    if (job := task.running) is not None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption("A sharper bound is being proved.")
             st.button("Stop", on_click=job.cancel, key="stop-proof", icon=":material/stop_circle:", type="tertiary")
         return
-    if job is not None and job.state == "failed":
-        st.caption(plain(job.error))
+    if task.error:
+        st.caption(plain(task.error))
         return
     st.button(
         "Prove a sharper bound",
@@ -233,7 +231,7 @@ def _proving(state: Session, case: str) -> None:
     )
 
 
-def singular_values(later: Later, state: Session, design: Design) -> None:
+def singular_values(later: Later, state: Session, design: Complete) -> None:
     """How evenly the questions spread over the directions there are."""
     try:
         found = spectrum(later, design)
@@ -264,7 +262,7 @@ def singular_values(later: Later, state: Session, design: Design) -> None:
 # --- which queries err most ------------------------------------------------------------------------------------------
 
 
-def dominating(later: Later, state: Session, design: Design, parts: Sequence[WorkloadPart]) -> None:
+def dominating(later: Later, state: Session, design: Complete, parts: Sequence[WorkloadPart]) -> None:
     """The queries that make up most of the error with the chosen mechanism, or the best that is at hand."""
     w = design.workload
     if w.num_queries > LISTED_QUERIES or w.n > BOUNDED_TYPES:
@@ -316,7 +314,7 @@ def dominating(later: Later, state: Session, design: Design, parts: Sequence[Wor
         )
 
 
-def _dominance(later: Later, state: Session, design: Design) -> Dominance | None:
+def _dominance(later: Later, state: Session, design: Complete) -> Dominance | None:
     w, c = design.workload, state.configuration
     candidates = {name: _builder(state, design, name) for name in dict.fromkeys([c.mechanism.name, *c.compared])}
     able = {name: build for name, build in candidates.items() if build is not None}
@@ -339,21 +337,21 @@ def _dominance(later: Later, state: Session, design: Design) -> Dominance | None
     )
 
 
-def _builder(state: Session, design: Design, name: str) -> Callable[[], mechanisms.Mechanism] | None:
+def _builder(state: Session, design: Complete, name: str) -> Callable[[], mechanisms.Mechanism] | None:
     """How to make a mechanism without fitting it; None where it takes a fit or does not suit the design."""
     spec, w, epsilon = library.spec(name), design.workload, design.epsilon
     if spec.unsuitable(w.n, epsilon, w) is not None:
         return None
     if spec.fitted:
         fit = state.fitted(name)
-        return None if fit is None else lambda: fit[0]
+        return None if fit is None else lambda: fit.mechanism
     parameters = state.parameters_for(name)
     needed = {"workload": w} if spec.needs_workload else {}
     return lambda: library.create(name, n=w.n, epsilon=epsilon, **needed, **parameters)
 
 
 def _errors(
-    able: dict[str, Callable[[], mechanisms.Mechanism]], design: Design, case: analysis.Case, cancel: Cancel | None
+    able: dict[str, Callable[[], mechanisms.Mechanism]], design: Complete, case: analysis.Case, cancel: Cancel | None
 ) -> Dominance:
     """The errors of the queries with the mechanism of smallest variance in a case."""
     w, refusal, cancelled = design.workload, "", asked(cancel)
