@@ -165,7 +165,7 @@ def _rehearse(state: Session, act: Callable[[Session, Any], None], value: Any) -
     except tables.UnreadableTable:
         raise
     except ValueError:
-        return  # said when it is done in earnest
+        return  # said when it is done for real
     choice, found = copy.choice, copy.source_shown
     if choice is None or found is None or not isinstance(found.table, tables.LocalTable):
         return

@@ -18,7 +18,7 @@ METHODS = {
     "equal_width": "equal width",
     "equal_count": "equal count",
     "own_edges": "own edges",
-    "range": "one width, from and to as given",
+    "range": "equal width, between given ends",
 }
 UNITS = {unit: unit for unit in ("day", "week", "month", "quarter", "year")}
 DAY_FIRST = {None: "as found", True: "day first: 31/12/2026", False: "month first: 12/31/2026"}
@@ -153,7 +153,7 @@ def _texts(recipe: AttributeRecipe, change: Change, name: str, what: str) -> Non
         "data-texts",
         getattr(recipe, name) == "missing",
         lambda on: change(**{name: "missing" if on else "refuse"}),
-        help=f"Texts in this column that are not {what}, such as “over 90”. Otherwise such a column is refused.",
+        help=f"Any text in this column that is not {what}, such as “over 90”. Otherwise a column with such texts is refused.",
     )
 
 

@@ -32,20 +32,15 @@ def facts(state: Session, design: Design) -> None:
     several = len(domain.attributes) > 1
     users, types, each, rest = st.columns(4)
     users.metric("Users (N)", wording.count(design.users), help="People who will each send reports.")
-    types.metric(
-        "Types (n)",
-        f"{domain.size:,}",
-        help="Different combinations of values a person can have."
-        if several
-        else "Different values a person can have, after binning.",
-    )
-    each.metric(
-        "Users per type",
+    kinds = "combinations of values a person can have" if several else "values a person can have, after binning"
+    types.metric("Types (n)", f"{domain.size:,}", help=f"Different {kinds}.")
+    average, noise = (
         wording.significant(design.users / domain.size),
-        help="On average. Few people per type make every type's count mostly noise.",
+        "With few people per type, every count is mostly noise.",
     )
+    each.metric("Users per type", average, help=f"On average. {noise}")
     if tally is not None:
-        rest.metric("Left out", f"{tally.dropped:,}", help="People with a missing value, where those are left out.")
+        rest.metric("Left out", f"{tally.dropped:,}", help="People left out because a value of theirs is missing.")
     if several:
         sizes = " × ".join(f"{attribute.size:,} {plain(attribute.name)}" for attribute in domain.attributes)
         st.caption(f"{domain.size:,} types = {sizes}.")
@@ -97,12 +92,9 @@ def across_two(state: Session, design: Design) -> None:
         lambda name: state.view.update(across=name),
         options=names,
     )
-    empty = int((design.counts == 0).sum())
-    nobody = (
-        f"{wording.share(empty / domain.size)} of the {domain.size:,} types have nobody"
-        if empty
-        else "no type is empty"
-    )
+    empty, nobody = int((design.counts == 0).sum()), "no type is empty"
+    if empty:
+        nobody = f"{wording.share(empty / domain.size)} of the {domain.size:,} types are empty"
     layout.chart(
         lambda look: charts.joint(domain, design.counts, attribute.name, across, look),
         f"People by {plain(attribute.name)} and {plain(across)}, whatever else they are. For all attributes together, {nobody}.",
@@ -121,12 +113,9 @@ def _shown(state: Session, design: Design) -> tuple[Attribute, tuple[int, ...]]:
 
 def _in_words(design: Design, attribute: Attribute, marginal: np.ndarray) -> str:
     top, users = int(marginal.argmax()), int(marginal.sum())
-    unused = int((marginal == 0).sum())
-    empty = (
-        f"{unused:,} of {attribute.size:,} values {'is' if unused == 1 else 'are'} empty"
-        if unused
-        else "no value is empty"
-    )
+    unused, empty = int((marginal == 0).sum()), "every value occurs"
+    if unused:
+        empty = f"{unused:,} of {attribute.size:,} values {'does' if unused == 1 else 'do'} not occur"
     words = (
         f"The most common value of {plain(attribute.name)} is **{plain(attribute.decode(np.array([top]))[0])}** with "
         f"{wording.share(marginal[top] / users)} of {people(users)}; {empty}."

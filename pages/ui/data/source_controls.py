@@ -62,8 +62,8 @@ def local(state: Session) -> None:
         state.view.get("path", ""),
         lambda text: state.view.update(path=text.strip()),
         placeholder="/home/me/survey.parquet",
-        help="For files too large to upload: columns are counted in the file, rows are never loaded together. Offered because "
-        "this server only listens to this machine.",
+        help="For files too large to upload: columns are counted in the file, and the rows are never all loaded at once. Offered "
+        "because only this machine can reach this server.",
     )
     if not path.strip():
         st.caption("Large files are counted where they are. A database is read by one SELECT.")
@@ -87,12 +87,12 @@ def _database(state: Session, path: str) -> None:
         return
     names = ", ".join(plain(name) for name in found[:20]) or "none"
     st.caption(f"Tables: {names}{f' and {len(found) - 20:,} more' if len(found) > 20 else ''}.")
-    shown = state.source_shown
+    shown, awaited = state.source_shown, getattr(state.configuration.data, "query", None)
     query = control(
         st.text_area,
         "Query (one SELECT)",
         "local-query",
-        state.view.get("query") or (shown.query if shown is not None else None) or _awaited(state) or "",
+        state.view.get("query") or (shown.query if shown is not None else None) or awaited or "",
         lambda text: state.view.update(query=text),
         placeholder=PLACEHOLDER,
         help="It can read this file and nothing else, and change nothing.",
@@ -111,11 +111,6 @@ def _tables(state: Session, path: str) -> tuple[str, ...]:
     except (OSError, ValueError, RuntimeError):
         return tables.database_tables(path)  # which says what is wrong
     return state.cached(("tables", path, version), lambda: tables.database_tables(path))
-
-
-def _awaited(state: Session) -> str | None:
-    """The query of a loaded design whose rows are not at hand."""
-    return getattr(state.configuration.data, "query", None)
 
 
 def _reading(state: Session, kind: str) -> None:

@@ -30,7 +30,7 @@ def privacy_controls(state: Session) -> None:
         min_value=SLIDER_LOW,
         max_value=SLIDER_HIGH,
         step=0.05,
-        help="The privacy parameter of one report. Small: reports say little about their sender, and you need more users.",
+        help="The privacy parameter of one report. If it is small, reports say little about their sender, and you need more users.",
     )
     control(
         st.text_input,
@@ -123,13 +123,13 @@ def _aim_controls(state: Session) -> None:
         lambda aim: _set_optimizer(state, aim=aim),
         options=list(CASES),
         format_func=lambda case: case_title(case).capitalize(),
-        help="Users needed are for the error in this case, and the mechanism is the best one for it. The worst case holds "
-        "whatever values people turn out to have.",
+        help="Users needed are for the error in this case, and the mechanism is fitted to it. The worst case holds whatever "
+        "values people turn out to have.",
     )
     if c.optimizer.aim == "people" and design.on_data:
         st.warning(
-            "The strategy is fitted to this data, and an export of it holds the share of every type. Share it only if these are "
-            "no secret; the worst case, or last year's histogram, reveals nothing about this data."
+            "The strategy is fitted to this data, and an export of it holds the share of every type. Pass it on only if these are "
+            "not secret; the worst case, or last year's histogram, reveals nothing about this data."
         )
     if c.optimizer.aim == "histogram":
         control(

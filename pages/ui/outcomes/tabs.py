@@ -151,7 +151,7 @@ def _distribution(state: Session, design: Complete, found: Outcomes) -> None:
     if not len(found.curves) or scale is None:
         st.info(
             "A cumulative distribution needs questions along the order of an attribute, such as its running totals, ranges or "
-            "histogram, and answers that tell the running totals of everybody."
+            "histogram, and answers that give the running totals of everybody."
         )
         return
     curve = _chosen(state, found.curves, "pair-distribution")
@@ -160,7 +160,7 @@ def _distribution(state: Session, design: Complete, found: Outcomes) -> None:
     layout.chart(
         lambda look: charts.distribution(curve, scale.of, look),
         f"{_name(pair)}: nine in ten private curves run inside the band, which is {wording.significant(spread)} percentage "
-        "points wide at its widest. A line that falls below an earlier point of its own is noise: no true curve does so.",
+        "points wide at its widest. Where a line falls, that is noise: a true curve never does.",
         "simulated-distribution",
         found.curves,
     )
@@ -170,7 +170,7 @@ def _distribution(state: Session, design: Complete, found: Outcomes) -> None:
     if median["first_label"] == median["true_label"]:
         where += ", where the true one is"
     else:
-        where += f"; the true one at **{plain(median['true_label'])}**"
+        where += f", the true one at **{plain(median['true_label'])}**"
     distance = f"{wording.significant(median['value_error'])} {'types' if unit == 'types' else f'(in {plain(unit)})'}"
     layout.chart(
         lambda look: charts.quantile_errors(table, unit, look),
@@ -247,7 +247,9 @@ def _predicted(state: Session, design: Complete, found: Outcomes) -> None:
             "Queries answered from the same reports err together, so points leave the line together; more trials bring them back."
         )
     else:
-        words = "A single trial says little of an error that is an average: run more, and the points move to the line."
+        words = (
+            "A single trial says little about an error that is an average: run more, and the points move to the line."
+        )
     layout.chart(lambda look: charts.predicted(rows, look), words, "simulated-predicted", found.queries)
     _say_shown(rows, design)
 

@@ -14,10 +14,8 @@ from pages.ui.workload.kinds import made, starting
 
 
 def put(state: Session, parts: Sequence[WorkloadPart], gone: int | None = None) -> None:
-    """Make these the groups (undoable); ``gone`` is the position of the group that is left out or becomes another.
-
-    Entries that were refused in the other groups stay on screen. ValueError with a sentence; then nothing has changed.
-    """
+    """Make these the groups (undoable); ``gone`` is the place of the one that is removed or becomes another kind. Entries
+    refused in other groups stay on screen. ValueError with a sentence; then nothing has changed."""
     recipe = made(WorkloadRecipe, parts=tuple(parts))
     size = len(state.configuration.with_(workload=recipe).to_json())
     if size > MAX_JSON_BYTES and size > len(state.configuration.to_json()):

@@ -38,7 +38,7 @@ LISTED_QUERIES = 200_000
 """Most queries that are listed in a file, or whose errors are told apart."""
 DRAWN_VALUES = 20_000
 ALIKE = 1.05
-"""Queries err alike where none has more than this many times its even share of the error."""
+"""Queries err alike where none has more than this many times an even share of the error."""
 
 SOURCES = {
     "svd": "McKenna et al. 2020, Theorem 5.6",
@@ -96,7 +96,7 @@ def metrics(later: Later, state: Session, design: Complete) -> None:
         rank.metric(
             "Independent (rank)",
             "…" if found is None else f"{found[1]:,}",
-            help=f"Queries that do not follow from the others; there cannot be more than the {design.domain.size:,} types.",
+            help=f"Queries that do not follow from the others: never more than there are types, here {design.domain.size:,}.",
         )
     except ValueError as error:
         rank.caption(plain(str(error)))
@@ -163,8 +163,8 @@ def bounds(later: Later, state: Session, design: Complete) -> dict[str, float] |
     most = BOUNDED_TYPES if w.symmetry == "none" else ALIKE_TYPES
     if w.n > most:
         raise ValueError(
-            f"How many users any mechanism needs is worked out for up to {most:,} types with questions like these; there "
-            f"are {w.n:,}."
+            f"How many users any mechanism needs is worked out for up to {most:,} types with questions like these; there are "
+            f"{w.n:,}."
         )
     about, alpha = state.cases()[case], c.target_alpha
     found = later.value(
@@ -181,8 +181,7 @@ def bounds(later: Later, state: Session, design: Complete) -> dict[str, float] |
 
 def hardness(later: Later, state: Session, design: Complete) -> None:
     """The bound in a sentence, and proving a sharper one."""
-    c = state.configuration
-    case = state.aim(c.mechanism.name)
+    c, case = state.configuration, state.aim(state.configuration.mechanism.name)
     try:
         limits = bounds(later, state, design)
     except ValueError:
@@ -190,8 +189,7 @@ def hardness(later: Later, state: Session, design: Complete) -> None:
     if limits is None:
         st.info("How hard the questions are is being worked out.")
         return
-    bound, strongest = max(limits.values()), frames.strongest(limits)
-    error = wording.error(c.target_alpha**0.5)
+    bound, strongest, error = max(limits.values()), frames.strongest(limits), wording.error(c.target_alpha**0.5)
     if bound > 0:
         enough = "cannot be enough" if design.users < bound else "are not ruled out"
         st.markdown(
@@ -199,9 +197,8 @@ def hardness(later: Later, state: Session, design: Complete) -> None:
             f"{error} on a typical query from fewer than **{wording.at_least(bound, 4)}**, {case_meaning(case)}. Your "
             f"{people(design.users)} {enough}."
         )
-        st.caption(
-            f"By the {charts.title(strongest)} ({SOURCES[strongest]}). The target error is set on the Compare page."
-        )
+        source = f"{charts.title(strongest)} ({SOURCES[strongest]})"
+        st.caption(f"By the {source}. The target error is set on the Compare page.")
     else:
         st.markdown("At this epsilon the lower bounds say nothing.")
     _proving(state, case)
@@ -263,7 +260,7 @@ def singular_values(later: Later, state: Session, design: Complete) -> None:
 
 
 def dominating(later: Later, state: Session, design: Complete, parts: Sequence[WorkloadPart]) -> None:
-    """The queries that make up most of the error with the chosen mechanism, or the best that is at hand."""
+    """The queries that make up most of the error with the chosen mechanism, or with the best that needs no fitting."""
     w = design.workload
     if w.num_queries > LISTED_QUERIES or w.n > BOUNDED_TYPES:
         st.caption(
@@ -278,10 +275,9 @@ def dominating(later: Later, state: Session, design: Complete, parts: Sequence[W
     if found is None:
         st.info("Which queries dominate the error is being worked out.")
         return
-    title, chosen = library.spec(found.mechanism).title, found.mechanism == state.configuration.mechanism.name
-    which = (
-        "the chosen mechanism" if chosen else "the compared mechanism that needs the fewest users without being fitted"
-    )
+    title, which = library.spec(found.mechanism).title, "the chosen mechanism"
+    if found.mechanism != state.configuration.mechanism.name:
+        which = "the compared mechanism that needs the fewest users without being fitted"
     worst, many = found.worst, w.num_queries
     largest = float(worst["share"].iloc[0])
     if many == 1:
@@ -316,11 +312,11 @@ def dominating(later: Later, state: Session, design: Complete, parts: Sequence[W
 
 def _dominance(later: Later, state: Session, design: Complete) -> Dominance | None:
     w, c = design.workload, state.configuration
-    candidates = {name: _builder(state, design, name) for name in dict.fromkeys([c.mechanism.name, *c.compared])}
-    able = {name: build for name, build in candidates.items() if build is not None}
+    names = dict.fromkeys([c.mechanism.name, *c.compared])
+    able = {name: build for name in names if (build := _builder(state, design, name)) is not None}
     if not able:
         raise ValueError(
-            "None of the compared mechanisms is at hand to tell which queries err most; choose more on Compare."
+            "Which queries err most cannot be told without a mechanism; compare others on the Compare page."
         )
     if c.mechanism.name in able:
         able = {c.mechanism.name: able[c.mechanism.name]}

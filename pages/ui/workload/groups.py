@@ -1,4 +1,4 @@
-"""The groups of queries on the left of the Workload page: each as widgets that fit its kind, and adding another."""
+"""The groups of queries on the left of the Workload page: controls for each by its kind, and a way to add another."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def _weight(group: Group, part: WorkloadPart) -> None:
         f"group-{group.place}-weight",
         f"{part.weight:.12g}",
         lambda text: replace(group.state, group.place, edited(part, weight=read_weight(text))),
-        help="How much this group matters beside the others: its squared errors count weight² times. Answers do not change.",
+        help="How much this group matters compared with the others: its squared errors count weight² times. Answers do not change.",
     )
 
 
@@ -189,8 +189,8 @@ def _along(part: workloads.PrefixPart | workloads.RangesPart, group: Group) -> N
     if isinstance(part, workloads.RangesPart):
         _width(part, group, axis.ordinary if axis is not None else 2)
     if axis is not None and axis.ordinary < axis.size:
-        special = " and ".join(axis.labels[axis.ordinary :])
-        st.caption(f"{plain(special)} ha{'ve' if axis.size - axis.ordinary > 1 else 's'} no place in the order.")
+        special = plain(" and ".join(axis.labels[axis.ordinary :]))
+        st.caption(f"{special} ha{'ve' if axis.size - axis.ordinary > 1 else 's'} no place in the order.")
 
 
 def _width(part: workloads.RangesPart, group: Group, widest: int) -> None:
@@ -315,20 +315,18 @@ def _types(part: workloads.TypesPart, group: Group) -> None:
 def _order_of_types(axes: Sequence[Axis]) -> None:
     if len(axes) > 1:
         st.warning(
-            "Several attributes have no common order, so sums along the list of all types mean little. Running totals and "
-            "ranges along one attribute are the questions to add."
+            "Several attributes have no common order, so sums along the list of all types mean little. Add running totals or "
+            "ranges along one attribute instead."
         )
     elif not axes[0].ordered:
         st.warning(
-            "These categories have no natural order, so sums along them depend on how they are listed. How many have each "
-            "value asks about each on its own."
+            "These categories have no natural order, so sums along them depend on how they are listed. Ask how many have each "
+            "value instead."
         )
     elif axes[0].ordinary < axes[0].size:
-        special = " and ".join(axes[0].labels[axes[0].ordinary :])
-        several = axes[0].size - axes[0].ordinary > 1
-        st.caption(
-            f"The type{'s' if several else ''} {plain(special)} stand{'' if several else 's'} at the end of the order."
-        )
+        special = plain(" and ".join(axes[0].labels[axes[0].ordinary :]))
+        stand = "types {} stand" if axes[0].size - axes[0].ordinary > 1 else "type {} stands"
+        st.caption(f"The {stand.format(special)} at the end of the order.")
 
 
 # --- another group ---------------------------------------------------------------------------------------------------
@@ -367,8 +365,8 @@ def _upload(state: Session, design: Design, axes: Sequence[Axis]) -> None:
         type=["csv", "txt", "tsv", "npy", "npz"],
         key=key,
         max_upload_size=MAX_BYTES // 1_000_000,
-        help=f"The columns in the order of the types: {plain(first)}; {plain(second)}; ...; {plain(last)}. Names of the queries "
-        "may come first.",
+        help=f"The columns are in the order of the types: {plain(first)}; {plain(second)}; ...; {plain(last)}. A first column may "
+        "name the queries.",
     )
     if file is not None:
         st.session_state["matrices"] += 1

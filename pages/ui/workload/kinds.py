@@ -36,7 +36,10 @@ class Kind:
 KINDS: dict[str, Kind] = {
     "histogram": Kind("How many have each value", "The histogram of one attribute."),
     "prefix": Kind("Running totals along an order", "How many have this value or a lower one, for every value."),
-    "ranges": Kind("Ranges along an order", "How many lie between two values, for all pairs or those close together."),
+    "ranges": Kind(
+        "Ranges along an order",
+        "How many lie between two values, for all pairs of values or only those close together.",
+    ),
     "marginals": Kind(
         "Joint counts of chosen attributes", "How many have each combination of values, in pairs or triples you choose."
     ),
@@ -87,7 +90,9 @@ def left_out(axes: Sequence[Axis]) -> list[str]:
     found = []
     if not usable("prefix", axes):
         which = "This attribute has" if len(axes) == 1 else "These attributes have"
-        found.append(f"{which} no order, so there are no running totals or ranges; order can be set on the Data page.")
+        found.append(
+            f"{which} no order, so there are no running totals or ranges; an order can be set on the Data page."
+        )
     if len(usable("histogram", axes)) == 1:
         found.append("Joint counts need a second attribute; choose more columns on the Data page.")
     return found
@@ -113,10 +118,8 @@ def edited(part: Made, **fields: Any) -> Made:
 def starting(
     kind: str, axes: Sequence[Axis], others: Sequence[WorkloadPart] = (), before: WorkloadPart | None = None
 ) -> WorkloadPart:
-    """A group of this kind that can be asked at once, if possible about what ``others`` do not ask.
-
-    ``before`` is the group in whose place it comes: its weight and attribute stay where they can.
-    """
+    """A group of this kind that can be asked at once, if possible about what ``others`` do not ask. It keeps the weight and,
+    where it can, the attribute of the group ``before`` it in its place."""
     names = usable(kind, axes)
     fields: dict[str, Any] = {"weight": before.weight if before is not None else 1.0}
     if kind in ("histogram", "prefix", "ranges"):
@@ -205,17 +208,11 @@ def write_conditions(predicates: Sequence[Predicate], axes: Sequence[Axis]) -> s
 
 
 def _written(predicate: Predicate, axes: Sequence[Axis]) -> str:
-    condition = " ".join(predicate.expression.split("\n")).strip()
-    if predicate.name is None:
-        return condition
-    name = " ".join(predicate.name.split())
+    condition, name = " ".join(predicate.expression.split("\n")).strip(), " ".join((predicate.name or "").split())
+    line, escaped = f"{name}: {condition}", name.replace('"', '""')
     if not name:
         return condition
-    line = f"{name}: {condition}"
-    if _read(line, axes).name == name:
-        return line
-    escaped = name.replace('"', '""')
-    return f'"{escaped}": {condition}'
+    return line if _read(line, axes).name == name else f'"{escaped}": {condition}'
 
 
 def examples(axes: Sequence[Axis]) -> list[str]:
