@@ -101,7 +101,6 @@ def _categories(recipe: CategoricalRecipe, change: Change, commit: Commit) -> No
             recipe.rare_below,
             lambda people: change(rare_below=people),
             min_value=0,
-            step=1,
             help="0 keeps every value. To merge or rename values by hand, edit the table on the right.",
         )
     else:
@@ -166,7 +165,6 @@ def _bins(recipe: NumericRecipe, change: Change, key: str, most: int) -> None:
         lambda bins: change(bins=int(bins)),
         min_value=2,
         max_value=most,
-        step=1,
     )
 
 

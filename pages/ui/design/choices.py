@@ -50,7 +50,6 @@ def privacy_controls(state: Session) -> None:
         change(state, "reports_per_user"),
         min_value=1,
         max_value=1000,
-        step=1,
         help="How often one person will send a report over the whole collection.",
     )
     total = f"In total epsilon {wording.significant(c.total_epsilon, 4)} per person"
@@ -181,6 +180,5 @@ def _search_controls(state: Session) -> None:
         c.optimizer.seed,
         lambda seed: _set_optimizer(state, seed=int(seed)),
         min_value=0,
-        step=1,
         help="The optimiser starts from a random strategy. The seed is no secret and plays no part when reports are sent.",
     )

@@ -49,37 +49,35 @@ def _rows(table: pd.DataFrame, pair: Pair) -> pd.DataFrame:
     return table[(table["mechanism"] == pair[0]) & (table["estimator"] == pair[1])]
 
 
-def _chosen(state: Session, table: pd.DataFrame, key: str) -> pd.DataFrame:
-    """The rows of one mechanism and estimate; which one is remembered across the views."""
-    pairs = _pairs(table)
-    now = state.view.get("simulated_pair")
+def _chosen(state: Session, table: pd.DataFrame, key: str) -> tuple[Pair, pd.DataFrame]:
+    """One mechanism and estimate, remembered across the views, with its rows."""
+    pairs, remembered = _pairs(table), state.view.get("simulated_pair")
+    now = remembered if remembered in pairs else pairs[0]
     if len(pairs) > 1:
         control(
             st.selectbox,
             "Mechanism and estimate",
             key,
-            now if now in pairs else pairs[0],
+            now,
             lambda pair: state.view.update(simulated_pair=pair),
             options=pairs,
             format_func=_name,
         )
-    return _rows(table, now if now in pairs else pairs[0])
+    return now, _rows(table, now)
 
 
 def _errors(state: Session, design: Complete, found: Outcomes) -> None:
     table = found.errors
     first, best = table.iloc[0], table.loc[table["observed"].idxmin()]
-    words = f"{_name((first['mechanism'], first['estimator']))}: a typical query was off by {wording.error(first['observed'])} of all users"
+    name, other = (_name((row["mechanism"], row["estimator"])) for row in (first, best))
+    words = f"{name}: a typical query was off by {wording.error(first['observed'])} of all users"
     if first["predicted"] == first["predicted"]:
         words += f"; the exact prediction is {wording.error(first['predicted'])}"
     saved = 1 - best["observed"] / first["observed"] if first["observed"] > 0 else 0.0
     if len(table) > 1 and saved < EQUAL:
         words += f"; none of the others is less wrong by more than {wording.share(EQUAL)}"
     elif len(table) > 1:
-        words += (
-            f". Least wrong is **{_name((best['mechanism'], best['estimator']))}** with {wording.error(best['observed'])}, "
-            f"{wording.share(saved)} less"
-        )
+        words += f". Least wrong is **{other}** with {wording.error(best['observed'])}, {wording.share(saved)} less"
         if not ESTIMATORS[best["estimator"]].unbiased:
             words += ", at the price of bias"
     layout.chart(lambda look: charts.errors(table, look), words + ".", "simulated-errors")
@@ -117,8 +115,7 @@ def _with_uncertainty(values: pd.Series, uncertain: pd.Series | None = None) -> 
 
 
 def _by_query(state: Session, design: Complete, found: Outcomes) -> None:
-    table = found.groups
-    pair = _pairs(table)[0]
+    table, pair = found.groups, _pairs(found.groups)[0]
     rows = _rows(table, pair)
     low, high = rows.loc[rows["observed"].idxmin()], rows.loc[rows["observed"].idxmax()]
     least = f"with {wording.error(low['observed'])}" if low["observed"] > 0 else "(never wrong)"
@@ -154,8 +151,7 @@ def _distribution(state: Session, design: Complete, found: Outcomes) -> None:
             "histogram, and answers that give the running totals of everybody."
         )
         return
-    curve = _chosen(state, found.curves, "pair-distribution")
-    pair = _pairs(curve)[0]
+    pair, curve = _chosen(state, found.curves, "pair-distribution")
     spread = 100 * (curve["high"] - curve["low"]).max()
     layout.chart(
         lambda look: charts.distribution(curve, scale.of, look),
@@ -182,10 +178,8 @@ def _distribution(state: Session, design: Complete, found: Outcomes) -> None:
 
 
 def _releases(state: Session, design: Complete, found: Outcomes) -> None:
-    rows = _chosen(state, found.releases, "pair-releases")
-    pair, count = _pairs(rows)[0], rows["release"].nunique()
-    off = (rows["released"] - rows["true"]).abs()
-    worst = rows.loc[off.idxmax()]
+    pair, rows = _chosen(state, found.releases, "pair-releases")
+    count, worst = rows["release"].nunique(), rows.loc[(rows["released"] - rows["true"]).abs().idxmax()]
     words = (
         f"{_name(pair)}: {'one collection' if count == 1 else f'{count:,} collections'}, each as likely as the others to be yours. The "
         f"answer furthest off is **{plain(worst['label'])}** in collection {worst['release']:,}: {wording.share(worst['released'])} "
@@ -216,10 +210,8 @@ def _intervals(state: Session, design: Complete, found: Outcomes) -> None:
             "left. Biased estimates are off by more than chance."
         )
         return
-    rows = _chosen(state, found.intervals, "pair-intervals")
-    pair = _pairs(rows)[0]
-    held = int(rows["holds"].sum())
-    half = float(np.median(rows["high"] - rows["low"]) / 2)
+    pair, rows = _chosen(state, found.intervals, "pair-intervals")
+    held, half = int(rows["holds"].sum()), float(np.median(rows["high"] - rows["low"]) / 2)
     kind = "credible" if pair[1] == "posterior" else "confidence"
     layout.chart(
         lambda look: charts.intervals(rows, _in_order(design), look, found.people),

@@ -108,7 +108,7 @@ def _number(
 ) -> None:
     """A whole number. One that the data no longer allows stays visible until it is replaced."""
     ends = {"min_value": min(low, value), "max_value": max(high, value)}
-    _setting(st.number_input, label, name, group, value, lambda entered: part(int(entered)), step=1, **ends)
+    _setting(st.number_input, label, name, group, value, lambda entered: part(int(entered)), **ends)
 
 
 def _heading(group: Group, part: WorkloadPart, many: int | None) -> None:
