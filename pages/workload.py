@@ -22,7 +22,7 @@ if recipe is None:
 axes = state.cached(("axes", design.domain.model_dump_json()), lambda: axes_of(design.domain))
 left, right = st.columns([1, 2], gap="large")
 with left:
-    groups.groups(state, axes)
+    groups.groups(state, design, axes)
 with right:
     layout.need_questions(state, design)
     if not isinstance(design, Complete):

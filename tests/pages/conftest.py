@@ -81,6 +81,22 @@ class App:
         self.at.run()
         return self.check()
 
+    @property
+    def parts(self):
+        """The groups of questions."""
+        return self.configuration.workload.parts
+
+    @property
+    def workload(self):
+        return self.session.design().workload
+
+    def add(self, kind):
+        """Choose a kind of questions below the groups and press Add."""
+        return self.enter("selectbox", "adding", kind).press("add")
+
+    def change_kind(self, kind, group=0):
+        return self.enter("selectbox", f"group-{group}-questions", kind)
+
     def load(self, content, name="design.zip"):
         """Load a design in the sidebar; ``content`` is bytes or the document of a configuration."""
         content = content if isinstance(content, bytes) else json.dumps(content).encode()
@@ -167,6 +183,18 @@ def app():
 def ages(app):
     """The app with the first sample: 3,000 ages in 25 types, prefix, epsilon 1."""
     return app.sample()
+
+
+@pytest.fixture
+def on_ages(app):
+    """The same on the Workload page."""
+    return app.sample(page="workload")
+
+
+@pytest.fixture
+def health(app):
+    """The Workload page for six yes-or-no questions: 64 types, every pair asked by default."""
+    return app.sample("health_survey.csv", "workload")
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ PARTS = {
     "control": ("", "label", "", "", "", "help"),
     "pick": ("label", "", "", "", "", "help"),
     "_pick": ("label", "", "", "", "", "help"),
-    "_setting": ("", "label", "", "", "", "help"),
+    "_setting": ("", "label", "", "", "", "", "help"),
 }
 """Which texts of a call are Markdown: names of its arguments, in their order where they may come without one."""
 HANDED = {"control", "_setting"}

@@ -1,4 +1,4 @@
-"""Several attributes, tables of counts, files of this machine, and tables to edit categories and bins in."""
+"""Several attributes, tables of counts, and files of this machine."""
 
 import io
 import sqlite3
@@ -11,7 +11,6 @@ import streamlit as st
 
 from ldp_core.data.tables import LocalTable, limits
 from pages.ui.data import ahead
-from pages.ui.data import choice as data_choice
 from pages.ui.tasks.jobs import jobs
 
 ROWS = 600
@@ -248,31 +247,6 @@ def test_local_files_are_offered_to_this_machine_only(app, monkeypatch):
     monkeypatch.setattr(st.config, "get_option", lambda name: "0.0.0.0" if name == "server.address" else ask(name))
     app.go("data")
     assert "Local" not in app.at.segmented_control(key="data-source").options
-
-
-def test_edits_of_categories_merge_and_rename(people):
-    columns(people, "country")
-    session = people.session
-    recipe, attribute = session.choice.recipes[0], session.design().domain.attributes[0]
-    table = data_choice.tables.category_table(recipe, attribute, PEOPLE["country"])
-    table.loc[table["value"].isin(["France", "Malta"]), "category"] = "other countries"
-    data_choice.set_recipe(session, 0, data_choice.tables.recipe_of_categories(recipe, attribute, table))
-    people.go("data")
-    assert set(session.design().labels) == {"other countries", "Spain"}
-    assert "edited by hand" in people.words
-    assert session.design().domain.attributes[0].origin == "data"
-    people.press("data-reread")
-    assert set(session.design().labels) == {"France", "Malta", "Spain"}
-
-
-def test_types_can_be_declared_public(people):
-    assert people.session.design().domain.attributes[0].origin == "data"
-    before = people.session.design()
-    people.press("data-declare")
-    after = people.session.design()
-    assert after.domain.attributes[0].origin == "declared"
-    assert after.counts.tolist() == before.counts.tolist()
-    assert after.labels == before.labels
 
 
 def test_ten_declared_yes_or_no_questions(app):

@@ -6,20 +6,20 @@ then on the session itself, which finds it there. Until then the design stays as
 
 from __future__ import annotations
 
-import functools
 import time
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVarTuple
 
 import pandas as pd
 import streamlit as st
 
 from ldp_core import wording
 from ldp_core.data import tables
+from ldp_core.designs import DataChoice
 from pages.ui.controls import guarded
 from pages.ui.session.state import Session, counts_column
 from pages.ui.sources import Source
@@ -29,6 +29,7 @@ from pages.ui.words import plain
 WAITED = 1.0
 """Seconds an action waits for its file before the page goes on without it."""
 PREVIEW = 8
+Ts = TypeVarTuple("Ts")
 _PENDING, _DIRECT = "ahead", "looked"
 
 
@@ -68,17 +69,21 @@ def look(
         _end(pending)
 
 
-def looking(title: str) -> Callable:
-    """Decorates an action ``(state, ...)`` on the table at hand: where that is a local file, it is looked at first."""
+def looking(
+    title: str,
+) -> Callable[[Callable[[Session, DataChoice, Source, *Ts], None]], Callable[[Session, *Ts], None]]:
+    """Decorates an action ``(state, choice, found, ...)`` on the choice on screen and the table it is about: where that is
+    a local file, it is looked at first. Without a table nothing is done."""
 
-    def decorate(action: Callable[..., None]) -> Callable[..., None]:
-        @functools.wraps(action)
-        def wrapped(state: Session, *arguments: Any, **options: Any) -> None:
-            found = state.source_shown
-            if state.view.get(_DIRECT) or found is None or not isinstance(found.table, tables.LocalTable):
-                action(state, *arguments, **options)
+    def decorate(action: Callable[[Session, DataChoice, Source, *Ts], None]) -> Callable[[Session, *Ts], None]:
+        def wrapped(state: Session, *arguments: *Ts) -> None:
+            choice, found = state.choice, state.source_shown
+            if choice is None or found is None:
+                return
+            if state.view.get(_DIRECT) or not isinstance(found.table, tables.LocalTable):
+                action(state, choice, found, *arguments)
             else:
-                look(state, title, lambda at, _: action(at, *arguments, **options))
+                look(state, title, lambda at, _: wrapped(at, *arguments))
 
         return wrapped
 
@@ -160,14 +165,14 @@ def _rehearse(state: Session, act: Callable[[Session, Any], None], value: Any) -
     except tables.UnreadableTable:
         raise
     except ValueError:
-        return  # said when it is done in earnest
-    found = copy.source_shown
-    if found is None or not isinstance(found.table, tables.LocalTable):
+        return  # said when it is done for real
+    choice, found = copy.choice, copy.source_shown
+    if choice is None or found is None or not isinstance(found.table, tables.LocalTable):
         return
     beginning(copy, found)
     with suppress(ValueError):  # a draft says what is wrong
-        for recipe in copy.choice.recipes:
-            values(copy, found, recipe.column, counts_column(copy.choice))
+        for recipe in choice.recipes:
+            values(copy, found, recipe.column, counts_column(choice))
 
 
 def _direct(state: Session, act: Callable[[Session, Any], None], value: Any) -> None:

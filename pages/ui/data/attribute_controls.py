@@ -18,7 +18,7 @@ METHODS = {
     "equal_width": "equal width",
     "equal_count": "equal count",
     "own_edges": "own edges",
-    "range": "one width, from and to as given",
+    "range": "equal width, between given ends",
 }
 UNITS = {unit: unit for unit in ("day", "week", "month", "quarter", "year")}
 DAY_FIRST = {None: "as found", True: "day first: 31/12/2026", False: "month first: 12/31/2026"}
@@ -27,92 +27,80 @@ OUTSIDE = {"other": "count as (other)", "clamp": "move to the nearest end", "ref
 MANY_BINS = 2**20
 
 Commit = Callable[[AttributeRecipe], None]
+Change = Callable[..., None]
+"""Commits the recipe with the fields that are given by name."""
 
 
 def of_column(recipe: AttributeRecipe, commit: Commit) -> None:
     """How the values of a column become types."""
-    _kind(recipe, commit, "data-kind", KINDS)
+    change = _change(recipe, commit)
+    _kind(recipe, commit, "Treat its values as", "data-kind", KINDS)
     if recipe.kind == "categorical":
-        _categories(recipe, commit)
+        _categories(recipe, change, commit)
     elif recipe.kind == "numeric":
-        _numbers(recipe, commit)
+        _numbers(recipe, change)
     else:
-        _dates(recipe, commit, "blank: as found")
-        _pick("Day and month", "day_first", recipe, commit, DAY_FIRST)
-        _texts(recipe, commit, "non_dates", "a date")
-    _pick("Missing values", "missing", recipe, commit, MISSING)
+        _dates(recipe, change, "blank: as found")
+        _pick("Day and month", "day_first", recipe, change, DAY_FIRST)
+        _texts(recipe, change, "non_dates", "a date")
+    _pick("Missing values", "missing", recipe, change, MISSING)
     ways = {way: words for way, words in OUTSIDE.items() if way != "clamp" or recipe.kind != "categorical"}
-    _pick(
-        "Values outside the domain",
-        "outside",
-        recipe,
-        commit,
-        ways,
-        help="What a person's device does with a value that is not listed or lies beyond the ends.",
-    )
+    help = "What a person's device does with a value that is not listed or lies beyond the ends."
+    _pick("Values outside the domain", "outside", recipe, change, ways, help=help)
 
 
 def declared(recipe: AttributeRecipe, commit: Commit) -> None:
     """An attribute described in words, before there is data."""
+    change = _change(recipe, commit)
     control(
-        st.text_input, "Name of the value", "declare-name", recipe.column, lambda name: commit(_named(recipe, name))
+        st.text_input, "Name of the value", "declare-name", recipe.column, lambda name: change(column=_checked(name))
     )
-    _kind(recipe, commit, "declare-kind", {**KINDS, "numeric": "a range in bins"})
+    ranges = {"method": "range", "integer": False}
+    _kind(recipe, commit, "The values are", "declare-kind", {**KINDS, "numeric": "a range in bins"}, numeric=ranges)
     if recipe.kind == "categorical":
         control(
             st.text_area,
             "Categories, one per line (or separated by commas)",
             "declare-categories",
             "\n".join(recipe.categories or ()),
-            lambda text: commit(_with(recipe, categories=tables.listed(text))),
+            lambda text: change(categories=tables.listed(text)),
             placeholder="never\nsometimes\noften",
         )
-        _ordered(recipe, commit)
+        _ordered(recipe, change)
     elif recipe.kind == "numeric":
-        low, high = st.columns(2)
-        with low:
-            _end(recipe, commit, "low", "Lowest value", "declare-low", "18")
-        with high:
-            _end(recipe, commit, "high", "Highest value", "declare-high", "90")
-        _bins(recipe, commit, "declare-bins", MANY_BINS)
-        control(
-            st.checkbox,
-            "Whole numbers only",
-            "declare-integer",
-            bool(recipe.integer),
-            lambda on: commit(_with(recipe, integer=on)),
-        )
+        _ends(recipe, change, "declare", "18", "90")
+        _bins(recipe, change, "declare-bins", MANY_BINS)
+        whole = bool(recipe.integer)
+        control(st.checkbox, "Whole numbers only", "declare-integer", whole, lambda on: change(integer=on))
     else:
-        _dates(recipe, commit, "2026-01")
+        _dates(recipe, change, "2026-01")
 
 
-def _kind(recipe: AttributeRecipe, commit: Commit, key: str, kinds: dict[str, str]) -> None:
+def _change(recipe: AttributeRecipe, commit: Commit) -> Change:
+    return lambda **fields: commit(recipe.model_copy(update=fields))
+
+
+def _kind(
+    recipe: AttributeRecipe, commit: Commit, label: str, key: str, kinds: dict[str, str], **fields: dict[str, Any]
+) -> None:
+    """What the values are; ``fields`` are those that an attribute of a kind begins with."""
+
     def chosen(kind: str | None) -> None:
         if kind is not None:  # a second click takes the choice away
-            own_range = {"method": "range", "integer": False} if kind == "numeric" and key == "declare-kind" else {}
-            commit(BLANK[kind](column=recipe.column, missing=recipe.missing, **own_range))
+            commit(BLANK[kind](column=recipe.column, missing=recipe.missing, **fields.get(kind, {})))
 
-    control(
-        st.segmented_control,
-        "Treat its values as" if key == "data-kind" else "The values are",
-        key,
-        recipe.kind,
-        chosen,
-        options=[*kinds],
-        format_func=kinds.get,
-    )
+    control(st.segmented_control, label, key, recipe.kind, chosen, options=[*kinds], format_func=kinds.get)
 
 
-def _categories(recipe: CategoricalRecipe, commit: Commit) -> None:
+def _categories(recipe: CategoricalRecipe, change: Change, commit: Commit) -> None:
     if recipe.categories is None:
-        _setting(
+        control(
             st.number_input,
             "Merge values of fewer than this many people into (other)",
-            "rare_below",
-            recipe,
-            commit,
+            "data-rare",
+            recipe.rare_below,
+            lambda people: change(rare_below=people),
             min_value=0,
-            step=1,
             help="0 keeps every value. To merge or rename values by hand, edit the table on the right.",
         )
     else:
@@ -125,121 +113,93 @@ def _categories(recipe: CategoricalRecipe, commit: Commit) -> None:
             args=(CategoricalRecipe(column=recipe.column, missing=recipe.missing, outside=recipe.outside),),
             help="Forget the edits and list the values of the data again.",
         )
-    _ordered(recipe, commit)
+    _ordered(recipe, change)
 
 
-def _ordered(recipe: CategoricalRecipe, commit: Commit) -> None:
+def _ordered(recipe: CategoricalRecipe, change: Change) -> None:
     words = {None: "only if all are numbers", True: "yes", False: "no"}
-    _pick(
-        "Does their order mean something?",
-        "ordered",
-        recipe,
-        commit,
-        words,
-        help="Small, medium, large has an order; red, green, blue has none. Running totals and ranges need one.",
-    )
+    help = "Small, medium, large has an order; red, green, blue has none. Running totals and ranges need one."
+    _pick("Does their order mean something?", "ordered", recipe, change, words, help=help)
 
 
-def _numbers(recipe: NumericRecipe, commit: Commit) -> None:
-    _pick("Bins", "method", recipe, commit, METHODS)
+def _numbers(recipe: NumericRecipe, change: Change) -> None:
+    _pick("Bins", "method", recipe, change, METHODS)
     if recipe.method == "own_edges":
         control(
             st.text_input,
             "Edges, from low to high",
             "data-edges",
             ", ".join(map(typed, recipe.edges)),
-            lambda text: commit(_with(recipe, edges=_edges(text))),
+            lambda text: change(edges=_edges(text)),
             placeholder="0, 18, 30, 45, 65, 100",
         )
     else:
-        _bins(recipe, commit, "data-bins", MANY_BINS if recipe.method == "range" else MAX_TYPES)
+        _bins(recipe, change, "data-bins", MANY_BINS if recipe.method == "range" else MAX_TYPES)
     if recipe.method == "range":
-        low, high = st.columns(2)
-        with low:
-            _end(recipe, commit, "low", "Lowest value", "data-low", "as found")
-        with high:
-            _end(recipe, commit, "high", "Highest value", "data-high", "as found")
-    _texts(recipe, commit, "non_numbers", "a number")
+        _ends(recipe, change, "data", "as found", "as found")
+    _texts(recipe, change, "non_numbers", "a number")
 
 
-def _dates(recipe: DateRecipe, commit: Commit, example: str) -> None:
-    _pick("Count by", "unit", recipe, commit, UNITS)
-    first, last = st.columns(2)
-    for column, name, label in ((first, "first", "First"), (last, "last", "Last")):
-        with column:
-            control(
-                st.text_input,
-                f"{label} {recipe.unit}",
-                f"data-{name}",
-                getattr(recipe, name) or "",
-                lambda text, name=name: commit(_with(recipe, **{name: text.strip() or None})),
-                placeholder=example,
-            )
+def _dates(recipe: DateRecipe, change: Change, example: str) -> None:
+    _pick("Count by", "unit", recipe, change, UNITS)
+    _ends(recipe, change, "data", example, example)
 
 
-def _texts(recipe: AttributeRecipe, commit: Commit, name: str, what: str) -> None:
+def _texts(recipe: AttributeRecipe, change: Change, name: str, what: str) -> None:
     control(
         st.checkbox,
         "Other texts count as missing",
         "data-texts",
         getattr(recipe, name) == "missing",
-        lambda on: commit(_with(recipe, **{name: "missing" if on else "refuse"})),
-        help=f"Texts in this column that are not {what}, such as “over 90”. Otherwise such a column is refused.",
+        lambda on: change(**{name: "missing" if on else "refuse"}),
+        help=f"Any text in this column that is not {what}, such as “over 90”. Otherwise a column with such texts is refused.",
     )
 
 
-def _bins(recipe: NumericRecipe, commit: Commit, key: str, most: int) -> None:
+def _bins(recipe: NumericRecipe, change: Change, key: str, most: int) -> None:
     control(
         st.number_input,
         "Number of bins (at most)",
         key,
         min(recipe.bins, most),
-        lambda bins: commit(_with(recipe, bins=int(bins))),
+        lambda bins: change(bins=int(bins)),
         min_value=2,
         max_value=most,
-        step=1,
     )
 
 
-def _end(recipe: NumericRecipe, commit: Commit, name: str, label: str, key: str, example: str) -> None:
-    control(
-        st.text_input,
-        label,
-        key,
-        typed(getattr(recipe, name)),
-        lambda text: commit(_with(recipe, **{name: number(text, f"the {label.lower()}") if text.strip() else None})),
-        placeholder=example,
-    )
+def _ends(recipe: NumericRecipe | DateRecipe, change: Change, key: str, *examples: str) -> None:
+    """Where the values begin and end, side by side; an empty end is read off the data."""
+    if recipe.kind == "date":
+        labels = {"first": f"First {recipe.unit}", "last": f"Last {recipe.unit}"}
+    else:
+        labels = {"low": "Lowest value", "high": "Highest value"}
+    for place, name, example in zip(st.columns(2), labels, examples, strict=True):
+        with place:
+            _end(recipe, change, name, labels[name], f"{key}-{name}", example)
 
 
-def _setting(widget: Any, label: str, name: str, recipe: AttributeRecipe, commit: Commit, **options: Any) -> None:
-    """A widget that shows and changes one field of the recipe."""
-    control(
-        widget,
-        label,
-        f"data-{name.replace('rare_below', 'rare')}",
-        getattr(recipe, name),
-        lambda value: commit(_with(recipe, **{name: value})),
-        **options,
-    )
+def _end(recipe: NumericRecipe | DateRecipe, change: Change, name: str, label: str, key: str, example: str) -> None:
+    value, dates = getattr(recipe, name), recipe.kind == "date"
+
+    def read(text: str) -> str | float | None:
+        return (text.strip() if dates else number(text, f"the {label.lower()}")) if text.strip() else None
+
+    shown = value or "" if dates else typed(value)
+    control(st.text_input, label, key, shown, lambda text: change(**{name: read(text)}), placeholder=example)
 
 
 def _pick(
-    label: str, name: str, recipe: AttributeRecipe, commit: Commit, shown: dict[Any, str], **options: Any
+    label: str, name: str, recipe: AttributeRecipe, change: Change, shown: dict[Any, str], **options: Any
 ) -> None:
     """A selectbox that shows and changes one field of the recipe."""
-    change = lambda value: commit(_with(recipe, **{name: value}))  # noqa: E731
-    pick(label, f"data-{name}", getattr(recipe, name), change, shown, **options)
+    pick(label, f"data-{name}", getattr(recipe, name), lambda value: change(**{name: value}), shown, **options)
 
 
-def _with(recipe: AttributeRecipe, **changes: Any) -> AttributeRecipe:
-    return recipe.model_copy(update=changes)
-
-
-def _named(recipe: AttributeRecipe, name: str) -> AttributeRecipe:
+def _checked(name: str) -> str:
     if not name.strip():
         raise ValueError("The value needs a name, such as age.")
-    return _with(recipe, column=name.strip())
+    return name.strip()
 
 
 def _edges(text: str) -> tuple[float, ...]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
 
 import pandas as pd
 
 from ldp_core.data import tables
-from ldp_core.data.domain import Attribute
 from ldp_core.data.tables import AttributeRecipe, CategoricalRecipe, ReadOptions
 from ldp_core.designs import DataChoice, DeclaredData, Population, SampleData, UploadedData
 from pages.ui import sources
@@ -21,14 +23,11 @@ UNDESCRIBED = (CategoricalRecipe(column="value"),)
 def adopt(state: Session, found: Source, reading: ReadOptions) -> None:
     """A table came in: it serves the design at hand where that was waiting for it or uses its columns; otherwise its
     first column is offered in the treatment that suits it."""
-    configuration = state.configuration
-    choice = state.draft.choice if state.draft is not None else configuration.data
-    kept = {"reading": reading, "query": found.query}
-    if state.awaits_upload and state.fits(configuration.domain, found, configuration.data.counts):
-        tally = state.count(configuration.domain, found, configuration.data.counts)
-        population = Population(users=tally.users, origin="data", shape="data")
-        data = configuration.data.model_copy(update=kept)
-        state.install(configuration.with_(population=population, data=data), found)
+    configuration, choice, awaited = state.configuration, state.choice, _awaited(state)
+    kept, notes, domain = {"reading": reading, "query": found.query}, found.notes, configuration.domain
+    if awaited is not None and domain is not None and state.fits(domain, found, awaited.counts):
+        population = Population(users=state.count(domain, found, awaited.counts).users, origin="data", shape="data")
+        state.install(configuration.with_(population=population, data=awaited.model_copy(update=kept)), found)
     elif isinstance(choice, UploadedData) and {r.column for r in choice.recipes} <= set(found.columns):
         counts = choice.counts if choice.counts in found.columns else None
         state.set_data(choice.model_copy(update={**kept, "counts": counts}), found)
@@ -40,78 +39,79 @@ def adopt(state: Session, found: Source, reading: ReadOptions) -> None:
         recipe = _suggested(state, found, first)
         state.set_data(UploadedData(recipes=(recipe,), counts=counts, reading=reading, query=found.query), found)
         if counts is not None:
-            state.notices.append(
-                (
-                    "info",
-                    f"Each row stands for as many people as {counts} says; choose one person instead if that is wrong.",
-                )
-            )
-    state.notices = [*state.notices, *(("info", note) for note in found.notes)]
+            stands = f"Each row stands for as many people as {counts} says; choose one person instead if that is wrong."
+            notes = (stands, *notes)
+    _note(state, notes)
+
+
+def _awaited(state: Session) -> UploadedData | None:
+    """What a loaded design says about the table it waits for."""
+    data = state.configuration.data
+    return data if state.awaits_upload and isinstance(data, UploadedData) else None
+
+
+def _note(state: Session, notes: Iterable[str]) -> None:
+    state.notices = [*state.notices, *(("info", note) for note in notes)]
 
 
 def upload(state: Session, content: bytes, name: str) -> None:
     """Read an uploaded file. ValueError with a sentence when it is no table; then nothing has changed."""
-    options = state.configuration.data.reading if state.awaits_upload else ReadOptions()
+    options = _options(state)
     adopt(state, sources.uploaded(content, name, options), options)
 
 
 def open_file(state: Session, path: str) -> None:
     """A CSV or Parquet file of this machine, counted where it is."""
-    options = state.configuration.data.reading if state.awaits_upload else ReadOptions()
-    look(
-        state,
-        "reading the file",
-        lambda at, found: adopt(at, found, options),
-        lambda: sources.local_file(path, options),
-    )
+    options = _options(state)
+    found = partial(sources.local_file, path, options)
+    look(state, "reading the file", lambda at, found: adopt(at, found, options), found)
+
+
+def _options(state: Session) -> ReadOptions:
+    awaited = _awaited(state)
+    return ReadOptions() if awaited is None else awaited.reading
 
 
 def run_query(state: Session, path: str, query: str) -> None:
     """The answer of a local database."""
-    look(
-        state,
-        "running the query",
-        lambda at, found: adopt(at, found, ReadOptions()),
-        lambda: sources.queried(path, query),
-    )
+    found = partial(sources.queried, path, query)
+    look(state, "running the query", lambda at, found: adopt(at, found, ReadOptions()), found)
 
 
 def rename_columns(state: Session, typed: str) -> None:
     """Other names for all columns, from a text with commas."""
     names = next(csv.reader([" ".join(typed.splitlines())], skipinitialspace=True), [])
-    read_again(state, names=tuple(name.strip() for name in names))
+    read_again(state, {"names": tuple(name.strip() for name in names)})
 
 
 @looking("reading the file again")
-def read_again(state: Session, **options: object) -> None:
+def read_again(state: Session, choice: DataChoice, found: Source, said: dict[str, Any]) -> None:
     """The file at hand under other options; its columns may get other names, which the attributes follow."""
-    choice, found = state.choice, state.source_shown
-    reading = ReadOptions(**{**dict(choice.reading), **options})
+    if choice.source != "upload":
+        return
+    reading = ReadOptions.model_validate({**dict(choice.reading), **said})
     if found.kind == "local":
         again = sources.local_file(found.path, reading)
     else:
         again = sources.uploaded(found.content, found.name, reading)
-    if len(again.columns) == len(found.columns):
-        now = dict(zip(found.columns, again.columns, strict=True))
-        recipes = tuple(
-            recipe.model_copy(update={"column": now.get(recipe.column, recipe.column)}) for recipe in choice.recipes
-        )
-        counts = choice.counts and now.get(choice.counts)
-        state.set_data(choice.model_copy(update={"recipes": recipes, "counts": counts, "reading": reading}), again)
-        state.notices = [*state.notices, *(("info", note) for note in again.notes)]
-    else:
-        adopt(state, again, reading)
+    if len(again.columns) != len(found.columns):
+        return adopt(state, again, reading)
+    now = dict(zip(found.columns, again.columns, strict=True))
+    recipes = tuple(r.model_copy(update={"column": now.get(r.column, r.column)}) for r in choice.recipes)
+    counts = choice.counts and now.get(choice.counts)
+    state.set_data(choice.model_copy(update={"recipes": recipes, "counts": counts, "reading": reading}), again)
+    _note(state, again.notes)
 
 
 @looking("counting in the file")
-def choose_columns(state: Session, columns: list[str]) -> None:
+def choose_columns(state: Session, choice: DataChoice, found: Source, columns: list[str]) -> None:
     """Which columns are the attributes, in their order. What was set up for a column comes back with it."""
     if not columns:
         raise ValueError("Please keep at least one column: a domain needs an attribute.")
-    choice, found = state.choice, state.source_shown
     remembered = state.view.setdefault("recipes", {})
     remembered.update({(found.id, recipe.column): recipe for recipe in choice.recipes})
-    recipes = [remembered.get((found.id, column)) or _suggested(state, found, column, choice) for column in columns]
+    counts = counts_column(choice)
+    recipes = [remembered.get((found.id, column)) or _suggested(state, found, column, counts) for column in columns]
     state.set_data(choice.model_copy(update={"recipes": tuple(recipes)}), found)
     new = [column for column in columns if column not in {recipe.column for recipe in choice.recipes}]
     if new:
@@ -119,34 +119,29 @@ def choose_columns(state: Session, columns: list[str]) -> None:
 
 
 @looking("counting in the file")
-def set_recipe(state: Session, position: int, recipe: AttributeRecipe) -> None:
+def set_recipe(state: Session, choice: DataChoice, found: Source, position: int, recipe: AttributeRecipe) -> None:
     """Another treatment of one attribute."""
-    choice, now = state.choice, state.configuration.domain
+    now = state.configuration.domain
     if recipe.kind == "numeric" and recipe.method == "own_edges" and not recipe.edges and now is not None:
         # Start from the bins on screen rather than from an empty line.
-        bins = [a for a in now.attributes if a.name == recipe.column and a.kind in ("numeric", "range")]
-        recipe = tables.recipe_of_edges(recipe, tables.edge_table(bins[0])) if bins else recipe
-    recipes = [*choice.recipes[:position], recipe, *choice.recipes[position + 1 :]]
-    state.set_data(choice.model_copy(update={"recipes": tuple(recipes)}), state.source_shown)
+        for attribute in now.attributes:
+            if attribute.name == recipe.column and attribute.kind in ("numeric", "range"):
+                recipe = tables.recipe_of_edges(recipe, tables.edge_table(attribute))
+    recipes = (*choice.recipes[:position], recipe, *choice.recipes[position + 1 :])
+    state.set_data(choice.model_copy(update={"recipes": recipes}), found)
     state.view["attribute"] = recipe.column
 
 
 @looking("counting in the file")
-def set_counts(state: Session, column: str | None) -> None:
+def set_counts(state: Session, choice: DataChoice, found: Source, column: str | None) -> None:
     """The column that says how many people a row stands for."""
-    choice = state.choice
     recipes = tuple(recipe for recipe in choice.recipes if recipe.column != column)
     if not recipes:
-        others = [name for name in state.source_shown.columns if name != column]
+        others = [name for name in found.columns if name != column]
         if not others:
             raise ValueError("The table has no other column that could hold the values.")
-        recipes = (_suggested(state, state.source_shown, others[0]),)
-    state.set_data(choice.model_copy(update={"counts": column, "recipes": recipes}), state.source_shown)
-
-
-def fix(state: Session, position: int, attribute: Attribute) -> None:
-    """Keep the types of an attribute as they are, as declared ones."""
-    set_recipe(state, position, tables.declared_recipe(attribute))
+        recipes = (_suggested(state, found, others[0]),)
+    state.set_data(choice.model_copy(update={"counts": column, "recipes": recipes}), found)
 
 
 def declare(state: Session, recipes: tuple[AttributeRecipe, ...], position: int) -> None:
@@ -189,9 +184,8 @@ def _first_to_count(state: Session, found: Source) -> str:
     return found.columns[-1]
 
 
-def _suggested(state: Session, found: Source, column: str, choice: DataChoice | None = None) -> AttributeRecipe:
+def _suggested(state: Session, found: Source, column: str, counts: str | None = None) -> AttributeRecipe:
     """The treatment to offer first; a million different texts take a second to read, so they are read once."""
-    counts = choice and counts_column(choice)
     return state.cached(
         ("suggested", found.id, column, counts),
         lambda: tables.suggest_recipe(*values(state, found, column, counts)),

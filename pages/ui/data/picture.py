@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,7 @@ from pages.ui.controls import control, guarded
 from pages.ui.data import ahead
 from pages.ui.data import choice as data_choice
 from pages.ui.session.state import Design, Session, counts_column
+from pages.ui.sources import Source
 from pages.ui.words import people, plain
 
 LISTED = 2**17
@@ -30,20 +32,15 @@ def facts(state: Session, design: Design) -> None:
     several = len(domain.attributes) > 1
     users, types, each, rest = st.columns(4)
     users.metric("Users (N)", wording.count(design.users), help="People who will each send reports.")
-    types.metric(
-        "Types (n)",
-        f"{domain.size:,}",
-        help="Different combinations of values a person can have."
-        if several
-        else "Different values a person can have, after binning.",
-    )
-    each.metric(
-        "Users per type",
+    kinds = "combinations of values a person can have" if several else "values a person can have, after binning"
+    types.metric("Types (n)", f"{domain.size:,}", help=f"Different {kinds}.")
+    average, noise = (
         wording.significant(design.users / domain.size),
-        help="On average. Few people per type make every type's count mostly noise.",
+        "With few people per type, every count is mostly noise.",
     )
+    each.metric("Users per type", average, help=f"On average. {noise}")
     if tally is not None:
-        rest.metric("Left out", f"{tally.dropped:,}", help="People with a missing value, where those are left out.")
+        rest.metric("Left out", f"{tally.dropped:,}", help="People left out because a value of theirs is missing.")
     if several:
         sizes = " × ".join(f"{attribute.size:,} {plain(attribute.name)}" for attribute in domain.attributes)
         st.caption(f"{domain.size:,} types = {sizes}.")
@@ -95,12 +92,9 @@ def across_two(state: Session, design: Design) -> None:
         lambda name: state.view.update(across=name),
         options=names,
     )
-    empty = int((design.counts == 0).sum())
-    nobody = (
-        f"{wording.share(empty / domain.size)} of the {domain.size:,} types have nobody"
-        if empty
-        else "no type is empty"
-    )
+    empty, nobody = int((design.counts == 0).sum()), "no type is empty"
+    if empty:
+        nobody = f"{wording.share(empty / domain.size)} of the {domain.size:,} types are empty"
     layout.chart(
         lambda look: charts.joint(domain, design.counts, attribute.name, across, look),
         f"People by {plain(attribute.name)} and {plain(across)}, whatever else they are. For all attributes together, {nobody}.",
@@ -117,14 +111,11 @@ def _shown(state: Session, design: Design) -> tuple[Attribute, tuple[int, ...]]:
     return design.domain.attributes[place], tuple(i for i in range(len(names)) if i != place)
 
 
-def _in_words(design: Design, attribute, marginal: np.ndarray) -> str:
+def _in_words(design: Design, attribute: Attribute, marginal: np.ndarray) -> str:
     top, users = int(marginal.argmax()), int(marginal.sum())
-    unused = int((marginal == 0).sum())
-    empty = (
-        f"{unused:,} of {attribute.size:,} values {'is' if unused == 1 else 'are'} empty"
-        if unused
-        else "no value is empty"
-    )
+    unused, empty = int((marginal == 0).sum()), "every value occurs"
+    if unused:
+        empty = f"{unused:,} of {attribute.size:,} values {'does' if unused == 1 else 'do'} not occur"
     words = (
         f"The most common value of {plain(attribute.name)} is **{plain(attribute.decode(np.array([top]))[0])}** with "
         f"{wording.share(marginal[top] / users)} of {people(users)}; {empty}."
@@ -144,47 +135,41 @@ def _types(design: Design) -> pd.DataFrame:
 
 def editor(state: Session, design: Design) -> None:
     """A table of the categories or edges of one attribute, to rename, merge, order or move."""
-    choice = state.choice
-    if choice is None or choice.source == "declared" or state.source_shown is None or state.draft is not None:
+    choice, found = state.choice, state.source_shown
+    if choice is None or choice.source == "declared" or found is None or state.draft is not None:
         return
     attribute, _ = _shown(state, design)
     place = design.domain.attributes.index(attribute)
     recipe = choice.recipes[place]
     if attribute.kind == "date" or attribute.size > MAX_TYPES or attribute.name != recipe.column:
         return
-    series, weights = ahead.values(state, state.source_shown, recipe.column, counts_column(choice))
-    base = _base(state, place, recipe, attribute)
-    recipe, attribute = base.recipe, base.attribute
+    series, weights = ahead.values(state, found, recipe.column, counts_column(choice))
+    base = _base(state, place, found, recipe, attribute)
     what = "categories" if attribute.kind == "categorical" else "edges of the bins"
     with st.expander(f"Edit the {what} of {plain(attribute.name)}", expanded=bool(state.view.get("editing"))):
-        if attribute.kind == "categorical":
-            table = tables.category_table(recipe, attribute, series, weights)
+        if base.recipe.kind == "categorical" and base.attribute.kind == "categorical":
             st.caption(
-                "Give several values the same category to merge them, a category another name to rename it, and a number to order "
+                "Give several values the same category to merge them, change a category's name to rename it, or its place to move "
                 "it; a value without a category counts as (other)."
             )
-            fixed, added = ["value", "people"], "fixed"
-            read = lambda edited: tables.recipe_of_categories(recipe, attribute, edited)  # noqa: E731
-        else:
-            table = tables.edge_table(attribute, series, weights)
+            table = tables.category_table(base.recipe, base.attribute, series, weights)
+            _table(state, base, table, partial(tables.recipe_of_categories, base.recipe, base.attribute))
+        elif base.recipe.kind == "numeric" and base.attribute.kind in ("numeric", "range"):
             st.caption(
-                "Each row begins a bin that ends where the next one begins. Change, add or delete edges: select a row and press "
-                "Delete to join its bin to the one before."
+                "Each row begins a bin, which ends at the next larger edge. Change, add or delete edges: select a row and press "
+                "Delete to join its bin to the one before. People are counted in the bins as they were before these edits."
             )
-            fixed, added = ["people"], "dynamic"
-            read = lambda edited: tables.recipe_of_edges(recipe, edited)  # noqa: E731
-        if table.attrs.get("left_out"):
-            st.caption(f"{table.attrs['left_out']:,} more values are not shown.")
-        _table(state, place, table, fixed, added, read, base)
+            table = tables.edge_table(base.attribute, series, weights)
+            _table(state, base, table, partial(tables.recipe_of_edges, base.recipe))
         st.button(
             "These types are public knowledge",
             key="data-declare",
             icon=":material/lock_open:",
             on_click=guarded,
-            args=(state, data_choice.fix, state, place, attribute),
+            args=(state, data_choice.set_recipe, state, place, tables.declared_recipe(attribute)),
             disabled=attribute.origin == "declared",
-            help="Keeps the types as they are now, whatever the data, and marks them as declared. True of the months of a year or "
-            "the countries of the world; not of a list that tells who is in the data.",
+            help="Keeps the types as they are now, whatever the data, and marks them as declared. That is right for the months of "
+            "a year or the countries of the world, but not for a list that tells who is in the data.",
         )
 
 
@@ -204,42 +189,38 @@ class _Base:
     key: str
 
 
-def _base(state: Session, place: int, recipe: AttributeRecipe, attribute: Attribute) -> _Base:
-    """The table on screen, as long as nothing but its own edits has changed the attribute; else a new one. Edges are put in
-    their order after every edit, which takes a new table."""
-    base = state.view.get("edit-base")
-    same = base is not None and (base.place, base.source, base.reached) == (place, state.source_shown.id, recipe)
-    edited = same and base.reached != base.recipe
-    if not same or (edited and (base.key not in st.session_state or attribute.kind != "categorical")):
+def _base(state: Session, place: int, found: Source, recipe: AttributeRecipe, attribute: Attribute) -> _Base:
+    """The table on screen, as long as nothing but its own edits has changed the attribute; else a new one."""
+    base: _Base | None = state.view.get("edit-base")
+    same = base is not None and (base.place, base.source, base.reached) == (place, found.id, recipe)
+    if base is None or not same or (base.reached != base.recipe and base.key not in st.session_state):
         state.view["edits"] = state.view.get("edits", 0) + 1
-        base = _Base(place, state.source_shown.id, recipe, attribute, recipe, f"edit-{state.view['edits']}")
+        base = _Base(place, found.id, recipe, attribute, recipe, f"edit-{state.view['edits']}")
         state.view["edit-base"] = base
     return base
 
 
-def _table(
-    state: Session, place: int, table: pd.DataFrame, fixed: list[str], added: str, read: Any, base: _Base
-) -> None:
-    key = base.key
+def _table(state: Session, base: _Base, table: pd.DataFrame, read: Callable[[pd.DataFrame], AttributeRecipe]) -> None:
+    """The widget itself: ``read`` makes the recipe that its rows describe."""
 
     def changed() -> None:
         state.notices, state.view["editing"] = [], True
         try:
-            edited = tables.apply_edits(table, st.session_state[key])
-            if added == "dynamic" and (len(edited) > len(table) and edited["edge"].isna().any()):
-                return  # a new row that has no number yet
-            recipe = read(edited)
-            data_choice.set_recipe(state, place, recipe)
-            base.reached = recipe
+            recipe = read(tables.apply_edits(table, st.session_state[base.key]))
+            if recipe != (base.reached if base.reached != base.recipe else read(table)):
+                data_choice.set_recipe(state, base.place, recipe)
+                base.reached = recipe
         except ValueError as error:
             state.notices = [("error", f"{error} Nothing has changed.")]
 
+    if table.attrs.get("left_out"):
+        st.caption(f"{table.attrs['left_out']:,} more values are not shown.")
     st.data_editor(
         table,
-        key=key,
+        key=base.key,
         on_change=changed,
-        disabled=[name for name in fixed if name in table],
-        num_rows=added,
+        disabled=[name for name in ("value", "people") if name in table],
+        num_rows="dynamic" if "edge" in table else "fixed",
         hide_index=True,
         column_config={
             "value": st.column_config.TextColumn("Value in the data"),
@@ -262,12 +243,8 @@ def first_rows(state: Session) -> None:
         st.caption(f"{len(found.columns):,} columns. The rows stay in the file.")
         return
     words = f"{len(found.table):,} rows, {len(found.columns):,} columns."
-    for recipe in choice.recipes[:6]:
-        if recipe.column in found.columns:
-            summary = state.cached(
-                ("column", found.id, recipe.column), lambda name=recipe.column: tables.summarise(found.table[name])
-            )
-            words += (
-                f" Column {plain(summary.name)}: {summary.distinct:,} distinct values, {summary.missing:,} missing."
-            )
+    for column in [recipe.column for recipe in choice.recipes[:6] if recipe.column in found.columns]:
+        values = found.table[column]
+        summary = state.cached(("column", found.id, column), partial(tables.summarise, values))
+        words += f" Column {plain(summary.name)}: {summary.distinct:,} distinct values, {summary.missing:,} missing."
     st.caption(words)

@@ -17,7 +17,7 @@ from pages.ui.words import plain
 
 DELIMITERS = {None: "as found", ",": "comma", ";": "semicolon", "\t": "tab", "|": "bar |", " ": "space"}
 DECIMALS = {None: "as found", ".": "point: 1234.5", ",": "comma: 1.234,5"}
-ENCODED = {None: "as found", **{name: name for name in ENCODINGS}}
+ENCODED: dict[str | None, str] = {None: "as found", **{name: name for name in ENCODINGS}}
 HEADERS = {None: "as found", True: "yes", False: "no, it holds values"}
 PLACEHOLDER = "SELECT age, sex FROM people"
 
@@ -62,8 +62,8 @@ def local(state: Session) -> None:
         state.view.get("path", ""),
         lambda text: state.view.update(path=text.strip()),
         placeholder="/home/me/survey.parquet",
-        help="For files too large to upload: columns are counted in the file, rows are never loaded together. Offered because "
-        "this server only listens to this machine.",
+        help="For files too large to upload: columns are counted in the file, and the rows are never all loaded at once. Offered "
+        "because only this machine can reach this server.",
     )
     if not path.strip():
         st.caption("Large files are counted where they are. A database is read by one SELECT.")
@@ -87,12 +87,12 @@ def _database(state: Session, path: str) -> None:
         return
     names = ", ".join(plain(name) for name in found[:20]) or "none"
     st.caption(f"Tables: {names}{f' and {len(found) - 20:,} more' if len(found) > 20 else ''}.")
-    shown = state.source_shown
+    shown, awaited = state.source_shown, getattr(state.configuration.data, "query", None)
     query = control(
         st.text_area,
         "Query (one SELECT)",
         "local-query",
-        state.view.get("query") or (shown.query if shown is not None else None) or _awaited(state) or "",
+        state.view.get("query") or (shown.query if shown is not None else None) or awaited or "",
         lambda text: state.view.update(query=text),
         placeholder=PLACEHOLDER,
         help="It can read this file and nothing else, and change nothing.",
@@ -113,15 +113,10 @@ def _tables(state: Session, path: str) -> tuple[str, ...]:
     return state.cached(("tables", path, version), lambda: tables.database_tables(path))
 
 
-def _awaited(state: Session) -> str | None:
-    """The query of a loaded design whose rows are not at hand."""
-    return getattr(state.configuration.data, "query", None)
-
-
 def _reading(state: Session, kind: str) -> None:
     """How the file was read, to be corrected where the guess was wrong."""
     found, choice = state.source_shown, state.choice
-    if found is None or found.kind != kind or choice.source != "upload":
+    if found is None or found.kind != kind or choice is None or choice.source != "upload":
         return
     text = found.name.lower().endswith(tuple(TEXT_ENDINGS))
     with st.expander(f"How {plain(found.name[-40:])} was read"):
@@ -146,7 +141,7 @@ def _reading(state: Session, kind: str) -> None:
 
 
 def _option(state: Session, label: str, name: str, value: Any, shown: dict[Any, str]) -> None:
-    pick(label, f"read-{name}", value, lambda chosen: data_choice.read_again(state, **{name: chosen}), shown)
+    pick(label, f"read-{name}", value, lambda chosen: data_choice.read_again(state, {name: chosen}), shown)
 
 
 def _as_found(found: sources.Source, text: bool) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import streamlit as st
 
@@ -29,7 +30,7 @@ def privacy_controls(state: Session) -> None:
         min_value=SLIDER_LOW,
         max_value=SLIDER_HIGH,
         step=0.05,
-        help="The privacy parameter of one report. Small: reports say little about their sender, and you need more users.",
+        help="The privacy parameter of one report. If it is small, reports say little about their sender, and you need more users.",
     )
     control(
         st.text_input,
@@ -49,7 +50,6 @@ def privacy_controls(state: Session) -> None:
         change(state, "reports_per_user"),
         min_value=1,
         max_value=1000,
-        step=1,
         help="How often one person will send a report over the whole collection.",
     )
     total = f"In total epsilon {wording.significant(c.total_epsilon, 4)} per person"
@@ -78,18 +78,8 @@ def mechanism_controls(state: Session) -> None:
     )
     if spec.caveat:
         st.caption(spec.caveat)
-    for parameter, values in spec.choices.items():
-        control(
-            st.selectbox,
-            PARAMETERS.get(parameter, parameter.capitalize()),
-            f"choice-{parameter}",
-            c.mechanism.parameters.get(parameter, values[0]),
-            lambda value, parameter=parameter: state.change(
-                mechanism=choose_mechanism(name, **{**c.mechanism.parameters, parameter: value})
-            ),
-            options=values if isinstance(values[0], str) else sorted(values),
-            format_func=lambda value: str(value).replace("_", " "),
-        )
+    for parameter in spec.choices:
+        _parameter_control(state, parameter)
     if spec.aimed:
         _aim_controls(state)
     if spec.fitted:
@@ -97,14 +87,32 @@ def mechanism_controls(state: Session) -> None:
             _search_controls(state)
 
 
-def _set_optimizer(state: Session, **changes) -> None:
+def _parameter_control(state: Session, parameter: str) -> None:
+    chosen = state.configuration.mechanism
+    values = library.spec(chosen.name).choices[parameter]
+
+    def commit(value: Any) -> None:
+        state.change(mechanism=choose_mechanism(chosen.name, **{**chosen.parameters, parameter: value}))
+
+    control(
+        st.selectbox,
+        PARAMETERS.get(parameter, parameter.capitalize()),
+        f"choice-{parameter}",
+        chosen.parameters.get(parameter, values[0]),
+        commit,
+        options=values if isinstance(values[0], str) else sorted(values),
+        format_func=lambda value: str(value).replace("_", " "),
+    )
+
+
+def _set_optimizer(state: Session, **changes: Any) -> None:
     settings = {**state.configuration.optimizer.model_dump(), **changes}
     state.change(optimizer=designs.configuration.Optimizer(**settings))
 
 
 def _aim_controls(state: Session) -> None:
     """Whose error the optimiser makes small, and a histogram of one's own where that is meant."""
-    c, design = state.configuration, state.design()
+    c, design = state.configuration, state.present
     weights = c.optimizer.histogram
     control(
         st.selectbox,
@@ -114,13 +122,13 @@ def _aim_controls(state: Session) -> None:
         lambda aim: _set_optimizer(state, aim=aim),
         options=list(CASES),
         format_func=lambda case: case_title(case).capitalize(),
-        help="Users needed are for the error in this case, and the mechanism is the best one for it. The worst case holds "
-        "whatever values people turn out to have.",
+        help="Users needed are for the error in this case, and the mechanism is fitted to it. The worst case holds whatever "
+        "values people turn out to have.",
     )
     if c.optimizer.aim == "people" and design.on_data:
         st.warning(
-            "The strategy is fitted to this data, and an export of it holds the share of every type. Share it only if these are "
-            "no secret; the worst case, or last year's histogram, reveals nothing about this data."
+            "The strategy is fitted to this data, and an export of it holds the share of every type. Pass it on only if these are "
+            "not secret; the worst case, or last year's histogram, reveals nothing about this data."
         )
     if c.optimizer.aim == "histogram":
         control(
@@ -138,7 +146,7 @@ def _aim_controls(state: Session) -> None:
 
 
 def _set_histogram(state: Session, text: str) -> None:
-    n, words = state.configuration.domain.size, text.replace(",", " ").replace(";", " ").split()
+    n, words = state.present.domain.size, text.replace(",", " ").replace(";", " ").split()
     try:
         weights = tuple(float(word) for word in words)
     except ValueError:
@@ -172,6 +180,5 @@ def _search_controls(state: Session) -> None:
         c.optimizer.seed,
         lambda seed: _set_optimizer(state, seed=int(seed)),
         min_value=0,
-        step=1,
         help="The optimiser starts from a random strategy. The seed is no secret and plays no part when reports are sent.",
     )

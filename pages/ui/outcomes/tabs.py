@@ -12,7 +12,7 @@ from ldp_core.studies.outcomes import LEVEL, RELEASES, Outcomes, scale_of
 from ldp_core.workloads import axes_of
 from pages.ui import layout
 from pages.ui.controls import control
-from pages.ui.session.state import Design, Session
+from pages.ui.session.state import Complete, Session
 from pages.ui.words import plain
 
 Pair = tuple[str, str]
@@ -34,7 +34,7 @@ def show(state: Session, found: Outcomes) -> None:
     }
     for tab, view in zip(st.tabs(list(views)), views.values(), strict=True):
         with tab:
-            view(state, state.design(), found)
+            view(state, state.complete, found)
 
 
 def _pairs(table: pd.DataFrame) -> list[Pair]:
@@ -49,37 +49,35 @@ def _rows(table: pd.DataFrame, pair: Pair) -> pd.DataFrame:
     return table[(table["mechanism"] == pair[0]) & (table["estimator"] == pair[1])]
 
 
-def _chosen(state: Session, table: pd.DataFrame, key: str) -> pd.DataFrame:
-    """The rows of one mechanism and estimate; which one is remembered across the views."""
-    pairs = _pairs(table)
-    now = state.view.get("simulated_pair")
+def _chosen(state: Session, table: pd.DataFrame, key: str) -> tuple[Pair, pd.DataFrame]:
+    """One mechanism and estimate, remembered across the views, with its rows."""
+    pairs, remembered = _pairs(table), state.view.get("simulated_pair")
+    now = remembered if remembered in pairs else pairs[0]
     if len(pairs) > 1:
         control(
             st.selectbox,
             "Mechanism and estimate",
             key,
-            now if now in pairs else pairs[0],
+            now,
             lambda pair: state.view.update(simulated_pair=pair),
             options=pairs,
             format_func=_name,
         )
-    return _rows(table, now if now in pairs else pairs[0])
+    return now, _rows(table, now)
 
 
-def _errors(state: Session, design: Design, found: Outcomes) -> None:
+def _errors(state: Session, design: Complete, found: Outcomes) -> None:
     table = found.errors
     first, best = table.iloc[0], table.loc[table["observed"].idxmin()]
-    words = f"{_name((first['mechanism'], first['estimator']))}: a typical query was off by {wording.error(first['observed'])} of all users"
+    name, other = (_name((row["mechanism"], row["estimator"])) for row in (first, best))
+    words = f"{name}: a typical query was off by {wording.error(first['observed'])} of all users"
     if first["predicted"] == first["predicted"]:
         words += f"; the exact prediction is {wording.error(first['predicted'])}"
     saved = 1 - best["observed"] / first["observed"] if first["observed"] > 0 else 0.0
     if len(table) > 1 and saved < EQUAL:
         words += f"; none of the others is less wrong by more than {wording.share(EQUAL)}"
     elif len(table) > 1:
-        words += (
-            f". Least wrong is **{_name((best['mechanism'], best['estimator']))}** with {wording.error(best['observed'])}, "
-            f"{wording.share(saved)} less"
-        )
+        words += f". Least wrong is **{other}** with {wording.error(best['observed'])}, {wording.share(saved)} less"
         if not ESTIMATORS[best["estimator"]].unbiased:
             words += ", at the price of bias"
     layout.chart(lambda look: charts.errors(table, look), words + ".", "simulated-errors")
@@ -116,9 +114,8 @@ def _with_uncertainty(values: pd.Series, uncertain: pd.Series | None = None) -> 
     ]
 
 
-def _by_query(state: Session, design: Design, found: Outcomes) -> None:
-    table = found.groups
-    pair = _pairs(table)[0]
+def _by_query(state: Session, design: Complete, found: Outcomes) -> None:
+    table, pair = found.groups, _pairs(found.groups)[0]
     rows = _rows(table, pair)
     low, high = rows.loc[rows["observed"].idxmin()], rows.loc[rows["observed"].idxmax()]
     least = f"with {wording.error(low['observed'])}" if low["observed"] > 0 else "(never wrong)"
@@ -146,21 +143,20 @@ def _of(by: str, row: pd.Series) -> str:
     return plain(str(row["label"]))
 
 
-def _distribution(state: Session, design: Design, found: Outcomes) -> None:
-    if not len(found.curves):
+def _distribution(state: Session, design: Complete, found: Outcomes) -> None:
+    scale = scale_of(design.workload, axes_of(design.domain))
+    if not len(found.curves) or scale is None:
         st.info(
             "A cumulative distribution needs questions along the order of an attribute, such as its running totals, ranges or "
-            "histogram, and answers that tell the running totals of everybody."
+            "histogram, and answers that give the running totals of everybody."
         )
         return
-    scale = scale_of(design.workload, axes_of(design.domain))
-    curve = _chosen(state, found.curves, "pair-distribution")
-    pair = _pairs(curve)[0]
+    pair, curve = _chosen(state, found.curves, "pair-distribution")
     spread = 100 * (curve["high"] - curve["low"]).max()
     layout.chart(
         lambda look: charts.distribution(curve, scale.of, look),
         f"{_name(pair)}: nine in ten private curves run inside the band, which is {wording.significant(spread)} percentage "
-        "points wide at its widest. A line that falls below an earlier point of its own is noise: no true curve does so.",
+        "points wide at its widest. Where a line falls, that is noise: a true curve never does.",
         "simulated-distribution",
         found.curves,
     )
@@ -170,7 +166,7 @@ def _distribution(state: Session, design: Design, found: Outcomes) -> None:
     if median["first_label"] == median["true_label"]:
         where += ", where the true one is"
     else:
-        where += f"; the true one at **{plain(median['true_label'])}**"
+        where += f", the true one at **{plain(median['true_label'])}**"
     distance = f"{wording.significant(median['value_error'])} {'types' if unit == 'types' else f'(in {plain(unit)})'}"
     layout.chart(
         lambda look: charts.quantile_errors(table, unit, look),
@@ -181,11 +177,9 @@ def _distribution(state: Session, design: Design, found: Outcomes) -> None:
     )
 
 
-def _releases(state: Session, design: Design, found: Outcomes) -> None:
-    rows = _chosen(state, found.releases, "pair-releases")
-    pair, count = _pairs(rows)[0], rows["release"].nunique()
-    off = (rows["released"] - rows["true"]).abs()
-    worst = rows.loc[off.idxmax()]
+def _releases(state: Session, design: Complete, found: Outcomes) -> None:
+    pair, rows = _chosen(state, found.releases, "pair-releases")
+    count, worst = rows["release"].nunique(), rows.loc[(rows["released"] - rows["true"]).abs().idxmax()]
     words = (
         f"{_name(pair)}: {'one collection' if count == 1 else f'{count:,} collections'}, each as likely as the others to be yours. The "
         f"answer furthest off is **{plain(worst['label'])}** in collection {worst['release']:,}: {wording.share(worst['released'])} "
@@ -209,17 +203,15 @@ def _releases(state: Session, design: Design, found: Outcomes) -> None:
     _say_shown(rows, design)
 
 
-def _intervals(state: Session, design: Design, found: Outcomes) -> None:
+def _intervals(state: Session, design: Complete, found: Outcomes) -> None:
     if not len(found.intervals):
         st.info(
             "Confidence intervals exist for unbiased estimates, credible ones for the posterior mean: choose one of these on the "
             "left. Biased estimates are off by more than chance."
         )
         return
-    rows = _chosen(state, found.intervals, "pair-intervals")
-    pair = _pairs(rows)[0]
-    held = int(rows["holds"].sum())
-    half = float(np.median(rows["high"] - rows["low"]) / 2)
+    pair, rows = _chosen(state, found.intervals, "pair-intervals")
+    held, half = int(rows["holds"].sum()), float(np.median(rows["high"] - rows["low"]) / 2)
     kind = "credible" if pair[1] == "posterior" else "confidence"
     layout.chart(
         lambda look: charts.intervals(rows, _in_order(design), look, found.people),
@@ -234,7 +226,7 @@ def _intervals(state: Session, design: Design, found: Outcomes) -> None:
     _say_shown(rows, design)
 
 
-def _predicted(state: Session, design: Design, found: Outcomes) -> None:
+def _predicted(state: Session, design: Complete, found: Outcomes) -> None:
     rows = found.queries[found.queries["predicted"].notna()]
     if not len(rows):
         st.info("Exact predictions exist for unbiased estimates: choose one on the left.")
@@ -247,17 +239,19 @@ def _predicted(state: Session, design: Design, found: Outcomes) -> None:
             "Queries answered from the same reports err together, so points leave the line together; more trials bring them back."
         )
     else:
-        words = "A single trial says little of an error that is an average: run more, and the points move to the line."
+        words = (
+            "A single trial says little about an error that is an average: run more, and the points move to the line."
+        )
     layout.chart(lambda look: charts.predicted(rows, look), words, "simulated-predicted", found.queries)
     _say_shown(rows, design)
 
 
-def _in_order(design: Design) -> bool:
+def _in_order(design: Complete) -> bool:
     """Whether the queries are best drawn in the order they have."""
     return design.workload.kind in ("histogram", "prefix")
 
 
-def _say_shown(rows: pd.DataFrame, design: Design) -> None:
+def _say_shown(rows: pd.DataFrame, design: Complete) -> None:
     shown, p = rows["query"].nunique(), design.workload.num_queries
     if shown < p:
         st.caption(f"{shown:,} of {p:,} queries are shown, evenly spread.")

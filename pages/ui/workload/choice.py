@@ -14,10 +14,8 @@ from pages.ui.workload.kinds import made, starting
 
 
 def put(state: Session, parts: Sequence[WorkloadPart], gone: int | None = None) -> None:
-    """Make these the groups (undoable); ``gone`` is the position of the group that is left out or becomes another.
-
-    Entries that were refused in the other groups stay on screen. ValueError with a sentence; then nothing has changed.
-    """
+    """Make these the groups (undoable); ``gone`` is the place of the one that is removed or becomes another kind. Entries
+    refused in other groups stay on screen. ValueError with a sentence; then nothing has changed."""
     recipe = made(WorkloadRecipe, parts=tuple(parts))
     size = len(state.configuration.with_(workload=recipe).to_json())
     if size > MAX_JSON_BYTES and size > len(state.configuration.to_json()):
@@ -35,13 +33,12 @@ def put(state: Session, parts: Sequence[WorkloadPart], gone: int | None = None) 
 
 
 def parts_of(state: Session) -> tuple[WorkloadPart, ...]:
-    return state.configuration.workload.parts
+    recipe = state.configuration.workload
+    return recipe.parts if recipe is not None else ()
 
 
-def replace(state: Session, i: int, part: WorkloadPart, asks: bool = True) -> None:
-    """Group i becomes ``part``, which must fit the domain where it ``asks`` something else than before."""
-    if asks:
-        part.build(state.design().domain)
+def replace(state: Session, i: int, part: WorkloadPart) -> None:
+    """Group i becomes ``part``."""
     parts = parts_of(state)
     put(state, [*parts[:i], part, *parts[i + 1 :]], i if part.kind != parts[i].kind else None)
 
@@ -51,12 +48,12 @@ def remove(state: Session, i: int) -> None:
     put(state, [*parts[:i], *parts[i + 1 :]], i)
 
 
-def add(state: Session, part: WorkloadPart) -> None:
-    """One group more, which must fit the domain."""
-    part.build(state.design().domain)
+def add(state: Session, part: WorkloadPart, axes: Sequence[Axis]) -> None:
+    """One group more, which must fit the attributes."""
+    part.build(axes)
     put(state, [*parts_of(state), part])
 
 
 def add_kind(state: Session, kind: str, axes: Sequence[Axis]) -> None:
-    """One group more of this kind, with what suits the domain."""
-    guarded(state, lambda: add(state, starting(kind, axes, parts_of(state))))
+    """One group more of this kind, with what suits the attributes."""
+    guarded(state, lambda: add(state, starting(kind, axes, parts_of(state)), axes))

@@ -19,9 +19,8 @@ from ldp_core.run import Cancel, asked
 from ldp_core.workloads import MarginalsPart, Workload, WorkloadPart
 from pages.ui import layout
 from pages.ui.session.figures import PICTURE_BYTES
-from pages.ui.session.state import Design, Session
+from pages.ui.session.state import Complete, Session
 from pages.ui.tasks import work
-from pages.ui.tasks.jobs import jobs
 from pages.ui.tasks.later import Later
 from pages.ui.words import case_meaning, people, plain
 from pages.ui.workload.groups import built
@@ -39,7 +38,7 @@ LISTED_QUERIES = 200_000
 """Most queries that are listed in a file, or whose errors are told apart."""
 DRAWN_VALUES = 20_000
 ALIKE = 1.05
-"""Queries err alike where none has more than this many times its even share of the error."""
+"""Queries err alike where none has more than this many times an even share of the error."""
 
 SOURCES = {
     "svd": "McKenna et al. 2020, Theorem 5.6",
@@ -57,24 +56,27 @@ class Dominance:
     worst: pd.DataFrame
 
 
-def quick(design: Design) -> bool:
+def quick(design: Complete) -> bool:
     """Whether spectra and bounds of the questions take no time."""
-    alike = design.workload.symmetry != "none"
-    return design.domain.size <= (QUICK_ALIKE if alike else QUICK_TYPES)
+    return design.workload.n <= (QUICK_TYPES if design.workload.symmetry == "none" else QUICK_ALIKE)
 
 
 def named_groups(parts: Sequence[WorkloadPart], workload: Workload) -> list[tuple[str, int]]:
     """Name and number of queries of each group: of the recipe, or of the only part's own groups of attributes."""
-    if len(parts) == 1 and isinstance(parts[0], MarginalsPart) and isinstance(workload, workloads.Union):
-        tables = workload.parts[0].parts if parts[0].weight != 1 else workload.parts
-        if len(parts[0].groups) == len(tables):
-            return [
-                (" x ".join(group), table.num_queries) for group, table in zip(parts[0].groups, tables, strict=True)
-            ]
+    inner, only = _unweighted(parts, workload), parts[0]
+    if len(parts) == 1 and isinstance(only, MarginalsPart) and isinstance(inner, workloads.Union):
+        return [(" x ".join(group), own.num_queries) for group, own in zip(only.groups, inner.parts, strict=True)]
     return [(part.summary, own.num_queries) for part, own in zip(parts, built(parts, workload), strict=True)]
 
 
-def spectrum(later: Later, design: Design) -> tuple[np.ndarray, int] | None:
+def _unweighted(parts: Sequence[WorkloadPart], workload: Workload) -> Workload:
+    """The queries without the weight of the only group, which would make them a union of one."""
+    if len(parts) == 1 and parts[0].weight != 1 and isinstance(workload, workloads.Union):
+        return workload.parts[0]
+    return workload
+
+
+def spectrum(later: Later, design: Complete) -> tuple[np.ndarray, int] | None:
     """Singular values and rank; None while they are worked out. ValueError where they cannot be."""
     w = design.workload
     if w.n > ALIKE_TYPES:
@@ -84,20 +86,17 @@ def spectrum(later: Later, design: Design) -> tuple[np.ndarray, int] | None:
     )
 
 
-def metrics(later: Later, state: Session, design: Design) -> None:
+def metrics(later: Later, state: Session, design: Complete) -> None:
     """The questions in numbers."""
     queries, rank, least = st.columns(3)
-    queries.metric(
-        "Queries (p)",
-        f"{design.workload.num_queries:,}",
-        help="Numbers that will be estimated, each a count of people.",
-    )
+    many = f"{design.workload.num_queries:,}"
+    queries.metric("Queries (p)", many, help="Numbers that will be estimated, each a count of people.")
     try:
         found = spectrum(later, design)
         rank.metric(
             "Independent (rank)",
             "…" if found is None else f"{found[1]:,}",
-            help=f"Queries that do not follow from the others; there cannot be more than the {design.domain.size:,} types.",
+            help=f"Queries that do not follow from the others: never more than there are types, here {design.domain.size:,}.",
         )
     except ValueError as error:
         rank.caption(plain(str(error)))
@@ -107,25 +106,22 @@ def metrics(later: Later, state: Session, design: Design) -> None:
         least.metric(
             "Users any mechanism needs",
             "…" if bound is None else wording.whole(bound) if bound > 0 else "unknown",
-            help="How hard the questions are: fewer users are not enough for any unbiased mechanism, at this epsilon and "
-            "target error.",
+            help="How hard the questions are: with fewer users, no unbiased mechanism reaches the target error at this epsilon.",
         )
     except ValueError as error:
         least.caption(plain(str(error)))
 
 
-def matrix(later: Later, state: Session, design: Design, parts: Sequence[WorkloadPart]) -> None:
+def matrix(later: Later, state: Session, design: Complete, parts: Sequence[WorkloadPart]) -> None:
     """The picture of the queries, with three of them named."""
     w, groups = design.workload, named_groups(parts, design.workload)
-    look = layout.look()
+    look, title = layout.look(), "the picture of the queries"
 
     def draw(look: charts.Theme) -> go.Figure:
         return charts.workload_matrix(w, design.labels, look, groups)
 
     key = ("matrix", w.digest, design.naming, look)
-    found = later.value(
-        key, "the picture of the queries", w.n <= QUICK_PICTURE, lambda cancel: draw(look), PICTURE_BYTES
-    )
+    found = later.value(key, title, w.n <= QUICK_PICTURE, lambda cancel: draw(look), PICTURE_BYTES)
     if found is None:
         st.info("The picture of the queries is being drawn.")
         return
@@ -143,7 +139,7 @@ def matrix(later: Later, state: Session, design: Design, parts: Sequence[Workloa
     )
 
 
-def query_table(design: Design, groups: Sequence[tuple[str, int]]) -> pd.DataFrame:
+def query_table(design: Complete, groups: Sequence[tuple[str, int]]) -> pd.DataFrame:
     """query, name, group, weight of every query."""
     w = design.workload
     return pd.DataFrame(
@@ -159,7 +155,7 @@ def query_table(design: Design, groups: Sequence[tuple[str, int]]) -> pd.DataFra
 # --- how hard --------------------------------------------------------------------------------------------------------
 
 
-def bounds(later: Later, state: Session, design: Design) -> dict[str, float] | None:
+def bounds(later: Later, state: Session, design: Complete) -> dict[str, float] | None:
     """Lower bounds on users needed by name, in the case that counts; None while they are worked out. ValueError where
     there are none."""
     c, w = state.configuration, design.workload
@@ -167,8 +163,8 @@ def bounds(later: Later, state: Session, design: Design) -> dict[str, float] | N
     most = BOUNDED_TYPES if w.symmetry == "none" else ALIKE_TYPES
     if w.n > most:
         raise ValueError(
-            f"How many users any mechanism needs is worked out for up to {most:,} types with questions like these; there "
-            f"are {w.n:,}."
+            f"How many users any mechanism needs is worked out for up to {most:,} types with questions like these; there are "
+            f"{w.n:,}."
         )
     about, alpha = state.cases()[case], c.target_alpha
     found = later.value(
@@ -183,10 +179,9 @@ def bounds(later: Later, state: Session, design: Design) -> dict[str, float] | N
     return {**found, "certificate": frames.users_certified(proof.certificate, alpha)}
 
 
-def hardness(later: Later, state: Session, design: Design) -> None:
+def hardness(later: Later, state: Session, design: Complete) -> None:
     """The bound in a sentence, and proving a sharper one."""
-    c = state.configuration
-    case = state.aim(c.mechanism.name)
+    c, case = state.configuration, state.aim(state.configuration.mechanism.name)
     try:
         limits = bounds(later, state, design)
     except ValueError:
@@ -194,8 +189,7 @@ def hardness(later: Later, state: Session, design: Design) -> None:
     if limits is None:
         st.info("How hard the questions are is being worked out.")
         return
-    bound, strongest = max(limits.values()), frames.strongest(limits)
-    error = wording.error(c.target_alpha**0.5)
+    bound, strongest, error = max(limits.values()), frames.strongest(limits), wording.error(c.target_alpha**0.5)
     if bound > 0:
         enough = "cannot be enough" if design.users < bound else "are not ruled out"
         st.markdown(
@@ -203,9 +197,8 @@ def hardness(later: Later, state: Session, design: Design) -> None:
             f"{error} on a typical query from fewer than **{wording.at_least(bound, 4)}**, {case_meaning(case)}. Your "
             f"{people(design.users)} {enough}."
         )
-        st.caption(
-            f"By the {charts.title(strongest)} ({SOURCES[strongest]}). The target error is set on the Compare page."
-        )
+        source = f"{charts.title(strongest)} ({SOURCES[strongest]})"
+        st.caption(f"By the {source}. The target error is set on the Compare page.")
     else:
         st.markdown("At this epsilon the lower bounds say nothing.")
     _proving(state, case)
@@ -216,14 +209,14 @@ def _proving(state: Session, case: str) -> None:
     if proof is not None and proof.finished:
         return
     work.prove_unasked(state, [case])
-    job = jobs().find(state.id, state.certificate_key(case))
-    if job is not None and job.active:
+    task = work.certificate(state, case)
+    if (job := task.running) is not None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption("A sharper bound is being proved.")
             st.button("Stop", on_click=job.cancel, key="stop-proof", icon=":material/stop_circle:", type="tertiary")
         return
-    if job is not None and job.state == "failed":
-        st.caption(plain(job.error))
+    if task.error:
+        st.caption(plain(task.error))
         return
     st.button(
         "Prove a sharper bound",
@@ -235,7 +228,7 @@ def _proving(state: Session, case: str) -> None:
     )
 
 
-def singular_values(later: Later, state: Session, design: Design) -> None:
+def singular_values(later: Later, state: Session, design: Complete) -> None:
     """How evenly the questions spread over the directions there are."""
     try:
         found = spectrum(later, design)
@@ -266,8 +259,8 @@ def singular_values(later: Later, state: Session, design: Design) -> None:
 # --- which queries err most ------------------------------------------------------------------------------------------
 
 
-def dominating(later: Later, state: Session, design: Design, parts: Sequence[WorkloadPart]) -> None:
-    """The queries that make up most of the error with the chosen mechanism, or the best that is at hand."""
+def dominating(later: Later, state: Session, design: Complete, parts: Sequence[WorkloadPart]) -> None:
+    """The queries that make up most of the error with the chosen mechanism, or with the best that needs no fitting."""
     w = design.workload
     if w.num_queries > LISTED_QUERIES or w.n > BOUNDED_TYPES:
         st.caption(
@@ -282,10 +275,9 @@ def dominating(later: Later, state: Session, design: Design, parts: Sequence[Wor
     if found is None:
         st.info("Which queries dominate the error is being worked out.")
         return
-    title, chosen = library.spec(found.mechanism).title, found.mechanism == state.configuration.mechanism.name
-    which = (
-        "the chosen mechanism" if chosen else "the compared mechanism that needs the fewest users without being fitted"
-    )
+    title, which = library.spec(found.mechanism).title, "the chosen mechanism"
+    if found.mechanism != state.configuration.mechanism.name:
+        which = "the compared mechanism that needs the fewest users without being fitted"
     worst, many = found.worst, w.num_queries
     largest = float(worst["share"].iloc[0])
     if many == 1:
@@ -305,31 +297,26 @@ def dominating(later: Later, state: Session, design: Design, parts: Sequence[Wor
             "dominating",
             lambda: frames.query_shares(w, found.variances, design.labels, most=many),
         )
-    groups = named_groups(parts, w)
+    groups = [name for name, _ in named_groups(parts, w)]
     if len(groups) > 1:
-        _group_shares(w if len(parts) > 1 or parts[0].weight == 1 else w.parts[0], found.variances, groups)
+        st.dataframe(
+            frames.group_shares(_unweighted(parts, w), found.variances, groups),
+            hide_index=True,
+            column_config={
+                "group": st.column_config.TextColumn("Group", width="medium"),
+                "queries": st.column_config.NumberColumn("Queries", format="localized"),
+                "share": st.column_config.NumberColumn("Share of the error", format="percent"),
+            },
+        )
 
 
-def _group_shares(workload: Workload, variances: np.ndarray, groups: Sequence[tuple[str, int]]) -> None:
-    table = frames.group_shares(workload, variances, [name for name, _ in groups])
-    st.dataframe(
-        table,
-        hide_index=True,
-        column_config={
-            "group": st.column_config.TextColumn("Group", width="medium"),
-            "queries": st.column_config.NumberColumn("Queries", format="localized"),
-            "share": st.column_config.NumberColumn("Share of the error", format="percent"),
-        },
-    )
-
-
-def _dominance(later: Later, state: Session, design: Design) -> Dominance | None:
+def _dominance(later: Later, state: Session, design: Complete) -> Dominance | None:
     w, c = design.workload, state.configuration
-    candidates = {name: _builder(state, design, name) for name in dict.fromkeys([c.mechanism.name, *c.compared])}
-    able = {name: build for name, build in candidates.items() if build is not None}
+    names = dict.fromkeys([c.mechanism.name, *c.compared])
+    able = {name: build for name in names if (build := _builder(state, design, name)) is not None}
     if not able:
         raise ValueError(
-            "None of the compared mechanisms is at hand to tell which queries err most; choose more on Compare."
+            "Which queries err most cannot be told without a mechanism; compare others on the Compare page."
         )
     if c.mechanism.name in able:
         able = {c.mechanism.name: able[c.mechanism.name]}
@@ -346,24 +333,25 @@ def _dominance(later: Later, state: Session, design: Design) -> Dominance | None
     )
 
 
-def _builder(state: Session, design: Design, name: str) -> Callable[[], mechanisms.Mechanism] | None:
+def _builder(state: Session, design: Complete, name: str) -> Callable[[], mechanisms.Mechanism] | None:
     """How to make a mechanism without fitting it; None where it takes a fit or does not suit the design."""
     spec, w, epsilon = library.spec(name), design.workload, design.epsilon
     if spec.unsuitable(w.n, epsilon, w) is not None:
         return None
     if spec.fitted:
         fit = state.fitted(name)
-        return None if fit is None else lambda: fit[0]
+        return None if fit is None else lambda: fit.mechanism
     parameters = state.parameters_for(name)
     needed = {"workload": w} if spec.needs_workload else {}
     return lambda: library.create(name, n=w.n, epsilon=epsilon, **needed, **parameters)
 
 
 def _errors(
-    able: dict[str, Callable[[], mechanisms.Mechanism]], design: Design, case: analysis.Case, cancel: Cancel | None
+    able: dict[str, Callable[[], mechanisms.Mechanism]], design: Complete, case: analysis.Case, cancel: Cancel | None
 ) -> Dominance:
     """The errors of the queries with the mechanism of smallest variance in a case."""
-    w, costs, refusal, cancelled = design.workload, {}, "", asked(cancel)
+    w, refusal, cancelled = design.workload, "", asked(cancel)
+    costs: dict[str, tuple[float, mechanisms.Mechanism]] = {}
     for name, build in able.items():
         if costs and cancelled():
             break

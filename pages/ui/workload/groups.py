@@ -1,18 +1,21 @@
-"""The groups of queries on the left of the Workload page: each as widgets that fit its kind, and adding another."""
+"""The groups of queries on the left of the Workload page: controls for each by its kind, and a way to add another."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial, singledispatch
 from typing import Any
 
 import streamlit as st
 
 from ldp_core import wording, workloads
 from ldp_core.designs.configuration import MAX_PARTS
-from ldp_core.workloads import Axis, MatrixPart, Workload, WorkloadPart
+from ldp_core.workloads import Axis, Union, Workload, WorkloadPart
 from ldp_core.workloads.matrix_files import MAX_BYTES
 from pages.ui.controls import control, guarded
-from pages.ui.session.state import Session
+from pages.ui.session.state import Design, Session
 from pages.ui.words import plain
 from pages.ui.workload.choice import add, add_kind, parts_of, remove, replace
 from pages.ui.workload.kinds import (
@@ -33,217 +36,228 @@ SHOWN_SETS = 20
 SHOWN_LABELS = 6
 
 
-def built(parts: Sequence[WorkloadPart], workload: Workload | None) -> list[Workload | None]:
-    """The queries of each group, None where there are none."""
-    if workload is None:
-        return [None] * len(parts)
-    return list(workload.parts) if len(parts) > 1 else [workload]
+@dataclass(frozen=True)
+class Group:
+    """A group on screen: its place among all, and the attributes it can ask about."""
+
+    state: Session
+    place: int
+    axes: Sequence[Axis]
+
+    def become(self, part: WorkloadPart) -> None:
+        """ValueError with a sentence where these questions do not fit the attributes; then nothing has changed."""
+        part.build(self.axes)
+        replace(self.state, self.place, part)
 
 
-def groups(state: Session, axes: Sequence[Axis]) -> None:
+def built(parts: Sequence[WorkloadPart], workload: Workload) -> Sequence[Workload]:
+    """The queries of each group."""
+    return workload.parts if isinstance(workload, Union) and len(parts) > 1 else [workload]
+
+
+def groups(state: Session, design: Design, axes: Sequence[Axis]) -> None:
     """All groups, each in its box, and the box for another one."""
-    parts, design = parts_of(state), state.design()
-    for i, (part, queries) in enumerate(zip(parts, built(parts, design.workload), strict=True)):
+    parts, asked = parts_of(state), design.workload
+    queries = [None] * len(parts) if asked is None else [own.num_queries for own in built(parts, asked)]
+    for i, (part, many) in enumerate(zip(parts, queries, strict=True)):
+        group = Group(state, i, axes)
         with st.container(border=True, key=f"group-{i}"):
-            _heading(state, i, part, queries)
-            _kind(state, i, part, axes)
-            _SETTINGS.get(part.kind, lambda *anything: None)(state, i, part, axes)
+            _heading(group, part, many)
+            _kind(group, part)
+            _settings(part, group)
             if len(parts) > 1 or part.weight != 1:
-                _weight(state, i, part)
+                _weight(group, part)
             if design.misfit and not design.dear:
-                _misfit(part, axes)
-    _adding(state, axes)
+                _misfit(group, part)
+    _adding(state, design, axes)
 
 
-def _heading(state: Session, i: int, part: WorkloadPart, queries: Workload | None) -> None:
+def _setting(
+    widget: Callable[..., Any],
+    label: str,
+    name: str,
+    group: Group,
+    value: Any,
+    part: Callable[[Any], WorkloadPart],
+    **options: Any,
+) -> None:
+    """A widget that shows a setting of a group; what is entered makes it become ``part(entered)``."""
+    key, commit = f"group-{group.place}-{name}", lambda entered: group.become(part(entered))
+    control(widget, label, key, value, commit, **options)
+
+
+def _chooser(
+    group: Group,
+    label: str,
+    name: str,
+    asked: str | Sequence[str],
+    names: Sequence[str],
+    part: Callable[[Any], WorkloadPart],
+    help: str | None = None,
+) -> None:
+    """One or several attributes. Those that the data no longer has stay visible until they are replaced."""
+    options = list(dict.fromkeys([*names, *([asked] if isinstance(asked, str) else asked)]))
+    if isinstance(asked, str):
+        _setting(st.selectbox, label, name, group, asked, part, options=options, help=help)
+    else:
+        _setting(st.multiselect, label, name, group, list(asked), part, options=options, help=help)
+
+
+def _number(
+    group: Group, label: str, name: str, value: int, low: int, high: int, part: Callable[[int], WorkloadPart]
+) -> None:
+    """A whole number. One that the data no longer allows stays visible until it is replaced."""
+    ends = {"min_value": min(low, value), "max_value": max(high, value)}
+    _setting(st.number_input, label, name, group, value, lambda entered: part(int(entered)), **ends)
+
+
+def _heading(group: Group, part: WorkloadPart, many: int | None) -> None:
     st.markdown(f"**{plain(wording.shortened(part.summary))}**")
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        if queries is not None:
-            st.caption(f"{queries.num_queries:,} quer{'y' if queries.num_queries == 1 else 'ies'}", width="content")
-        if len(parts_of(state)) > 1:
+        if many is not None:
+            st.caption(f"{many:,} quer{'y' if many == 1 else 'ies'}", width="content")
+        if len(parts_of(group.state)) > 1:
             st.button(
                 "Remove",
-                key=f"group-{i}-remove",
+                key=f"group-{group.place}-remove",
                 on_click=guarded,
-                args=(state, lambda: remove(state, i)),
+                args=(group.state, remove, group.state, group.place),
                 icon=":material/delete:",
                 type="tertiary",
                 help="Removes this group; Undo brings it back.",
             )
 
 
-def _misfit(part: WorkloadPart, axes: Sequence[Axis]) -> None:
+def _misfit(group: Group, part: WorkloadPart) -> None:
     try:
-        part.build(axes)
+        part.build(group.axes)
     except ValueError as error:
         st.error(plain(str(error)))
 
 
-def _kind(state: Session, i: int, part: WorkloadPart, axes: Sequence[Axis]) -> None:
-    kinds = [kind for kind in KINDS if kind == part.kind or (kind in offered(axes) and kind != "matrix")]
-    others = [other for j, other in enumerate(parts_of(state)) if j != i]
-    control(
+def _kind(group: Group, part: WorkloadPart) -> None:
+    kinds = [kind for kind in KINDS if kind == part.kind or (kind in offered(group.axes) and kind != "matrix")]
+    others = [other for j, other in enumerate(parts_of(group.state)) if j != group.place]
+    _setting(
         st.selectbox,
         "Questions",
-        f"group-{i}-questions",
+        "questions",
+        group,
         part.kind,
-        lambda kind: replace(state, i, starting(kind, axes, others, part)),
+        lambda kind: starting(kind, group.axes, others, part),
         options=kinds,
         format_func=lambda kind: KINDS[kind].title,
         help=KINDS[part.kind].meaning,
     )
 
 
-def _weight(state: Session, i: int, part: WorkloadPart) -> None:
+def _weight(group: Group, part: WorkloadPart) -> None:
     control(
         st.text_input,
         "Weight",
-        f"group-{i}-weight",
+        f"group-{group.place}-weight",
         f"{part.weight:.12g}",
-        lambda text: replace(state, i, edited(part, weight=read_weight(text)), asks=False),
-        help="How much this group matters beside the others: its squared errors count weight² times. Answers do not change.",
+        lambda text: replace(group.state, group.place, edited(part, weight=read_weight(text))),
+        help="How much this group matters compared with the others: its squared errors count weight² times. Answers do not change.",
     )
 
 
-def _chooser(
-    state: Session, i: int, part: WorkloadPart, field: str, label: str, names: Sequence[str], several: bool = False
-) -> None:
-    """One or several attributes; names that the data no longer has stay visible until they are replaced."""
-    value = list(getattr(part, field)) if several else getattr(part, field)
-    named = value if several else [value]
-    control(
-        st.multiselect if several else st.selectbox,
-        label,
-        f"group-{i}-{field}",
-        value,
-        lambda chosen: replace(state, i, edited(part, **{field: chosen})),
-        options=[*names, *(name for name in named if name not in names)],
-    )
+# --- the settings of each kind ---------------------------------------------------------------------------------------
 
 
-def _histogram(state: Session, i: int, part: WorkloadPart, axes: Sequence[Axis]) -> None:
-    names = usable("histogram", axes)
+@singledispatch
+def _settings(part: WorkloadPart, group: Group) -> None:
+    """What there is to set in a group of this kind."""
+
+
+@_settings.register
+def _histogram(part: workloads.HistogramPart, group: Group) -> None:
+    names = usable("histogram", group.axes)
     if len(names) > 1 or part.attribute not in names:
-        _chooser(state, i, part, "attribute", "Attribute", names)
+        _chooser(group, "Attribute", "attribute", part.attribute, names, lambda name: edited(part, attribute=name))
 
 
-def _along(state: Session, i: int, part: WorkloadPart, axes: Sequence[Axis]) -> None:
-    names, all_names = usable("prefix", axes), usable("histogram", axes)
+@_settings.register
+def _along(part: workloads.PrefixPart | workloads.RangesPart, group: Group) -> None:
+    names, all_names = usable("prefix", group.axes), usable("histogram", group.axes)
     if len(all_names) > 1 or part.attribute not in names:
-        _chooser(state, i, part, "attribute", "Along", names)
+        _chooser(group, "Along", "attribute", part.attribute, names, lambda name: edited(part, attribute=name))
     others = [name for name in all_names if name != part.attribute]
     if others or part.by:
-        _chooser(state, i, part, "by", "Within each group of (optional)", others, several=True)
-    axis = next((axis for axis in axes if axis.name == part.attribute), None)
-    if part.kind == "ranges":
-        _width(state, i, part, axis)
+        _chooser(group, "Within each group of (optional)", "by", part.by, others, lambda by: edited(part, by=by))
+    axis = next((axis for axis in group.axes if axis.name == part.attribute), None)
+    if isinstance(part, workloads.RangesPart):
+        _width(part, group, axis.ordinary if axis is not None else 2)
     if axis is not None and axis.ordinary < axis.size:
-        special = " and ".join(axis.labels[axis.ordinary :])
-        st.caption(f"{plain(special)} ha{'ve' if axis.size - axis.ordinary > 1 else 's'} no place in the order.")
+        special = plain(" and ".join(axis.labels[axis.ordinary :]))
+        st.caption(f"{special} ha{'ve' if axis.size - axis.ordinary > 1 else 's'} no place in the order.")
 
 
-def _width(state: Session, i: int, part: WorkloadPart, axis: Axis | None) -> None:
-    widest = axis.ordinary if axis is not None else 2
-    control(
-        st.checkbox,
-        "Only up to a width",
-        f"group-{i}-limited",
-        part.width is not None,
-        lambda limited: replace(state, i, edited(part, width=max(1, widest // 8) if limited else None)),
-    )
+def _width(part: workloads.RangesPart, group: Group, widest: int) -> None:
+    first = max(1, widest // 8)
+    limit = lambda limited: edited(part, width=first if limited else None)  # noqa: E731
+    _setting(st.checkbox, "Only up to a width", "limited", group, part.width is not None, limit)
     if part.width is not None:
-        control(
-            st.number_input,
-            "Widest range, in types",
-            f"group-{i}-width",
-            part.width,
-            lambda width: replace(state, i, edited(part, width=int(width))),
-            min_value=1,
-            max_value=max(widest, part.width),
-            step=1,
-        )
+        _number(group, "Widest range, in types", "width", part.width, 1, widest, lambda w: edited(part, width=w))
 
 
-def _marginals(state: Session, i: int, part: WorkloadPart, axes: Sequence[Axis]) -> None:
-    names = usable("marginals", axes)
+@_settings.register
+def _marginals(part: workloads.MarginalsPart, group: Group) -> None:
+    names = usable("marginals", group.axes)
 
-    def choose(place: int, chosen: list[str]) -> None:
-        kept = [group for j, group in enumerate(part.groups) if j != place]
+    def choose(place: int, chosen: list[str]) -> WorkloadPart:
+        kept = [together for j, together in enumerate(part.groups) if j != place]
         if not chosen and not kept:
             raise ValueError("Please choose at least one attribute, or other questions.")
         every = [*part.groups[:place], tuple(chosen), *part.groups[place + 1 :]] if chosen else kept
-        replace(state, i, edited(part, groups=every))
+        return edited(part, groups=every)
 
-    for place, group in enumerate(part.groups[:SHOWN_SETS]):
-        control(
-            st.multiselect,
-            f"Counted together ({place + 1:,})" if len(part.groups) > 1 else "Counted together",
-            f"group-{i}-set-{place}",
-            list(group),
-            lambda chosen, place=place: choose(place, chosen),
-            options=[*names, *(name for name in group if name not in names)],
-            help="Empty it to remove it." if place == 0 else None,
-        )
+    for place, together in enumerate(part.groups[:SHOWN_SETS]):
+        label = f"Counted together ({place + 1:,})" if len(part.groups) > 1 else "Counted together"
+        help = "Empty it to remove it." if place == 0 else None
+        _chooser(group, label, f"set-{place}", together, names, partial(choose, place), help=help)
     if len(part.groups) > SHOWN_SETS:
         st.caption(f"And {len(part.groups) - SHOWN_SETS:,} more.")
     following = next_group(part.groups, names)
     if following is not None:
         st.button(
             "Another pair or triple",
-            key=f"group-{i}-add-set",
+            key=f"group-{group.place}-add-set",
             on_click=guarded,
-            args=(state, lambda: replace(state, i, edited(part, groups=[*part.groups, following]))),
+            args=(group.state, lambda: group.become(edited(part, groups=[*part.groups, following]))),
             icon=":material/add:",
             type="tertiary",
         )
 
 
-def _k_way(state: Session, i: int, part: WorkloadPart, axes: Sequence[Axis]) -> None:
-    many = len(usable("histogram", axes))
-    control(
-        st.number_input,
-        "Attributes counted together (k)",
-        f"group-{i}-k",
-        part.k,
-        lambda k: replace(state, i, edited(part, k=int(k))),
-        min_value=1,
-        max_value=max(many, part.k),
-        step=1,
-    )
+@_settings.register
+def _k_way(part: workloads.KWayMarginalsPart, group: Group) -> None:
+    most = len(usable("histogram", group.axes))
+    _number(group, "Attributes counted together (k)", "k", part.k, 1, most, lambda k: edited(part, k=k))
 
 
-def _parity(state: Session, i: int, part: WorkloadPart, axes: Sequence[Axis]) -> None:
-    names = usable("parity", axes)
-    chosen = list(part.attributes or names)
-    control(
-        st.multiselect,
-        "Attributes",
-        f"group-{i}-attributes",
-        chosen,
-        lambda chosen: replace(state, i, edited(part, attributes=None if chosen in ([], names) else chosen)),
-        options=[*names, *(name for name in chosen if name not in names)],
-        help="Those with two values; empty means all of them.",
-    )
-    most = len(chosen)
-    control(
-        st.number_input,
-        "Most attributes at once",
-        f"group-{i}-max-weight",
-        most if part.max_weight is None else part.max_weight,
-        lambda weight: replace(state, i, edited(part, max_weight=None if weight >= most else int(weight))),
-        min_value=0,
-        max_value=max(most, part.max_weight or 0),
-        step=1,
-    )
+@_settings.register
+def _parity(part: workloads.ParityPart, group: Group) -> None:
+    names = usable("parity", group.axes)
+    chosen = part.attributes or names
+    most, help = len(chosen), "Those with two values; empty means all of them."
+    choose = lambda chosen: edited(part, attributes=None if chosen in ([], names) else chosen)  # noqa: E731
+    _chooser(group, "Attributes", "attributes", chosen, names, choose, help=help)
+    limit = lambda weight: edited(part, max_weight=None if weight >= most else weight)  # noqa: E731
+    now = most if part.max_weight is None else part.max_weight
+    _number(group, "Most attributes at once", "max-weight", now, 0, most, limit)
 
 
-def _conditions(state: Session, i: int, part: WorkloadPart, axes: Sequence[Axis]) -> None:
-    control(
+@_settings.register
+def _conditions(part: workloads.PredicatesPart, group: Group) -> None:
+    axes = group.axes
+    _setting(
         st.text_area,
         "Conditions, one per line",
-        f"group-{i}-conditions",
+        "conditions",
+        group,
         write_conditions(part.predicates, axes),
-        lambda text: replace(state, i, edited(part, predicates=read_conditions(text, axes))),
+        lambda text: edited(part, predicates=read_conditions(text, axes)),
         height=110 if len(part.predicates) < 4 else 220,
         help="A name and a colon may stand before a condition; answers are then shown under that name.",
     )
@@ -259,87 +273,66 @@ def _conditions(state: Session, i: int, part: WorkloadPart, axes: Sequence[Axis]
             st.caption(f"**{plain(workloads.quoted(axis.name))}**: {shown}{more}")
 
 
-def _matrix(state: Session, i: int, part: WorkloadPart, axes: Sequence[Axis]) -> None:
+@_settings.register
+def _matrix(part: workloads.MatrixPart, group: Group) -> None:
     st.caption(f"{part.rows:,} x {part.columns:,} numbers. For another file, add a group and remove this one.")
 
 
-def _types(state: Session, i: int, part: WorkloadPart, axes: Sequence[Axis]) -> None:
-    n = state.design().domain.size
+@_settings.register
+def _types(part: workloads.TypesPart, group: Group) -> None:
+    n = math.prod(axis.size for axis in group.axes)
     families = workloads.kinds_for(n)
 
-    def choose(family: str, **parameters: int) -> None:
+    def choose(family: str, **parameters: int) -> WorkloadPart:
         needed = workloads.parameter(family, n)
         if needed is not None:
             parameters = {needed.name: needed.default, **parameters}
-        replace(state, i, edited(part, family=family, parameters=parameters))
+        return edited(part, family=family, parameters=parameters)
 
-    control(
+    _setting(
         st.selectbox,
         "Workload",
-        f"group-{i}-family",
+        "family",
+        group,
         part.family,
         choose,
-        options=[*families, *([part.family] if part.family not in families else [])],
+        options=list(dict.fromkeys([*families, part.family])),
         format_func=lambda family: workloads.ON_TYPES[family].title,
         help=workloads.ON_TYPES[part.family].meaning,
     )
-    needed = workloads.parameter(part.family, n)
-    if needed:
-        value = part.parameters.get(needed.name, needed.default)
-        control(
-            st.number_input,
-            needed.label,
-            f"group-{i}-{needed.name}",
-            value,
-            lambda value: choose(part.family, **{needed.name: int(value)}),
-            min_value=min(needed.low, value),
-            max_value=max(needed.high, value),
-            step=1,
-        )
+    if needed := workloads.parameter(part.family, n):
+        name, value = needed.name, part.parameters.get(needed.name, needed.default)
+        change = lambda value: choose(part.family, **{name: value})  # noqa: E731
+        _number(group, needed.label, needed.name, value, needed.low, needed.high, change)
     if part.family in ("all_marginals", "k_way_marginals", "parity"):
         st.caption(
             f"The {n:,} types are read as {n.bit_length() - 1:,} yes-or-no attributes x1, x2, ..., the first type being all no."
         )
     elif part.family != "histogram":
-        _order_of_types(axes)
+        _order_of_types(group.axes)
 
 
 def _order_of_types(axes: Sequence[Axis]) -> None:
     if len(axes) > 1:
         st.warning(
-            "Several attributes have no common order, so sums along the list of all types mean little. Running totals and "
-            "ranges along one attribute are the questions to add."
+            "Several attributes have no common order, so sums along the list of all types mean little. Add running totals or "
+            "ranges along one attribute instead."
         )
     elif not axes[0].ordered:
         st.warning(
-            "These categories have no natural order, so sums along them depend on how they are listed. How many have each "
-            "value asks about each on its own."
+            "These categories have no natural order, so sums along them depend on how they are listed. Ask how many have each "
+            "value instead."
         )
     elif axes[0].ordinary < axes[0].size:
-        special = " and ".join(axes[0].labels[axes[0].ordinary :])
-        several = axes[0].size - axes[0].ordinary > 1
-        st.caption(
-            f"The type{'s' if several else ''} {plain(special)} stand{'' if several else 's'} at the end of the order."
-        )
-
-
-_SETTINGS: dict[str, Callable[[Session, int, Any, Sequence[Axis]], None]] = {
-    "histogram": _histogram,
-    "prefix": _along,
-    "ranges": _along,
-    "marginals": _marginals,
-    "k_way_marginals": _k_way,
-    "parity": _parity,
-    "predicates": _conditions,
-    "matrix": _matrix,
-    "types": _types,
-}
+        special = plain(" and ".join(axes[0].labels[axes[0].ordinary :]))
+        stand = "types {} stand" if axes[0].size - axes[0].ordinary > 1 else "type {} stands"
+        st.caption(f"The {stand.format(special)} at the end of the order.")
 
 
 # --- another group ---------------------------------------------------------------------------------------------------
 
 
-def _adding(state: Session, axes: Sequence[Axis]) -> None:
+def _adding(state: Session, design: Design, axes: Sequence[Axis]) -> None:
     kinds = offered(axes)
     if kinds and len(parts_of(state)) < MAX_PARTS:
         kind = state.view.get("adding")
@@ -355,16 +348,15 @@ def _adding(state: Session, axes: Sequence[Axis]) -> None:
         )
         st.caption(KINDS[kind].meaning)
         if kind == "matrix":
-            _upload(state)
+            _upload(state, design, axes)
         else:
             st.button("Add", key="add", on_click=add_kind, args=(state, kind, axes), icon=":material/add:")
     for sentence in left_out(axes):
         st.caption(sentence)
 
 
-def _upload(state: Session) -> None:
+def _upload(state: Session, design: Design, axes: Sequence[Axis]) -> None:
     """A matrix is read at once: the uploader forgets it when the page changes."""
-    design = state.design()
     # A new key after each file empties the uploader, so the same one can be chosen again.
     key = f"matrix-{st.session_state.setdefault('matrices', 0)}"
     first, second, last = (design.labels[place] for place in (0, 1, -1))
@@ -373,14 +365,14 @@ def _upload(state: Session) -> None:
         type=["csv", "txt", "tsv", "npy", "npz"],
         key=key,
         max_upload_size=MAX_BYTES // 1_000_000,
-        help=f"The columns in the order of the types: {plain(first)}; {plain(second)}; ...; {plain(last)}. Names of the queries "
-        "may come first.",
+        help=f"The columns are in the order of the types: {plain(first)}; {plain(second)}; ...; {plain(last)}. A first column may "
+        "name the queries.",
     )
     if file is not None:
         st.session_state["matrices"] += 1
         state.invalid.pop("matrix", None)
         try:
-            add(state, MatrixPart.from_file(file.getvalue(), design.domain))
+            add(state, workloads.MatrixPart.from_file(file.getvalue(), axes), axes)
         except ValueError as error:
             state.invalid["matrix"] = (None, f"{error} What you had set up is unchanged.")
         st.rerun()

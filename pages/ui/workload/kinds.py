@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
-from typing import Any
+from itertools import chain, combinations
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from ldp_core import workloads
 from ldp_core.designs.problems import in_words
-from ldp_core.workloads import Axis, Predicate, PredicateError, WorkloadPart
+from ldp_core.workloads import Axis, KWayMarginalsPart, MarginalsPart, Predicate, PredicateError, WorkloadPart
 from ldp_core.workloads.expressions import LONGEST
 from ldp_core.workloads.parts import MAX_PREDICATES
 
 LEAST_WEIGHT = 1e-6
+Made = TypeVar("Made", bound=BaseModel)
+
+
+AboutOne = workloads.HistogramPart | workloads.PrefixPart | workloads.RangesPart
+"""Recipes of questions about one attribute."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +36,10 @@ class Kind:
 KINDS: dict[str, Kind] = {
     "histogram": Kind("How many have each value", "The histogram of one attribute."),
     "prefix": Kind("Running totals along an order", "How many have this value or a lower one, for every value."),
-    "ranges": Kind("Ranges along an order", "How many lie between two values, for all pairs or those close together."),
+    "ranges": Kind(
+        "Ranges along an order",
+        "How many lie between two values, for all pairs of values or only those close together.",
+    ),
     "marginals": Kind(
         "Joint counts of chosen attributes", "How many have each combination of values, in pairs or triples you choose."
     ),
@@ -82,13 +90,15 @@ def left_out(axes: Sequence[Axis]) -> list[str]:
     found = []
     if not usable("prefix", axes):
         which = "This attribute has" if len(axes) == 1 else "These attributes have"
-        found.append(f"{which} no order, so there are no running totals or ranges; order can be set on the Data page.")
+        found.append(
+            f"{which} no order, so there are no running totals or ranges; an order can be set on the Data page."
+        )
     if len(usable("histogram", axes)) == 1:
         found.append("Joint counts need a second attribute; choose more columns on the Data page.")
     return found
 
 
-def made(model: type, **fields: Any) -> Any:
+def made(model: type[Made], **fields: Any) -> Made:
     """A recipe; what is wrong comes as one sentence."""
     try:
         return model(**fields)
@@ -100,7 +110,7 @@ def made(model: type, **fields: Any) -> Any:
         raise ValueError(in_words(error, fields)) from None
 
 
-def edited(part: WorkloadPart, **fields: Any) -> WorkloadPart:
+def edited(part: Made, **fields: Any) -> Made:
     """``part`` with other settings. ValueError with a sentence."""
     return made(type(part), **{**dict(part), **fields})
 
@@ -108,56 +118,40 @@ def edited(part: WorkloadPart, **fields: Any) -> WorkloadPart:
 def starting(
     kind: str, axes: Sequence[Axis], others: Sequence[WorkloadPart] = (), before: WorkloadPart | None = None
 ) -> WorkloadPart:
-    """A group of this kind that can be asked at once, if possible about what ``others`` do not ask.
-
-    ``before`` is the group in whose place it comes: its weight and attribute stay where they can.
-    """
+    """A group of this kind that can be asked at once, if possible about what ``others`` do not ask. It keeps the weight and,
+    where it can, the attribute of the group ``before`` it in its place."""
     names = usable(kind, axes)
-    both: dict[str, Any] = {"weight": before.weight if before is not None else 1.0}
+    fields: dict[str, Any] = {"weight": before.weight if before is not None else 1.0}
     if kind in ("histogram", "prefix", "ranges"):
         own = getattr(before, "attribute", None)
-        asked = {part.attribute for part in others if part.kind == kind}
+        about = {part.attribute for part in others if isinstance(part, AboutOne) and part.kind == kind}
         by = [name for name in getattr(before, "by", ()) if name in usable("histogram", axes)]
-        both["attribute"] = own if own in names else next((name for name in names if name not in asked), names[0])
-        if kind != "histogram" and both["attribute"] not in by:
-            both["by"] = by
+        fields["attribute"] = own if own in names else next((name for name in names if name not in about), names[0])
+        if kind != "histogram" and fields["attribute"] not in by:
+            fields["by"] = by
     elif kind == "marginals":
-        asked = {frozenset(group) for part in others if part.kind == kind for group in part.groups}
-        pairs = list(combinations(names, 2))
-        both["groups"] = [next((pair for pair in pairs if frozenset(pair) not in asked), pairs[0])]
+        asked = [group for part in others if isinstance(part, MarginalsPart) for group in part.groups]
+        fields["groups"] = [_not_among(asked, combinations(names, 2)) or names[:2]]
     elif kind == "k_way_marginals":
-        asked = {part.k for part in others if part.kind == kind}
-        both["k"] = next((k for k in range(2, len(names) + 1) if k not in asked), 2)
+        taken = {part.k for part in others if isinstance(part, KWayMarginalsPart)}
+        fields["k"] = next((k for k in range(2, len(names) + 1) if k not in taken), 2)
     elif kind == "predicates":
-        both["predicates"] = [{"expression": examples(axes)[0]}]
+        fields["predicates"] = [{"expression": examples(axes)[0]}]
     elif kind == "types":
-        both["family"] = "histogram"
-    part = {recipe.model_fields["kind"].default: recipe for recipe in _RECIPES}[kind]
-    return made(part, **both)
-
-
-_RECIPES = (
-    workloads.HistogramPart,
-    workloads.PrefixPart,
-    workloads.RangesPart,
-    workloads.MarginalsPart,
-    workloads.KWayMarginalsPart,
-    workloads.AllMarginalsPart,
-    workloads.JointHistogramPart,
-    workloads.ParityPart,
-    workloads.PredicatesPart,
-    workloads.TypesPart,
-)
+        fields["family"] = "histogram"
+    part: WorkloadPart = TypeAdapter(WorkloadPart).validate_python({"kind": kind, **fields})
+    return part
 
 
 def next_group(groups: Sequence[Sequence[str]], names: Sequence[str]) -> tuple[str, ...] | None:
     """A group of attributes as large as the last one (a pair, a triple) that is not among ``groups`` yet."""
+    sizes = dict.fromkeys([len(groups[-1]), *range(2, len(names) + 1)])
+    return _not_among(groups, chain.from_iterable(combinations(names, size) for size in sizes))
+
+
+def _not_among(groups: Sequence[Sequence[str]], offers: Iterable[tuple[str, ...]]) -> tuple[str, ...] | None:
     asked = {frozenset(group) for group in groups}
-    for size in dict.fromkeys([len(groups[-1]), *range(2, len(names) + 1)]):
-        for group in combinations(names, size):
-            if frozenset(group) not in asked:
-                return group
-    return None
+    return next((offer for offer in offers if frozenset(offer) not in asked), None)
 
 
 def read_weight(text: str) -> float:
@@ -214,17 +208,11 @@ def write_conditions(predicates: Sequence[Predicate], axes: Sequence[Axis]) -> s
 
 
 def _written(predicate: Predicate, axes: Sequence[Axis]) -> str:
-    condition = " ".join(predicate.expression.split("\n")).strip()
-    if predicate.name is None:
-        return condition
-    name = " ".join(predicate.name.split())
+    condition, name = " ".join(predicate.expression.split("\n")).strip(), " ".join((predicate.name or "").split())
+    line, escaped = f"{name}: {condition}", name.replace('"', '""')
     if not name:
         return condition
-    line = f"{name}: {condition}"
-    if _read(line, axes).name == name:
-        return line
-    escaped = name.replace('"', '""')
-    return f'"{escaped}": {condition}'
+    return line if _read(line, axes).name == name else f'"{escaped}": {condition}'
 
 
 def examples(axes: Sequence[Axis]) -> list[str]:

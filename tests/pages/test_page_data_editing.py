@@ -1,0 +1,134 @@
+"""The Data page's tables to edit categories and edges in: what is typed is kept, and becomes the types."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+PEOPLE = pd.DataFrame(
+    {
+        "age": 18 + np.arange(600) * 7 % 60,
+        "country": np.where(np.arange(600) % 50 == 0, "Malta", np.where(np.arange(600) % 2 == 0, "France", "Spain")),
+    }
+)
+BLANK = {"edited_rows": {}, "added_rows": [], "deleted_rows": []}
+
+
+class Table:
+    """The table on screen, as somebody edits it who does not wait for the page's answer."""
+
+    def __init__(self, app):
+        (editor,) = app.at.data_editor
+        self.app, self.rows, self.id = app, editor.value, editor.proto.id
+
+    @property
+    def stays(self):
+        """Whether it is still the one on screen, which a browser would otherwise draw anew."""
+        return [editor.proto.id for editor in self.app.at.data_editor] == [self.id]
+
+    def edit(self, **edits):
+        """All edits since the table came, as the browser reports them after each."""
+        states = self.app.at._tree.get_widget_states()
+        states.widgets.add(id=self.id, string_value=json.dumps({**BLANK, **edits}))
+        self.app.at._run(states)
+        return self.app.check()
+
+    def row(self, value):
+        return self.rows["value"].tolist().index(value)
+
+
+@pytest.fixture
+def people(app):
+    return app.upload("people.csv", PEOPLE.to_csv(index=False).encode())
+
+
+@pytest.fixture
+def ages(people):
+    """Ages from 18 to 77 in three bins of one width."""
+    return people.enter("number_input", "data-bins", 3)
+
+
+@pytest.fixture
+def countries(people):
+    return people.enter("multiselect", "data-columns", ["country"])
+
+
+def edges(app):
+    return app.configuration.data.recipes[0].edges
+
+
+def test_categories_are_merged_and_renamed(countries):
+    table = Table(countries)
+    first = {table.row("France"): {"category": "other countries"}}
+    table.edit(edited_rows=first)
+    assert set(countries.session.design().labels) == {"other countries", "Malta", "Spain"}
+    assert table.stays
+    table.edit(edited_rows={**first, table.row("Malta"): {"category": "other countries"}})
+    assert set(countries.session.design().labels) == {"other countries", "Spain"}
+    assert "edited by hand" in countries.words
+    assert countries.session.design().domain.attributes[0].origin == "data"
+    countries.press("data-reread")
+    assert set(countries.session.design().labels) == {"France", "Malta", "Spain"}
+
+
+def test_a_table_of_edges_stays_while_it_is_edited(ages):
+    table = Table(ages)
+    assert table.rows["edge"].tolist() == [18, 38, 58, 77]
+    table.edit(edited_rows={1: {"edge": 30}})
+    assert edges(ages) == (18, 30, 58, 77)
+    assert table.stays
+    table.edit(edited_rows={1: {"edge": 30}, 2: {"edge": 60}}, added_rows=[{"edge": 21}])
+    assert edges(ages) == (18, 21, 30, 60, 77)
+    table.edit(edited_rows={2: {"edge": 60}}, added_rows=[{"edge": 21}], deleted_rows=[1])
+    assert edges(ages) == (18, 21, 60, 77)
+    assert ages.session.design().counts.tolist() == [
+        int(PEOPLE["age"].between(low, high).sum()) for low, high in ((18, 20), (21, 59), (60, 77))
+    ]
+    assert table.stays
+
+
+def test_a_row_without_a_number_waits_and_holds_up_nothing(ages):
+    table, before = Table(ages), ages.configuration
+    table.edit(added_rows=[{}])
+    assert ages.configuration == before
+    table.edit(added_rows=[{}], edited_rows={1: {"edge": 30}})
+    assert edges(ages) == (18, 30, 58, 77)
+    table.edit(added_rows=[{}], deleted_rows=[1])
+    assert edges(ages) == (18, 58, 77)
+    assert not ages.errors
+
+
+def test_an_edge_that_is_there_already_is_refused_and_the_rest_kept(ages):
+    table = Table(ages)
+    table.edit(edited_rows={1: {"edge": 30}})
+    table.edit(edited_rows={1: {"edge": 30}, 2: {"edge": 30}})
+    assert "the edge 30 is there more than once" in ages.errors[0]
+    assert edges(ages) == (18, 30, 58, 77)
+    assert table.stays
+
+
+def test_a_table_comes_anew_where_something_else_changes_the_bins(ages):
+    table = Table(ages)
+    table.edit(edited_rows={1: {"edge": 30}})
+    ages.press("undo")
+    assert not table.stays
+    assert Table(ages).rows["edge"].tolist() == [18, 38, 58, 77]
+
+
+def test_types_can_be_declared_public(people):
+    assert people.session.design().domain.attributes[0].origin == "data"
+    before = people.session.design()
+    people.press("data-declare")
+    after = people.session.design()
+    assert after.domain.attributes[0].origin == "declared"
+    assert after.counts.tolist() == before.counts.tolist()
+    assert after.labels == before.labels
+
+
+def test_types_are_declared_public_as_they_were_edited(countries):
+    table = Table(countries)
+    table.edit(edited_rows={table.row("France"): {"category": "islands"}, table.row("Malta"): {"category": "islands"}})
+    countries.press("data-declare")
+    assert set(countries.session.design().labels) == {"islands", "Spain"}
+    assert countries.session.design().domain.attributes[0].origin == "declared"

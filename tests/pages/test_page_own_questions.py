@@ -1,0 +1,174 @@
+"""Questions people bring themselves on the Workload page: conditions they write, matrices they upload."""
+
+import io
+import zipfile
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ldp_core.workloads import Axis, Predicate
+from pages.ui.workload.kinds import read_conditions, write_conditions
+
+
+def test_conditions_with_and_without_names(health):
+    health.change_kind("predicates")
+    text = 'smokes = yes and not asthma = yes\n\nAt risk: diabetes = yes or smokes = yes\n"a = b": exercises != no'
+    health.enter("text_area", "group-0-conditions", text)
+    assert [p.title for p in health.parts[0].predicates] == ["smokes = yes and not asthma = yes", "At risk", "a = b"]
+    assert health.workload.num_queries == 3
+    assert "At risk" in health.words
+    assert health.at.text_area(key="group-0-conditions").value == text.replace("\n\n", "\n")
+    truth = [sum(c for c, t in counted(health) if holds(t)) for holds in (first, second, third)]
+    assert health.workload.answers(health.session.design().counts).tolist() == pytest.approx(truth)
+
+
+def counted(app):
+    domain, counts = app.configuration.domain, app.session.design().counts
+    return list(zip(counts, domain.decode(np.arange(domain.size)).to_dict("records"), strict=True))
+
+
+def first(person):
+    return person["smokes"] == "yes" and person["asthma"] != "yes"
+
+
+def second(person):
+    return person["diabetes"] == "yes" or person["smokes"] == "yes"
+
+
+def third(person):
+    return person["exercises"] != "no"
+
+
+def test_a_typo_in_a_condition_is_kept_with_a_sentence(health):
+    health.add("predicates")
+    before = health.configuration
+    typo = "smokes = yes\nsmoks = yes and asthma = no"
+    health.enter("text_area", "group-1-conditions", typo)
+    assert len(health.errors) == 1
+    assert "Condition 2" in health.errors[0]
+    assert "at character 1" in health.errors[0]
+    assert "did you mean smokes?" in health.errors[0]
+    assert health.configuration == before
+    # Work elsewhere does not lose what was typed, even where the group moves up.
+    health.enter("number_input", "group-0-k", 1)
+    assert health.at.text_area(key="group-1-conditions").value == typo
+    health.press("group-0-remove")
+    assert health.at.text_area(key="group-0-conditions").value == typo
+    health.enter("text_area", "group-0-conditions", typo.replace("smoks", "smokes"))
+    assert not health.errors
+    assert health.workload.num_queries == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "There is no condition"),
+        ("smokes = yes and", "at character 17"),
+        ("smokes = perhaps", "no value perhaps"),
+        ("smokes = yes and smokes = no", "it holds for nobody"),
+        ("__import__('os') = 1", "Condition 1"),
+        ("(" * 60 + "smokes = yes" + ")" * 60, "more than 50 parentheses"),
+        ("smokes = yes\n" + "asthma = no and " * 1000, "Condition 2 has 15,999 characters"),
+    ],
+)
+def test_conditions_that_say_nothing_are_refused(health, text, said):
+    health.change_kind("predicates")
+    before = health.configuration
+    health.enter("text_area", "group-0-conditions", text)
+    assert len(health.errors) == 1
+    assert said in health.errors[0]
+    assert health.configuration == before
+
+
+def test_examples_are_conditions_on_the_data_at_hand(health, another):
+    for app in (health, another().sample(page="workload"), another().sample("favourites.csv", "workload")):
+        app.change_kind("predicates")
+        text = app.at.code[0].value
+        app.enter("text_area", "group-0-conditions", text)
+        assert not app.errors
+        assert app.workload.num_queries == len(text.split("\n"))
+
+
+@given(names=st.lists(st.none() | st.text(min_size=1), min_size=1, max_size=3))
+def test_conditions_written_out_are_read_the_same(names):
+    axes = [Axis("a: b", ("no", "yes: or no"), 2), Axis("c", ("no", "yes"), 2)]
+    conditions = ['"a: b" = "yes: or no"', "c = yes and not (`a: b` = no)", "c in {yes, no}"]
+    asked = [Predicate(expression=text, name=name) for text, name in zip(conditions, names, strict=False)]
+    read = read_conditions(write_conditions(asked, axes), axes)
+    assert [p.expression for p in read] == [p.expression for p in asked]
+    assert [p.title for p in read] == [" ".join((p.name or "").split()) or p.expression for p in asked]
+
+
+# --- uploaded matrices ----------------------------------------------------------------------------------------------
+
+
+def upload(app, content, name="matrix.csv"):
+    app.enter("selectbox", "adding", "matrix")
+    (box,) = [u for u in app.at.file_uploader if u.key.startswith("matrix-")]
+    box.set_value((name, content, "application/octet-stream")).run()
+    return app.check()
+
+
+def test_a_matrix_with_names(on_ages):
+    rows = [
+        "name," + ",".join(f"t{i}" for i in range(25)),
+        "young," + "1," * 10 + ",".join("0" * 15),
+        "all" + ",1" * 25,
+    ]
+    upload(on_ages, "\n".join(rows).encode())
+    assert not on_ages.errors
+    assert [part.kind for part in on_ages.parts] == ["prefix", "matrix"]
+    assert on_ages.workload.query_name(25) == "young"
+    assert "25 numbers" in on_ages.words
+    on_ages.press("group-0-remove")
+    assert on_ages.workload.num_queries == 2
+    assert "young" in on_ages.words
+
+
+def npz(matrix):
+    content = io.BytesIO()
+    np.savez_compressed(content, matrix=matrix)
+    return content.getvalue()
+
+
+def bomb():
+    """A .npz of a few kilobytes that says it holds eight gigabytes."""
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (40_000_000, 25)})
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("matrix.npy", header.getvalue() + bytes(40_000_000))
+    return content.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("wide.csv", b"1,0,1\n0,1,1\n", "3 columns and there are 25 types"),
+        ("nan.csv", ("1," * 24 + "nan\n").encode(), "not a finite number"),
+        ("inf.npz", npz(np.full((2, 25), np.inf)), "finite number"),
+        ("wide.npz", npz(np.ones((2, 24))), "24 columns"),
+        ("zero.npz", npz(np.zeros((1, 25))), "asks nothing"),
+        ("text.csv", b"what is this\n", "columns"),
+        ("empty.csv", b"", "is empty"),
+        ("bomb.npz", bomb(), "take more than 32 MB"),
+        ("broken.npz", b"PK\x03\x04 nothing", "cannot be unpacked"),
+        ("pickle.npy", b"\x93NUMPY\x01\x00", "no array that can be read"),
+    ],
+)
+def test_matrices_that_do_not_fit_are_refused(on_ages, name, content, said):
+    before = on_ages.configuration
+    upload(on_ages, content, name)
+    assert len(on_ages.errors) == 1
+    assert said in on_ages.errors[0]
+    assert on_ages.errors[0].endswith("What you had set up is unchanged.")
+    assert on_ages.configuration == before
+
+
+def test_a_matrix_that_no_configuration_could_hold_is_refused(on_ages):
+    before = on_ages.configuration
+    upload(on_ages, npz(np.random.default_rng(0).random((30_000, 25))), "large.npz")
+    assert "files of at most 5 MB" in on_ages.errors[0]
+    assert on_ages.configuration == before
