@@ -403,7 +403,7 @@ class Session(Figures):
         if spec.fitted:
             found = self.fitted(name)
             return found[0] if found else None
-        workload = design.workload if spec.needs_workload else None
+        workload = design.workload if spec.uses_workload else None
         key = (
             "mechanism",
             name,
