@@ -72,13 +72,14 @@ with left:
         format_func=lambda n: library.spec(n).title,
         wrap=True,
     )
+    offered = [name for name in estimators.names() if not estimators.spec(name).needs_facts]
     control(
         st.multiselect,
         "Estimates",
         "estimators",
-        [name for name in simulation.estimators if name in estimators.names()],
+        [name for name in simulation.estimators if name in offered],
         lambda chosen: update(estimators=tuple(chosen)),
-        options=estimators.names(),
+        options=offered,
         format_func=lambda n: estimators.spec(n).title,
         wrap=True,
     )

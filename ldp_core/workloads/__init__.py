@@ -14,6 +14,7 @@ from ldp_core.workloads.base import DENSE_TYPES, MATRIX_ENTRIES, Workload
 from ldp_core.workloads.comparisons import quoted
 from ldp_core.workloads.composite import Custom, Product, Union
 from ldp_core.workloads.expressions import PredicateError, parse
+from ldp_core.workloads.facts import Fact, parse_facts
 from ldp_core.workloads.marginals import AllMarginals, KWayMarginals, Parity, checked_shape, walsh_hadamard
 from ldp_core.workloads.matrix_files import MatrixFile, read_matrix
 from ldp_core.workloads.matrix_part import MatrixPart
@@ -49,6 +50,7 @@ __all__ = [
     "AllRange",
     "Axis",
     "Custom",
+    "Fact",
     "Histogram",
     "HistogramPart",
     "JointHistogramPart",
@@ -92,6 +94,7 @@ __all__ = [
     "parameter",
     "parity",
     "parse",
+    "parse_facts",
     "prefix",
     "price",
     "product",
