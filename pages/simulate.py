@@ -62,7 +62,9 @@ left, right = st.columns([1, 2], gap="large")
 with left:
     names = tuple(state.view.get("simulated", (c.mechanism.name,)))
     several("Mechanisms", "simulated", names, lambda chosen: state.view.update(simulated=chosen), mechanism_titles())
-    offered = {name: estimators.spec(name).title for name in estimators.names()}
+    offered = {
+        name: estimators.spec(name).title for name in estimators.names() if not estimators.spec(name).needs_facts
+    }
     several("Estimates", "estimators", simulation.estimators, lambda chosen: update(estimators=chosen), offered)
     with st.expander("What these estimates are"):
         for name in simulation.estimators:

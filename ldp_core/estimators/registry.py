@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any
 
 import numpy as np
 
-from ldp_core.estimators import mle, norm_sub, polytope, posterior, wnnls
+from ldp_core.estimators import constrained, mle, norm_sub, polytope, posterior, wnnls
 from ldp_core.mechanisms.base import Estimate, Mechanism, Reports
 from ldp_core.wording import check_parameters, meant
-from ldp_core.workloads import DENSE_TYPES, Histogram, Prefix, Workload
+from ldp_core.workloads import DENSE_TYPES, Fact, Histogram, Prefix, Workload
 
 MLE_TYPES = 2**16
 """Beyond this, maximising a likelihood by fast transforms takes minutes."""
@@ -33,14 +33,26 @@ class EstimatorSpec:
     short: str
     meaning: str
     unbiased: bool
-    improve: Improve | None = None
+    improve: Callable[..., Estimate] | None = None
+    """(unbiased estimate, workload, users, options of its own)"""
     from_reports: Callable[..., Estimate] | None = None
     """(reports, mechanism, unbiased estimate, options of its own)"""
     rule: Rule = lambda mechanism, workload: None
+    needs_facts: bool = False
+    """Whether it does nothing without ``facts``, an option of its own."""
 
-    def unsuitable(self, mechanism: Mechanism, workload: Workload) -> str | None:
+    @property
+    def options(self) -> list[str]:
+        """What it takes besides."""
+        methods = [method for method in (self.improve, self.from_reports) if method is not None]
+        return [name for method in methods for name in list(signature(method).parameters)[3:]]
+
+    def unsuitable(self, mechanism: Mechanism, workload: Workload, facts: Sequence[Fact] = ()) -> str | None:
         """Why this estimator does not work with ``mechanism`` on ``workload``, in a sentence; None when it does."""
-        return mechanism.supports(workload) or self.rule(mechanism, workload)
+        reason = mechanism.supports(workload) or self.rule(mechanism, workload)
+        if reason is None and self.needs_facts and not len(facts):
+            return "It agrees with public facts, and none is stated: state at least one, such as sex = male : 480."
+        return reason
 
 
 # --- what each needs --------------------------------------------------------------------------------------------------
@@ -96,6 +108,10 @@ def _can_be_sampled(mechanism: Mechanism, workload: Workload) -> str | None:
     )
 
 
+def _fits_constrained(mechanism: Mechanism, workload: Workload) -> str | None:
+    return constrained.too_large(workload)
+
+
 def _is_inconsistent(mechanism: Mechanism, workload: Workload) -> str | None:
     if mechanism.consistent is not mechanism:
         return None
@@ -116,6 +132,13 @@ def _projected(project: Callable[[Workload, np.ndarray, float], np.ndarray]) -> 
         return Estimate(counts, unbiased=False, identified=unbiased.identified)
 
     return improve
+
+
+def _constrained(
+    unbiased: Estimate, workload: Workload, users: float, facts: Sequence[Fact] = (), nonnegative: bool = True
+) -> Estimate:
+    counts = constrained.project(workload, unbiased.fitted(workload), users, facts, nonnegative)
+    return Estimate(counts, unbiased=False, identified=unbiased.identified)
 
 
 def _norm_sub(unbiased: Estimate, workload: Workload, users: float) -> Estimate:
@@ -152,6 +175,17 @@ ESTIMATORS = {
             unbiased=False,
             improve=_projected(wnnls.project),
             rule=_fits_wnnls,
+        ),
+        EstimatorSpec(
+            "constrained",
+            "In agreement with public facts",
+            "agrees with facts",
+            "the closest answers that some data set of this many people could give of which the facts stated are true; biased, but "
+            "where they are true never a larger total error",
+            unbiased=False,
+            improve=_constrained,
+            rule=_fits_constrained,
+            needs_facts=True,
         ),
         EstimatorSpec(
             "norm_sub",
@@ -227,7 +261,9 @@ def apply(
     """Estimate from ``reports`` by the estimator ``name``.
 
     ``unbiased`` is the mechanism's own estimate where it is at hand. ``options`` are those of `mle.estimate` and
-    `posterior.estimate`. ValueError for an unknown name or option, foreign reports, or an estimator that does not suit.
+    `posterior.estimate`; "constrained" takes ``facts`` (see `ldp_core.workloads.parse_facts`), and ``nonnegative``, True.
+    ValueError for an unknown name or option, foreign reports, facts that contradict each other, or an estimator that does not
+    suit.
 
     Counts that are never negative and add up to the users:
 
@@ -241,22 +277,22 @@ def apply(
     True
     """
     entry = spec(name)
-    if reason := entry.unsuitable(mechanism, workload):
+    check_parameters(entry.title, options, entry.options)
+    if reason := entry.unsuitable(mechanism, workload, options.get("facts", ())):
         raise ValueError(reason)
-    known = list(signature(entry.from_reports).parameters)[3:] if entry.from_reports else []
-    check_parameters(entry.title, options, known)
     unbiased = mechanism.estimate(reports) if unbiased is None else unbiased
     if entry.from_reports:
         return entry.from_reports(reports, mechanism, unbiased, **options)
-    return improve(name, unbiased, workload, reports.users)
+    return improve(name, unbiased, workload, reports.users, **options)
 
 
-def improve(name: str, unbiased: Estimate, workload: Workload, users: float | None = None) -> Estimate:
-    """The estimator ``name`` applied to an unbiased estimate already at hand, of ``users`` people (None: as estimated).
+def improve(name: str, unbiased: Estimate, workload: Workload, users: float | None = None, **options: Any) -> Estimate:
+    """The estimator ``name`` applied to an unbiased estimate already at hand, of ``users`` people (None: as estimated), with
+    ``options`` as in `apply`.
 
     ValueError for an unknown name, one that needs the reports themselves, or Norm-Sub where the counts are not identified.
     """
     entry = spec(name)
     if entry.improve is None:
         raise ValueError(f"{entry.title} is computed from the reports themselves, not from an estimate; use apply.")
-    return entry.improve(unbiased, workload, unbiased.total if users is None else users)
+    return entry.improve(unbiased, workload, unbiased.total if users is None else users, **options)

@@ -8,18 +8,21 @@ entries of one type are contiguous in memory.
 
 from ldp_core.optimize.certified import design
 from ldp_core.optimize.columns.reweighting import WorstCaseOptimized, worst_case_design
+from ldp_core.optimize.enumeration import ExactOptimum, exact
 from ldp_core.optimize.gradient.method import Optimized, projected_gradient
 from ldp_core.optimize.gradient.projection import project
 from ldp_core.optimize.symmetric.translations import OrbitDesign, design_orbits
 from ldp_core.run import Progress
 
 __all__ = [
+    "ExactOptimum",
     "Optimized",
     "OrbitDesign",
     "Progress",
     "WorstCaseOptimized",
     "design",
     "design_orbits",
+    "exact",
     "project",
     "projected_gradient",
     "worst_case_design",

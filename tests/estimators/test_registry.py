@@ -17,7 +17,8 @@ VARIANTS = {
     "optimized_gradient": [{"max_rounds": 2}],
     "fourier": [{}, {"max_weight": 1}],
 }
-OPTIONS = {"posterior": {"draws": 100, "burn_in": 0}}
+FACTS = [workloads.Fact(np.repeat([1.0, 0.0], 4), 1240.0, 1240.0, "the first four")]
+OPTIONS = {"posterior": {"draws": 100, "burn_in": 0}, "constrained": {"facts": FACTS}}
 
 
 def built(workload):
@@ -34,23 +35,24 @@ def test_every_estimator_works_or_says_why_not(workload):
         reports = mechanism.simulate(COUNTS, np.random.default_rng(0))
         for name in estimators.names():
             entry = estimators.spec(name)
-            reason = entry.unsuitable(mechanism, workload)
+            options = OPTIONS.get(name, {})
+            reason = entry.unsuitable(mechanism, workload, options.get("facts", ()))
             if reason is None:
                 used.add(name)
-                found = estimators.apply(name, reports, mechanism, workload, **OPTIONS.get(name, {}))
+                found = estimators.apply(name, reports, mechanism, workload, **options)
                 assert isinstance(found, Estimate)
                 assert found.unbiased == entry.unbiased
                 assert found.answers(workload).shape == (workload.num_queries,)
                 assert np.all(np.isfinite(found.answers(workload)))
-                if name in ("wnnls", "wnnls_total", "norm_sub", "mle", "posterior"):
+                if name in ("wnnls", "wnnls_total", "constrained", "norm_sub", "mle", "posterior"):
                     assert found.estimated_counts.min() >= 0
-                if name in ("wnnls_total", "norm_sub", "mle", "posterior"):
+                if name in ("wnnls_total", "constrained", "norm_sub", "mle", "posterior"):
                     assert found.estimated_counts.sum() == pytest.approx(COUNTS.sum())
             else:
                 assert reason[0].isupper()
                 assert reason.endswith(".")
                 with pytest.raises(ValueError) as refusal:
-                    estimators.apply(name, reports, mechanism, workload)
+                    estimators.apply(name, reports, mechanism, workload, **options)
                 assert str(refusal.value) == reason
     assert used == set(estimators.names())
 

@@ -190,3 +190,8 @@ def test_cancelling_keeps_the_trials_done(app):
     assert not app.at.button(key="run").disabled
     if app.charts:
         assert "10,000 trials of" not in app.words
+
+
+def test_what_needs_facts_is_not_offered_where_none_can_be_stated(ready):
+    (box,) = [box for box in ready.at.multiselect if box.key == "estimators"]
+    assert box.options == [entry.title for entry in ESTIMATORS.values() if entry.name != "constrained"]

@@ -37,6 +37,12 @@ from ldp_core.mechanisms.unary import UnaryEncoding
 from ldp_core.workloads import Workload
 
 
+class _NodeEncoding(UnaryEncoding):
+    """The bits of a level are kept as sums: most levels have too many nodes for more."""
+
+    pattern_types = 0
+
+
 class Oracle(Mechanism, Protocol):
     """What users report their nodes by: a mechanism that also gives what the variances of a tree are made of."""
 
@@ -48,7 +54,7 @@ class Oracle(Mechanism, Protocol):
 
 NODE_ORACLES: dict[str, Callable[[int, float], Oracle]] = {
     "hadamard": hadamard.build,
-    "oue": partial(UnaryEncoding, "oue", reconstruction="standard"),
+    "oue": partial(_NodeEncoding, "oue", reconstruction="standard"),
     "hrr": hrr.HadamardRandomizedResponse,
     "randomized_response": RandomizedResponse,
     "subset_selection": SubsetSelection,

@@ -1,0 +1,100 @@
+"""Public facts about the people who report, as text: a condition, a colon and how many people fulfil it.
+
+    fact  = condition ":" total
+    total = number | "at least" number | "at most" number | "between" number "and" number
+
+Such as ``sex = male : 480``, ``age >= 30 : at least 100`` or ``"marital status" = Widowed : between 20 and 40``. Conditions
+are those of `ldp_core.workloads.expressions`; thousands may be separated by commas.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ldp_core import wording
+from ldp_core.workloads import expressions
+from ldp_core.workloads.axes import axes_of
+from ldp_core.workloads.comparisons import shortened
+
+_NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
+_TOTAL = re.compile(
+    rf"(?P<exactly>{_NUMBER})|at\s+least\s+(?P<least>{_NUMBER})|at\s+most\s+(?P<most>{_NUMBER})"
+    rf"|between\s+(?P<low>{_NUMBER})\s+and\s+(?P<high>{_NUMBER})",
+    re.IGNORECASE | re.ASCII,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Fact:
+    """Between ``low`` and ``high`` people (inf where there is no maximum) are of the types where ``row`` (n,) is 1, or have
+    that sum of any other ``row``. ``text`` is what sentences call it.
+
+    ValueError for ends that are not numbers, or in the wrong order.
+    """
+
+    row: np.ndarray
+    low: float
+    high: float
+    text: str
+
+    def __post_init__(self) -> None:
+        if not (-math.inf <= self.low <= self.high <= math.inf):  # nor nan
+            raise ValueError(
+                f"A fact holds from its lower to its upper end; got {self.low} and {self.high} for {self.text}."
+            )
+
+
+def parse_facts(lines: str | Sequence[str], attributes: Any) -> tuple[Fact, ...]:
+    """The facts stated in ``lines``, one a line (empty ones are passed over), about the attributes of a `Domain` (or a
+    sequence of attributes or axes).
+
+    ValueError, one sentence that says which fact and what is wrong with it.
+
+    >>> sex = ldp.workloads.Axis("sex", ("female", "male"), 2)
+    >>> [(fact.row.tolist(), fact.low, fact.high) for fact in ldp.workloads.parse_facts("sex = male : at least 480", [sex])]
+    [([0.0, 1.0], 480.0, inf)]
+    """
+    lines = lines.splitlines() if isinstance(lines, str) else lines
+    found = []
+    for i, line in enumerate((line for line in lines if line.strip()), start=1):
+        try:
+            found.append(_fact(line.strip(), attributes))
+        except ValueError as error:
+            raise ValueError(
+                f"Fact {i}, {wording.shortened(line.strip())}: {str(error)[0].lower()}{str(error)[1:]}"
+            ) from None
+    return tuple(found)
+
+
+def _fact(text: str, attributes: Any) -> Fact:
+    axes = axes_of(attributes)
+    condition, colon, total = text.rpartition(":")
+    if not colon:
+        example = f"{shortened(axes[0].name)} = {shortened(axes[0].labels[0])}"
+        raise ValueError(f"write a condition, a colon and how many people fulfil it, such as {example} : 480.")
+    low, high = _ends(total.strip())
+    row = expressions.row(expressions.parse(condition, axes), [axis.size for axis in axes])
+    if low > 0 and not row.any():
+        raise ValueError("its condition holds for nobody, whoever takes part; correct it, or leave it out.")
+    return Fact(row, low, high, text)
+
+
+def _ends(total: str) -> tuple[float, float]:
+    match = _TOTAL.fullmatch(total)
+    if match is None:
+        got = f"got {wording.shortened(total, 40)}" if total else "nothing follows it"
+        raise ValueError(
+            f"after the colon stands a number of people, such as 480, at least 480, at most 480 or between 450 and 500; {got}."
+        )
+    told = {kind: float(number.replace(",", "")) for kind, number in match.groupdict().items() if number}
+    exactly = told.get("exactly")
+    low, high = told.get("low", told.get("least", 0.0)), told.get("high", told.get("most", math.inf))
+    if low > high:
+        raise ValueError(f"no number lies between {low:,.12g} and {high:,.12g}; put the lower one first.")
+    return (low, high) if exactly is None else (exactly, exactly)
