@@ -125,6 +125,15 @@ def factors(condition: Condition, shape: Sequence[int]) -> list[tuple[tuple[int,
     return found
 
 
+def row(condition: Condition, shape: Sequence[int]) -> np.ndarray:
+    """(n,) 1 for the types for which the condition holds, 0 for the others."""
+    shape = tuple(shape)
+    found = np.ones(shape)
+    for attributes, table in factors(condition, shape):
+        found *= table.reshape([size if i in attributes else 1 for i, size in enumerate(shape)])
+    return found.ravel()
+
+
 def _conjuncts(condition: Condition) -> list[Condition]:
     """Conditions that together say the same, split as far as the structure shows."""
     if isinstance(condition, And):

@@ -87,18 +87,10 @@ def comparison(rng):
     return text, {i for i, values_of in enumerate(TYPES) if holds(values_of[axis])}
 
 
-def row(condition, shape):
-    """(n,) 1 for the types for which the condition holds, 0 for the others."""
-    found = np.ones(shape)
-    for attributes, table in expressions.factors(condition, shape):
-        found *= table.reshape([size if i in attributes else 1 for i, size in enumerate(shape)])
-    return found.ravel()
-
-
 @fuzz(2_500, accepted=(1, 1))
 def test_conditions_mean_what_they_say(rng):
     text, held = condition(rng)
-    found = row(parse(text, PEOPLE), PEOPLE.shape)
+    found = expressions.row(parse(text, PEOPLE), PEOPLE.shape)
     assert found.shape == (PEOPLE.size,)
     assert set(np.flatnonzero(found)) == held, text
     return True
@@ -121,9 +113,9 @@ def test_damaged_conditions(rng):
     parsed = tried(parse, text, domain)
     if parsed is None:
         return False
-    found = row(parsed, domain.shape)
+    found = expressions.row(parsed, domain.shape)
     assert found.shape == (domain.size,)
     assert set(found) <= {0.0, 1.0}
     opposite = tried(parse, f"not ({text})", domain)  # None where that is nested too deeply
-    assert opposite is None or np.array_equal(row(opposite, domain.shape), 1 - found)
+    assert opposite is None or np.array_equal(expressions.row(opposite, domain.shape), 1 - found)
     return True

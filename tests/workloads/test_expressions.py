@@ -25,14 +25,6 @@ AXES = workloads.axes_of(PEOPLE)
 SHAPE = PEOPLE.shape
 
 
-def row(condition, shape):
-    """(n,) 1 for the types for which the condition holds, 0 for the others."""
-    found = np.ones(shape)
-    for attributes, table in expressions.factors(condition, shape):
-        found *= table.reshape([size if i in attributes else 1 for i, size in enumerate(shape)])
-    return found.ravel()
-
-
 def types_where(text):
     """Values (as sets) of each attribute that is concerned, for a condition that is a product."""
     found = expressions.factors(parse(text, PEOPLE), SHAPE)
@@ -143,7 +135,7 @@ def test_any_condition_over_any_names(data):
     text, holds = data.draw(a_condition(axes))
     shape = [axis.size for axis in axes]
     expected = [float(bool(holds(record))) for record in product(*map(range, shape))]
-    assert row(parse(text, axes), shape).tolist() == expected
+    assert expressions.row(parse(text, axes), shape).tolist() == expected
 
 
 @settings(max_examples=100)
@@ -165,9 +157,9 @@ def test_numbers_part_bins_or_are_refused(data, integer):
         with pytest.raises(PredicateError, match="would cut the bin") as caught:
             parse(text, [axis])
         for way in str(caught.value).partition("; use ")[2].rstrip(".").split(" or "):
-            assert row(parse(way, [axis]), [axis.size]).any()  # what it suggests can be asked
+            assert expressions.row(parse(way, [axis]), [axis.size]).any()  # what it suggests can be asked
     else:
-        found = row(parse(text, [axis]), [axis.size])
+        found = expressions.row(parse(text, [axis]), [axis.size])
         assert found.tolist() == [float(part.all()) for part in inside]
 
 
@@ -239,7 +231,7 @@ def test_errors_say_where_and_what_to_do(text, position, sentence):
 def test_whatever_is_typed_there_is_a_row_or_a_sentence(text):
     failed = None
     try:
-        found = row(parse(text, PEOPLE), SHAPE)
+        found = expressions.row(parse(text, PEOPLE), SHAPE)
     except PredicateError as error:
         failed = error
     assert 0 <= failed.position <= len(text) if failed else set(found) <= {0.0, 1.0}
