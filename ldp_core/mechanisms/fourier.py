@@ -59,7 +59,7 @@ def _parts(workload: Workload) -> np.ndarray:
     """(n,) squared length |W c|^2 = c'Gc of the answers to each character c, by its mask; 0 where it is nothing but
     rounding."""
     n = workload.n
-    if all(size == 2 and same for size, same in workload.shifts):
+    if all(size == 2 and same for size, same in workload.symmetry_group.shifts):
         parts = n * walsh_hadamard(workload.gram_column)  # G is diagonal in the characters
     else:
         masks, rows = np.arange(n), max(1, _ENTRIES_AT_ONCE // n)
