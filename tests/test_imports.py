@@ -25,7 +25,7 @@ LAYERS = [
     {"optimize"},
     {"library"},
     {"analysis", "estimators"},
-    {"studies.simulate", "studies.sweep"},
+    {"studies.simulate", "studies.sweep", "studies.asking"},
     {"frames", "studies.planning"},
     {"studies.outcomes"},
     {"designs", "charts"},
