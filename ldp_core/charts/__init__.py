@@ -1,5 +1,6 @@
 """Plotly figures from tidy frames, for pages, reports and notebooks alike."""
 
+from ldp_core.charts.asking import asked
 from ldp_core.charts.compare import over_epsilon, query_errors, users_needed
 from ldp_core.charts.design import closing_gap
 from ldp_core.charts.inputs import histogram, joint, marginal
@@ -16,6 +17,7 @@ __all__ = [
     "LIGHT",
     "Theme",
     "answers",
+    "asked",
     "closing_gap",
     "colour",
     "distribution",

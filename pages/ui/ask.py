@@ -1,0 +1,215 @@
+"""What the Ask page keeps and shows: its session, the question being put together, and the answers so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pandas as pd
+import streamlit as st
+
+from ldp_core import wording
+from ldp_core.studies import asking
+from ldp_core.studies.asking import Asking, Question
+from ldp_core.workloads.axes import Axis, axes_of
+from pages.ui.controls import control, pick
+from pages.ui.session.state import Design, Session
+from pages.ui.words import plain
+
+ROUNDS = 10
+KINDS = {
+    "condition": "A condition",
+    "range": "A range",
+    "cell": "A cell",
+    "average": "An average",
+    "weights": "Own weights",
+}
+LISTED = 2_000
+"""Values of an attribute to choose from in a list."""
+
+
+def rounds(state: Session) -> int:
+    """Rounds of the session on screen."""
+    return state.view.get("ask", {}).get("rounds", ROUNDS)
+
+
+def _update(state: Session, **changes: object) -> None:
+    state.view["ask"] = {**state.view.get("ask", {}), **changes}
+
+
+def _key(design: Design) -> tuple:
+    return design.naming, design.epsilon, hash(design.counts.tobytes())
+
+
+def begun(state: Session, design: Design) -> bool:
+    """Whether the people of this design have been asked something in the present session."""
+    known = state.view.get("ask", {}).get("session")
+    return known is not None and known[0] == _key(design) and bool(known[1].asked)
+
+
+def session_of(state: Session, design: Design) -> Asking:
+    """The session with the people of this design; a new one where data or epsilon have changed."""
+    known = state.view.get("ask", {}).get("session")
+    if known is None or known[0] != _key(design) or (not known[1].asked and known[1].rounds != rounds(state)):
+        seed = state.view.get("ask", {}).get("seed", 0)
+        known = (_key(design), Asking(design.counts, design.epsilon, rounds(state), seed))
+        _update(state, session=known)
+    return known[1]
+
+
+def restart(state: Session, rounds: int | None = None) -> None:
+    """Other people, for as many rounds or another number of them."""
+    before = state.view.get("ask", {})
+    _update(state, session=None, seed=before.get("seed", 0) + 1, rounds=rounds or before.get("rounds", ROUNDS))
+
+
+def put(state: Session, design: Design, question: Question) -> None:
+    """Ask it. ValueError when nobody is left to answer."""
+    session_of(state, design).ask(question)
+
+
+def question(state: Session, design: Design) -> Question | None:
+    """The question that the widgets put together; None, with a sentence about what is wrong, while it is none."""
+    axes = axes_of(design.domain)
+    kinds = {
+        "condition": True,
+        "range": any(axis.ordered and axis.ordinary > 1 for axis in axes),
+        "cell": True,
+        "average": any(asking.averageable(axis) and axis.size > 1 for axis in axes),
+        "weights": design.domain.size <= LISTED,
+    }
+    offered = [kind for kind, possible in kinds.items() if possible]
+    kind = state.view.get("ask", {}).get("kind", "condition")
+    kind = control(
+        st.segmented_control,
+        "What do you want to know?",
+        "ask-kind",
+        kind if kind in offered else "condition",
+        lambda chosen: _update(state, kind=chosen or kind),
+        options=offered,
+        format_func=KINDS.get,
+    )
+    make = {"condition": _condition, "range": _range, "cell": _cell, "average": _average, "weights": _weights}
+    try:
+        return make[kind or "condition"](state, design, axes)
+    except ValueError as error:
+        st.error(plain(str(error)))
+        return None
+
+
+def _entry(state: Session, name: str, otherwise: object) -> object:
+    return state.view.get("ask", {}).get(name, otherwise)
+
+
+def _keep(state: Session, name: str) -> Callable[[object], None]:
+    return lambda value: _update(state, **{name: value})
+
+
+def _condition(state: Session, design: Design, axes: tuple[Axis, ...]) -> Question | None:
+    text = control(
+        st.text_input,
+        "The share of people for whom this holds",
+        "ask-condition",
+        _entry(state, "condition", ""),
+        _keep(state, "condition"),
+        placeholder=f"{axes[0].name} = ...",
+        help="Conditions as on the Workload page, such as age >= 30 and not (sex = male).",
+    )
+    return asking.condition(design.domain, text) if text and text.strip() else None
+
+
+def _attribute(state: Session, axes: tuple[Axis, ...], fits: Callable[[Axis], bool]) -> int:
+    """Which attribute, among those that fit."""
+    fitting = {i: axis.name for i, axis in enumerate(axes) if fits(axis)}
+    chosen = _entry(state, "attribute", None)
+    chosen = chosen if chosen in fitting else next(iter(fitting))
+    if len(fitting) > 1:
+        pick("Attribute", "ask-attribute", chosen, _keep(state, "attribute"), fitting)
+    return int(chosen)
+
+
+def _range(state: Session, design: Design, axes: tuple[Axis, ...]) -> Question:
+    i = _attribute(state, axes, lambda axis: axis.ordered and axis.ordinary > 1)
+    axis = axes[i]
+    ends = []
+    for name, label, otherwise in (("first", "From", 0), ("last", "Up to and including", axis.ordinary - 1)):
+        value = min(int(_entry(state, f"{name}-{i}", otherwise)), axis.ordinary - 1)
+        if axis.ordinary <= LISTED:
+            shown = {place: str(axis.labels[place]) for place in range(axis.ordinary)}
+            pick(label, f"ask-{name}-{i}", value, _keep(state, f"{name}-{i}"), shown)
+        else:
+            control(
+                st.number_input,
+                f"{label} (number of the value, from 1)",
+                f"ask-{name}-{i}",
+                value + 1,
+                lambda entered, name=name: _update(state, **{f"{name}-{i}": int(entered) - 1}),
+                min_value=1,
+                max_value=axis.ordinary,
+            )
+        ends.append(value)
+    return asking.between(design.domain, i, *ends)
+
+
+def _cell(state: Session, design: Design, axes: tuple[Axis, ...]) -> Question | None:
+    values: dict[int, int] = {}
+    for i, axis in enumerate(axes):
+        if axis.size > LISTED:
+            st.caption(f"{plain(axis.name)} has too many values to list; ask a range or a condition about it.")
+            continue
+        shown: dict[int | None, str] = {None: "any", **{place: str(axis.labels[place]) for place in range(axis.size)}}
+        value = _entry(state, f"cell-{i}", None)
+        value = value if value in shown else None
+        pick(axis.name, f"ask-cell-{i}", value, _keep(state, f"cell-{i}"), shown)
+        if value is not None:
+            values[i] = int(value)
+    return asking.cell(design.domain, values) if values else None
+
+
+def _average(state: Session, design: Design, axes: tuple[Axis, ...]) -> Question:
+    return asking.average(
+        design.domain, _attribute(state, axes, lambda axis: asking.averageable(axis) and axis.size > 1)
+    )
+
+
+def _weights(state: Session, design: Design, axes: tuple[Axis, ...]) -> Question | None:
+    text = control(
+        st.text_area,
+        f"A number from 0 to 1 for each of the {design.domain.size:,} types",
+        "ask-weights",
+        _entry(state, "weights", ""),
+        _keep(state, "weights"),
+        help="In the order of the types on the Data page. The answer is the mean over all people.",
+    )
+    return asking.weighted(text, design.domain.size) if text and text.strip() else None
+
+
+def _shown(question: Question, value: float) -> str:
+    return wording.share(value) if question.is_share else wording.significant(value, 4)
+
+
+def sentence(session: Asking) -> str:
+    """What the answers so far say, and how far they were off."""
+    last = session.asked[-1]
+    low, high = (_shown(last.question, end) for end in last.interval)
+    held = sum(low <= one.truth <= high for one in session.asked for low, high in [one.interval])
+    return (
+        f"**{plain(last.question.text)}**: {_shown(last.question, last.value)}, and between {low} and {high} with a confidence of 95 %, "
+        f"from {last.answer.users:,} people. {held:,} of {len(session.asked):,} intervals hold the truth so far; the root of the "
+        f"summed squared errors is {wording.points(session.error)}."
+    )
+
+
+def table(session: Asking) -> pd.DataFrame:
+    """The session for reading, the latest question first."""
+    rows = [
+        {
+            "Round": k,
+            "Question": one.question.text,
+            "Answer": _shown(one.question, one.value),
+            "95 % interval": " to ".join(_shown(one.question, end) for end in one.interval),
+            "Truth": _shown(one.question, one.truth),
+            "People": one.answer.users,
+        }
+        for k, one in enumerate(session.asked, start=1)
+    ]
+    return pd.DataFrame(rows[::-1])
