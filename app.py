@@ -16,7 +16,7 @@ from pages.ui.session.state import session
 
 
 @st.cache_resource
-def one_thread_per_job():
+def one_thread_per_job() -> threadpool_limits:
     """Two jobs on two cores: more BLAS threads would only make them, and other sessions, wait for each other."""
     return threadpool_limits(limits=1, user_api="blas")
 

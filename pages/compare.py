@@ -1,20 +1,23 @@
 """Mechanisms side by side: users needed, errors, and how far each is from what no mechanism can beat."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 from ldp_core import charts, frames, library, mechanisms, wording
+from ldp_core.run import Progress
 from ldp_core.studies import sweep
 from pages.ui import layout
 from pages.ui.controls import compared_control, control, target_control
 from pages.ui.session.figures import PRICED_TYPES
 from pages.ui.tasks import work
-from pages.ui.tasks.jobs import jobs
+from pages.ui.tasks.jobs import Job
 from pages.ui.tasks.later import Later
-from pages.ui.words import case_meaning, case_title, gap_in_words, people, plain, waiting
+from pages.ui.words import case_meaning, case_title, gap_in_words, people, plain
 
 # Errors of single queries take n^3 operations, next to no time up to this many types.
 AT_ONCE_TYPES = 512
@@ -41,24 +44,19 @@ def sweep_sentence(found: pd.DataFrame, over: str) -> str:
     return "Fewest users: " + "; ".join(parts) + "." if parts else "Bounds come first, mechanisms follow."
 
 
-def sweep_chart(found: pd.DataFrame, over: str, look: charts.Theme):
+def sweep_chart(found: pd.DataFrame, over: str, look: charts.Theme) -> go.Figure:
     if over == "epsilon":
         return charts.over_epsilon(found, design.epsilon, look)
     return charts.over_size(found, design.domain.size, look)
 
 
-@st.fragment(run_every=0.5)
-def live_sweep(job, over: str) -> None:
-    if not job.active:
-        st.rerun()
-    if job.progress is None:
-        st.info(waiting(job.state, jobs().waiting_before(job)))
-        return
-    found, done, total = job.progress.found, job.progress.round, job.progress.max_rounds
+def filling(over: str, progress: Progress, job: Job) -> None:
+    """A sweep as its points come in."""
+    done, total, points = progress.round, progress.max_rounds or 1, progress.found.points
     st.progress(done / total, text=f"{done:,} of {total:,} points, {wording.duration(job.seconds)}")
-    if len(found.points):
+    if len(points):
         st.plotly_chart(
-            sweep_chart(found.points, over, layout.look()),
+            sweep_chart(points, over, layout.look()),
             theme=None,
             key=f"live-sweep-{over}",
             alt="Users needed, filling in",
@@ -67,20 +65,19 @@ def live_sweep(job, over: str) -> None:
 
 def sweep_tab(over: str) -> None:
     """Users needed over epsilon or over the number of types, filling in live; cheap mechanisms come first."""
-    key, column = work.grid_key(state, over), "epsilon" if over == "epsilon" else "n"
-    job, done = jobs().find(state.id, key), state.results.get(key)
-    if job is not None and job.active:
+    task, column = work.sweep(state, over), "epsilon" if over == "epsilon" else "n"
+    running, done = task.running, task.result
+    if running is not None:
         st.button(
-            "Cancel and keep these points", on_click=job.cancel, key=f"cancel-{over}", icon=":material/stop_circle:"
+            "Cancel and keep these points", on_click=running.cancel, key=f"cancel-{over}", icon=":material/stop_circle:"
         )
-        live_sweep(job, over)
+        layout.live(running, partial(filling, over))
         return
     what = "epsilon" if over == "epsilon" else "the domain size"
-    if done is None or (job is not None and job.state == "cancelled"):
+    if done is None or task.cut_short:
         st.button(
             f"Compute over {what}",
-            on_click=work.start_sweep,
-            args=(state, over),
+            on_click=lambda: work.sweep(state, over).start(),
             key=f"sweep-{over}",
             icon=":material/play_arrow:",
             help="Users needed in the worst case for every chosen mechanism and all bounds; fitted ones are fitted anew at each "
@@ -96,8 +93,8 @@ def sweep_tab(over: str) -> None:
                 placeholder="tcp://10.0.0.5:8786",
                 help="Left empty, this machine computes, in as many processes as it has cores. The numbers are the same.",
             )
-    if job is not None and job.state == "failed":
-        st.error(plain(job.error))
+    if task.error:
+        st.error(plain(task.error))
     if done is None:
         grid = ", ".join(f"{e:g}" for e in sweep.EPSILONS) if over == "epsilon" else "8 to 1,024 types"
         st.caption(f"Users needed at {grid} for the chosen mechanisms and all bounds.")
@@ -134,30 +131,33 @@ with left:
         help="Users needed, bounds and gaps are all for the same people: the worst type, an even spread, or yours.",
     )
 
-    ready, failed = [], []
+    ready: list[mechanisms.Mechanism] = []
+    failed = []
     for name in c.compared:
         try:
             with st.spinner(f"Working out what {library.spec(name).title} costs"):
-                if state.summary(name) is not None:
-                    ready.append(state.mechanism(name))
+                mechanism = state.priced(name)
+                if mechanism is not None:
+                    state.summary(mechanism)
+                    ready.append(mechanism)
         except ValueError as error:
             failed.append((name, str(error)))
     if missing := state.unfitted(c.compared):
-        fits = [job for name in missing if (job := jobs().find(state.id, state.fitted_key(name))) is not None]
-        running = any(job.active for job in fits)
+        fits = [work.fit(state, name) for name in missing]
+        running = any(fit.running is not None for fit in fits)
         st.button(
             "Fitting" if running else f"Add {len(missing)} fitted mechanism{'' if len(missing) == 1 else 's'}",
             key="optimise",
             type="primary",
             disabled=running,
-            on_click=work.start_fits,
-            args=(state, missing),
+            on_click=work.start_fit,
+            args=(state, *missing),
             icon=":material/play_arrow:",
             help="Fits each to your workload in the background; it joins the comparison when it is ready.",
         )
-        for job in fits:
-            if job.state == "failed":
-                st.error(plain(job.error))
+        for fit in fits:
+            if fit.error:
+                st.error(plain(fit.error))
     for name, reason in failed:
         st.warning(plain(f"{library.spec(name).title}: {reason}"))
 
@@ -165,15 +165,14 @@ with right:
     if not ready:
         st.info("Choose at least one mechanism on the left that can be compared here.")
         st.stop()
-    table = state.compared(case)
+    table = state.compared(ready, case)
     limits = state.bounds(case)
     bound = max(limits.values())
     work.prove_unasked(state)
-    proof, proving = state.certificate(case), jobs().find(state.id, state.certificate_key(case))
+    proof, proving = state.certificate(case), work.certificate(state, case)
     best = table.iloc[0]
     # Equal up to rounding is equal: on two types several mechanisms are the same one.
     winners = table["name"][table["users_needed"] <= best["users_needed"] * (1 + TIE)]
-    error = wording.error(c.target_alpha**0.5)
     title = library.spec(best["name"]).title
     names = " and ".join(f"**{library.spec(name).title}**" for name in winners)
     floor = best["noise_floor"]
@@ -182,8 +181,8 @@ with right:
     else:
         feasible = f"With your {people(design.users)} **nothing can be told from noise**, whatever the share."
     st.markdown(
-        f"{names} {'needs' if len(winners) == 1 else 'need'} the fewest users: {wording.users(best['users_needed'])} for a standard error of {error}, "
-        f"{case_meaning(case)}. {feasible}"
+        f"{names} {'needs' if len(winners) == 1 else 'need'} the fewest users: {wording.users(best['users_needed'])} for a standard error of "
+        f"{wording.error(c.target_alpha**0.5)}, {case_meaning(case)}. {feasible}"
     )
     overview, pictures, per_query, range_tab, size_tab = st.tabs(
         ["Users needed", "Patterns", "Error of each query", "Over epsilon", "Over domain size"]
@@ -216,9 +215,9 @@ with overview:
         "users-needed",
         table,
     )
-    if proving is not None and proving.active:
+    if (job := proving.running) is not None:
         st.caption("A tighter bound is being proved; the line moves up when it is ready.")
-        st.button("Keep the bound as it is", on_click=proving.cancel, key="cancel-proof", type="tertiary")
+        st.button("Keep the bound as it is", on_click=job.cancel, key="cancel-proof", type="tertiary")
     elif proof is None or not proof.finished:
         st.button(
             "Prove a tighter bound",
@@ -228,20 +227,19 @@ with overview:
             icon=":material/verified:",
             help="Computes a certificate of what no mechanism can beat, in the background.",
         )
-    if proving is not None and proving.state == "failed":
+    if proving.error:
         st.error(plain(proving.error))
 with pictures:
-    drawn = [mechanism for mechanism in ready if state.drawable(mechanism)]
-    columns = st.columns(2)
-    for position, mechanism in enumerate(drawn):
-        with columns[position % 2]:
+    drawn = [(mechanism, strategy) for mechanism in ready if (strategy := state.strategy(mechanism)) is not None]
+    sides = st.columns(2)
+    for position, (mechanism, strategy) in enumerate(drawn):
+        with sides[position % 2]:
             st.markdown(f"**{library.spec(mechanism.name).title}**")
-            name = mechanism.name
             layout.chart(
-                lambda look, name=name: state.patterns(name, look, compact=True),
-                f"{len(mechanism.strategy):,} reports, {wording.count(math.ceil(mechanism.bits_per_report))} bits each.",
-                f"patterns-{name}",
-                lambda name=name: state.reports(name),
+                partial(state.patterns, mechanism, strategy, compact=True),
+                f"{len(strategy):,} reports, {wording.count(math.ceil(mechanism.bits_per_report))} bits each.",
+                f"patterns-{mechanism.name}",
+                partial(state.reports, mechanism, strategy),
             )
     st.markdown(
         "Each band is a report, taller the more common it is; the types in colour send it more often than the others. What a "
@@ -293,7 +291,7 @@ with size_tab:
     sweep_tab("size")
 
 st.subheader("All figures")
-columns = {
+shown_columns = {
     "name": st.column_config.TextColumn("Mechanism", width="medium"),
     "users_needed": st.column_config.NumberColumn(
         "Users needed", format="%,.0f", help="For your target error, in the case chosen above."
@@ -309,20 +307,20 @@ columns = {
     "worst_case_variance": st.column_config.NumberColumn("Variance, worst", format="%,.1f"),
     "average_variance": st.column_config.NumberColumn("Variance, average", format="%,.1f"),
 }
-shown = table[list(columns)].copy()
+shown = table[list(shown_columns)].copy()
 shown["name"] = [library.spec(n).title for n in shown["name"]]
 shown["users_needed"] = np.ceil(shown["users_needed"] - 1e-9)  # as everywhere: whole people
 shown["gap"] = shown["gap"].replace(math.inf, math.nan)  # where the bound says nothing, there is no gap
 for share in ("gap", "standard_error_worst", "standard_error_average", "standard_error_on_data"):
     shown[share] *= 100
-st.dataframe(shown, hide_index=True, column_config=columns)
+st.dataframe(shown, hide_index=True, column_config=shown_columns)
 layout.download_table(table, "comparison")
 st.caption(
     f"± is the standard error of a typical query (root mean square over the {design.workload.num_queries:,} queries) in percentage "
     f"points (pp) of your {people(design.users)}. Worst case: everybody has the value that is hardest to count. Average "
     f"case: all types equally common. Variances are in squared users, summed over the queries, for one user. {state.weighting}"
 )
-if any(state.mechanism(name).delta > 0 for name in table["name"]):
+if any(mechanism.delta > 0 for mechanism in ready):
     st.caption(
         "Mechanisms with an (epsilon, delta) guarantee promise less than pure epsilon, so they may need fewer users than the "
         "bounds allow others; they have no gap here."

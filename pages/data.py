@@ -2,11 +2,12 @@
 
 import streamlit as st
 
+from ldp_core.designs import DataChoice, UploadedData
 from pages.ui import layout
 from pages.ui.controls import control, pick, whole_number
 from pages.ui.data import ahead, attribute_controls, picture, source_controls
 from pages.ui.data import choice as data_choice
-from pages.ui.sources import may_read_local_files
+from pages.ui.sources import Source, may_read_local_files
 from pages.ui.words import plain
 
 SOURCES = {"sample": "Sample", "upload": "Upload", "local": "Local", "declared": "Declare"}
@@ -24,7 +25,7 @@ state = layout.open_page(
 def where_from() -> str:
     """Which kind of source is on screen."""
     choice, shown = state.choice, state.source_shown
-    current = "sample" if choice is None else choice.source
+    current: str = "sample" if choice is None else choice.source
     if current == "upload" and shown is not None and shown.kind in ("local", "query"):
         current = "local"
     offered = [kind for kind in SOURCES if kind != "local" or may_read_local_files()]
@@ -41,9 +42,8 @@ def where_from() -> str:
     return chosen or source
 
 
-def table_controls() -> None:
+def table_controls(choice: DataChoice, found: Source) -> None:
     """Which columns are the attributes, whom a row stands for, and how one of them is treated."""
-    choice, found = state.choice, state.source_shown
     columns = [recipe.column for recipe in choice.recipes]
     lacking = [name for name in columns if name not in found.columns]
     control(
@@ -56,7 +56,7 @@ def table_controls() -> None:
         help="What each person reports about themselves. Several attributes are asked together: a type is a combination of "
         "their values.",
     )
-    if choice.source == "upload":
+    if isinstance(choice, UploadedData):
         many = {name: f"as many people as {name} says" for name in found.columns}
         pick(
             "Each row stands for",
@@ -152,7 +152,7 @@ def settings() -> str:
     ahead.progress(state)
     choice, found = state.choice, state.source_shown
     if choice is not None and found is not None and found.kind in (source, "query" if source == "local" else ""):
-        table_controls()
+        table_controls(choice, found)
     return source
 
 

@@ -1,6 +1,7 @@
 """How private and how: epsilon, the mechanism, its strategy and its guarantee."""
 
 import math
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -8,9 +9,10 @@ import streamlit as st
 from ldp_core import charts, designs, frames, library, wording
 from pages.ui import layout
 from pages.ui.design import choices
+from pages.ui.session.figures import Curve, Proof
 from pages.ui.tasks import work
-from pages.ui.tasks.jobs import jobs
-from pages.ui.words import case_meaning, case_title, gap_in_words, plain, waiting
+from pages.ui.tasks.jobs import Job
+from pages.ui.words import case_meaning, case_title, gap_in_words, plain
 
 SHOWN_REPORTS = 200
 # Up to this many types the costs of all compared mechanisms are worked out here as well; beyond, they take long.
@@ -23,28 +25,19 @@ design = layout.need_design(state)
 c = state.configuration
 name = c.mechanism.name
 spec = library.spec(name)
+case = state.aim(name)
+fit, proving = work.fit(state, name), work.certificate(state, case)
 
 
-def job_of_design():
-    return jobs().find(state.id, state.fitted_key(name))
-
-
-def stop(job) -> None:
-    job.cancel()
-    if (proof := proof_job()) is not None:
-        proof.cancel()
-
-
-def proof_job():
-    return jobs().find(state.id, state.certificate_key(case))
+def stop() -> None:
+    for job in (fit.running, proving.running):
+        if job is not None:
+            job.cancel()
 
 
 def optimizer_controls() -> None:
-    job = job_of_design()
-    if job is not None and job.active:
-        st.button(
-            "Cancel and keep the best so far", on_click=stop, args=(job,), key="cancel", icon=":material/stop_circle:"
-        )
+    if fit.running is not None:
+        st.button("Cancel and keep the best so far", on_click=stop, key="cancel", icon=":material/stop_circle:")
     elif state.from_file(name):
         st.warning(
             "This strategy was loaded from a file, not computed here. Its epsilon and its errors were worked out again from its "
@@ -69,17 +62,15 @@ def optimizer_controls() -> None:
             icon=":material/play_arrow:",
             help="Fits the strategy to your workload, in the background; you can stop it at any moment and keep the best so far.",
         )
-        if job is not None and job.state == "failed":
-            st.error(plain(job.error))
+        if fit.error:
+            st.error(plain(fit.error))
 
 
-def curves(history) -> tuple[pd.DataFrame, pd.DataFrame]:
+def curves(history: Curve) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The best mechanism so far and the bound proved so far, in users over seconds."""
-    so_far = work.proved(state.certificate(case), proof_job(), design.workload.trace)
-    closed = (0.0, design.workload.trace)
-    found, bound = (
-        frames.convergence(points, design.workload, c.target_alpha) for points in (history, [closed, *so_far])
-    )
+    trace = design.workload.trace
+    so_far = ((0.0, trace), *work.proved(proving, trace))
+    found, bound = (frames.convergence(points, design.workload, c.target_alpha) for points in (history, so_far))
     # The closed form holds from the first moment.
     bound["users_needed"] = bound["users_needed"].clip(lower=max(state.closed_bounds(case).values())).cummax()
     return found, bound
@@ -94,20 +85,12 @@ def gap_sentence(needed: float, bound: float) -> str:
     )
 
 
-@st.fragment(run_every=0.5)
-def live() -> None:
+def optimising(progress: work.FitProgress, job: Job) -> None:
     """The optimiser at work: the best mechanism falls, the certified bound stands, and the gap between them closes."""
-    job = job_of_design()
-    if job is None or not job.active:
-        st.rerun()
-    if job.progress is None:
-        st.info(waiting(job.state, jobs().waiting_before(job)))
-        return
-    progress, history = job.progress, job.progress.history
-    if not history:
+    if not progress.history:
         st.markdown(f"Round {progress.round:,}, {wording.duration(progress.seconds)} so far.")
         return
-    found, bound = curves(history)
+    found, bound = curves(progress.history)
     needed, least = found["users_needed"].iloc[-1], bound["users_needed"].iloc[-1]
     gap = frames.gap(needed, least)
     big, words = st.columns([1, 3])
@@ -121,12 +104,13 @@ def live() -> None:
         key="live-curve",
         alt="Users needed by the best strategy so far, and the lower bound proved so far",
     )
-    st.plotly_chart(
-        charts.patterns(progress.strategy, design.labels, layout.look(), charts.colour(name)),
-        theme=None,
-        key="live-strategy",
-        alt="The best strategy so far: which types share a report",
-    )
+    if progress.strategy is not None:
+        st.plotly_chart(
+            charts.patterns(progress.strategy, design.labels, layout.look(), charts.colour(name)),
+            theme=None,
+            key="live-strategy",
+            alt="The best strategy so far: which types share a report",
+        )
 
 
 def trade_off(costs: pd.DataFrame) -> str:
@@ -142,7 +126,7 @@ def trade_off(costs: pd.DataFrame) -> str:
     return f"Fitted for {case_title(case)}. In other cases it needs at most {'; '.join(others)}."
 
 
-def proof_controls(proof) -> None:
+def proof_controls(proof: Proof) -> None:
     """The certificate re-checks itself: without the optimiser, from the numbers it carries."""
     left, right = st.columns([2, 3])
     if left.button("Check the proof again", key="check-proof", icon=":material/verified:"):
@@ -160,7 +144,6 @@ def proof_controls(proof) -> None:
         right.error("The certificate does not prove this bound. Please optimise again, and report this.")
 
 
-case = state.aim(name)
 left, right = st.columns([1, 2], gap="large")
 with left:
     choices.privacy_controls(state)
@@ -175,21 +158,21 @@ with right:
         st.error(plain(str(error)))
         st.stop()
     if mechanism is None:
-        job = job_of_design()
-        if job is not None and job.active:
-            live()
+        if (running := fit.running) is not None:
+            layout.live(running, optimising)
         else:
             limits = state.bounds(case)
             limit = max(limits.values())
-            least = (
+            hope = (
                 f" Whatever it finds, no unbiased mechanism with pure epsilon {c.epsilon} can need fewer than "
                 f"{wording.at_least(limit)} for a standard error of {wording.error(c.target_alpha**0.5)}, {case_meaning(case)}."
             )
-            st.info(f"This mechanism is fitted to your workload: press Optimise.{least if limit > 0 else ''}")
+            st.info(f"This mechanism is fitted to your workload: press Optimise.{hope if limit > 0 else ''}")
             if design.domain.size > COMPARED_TYPES:
                 st.page_link("pages/compare.py", label="See what other mechanisms need", icon=":material/bar_chart:")
                 st.stop()
-            table = state.compared(case)
+            ready = [other for other_name in c.compared if (other := state.costed(other_name)) is not None]
+            table = state.compared(ready, case)
             if table.empty:
                 st.stop()
             layout.chart(
@@ -203,7 +186,7 @@ with right:
 
     audit = mechanism.audit()
     try:
-        summary, gap = state.summary(name), state.gap(name)
+        summary, gap = state.summary(mechanism), state.gap(mechanism)
     except ValueError as error:  # the mechanism can be used and simulated, but its costs would take matrices too large
         st.info(plain(str(error)))
         st.page_link("pages/simulate.py", label="Simulate it", icon=":material/casino:")
@@ -211,14 +194,14 @@ with right:
         st.caption("Guarantee, to paste into a privacy review")
         layout.guarantee(c, audit)
         st.stop()
-    required, limits = state.users_needed(name, case), state.bounds(case)
+    required, limits = state.users_needed(mechanism, case), state.bounds(case)
     bound = max(limits.values())
-    error = wording.error(c.target_alpha**0.5)
+    target = wording.error(c.target_alpha**0.5)
     needed, least, distance, audited = st.columns(4)
     needed.metric(
         "Users needed",
         wording.whole(required),
-        help=f"So that a typical query has a standard error of {error} of all users, {case_meaning(case)}.",
+        help=f"So that a typical query has a standard error of {target} of all users, {case_meaning(case)}.",
     )
     least.metric(
         "Proved minimum",
@@ -253,14 +236,14 @@ with right:
     enough = "enough" if design.users >= required else "not enough"
     bits = wording.count(math.ceil(mechanism.bits_per_report))
     st.markdown(
-        f"This mechanism needs **{wording.users(required, 4)}** for a standard error of {error} on a typical query, "
+        f"This mechanism needs **{wording.users(required, 4)}** for a standard error of {target} on a typical query, "
         f"{case_meaning(case)}.{closeness} Your {wording.count(design.users)} are {enough}; with them, expect "
         f"{wording.error(summary.standard_error_on_data)} on {design.population}."
     )
     if state.weighting:
         st.caption(state.weighting)
     st.markdown(f"{plain(mechanism.explain())} A report is {bits} bit{'' if bits == '1' else 's'}.")
-    costs = state.costs(name)
+    costs = state.costs(mechanism)
     st.dataframe(
         pd.DataFrame(
             {
@@ -284,8 +267,9 @@ with right:
     if spec.fitted:
         work.prove_unasked(state)  # a design that was loaded comes without its proofs
 
-    if spec.fitted and state.fitted(name)[1]:
-        found, proved_so_far = curves(state.fitted(name)[1])
+    fitted = state.fitted(name) if spec.fitted else None
+    if fitted is not None and fitted.history:
+        found, proved_so_far = curves(fitted.history)
         region = (
             "At this epsilon the lower bound says nothing."
             if bound <= 0
@@ -298,7 +282,7 @@ with right:
             "closing-gap",
             pd.concat({"mechanism": found, "bound": proved_so_far}, names=["curve"]).reset_index("curve"),
         )
-    strategy = mechanism.strategy if state.drawable(mechanism) else None
+    strategy = state.strategy(mechanism)
     if strategy is None:
         st.info(
             "This mechanism has too many possible reports to draw its strategy, or sends numbers rather than one of a list of "
@@ -306,9 +290,9 @@ with right:
         )
     else:
         m, n = strategy.shape
-        table = state.reports(name)
+        table = state.reports(mechanism, strategy)
         layout.chart(
-            lambda look: state.patterns(name, look),
+            partial(state.patterns, mechanism, strategy),
             f"Each of the {m:,} reports is a band, taller the more common it is; the types in colour send it up to "
             f"e^{wording.significant(audit.epsilon, 4)} = {designs.factor_in_words(audit.epsilon)} times as often as the "
             f"others. A report says little more than: probably one of these. The largest ratio lies between "

@@ -1,6 +1,7 @@
 """Take the design with you: one zip, and what it says about the data."""
 
 import json
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -47,15 +48,13 @@ with left:
             "The mechanism is not optimised for this design yet, so the file holds your choices but no strategy."
         )
         st.page_link("pages/design.py", label="Optimise it on the Design page", icon=":material/tune:")
-
     else:
         few = design.workload.num_queries <= LISTED_QUERIES and design.domain.size <= PRICED_TYPES
         every = np.arange(design.workload.num_queries) if few else None
+        listed = partial(frames.query_errors, [mechanism], design.workload, design.counts, design.labels, every)
         st.download_button(
             "Download the queries by name (CSV)",
-            data=lambda: frames.as_csv(
-                frames.query_errors([mechanism], design.workload, design.counts, design.labels, every)
-            ),
+            data=lambda: frames.as_csv(listed()),
             file_name="queries.csv",
             mime="text/csv",
             icon=":material/download:",
@@ -71,7 +70,7 @@ with right:
     if mechanism is not None:
         st.subheader("What you promise")
         layout.guarantee(c, mechanism.audit())
-        summary = state.summary_or_none(c.mechanism.name)
+        summary = state.summary(mechanism) if state.costed(c.mechanism.name) is not None else None
         st.markdown(
             f"Expect a standard error of {wording.error(summary.standard_error_on_data)} on a typical query with "
             f"{people(design.users)} on {design.population}, and at most "

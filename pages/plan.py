@@ -1,16 +1,19 @@
 """Two of epsilon, the number of users and the error fix the third; and which mechanism to take."""
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from ldp_core import analysis, charts, library, wording
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
-from ldp_core.studies import planning, sweep
+from ldp_core.run import Progress
+from ldp_core.studies import planning
+from ldp_core.studies.sweep import BOUNDS
 from pages.ui import layout
 from pages.ui.controls import change, compared_control, control, target_control, whole_number
 from pages.ui.tasks import work
-from pages.ui.tasks.jobs import jobs
-from pages.ui.words import case_meaning, case_title, plain, waiting
+from pages.ui.tasks.jobs import Job
+from pages.ui.words import case_meaning, case_title, plain
 
 SOLVED = {"users": "Users", "standard_error": "Error", "epsilon": "Epsilon"}
 ANSWERS = {"users": "Users needed", "standard_error": "Error to expect", "epsilon": "Epsilon needed"}
@@ -77,18 +80,17 @@ question = work.Question(
     case=case,
     names=tuple(c.compared) if with_fits else ready,
 )
-key = work.plan_key(state, question)
-job, done = jobs().find(state.id, key), state.results.get(key)
-if done is None and job is None:  # closed forms take a second at most, and fits were asked for
-    work.start_plan(state, question)
-    job = jobs().find(state.id, key)
+task = work.plan(state, question)
+if task.result is None and task.job is None:  # closed forms take a second at most, and fits were asked for
+    task.start()
+running, done = task.running, task.result
 
 
-def shown(found):
+def shown(found: pd.DataFrame) -> pd.DataFrame:
     """The plan as a table for people, best first: fewest users, smallest error or smallest epsilon."""
     answers = found.sort_values(solved, na_position="last", kind="stable")
     table = answers[["name", solved, "reason"]].copy()
-    impossible = {name: f"Out of reach for all ({charts.title(name)})" for name in sweep.BOUNDS}
+    impossible = {name: f"Out of reach for all ({charts.title(name)})" for name in BOUNDS}
     table["name"] = [impossible.get(name) or library.spec(name).title for name in table["name"]]
     if solved == "users":
         table["users"] = np.ceil(table["users"] - 1e-9)
@@ -99,7 +101,7 @@ def shown(found):
     return table
 
 
-def table_of(found, name) -> None:
+def table_of(found: pd.DataFrame, name: str) -> None:
     formats = {"users": "%,.0f", "standard_error": "± %.3g pp", "epsilon": "%.4g"}
     st.dataframe(
         shown(found),
@@ -113,25 +115,19 @@ def table_of(found, name) -> None:
     )
 
 
-@st.fragment(run_every=0.5)
-def live() -> None:
+def rows(progress: Progress, job: Job) -> None:
     """Rows as they are worked out."""
-    if not job.active:
-        st.rerun()
-    if job.progress is None:
-        st.info(waiting(job.state, jobs().waiting_before(job)))
-        return
-    done, total = job.progress.round, job.progress.max_rounds
+    done, total = progress.round, progress.max_rounds or 1
     st.progress(done / total, text=f"{done:,} of {total:,}, {wording.duration(job.seconds)}")
-    table_of(job.progress.found, "live-plan")
+    table_of(progress.found, "live-plan")
 
 
-def answer(found) -> None:
-    own = found[~found["name"].isin(sweep.BOUNDS)]
+def answer(found: pd.DataFrame) -> None:
+    own = found[~found["name"].isin(BOUNDS)]
     best = own.dropna(subset=[solved]).sort_values(solved).head(1)
     for row in best.to_dict("records"):
         st.markdown(f"**{plain(planning.in_words(row))}**")
-    for row in found[found["name"].isin(sweep.BOUNDS)].to_dict("records"):
+    for row in found[found["name"].isin(BOUNDS)].to_dict("records"):
         words = planning.in_words(row)
         st.markdown(plain(words[0].upper() + words[1:]))
     if best.empty:
@@ -140,15 +136,15 @@ def answer(found) -> None:
     layout.download_table(found, "plan")
 
 
-def trade_off(found) -> None:
+def trade_off(found: pd.DataFrame) -> None:
     """The error over users at this epsilon, or over epsilon with these users."""
     if solved == "epsilon":
-        grid = state.results.get(work.grid_key(state, "epsilon"))
-        if grid is None:
+        sweep = work.sweep(state, "epsilon").result
+        if sweep is None:
             st.info("The error over epsilon comes from the sweep on the Compare page, tab “Over epsilon”.")
             st.page_link("pages/compare.py", label="Compute over epsilon", icon=":material/bar_chart:")
             return
-        points = planning.errors_over_epsilon(grid.points, design.workload, users, case)
+        points = planning.errors_over_epsilon(sweep.points, design.workload, users, case)
         layout.chart(
             lambda look: charts.trade_off(points, "epsilon", c.target_alpha**0.5, look),
             f"The error of a typical query with {users:,} users; the dotted line is the error aimed at. A line crosses it at the "
@@ -158,8 +154,8 @@ def trade_off(found) -> None:
         )
         return
     centre = users if solved == "standard_error" else max(found["users"].min(), 1.0)
-    grid = np.geomspace(max(centre / 8, 1), centre * 100, 9)  # straight lines on log axes
-    points = planning.errors_over_users(found, grid)
+    # Straight lines on log axes.
+    points = planning.errors_over_users(found, np.geomspace(max(centre / 8, 1), centre * 100, 9).tolist())
     layout.chart(
         lambda look: charts.trade_off(points, "users", c.target_alpha**0.5 if solved == "users" else None, look),
         f"At epsilon {c.epsilon} the error of every mechanism falls like one over the square root of the number of users: half the error "
@@ -170,25 +166,23 @@ def trade_off(found) -> None:
 
 
 def recommendation() -> None:
-    key = work.recommendation_key(state, users)
-    found, asked = state.results.get(key), jobs().find(state.id, key)
+    task = work.recommendation(state, users)
+    busy, found = task.running is not None, task.result
     st.markdown(
         "Of all mechanisms within 5 % of the fewest users needed in the worst case, the simplest is taken: closed forms before "
         "fitted ones, then the shortest reports."
     )
     if found is None:
-        busy = asked is not None and asked.active
         st.button(
             "Working it out" if busy else "Recommend a mechanism",
             type="primary",
             disabled=busy,
             key="recommend",
-            on_click=work.start_recommendation,
-            args=(state, users),
+            on_click=lambda: work.recommendation(state, users).start(),
             icon=":material/recommend:",
         )
-        if asked is not None and asked.state == "failed":
-            st.error(plain(asked.error))
+        if task.error:
+            st.error(plain(task.error))
         return
     first, *rest = found.sentences
     st.markdown(f"**{plain(first)}**")
@@ -235,11 +229,13 @@ def recommendation() -> None:
 with right:
     outcome, curve, choice = st.tabs(["Answer", "Trade-off", "Recommendation"])
     with outcome:
-        if job is not None and job.active:
-            st.button("Cancel and keep these answers", on_click=job.cancel, key="cancel", icon=":material/stop_circle:")
-            live()
-        elif job is not None and job.state == "failed":
-            st.error(plain(job.error))
+        if running is not None:
+            st.button(
+                "Cancel and keep these answers", on_click=running.cancel, key="cancel", icon=":material/stop_circle:"
+            )
+            layout.live(running, rows)
+        elif task.error:
+            st.error(plain(task.error))
         elif done is not None and len(done):
             answer(done)
         else:

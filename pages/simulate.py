@@ -1,17 +1,20 @@
 """What the collector would have seen: mechanisms and estimates side by side, in simulated collections."""
 
+from typing import Any
+
 import streamlit as st
 
-from ldp_core import estimators, library, wording
+from ldp_core import estimators, library, mechanisms, wording
 from ldp_core.estimators import INTERVAL_PART
+from ldp_core.run import Progress
 from ldp_core.studies import outcomes
 from ldp_core.workloads import DENSE_TYPES
 from pages.ui import layout
 from pages.ui.controls import control, whole_number
 from pages.ui.outcomes import tabs
 from pages.ui.tasks import work
-from pages.ui.tasks.jobs import jobs
-from pages.ui.words import people, plain, waiting
+from pages.ui.tasks.jobs import Job
+from pages.ui.words import people, plain
 
 state = layout.open_page(
     "Simulate", "Run the chosen mechanisms on these people, as often as you like, and see what their answers are worth."
@@ -21,36 +24,31 @@ c = state.configuration
 simulation = c.simulation
 
 
-def update(**changes) -> None:
+def update(**changes: Any) -> None:
     state.change(simulation=simulation.model_copy(update=changes))
 
 
-@st.fragment(run_every=0.5)
-def live() -> None:
-    if not job.active:
-        st.rerun()
-    if job.progress is None:
-        st.info(waiting(job.state, jobs().waiting_before(job)))
-        return
-    done, total = job.progress.round, job.progress.max_rounds
+def trials(progress: Progress, job: Job) -> None:
+    """How many trials are done, and how long the others will take."""
+    done, total = progress.round, progress.max_rounds or 1
     left = job.seconds * (total - done) / done
     st.progress(
         done / total,
-        text=f"{library.spec(job.progress.found).title}: trial {done:,} of {total:,}, {wording.duration(job.seconds)}, "
+        text=f"{library.spec(progress.found).title}: trial {done:,} of {total:,}, {wording.duration(job.seconds)}, "
         + (f"about {wording.duration(left)} left" if left > 1 else "nearly done"),
     )
 
 
 @st.fragment(run_every=0.5)
-def live_timing() -> None:
-    if not timing.active:
+def live_timing(job: Job) -> None:
+    if not job.active:
         st.rerun()
     st.caption("Trials may be slow here; measuring how long one takes.")
 
 
 def say_left_out() -> int:
     """Say which pairs do not go together, and why; how many do."""
-    found = outcomes.left_out({name: state.mechanism(name) for name in usable}, design.workload, simulation.estimators)
+    found = outcomes.left_out(usable, design.workload, simulation.estimators)
     reasons: dict[tuple[str, str], list[str]] = {}
     for name, estimator, reason in found:
         reasons.setdefault((estimator, reason), []).append(library.spec(name).title)
@@ -106,54 +104,53 @@ with left:
     )
 
     names = tuple(state.view.get("simulated", (c.mechanism.name,)))
-    usable, reasons = [], []
+    usable: dict[str, mechanisms.Mechanism] = {}
     for name in names:
         try:
-            if state.mechanism(name) is not None:
-                usable.append(name)
+            mechanism = state.mechanism(name)
         except ValueError as error:
-            reasons.append(f"{library.spec(name).title}: {error}")
-    for reason in reasons:
-        st.warning(plain(reason))
+            st.warning(plain(f"{library.spec(name).title}: {error}"))
+        else:
+            if mechanism is not None:
+                usable[name] = mechanism
     if waiting_for := state.unfitted(names):
         titles = " and ".join(library.spec(name).title for name in waiting_for)
         st.info(f"{titles}: not fitted to this design yet.")
         st.page_link("pages/compare.py", label="Fit it on the Compare page", icon=":material/bar_chart:")
     pairs = say_left_out()
-    key = work.simulation_key(state, usable)
-    job, done = jobs().find(state.id, key), state.results.get(key)
-    running = job is not None and job.active
-    cut_short = job is not None and job.state == "cancelled"
+    task = work.simulation(state, list(usable))
+    running, done = task.running, task.result
     slow = design.domain.size > DENSE_TYPES or any(estimators.spec(e).from_reports for e in simulation.estimators)
-    if pairs and not running and done is None and slow:
-        seconds = state.results.get(work.timing_key(state, usable))
-        timing = work.start_timing(state, usable) if seconds is None else None
-        if timing is not None and timing.active:
-            live_timing()
+    if pairs and running is None and done is None and slow:
+        timing = work.timing(state, list(usable))
+        if timing.result is None and timing.job is None:
+            timing.start()
+        measuring, seconds = timing.running, timing.result
+        if measuring is not None:
+            live_timing(measuring)
         elif seconds is not None:
             st.caption(
                 f"{simulation.trials:,} trial{'s take' if simulation.trials > 1 else ' takes'} about "
                 f"{wording.duration(seconds * simulation.trials)} here, judging from one. You can cancel and keep the trials done."
             )
-    if running:
-        st.button("Cancel and keep these trials", on_click=job.cancel, key="cancel", icon=":material/stop_circle:")
+    if running is not None:
+        st.button("Cancel and keep these trials", on_click=running.cancel, key="cancel", icon=":material/stop_circle:")
     else:
         st.button(
             "Run the simulation",
             type="primary",
             key="run",
-            on_click=work.start_simulation,
-            args=(state, usable),
-            disabled=not pairs or (done is not None and not cut_short),
+            on_click=lambda: work.simulation(state, list(usable)).start(),
+            disabled=not pairs or (done is not None and not task.cut_short),
             icon=":material/play_arrow:",
         )
 
 with right:
-    if running:
-        live()
+    if running is not None:
+        layout.live(running, trials)
         st.stop()
-    if job is not None and job.state == "failed":
-        st.error(plain(job.error))
+    if task.error:
+        st.error(plain(task.error))
         st.stop()
     if done is None:
         whom = "these people" if design.on_data else "the expected population (no data is loaded)"

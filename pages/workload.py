@@ -5,6 +5,7 @@ import streamlit as st
 from ldp_core.designs import WorkloadRecipe
 from ldp_core.workloads import axes_of
 from pages.ui import layout
+from pages.ui.session.state import Complete
 from pages.ui.tasks.later import Later
 from pages.ui.words import plain
 from pages.ui.workload import figures, groups
@@ -12,14 +13,9 @@ from pages.ui.workload import figures, groups
 state = layout.open_page(
     "Workload", "Choose the questions you want answered about everybody; the mechanism is judged by them."
 )
-design = state.design()
-layout.need(
-    design,
-    "A workload is a set of questions about types of people, so it needs data first.",
-    "pages/data.py",
-    "Choose or declare data",
-)
-if state.configuration.workload is None:
+design = layout.need_domain(state, "A workload is a set of questions about types of people, so it needs data first.")
+recipe = state.configuration.workload
+if recipe is None:
     state.change(workload=WorkloadRecipe.default(design.domain))
     st.rerun()
 
@@ -29,7 +25,7 @@ with left:
     groups.groups(state, axes)
 with right:
     layout.need_questions(state, design)
-    if design.workload is None:
+    if not isinstance(design, Complete):
         st.warning(
             "The questions no longer fit the data. They are kept as they were: mend or remove the groups marked on the left, "
             "undo the last change, or start again."
@@ -43,7 +39,7 @@ with right:
             icon=":material/restart_alt:",
         )
         st.stop()
-    later, parts = Later(state), state.configuration.workload.parts
+    later, parts = Later(state), recipe.parts
     figures.metrics(later, state, design)
     figures.hardness(later, state, design)
     figures.matrix(later, state, design, parts)

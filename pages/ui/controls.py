@@ -15,7 +15,7 @@ from pages.ui.words import plain
 
 def control(
     widget: Callable[..., Any], label: str, key: str, value: Any, commit: Callable[[Any], None], **options: Any
-):
+) -> Any:
     """Draw ``widget`` showing ``value``; when a person changes it, ``commit(new)`` is called.
 
     A ValueError from ``commit`` leaves the design as it was: the entry stays as typed, with the sentence below it.
@@ -40,7 +40,7 @@ def control(
     return entered
 
 
-def pick(label: str, key: str, value: Any, commit: Callable[[Any], None], shown: dict[Any, str], **options: Any):
+def pick(label: str, key: str, value: Any, commit: Callable[[Any], None], shown: dict[Any, str], **options: Any) -> Any:
     """A selectbox of the keys of ``shown``, each under its text. None may be one of them, which a selectbox takes for no
     choice at all; it is "" there."""
     return control(

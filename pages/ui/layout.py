@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
 from ldp_core import charts, designs, frames, mechanisms, wording
-from pages.ui.session.state import Design, Session, session
+from pages.ui.session.state import Complete, Design, Session, session
 from pages.ui.tasks import work
-from pages.ui.tasks.jobs import jobs
-from pages.ui.words import plain, spoken
+from pages.ui.tasks.jobs import Job, jobs
+from pages.ui.words import plain, spoken, waiting
+
+T = TypeVar("T")
 
 _APP = "came-through-app"
 _CHART_OPTIONS = {"displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "select2d", "autoScale2d"]}
@@ -68,21 +70,26 @@ def look() -> charts.Theme:
     return charts.theme(st.context.theme.type == "dark")
 
 
-def need(ready: Any, sentence: str, page: str, label: str) -> None:
-    """Unless ``ready``, say what is missing with a link to where it is set, and end the page."""
-    if not ready:
+def need(found: T | None, sentence: str, page: str, label: str) -> T:
+    """What was ``found``; if that is nothing, say what is missing with a link to where it is set, and end the page."""
+    if found is None:
         st.info(sentence)
         st.page_link(page, label=label, icon=":material/arrow_forward:")
         st.stop()
+    return found
 
 
-def need_design(state: Session) -> Design:
+def need_domain(state: Session, sentence: str) -> Design:
+    """The current design with its domain; otherwise the page says that it needs one."""
+    return need(state.design(), sentence, "pages/data.py", "Choose or declare data")
+
+
+def need_design(state: Session) -> Complete:
     """The current design with data and workload; otherwise the page says what it needs."""
-    design = state.design()
-    need(design, "This page needs a domain: the values people can have.", "pages/data.py", "Choose or declare data")
+    design = need_domain(state, "This page needs a domain: the values people can have.")
     need_questions(state, design)
-    need(
-        design.workload,
+    return need(
+        design if isinstance(design, Complete) else None,
         f"The questions {'are too many for this server' if design.dear else 'no longer fit the data'}. {plain(design.misfit)} They "
         "are kept as they were; mend them, or undo."
         if design.misfit
@@ -90,20 +97,19 @@ def need_design(state: Session) -> Design:
         "pages/workload.py",
         "Choose a workload",
     )
-    return design
 
 
 def need_questions(state: Session, design: Design) -> None:
     """Questions that take long are worked out once somebody asks for it, in the background; the page ends until then."""
     if not design.unasked:
         return
-    job = jobs().find(state.id, state.questions_key())
-    if job is not None and job.active:
+    task = work.questions(state)
+    if (job := task.running) is not None:
         st.info("The questions of this design are being worked out.")
         st.button("Cancel", on_click=job.cancel, key="cancel-questions", icon=":material/stop:")
         st.stop()
-    if job is not None and job.error:
-        st.error(plain(job.error))
+    if task.error:
+        st.error(plain(task.error))
     st.info(
         f"The questions of this design take about {wording.duration(design.price.seconds)} and "
         f"{wording.significant(design.price.bytes / 1e6, 2)} MB to work out, so this is not done unasked."
@@ -112,6 +118,17 @@ def need_questions(state: Session, design: Design) -> None:
         "Work them out", on_click=work.start_questions, args=(state,), key="questions", icon=":material/play_arrow:"
     )
     st.stop()
+
+
+@st.fragment(run_every=0.5)
+def live(job: Job, draw: Callable[[Any, Job], None]) -> None:
+    """``draw(progress, job)`` again and again while a job is running; when it ends, the whole page follows."""
+    if not job.active:
+        st.rerun()
+    if job.progress is None:
+        st.info(waiting(job.state, jobs().waiting_before(job)))
+    else:
+        draw(job.progress, job)
 
 
 def chart(

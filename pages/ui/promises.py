@@ -38,6 +38,7 @@ def uploads_stay_in_memory() -> bool:
 
 
 async def _stays_in_memory() -> bool:
+    from starlette.datastructures import UploadFile
     from starlette.requests import Request
 
     form = (
@@ -51,7 +52,8 @@ async def _stays_in_memory() -> bool:
 
     headers = [(b"content-type", b"multipart/form-data; boundary=b")]
     async with Request({"type": "http", "method": "PUT", "headers": headers}, receive).form() as found:
-        return not found["f"].file._rolled  # of Python's SpooledTemporaryFile: it has moved to disk
+        upload = found["f"]  # in Python's SpooledTemporaryFile, which says whether it has moved to disk
+        return isinstance(upload, UploadFile) and not getattr(upload.file, "_rolled", True)
 
 
 def returns_within() -> float:

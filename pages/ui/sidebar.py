@@ -12,6 +12,7 @@ from pages.ui.data import choice as data_choice
 from pages.ui.session import exchange
 from pages.ui.session.state import Design, Session
 from pages.ui.sources import catalogue
+from pages.ui.tasks import work
 from pages.ui.tasks.jobs import jobs
 from pages.ui.words import case_title, gap_in_words, people, plain
 
@@ -93,23 +94,24 @@ def _mechanism(state: Session, design: Design | None) -> None:
         _line("pages/design.py", UNSET, "Mechanism", f"{title}: needs data and a workload")
         _line("pages/compare.py", UNSET, "Gap to the best: unknown", "Needs a mechanism")
         return
-    running = any(job.key == state.fitted_key(name) for job in jobs().active(state.id))
     try:
-        needed, gap, case = state.users_needed(name, state.aim(name)), state.gap(name), state.aim(name)
+        mechanism, case = state.priced(name), state.aim(name)
+        if mechanism is None:
+            running = work.fit(state, name).running is not None
+            mark, detail = (RUNNING, "optimising") if running else (STALE, "not optimised for this design yet")
+            _line("pages/design.py", mark, "Mechanism", f"{title}: {detail}")
+            _line("pages/compare.py", mark, "Gap to the best: unknown", "Follows once it is optimised")
+            return
+        needed, gap = state.users_needed(mechanism, case), state.gap(mechanism)
     except ValueError as error:
         _line("pages/design.py", STALE, "Mechanism", f"{title}: {error}")
         _line("pages/compare.py", UNSET, "Gap to the best: unknown", "Choose another mechanism")
         return
-    if needed is None:
-        mark, detail = (RUNNING, "optimising") if running else (STALE, "not optimised for this design yet")
-        _line("pages/design.py", mark, "Mechanism", f"{title}: {detail}")
-        _line("pages/compare.py", mark, "Gap to the best: unknown", "Follows once it is optimised")
-        return
-    error = wording.error(state.configuration.target_alpha**0.5)
+    target = wording.error(state.configuration.target_alpha**0.5)
     if state.from_file(name):
         title += ", loaded from a file and not computed here"
     _line(
-        "pages/design.py", SET, "Mechanism", f"{title}: {wording.users(needed)} needed for {error}, {case_title(case)}"
+        "pages/design.py", SET, "Mechanism", f"{title}: {wording.users(needed)} needed for {target}, {case_title(case)}"
     )
     if math.isinf(gap):
         _line("pages/compare.py", SET, "Gap to the best: unknown", "At this epsilon the lower bounds say nothing")

@@ -47,8 +47,9 @@ class Source:
     @property
     def size(self) -> int:
         """Bytes it holds, roughly; samples are shared."""
-        held = isinstance(self.table, pd.DataFrame) and self.kind != "sample"
-        return len(self.content) + (int(self.table.memory_usage().sum()) if held else 0)
+        if self.kind == "sample" or isinstance(self.table, tables.LocalTable):
+            return len(self.content)
+        return len(self.content) + int(self.table.memory_usage().sum())
 
     def forget(self) -> None:
         """Let go of the rows, for good, whoever else still holds this source."""

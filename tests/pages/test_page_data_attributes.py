@@ -337,7 +337,7 @@ def test_bad_files_leave_a_sentence_or_work(ages, what):
 
 
 def test_undo_keeps_no_more_tables_than_fit(app, monkeypatch):
-    monkeypatch.setattr("pages.ui.session.state.KEPT_BYTES", 3 * len(csv()))
+    monkeypatch.setattr("pages.ui.session.history.KEPT_BYTES", 3 * len(csv()))
     for i in range(5):
         app.upload(f"people{i}.csv", csv(PEOPLE.assign(age=PEOPLE["age"] + i)))
     assert 1 <= len({source.id for _, source in app.session.past if source is not None}) <= 2

@@ -16,7 +16,7 @@ from ldp_core.workloads import (
     PredicatesPart,
     TypesPart,
 )
-from pages.ui.session import state as states
+from pages.ui.session import derived
 from tests.pages.conftest import APP
 
 PAGES = ["workload", "design", "compare", "plan", "simulate", "export"]
@@ -81,7 +81,7 @@ def test_what_no_server_should_work_out_is_refused_unbuilt(opened, never_built):
 
 
 def test_once_asked_for_they_are_worked_out_beside_the_page(opened, monkeypatch):
-    monkeypatch.setattr(states, "UNASKED_SECONDS", 0.0)
+    monkeypatch.setattr(derived, "UNASKED_SECONDS", 0.0)
     at = opened(link(3, KWayMarginalsPart(k=2)))
     session = at.session_state["session"]
     assert session.design().workload is None

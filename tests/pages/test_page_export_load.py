@@ -41,13 +41,13 @@ def fitted(app):
 
 def refused(app, content, said, name="design.zip"):
     """The file is refused with one sentence, and the design and its results are untouched."""
-    before, summary = app.configuration, app.session.summary_or_none(app.configuration.mechanism.name)
+    before, costed = app.configuration, app.session.costed(app.configuration.mechanism.name)
     app.load(content, name)
     assert len(app.errors) == 1
     assert said in app.errors[0], app.errors
     assert app.errors[0].endswith("What you had set up is unchanged.")
     assert app.configuration == before
-    assert app.session.summary_or_none(before.mechanism.name) == summary
+    assert app.session.costed(before.mechanism.name) is costed
 
 
 def test_a_zip_restores_the_screen_in_another_session(fitted, another):
@@ -105,7 +105,7 @@ def test_a_swapped_strategy_never_passes_for_a_result_of_the_app(fitted, another
         assert "loaded from a file and not computed here" in other.go(page).words
     assert f"loaded from a file, {NOT_OURS}. Its epsilon" in other.go("design").words
     assert f"loaded from a file, {NOT_OURS}, and the export says so" in other.go("export").words
-    forged = asdict(other.session.summary(other.configuration.mechanism.name))
+    forged = asdict(other.session.summary(other.session.mechanism(other.configuration.mechanism.name)))
     again = another().load(swapped(zipped, 1.5, forged))
     assert "errors recorded in the file" not in again.words  # a careful forger gets this far, and no further
     assert "loaded from a file and not computed here" in again.words
@@ -137,7 +137,7 @@ def test_every_mechanism_survives_the_round_trip(ages, another, name):
     assert "fully described by its parameters" in ages.words
     other = another().load(exported(ages))
     assert figures(other) == figures(ages)
-    assert other.session.summary(name) == ages.session.summary(name)
+    assert other.session.summary(other.session.mechanism(name)) == ages.session.summary(ages.session.mechanism(name))
 
 
 def test_the_export_page_says_what_is_promised_and_revealed(fitted):

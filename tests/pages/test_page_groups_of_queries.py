@@ -105,8 +105,8 @@ def test_a_design_without_exact_costs_says_so_and_can_be_simulated(app):
 def test_sweeps_of_equal_recipes_on_other_attributes_are_kept_apart(app):
     part = [KWayMarginalsPart(k=1)]
     declare(app, [AGE, *yes_no(2)], part, "subset_selection")
-    first = work.grid_key(app.session, "epsilon")
+    first = work.sweep(app.session, "epsilon").key
     four = NumericRecipe(column="age", method="range", low=0, high=80, bins=16, integer=False)
     declare(app, [four, *yes_no(1)], part, "subset_selection")
     assert app.session.design().domain.size == 32
-    assert work.grid_key(app.session, "epsilon") != first
+    assert work.sweep(app.session, "epsilon").key != first

@@ -32,7 +32,7 @@ def test_fits_run_from_the_compare_page_and_join_the_table(app):
 @pytest.mark.parametrize("name", [name for name in mechanisms.names() if name not in FITTED])
 def test_every_other_mechanism_opens_on_the_design_page(app, name):
     app.declare(bins=8).go("design").enter("selectbox", "mechanism", name)
-    summary = app.session.summary(name)
+    summary = app.session.summary(app.session.mechanism(name))
     assert summary.users_needed > 0
     assert "privacy unit" in app.words
     for parameter, values in library.spec(name).choices.items():

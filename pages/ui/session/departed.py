@@ -67,7 +67,7 @@ def watch() -> threading.Thread:
 
 
 def _watch(watch: Watch) -> None:
-    streamlits = weakref.WeakValueDictionary()
+    streamlits: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
     while True:
         time.sleep(promises.EVERY)
         freed = watch.look(time.monotonic(), session_lives, promises.returns_within())
@@ -83,11 +83,11 @@ def _let_streamlit_expire(known: weakref.WeakValueDictionary[str, Any]) -> bool:
     earlier looks. Returns whether any was emptied."""
     manager = getattr(get_instance(), "_session_mgr", None) if exists() else None
     cache = getattr(getattr(manager, "_session_storage", None), "_cache", None)
-    lock = getattr(manager, "_storage_lock", None)
-    if lock is None or not hasattr(cache, "expire"):
+    expire, lock = getattr(cache, "expire", None), getattr(manager, "_storage_lock", None)
+    if manager is None or expire is None or lock is None:
         return False
     with lock:  # nobody comes back meanwhile
-        expired = cache.expire()
+        expired = expire()
         kept = {info.session.id: info.session for info in manager.list_sessions()}
     known.update({session: info.session for session, info in expired})
     gone = [known.pop(session) for session in list(known) if session not in kept]

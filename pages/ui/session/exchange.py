@@ -9,7 +9,8 @@ from urllib.parse import urlsplit, urlunsplit
 from ldp_core import designs, estimators, library, mechanisms, wording
 from ldp_core.designs import Configuration
 from pages.ui import sources
-from pages.ui.session.state import MOST_TYPES, Session, counts_column
+from pages.ui.session.figures import Fit, weight
+from pages.ui.session.state import MOST_TYPES, Complete, Session, counts_column
 from pages.ui.sources import Source
 
 SAME_ERROR = 1e-6
@@ -55,10 +56,10 @@ def load(state: Session, content: bytes) -> None:
     state.install(configuration, source)
     state.draft = None
     state.view.pop("source", None)
-    if state.design() is not None and state.design().unasked:
+    design = state.design()
+    if design is not None and design.unasked:
         warnings.append(
-            f"Its questions take about {wording.duration(state.design().price.seconds)} to work out. Ask for it on the "
-            "Workload page."
+            f"Its questions take about {wording.duration(design.price.seconds)} to work out. Ask for it on the Workload page."
         )
     name = configuration.mechanism.name
     if bundle.strategy is not None and library.spec(name).fitted:
@@ -67,7 +68,7 @@ def load(state: Session, content: bytes) -> None:
             name, bundle.strategy, configuration.epsilon_value, parameters, bundle.prior, loaded=True
         )
         warnings += _adopt(state, mechanism, bundle.outcome or {})
-    elif library.spec(name).fitted and state.design() is not None and state.design().workload is not None:
+    elif library.spec(name).fitted and isinstance(design, Complete):
         state.view["offer_optimise"] = state.fitted_key(name)
     state.notices = [("success", "The design was loaded."), *(("warning", warning) for warning in warnings)]
 
@@ -76,9 +77,9 @@ def _adopt(state: Session, mechanism: mechanisms.Mechanism, outcome: dict[str, A
     """Use a strategy from a file, under that name: a digest in the same file proves nothing of who made it. Returns what is to
     be said. The very strategy that was computed in this session stays the session's own."""
     own = state.fitted(mechanism.name)
-    if own is not None and own[0].digest == mechanism.digest and not state.from_file(mechanism.name):
+    if own is not None and own.mechanism.digest == mechanism.digest and not state.from_file(mechanism.name):
         return []
-    state.keep_fitted(state.fitted_key(mechanism.name), mechanism, ())
+    state.results.put(state.fitted_key(mechanism.name), Fit(mechanism, ()), weight(mechanism))
     state.loaded.add(mechanism.digest)
     said = [
         "The strategy was loaded from the file, not computed here: its epsilon was audited and its errors are computed anew, but "
@@ -87,7 +88,9 @@ def _adopt(state: Session, mechanism: mechanisms.Mechanism, outcome: dict[str, A
     errors = outcome.get("expected_errors")
     recorded = errors.get("objective") if isinstance(errors, dict) else None
     try:
-        found = state.summary(mechanism.name).objective if recorded is not None and state.design().workload else None
+        comparable = recorded is not None and isinstance(state.design(), Complete)
+        adopted = state.priced(mechanism.name) if comparable else None
+        found = None if adopted is None else state.summary(adopted).objective
     except ValueError:  # cannot be computed here, so nothing computed is shown either
         return said
     if found is not None and not (isinstance(recorded, float | int) and abs(recorded - found) <= SAME_ERROR * found):
@@ -139,13 +142,13 @@ def _check_usable(state: Session, configuration: Configuration, source: Source |
     return f"The questions {'are too many for this server' if design.dear else 'do not fit the data'}. {design.misfit}"
 
 
-def _expected(state: Session, name: str) -> dict[str, Any]:
+def _expected(state: Session, mechanism: mechanisms.Mechanism) -> dict[str, Any]:
     """Exact errors and users needed, or why they are not computed: a large design can be deployed all the same."""
     try:
         return {
-            "expected_errors": asdict(state.summary(name)),
-            "expected_errors_refer_to": state.design().population,
-            "users_needed": {case: state.users_needed(name, case) for case in state.cases()},
+            "expected_errors": asdict(state.summary(mechanism)),
+            "expected_errors_refer_to": state.present.population,
+            "users_needed": {case: state.users_needed(mechanism, case) for case in state.cases()},
         }
     except ValueError as error:
         return {"expected_errors": None, "expected_errors_missing": str(error)}
@@ -163,13 +166,12 @@ def export(state: Session) -> bytes:
             "audit": asdict(mechanism.audit()),
             "guarantee": designs.guarantee(c, mechanism.audit()),
             "users_no_mechanism_can_do_without": {case: state.bounds(case) for case in state.cases()},
-            **_expected(state, name),
+            **_expected(state, mechanism),
         }
         if library.spec(name).fitted:
             loaded = state.from_file(name)
             outcome["mechanism"]["origin"] = "loaded from a file, not computed here" if loaded else "computed here"
     # Fitted probabilities cannot be rebuilt from parameters alone; other mechanisms can.
-    explicit = isinstance(mechanism, mechanisms.ExplicitMechanism) and library.spec(name).fitted
-    if not explicit:
-        return designs.export(c, outcome)
-    return designs.export(c, outcome, mechanism.strategy, mechanism.prior)
+    if isinstance(mechanism, mechanisms.ExplicitMechanism) and library.spec(name).fitted:
+        return designs.export(c, outcome, mechanism.strategy, mechanism.prior)
+    return designs.export(c, outcome)

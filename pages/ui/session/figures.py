@@ -1,17 +1,22 @@
-"""What is known of the mechanisms in a design: users needed, bounds with their proofs, pictures. Kept with the results."""
+"""The mechanisms of a design: what was fitted, users needed, bounds with their proofs, pictures. Kept with the results."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from ldp_core import analysis, bounds, charts, frames, library, mechanisms
+from ldp_core.mechanisms.noise.additive import VectorMechanism
+from ldp_core.mechanisms.noise.gaussian_privacy import DEFAULT_DELTA
+from pages.ui.session.derived import Derived
 
 DRAWN_BITS = 22
 """A strategy of more than 2^22 probabilities is drawn only where it is at hand anyway."""
@@ -23,46 +28,163 @@ WEIGHTED = (
 PRICED_TYPES = 2048
 """Exact variances that are not in closed form take n^3 operations: seconds at 2,048 types, half a minute at 4,096."""
 
+Curve = tuple[tuple[float, float], ...]
+"""How a search went: (seconds, objective or bound on the scale of L)."""
+
+
+class Fit(NamedTuple):
+    """A fitted mechanism; ``history`` is empty where it is not known."""
+
+    mechanism: mechanisms.Mechanism
+    history: Curve
+
 
 @dataclass(frozen=True)
 class Proof:
-    """A lower bound with its certificate; ``history`` holds (seconds, bound on the scale of L) of how it was found, and
-    ``finished`` is whether the search for a better one came to its end."""
+    """A lower bound with its certificate, and how it was found; ``finished`` is whether the search for a better one came to
+    its end."""
 
     certificate: bounds.Certificate | bounds.SymmetricCertificate
-    history: tuple[tuple[float, float], ...]
+    history: Curve
     finished: bool
 
+    @property
+    def size(self) -> int:
+        """Bytes of its arrays."""
+        return sum(part.nbytes for part in vars(self.certificate).values() if isinstance(part, np.ndarray))
 
-class Figures:
-    """The part of a `pages.ui.session.state.Session` that derives figures from its design. Costs and bounds are only ever compared
-    within one case: for the same people."""
 
-    def summary(self, name: str) -> analysis.Summary | None:
-        """Exact costs of the named mechanism in the current design; None while it is not available."""
-        profile = self.profile(name)
-        if profile is None:
+@dataclass
+class Figures(Derived):
+    """Costs and bounds are only ever compared within one case: for the same people."""
+
+    loaded: set[str] = field(default_factory=set)
+    """Digests of the fitted mechanisms that came from a file and were not computed here."""
+    unasked: set[str] = field(default_factory=set)
+    """Keys of proofs that were begun without being asked for."""
+
+    # --- mechanisms ---------------------------------------------------------------------------------------------
+
+    def parameters_for(self, name: str) -> dict[str, Any]:
+        """Parameters of a mechanism in this design: the chosen ones if it is the chosen one, else the defaults."""
+        chosen = self.configuration.mechanism
+        allowed = library.spec(name).choices
+        return {k: v for k, v in chosen.parameters.items() if chosen.name == name and k in allowed}
+
+    def fitted_key(self, name: str) -> str:
+        """Identifies the fit of a mechanism by everything it depends on."""
+        c, design = self.configuration, self.design()
+        inputs = [name, design and design.workload and design.workload.digest, c.epsilon_value]
+        settings = c.optimizer.model_dump(include={"seed", "max_rounds", "rows", "time_limit"})
+        if library.spec(name).aimed and design is not None:
+            prior = self.cases()[self.aim(name)].prior
+            if prior is not None:
+                settings["aim"] = [self.aim(name), hashlib.sha256(prior.tobytes()).hexdigest()]
+        return "fitted:" + json.dumps([inputs, settings], default=str)
+
+    def fitted(self, name: str) -> Fit | None:
+        """A fitted mechanism of the current design and its history, once it has been computed."""
+        return self.results.get(self.fitted_key(name))
+
+    def from_file(self, name: str) -> bool:
+        """Whether the mechanism in use was loaded from a file, so that nobody here knows how it was made."""
+        found = self.fitted(name) if library.spec(name).fitted else None
+        return found is not None and found.mechanism.digest in self.loaded
+
+    def unfitted(self, names: Iterable[str]) -> list[str]:
+        """Those of the named mechanisms that await their fit to the current design and can have one."""
+        design = self.complete
+        return [
+            name
+            for name in names
+            if library.spec(name).fitted
+            and self.fitted(name) is None
+            and library.spec(name).unsuitable(design.domain.size, design.epsilon, design.workload) is None
+        ]
+
+    def mechanism(self, name: str) -> mechanisms.Mechanism | None:
+        """The named mechanism for the current design; None for an optimised one that was not computed yet.
+        ValueError when it cannot be built for this design."""
+        design = self.design()
+        if design is None or design.workload is None:
             return None
-        mechanism, design, alpha = self.mechanism(name), self.design(), self.configuration.target_alpha
-        key = ("summary", mechanism.digest, design.workload.digest, alpha, hashlib.sha256(design.counts).hexdigest())
+        spec, n, epsilon, parameters = library.spec(name), design.domain.size, design.epsilon, self.parameters_for(name)
+        if reason := spec.unsuitable(n, epsilon, design.workload):
+            raise ValueError(reason)
+        if spec.fitted:
+            found = self.fitted(name)
+            return found.mechanism if found else None
+        workload = design.workload if spec.needs_workload else None
+        key = ("mechanism", name, n, epsilon, workload and workload.digest, sorted(parameters.items()))
+        return self.cached(
+            key, lambda: library.create(name, n=n, epsilon=epsilon, workload=workload, **parameters), weight
+        )
+
+    @property
+    def delta(self) -> float:
+        """Delta of one report of the chosen mechanism, by its audit; until it is there, what it will be built for. 0 if pure."""
+        name = self.configuration.mechanism.name
+        if not library.spec(name).delta:
+            return 0.0
+        try:
+            mechanism = self.mechanism(name)
+        except ValueError:
+            mechanism = None
+        if mechanism is None:
+            return DEFAULT_DELTA
+        return self.cached(("delta", mechanism.digest), mechanism.audit).delta
+
+    # --- what they cost -----------------------------------------------------------------------------------------
+
+    def priced(self, name: str) -> mechanisms.Mechanism | None:
+        """The named mechanism where its exact errors can be had; None while it is not fitted. ValueError where it cannot be built
+        or its errors take too long."""
+        self._check_price(name)
+        return self.mechanism(name)
+
+    def _check_price(self, name: str) -> None:
+        spec, design = library.spec(name), self.complete
+        n = design.domain.size
+        if n > PRICED_TYPES and not spec.closed_form and not spec.unsuitable(n, design.epsilon, design.workload):
+            raise ValueError(
+                f"The exact errors of {spec.title} take too long past {PRICED_TYPES:,} types; there are {n:,} here. "
+                "Simulate shows them, or use coarser bins."
+            )
+
+    def profile(self, mechanism: mechanisms.Mechanism) -> np.ndarray:
+        """(n,) variance per user of each type. ValueError where it takes too long."""
+        self._check_price(mechanism.name)
+        workload = self.complete.workload
+        key = ("profile", mechanism.digest, workload.digest)
+        return self.cached(key, lambda: mechanism.variance_profile(workload))
+
+    def summary(self, mechanism: mechanisms.Mechanism) -> analysis.Summary:
+        """Exact costs of a mechanism in the current design. ValueError where they cannot be had."""
+        profile, design, alpha = self.profile(mechanism), self.complete, self.configuration.target_alpha
+        people = hashlib.sha256(design.counts.tobytes()).hexdigest()
+        key = ("summary", mechanism.digest, design.workload.digest, alpha, people)
         return self.cached(key, lambda: analysis.summarise(mechanism, design.workload, design.counts, alpha, profile))
 
-    def summary_or_none(self, name: str) -> analysis.Summary | None:
-        """The summary of the named mechanism, None when it cannot be had for whatever reason."""
+    def costed(self, name: str) -> mechanisms.Mechanism | None:
+        """The named mechanism where it has a summary, None when that cannot be had for whatever reason."""
         try:
-            return self.summary(name)
+            mechanism = self.priced(name)
+            if mechanism is not None:
+                self.summary(mechanism)
         except ValueError:
             return None
+        return mechanism
 
     @property
     def weighting(self) -> str:
         """A sentence on what weights do to errors, where the questions of the design have any."""
-        return WEIGHTED if any(part.weight != 1 for part in self.configuration.workload.parts) else ""
+        recipe = self.configuration.workload
+        return WEIGHTED if recipe is not None and any(part.weight != 1 for part in recipe.parts) else ""
 
     def cases(self) -> dict[str, analysis.Case]:
         """Whose error can count in the current design; costs and bounds are only ever compared within one case."""
-        design = self.design()
-        n, weights = design.domain.size, self.configuration.optimizer.histogram
+        design, weights = self.present, self.configuration.optimizer.histogram
+        n = design.domain.size
         found = {
             "worst_case": analysis.WORST,
             "average": analysis.average_case(n),
@@ -77,42 +199,26 @@ class Figures:
         aims, aim = library.spec(name).aims, self.configuration.optimizer.aim
         return aim if aim in aims and aim in self.cases() else aims[0]
 
-    def profile(self, name: str) -> np.ndarray | None:
-        """(n,) variance per user of each type for the named mechanism; None while it is not available."""
-        design, spec = self.design(), library.spec(name)
-        unsuitable = spec.unsuitable(design.domain.size, design.epsilon, design.workload)
-        if design.domain.size > PRICED_TYPES and not spec.closed_form and not unsuitable:
-            raise ValueError(
-                f"The exact errors of {spec.title} take too long past {PRICED_TYPES:,} types; there are {design.domain.size:,} here. "
-                "Simulate shows them, or use coarser bins."
-            )
-        mechanism = self.mechanism(name)
-        if mechanism is None:
-            return None
-        key = ("profile", mechanism.digest, design.workload.digest)
-        return self.cached(key, lambda: mechanism.variance_profile(design.workload))
+    def users_needed(self, mechanism: mechanisms.Mechanism, case: str) -> float:
+        """Users a mechanism needs for the target error in a case."""
+        variance = self.cases()[case].variance(self.profile(mechanism))
+        return analysis.users_for(variance, self.complete.workload.squared_weights, self.configuration.target_alpha)
 
-    def users_needed(self, name: str, case: str) -> float | None:
-        """Users needed for the target error in a case; None while the mechanism is not available."""
-        profile = self.profile(name)
-        if profile is None:
-            return None
-        variance = self.cases()[case].variance(profile)
-        return analysis.users_for(variance, self.design().workload.squared_weights, self.configuration.target_alpha)
+    # --- what none can beat -------------------------------------------------------------------------------------
 
     def certificate_key(self, case: str) -> str:
         """Identifies a certificate by what it is about."""
-        design, prior = self.design(), self.cases()[case].prior
+        design, prior = self.complete, self.cases()[case].prior
         digest = prior is not None and hashlib.sha256(prior.tobytes()).hexdigest()
         return "certificate:" + json.dumps([design.workload.digest, design.epsilon, digest])
 
     def certificate(self, case: str) -> Proof | None:
         """What has been proved for a case. For workloads that treat all types alike that takes no time and is done here."""
-        key, design = self.certificate_key(case), self.design()
-        found = self.results.get(key)
+        key, design = self.certificate_key(case), self.complete
+        found: Proof | None = self.results.get(key)
         if found is None and design.workload.symmetry == "exchangeable" and self.even(case):
             found = Proof(bounds.certificate(design.workload, design.epsilon), (), True)
-            self.keep_proof(key, found)
+            self.results.put(key, found, found.size)
         return found
 
     def even(self, case: str) -> bool:
@@ -120,16 +226,9 @@ class Figures:
         chosen = self.cases()[case]
         return chosen.prior is None or chosen.uniform
 
-    def keep_proof(self, key: str, proof: Proof) -> None:
-        """Remember a certificate, the better of two."""
-        before = self.results.get(key)
-        if before is None or proof.certificate.variance >= before.certificate.variance:
-            arrays = [a for a in vars(proof.certificate).values() if isinstance(a, np.ndarray)]
-            self.results.put(key, proof, sum(a.nbytes for a in arrays))
-
     def closed_bounds(self, case: str) -> dict[str, float]:
         """Lower bounds on users needed that are known at once, in closed form, by name."""
-        design, alpha = self.design(), self.configuration.target_alpha
+        design, alpha = self.complete, self.configuration.target_alpha
         key = ("bounds", self.certificate_key(case), alpha)
         return self.cached(key, lambda: frames.users_bounds(design.workload, design.epsilon, alpha, self.cases()[case]))
 
@@ -140,52 +239,59 @@ class Figures:
             return found
         return {**found, "certificate": frames.users_certified(proof.certificate, self.configuration.target_alpha)}
 
-    def gap(self, name: str, case: str | None = None) -> float | None:
-        """How many more users (as a share) the mechanism needs than the best bound allows, in one case (its own)."""
-        case = case or self.aim(name)
-        needed = self.users_needed(name, case)
-        if needed is None:
-            return None
-        if self.mechanism(name).delta > 0:
-            return math.inf  # the bounds speak of pure epsilon-LDP
-        return frames.gap(needed, max(self.bounds(case).values()))
+    def gap(self, mechanism: mechanisms.Mechanism, case: str | None = None) -> float:
+        """How many more users (as a share) a mechanism needs than the best bound allows, in one case (its own)."""
+        case = case or self.aim(mechanism.name)
+        needed = self.users_needed(mechanism, case)
+        # The bounds speak of pure epsilon-LDP.
+        return math.inf if mechanism.delta > 0 else frames.gap(needed, max(self.bounds(case).values()))
 
-    def costs(self, name: str) -> pd.DataFrame:
-        """What a mechanism that is available costs in every case, each with its own bound: see `frames.costs`."""
-        limits = {case: {} if self.mechanism(name).delta > 0 else self.bounds(case) for case in self.cases()}
-        workload, alpha = self.design().workload, self.configuration.target_alpha
-        return frames.costs(self.profile(name), self.cases(), limits, workload.squared_weights, alpha)
+    def costs(self, mechanism: mechanisms.Mechanism) -> pd.DataFrame:
+        """What a mechanism costs in every case, each with its own bound: see `frames.costs`."""
+        limits = {case: {} if mechanism.delta > 0 else self.bounds(case) for case in self.cases()}
+        workload, alpha = self.complete.workload, self.configuration.target_alpha
+        return frames.costs(self.profile(mechanism), self.cases(), limits, workload.squared_weights, alpha)
 
-    def compared(self, case: str) -> pd.DataFrame:
-        """Costs of the compared mechanisms that are available (columns of `frames.summaries`), with users needed and gap
-        in one case, fewest users first."""
-        found = [summary for n in self.configuration.compared if (summary := self.summary_or_none(n)) is not None]
-        if not found:
+    def compared(self, ready: Iterable[mechanisms.Mechanism], case: str) -> pd.DataFrame:
+        """Costs of mechanisms (columns of `frames.summaries`), with users needed and gap in one case, fewest users first."""
+        named = {mechanism.name: mechanism for mechanism in ready}
+        if not named:
             return pd.DataFrame()
-        table = frames.summaries(found)
-        table["users_needed"] = [self.users_needed(name, case) for name in table["name"]]
-        table["gap"] = [self.gap(name, case) for name in table["name"]]
+        table = frames.summaries([self.summary(mechanism) for mechanism in named.values()])
+        table["users_needed"] = [self.users_needed(named[name], case) for name in table["name"]]
+        table["gap"] = [self.gap(named[name], case) for name in table["name"]]
         return table.sort_values("users_needed", ignore_index=True)
 
-    def drawable(self, mechanism: mechanisms.Mechanism) -> bool:
-        """Whether a mechanism has a strategy that can be written out in no time. Subset selection on 25 types already has
-        half a million reports: writing them out takes seconds and shows nothing."""
-        small = mechanism.bits_per_report + math.log2(mechanism.n) <= DRAWN_BITS
-        fitted = isinstance(mechanism, mechanisms.ExplicitMechanism)
-        finite = isinstance(mechanism, mechanisms.FiniteOutput) and hasattr(mechanism, "strategy")
-        return finite and (small or fitted)
+    # --- pictures -----------------------------------------------------------------------------------------------
 
-    def patterns(self, name: str, look: charts.Theme, compact: bool = False) -> go.Figure:
+    def strategy(self, mechanism: mechanisms.Mechanism) -> np.ndarray | None:
+        """(m, n) the strategy of a mechanism where it can be written out in no time. Subset selection on 25 types already has
+        half a million reports: writing them out takes seconds and shows nothing."""
+        fitted = isinstance(mechanism, mechanisms.ExplicitMechanism)
+        small = mechanism.bits_per_report + math.log2(mechanism.n) <= DRAWN_BITS
+        return getattr(mechanism, "strategy", None) if small or fitted else None
+
+    def patterns(
+        self, mechanism: mechanisms.Mechanism, strategy: np.ndarray, look: charts.Theme, compact: bool = False
+    ) -> go.Figure:
         """The picture of a mechanism's strategy. Finding the order of its rows takes a tenth of a second."""
-        mechanism, design = self.mechanism(name), self.design()
-        prior = self.cases()[self.aim(name)].prior
+        design, prior = self.complete, self.cases()[self.aim(mechanism.name)].prior
         key = ("patterns", mechanism.digest, design.naming, None if prior is None else prior.tobytes(), look, compact)
-        draw = lambda: charts.patterns(mechanism.strategy, design.labels, look, charts.colour(name), prior, compact)  # noqa: E731
+        colour = charts.colour(mechanism.name)
+        draw = lambda: charts.patterns(strategy, design.labels, look, colour, prior, compact)  # noqa: E731
         return self.cached(key, draw, lambda figure: PICTURE_BYTES)
 
-    def reports(self, name: str) -> pd.DataFrame:
-        """Who shares which report of a mechanism with a strategy: see `frames.reports`."""
-        mechanism, design = self.mechanism(name), self.design()
-        prior = self.cases()[self.aim(name)].prior
+    def reports(self, mechanism: mechanisms.Mechanism, strategy: np.ndarray) -> pd.DataFrame:
+        """Who shares which report of a mechanism's strategy: see `frames.reports`."""
+        design, prior = self.complete, self.cases()[self.aim(mechanism.name)].prior
         key = ("reports", mechanism.digest, design.naming, None if prior is None else prior.tobytes())
-        return self.cached(key, lambda: frames.reports(mechanism.strategy, design.labels, prior))
+        return self.cached(key, lambda: frames.reports(strategy, design.labels, prior))
+
+
+def weight(mechanism: mechanisms.Mechanism) -> int:
+    """Bytes that a mechanism holds, roughly."""
+    if isinstance(mechanism, mechanisms.ExplicitMechanism):
+        return 3 * mechanism.strategy.nbytes  # strategy, reconstruction, distribution functions
+    if isinstance(mechanism, VectorMechanism):
+        return 2 * mechanism.vectors.nbytes  # the vectors and their inverse
+    return 0

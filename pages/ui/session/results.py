@@ -12,7 +12,7 @@ KEPT_BYTES = 256 * 2**20
 class Results:
     """Values by key, least recently used dropped past `KEPT_BYTES` (the newest is always kept). Safe across threads."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._items: OrderedDict[str, tuple[Any, int]] = OrderedDict()
         self._lock = threading.Lock()
         self._closed = False

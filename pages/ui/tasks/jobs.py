@@ -26,7 +26,7 @@ class Job:
     key: str
     session: str
     title: str
-    work: Callable[[Job], None] | None
+    work: Callable[[Job], object] | None
     """None once it has run: it holds tables and workloads."""
     progress: Any = None
     state: str = "queued"  # queued, running, done, cancelled, failed
@@ -57,13 +57,13 @@ class Job:
 class Jobs:
     """All jobs of the server: at most `WORKERS` run at once, the rest wait in order."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._jobs: list[Job] = []
         self._lock = threading.Condition()
         for _ in range(WORKERS):
             threading.Thread(target=self._worker, daemon=True).start()
 
-    def submit(self, session: str, key: str, title: str, work: Callable[[Job], None]) -> Job:
+    def submit(self, session: str, key: str, title: str, work: Callable[[Job], object]) -> Job:
         """Queue ``work``; if the same work is already queued or running for this session, return that job."""
         with self._lock:
             for job in self._jobs:
@@ -91,10 +91,11 @@ class Jobs:
         with self._lock:
             return {job.session for job in self._jobs}
 
-    def cancel(self, session: str) -> None:
-        """Give up all jobs of a session."""
+    def cancel(self, session: str, which: Callable[[str], bool] = lambda key: True) -> None:
+        """Give up the jobs of a session, or ``which`` of them by their keys."""
         for job in self.active(session):
-            job.cancel()
+            if which(job.key):
+                job.cancel()
 
     def forget(self, session: str) -> None:
         """Keep nothing of a session; jobs still running are cancelled and no longer found."""
@@ -119,7 +120,7 @@ class Jobs:
 
     def _run(self, job: Job) -> None:
         try:
-            if not job.cancelled():
+            if job.work is not None and not job.cancelled():
                 job.work(job)
             state = "cancelled" if job.cancelled() else "done"
         except ValueError as error:  # the core's sentence for people

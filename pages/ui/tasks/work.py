@@ -1,4 +1,4 @@
-"""The heavy work pages start: what runs in the background, and where its result goes."""
+"""The long work that pages ask for: each kind as a `Task`, and what is started along with it."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from ldp_core import bounds, library, mechanisms, workloads
+from ldp_core import bounds, library, mechanisms, studies, workloads
 from ldp_core.run import Progress
-from ldp_core.studies import outcomes, planning, sweep
 from ldp_core.workloads.axes import axes_of
-from pages.ui.session.figures import Proof
+from pages.ui.session.figures import Curve, Fit, Proof, weight
 from pages.ui.session.state import Session, choose_mechanism
 from pages.ui.tasks.jobs import Job, jobs
+from pages.ui.tasks.task import Task
 
 PICTURE_EVERY = 0.4  # seconds between pictures of an optimiser at work
 SEARCH_SECONDS = {64: 10.0, 128: 30.0, 256: 60.0, 512: 120.0}
@@ -27,34 +28,43 @@ GOOD_ENOUGH = 1e-3
 """The search ends when it is proved to be this close to the best possible."""
 
 
+# --- questions ---------------------------------------------------------------------------------------------------
+
+
+def questions(state: Session) -> Task[workloads.Workload]:
+    """The structure of the questions of the design, where working it out takes long."""
+    recipe, design = state.configuration.workload, state.present
+    parts = () if recipe is None else recipe.parts
+
+    def work(job: Job) -> workloads.Workload | None:
+        return workloads.work_out(parts, design.domain, job.cancelled)
+
+    return Task(state, state.questions_key(), "working out the questions", work, lambda _: design.price.bytes)
+
+
+def start_questions(state: Session) -> None:
+    """Work out the questions of the design; earlier ones are given up."""
+    task = questions(state)
+    jobs().cancel(state.id, lambda key: key.startswith("questions:") and key != task.key)
+    task.start()
+
+
+# --- fits --------------------------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class FitProgress:
     """A fit under way: ``history`` of (seconds, best objective) and the best strategy so far (m, n), where it has them."""
 
     round: int
     seconds: float
-    history: tuple[tuple[float, float], ...]
+    history: Curve
     strategy: np.ndarray | None
-
-
-def start_questions(state: Session) -> None:
-    """Work out the structure of the questions of the design, which takes long; earlier ones are given up."""
-    c, key, size = state.configuration, state.questions_key(), state.design().price.bytes
-    for job in jobs().active(state.id):
-        if job.key.startswith("questions:") and job.key != key:
-            job.cancel()
-
-    def work(job: Job) -> None:
-        found = workloads.work_out(c.workload.parts, c.domain, job.cancelled)
-        if found is not None:
-            state.results.put(key, found, size)
-
-    jobs().submit(state.id, key, "working out the questions", work)
 
 
 def search_seconds(state: Session) -> float:
     """How long a fit may take in this design: as set, or by its size."""
-    limits = (seconds for size, seconds in SEARCH_SECONDS.items() if state.configuration.domain.size <= size)
+    limits = (seconds for size, seconds in SEARCH_SECONDS.items() if state.present.domain.size <= size)
     return state.configuration.optimizer.time_limit or next(limits, LONGEST_SEARCH)
 
 
@@ -72,100 +82,106 @@ def fit_options(state: Session, name: str) -> dict[str, Any]:
     return {**settings, **state.parameters_for(name)}
 
 
-def start_fit(state: Session, name: str) -> None:
-    """Fit a mechanism to the current design, and prove what no mechanism can beat beside it. Cancelling keeps the best."""
-    design, spec, key = state.design(), library.spec(name), state.fitted_key(name)
-    options = fit_options(state, name)
-    aim, trace = state.aim(name), design.workload.trace
-    if spec.aimed:
-        start_certificate(state, aim)
-        prove_unasked(state)
-    proof_key, proof = state.certificate_key(aim), jobs().find(state.id, state.certificate_key(aim))
+def fit(state: Session, name: str) -> Task[Fit]:
+    """A mechanism fitted to the current design. It ends early once it is proved to be good enough; cancelling keeps the best."""
+    design, spec, options = state.complete, library.spec(name), fit_options(state, name)
+    trace, proof = design.workload.trace, certificate(state, state.aim(name))
 
-    def work(job: Job) -> None:
+    def work(job: Job) -> Fit:
         history: list[tuple[float, float]] = []
         shown = -PICTURE_EVERY
 
         def follow(progress: Progress) -> None:
             nonlocal shown
-            if (
-                progress.objective is not None
-            ):  # others report an error of their own kind, which is not one of users needed
+            if progress.objective is not None:  # some report an error of another kind, not one of users needed
                 history.append((progress.seconds, progress.objective))
             if progress.seconds - shown >= PICTURE_EVERY:  # copying the strategy every round would slow the rounds
                 shown = progress.seconds
                 job.progress = FitProgress(progress.round, progress.seconds, tuple(history), progress.strategy)
 
         def enough() -> bool:
-            bound = proved(state.results.get(proof_key), proof, trace)[-1][1]
+            bound = proved(proof, trace)[-1][1]
             close = history and spec.aimed and history[-1][1] - trace <= (1 + GOOD_ENOUGH) * (bound - trace)
             return job.cancelled() or bool(close)
 
         mechanism = spec.build(design.workload, design.epsilon, callback=follow, cancel=enough, **options)
-        state.keep_fitted(key, mechanism, tuple(history))
+        state.loaded.discard(mechanism.digest)
+        return Fit(mechanism, tuple(history))
 
-    jobs().submit(state.id, key, f"fitting {spec.title} to {design.questions}", work)
-
-
-def proved(proof: Proof | None, job: Job | None, nothing: float) -> list[tuple[float, float]]:
-    """(seconds, bound on the scale of L) as proved so far; ``nothing`` is the bound that says nothing."""
-    if proof is not None:
-        least = bounds.equivalent_objective(proof.certificate.variance, proof.certificate.workload)
-        return [*proof.history, (0.0 if not proof.history else proof.history[-1][0], least)]
-    return [(0.0, nothing), *(job.progress or () if job is not None else ())]
+    title = f"fitting {spec.title} to {design.questions}"
+    return Task(state, state.fitted_key(name), title, work, lambda found: weight(found.mechanism))
 
 
-def prove_unasked(state: Session, cases: Sequence[str] | None = None) -> None:
-    """Certificates for every case (or those given), where they are a matter of seconds and are not being computed already.
-    Those that nobody asked for and whose questions have changed since are given up."""
-    small = state.configuration.domain.size <= PROVED_UNASKED
-    alike = state.design().workload.symmetry == "hamming"
-    wanted = [case for case in cases or state.cases() if small or (alike and state.even(case))]
-    keys = {state.certificate_key(case) for case in state.cases()}
-    for job in jobs().active(state.id):
-        if job.key in state.unasked - keys:  # the questions have changed since
-            job.cancel()
-    for case in wanted:
-        key = state.certificate_key(case)
-        if state.certificate(case) is None and jobs().find(state.id, key) is None:
-            state.unasked.add(key)
-            start_certificate(state, case)
+def start_fit(state: Session, *names: str) -> None:
+    """Fit mechanisms to the current design, one after the other as places become free, and prove beside them what no mechanism
+    can beat."""
+    for name in names:
+        if library.spec(name).aimed:
+            start_certificate(state, state.aim(name))
+            prove_unasked(state)
+        fit(state, name).start()
 
 
-def start_certificate(state: Session, case: str) -> None:
-    """Prove what no mechanism can beat in this case, unless that has been done."""
-    design, key, chosen = state.design(), state.certificate_key(case), state.cases()[case]
-    known = state.certificate(case)
-    if known is not None and known.finished:
-        return
-    seconds = search_seconds(state)
+# --- proofs ------------------------------------------------------------------------------------------------------
 
-    def work(job: Job) -> None:
+
+def certificate(state: Session, case: str) -> Task[Proof]:
+    """What no mechanism can beat in this case, with its proof; the better of two is kept."""
+    design, key, chosen = state.complete, state.certificate_key(case), state.cases()[case]
+    seconds, search = search_seconds(state), bounds.worst_case if chosen.prior is None else bounds.certificate
+
+    def work(job: Job) -> Proof:
         history: list[tuple[float, float]] = []
 
         def follow(progress: Progress) -> None:
-            value = progress.bound
+            value = progress.bound or 0.0
             if chosen.prior is not None:  # the worst case is reported on the scale of L already
                 variance = bounds.average_variance(value, design.workload, chosen.prior)
                 value = bounds.equivalent_objective(variance, design.workload)
             history.append((progress.seconds, value))
             job.progress = tuple(history)
 
-        options = {"time_limit": seconds, "callback": follow, "cancel": job.cancelled}
-        if chosen.prior is None:
-            found = bounds.worst_case(design.workload, design.epsilon, **options)
-        else:
-            prior = None if chosen.uniform else chosen.prior
-            found = bounds.certificate(design.workload, design.epsilon, prior=prior, **options)
-        state.keep_proof(key, Proof(found, tuple(history), job.seconds < seconds and not job.cancelled()))
+        prior = None if chosen.uniform else chosen.prior
+        found = search(design.workload, design.epsilon, seconds, prior, callback=follow, cancel=job.cancelled)
+        proof = Proof(found, tuple(history), job.seconds < seconds and not job.cancelled())
+        before: Proof | None = state.results.get(key)
+        return proof if before is None or found.variance >= before.certificate.variance else before
 
-    jobs().submit(state.id, key, f"proving what no mechanism for {design.questions} can beat", work)
+    title = f"proving what no mechanism for {design.questions} can beat"
+    return Task(state, key, title, work, lambda proof: proof.size)
 
 
-def start_fits(state: Session, names: Sequence[str]) -> None:
-    """Fit several mechanisms, one after the other as places become free."""
-    for name in names:
-        start_fit(state, name)
+def proved(task: Task[Proof], nothing: float) -> Curve:
+    """What has been proved so far; ``nothing`` is the bound that says nothing."""
+    proof, job = task.result, task.job
+    if proof is None:
+        return ((0.0, nothing), *(job.progress or () if job is not None else ()))
+    least = bounds.equivalent_objective(proof.certificate.variance, proof.certificate.workload)
+    return (*proof.history, (proof.history[-1][0] if proof.history else 0.0, least))
+
+
+def prove_unasked(state: Session, cases: Sequence[str] | None = None) -> None:
+    """Certificates for every case (or those given), where they are a matter of seconds and are not being computed already.
+    Those that nobody asked for and whose questions have changed since are given up."""
+    design = state.complete
+    keys = {state.certificate_key(case) for case in state.cases()}
+    jobs().cancel(state.id, lambda key: key in state.unasked - keys)
+    for case in cases or state.cases():
+        quick = design.domain.size <= PROVED_UNASKED or (design.workload.symmetry == "hamming" and state.even(case))
+        task = certificate(state, case)
+        if quick and state.certificate(case) is None and task.job is None:
+            state.unasked.add(task.key)
+            task.start()
+
+
+def start_certificate(state: Session, case: str) -> None:
+    """Prove what no mechanism can beat in this case, unless that has been done."""
+    known = state.certificate(case)
+    if known is None or not known.finished:
+        certificate(state, case).start()
+
+
+# --- studies -----------------------------------------------------------------------------------------------------
 
 
 def sweep_options(state: Session, name: str) -> dict[str, Any]:
@@ -181,23 +197,16 @@ def sweep_options(state: Session, name: str) -> dict[str, Any]:
     return options
 
 
-def grid_key(state: Session, over: str) -> str:
-    """Identifies a sweep over "epsilon" or "size" by its inputs."""
-    c = state.configuration
+def sweep(state: Session, over: str) -> Task[studies.sweep.Sweep]:
+    """Users needed over "epsilon", or over the "size" of the domain, for the compared mechanisms and all bounds."""
+    design, c = state.complete, state.configuration
     parameters = {name: sweep_options(state, name) for name in c.compared}
     place = None if over == "epsilon" else c.epsilon_value
-    inputs = [over, state.design().workload.digest, place, sorted(c.compared), c.target_alpha, parameters]
-    return "sweep:" + json.dumps(inputs, sort_keys=True)
-
-
-def start_sweep(state: Session, over: str) -> None:
-    """Users needed over a range of epsilon, or of the number of types, for the compared mechanisms and all bounds."""
-    design, c, key = state.design(), state.configuration, grid_key(state, over)
-    parameters = {name: sweep_options(state, name) for name in c.compared}
+    inputs = [over, design.workload.digest, place, sorted(c.compared), c.target_alpha, parameters]
     scheduler = state.view.get("scheduler") or None
 
-    def work(job: Job) -> None:
-        how = {
+    def work(job: Job) -> studies.sweep.Sweep:
+        how: dict[str, Any] = {
             "alpha": c.target_alpha,
             "parameters": parameters,
             "callback": job.follow,
@@ -207,12 +216,11 @@ def start_sweep(state: Session, over: str) -> None:
             "scheduler": scheduler,
         }
         if over == "epsilon":
-            found = sweep.epsilons(c.compared, design.workload, **how)
-        else:
-            found = sweep.sizes(c.compared, design.workload, design.epsilon, **how)
-        state.results.put(key, found)
+            return studies.sweep.epsilons(c.compared, design.workload, **how)
+        return studies.sweep.sizes(c.compared, design.workload, design.epsilon, **how)
 
-    jobs().submit(state.id, key, f"sweep over {'epsilon' if over == 'epsilon' else 'the number of types'}", work)
+    title = f"sweep over {'epsilon' if over == 'epsilon' else 'the number of types'}"
+    return Task(state, "sweep:" + json.dumps(inputs, sort_keys=True), title, work)
 
 
 @dataclass(frozen=True)
@@ -226,21 +234,14 @@ class Question:
     names: tuple[str, ...]
 
 
-def plan_key(state: Session, question: Question) -> str:
-    """Identifies a plan by its inputs."""
-    fitted = [mechanism.digest for mechanism in _fitted(state, question.names).values()]
-    options = {name: sweep_options(state, name) for name in question.names}
-    return "plan:" + json.dumps([asdict(question), state.design().workload.digest, options, fitted], default=str)
-
-
-def start_plan(state: Session, question: Question) -> None:
-    """Solve for what is asked, mechanism by mechanism."""
-    workload, key = state.design().workload, plan_key(state, question)
-    fitted = _fitted(state, question.names)
+def plan(state: Session, question: Question) -> Task[pd.DataFrame]:
+    """What is asked, mechanism by mechanism."""
+    workload, fitted = state.complete.workload, _fitted(state, question.names)
     parameters = {name: sweep_options(state, name) for name in question.names}
+    inputs = [asdict(question), workload.digest, parameters, [mechanism.digest for mechanism in fitted.values()]]
 
-    def work(job: Job) -> None:
-        found = planning.plan(
+    def work(job: Job) -> pd.DataFrame:
+        return studies.planning.plan(
             workload,
             question.names,
             epsilon=question.epsilon,
@@ -253,33 +254,25 @@ def start_plan(state: Session, question: Question) -> None:
             callback=job.follow,
             cancel=job.cancelled,
         )
-        state.results.put(key, found)
 
-    jobs().submit(state.id, key, "working out the plan", work)
+    return Task(state, "plan:" + json.dumps(inputs, default=str), "working out the plan", work)
 
 
 def _fitted(state: Session, names: Sequence[str]) -> dict[str, mechanisms.Mechanism]:
     """Those of the named mechanisms that have been fitted to the current design."""
     found = {name: state.fitted(name) for name in names if library.spec(name).fitted}
-    return {name: fit[0] for name, fit in found.items() if fit is not None}
+    return {name: fit.mechanism for name, fit in found.items() if fit is not None}
 
 
-def recommendation_key(state: Session, users: float) -> str:
-    """Identifies a recommendation by its inputs."""
-    design, names = state.design(), library.names()
-    digests = [mechanism.digest for mechanism in _fitted(state, names).values()]
-    inputs = [design.workload.digest, design.epsilon, users, state.configuration.target_alpha, digests]
-    return "recommendation:" + json.dumps([inputs, {name: state.parameters_for(name) for name in names}], default=str)
-
-
-def start_recommendation(state: Session, users: float) -> None:
+def recommendation(state: Session, users: float) -> Task[studies.planning.Recommendation]:
     """The mechanism to take for the current design, among all that need no fit or have been fitted."""
-    design, alpha, key = state.design(), state.configuration.target_alpha, recommendation_key(state, users)
-    names = library.names()
+    design, alpha, names = state.complete, state.configuration.target_alpha, library.names()
     fitted, parameters = _fitted(state, names), {name: state.parameters_for(name) for name in names}
+    digests = [mechanism.digest for mechanism in fitted.values()]
+    inputs = [design.workload.digest, design.epsilon, users, alpha, digests]
 
-    def work(job: Job) -> None:
-        found = planning.recommend(
+    def work(job: Job) -> studies.planning.Recommendation:
+        return studies.planning.recommend(
             design.workload,
             design.epsilon,
             users,
@@ -289,9 +282,9 @@ def start_recommendation(state: Session, users: float) -> None:
             results=state.results,
             cancel=job.cancelled,
         )
-        state.results.put(key, found)
 
-    jobs().submit(state.id, key, "comparing all mechanisms", work)
+    key = "recommendation:" + json.dumps([inputs, parameters], default=str)
+    return Task(state, key, "comparing all mechanisms", work)
 
 
 def choose(state: Session, name: str) -> None:
@@ -299,44 +292,33 @@ def choose(state: Session, name: str) -> None:
     state.change(mechanism=choose_mechanism(name, **state.parameters_for(name)))
 
 
-def simulation_key(state: Session, names: Sequence[str]) -> str:
-    """Identifies a simulation of mechanisms that can run by its inputs, their actual probabilities included."""
-    settings = state.configuration.simulation.model_dump()
-    return "simulation:" + json.dumps([_simulated(state, names), settings], sort_keys=True)
+def _simulated(state: Session, names: Sequence[str]) -> tuple[dict[str, mechanisms.Mechanism], list[Any]]:
+    """Mechanisms that can run, and what their trials depend on: their actual probabilities, and the people."""
+    design = state.complete
+    chosen = {name: mechanism for name in names if (mechanism := state.mechanism(name)) is not None}
+    digests = [mechanism.digest for mechanism in chosen.values()]
+    return chosen, [digests, design.naming, hash(design.counts.tobytes())]
 
 
-def timing_key(state: Session, names: Sequence[str]) -> str:
-    """Identifies how long one trial takes."""
-    return "timing:" + json.dumps([_simulated(state, names), state.configuration.simulation.estimators], sort_keys=True)
+def timing(state: Session, names: Sequence[str]) -> Task[float]:
+    """How many seconds one trial takes."""
+    design, estimators = state.complete, state.configuration.simulation.estimators
+    chosen, inputs = _simulated(state, names)
+
+    def work(job: Job) -> float:
+        return studies.outcomes.seconds_a_trial(chosen, design.workload, design.counts, estimators)
+
+    return Task(state, "timing:" + json.dumps([inputs, estimators], sort_keys=True), "timing one trial", work)
 
 
-def _simulated(state: Session, names: Sequence[str]) -> list[Any]:
-    design = state.design()
-    digests = [state.mechanism(name).digest for name in names]
-    return [digests, design.naming, hash(design.counts.tobytes())]
-
-
-def start_timing(state: Session, names: Sequence[str]) -> Job:
-    """Measure how long one trial takes, once."""
-    design, chosen = state.design(), {name: state.mechanism(name) for name in names}
-    key, asked = timing_key(state, names), state.configuration.simulation.estimators
-
-    def work(job: Job) -> None:
-        state.results.put(key, outcomes.seconds_a_trial(chosen, design.workload, design.counts, asked))
-
-    return jobs().find(state.id, key) or jobs().submit(state.id, key, "timing one trial", work)
-
-
-def start_simulation(state: Session, names: Sequence[str]) -> None:
+def simulation(state: Session, names: Sequence[str]) -> Task[studies.outcomes.Outcomes]:
     """Trials of the given mechanisms on the people of this design."""
-    design, c, key = state.design(), state.configuration.simulation, simulation_key(state, names)
-    chosen = {name: state.mechanism(name) for name in names}
-    scale = outcomes.scale_of(design.workload, axes_of(design.domain))
-    groups = state.configuration.workload.parts
-    titles = [group.summary for group in groups] if len(groups) > 1 else None
+    design, c, recipe = state.complete, state.configuration.simulation, state.configuration.workload
+    chosen, inputs = _simulated(state, names)
+    titles = [part.summary for part in recipe.parts] if recipe is not None and len(recipe.parts) > 1 else None
 
-    def work(job: Job) -> None:
-        found = outcomes.compare(
+    def work(job: Job) -> studies.outcomes.Outcomes:
+        return studies.outcomes.compare(
             chosen,
             design.workload,
             design.counts,
@@ -344,11 +326,11 @@ def start_simulation(state: Session, names: Sequence[str]) -> None:
             c.trials,
             c.seed,
             c.estimators,
-            scale,
+            studies.outcomes.scale_of(design.workload, axes_of(design.domain)),
             callback=job.follow,
             cancel=job.cancelled,
             parts=titles,
         )
-        state.results.put(key, found, found.nbytes)
 
-    jobs().submit(state.id, key, f"simulating {len(chosen)} mechanisms", work)
+    key = "simulation:" + json.dumps([inputs, c.model_dump()], sort_keys=True)
+    return Task(state, key, f"simulating {len(chosen)} mechanisms", work, lambda found: found.nbytes)

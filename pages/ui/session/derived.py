@@ -1,0 +1,225 @@
+"""What follows from the configuration and the data: the domain, who has which type, and the questions worked out.
+
+Everything is kept under the digest of the inputs it used, so a result can never belong to other inputs than it says.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import numpy as np
+
+from ldp_core import wording, workloads
+from ldp_core.data import tables
+from ldp_core.data.domain import Domain
+from ldp_core.designs import Configuration, DataChoice, UploadedData
+from pages.ui.session.history import History
+from pages.ui.session.results import Results
+from pages.ui.sources import Source
+
+UNASKED_SECONDS = 1.5
+"""Questions whose structure takes longer than this are worked out in the background, once somebody asks for it."""
+MOST_QUESTION_SECONDS = 600
+MOST_QUESTION_BYTES = 2**30
+"""Questions that take more than these are refused."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Design:
+    """What the configuration stands for once there is a domain. ``counts`` are users per type; ``misfit`` says why
+    the questions asked cannot be asked of this domain, where that is so."""
+
+    domain: Domain
+    labels: Sequence[str]
+    counts: np.ndarray
+    on_data: bool
+    workload: workloads.Workload | None
+    misfit: str
+    questions: str
+    """The workload in a few words."""
+    epsilon: float
+    naming: str
+    """Equal where the names of types and queries are equal."""
+    price: workloads.Price
+    """Of the structure of the questions."""
+
+    @property
+    def dear(self) -> bool:
+        """Whether the questions take so long to work out that somebody has to ask for it."""
+        return self.price.seconds > UNASKED_SECONDS
+
+    @property
+    def unasked(self) -> bool:
+        """Whether the questions could be worked out, but are not yet."""
+        return self.workload is None and not self.misfit and self.dear
+
+    @property
+    def users(self) -> int:
+        return int(self.counts.sum())
+
+    @property
+    def population(self) -> str:
+        """What errors "on this data" refer to, in words."""
+        return "this data" if self.on_data else "the expected population"
+
+
+@dataclass(frozen=True)
+class Complete(Design):
+    """A design whose questions have been worked out: what mechanisms are judged by."""
+
+    workload: workloads.Workload
+
+
+@dataclass
+class Derived(History):
+    results: Results = field(default_factory=Results)
+    _design: tuple[Configuration, Source | None, Design | None] | None = None
+    """The design that follows from a configuration and a table, kept as long as these two stay."""
+
+    def cached(self, key: object, compute: Callable[[], T], size: Callable[[T], int] = lambda value: 0) -> T:
+        """``compute()`` once per ``key`` (anything with a stable repr)."""
+        name = digest(key)
+        value: T | None = self.results.get(name)
+        if value is None:
+            value = compute()
+            self.results.put(name, value, size(value))
+        return value
+
+    def design(self) -> Design | None:
+        """The current design, None while no domain is set."""
+        if self._design is not None and self._design[0] is self.configuration and self._design[1] is self.source:
+            design = self._design[2]
+            if design is None or not design.unasked or self.results.get(self.questions_key()) is None:
+                return design
+        design = self._derived()
+        self._design = (self.configuration, self.source, design)
+        return design
+
+    @property
+    def present(self) -> Design:
+        """The current design. ValueError while no domain is set."""
+        design = self.design()
+        if design is None:
+            raise ValueError("There is no domain yet: choose or declare data on the Data page.")
+        return design
+
+    @property
+    def complete(self) -> Complete:
+        """The current design with its questions. ValueError while they have not been chosen or worked out."""
+        design = self.present
+        if not isinstance(design, Complete):
+            raise ValueError("The questions have not been worked out yet: see the Workload page.")
+        return design
+
+    def _derived(self) -> Design | None:
+        c = self.configuration
+        if c.domain is None:
+            return None
+        tally = self.tally
+        if tally is not None:
+            counts = tally.counts
+        else:
+            shape = "uniform" if c.population.shape == "data" else c.population.shape
+            counts = tables.expected_counts(shape, c.domain.size, c.population.users or 10_000)
+        questions = c.workload.summary if c.workload is not None else ""
+        workload, misfit, price = self._questions(c.domain)
+        design = Design(
+            c.domain,
+            c.domain.type_labels,
+            counts,
+            tally is not None,
+            workload,
+            misfit,
+            questions,
+            c.epsilon_value,
+            self._naming,
+            price,
+        )
+        return design if workload is None else Complete(**vars(design))
+
+    @property
+    def _naming(self) -> str:
+        return self.configuration.digest(["domain", "workload"])
+
+    def questions_key(self) -> str:
+        """Identifies the structure of the questions."""
+        return f"questions:{self._naming}"
+
+    def _questions(self, domain: Domain) -> tuple[workloads.Workload | None, str, workloads.Price]:
+        """The workload where it is known or worked out in no time, why it cannot be had, and what it takes."""
+        recipe, key = self.configuration.workload, self.questions_key()
+        if recipe is None:
+            return None, "", workloads.Price(0.0, 0)
+        price = self.cached(("price", self._naming), lambda: workloads.price(recipe.parts, domain))
+        if price.seconds > MOST_QUESTION_SECONDS or price.bytes > MOST_QUESTION_BYTES:
+            return None, f"Working them out {_too_much(price)} Ask fewer questions at once, or use coarser bins.", price
+        if price.seconds > UNASKED_SECONDS:
+            return self.results.get(key), "", price
+        try:
+            return self.cached(key, lambda: recipe.build(domain), lambda _: price.bytes), "", price
+        except ValueError as error:
+            return None, str(error), price
+
+    # --- data ---------------------------------------------------------------------------------------------------
+
+    def count(self, domain: Domain, source: Source, counts: str | None = None) -> tables.Tally:
+        """Users of each type; ``counts`` names the column with the people a row stands for."""
+        key = ("tally", source.id, domain.model_dump_json(), counts)
+        return self.cached(key, lambda: tables.tally(source.table, domain, counts), lambda tally: tally.counts.nbytes)
+
+    def fits(self, domain: Domain | None, source: Source, counts: str | None = None) -> bool:
+        """Whether the rows of a table have types in this domain."""
+        try:
+            return domain is not None and self.count(domain, source, counts).users > 0
+        except ValueError:
+            return False
+
+    @property
+    def tally(self) -> tables.Tally | None:
+        """Users per type in the data at hand; None for a declared population or while the data is missing."""
+        c = self.configuration
+        if c.domain is None or c.population.shape != "data" or self.source is None:
+            return None
+        return self.count(c.domain, self.source, counts_column(c.data))
+
+    def _domain(self, choice: DataChoice, source: Source | None) -> Domain:
+        """The domain that a choice describes; that of a local file, or why there is none, is worked out once."""
+        recipes, counts = list(choice.recipes), counts_column(choice)
+        table = None if source is None else source.table
+        if source is None or not isinstance(table, tables.LocalTable):
+            return tables.build_domain(recipes, table, counts)
+
+        def outcome() -> Domain | ValueError:
+            try:
+                return tables.build_domain(recipes, table, counts)
+            except tables.UnreadableTable:
+                raise
+            except ValueError as error:
+                return ValueError(str(error))
+
+        found = self.cached(("domain", source.id, [r.model_dump_json() for r in recipes], counts), outcome)
+        if isinstance(found, ValueError):
+            raise found
+        return found
+
+
+def digest(key: object) -> str:
+    """The name of a result: ``key`` itself where that is a text."""
+    return key if isinstance(key, str) else hashlib.sha256(repr(key).encode()).hexdigest()
+
+
+def counts_column(choice: DataChoice | None) -> str | None:
+    """The column that says how many people a row stands for, where a table has one."""
+    return choice.counts if isinstance(choice, UploadedData) else None
+
+
+def _too_much(price: workloads.Price) -> str:
+    return (
+        f"would take about {wording.duration(price.seconds)} and {price.bytes / 1e9:.1f} GB, and at most "
+        f"{wording.duration(MOST_QUESTION_SECONDS)} and {MOST_QUESTION_BYTES / 1e9:.1f} GB are allowed."
+    )

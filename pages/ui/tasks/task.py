@@ -1,0 +1,78 @@
+"""Long work by its inputs: asked for once, done in the background, its result kept with those of the session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from pages.ui.session.state import Session
+from pages.ui.tasks.jobs import Job, jobs
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Task(Generic[T]):
+    """One piece of work for a session. ``key`` identifies its inputs, ``title`` says what is being done; ``work`` returns what is
+    to be kept (None for nothing), and ``size`` is how many bytes that holds."""
+
+    state: Session
+    key: str
+    title: str
+    work: Callable[[Job], T | None]
+    size: Callable[[T], int] = lambda result: 0
+
+    @property
+    def result(self) -> T | None:
+        """What came of it, None until then."""
+        return self.state.results.get(self.key)
+
+    @property
+    def job(self) -> Job | None:
+        """The latest attempt."""
+        return jobs().find(self.state.id, self.key)
+
+    @property
+    def running(self) -> Job | None:
+        """The latest attempt, while it has not ended."""
+        job = self.job
+        return job if job is not None and job.active else None
+
+    @property
+    def cut_short(self) -> bool:
+        """Whether the latest attempt was cancelled, so that the result, if there is one, is only a part."""
+        job = self.job
+        return job is not None and job.state == "cancelled"
+
+    @property
+    def error(self) -> str:
+        """Why the latest attempt failed, in a sentence; empty if it did not."""
+        job = self.job
+        return "" if job is None else job.error
+
+    def start(self) -> None:
+        """Begin it, unless it is running."""
+        jobs().submit(self.state.id, self.key, self.title, self._run)
+
+    def known(self, at_once: bool = False) -> T | None:
+        """The result, worked out now if ``at_once``; else None until it has been worked out in the background. ValueError with a
+        sentence when it cannot be had."""
+        if (found := self.result) is not None:
+            return found
+        if at_once:
+            return self._run(Job(self.key, self.state.id, self.title, None))
+        job = self.job
+        if job is not None and job.state == "failed":
+            raise ValueError(job.error)
+        if job is None or not job.active:
+            if (found := self.result) is not None:  # it ended just now
+                return found
+            self.start()
+        return None
+
+    def _run(self, job: Job) -> T | None:
+        found = self.work(job)
+        if found is not None:
+            self.state.results.put(self.key, found, self.size(found))
+        return found
