@@ -2,9 +2,10 @@
 
 import streamlit as st
 
-from ldp_core import bounds, charts, wording
+from ldp_core import charts, wording
 from ldp_core.studies import asking
 from pages.ui import ask, layout
+from pages.ui.ask import so_far
 from pages.ui.controls import control, guarded, whole_number
 from pages.ui.words import people
 
@@ -12,9 +13,9 @@ state = layout.open_page(
     "Ask",
     "Ask the people of your design one thing after the other, and decide what to ask next once you know the answers.",
 )
-design = layout.need_domain(state)
+design = layout.need_domain(state, "This page needs people to ask: a domain with the values they can have.")
 layout.need(
-    design.domain.size <= asking.MOST_TYPES,
+    design if design.domain.size <= asking.MOST_TYPES else None,
     f"Questions one by one are for at most {asking.MOST_TYPES:,} types here; there are {design.domain.size:,}. Use coarser bins.",
     "pages/data.py",
     "Change the data",
@@ -63,18 +64,17 @@ with left:
 with right:
     per_round = session.users / session.rounds
     shown = st.columns(3)
-    shown[0].metric("Rounds left", f"{session.remaining} of {session.rounds}")
+    shown[0].metric("Rounds left", f"{session.remaining:,} of {session.rounds:,}")
     shown[1].metric("People per round, about", wording.count(per_round))
-    E_error = bounds.adaptive_error(session.rounds, session.users, session.epsilon, radius=0.5)
     shown[2].metric(
-        "Error to expect at most",
-        wording.points(E_error),
-        help="Bassily 2019, bound (20): root of the sum over all rounds of squared errors, in shares, on average over sessions.",
+        "Error of one share, about",
+        f"± {wording.points(session.expected_error)}",
+        help="One standard error of an answer that is a share of all people, from the people of one round.",
     )
     if session.asked:
         layout.chart(
             lambda look: charts.asked(session.asked, look),
-            ask.sentence(session),
+            so_far(session),
             "asked",
             session.transcript,
         )
@@ -85,7 +85,7 @@ with right:
         )
     else:
         st.info(
-            f"Nothing has been asked yet. Each of the {session.rounds} rounds is answered by about {people(round(per_round))} of "
+            f"Nothing has been asked yet. Each of the {session.rounds:,} rounds is answered by about {people(round(per_round))} of "
             f"{design.population}, drawn at random."
         )
     layout.how_computed(

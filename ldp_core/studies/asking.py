@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from ldp_core.mechanisms.noise.adaptive import AdaptiveSession, Answer, SimulatedUsers
+from ldp_core.privacy import odds
 from ldp_core.workloads import expressions
 from ldp_core.workloads.axes import Axis, axes_of, cell_name
 
@@ -167,6 +168,12 @@ class Asking:
         found = Asked(question, answer, question.in_units(truth))
         self.asked = (*self.asked, found)
         return found
+
+    @property
+    def expected_error(self) -> float:
+        """Standard error of a mean between 0 and 1 at most, from the people of one round."""
+        E = odds(self.epsilon)
+        return (E + 1) / (E - 1) / 2 / math.sqrt(max(self.users / self.rounds, 1))
 
     @property
     def error(self) -> float:

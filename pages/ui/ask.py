@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -70,38 +71,46 @@ def put(state: Session, design: Design, question: Question) -> None:
 def question(state: Session, design: Design) -> Question | None:
     """The question that the widgets put together; None, with a sentence about what is wrong, while it is none."""
     axes = axes_of(design.domain)
-    kinds = {
-        "condition": True,
-        "range": any(axis.ordered and axis.ordinary > 1 for axis in axes),
-        "cell": True,
-        "average": any(asking.averageable(axis) and axis.size > 1 for axis in axes),
-        "weights": design.domain.size <= LISTED,
-    }
-    offered = [kind for kind, possible in kinds.items() if possible]
-    kind = state.view.get("ask", {}).get("kind", "condition")
-    kind = control(
+    impossible = set()
+    if not any(map(_orderly, axes)):
+        impossible.add("range")
+    if not any(map(_averaged, axes)):
+        impossible.add("average")
+    if design.domain.size > LISTED:
+        impossible.add("weights")
+    chosen = _entry(state, "kind", "condition")
+    chosen = "condition" if chosen in impossible else chosen
+    control(
         st.segmented_control,
         "What do you want to know?",
         "ask-kind",
-        kind if kind in offered else "condition",
-        lambda chosen: _update(state, kind=chosen or kind),
-        options=offered,
+        chosen,
+        lambda kind: _update(state, kind=kind or chosen),
+        options=[kind for kind in KINDS if kind not in impossible],
         format_func=KINDS.get,
     )
     make = {"condition": _condition, "range": _range, "cell": _cell, "average": _average, "weights": _weights}
     try:
-        return make[kind or "condition"](state, design, axes)
+        return make[chosen](state, design, axes)
     except ValueError as error:
         st.error(plain(str(error)))
         return None
 
 
-def _entry(state: Session, name: str, otherwise: object) -> object:
+def _orderly(axis: Axis) -> bool:
+    return axis.ordered and axis.ordinary > 1
+
+
+def _averaged(axis: Axis) -> bool:
+    return asking.averageable(axis) and axis.size > 1
+
+
+def _entry(state: Session, name: str, otherwise: Any) -> Any:
     return state.view.get("ask", {}).get(name, otherwise)
 
 
-def _keep(state: Session, name: str) -> Callable[[object], None]:
-    return lambda value: _update(state, **{name: value})
+def _keep(state: Session, name: str, read: Callable[[Any], Any] = lambda entered: entered) -> Callable[[Any], None]:
+    return lambda entered: _update(state, **{name: read(entered)})
 
 
 def _condition(state: Session, design: Design, axes: tuple[Axis, ...]) -> Question | None:
@@ -111,7 +120,6 @@ def _condition(state: Session, design: Design, axes: tuple[Axis, ...]) -> Questi
         "ask-condition",
         _entry(state, "condition", ""),
         _keep(state, "condition"),
-        placeholder=f"{axes[0].name} = ...",
         help="Conditions as on the Workload page, such as age >= 30 and not (sex = male).",
     )
     return asking.condition(design.domain, text) if text and text.strip() else None
@@ -119,7 +127,7 @@ def _condition(state: Session, design: Design, axes: tuple[Axis, ...]) -> Questi
 
 def _attribute(state: Session, axes: tuple[Axis, ...], fits: Callable[[Axis], bool]) -> int:
     """Which attribute, among those that fit."""
-    fitting = {i: axis.name for i, axis in enumerate(axes) if fits(axis)}
+    fitting: dict[Any, str] = {i: axis.name for i, axis in enumerate(axes) if fits(axis)}
     chosen = _entry(state, "attribute", None)
     chosen = chosen if chosen in fitting else next(iter(fitting))
     if len(fitting) > 1:
@@ -128,10 +136,11 @@ def _attribute(state: Session, axes: tuple[Axis, ...], fits: Callable[[Axis], bo
 
 
 def _range(state: Session, design: Design, axes: tuple[Axis, ...]) -> Question:
-    i = _attribute(state, axes, lambda axis: axis.ordered and axis.ordinary > 1)
+    i = _attribute(state, axes, _orderly)
     axis = axes[i]
     ends = []
-    for name, label, otherwise in (("first", "From", 0), ("last", "Up to and including", axis.ordinary - 1)):
+    for name, label in (("first", "From"), ("last", "Up to and including")):
+        otherwise = 0 if name == "first" else axis.ordinary - 1
         value = min(int(_entry(state, f"{name}-{i}", otherwise)), axis.ordinary - 1)
         if axis.ordinary <= LISTED:
             shown = {place: str(axis.labels[place]) for place in range(axis.ordinary)}
@@ -139,10 +148,10 @@ def _range(state: Session, design: Design, axes: tuple[Axis, ...]) -> Question:
         else:
             control(
                 st.number_input,
-                f"{label} (number of the value, from 1)",
+                f"{label}, as its place in the list (from 1)",
                 f"ask-{name}-{i}",
                 value + 1,
-                lambda entered, name=name: _update(state, **{f"{name}-{i}": int(entered) - 1}),
+                _keep(state, f"{name}-{i}", lambda entered: int(entered) - 1),
                 min_value=1,
                 max_value=axis.ordinary,
             )
@@ -159,16 +168,14 @@ def _cell(state: Session, design: Design, axes: tuple[Axis, ...]) -> Question | 
         shown: dict[int | None, str] = {None: "any", **{place: str(axis.labels[place]) for place in range(axis.size)}}
         value = _entry(state, f"cell-{i}", None)
         value = value if value in shown else None
-        pick(axis.name, f"ask-cell-{i}", value, _keep(state, f"cell-{i}"), shown)
+        pick(plain(axis.name), f"ask-cell-{i}", value, _keep(state, f"cell-{i}"), shown)
         if value is not None:
             values[i] = int(value)
     return asking.cell(design.domain, values) if values else None
 
 
 def _average(state: Session, design: Design, axes: tuple[Axis, ...]) -> Question:
-    return asking.average(
-        design.domain, _attribute(state, axes, lambda axis: asking.averageable(axis) and axis.size > 1)
-    )
+    return asking.average(design.domain, _attribute(state, axes, _averaged))
 
 
 def _weights(state: Session, design: Design, axes: tuple[Axis, ...]) -> Question | None:
@@ -187,7 +194,7 @@ def _shown(question: Question, value: float) -> str:
     return wording.share(value) if question.is_share else wording.significant(value, 4)
 
 
-def sentence(session: Asking) -> str:
+def so_far(session: Asking) -> str:
     """What the answers so far say, and how far they were off."""
     last = session.asked[-1]
     low, high = (_shown(last.question, end) for end in last.interval)
