@@ -176,6 +176,11 @@ class Asking:
         return (E + 1) / (E - 1) / 2 / math.sqrt(max(self.users / self.rounds, 1))
 
     @property
+    def held(self) -> int:
+        """How many of the intervals so far hold the truth."""
+        return sum(low <= one.truth <= high for one in self.asked for low, high in [one.interval])
+
+    @property
     def error(self) -> float:
         """Root of the sum over all questions so far of squared errors, as means between 0 and 1: what Theorem 5.2 bounds."""
         spans = [one.question.high - one.question.low for one in self.asked]

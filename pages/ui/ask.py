@@ -197,12 +197,12 @@ def _shown(question: Question, value: float) -> str:
 def so_far(session: Asking) -> str:
     """What the answers so far say, and how far they were off."""
     last = session.asked[-1]
-    low, high = (_shown(last.question, end) for end in last.interval)
-    held = sum(low <= one.truth <= high for one in session.asked for low, high in [one.interval])
+    low, high = last.interval
     return (
-        f"**{plain(last.question.text)}**: {_shown(last.question, last.value)}, and between {low} and {high} with a confidence of 95 %, "
-        f"from {last.answer.users:,} people. {held:,} of {len(session.asked):,} intervals hold the truth so far; the root of the "
-        f"summed squared errors is {wording.points(session.error)}."
+        f"**{plain(last.question.text)}**: {plain(_shown(last.question, last.value))}, and between "
+        f"{plain(_shown(last.question, low))} and {plain(_shown(last.question, high))} with a confidence of 95 %, from "
+        f"{last.answer.users:,} people. {session.held:,} of {len(session.asked):,} intervals hold the truth so far; the root of "
+        f"the summed squared errors is {wording.points(session.error)}."
     )
 
 
