@@ -68,8 +68,8 @@ with right:
     shown[1].metric("People per round, about", wording.count(per_round))
     shown[2].metric(
         "Error of one share, about",
-        f"± {wording.points(session.expected_error)}",
-        help="One standard error of an answer that is a share of all people, from the people of one round.",
+        f"± {wording.significant(100 * session.expected_error)} pp",
+        help="In percentage points: one standard error of an answer that is a share of all people, from the people of one round.",
     )
     if session.asked:
         layout.chart(

@@ -12,7 +12,7 @@ from ldp_core.studies.asking import Asked
 
 def asked(found: Sequence[Asked], look: Theme = LIGHT) -> go.Figure:
     """Answers of a session, one below the other in the order asked, on the scale of what each query can be (0 to 100 %)."""
-    fig = figure(look, "between the least (0 %) and the greatest (100 %) the answer can be", "", 140 + 34 * len(found))
+    fig = figure(look, "answer (%; 0 is the least it can be, 100 the greatest)", "", 140 + 34 * len(found))
     rounds = list(range(1, len(found) + 1))
     means = [one.answer for one in found]
     fig.add_scatter(

@@ -80,15 +80,8 @@ def question(state: Session, design: Design) -> Question | None:
         impossible.add("weights")
     chosen = _entry(state, "kind", "condition")
     chosen = "condition" if chosen in impossible else chosen
-    control(
-        st.segmented_control,
-        "What do you want to know?",
-        "ask-kind",
-        chosen,
-        lambda kind: _update(state, kind=kind or chosen),
-        options=[kind for kind in KINDS if kind not in impossible],
-        format_func=KINDS.get,
-    )
+    offered: dict[Any, str] = {kind: KINDS[kind] for kind in KINDS if kind not in impossible}
+    pick("What do you want to know?", "ask-kind", chosen, _keep(state, "kind"), offered)
     make = {"condition": _condition, "range": _range, "cell": _cell, "average": _average, "weights": _weights}
     try:
         return make[chosen](state, design, axes)

@@ -19,13 +19,13 @@ def survey(app):
 
 def test_a_session_of_conditions_ranges_cells_and_averages(survey):
     ask(survey, "age >= 30")
-    survey.enter("segmented_control", "ask-kind", "range")
+    survey.enter("selectbox", "ask-kind", "range")
     survey.enter("selectbox", "ask-first-0", 2)
     survey.press("ask-put")
-    survey.enter("segmented_control", "ask-kind", "cell")
+    survey.enter("selectbox", "ask-kind", "cell")
     survey.enter("selectbox", "ask-cell-0", 3)
     survey.press("ask-put")
-    survey.enter("segmented_control", "ask-kind", "average")
+    survey.enter("selectbox", "ask-kind", "average")
     survey.press("ask-put")
     found = asked(survey)
     assert len(found) == 4
