@@ -12,7 +12,7 @@ from ldp_core import charts, frames, library, mechanisms, wording
 from ldp_core.run import Progress
 from ldp_core.studies import sweep
 from pages.ui import layout
-from pages.ui.controls import compared_control, control, target_control
+from pages.ui.controls import compared_control, control, pick, target_control
 from pages.ui.session.figures import PRICED_TYPES
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
@@ -32,7 +32,7 @@ c = state.configuration
 
 
 def sweep_sentence(found: pd.DataFrame, over: str) -> str:
-    """Who needs the fewest users where."""
+    """Which mechanism needs the fewest users, and where."""
     own = found[~found["name"].isin(sweep.BOUNDS)]
     rounded = own["users_needed"].map(lambda users: float(f"{users:.6g}"))  # ties go to the first by name
     winners = own.loc[rounded.groupby(own[over]).idxmin()] if len(own) else own
@@ -120,14 +120,12 @@ with left:
     compared_control(state)
     target_control(state)
     case = state.view.get("case", "worst_case")
-    case = control(
-        st.selectbox,
+    case = pick(
         "Whose error counts",
         "case",
         case if case in state.cases() else "worst_case",
         lambda chosen: state.view.update(case=chosen),
-        options=list(state.cases()),
-        format_func=lambda k: case_title(k).capitalize(),
+        {name: case_title(name).capitalize() for name in state.cases()},
         help="Users needed, bounds and gaps are all for the same people: the worst type, an even spread, or yours.",
     )
 

@@ -107,14 +107,12 @@ def which(names: list[str]) -> int:
         return 0
     chosen = state.view.get("attribute")
     shown = names.index(chosen) if chosen in names else 0
-    control(
-        st.selectbox,
+    pick(
         "Set up",
         "data-attribute",
         shown,
         lambda i: state.view.update(attribute=names[i]),
-        options=range(len(names)),
-        format_func=lambda i: names[i],
+        dict(enumerate(names)),
         help="Each attribute has its own categories, bins or dates.",
     )
     return shown
@@ -130,14 +128,12 @@ def population_controls() -> None:
         f"{now.users:,}",
         lambda text: state.expect(users=whole_number(text, "the number of users", 1, 10**9)),
     )
-    control(
-        st.selectbox,
+    pick(
         "Expected shape",
         "declare-shape",
         now.shape,
         lambda shape: state.expect(shape=shape),
-        options=list(SHAPES),
-        format_func=SHAPES.get,
+        SHAPES,
         help="Only used to predict errors; the mechanism does not depend on it.",
     )
 

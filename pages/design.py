@@ -1,4 +1,4 @@
-"""How private and how: epsilon, the mechanism, its strategy and its guarantee."""
+"""How private each report is and how it is made: epsilon, the mechanism, its strategy and its guarantee."""
 
 import math
 from functools import partial

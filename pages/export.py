@@ -1,4 +1,4 @@
-"""Take the design with you: one zip, and what it says about the data."""
+"""Take the design with you: one zip, and what it reveals about the data."""
 
 import json
 from functools import partial
@@ -32,15 +32,8 @@ with left:
         st.error(plain(str(error)))
         st.stop()
     mechanism = state.mechanism(c.mechanism.name)
-    st.download_button(
-        "Download the design (zip)",
-        data=content,
-        file_name="ldp-design.zip",
-        mime="application/zip",
-        type="primary",
-        icon=":material/download:",
-        key="download",
-        on_click="ignore",
+    layout.download(
+        "Download the design (zip)", content, "ldp-design.zip", "application/zip", "download", type="primary"
     )
     st.caption(f"{wording.significant(len(content) / 1000)} kB. Load it again with “Load a design” in the sidebar.")
     if mechanism is None:
@@ -52,15 +45,8 @@ with left:
         few = design.workload.num_queries <= LISTED_QUERIES and design.domain.size <= PRICED_TYPES
         every = np.arange(design.workload.num_queries) if few else None
         listed = partial(frames.query_errors, [mechanism], design.workload, design.counts, design.labels, every)
-        st.download_button(
-            "Download the queries by name (CSV)",
-            data=lambda: frames.as_csv(listed()),
-            file_name="queries.csv",
-            mime="text/csv",
-            icon=":material/download:",
-            key="download-queries",
-            on_click="ignore",
-        )
+        label = "Download the queries by name (CSV)"
+        layout.download(label, lambda: frames.as_csv(listed()), "queries.csv", "text/csv", "download-queries")
         st.caption(
             f"{'All queries' if few else 'Some of the queries, evenly spread,'} in the order of their numbers, each with the "
             f"standard error to expect in its answer on {design.population}, as a share of all users and without its weight."

@@ -15,7 +15,7 @@ layout.open_page("Guide", "What local differential privacy means, what epsilon b
 st.markdown(
     """
 #### The idea
-You want to know something about many people, say how many there are of each age, without learning how old any one of
+You want to know something about many people, say, how many there are of each age, without learning how old any one of
 them is. With **local differential privacy** each person's own device changes the answer at random before sending it. A
 single report is deniable; thousands together still tell the truth, because the randomness is known and can be averaged
 out. Nobody has to trust the collector: the true values never leave the devices.
@@ -27,8 +27,8 @@ say yes or no by that coin. A "yes" proves little about one person, but the shar
 Epsilon says how much one report may give away. Whatever somebody believed about you before, your report can change the odds between
 any two of your possible values by at most a factor of e to the power of epsilon.
 
-A few mechanisms promise less, (epsilon, delta): then this need not hold for every report. What holds is that, with another true value,
-the chance of any conclusion from your report is at most e to the power of epsilon times as large, plus delta.
+A few mechanisms make a weaker promise, (epsilon, delta), with which this need not hold for every report. It says that, had your true
+value been another, the chance of any conclusion from your report would be at most e to the power of epsilon times as large, plus delta.
 """
 )
 
@@ -78,8 +78,8 @@ what is in the report. It does not cover the fact that somebody took part, their
 - **Audited epsilon**: computed from the probabilities the mechanism really uses, as stored, in exact arithmetic and rounded up, rather
   than from the formula behind it. It is what a mechanism *delivers*; epsilon is what you *claim*. A mechanism that
   delivers more than it claims, beyond rounding in the eleventh decimal, is refused.
-- **In real numbers only**: said of mechanisms that add Laplace or Gaussian noise. Their guarantee and audit are mathematics; a computer
-  that draws such noise in floating point does not keep it.
+- **In real numbers only**: said of mechanisms that add Laplace or Gaussian noise. Their guarantee and audit hold in mathematics; a
+  computer that draws such noise in floating point does not keep the guarantee.
 - **Lower bound** (proved minimum): a number of users below which no unbiased mechanism with this epsilon can work, proved by
   mathematics. The *gap* to it is the most that any better mechanism could still save.
 - **Certificate**: the sharpest of our lower bounds. It carries the numbers that prove it, so anybody can check it again with a few lines

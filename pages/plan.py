@@ -10,7 +10,8 @@ from ldp_core.run import Progress
 from ldp_core.studies import planning
 from ldp_core.studies.sweep import BOUNDS
 from pages.ui import layout
-from pages.ui.controls import change, compared_control, control, target_control, whole_number
+from pages.ui.controls import change, compared_control, control, pick, target_control, whole_number
+from pages.ui.session.state import choose_mechanism
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
 from pages.ui.words import case_meaning, case_title, plain
@@ -58,14 +59,12 @@ with left:
         )
     if solved != "standard_error":
         target_control(state)
-    case = control(
-        st.selectbox,
+    case = pick(
         "Whose error counts",
         "plan-case",
         state.view.get("plan_case", analysis.WORST.name),
         lambda chosen: state.view.update(plan_case=chosen),
-        options=list(analysis.CASES),
-        format_func=lambda case: f"{case_title(case).capitalize()}, {case_meaning(case)}",
+        {name: f"{case_title(name).capitalize()}, {case_meaning(name)}" for name in analysis.CASES},
     )
     compared_control(state)
     if state.weighting:
@@ -190,8 +189,8 @@ def recommendation() -> None:
     if found.name is not None and found.name != c.mechanism.name:
         st.button(
             f"Use {library.spec(found.name).title} in this design",
-            on_click=work.choose,
-            args=(state, found.name),
+            on_click=change(state, "mechanism"),
+            args=(choose_mechanism(found.name),),
             key="use-recommended",
             icon=":material/check:",
         )

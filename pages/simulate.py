@@ -10,7 +10,7 @@ from ldp_core.run import Progress
 from ldp_core.studies import outcomes
 from ldp_core.workloads import DENSE_TYPES
 from pages.ui import layout
-from pages.ui.controls import control, whole_number
+from pages.ui.controls import control, mechanism_titles, several, whole_number
 from pages.ui.outcomes import tabs
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
@@ -47,7 +47,7 @@ def live_timing(job: Job) -> None:
 
 
 def say_left_out() -> int:
-    """Say which pairs do not go together, and why; how many do."""
+    """Say which mechanisms and estimates do not go together, and why. Returns how many pairs do."""
     found = outcomes.left_out(usable, design.workload, simulation.estimators)
     reasons: dict[tuple[str, str], list[str]] = {}
     for name, estimator, reason in found:
@@ -60,26 +60,10 @@ def say_left_out() -> int:
 
 left, right = st.columns([1, 2], gap="large")
 with left:
-    control(
-        st.multiselect,
-        "Mechanisms",
-        "simulated",
-        [n for n in state.view.get("simulated", (c.mechanism.name,)) if n in library.names()],
-        lambda chosen: state.view.update(simulated=tuple(chosen)),
-        options=library.names(),
-        format_func=lambda n: library.spec(n).title,
-        wrap=True,
-    )
-    control(
-        st.multiselect,
-        "Estimates",
-        "estimators",
-        [name for name in simulation.estimators if name in estimators.names()],
-        lambda chosen: update(estimators=tuple(chosen)),
-        options=estimators.names(),
-        format_func=lambda n: estimators.spec(n).title,
-        wrap=True,
-    )
+    names = tuple(state.view.get("simulated", (c.mechanism.name,)))
+    several("Mechanisms", "simulated", names, lambda chosen: state.view.update(simulated=chosen), mechanism_titles())
+    offered = {name: estimators.spec(name).title for name in estimators.names()}
+    several("Estimates", "estimators", simulation.estimators, lambda chosen: update(estimators=chosen), offered)
     with st.expander("What these estimates are"):
         for name in simulation.estimators:
             st.markdown(f"**{estimators.spec(name).title}**: {estimators.spec(name).meaning}.")
@@ -103,7 +87,6 @@ with left:
         help="The same seed gives the same trials. It is for simulation only: a client must never use it.",
     )
 
-    names = tuple(state.view.get("simulated", (c.mechanism.name,)))
     usable: dict[str, mechanisms.Mechanism] = {}
     for name in names:
         try:

@@ -1,12 +1,12 @@
-"""A click on a link to a page wins over polls that were on their way: two places in Streamlit 1.67, mended.
+"""A click on a link to a page wins over polls that are under way: two faults of Streamlit 1.67, mended.
 
 Fragments with ``run_every`` have the browser ask for a poll every so often, and every request names the page to show. On a
-busy machine a poll meets a click on a link, and the page that was asked for is lost in two ways:
+busy machine a poll can meet a click on a link, and the page that was asked for is lost in one of two ways:
 
-* The poll comes first, the click next, and their runs begin side by side in two threads. Each writes the page it is asked for
-  to the `PagesManager` of the session; the run for the click draws whichever came last. Here each thread reads what it wrote.
-* The click comes first, but until the answer is there the browser goes on polling for the page left. Carried out after the
-  click, that clears the new page, or goes back to the old one. Here such polls are dropped when they arrive.
+* The poll comes first, the click next, and their runs begin side by side in two threads. Each writes the page it was asked for
+  to the `PagesManager` of the session, and the run for the click draws the one written last. Here each thread reads what it wrote.
+* The click comes first, but until the answer arrives the browser goes on polling for the old page. Carried out after the
+  click, such a poll clears the new page, or goes back to the old one. Here it is dropped when it arrives.
 
 Streamlit has no setting for either (with ``runner.fastReruns`` off one thread does all, but the newest of several requests
 names the page, even if it is a poll).
@@ -24,7 +24,7 @@ from streamlit.runtime.pages_manager import PagesManager
 
 
 class OfThread:
-    """An attribute that each thread reads as it last wrote it itself; where it has not, as any thread last wrote it."""
+    """An attribute that each thread reads as it wrote it last, or, if it never has, as any thread wrote it last."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name, self._own = name, f"{name}_of_thread"
@@ -39,7 +39,7 @@ class OfThread:
 
 
 def comes_late(session: AppSession, request: ClientState | None) -> bool:
-    """Whether this is a poll for a page that a click has left; to be asked for every request in turn."""
+    """Whether this is a poll for a page that a click has left. To be called for every request in turn."""
     left = session.__dict__.setdefault("pages_left", set())
     if request is None or not request.page_script_hash:
         return False

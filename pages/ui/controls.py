@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import streamlit as st
@@ -41,8 +41,8 @@ def control(
 
 
 def pick(label: str, key: str, value: Any, commit: Callable[[Any], None], shown: dict[Any, str], **options: Any) -> Any:
-    """A selectbox of the keys of ``shown``, each under its text. None may be one of them, which a selectbox takes for no
-    choice at all; it is "" there."""
+    """A selectbox of the keys of ``shown``, each under its text. None may be one of them; because a selectbox takes None for no
+    choice at all, it is "" there."""
     return control(
         st.selectbox,
         label,
@@ -78,19 +78,29 @@ def whole_number(text: str, what: str, low: int, high: int) -> int:
     return int(cleaned)
 
 
-def compared_control(state: Session) -> None:
-    """Which mechanisms are compared, on every page that does."""
-    c = state.configuration
+def several(
+    label: str, key: str, now: Iterable[str], commit: Callable[[tuple[str, ...]], None], titles: dict[str, str]
+) -> None:
+    """Some of the keys of ``titles``, each under its title."""
     control(
         st.multiselect,
-        "Mechanisms",
-        "compared",
-        [n for n in c.compared if n in library.names()],
-        lambda chosen: state.change(compared=tuple(chosen)),
-        options=library.names(),
-        format_func=lambda n: library.spec(n).title,
+        label,
+        key,
+        [name for name in now if name in titles],
+        lambda chosen: commit(tuple(chosen)),
+        options=list(titles),
+        format_func=titles.get,
         wrap=True,
     )
+
+
+def mechanism_titles() -> dict[str, str]:
+    return {name: library.spec(name).title for name in library.names()}
+
+
+def compared_control(state: Session) -> None:
+    """Which mechanisms are compared, on every page that does."""
+    several("Mechanisms", "compared", state.configuration.compared, change(state, "compared"), mechanism_titles())
 
 
 def target_control(state: Session) -> None:
@@ -102,7 +112,7 @@ def target_control(state: Session) -> None:
         "target-error",
         wording.significant(100 * alpha**0.5, 6),
         lambda text: state.change(target_alpha=_alpha(text)),
-        help="The standard error of a typical query you can live with. Users needed are for this error.",
+        help="The standard error of a typical query that you can live with. Users needed are for this error.",
     )
     st.caption(f"Mean squared error of a share alpha = {wording.significant(alpha, 4)} (the papers' default is 0.01).")
 

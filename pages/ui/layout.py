@@ -13,7 +13,7 @@ from ldp_core import charts, designs, frames, mechanisms, wording
 from pages.ui.session.state import Complete, Design, Session, session
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job, jobs
-from pages.ui.words import plain, spoken, waiting
+from pages.ui.words import plain, spoken
 
 T = TypeVar("T")
 
@@ -22,7 +22,7 @@ _CHART_OPTIONS = {"displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "s
 
 
 def open_page(title: str, purpose: str) -> Session:
-    """Title, one sentence of purpose, and whatever the last action has to say."""
+    """Title, a sentence or two of purpose, and what the last action has to say."""
     if _APP not in st.session_state:
         # Until app.py has run once, Streamlit takes pages/ for its own navigation and runs a page alone, without the
         # sidebar: the first visitor after a restart would get that under any address but the root.
@@ -100,7 +100,7 @@ def need_design(state: Session) -> Complete:
 
 
 def need_questions(state: Session, design: Design) -> None:
-    """Questions that take long are worked out once somebody asks for it, in the background; the page ends until then."""
+    """Questions that take long are worked out in the background, once somebody asks for that; until then the page ends here."""
     if not design.unasked:
         return
     task = work.questions(state)
@@ -126,7 +126,8 @@ def live(job: Job, draw: Callable[[Any, Job], None]) -> None:
     if not job.active:
         st.rerun()
     if job.progress is None:
-        st.info(waiting(job.state, jobs().waiting_before(job)))
+        before = f"Waiting for a free place: {jobs().waiting_before(job):,} before this one."
+        st.info(before if job.state == "queued" else "Starting.")
     else:
         draw(job.progress, job)
 
@@ -144,16 +145,7 @@ def chart(
     with st.container(horizontal=True, key=f"downloads-{name}"):
         if data is not None:
             download_table(data, name)
-        st.download_button(
-            "Chart (HTML)",
-            data=lambda: standalone(draw),
-            file_name=f"{name}.html",
-            mime="text/html",
-            key=f"html-{name}",
-            on_click="ignore",
-            icon=":material/download:",
-            type="tertiary",
-        )
+        download("Chart (HTML)", lambda: standalone(draw), f"{name}.html", "text/html", f"html-{name}", type="tertiary")
 
 
 def standalone(draw: Callable[[charts.Theme], go.Figure]) -> str:
@@ -165,16 +157,14 @@ def standalone(draw: Callable[[charts.Theme], go.Figure]) -> str:
 
 def download_table(data: pd.DataFrame | Callable[[], pd.DataFrame], name: str) -> None:
     """A button that downloads ``data`` as CSV in full precision, without formulas."""
-    st.download_button(
-        "Data (CSV)",
-        data=lambda: frames.as_csv(data() if callable(data) else data),
-        file_name=f"{name}.csv",
-        mime="text/csv",
-        key=f"csv-{name}",
-        on_click="ignore",
-        icon=":material/download:",
-        type="tertiary",
-    )
+    made = lambda: frames.as_csv(data() if callable(data) else data)  # noqa: E731
+    download("Data (CSV)", made, f"{name}.csv", "text/csv", f"csv-{name}", type="tertiary")
+
+
+def download(label: str, data: bytes | Callable[[], str | bytes], file: str, mime: str, key: str, **style: Any) -> None:
+    """A button that downloads a file and leaves the page as it is."""
+    style["icon"] = ":material/download:"
+    st.download_button(label, data=data, file_name=file, mime=mime, key=key, on_click="ignore", **style)
 
 
 def guarantee(configuration: designs.Configuration, audit: mechanisms.Audit) -> None:

@@ -2,7 +2,7 @@
 
 Streamlit's server reads an upload through Starlette's form parser, which moves files of more than 1 MB to a temporary file on
 disk. Its documented limit for that, `MultiPartParser.spool_max_size`, is raised beyond the largest upload. Should a later
-version know no such limit, `stay_in_memory` finds out by trying, and the pages say what is then true.
+version know no such limit, `uploads_stay_in_memory` finds out by trying, and the pages say what is then true.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from functools import cache
 import streamlit as st
 
 EVERY = 10.0
-"""Seconds between looks at which sessions have departed."""
+"""Seconds between looks for sessions that have departed."""
 _FREEING = 30.0
-"""Seconds that may pass until what is freed has been freed, on a busy server."""
+"""Seconds that freeing may take on a busy server."""
 _TRIED_BYTES = 2**21  # twice the parser's own limit
 _FRAMING_BYTES = 2**21  # what a form adds to its file, at most
 
@@ -62,8 +62,8 @@ def returns_within() -> float:
 
 
 def kept_minutes() -> int:
-    """Whole minutes after which nothing is left of a session whose page was closed: `pages.ui.session.departed` misses it at one look
-    and frees it at the first one after nobody can return."""
+    """Whole minutes after which nothing is left of a session whose page was closed: `pages.ui.session.departed` misses it at one
+    look, and frees it at the first look after the time for coming back is over."""
     return math.ceil((returns_within() + 2 * EVERY + _FREEING) / 60)
 
 

@@ -1,4 +1,4 @@
-"""The sidebar: the current design in five lines, each a link with its mark, and sample, load, share, save, undo, redo below."""
+"""The sidebar: the current design in five lines, each a link with a mark; below them samples, load, share, save, undo, redo."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ldp_core import designs, library, wording
 from pages.ui.controls import guarded
 from pages.ui.data import choice as data_choice
 from pages.ui.session import exchange
-from pages.ui.session.state import Design, Session
+from pages.ui.session.state import Complete, Design, Session
 from pages.ui.sources import catalogue
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import jobs
@@ -64,21 +64,15 @@ def _data(state: Session, design: Design | None) -> None:
 
 
 def _workload(design: Design | None) -> None:
+    mark, found, detail = UNSET, "not chosen", "Which questions matter"
     if design is not None and design.misfit:
-        _line(
-            "pages/workload.py",
-            STALE,
-            f"Workload: {'too many questions' if design.dear else 'does not fit the data'}",
-            design.misfit,
-        )
-        return
-    if design is not None and design.unasked:
-        _line("pages/workload.py", STALE, "Workload: to be worked out", design.questions)
-        return
-    if design is None or design.workload is None:
-        _line("pages/workload.py", UNSET, "Workload: not chosen", "Which questions matter")
-        return
-    _line("pages/workload.py", SET, f"Workload: {design.workload.num_queries:,} queries", design.questions)
+        mark, detail = STALE, design.misfit
+        found = "too many questions" if design.dear else "does not fit the data"
+    elif design is not None and design.unasked:
+        mark, found, detail = STALE, "to be worked out", design.questions
+    elif isinstance(design, Complete):
+        mark, found, detail = SET, f"{design.workload.num_queries:,} queries", design.questions
+    _line("pages/workload.py", mark, f"Workload: {found}", detail)
 
 
 def _privacy(state: Session) -> None:
@@ -88,40 +82,29 @@ def _privacy(state: Session) -> None:
 
 
 def _mechanism(state: Session, design: Design | None) -> None:
-    name = state.configuration.mechanism.name
+    """The mechanism, and how far it is from the best."""
+    name, gap, gap_mark = state.configuration.mechanism.name, "unknown", UNSET
     title = library.spec(name).title
-    if design is None or design.workload is None:
-        _line("pages/design.py", UNSET, "Mechanism", f"{title}: needs data and a workload")
-        _line("pages/compare.py", UNSET, "Gap to the best: unknown", "Needs a mechanism")
-        return
     try:
-        mechanism, case = state.priced(name), state.aim(name)
-        if mechanism is None:
+        if not isinstance(design, Complete):
+            mark, detail, why = UNSET, "needs data and a workload", "Needs a mechanism"
+        elif (mechanism := state.priced(name)) is None:
             running = work.fit(state, name).running is not None
             mark, detail = (RUNNING, "optimising") if running else (STALE, "not optimised for this design yet")
-            _line("pages/design.py", mark, "Mechanism", f"{title}: {detail}")
-            _line("pages/compare.py", mark, "Gap to the best: unknown", "Follows once it is optimised")
-            return
-        needed, gap = state.users_needed(mechanism, case), state.gap(mechanism)
+            gap_mark, why = mark, "Follows once it is optimised"
+        else:
+            case, share = case_title(state.aim(name)), state.gap(mechanism)
+            needed = wording.users(state.users_needed(mechanism, state.aim(name)))
+            mark, gap_mark, why = SET, SET, "At this epsilon the lower bounds say nothing"
+            detail = f"{needed} needed for {wording.error(state.configuration.target_alpha**0.5)}, {case}"
+            if state.from_file(name):
+                title += ", loaded from a file and not computed here"
+            if not math.isinf(share):
+                gap, why = f"at most {gap_in_words(share)}", f"More users than the best lower bound allows, {case}"
     except ValueError as error:
-        _line("pages/design.py", STALE, "Mechanism", f"{title}: {error}")
-        _line("pages/compare.py", UNSET, "Gap to the best: unknown", "Choose another mechanism")
-        return
-    target = wording.error(state.configuration.target_alpha**0.5)
-    if state.from_file(name):
-        title += ", loaded from a file and not computed here"
-    _line(
-        "pages/design.py", SET, "Mechanism", f"{title}: {wording.users(needed)} needed for {target}, {case_title(case)}"
-    )
-    if math.isinf(gap):
-        _line("pages/compare.py", SET, "Gap to the best: unknown", "At this epsilon the lower bounds say nothing")
-        return
-    _line(
-        "pages/compare.py",
-        SET,
-        f"Gap to the best: at most {gap_in_words(gap)}",
-        f"More users than the best lower bound allows, {case_title(case)}",
-    )
+        mark, detail, why = STALE, str(error), "Choose another mechanism"
+    _line("pages/design.py", mark, "Mechanism", f"{title}: {detail}")
+    _line("pages/compare.py", gap_mark, f"Gap to the best: {gap}", why)
 
 
 def _actions(state: Session) -> None:

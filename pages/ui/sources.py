@@ -123,13 +123,9 @@ def may_read_local_files() -> bool:
     return st.config.get_option("server.address") in LOOPBACK
 
 
+@st.cache_data
 def catalogue() -> list[dict[str, Any]]:
     """The sample data sets on offer."""
-    return _catalogue()
-
-
-@st.cache_data
-def _catalogue() -> list[dict[str, Any]]:
     return json.loads((SAMPLES / "catalogue.json").read_text())
 
 

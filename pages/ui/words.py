@@ -39,11 +39,6 @@ def gap_in_words(gap: float) -> str:
     return wording.share(max(gap, 0)) if gap < 10 else f"{wording.significant(gap + 1)} times"
 
 
-def waiting(job_state: str, before: int) -> str:
-    """What a job without progress yet is doing."""
-    return f"Waiting for a free place: {before:,} before this one." if job_state == "queued" else "Starting."
-
-
 CASES = {
     "worst_case": ("worst case", "whatever values people have"),
     "average": ("average over the types", "with all types equally common"),

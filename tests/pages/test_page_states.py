@@ -19,8 +19,10 @@ from ldp_core import library, mechanisms
 from pages.ui import clicks
 from pages.ui.controls import whole_number
 from pages.ui.session.results import Results
+from pages.ui.session.state import Session
 from pages.ui.sources import catalogue
 from pages.ui.tasks.jobs import KEPT_FINISHED, Jobs
+from pages.ui.tasks.task import Task
 from pages.ui.words import gap_in_words, people
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -306,3 +308,44 @@ def test_work_that_breaks_ends_in_a_sentence():
     assert job.state == "failed"
     assert "stopped unexpectedly" in job.error
     assert "secret" not in job.error
+
+
+def test_a_task_keeps_one_result_for_equal_inputs():
+    state, done = Session("who counts"), []
+
+    def task(key="count", work=lambda job: done.append(1) or len(done)):
+        return Task(state, key, "counting", work, lambda found: found)
+
+    assert task().known() is None
+    wait_while(lambda: task().running)
+    assert task().known() == task().result == 1  # by another object with the same key
+    assert task("more").known(at_once=True) == 2
+    assert task("more").job is None
+    assert done == [1, 1]
+
+
+def test_a_task_without_a_result_says_why():
+    state, begun = Session("who fails"), threading.Event()
+
+    def fail(job):
+        raise ValueError("There is nothing to count.")
+
+    def stop(job):
+        begun.set()
+        while not job.cancelled():
+            time.sleep(0.005)
+
+    failing, stopped = Task(state, "fail", "failing", fail), Task(state, "stop", "stopping", stop)
+    assert failing.known() is None
+    wait_while(lambda: failing.running)
+    with pytest.raises(ValueError, match="nothing to count"):
+        failing.known()
+    assert failing.error == "There is nothing to count."
+    assert not failing.cut_short
+    stopped.start()
+    begun.wait()
+    stopped.running.cancel()
+    wait_while(lambda: stopped.running)
+    assert stopped.cut_short
+    assert stopped.result is None
+    assert not stopped.error

@@ -42,8 +42,8 @@ class Watch:
         self._missed: dict[str, float] = {}
 
     def look(self, now: float, lives: Callable[[str], bool], kept_for: float) -> bool:
-        """Free what sessions leave behind that have been missed for ``kept_for`` seconds, and cancel the jobs of those
-        missed for `ABANDONED_AFTER`. Returns whether anything was freed."""
+        """Free what is left of sessions that have been missed for ``kept_for`` seconds, and cancel the jobs of those missed for
+        `ABANDONED_AFTER`. Returns whether anything was freed."""
         known, freed = {*SESSIONS, *self._jobs.sessions()}, False
         # Not since they were last seen: a look may come late, and whoever has just gone may still come back.
         self._missed = {session: self._missed.get(session, now) for session in known if not lives(session)}
@@ -79,8 +79,8 @@ def _watch(watch: Watch) -> None:
 
 def _let_streamlit_expire(known: weakref.WeakValueDictionary[str, Any]) -> bool:
     """Streamlit's own sessions hold copies of uploads and the callbacks of widgets. It has no setting for when they go, so
-    this asks its store directly, and does without where another version keeps sessions differently. ``known`` are those of
-    earlier looks. Returns whether any was emptied."""
+    this asks its store directly, and does nothing where another version keeps sessions differently. ``known`` are the sessions
+    seen before. Returns whether any was emptied."""
     manager = getattr(get_instance(), "_session_mgr", None) if exists() else None
     cache = getattr(getattr(manager, "_session_storage", None), "_cache", None)
     expire, lock = getattr(cache, "expire", None), getattr(manager, "_storage_lock", None)

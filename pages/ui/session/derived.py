@@ -31,22 +31,24 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Design:
-    """What the configuration stands for once there is a domain. ``counts`` are users per type; ``misfit`` says why
-    the questions asked cannot be asked of this domain, where that is so."""
+    """What the configuration stands for once there is a domain.
+
+    Attributes:
+        counts: users of each type. questions: the workload in a few words.
+        naming: equal where the names of types and queries are equal.
+        misfit: why the questions cannot be asked of this domain, where that is so. price: of working them out.
+    """
 
     domain: Domain
     labels: Sequence[str]
     counts: np.ndarray
     on_data: bool
-    workload: workloads.Workload | None
-    misfit: str
     questions: str
-    """The workload in a few words."""
     epsilon: float
     naming: str
-    """Equal where the names of types and queries are equal."""
+    workload: workloads.Workload | None
+    misfit: str
     price: workloads.Price
-    """Of the structure of the questions."""
 
     @property
     def dear(self) -> bool:
@@ -117,30 +119,18 @@ class Derived(History):
         return design
 
     def _derived(self) -> Design | None:
-        c = self.configuration
-        if c.domain is None:
+        c, tally = self.configuration, self.tally
+        if (domain := c.domain) is None:
             return None
-        tally = self.tally
         if tally is not None:
             counts = tally.counts
         else:
             shape = "uniform" if c.population.shape == "data" else c.population.shape
-            counts = tables.expected_counts(shape, c.domain.size, c.population.users or 10_000)
-        questions = c.workload.summary if c.workload is not None else ""
-        workload, misfit, price = self._questions(c.domain)
-        design = Design(
-            c.domain,
-            c.domain.type_labels,
-            counts,
-            tally is not None,
-            workload,
-            misfit,
-            questions,
-            c.epsilon_value,
-            self._naming,
-            price,
-        )
-        return design if workload is None else Complete(**vars(design))
+            counts = tables.expected_counts(shape, domain.size, c.population.users or 10_000)
+        summary = c.workload.summary if c.workload is not None else ""
+        facts = (domain, domain.type_labels, counts, tally is not None, summary, c.epsilon_value, self._naming)
+        design = Design(*facts, *self._questions(domain))
+        return design if design.workload is None else Complete(**vars(design))
 
     @property
     def _naming(self) -> str:

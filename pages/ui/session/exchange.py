@@ -59,7 +59,7 @@ def load(state: Session, content: bytes) -> None:
     design = state.design()
     if design is not None and design.unasked:
         warnings.append(
-            f"Its questions take about {wording.duration(design.price.seconds)} to work out. Ask for it on the Workload page."
+            f"Its questions take about {wording.duration(design.price.seconds)} to work out. Ask for that on the Workload page."
         )
     name = configuration.mechanism.name
     if bundle.strategy is not None and library.spec(name).fitted:
@@ -74,8 +74,8 @@ def load(state: Session, content: bytes) -> None:
 
 
 def _adopt(state: Session, mechanism: mechanisms.Mechanism, outcome: dict[str, Any]) -> list[str]:
-    """Use a strategy from a file, under that name: a digest in the same file proves nothing of who made it. Returns what is to
-    be said. The very strategy that was computed in this session stays the session's own."""
+    """Use a strategy from a file, and call it loaded: a digest in the same file does not prove who made it. A strategy that was
+    computed in this very session stays the session's own. Returns the sentences to show."""
     own = state.fitted(mechanism.name)
     if own is not None and own.mechanism.digest == mechanism.digest and not state.from_file(mechanism.name):
         return []
@@ -143,7 +143,7 @@ def _check_usable(state: Session, configuration: Configuration, source: Source |
 
 
 def _expected(state: Session, mechanism: mechanisms.Mechanism) -> dict[str, Any]:
-    """Exact errors and users needed, or why they are not computed: a large design can be deployed all the same."""
+    """Exact errors and users needed, or why there are none: a large design can be deployed all the same."""
     try:
         return {
             "expected_errors": asdict(state.summary(mechanism)),

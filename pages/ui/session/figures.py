@@ -22,8 +22,8 @@ DRAWN_BITS = 22
 """A strategy of more than 2^22 probabilities is drawn only where it is at hand anyway."""
 PICTURE_BYTES = 2**21
 WEIGHTED = (
-    "Typical and total errors go by the weights of the questions, squared: a query of weight 2 counts like four of weight 1. "
-    "Answers and errors of single queries are without weights."
+    "In typical and total errors a query counts by the square of its weight: one of weight 2 counts like four of weight 1. "
+    "Answers and errors of single queries are shown without weights."
 )
 PRICED_TYPES = 2048
 """Exact variances that are not in closed form take n^3 operations: seconds at 2,048 types, half a minute at 4,096."""
@@ -94,13 +94,9 @@ class Figures(Derived):
     def unfitted(self, names: Iterable[str]) -> list[str]:
         """Those of the named mechanisms that await their fit to the current design and can have one."""
         design = self.complete
-        return [
-            name
-            for name in names
-            if library.spec(name).fitted
-            and self.fitted(name) is None
-            and library.spec(name).unsuitable(design.domain.size, design.epsilon, design.workload) is None
-        ]
+        about = (design.domain.size, design.epsilon, design.workload)
+        waiting = (name for name in names if library.spec(name).fitted and self.fitted(name) is None)
+        return [name for name in waiting if library.spec(name).unsuitable(*about) is None]
 
     def mechanism(self, name: str) -> mechanisms.Mechanism | None:
         """The named mechanism for the current design; None for an optimised one that was not computed yet.
@@ -222,7 +218,7 @@ class Figures(Derived):
         return found
 
     def even(self, case: str) -> bool:
-        """Whether a case is about users spread evenly, as the worst case is where symmetry makes all types alike."""
+        """Whether a case is about users spread evenly. The worst case is, where symmetry makes all types alike."""
         chosen = self.cases()[case]
         return chosen.prior is None or chosen.uniform
 

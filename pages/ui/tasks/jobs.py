@@ -1,7 +1,7 @@
 """Background work: threads that outlive page switches, a visible queue, and cancellation.
 
 Workers never touch Streamlit. A page submits a function of the `Job`, which reports through ``job.progress`` and stops when
-``job.cancelled()``; fragments on the pages poll. What a job works on is let go of when it ends; results belong to the session.
+``job.cancelled()``; fragments on the pages poll. A job lets go of what it works on when it ends; results belong to the session.
 Jobs of sessions whose browser has gone are cancelled and forgotten, see `pages.ui.session.departed`.
 """
 
@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -41,9 +42,10 @@ class Job:
     def cancelled(self) -> bool:
         return self._cancel.is_set()
 
-    def follow(self, progress: Any) -> None:
-        """The callback of what it works on."""
-        self.progress = progress
+    @property
+    def followed(self) -> dict[str, Any]:
+        """Options for what it works on: report progress here, and stop when this is cancelled."""
+        return {"callback": partial(setattr, self, "progress"), "cancel": self.cancelled}
 
     @property
     def active(self) -> bool:
@@ -104,7 +106,7 @@ class Jobs:
             self._jobs = [job for job in self._jobs if job.session != session]
 
     def waiting_before(self, job: Job) -> int:
-        """How many jobs (of anyone) will run before this queued one."""
+        """How many jobs, of whatever session, will run before this queued one."""
         with self._lock:
             ahead = self._jobs[: self._jobs.index(job)] if job in self._jobs else []
             return sum(other.active for other in ahead)
@@ -119,19 +121,17 @@ class Jobs:
             del job  # this thread may wait long for the next one
 
     def _run(self, job: Job) -> None:
+        state = "failed"
         try:
             if job.work is not None and not job.cancelled():
                 job.work(job)
             state = "cancelled" if job.cancelled() else "done"
         except ValueError as error:  # the core's sentence for people
-            state, job.error = "failed", str(error)
+            job.error = str(error)
         except MemoryError:
-            state, job.error = "failed", "This needs more memory than the server has. Use coarser bins."
+            job.error = "This needs more memory than the server has. Use coarser bins."
         except Exception as error:
-            state, job.error = (
-                "failed",
-                f"The calculation stopped unexpectedly ({type(error).__name__}). Try other settings.",
-            )
+            job.error = f"The calculation stopped unexpectedly ({type(error).__name__}). Try other settings."
         job.work = None
         job.finished = time.monotonic()
         job.state = state

@@ -14,7 +14,7 @@ from ldp_core import bounds, library, mechanisms, studies, workloads
 from ldp_core.run import Progress
 from ldp_core.workloads.axes import axes_of
 from pages.ui.session.figures import Curve, Fit, Proof, weight
-from pages.ui.session.state import Session, choose_mechanism
+from pages.ui.session.state import Session
 from pages.ui.tasks.jobs import Job, jobs
 from pages.ui.tasks.task import Task
 
@@ -26,9 +26,6 @@ PROVED_UNASKED = 128
 """Types up to which a certificate takes about a second and is computed without asking."""
 GOOD_ENOUGH = 1e-3
 """The search ends when it is proved to be this close to the best possible."""
-
-
-# --- questions ---------------------------------------------------------------------------------------------------
 
 
 def questions(state: Session) -> Task[workloads.Workload]:
@@ -47,9 +44,6 @@ def start_questions(state: Session) -> None:
     task = questions(state)
     jobs().cancel(state.id, lambda key: key.startswith("questions:") and key != task.key)
     task.start()
-
-
-# --- fits --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -122,9 +116,6 @@ def start_fit(state: Session, *names: str) -> None:
         fit(state, name).start()
 
 
-# --- proofs ------------------------------------------------------------------------------------------------------
-
-
 def certificate(state: Session, case: str) -> Task[Proof]:
     """What no mechanism can beat in this case, with its proof; the better of two is kept."""
     design, key, chosen = state.complete, state.certificate_key(case), state.cases()[case]
@@ -181,9 +172,6 @@ def start_certificate(state: Session, case: str) -> None:
         certificate(state, case).start()
 
 
-# --- studies -----------------------------------------------------------------------------------------------------
-
-
 def sweep_options(state: Session, name: str) -> dict[str, Any]:
     """What a mechanism of the design is built with at every point of a sweep or plan. Fits there are cut off by rounds."""
     spec, settings = library.spec(name), state.configuration.optimizer
@@ -203,21 +191,13 @@ def sweep(state: Session, over: str) -> Task[studies.sweep.Sweep]:
     parameters = {name: sweep_options(state, name) for name in c.compared}
     place = None if over == "epsilon" else c.epsilon_value
     inputs = [over, design.workload.digest, place, sorted(c.compared), c.target_alpha, parameters]
-    scheduler = state.view.get("scheduler") or None
+    how: dict[str, Any] = {"alpha": c.target_alpha, "parameters": parameters, "results": state.results, "jobs": -1}
+    how["scheduler"] = state.view.get("scheduler") or None
 
     def work(job: Job) -> studies.sweep.Sweep:
-        how: dict[str, Any] = {
-            "alpha": c.target_alpha,
-            "parameters": parameters,
-            "callback": job.follow,
-            "cancel": job.cancelled,
-            "results": state.results,
-            "jobs": -1,
-            "scheduler": scheduler,
-        }
         if over == "epsilon":
-            return studies.sweep.epsilons(c.compared, design.workload, **how)
-        return studies.sweep.sizes(c.compared, design.workload, design.epsilon, **how)
+            return studies.sweep.epsilons(c.compared, design.workload, **how, **job.followed)
+        return studies.sweep.sizes(c.compared, design.workload, design.epsilon, **how, **job.followed)
 
     title = f"sweep over {'epsilon' if over == 'epsilon' else 'the number of types'}"
     return Task(state, "sweep:" + json.dumps(inputs, sort_keys=True), title, work)
@@ -236,24 +216,13 @@ class Question:
 
 def plan(state: Session, question: Question) -> Task[pd.DataFrame]:
     """What is asked, mechanism by mechanism."""
-    workload, fitted = state.complete.workload, _fitted(state, question.names)
+    workload, asked, fitted = state.complete.workload, asdict(question), _fitted(state, question.names)
     parameters = {name: sweep_options(state, name) for name in question.names}
-    inputs = [asdict(question), workload.digest, parameters, [mechanism.digest for mechanism in fitted.values()]]
+    inputs = [asked, workload.digest, parameters, [mechanism.digest for mechanism in fitted.values()]]
+    how: dict[str, Any] = {"parameters": parameters, "fitted": fitted, "results": state.results}
 
     def work(job: Job) -> pd.DataFrame:
-        return studies.planning.plan(
-            workload,
-            question.names,
-            epsilon=question.epsilon,
-            users=question.users,
-            alpha=question.alpha,
-            case=question.case,
-            parameters=parameters,
-            fitted=fitted,
-            results=state.results,
-            callback=job.follow,
-            cancel=job.cancelled,
-        )
+        return studies.planning.plan(workload, **asked, **how, **job.followed)
 
     return Task(state, "plan:" + json.dumps(inputs, default=str), "working out the plan", work)
 
@@ -268,28 +237,15 @@ def recommendation(state: Session, users: float) -> Task[studies.planning.Recomm
     """The mechanism to take for the current design, among all that need no fit or have been fitted."""
     design, alpha, names = state.complete, state.configuration.target_alpha, library.names()
     fitted, parameters = _fitted(state, names), {name: state.parameters_for(name) for name in names}
-    digests = [mechanism.digest for mechanism in fitted.values()]
-    inputs = [design.workload.digest, design.epsilon, users, alpha, digests]
+    about = (design.workload, design.epsilon, users, alpha)
+    inputs = [design.workload.digest, *about[1:], [mechanism.digest for mechanism in fitted.values()]]
+    how: dict[str, Any] = {"parameters": parameters, "fitted": fitted, "results": state.results}
 
     def work(job: Job) -> studies.planning.Recommendation:
-        return studies.planning.recommend(
-            design.workload,
-            design.epsilon,
-            users,
-            alpha,
-            fitted=fitted,
-            parameters=parameters,
-            results=state.results,
-            cancel=job.cancelled,
-        )
+        return studies.planning.recommend(*about, **how, cancel=job.cancelled)
 
     key = "recommendation:" + json.dumps([inputs, parameters], default=str)
     return Task(state, key, "comparing all mechanisms", work)
-
-
-def choose(state: Session, name: str) -> None:
-    """Make a mechanism the one of the design."""
-    state.change(mechanism=choose_mechanism(name, **state.parameters_for(name)))
 
 
 def _simulated(state: Session, names: Sequence[str]) -> tuple[dict[str, mechanisms.Mechanism], list[Any]]:
@@ -313,24 +269,14 @@ def timing(state: Session, names: Sequence[str]) -> Task[float]:
 
 def simulation(state: Session, names: Sequence[str]) -> Task[studies.outcomes.Outcomes]:
     """Trials of the given mechanisms on the people of this design."""
-    design, c, recipe = state.complete, state.configuration.simulation, state.configuration.workload
+    design, recipe, settings = state.complete, state.configuration.workload, state.configuration.simulation.model_dump()
     chosen, inputs = _simulated(state, names)
     titles = [part.summary for part in recipe.parts] if recipe is not None and len(recipe.parts) > 1 else None
 
     def work(job: Job) -> studies.outcomes.Outcomes:
-        return studies.outcomes.compare(
-            chosen,
-            design.workload,
-            design.counts,
-            design.labels,
-            c.trials,
-            c.seed,
-            c.estimators,
-            studies.outcomes.scale_of(design.workload, axes_of(design.domain)),
-            callback=job.follow,
-            cancel=job.cancelled,
-            parts=titles,
-        )
+        w, scale = design.workload, studies.outcomes.scale_of(design.workload, axes_of(design.domain))
+        how = {**settings, "scale": scale, "parts": titles, **job.followed}
+        return studies.outcomes.compare(chosen, w, design.counts, design.labels, **how)
 
-    key = "simulation:" + json.dumps([inputs, c.model_dump()], sort_keys=True)
+    key = "simulation:" + json.dumps([inputs, settings], sort_keys=True)
     return Task(state, key, f"simulating {len(chosen)} mechanisms", work, lambda found: found.nbytes)
