@@ -29,6 +29,7 @@ LAYERS = [
     {"frames", "studies.planning"},
     {"studies.outcomes"},
     {"designs", "charts"},
+    {"papers"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 MATHEMATICS = {
