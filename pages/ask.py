@@ -89,6 +89,9 @@ with right:
             f"{design.population}, drawn at random."
         )
     layout.how_computed(
+        f"With {session.users:,} people in {session.rounds:,} rounds the largest error of all answers stays below "
+        f"{wording.points(session.error_bound)} on average over sessions (Bassily 2019, bound (20) in the proof of Theorem 5.2, for "
+        "queries between 0 and 1). "
         "Every person is in one round. Asked about a query $q$ with values from 0 to 1, a person of type $v$ sends a plus with "
         r"probability $\frac{1}{E+1} + q_v\,\frac{E-1}{E+1}$, with $E = e^\varepsilon$, else a minus (Bassily 2019, Algorithm 6, with "
         "queries centred at one half: a quarter of the variance). The share of pluses gives the answer, without bias; intervals are "

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ldp_core import bounds
 from ldp_core.mechanisms.noise.adaptive import AdaptiveSession, Answer, SimulatedUsers
 from ldp_core.privacy import odds
 from ldp_core.workloads import expressions
@@ -181,12 +182,16 @@ class Asking:
         return sum(low <= one.truth <= high for one in self.asked for low, high in [one.interval])
 
     @property
-    def error(self) -> float:
-        """Root of the sum over all questions so far of squared errors, as means between 0 and 1: what Theorem 5.2 bounds."""
-        spans = [one.question.high - one.question.low for one in self.asked]
-        return math.sqrt(
-            sum(((one.value - one.truth) / span) ** 2 for one, span in zip(self.asked, spans, strict=True))
+    def largest_error(self) -> float:
+        """Of all answers so far, as means between 0 and 1: what Theorem 5.2 bounds on average over sessions; 0 before the first."""
+        return max(
+            (abs(one.value - one.truth) / (one.question.high - one.question.low) for one in self.asked), default=0.0
         )
+
+    @property
+    def error_bound(self) -> float:
+        """What the largest error of all rounds stays below on average over sessions (Bassily 2019, bound (20), r = 1/2)."""
+        return bounds.few_users.adaptive(self.rounds, self.users, self.epsilon, radius=0.5, form="sharp")
 
     def transcript(self) -> pd.DataFrame:
         """What may be told: a row per question with round, question, answer, low, high (95 %) and people who answered; no truths."""

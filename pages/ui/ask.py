@@ -194,8 +194,8 @@ def so_far(session: Asking) -> str:
     return (
         f"**{plain(last.question.text)}**: {plain(_shown(last.question, last.value))}, and between "
         f"{plain(_shown(last.question, low))} and {plain(_shown(last.question, high))} with a confidence of 95 %, from "
-        f"{last.answer.users:,} people. {session.held:,} of {len(session.asked):,} intervals hold the truth so far; the root of "
-        f"the summed squared errors is {wording.points(session.error)}."
+        f"{last.answer.users:,} people. {session.held:,} of {len(session.asked):,} intervals hold the truth so far; the largest "
+        f"error is {wording.points(session.largest_error)}, where the theorem allows {wording.points(session.error_bound)} on average."
     )
 
 
