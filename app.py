@@ -34,6 +34,7 @@ page = st.navigation(
         st.Page("pages/compare.py", title="Compare", icon=":material/bar_chart:"),
         st.Page("pages/plan.py", title="Plan", icon=":material/balance:"),
         st.Page("pages/simulate.py", title="Simulate", icon=":material/casino:"),
+        st.Page("pages/ask.py", title="Ask", icon=":material/forum:"),
         st.Page("pages/export.py", title="Export", icon=":material/download:"),
         st.Page("pages/guide.py", title="Guide", icon=":material/menu_book:"),
     ],

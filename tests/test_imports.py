@@ -25,10 +25,11 @@ LAYERS = [
     {"optimize"},
     {"library"},
     {"analysis", "estimators"},
-    {"studies.simulate", "studies.sweep"},
+    {"studies.simulate", "studies.sweep", "studies.asking"},
     {"frames", "studies.planning"},
     {"studies.outcomes"},
     {"designs", "charts"},
+    {"papers"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 MATHEMATICS = {

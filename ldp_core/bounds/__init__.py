@@ -1,20 +1,38 @@
-"""What no mechanism can beat: on the scale of the objective L, or as a variance per user."""
+"""What no mechanism can beat: on the scale of the objective L, or as a variance per user; and what the papers' theorems say:
+`frequency` and `two_types` (large samples), `ranges`, `few_users`, and all of them as `statements`."""
 
+from ldp_core.bounds import few_users, frequency, ranges, statements, two_types
+from ldp_core.bounds.frequency import efficient_of, large_sample, large_sample_of
 from ldp_core.bounds.general.certificate import Certificate, certificate
 from ldp_core.bounds.general.hardest_prior import worst_case
-from ldp_core.bounds.scales import average_variance, equivalent_objective
+from ldp_core.bounds.ranges import best_branching, range_error
+from ldp_core.bounds.scales import average_variance, equivalent_objective, worst_from_average
 from ldp_core.bounds.singular_values import centred_svd, least_favourable_prior, svd, worst_case_variance
+from ldp_core.bounds.statements import STATEMENTS, Statement
 from ldp_core.bounds.symmetric.certificate import SymmetricCertificate
 
 __all__ = [
+    "STATEMENTS",
     "Certificate",
+    "Statement",
     "SymmetricCertificate",
     "average_variance",
+    "best_branching",
     "centred_svd",
     "certificate",
+    "efficient_of",
     "equivalent_objective",
+    "few_users",
+    "frequency",
+    "large_sample",
+    "large_sample_of",
     "least_favourable_prior",
+    "range_error",
+    "ranges",
+    "statements",
     "svd",
+    "two_types",
     "worst_case",
     "worst_case_variance",
+    "worst_from_average",
 ]

@@ -109,9 +109,49 @@ def test_few_users_know_little():
     rng = np.random.default_rng(0)
     empty = session(rng, counts=np.zeros(4, dtype=int)).ask(QUERY)
     assert (empty.value, empty.standard_error, empty.users) == (0.0, math.inf, 0)
+    assert (empty.low, empty.high) == (-1, 1)
     single = session(rng, counts=np.array([1, 0, 0, 0])).ask(QUERY)
     assert abs(single.value) == pytest.approx(C)
     assert (single.standard_error, single.users) == (math.inf, 1)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.03, 0.3, 0.5, 1.0])
+@pytest.mark.parametrize(("users", "epsilon"), [(5, 3.0), (40, 0.5), (400, 1.0)])
+def test_intervals_hold_the_truth_in_19_of_20_sessions(share, users, epsilon):
+    """Over all numbers of pluses, for one group of a fixed size whose members are drawn from 10 times as many people."""
+    n_users, ones = 10 * users, round(10 * users * share)
+    plus = chance_of_plus(np.array([-0.5, 0.5]), epsilon, 0.5)
+    members = np.arange(users + 1)  # how many of the group are ones
+    drawn = stats.hypergeom.pmf(members, n_users, ones, users)
+    held = 0.0
+    for k in range(users + 1):
+        answer = AdaptiveSession(2, epsilon, 1, lambda q, g, k=k: (k, users), bound=0.5, centre=0.5).ask([0.0, 1.0])
+        if answer.low - 1e-12 <= ones / n_users <= answer.high + 1e-12:
+            of_k = [
+                np.convolve(
+                    *(
+                        stats.binom.pmf(np.arange(size + 1), size, p)
+                        for size, p in zip((users - m, m), plus, strict=True)
+                    )
+                )[k]
+                for m in members[drawn > 1e-9]
+            ]
+            held += drawn[drawn > 1e-9] @ of_k
+    assert held >= 0.95 - 1e-6
+
+
+def test_centred_queries_of_0_and_1_have_a_quarter_of_the_variance():
+    counts, query = np.array([700, 300]) * 1000, np.array([0.0, 1.0])
+
+    def errors(bound, centre):
+        rng = np.random.default_rng(0)
+        people = [SimulatedUsers(counts, 1.0, 1, rng, bound) for _ in range(400)]
+        return [AdaptiveSession(2, 1.0, 1, one, bound, centre).ask(query).value - 0.3 for one in people]
+
+    plain, centred = errors(1.0, 0.0), errors(0.5, 0.5)
+    assert within(centred, 0)
+    # (c^2 - mean square) against (c^2/4 - 1/4): each with a standard error of 7 %
+    assert np.var(plain) / np.var(centred) == pytest.approx((C**2 - 0.3) / (C**2 / 4 - 1 / 4), rel=0.4)
 
 
 def test_a_session_ends_with_its_last_group():
@@ -139,6 +179,7 @@ def test_malformed_queries_are_refused(query):
         ({"groups": 2.0}, "number of groups"),
         ({"bound": 0}, "positive number"),
         ({"bound": math.inf}, "positive number"),
+        ({"centre": math.nan}, "centre of the queries"),
         ({"epsilon": 0}, "out of range"),
     ],
 )

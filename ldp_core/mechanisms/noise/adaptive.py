@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import stats
 
 from ldp_core.mechanisms.base import check_counts, check_values
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
@@ -22,12 +23,18 @@ from ldp_core.workloads import DENSE_TYPES, Workload
 class Answer:
     """Estimated mean of a query over all users, in the query's own unit (a share for queries of 0 and 1).
 
-    ``standard_error`` is estimated from the ``users`` who answered: infinite for fewer than two of them.
+    ``standard_error`` is estimated from the ``users`` who answered: infinite for fewer than two of them. The truth lies between
+    ``low`` and ``high`` in at least 95 % of sessions (Clopper and Pearson 1934 on the number of pluses, cut at the bound).
     """
 
     value: float
     standard_error: float
     users: int
+    low: float
+    high: float
+
+
+LEVEL = 0.95
 
 
 Source = Callable[[np.ndarray, int], tuple[int, int]]
@@ -49,17 +56,17 @@ def respond(
     return rng.random(np.size(values)) < chance_of_plus(query, epsilon, bound)[check_values(values, query.size)]
 
 
-def check_query(query: np.ndarray, n: int, bound: float) -> np.ndarray:
-    """``query`` as n floats at most ``bound`` in size, or a ValueError."""
+def check_query(query: np.ndarray, n: int, bound: float, centre: float = 0.0) -> np.ndarray:
+    """``query`` as n floats within ``bound`` of ``centre``, or a ValueError."""
     query = np.asarray(query, dtype=float)
     if query.shape != (n,) or not np.all(np.isfinite(query)):
         raise ValueError(
             f"A query needs a finite number for each of the {n} types; got an array of shape {query.shape}."
         )
-    if np.abs(query).max() > bound:
+    if np.abs(query - centre).max() > bound:
         raise ValueError(
-            f"The entries of a query must lie between -{bound:g} and {bound:g}; the largest is {np.abs(query).max():g}. "
-            "Scale the query, or begin with a larger bound."
+            f"The entries of a query must lie between {centre - bound:g} and {centre + bound:g}; they reach from "
+            f"{query.min():g} to {query.max():g}. Scale the query, or begin with a larger bound."
         )
     return query
 
@@ -85,17 +92,20 @@ class SimulatedUsers:
 class AdaptiveSession:
     """At most ``groups`` queries on ``n`` types, asked one after the other; epsilon-LDP, as every user answers only once.
 
-    ``source`` asks the users: `SimulatedUsers`, or a function that collects the reports of real people. ``bound`` is
-    r, the largest size of an entry of a query, public and fixed before the first one.
+    ``source`` asks the users: `SimulatedUsers`, or a function that collects the reports of real people; it is given the query
+    less ``centre``. ``bound`` is r, how far an entry of a query may be from ``centre``; both are public and fixed before the
+    first query. Queries of 0 and 1 have both at 1/2: centred at 0 they would use half of their range, at four times the variance.
     """
 
-    def __init__(self, n: int, epsilon: float, groups: int, source: Source, bound: float = 1.0):
+    def __init__(self, n: int, epsilon: float, groups: int, source: Source, bound: float = 1.0, centre: float = 0.0):
         for name, number, least in (("number of types", n, 2), ("number of groups", groups, 1)):
             if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < least:
                 raise ValueError(f"The {name} must be a whole number of at least {least}; got {number!r}.")
         if not (bound > 0 and math.isfinite(bound)):
             raise ValueError(f"The bound of the queries must be a positive number; got {bound}.")
-        self.n, self.groups, self.bound = int(n), int(groups), float(bound)
+        if not math.isfinite(centre):
+            raise ValueError(f"The centre of the queries must be a number; got {centre}.")
+        self.n, self.groups, self.bound, self.centre = int(n), int(groups), float(bound), float(centre)
         self.epsilon = check_epsilon(epsilon)
         self._source = source
         self._asked: list[tuple[np.ndarray, Answer]] = []
@@ -111,26 +121,31 @@ class AdaptiveSession:
         return self.groups - len(self._asked)
 
     def ask(self, query: np.ndarray) -> Answer:
-        """Unbiased mean of ``query`` (n,) over all users, from the next group. An empty group answers 0 +- infinity.
+        """Unbiased mean of ``query`` (n,) over all users, from the next group. An empty group answers ``centre`` +- infinity.
 
         ValueError for a query out of bounds, or when every group has answered.
         """
-        query = check_query(query, self.n, self.bound)
+        query = check_query(query, self.n, self.bound, self.centre)
         if not self.remaining:
             raise ValueError(f"All {self.groups} groups have answered; a new session needs new users.")
-        plus, users = self._source(query, len(self._asked))
+        plus, users = self._source(query - self.centre, len(self._asked))
         self._asked.append((query, self._answer(plus, users)))
         return self._asked[-1][1]
 
     def _answer(self, plus: int, users: int) -> Answer:
+        least, most = self.centre - self.bound, self.centre + self.bound
         if not users:
-            return Answer(0.0, math.inf, 0)
+            return Answer(self.centre, math.inf, 0, least, most)
         E = odds(self.epsilon)
         size = self.bound * (E + 1) / (E - 1)
         value = size * (2 * plus - users) / users
         # Every answer is +-size, so the sample variance follows from the mean.
         variance = (size**2 - value**2) / (users - 1) if users > 1 else math.inf
-        return Answer(value, math.sqrt(max(0.0, variance)), users)
+        tail = (1 - LEVEL) / 2
+        low = stats.beta.ppf(tail, plus, users - plus + 1) if plus else 0.0
+        high = stats.beta.ppf(1 - tail, plus + 1, users - plus) if plus < users else 1.0
+        low, high = (min(max(self.centre + size * (2 * share - 1), least), most) for share in (low, high))
+        return Answer(self.centre + value, math.sqrt(max(0.0, variance)), users, float(low), float(high))
 
 
 def build(workload: Workload, epsilon: float) -> ExplicitMechanism:

@@ -1,0 +1,315 @@
+"""How well any estimator can do on histograms as the number of users grows (Lopuhaä-Zwakenberg et al. 2020, Section 4).
+
+Every figure here is **N times a mean squared error, summed over the n types, of shares**: divided by N users it is the squared
+error expected of the whole histogram. Two errors:
+
+    distribution    |estimate - P|^2, P the distribution that people are drawn from
+    frequency       |estimate - F|^2, F the shares among the N people who report; smaller, as no sampling is in it
+
+P is random with a continuous prior: ``concentration`` alpha stands for the symmetric Dirichlet (1/2 is Jeffreys' prior, 1 the
+uniform one), None for the limit of priors that gather at the even population. Estimators may be biased. All but
+`entropy_bound` hold as N grows and not for a given N: the exact error of the best estimator lies below for long (see `ldp_core.bounds.two_types`).
+
+Notation: Q (m, n) strategy, pi = Q P, M_P = Q' diag(1/pi) Q; dropping one type, I_P is the Fisher information, with det I_P =
+det M_P, its inverse is ``M_P^-1 - P P'``, and Sigma_P = diag P - P P'.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from scipy.special import psi
+
+from ldp_core.bounds.arguments import check_choice, check_positive, check_whole
+from ldp_core.priors import check_prior
+from ldp_core.privacy import check_epsilon
+from ldp_core.workloads import DENSE_TYPES
+
+ERRORS = ("distribution", "frequency")
+FORMS = ("paper", "sharp")
+MOST_OUTPUTS = 2**12
+"""Outputs of a mechanism whose likelihood is worked out for other populations than the even one."""
+MOST_STEPS = 2e11
+"""Multiplications that drawing populations may take: some ten seconds."""
+HALF_CORRELATED = 2 * math.atanh(math.sqrt(0.5))
+"""Up to this epsilon no squared correlation of type and report exceeds 1/2, so that log(1/lambda - 1) is convex."""
+_ENTRIES_AT_ONCE = 2**22
+
+
+class Reporting(Protocol):
+    """A mechanism, as far as it is asked here: with ``strategy`` (m, n) where it is small enough to write out, or with
+    ``information()`` (n, n), its M for the uniform prior."""
+
+    @property
+    def n(self) -> int: ...
+    @property
+    def epsilon(self) -> float: ...
+
+
+def large_sample(
+    n: int,
+    epsilon: float,
+    error: str = "distribution",
+    form: str = "paper",
+    concentration: float | None = None,
+) -> float:
+    """N x MSE that no epsilon-LDP protocol and no estimator stays below as N grows.
+
+    ``form`` "paper", Theorem 4.5, for every prior (E = e^epsilon):
+
+        distribution  n / (E - 1)^2                   (59)
+        frequency     n / (E (E - 1)^2)               (60), derived anew without the number of outputs that it had in print
+
+    ``form`` "sharp" (this project), from the squared correlations lambda of type and report, each at most tanh^2(epsilon/2) and
+    together at most sinh^2(epsilon/2); with lambda = min(tanh^2(epsilon/2), sinh^2(epsilon/2)/(n - 1)):
+
+        distribution  n (1/lambda)     exp(sum_x E log P_x / (n - 1))
+        frequency     n (1/lambda - 1) exp(sum_x E log P_x / (n - 1)),  with lambda = tanh^2(epsilon/2) above `HALF_CORRELATED`
+
+    Neither is always the larger: for priors that favour the edges of the simplex the paper's may be, and both are true.
+
+    >>> round(ldp.bounds.large_sample(5, 1.0), 5), round(ldp.bounds.large_sample(5, 1.0, form="sharp"), 5)
+    (1.69348, 9.85106)
+    """
+    n, epsilon = check_whole("number of types", n, 2), check_epsilon(epsilon)
+    check_choice("error", error, ERRORS)
+    check_choice("form", form, FORMS)
+    logs = mean_log_shares(n, concentration)
+    if form == "paper":
+        return n / math.expm1(epsilon) ** 2 * (1 if error == "distribution" else math.exp(-epsilon))
+    single, together = math.tanh(epsilon / 2) ** 2, math.sinh(epsilon / 2) ** 2 / (n - 1)
+    spread = n * math.exp(logs / (n - 1))
+    if error == "distribution":
+        return spread / min(single, together)
+    largest = min(single, together) if epsilon <= HALF_CORRELATED else single
+    return spread * (1 / largest - 1)
+
+
+def mean_log_shares(n: int, concentration: float | None) -> float:
+    """sum_x E log P_x of the Dirichlet prior of this ``concentration``, or at the even population."""
+    if concentration is None:
+        return -n * math.log(n)
+    alpha = check_positive("concentration", concentration)
+    return n * float(psi(alpha) - psi(n * alpha))
+
+
+def mean_squared_shares(n: int, concentration: float | None) -> float:
+    """E |P|^2 of the same priors."""
+    if concentration is None:
+        return 1 / n
+    alpha = check_positive("concentration", concentration)
+    return (alpha + 1) / (n * alpha + 1)
+
+
+def entropy_bound(n: int, entropy: float) -> float:
+    """The squared error of every estimate of P, at *every* N (not times N), is at least this (Theorem 4.1):
+
+        MSE >= n / (2 pi e) exp(2 h(P|S) / (n - 1))
+
+    ``entropy`` is h(P|S), the differential entropy (nats) of P without one of its types given all N reports S.
+    """
+    return check_whole("number of types", n, 2) / (2 * math.pi * math.e) * math.exp(2 * entropy / (n - 1))
+
+
+def large_sample_of(
+    mechanism: Reporting,
+    error: str = "distribution",
+    concentration: float | None = None,
+    draws: int = 4000,
+    seed: int = 0,
+) -> tuple[float, float]:
+    """(N x MSE that no estimator from the reports of ``mechanism`` stays below as N grows, its standard error).
+
+    Corollary 4.3, with the expectation over the prior by Monte Carlo over ``draws`` populations (standard error 0 at the even
+    one, where it is exact); the frequency form is theirs, written with I^-1 Sigma^-1 B = I^-1 - Sigma (Louis' identity):
+
+        distribution  n exp(E log det I_P^-1 / (n - 1))
+        frequency     n exp(E log det(I_P^-1 - Sigma_P) / (n - 1))
+
+    ValueError where the likelihood is not at hand (see `why_not`).
+
+    >>> mechanism = ldp.mechanisms.create("randomized_response", n=5, epsilon=1.0)
+    >>> round(ldp.bounds.large_sample_of(mechanism)[0], 5)
+    10.22316
+    """
+    check_choice("error", error, ERRORS)
+    inverses = _inverses(mechanism, concentration, draws, seed)
+    logs = np.concatenate([part.log_determinants(error) for part in inverses])
+    value = mechanism.n * math.exp(logs.mean() / (mechanism.n - 1))
+    return value, value * _standard_error(logs) / (mechanism.n - 1)
+
+
+def efficient_of(
+    mechanism: Reporting,
+    error: str = "distribution",
+    concentration: float | None = None,
+    draws: int = 4000,
+    seed: int = 0,
+) -> tuple[float, float]:
+    """(N x MSE of an efficient estimator from the reports of ``mechanism`` as N grows, its standard error).
+
+    What maximum likelihood attains: the mean over the prior of `efficient_at`, which is never below `large_sample_of` (the
+    inequality of means and Hadamard's lie between them).
+
+    >>> mechanism = ldp.mechanisms.create("randomized_response", n=5, epsilon=1.0)
+    >>> round(ldp.bounds.efficient_of(mechanism)[0], 5)
+    12.22975
+    """
+    check_choice("error", error, ERRORS)
+    inverses = _inverses(mechanism, concentration, draws, seed)
+    traces = np.concatenate([part.traces() for part in inverses])
+    known = mean_squared_shares(mechanism.n, concentration) if error == "distribution" else 1.0
+    return float(traces.mean()) - known, _standard_error(traces)
+
+
+def efficient_at(mechanism: Reporting, prior: np.ndarray, error: str = "distribution") -> float:
+    """N x MSE of an efficient estimator as N grows, for people drawn from ``prior`` (n,): tr M_P^-1 - |P|^2 for the
+    distribution, tr M_P^-1 - 1 for the frequencies."""
+    check_choice("error", error, ERRORS)
+    P = check_prior(prior, mechanism.n)
+    (inverse,) = _drawn(_strategy_of(mechanism), P[None])
+    return float(inverse.traces()[0] - (P @ P if error == "distribution" else 1.0))
+
+
+def why_not(mechanism: Reporting, concentration: float | None = None) -> str:
+    """Why the likelihood of the reports of ``mechanism`` is not worked out here; empty where it is."""
+    if mechanism.n > DENSE_TYPES:
+        return (
+            f"Its likelihood needs an n x n matrix, formed for at most {DENSE_TYPES:,} types; there are {mechanism.n:,}. "
+            "Use coarser bins."
+        )
+    if concentration is None and hasattr(mechanism, "information"):
+        return ""
+    found = _strategy_or_reason(mechanism)
+    return found if isinstance(found, str) else ""
+
+
+def _strategy_or_reason(mechanism: Reporting) -> np.ndarray | str:
+    """(m, n) probabilities of all outputs, or why they are not at hand."""
+    few = getattr(mechanism, "bits_per_report", 0) <= math.log2(MOST_OUTPUTS)  # asked first, as 2^n outputs take long
+    strategy: np.ndarray | None = getattr(mechanism, "strategy", None) if few else None
+    if not few or (strategy is not None and len(strategy) > MOST_OUTPUTS):
+        return (
+            f"The likelihood of its reports needs the probability of every possible report, worked out for at most "
+            f"{MOST_OUTPUTS:,} of them; choose fewer types, or the even population."
+        )
+    if strategy is None:
+        return (
+            "It does not write out how likely each report is for every type, so its likelihood is not known here; choose a "
+            "mechanism with a strategy, such as randomized_response or oue."
+        )
+    return strategy
+
+
+# --- M_P^-1 for many populations at once ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Inverses:
+    """M_P^-1 (k, n, n) of k populations P (k, n)."""
+
+    inverse: np.ndarray
+    populations: np.ndarray
+
+    def traces(self) -> np.ndarray:
+        return np.trace(self.inverse, axis1=1, axis2=2)
+
+    def log_determinants(self, error: str) -> np.ndarray:
+        """log det I_P^-1, or log det(I_P^-1 - Sigma_P), where I_P^-1 - Sigma_P = M_P^-1 - diag P without one type."""
+        if error == "distribution":
+            return np.linalg.slogdet(self.inverse)[1]
+        types = np.arange(self.populations.shape[1])
+        covariance = self.inverse.copy()
+        covariance[:, types, types] -= self.populations
+        return np.linalg.slogdet(covariance[:, :-1, :-1])[1]
+
+
+@dataclass(frozen=True)
+class _DirectInverses:
+    """The same for Q = b I + g 11', one type reported: M_P^-1 = (diag pi - g (1 pi' + pi 1') + g^2 11')/b^2."""
+
+    b: float
+    g: float
+    populations: np.ndarray
+
+    def traces(self) -> np.ndarray:
+        k, n = self.populations.shape
+        return np.full(k, (1 - 2 * self.g + n * self.g**2) / self.b**2)
+
+    def log_determinants(self, error: str) -> np.ndarray:
+        b, g, P, n = self.b, self.g, self.populations, self.populations.shape[1]
+        pi = b * P + g
+        if error == "distribution":
+            return np.log(pi).sum(axis=1) - 2 * (n - 1) * math.log(b)
+        # diag(pi/b^2 - P) plus a matrix of rank two in (pi, 1), without the last type.
+        pi, d = pi[:, :-1], P[:, :-1] * n * g / b + g / b**2
+        by_pi, by_both, by_one = ((weights / d).sum(axis=1) for weights in (pi**2, pi, np.ones_like(pi)))
+        first = 1 - g / b**2 * by_both
+        lemma = first * (first + g**2 / b**2 * by_one) + (g / b**2) ** 2 * by_one * (g * by_both - by_pi)
+        return np.log(d).sum(axis=1) + np.log(lemma)
+
+
+def _inverses(
+    mechanism: Reporting, concentration: float | None, draws: int, seed: int
+) -> list[_Inverses] | list[_DirectInverses]:
+    """Those of the populations of a prior, in batches."""
+    if concentration is None:
+        return [_even(mechanism)]
+    draws, alpha = check_whole("number of draws", draws, 2), check_positive("concentration", concentration)
+    strategy = _strategy_of(mechanism)
+    populations = np.random.default_rng(seed).dirichlet(np.full(mechanism.n, alpha), size=draws)
+    return _drawn(strategy, populations)
+
+
+def _even(mechanism: Reporting) -> _Inverses:
+    """At the even population M_P is n times the information matrix, which some mechanisms know in closed form."""
+    if reason := why_not(mechanism):
+        raise ValueError(reason)
+    n, information = mechanism.n, getattr(mechanism, "information", None)
+    if information is None:
+        strategy = _strategy_of(mechanism)
+        M = strategy.T @ (strategy / strategy.mean(axis=1, keepdims=True))
+    else:
+        M = n * information()
+    _check_identified(M)
+    return _Inverses(np.linalg.inv(M)[None], np.full((1, n), 1 / n))
+
+
+def _strategy_of(mechanism: Reporting) -> np.ndarray:
+    found = _strategy_or_reason(mechanism)
+    if isinstance(found, str):
+        raise ValueError(found)
+    return found
+
+
+def _drawn(Q: np.ndarray, populations: np.ndarray) -> list[_Inverses] | list[_DirectInverses]:
+    m, n = Q.shape
+    own, other = float(Q[0, 0]), float(Q[0, 1])
+    if m == n and own > other and np.array_equal(Q, np.where(np.eye(n, dtype=bool), own, other)):
+        return [_DirectInverses(own - other, other, populations)]
+    steps = len(populations) * n * float(m * n + n * n)
+    if steps > MOST_STEPS:
+        raise ValueError(
+            f"{len(populations):,} populations of {n:,} types take too long; draw at most "
+            f"{max(2, int(MOST_STEPS / steps * len(populations))):,}, or choose fewer types."
+        )
+    _check_identified(Q.T @ (Q / Q.mean(axis=1, keepdims=True)))
+    found, size = [], max(1, _ENTRIES_AT_ONCE // (m * n))
+    for start in range(0, len(populations), size):
+        batch = populations[start : start + size]
+        scaled = Q / np.sqrt(batch @ Q.T)[:, :, None]
+        found.append(_Inverses(np.linalg.inv(scaled.transpose(0, 2, 1) @ scaled), batch))
+    return found
+
+
+def _check_identified(M: np.ndarray) -> None:
+    values = np.linalg.eigvalsh(M)
+    if values[0] <= 1e-13 * values[-1]:
+        raise ValueError("This strategy sends the same reports for types that a histogram tells apart; choose another.")
+
+
+def _standard_error(values: np.ndarray) -> float:
+    return float(values.std(ddof=1)) / math.sqrt(values.size) if values.size > 1 else 0.0

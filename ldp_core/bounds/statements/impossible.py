@@ -1,0 +1,98 @@
+"""What no unbiased mechanism of pure epsilon can do, with any number of users."""
+
+from __future__ import annotations
+
+from ldp_core.bounds.general.certificate import certificate
+from ldp_core.bounds.singular_values import centred_svd, svd
+from ldp_core.bounds.statements.statement import Setting, Statement
+from ldp_core.workloads import DENSE_TYPES
+from ldp_core.workloads.schemes import scheme_of
+
+ASSUMPTIONS = (
+    "Privacy is pure: no delta.",
+    "Answers are unbiased and linear in how often each report was sent.",
+    "The error is the average over people spread evenly over the types; that of the worst type is never smaller.",
+)
+
+
+def _variance(objective: float, setting: Setting) -> float:
+    """The average variance per user that an objective L stands for."""
+    return max(0.0, (objective - setting.workload.trace) / setting.workload.n)
+
+
+def _impure(setting: Setting) -> str:
+    if setting.mechanism is not None and setting.mechanism.delta > 0:
+        return "It is for pure epsilon, and this mechanism has a delta."
+    return ""
+
+
+def _no_singular_values(setting: Setting) -> str:
+    if reason := _impure(setting):
+        return reason
+    try:
+        setting.workload.singular_values()
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def _too_many_types(setting: Setting) -> str:
+    workload = setting.workload
+    if workload.n > DENSE_TYPES and scheme_of(workload) is None:
+        return (
+            f"Without a symmetry of the workload it needs an n x n matrix, formed for at most {DENSE_TYPES:,} types; there are "
+            f"{workload.n:,}. Use coarser bins."
+        )
+    return _impure(setting)
+
+
+STATEMENTS = (
+    Statement(
+        name="svd",
+        title="SVD bound",
+        kind="impossible",
+        words=(
+            "The singular values of the workload say how many different things it asks. The more there are, the larger the "
+            "error that every mechanism must have."
+        ),
+        latex=r"\mathrm{error} \ge \frac{1}{n}\left(\frac{(\sigma_1 + \dots + \sigma_n)^2}{e^{\varepsilon}}"
+        r" - \lVert W \rVert_F^2\right)",
+        assumptions=ASSUMPTIONS,
+        source="McKenna et al. 2020, Theorem 5.6 and Corollary 5.7",
+        why_not=_no_singular_values,
+        compute=lambda setting: _variance(svd(setting.workload, setting.epsilon), setting),
+    ),
+    Statement(
+        name="centred_svd",
+        title="Centred SVD bound",
+        kind="impossible",
+        words=(
+            "The same with what everybody knows, the number of people, taken out of the workload, and with the exact spread "
+            "that the rows of a private strategy can have. It is never far from the best mechanism when epsilon is small."
+        ),
+        latex=r"\mathrm{error} \ge \lVert W p \rVert^2 + \frac{\lVert W S P \rVert_*^2}{\sinh^2(\varepsilon/2)}"
+        r" - \textstyle\sum_u p_u \lVert w_u \rVert^2,\quad p_u = \tfrac1n,\ S = \sqrt{\mathrm{diag}\,p},"
+        r"\ P = I - \sqrt p \sqrt p^{\,\top}",
+        assumptions=ASSUMPTIONS,
+        source="this project, after McKenna et al. 2020, Theorem 5.6",
+        why_not=_impure,
+        compute=lambda setting: _variance(centred_svd(setting.workload, setting.epsilon), setting),
+    ),
+    Statement(
+        name="certificate",
+        title="Certificate",
+        kind="impossible",
+        words=(
+            "The strongest bound here, found by an optimiser and proved by numbers that anybody can check again without it. "
+            "It lies within a per cent or so of the best strategy there is."
+        ),
+        latex=r"\mathrm{error} \ge \frac{1}{n}\left(\frac{\mathrm{tr}(C G)^2}{\mathbf 1^{\top}\mu} - \mathrm{tr}\,G\right)"
+        r"\quad\text{where}\quad v^{\top} C G C v \le (\mathbf 1^{\top} v)(\mu^{\top} v)"
+        r"\ \text{ for all } v \in \{1, e^{\varepsilon}\}^n",
+        assumptions=ASSUMPTIONS,
+        source="this project, on the objective of McKenna et al. 2020",
+        why_not=_too_many_types,
+        compute=lambda setting: _variance(certificate(setting.workload, setting.epsilon).value, setting),
+        costly=True,
+    ),
+)

@@ -1,0 +1,113 @@
+"""One theorem as a page shows it: in words, in mathematics, with what it assumes, whether it applies, and its number.
+
+Numbers are all on one scale, the **total squared error per user**: the variance that one user adds to the answers, summed over
+the (weighted) queries, in squared users. Where a theorem speaks of an error of shares it is N times its square.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from ldp_core.bounds.arguments import check_positive, check_whole
+from ldp_core.privacy import check_epsilon
+from ldp_core.workloads import Workload
+
+Kind = Literal["impossible", "large_sample", "prediction", "few_users"]
+KINDS: dict[Kind, str] = {
+    "impossible": "No unbiased mechanism has a smaller error, with any number of users.",
+    "large_sample": "No estimator at all has a smaller error once there are enough users; with fewer, some have.",
+    "prediction": "What a paper's formula says of a mechanism, to be put beside its exact error.",
+    "few_users": "What is proved of algorithms for few users and many queries.",
+}
+"""The kinds of statement, and what their numbers mean."""
+
+
+class Design(Protocol):
+    """A mechanism, as far as statements ask."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def n(self) -> int: ...
+    @property
+    def epsilon(self) -> float: ...
+    @property
+    def delta(self) -> float: ...
+    @property
+    def parameters(self) -> Mapping[str, Any]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """What a statement is applied to. ``concentration`` is that of a Dirichlet prior, None for the even population."""
+
+    workload: Workload
+    epsilon: float
+    users: int
+    mechanism: Design | None
+    concentration: float | None
+
+    def __post_init__(self) -> None:
+        check_epsilon(self.epsilon)
+        check_whole("number of users", self.users, 1)
+        if self.concentration is not None:
+            check_positive("concentration", self.concentration)
+        if self.mechanism is not None and self.mechanism.n != self.workload.n:
+            raise ValueError(f"The mechanism has {self.mechanism.n} types, the workload {self.workload.n}.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statement:
+    """A bound or a prediction. ``latex`` is its formula, ``assumptions`` what it takes to be true, ``source`` where it is from;
+    ``costly`` ones take seconds or minutes to work out. ``name`` never changes."""
+
+    name: str
+    title: str
+    kind: Kind
+    words: str
+    latex: str
+    assumptions: tuple[str, ...]
+    source: str
+    why_not: Callable[[Setting], str]
+    compute: Callable[[Setting], float]
+    costly: bool = False
+
+    def applies(
+        self,
+        workload: Workload,
+        epsilon: float,
+        users: int,
+        mechanism: Design | None = None,
+        concentration: float | None = None,
+    ) -> str:
+        """Why this says nothing here, in a sentence; empty where it does."""
+        return self.why_not(Setting(workload, epsilon, users, mechanism, concentration))
+
+    def value(
+        self,
+        workload: Workload,
+        epsilon: float,
+        users: int,
+        mechanism: Design | None = None,
+        concentration: float | None = None,
+    ) -> float:
+        """Its total squared error per user (see the module). ValueError with the sentence of `applies` where it does not."""
+        setting = Setting(workload, epsilon, users, mechanism, concentration)
+        if reason := self.why_not(setting):
+            raise ValueError(reason)
+        return self.compute(setting)
+
+
+def tried(compute: Callable[[Setting], float]) -> Callable[[Setting], str]:
+    """The ``why_not`` of statements that are quick to compute, and refuse in words what they are not for."""
+
+    def why_not(setting: Setting) -> str:
+        try:
+            compute(setting)
+        except ValueError as error:
+            return str(error)
+        return ""
+
+    return why_not

@@ -1,0 +1,46 @@
+"""The picture of a session of questions: each answer with its interval, and the truth of the simulated people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+
+from ldp_core.charts.theme import LIGHT, Theme, colour, figure, short
+from ldp_core.studies.asking import Asked
+
+
+def asked(found: Sequence[Asked], look: Theme = LIGHT) -> go.Figure:
+    """Answers of a session, one below the other in the order asked, on the scale of what each query can be (0 to 100 %)."""
+    fig = figure(look, "answer (%; 0 is the least it can be, 100 the greatest)", "", 140 + 34 * len(found))
+    rounds = list(range(1, len(found) + 1))
+    means = [one.answer for one in found]
+    fig.add_scatter(
+        x=[100 * mean.value for mean in means],
+        y=rounds,
+        name="private answer, with 95 % interval",
+        mode="markers",
+        marker={"color": colour("adaptive"), "size": 9},
+        error_x={
+            "type": "data",
+            "symmetric": False,
+            "array": [100 * max(0.0, mean.high - mean.value) for mean in means],
+            "arrayminus": [100 * max(0.0, mean.value - mean.low) for mean in means],
+            "color": colour("adaptive"),
+        },
+        customdata=[(100 * mean.low, 100 * mean.high) for mean in means],
+        hovertemplate="answer %{x:.2f} %, interval %{customdata[0]:.2f} to %{customdata[1]:.2f} %<extra></extra>",
+    )
+    spans = [one.question.high - one.question.low for one in found]
+    fig.add_scatter(
+        x=[100 * (one.truth - one.question.low) / span for one, span in zip(found, spans, strict=True)],
+        y=rounds,
+        name="truth on these people",
+        mode="markers",
+        marker={"color": look.text, "size": 9, "symbol": "line-ns-open", "line": {"width": 2}},
+        hovertemplate="truth %{x:.2f} %<extra></extra>",
+    )
+    labels = [f"{k}. {short(one.question.text, 28)}" for k, one in zip(rounds, found, strict=True)]
+    fig.update_yaxes(tickvals=rounds, ticktext=labels, range=[len(found) + 0.7, 0.3], showgrid=False)
+    fig.update_layout(showlegend=True, legend_entrywidth=220)
+    return fig

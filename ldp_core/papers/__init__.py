@@ -1,0 +1,1 @@
+"""The figures and tables of the source papers, worked out anew beside what was printed."""

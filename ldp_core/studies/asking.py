@@ -1,0 +1,202 @@
+"""Asking one thing after the other, each knowing the answers to those before (Bassily 2019, Algorithm 6), on simulated people.
+
+Every person belongs to one round, drawn at random, and answers in that round only: once, with epsilon. What is asked later may
+depend on what was answered earlier, but nobody can be asked again, so there is nothing to undo.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ldp_core import bounds
+from ldp_core.mechanisms.noise.adaptive import AdaptiveSession, Answer, SimulatedUsers
+from ldp_core.privacy import odds
+from ldp_core.workloads import expressions
+from ldp_core.workloads.axes import Axis, axes_of, cell_name
+
+MOST_ROUNDS = 100
+MOST_TYPES = 2**16
+"""Larger domains than this cannot be asked here: every question is kept as a number for each type."""
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """What is asked: ``query`` (n,) has entries from 0 to 1, and its mean over all people is the answer.
+
+    ``low`` and ``high`` are what means of 0 and 1 stand for: shares from 0 to 1, or an attribute's least and greatest value.
+    """
+
+    text: str
+    query: np.ndarray
+    low: float = 0.0
+    high: float = 1.0
+
+    @property
+    def is_share(self) -> bool:
+        """Whether the answer is a share of all people."""
+        return (self.low, self.high) == (0.0, 1.0)
+
+    def in_units(self, mean: float) -> float:
+        """A mean of the query in the unit of the answer."""
+        return self.low + mean * (self.high - self.low)
+
+
+def condition(attributes: Any, text: str) -> Question:
+    """The share of people for whom a condition holds. ValueError with where and what is wrong (see `expressions`)."""
+    axes = axes_of(attributes)
+    found = expressions.parse(text, axes)
+    return Question(text.strip(), expressions.row(found, [axis.size for axis in axes]))
+
+
+def between(attributes: Any, axis: int, first: int, last: int) -> Question:
+    """The share of people whose value of one attribute lies from type ``first`` to type ``last``, both included."""
+    axes = axes_of(attributes)
+    chosen = axes[axis]
+    if not chosen.ordered:
+        raise ValueError(f"{chosen.name} has no order, so there is nothing between two of its values: ask a condition.")
+    if not 0 <= first <= last < chosen.ordinary:
+        raise ValueError(f"A range of {chosen.name} begins before it ends, within its {chosen.ordinary:,} values.")
+    places = np.arange(chosen.size)
+    return Question(chosen.between(first, last), _spread(axes, {axis: (first <= places) & (places <= last)}))
+
+
+def cell(attributes: Any, values: dict[int, int]) -> Question:
+    """The share of people with given types of some attributes (attribute -> type): a cell of their marginal."""
+    axes = axes_of(attributes)
+    if not values:
+        raise ValueError("A cell needs a value of at least one attribute: choose one.")
+    masks = {axis: np.arange(axes[axis].size) == value for axis, value in values.items()}
+    return Question(cell_name([axes[axis] for axis in values], list(values.values())), _spread(axes, masks))
+
+
+def averageable(axis: Axis) -> bool:
+    """Whether the mean of an attribute makes sense: it has bins of numbers, and none for other or missing values."""
+    return axis.edges is not None and axis.ordinary == axis.size
+
+
+def average(attributes: Any, axis: int) -> Question:
+    """The mean of a numeric attribute, each person at the middle of their bin."""
+    axes = axes_of(attributes)
+    chosen = axes[axis]
+    if not averageable(chosen) or chosen.edges is None:
+        raise ValueError(f"{chosen.name} has no mean: it is not made of bins of numbers that hold everybody.")
+    edges = np.asarray(chosen.edges, dtype=float)
+    middles = (edges[1:] + edges[:-1]) / 2
+    low, high = float(middles[0]), float(middles[-1])
+    if low == high:
+        raise ValueError(f"{chosen.name} has one bin only, so its mean is known without asking.")
+    return Question(f"average {chosen.name}", _spread(axes, {axis: (middles - low) / (high - low)}), low, high)
+
+
+def weighted(text: str, n: int) -> Question:
+    """A query of one's own: a number from 0 to 1 for each of the n types, separated by commas or spaces."""
+    words = text.replace(",", " ").split()
+    try:
+        query = np.array([float(word) for word in words])
+    except ValueError:
+        raise ValueError("Weights are numbers from 0 to 1 such as 0, 0.5, 1, separated by commas.") from None
+    if query.size != n:
+        raise ValueError(f"A query of one's own needs a number for each of the {n:,} types; there are {query.size:,}.")
+    if not np.all((query >= 0) & (query <= 1)):
+        raise ValueError("Weights lie between 0 and 1, because that range was fixed before the first question.")
+    shown = ", ".join(f"{value:g}" for value in query[:4])
+    return Question(f"weights {shown}{', ...' if n > 4 else ''}", query)
+
+
+def _spread(axes: Sequence[Axis], factors: dict[int, np.ndarray]) -> np.ndarray:
+    """(n,) the product over attributes of their factors, 1 for attributes without one."""
+    table = np.ones((1,))
+    for i, axis in enumerate(axes):
+        table = np.multiply.outer(table, np.asarray(factors.get(i, np.ones(axis.size)), dtype=float))
+    return table.ravel()
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A question with its answer, both in the question's unit; ``truth`` over all people. The interval holds it in at least
+    95 % of sessions."""
+
+    question: Question
+    answer: Answer
+    truth: float
+
+    @property
+    def value(self) -> float:
+        return self.question.in_units(self.answer.value)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        return self.question.in_units(self.answer.low), self.question.in_units(self.answer.high)
+
+
+class Asking:
+    """A session of at most ``rounds`` questions to simulated people ``counts`` (n,), epsilon-LDP for each of them.
+
+    Queries lie between 0 and 1 and are centred at 1/2 before people answer: a quarter of the variance of asking them as they
+    are. ValueError for rounds out of range.
+    """
+
+    def __init__(self, counts: np.ndarray, epsilon: float, rounds: int, seed: int = 0):
+        counts = np.asarray(counts)
+        if not 1 <= rounds <= MOST_ROUNDS:
+            raise ValueError(f"A session has 1 to {MOST_ROUNDS} rounds; got {rounds}.")
+        if counts.size > MOST_TYPES:
+            raise ValueError(f"A session is about at most {MOST_TYPES:,} types; there are {counts.size:,}.")
+        people = SimulatedUsers(counts, epsilon, rounds, np.random.default_rng(seed), bound=0.5)
+        self._counts, self.epsilon, self.rounds, self.seed = counts, epsilon, rounds, seed
+        self._session = AdaptiveSession(counts.size, epsilon, rounds, people, bound=0.5, centre=0.5)
+        self.asked: tuple[Asked, ...] = ()
+
+    @property
+    def users(self) -> int:
+        return int(self._counts.sum())
+
+    @property
+    def remaining(self) -> int:
+        """Rounds left."""
+        return self._session.remaining
+
+    def ask(self, question: Question) -> Asked:
+        """The answer of the people of the next round. ValueError where the question or the session is at its end."""
+        answer = self._session.ask(question.query)
+        truth = float(question.query @ self._counts / max(1, self.users))
+        found = Asked(question, answer, question.in_units(truth))
+        self.asked = (*self.asked, found)
+        return found
+
+    @property
+    def expected_error(self) -> float:
+        """Standard error of a mean between 0 and 1 at most, from the people of one round."""
+        E = odds(self.epsilon)
+        return (E + 1) / (E - 1) / 2 / math.sqrt(max(self.users / self.rounds, 1))
+
+    @property
+    def held(self) -> int:
+        """How many of the intervals so far hold the truth."""
+        return sum(low <= one.truth <= high for one in self.asked for low, high in [one.interval])
+
+    @property
+    def largest_error(self) -> float:
+        """Of all answers so far, as means between 0 and 1: what Theorem 5.2 bounds on average over sessions; 0 before the first."""
+        return max(
+            (abs(one.value - one.truth) / (one.question.high - one.question.low) for one in self.asked), default=0.0
+        )
+
+    @property
+    def error_bound(self) -> float:
+        """What the largest error of all rounds stays below on average over sessions (Bassily 2019, bound (20), r = 1/2)."""
+        return bounds.few_users.adaptive(self.rounds, self.users, self.epsilon, radius=0.5, form="sharp")
+
+    def transcript(self) -> pd.DataFrame:
+        """What may be told: a row per question with round, question, answer, low, high (95 %) and people who answered; no truths."""
+        rows = [
+            (k, one.question.text, one.value, *one.interval, one.answer.users)
+            for k, one in enumerate(self.asked, start=1)
+        ]
+        return pd.DataFrame(rows, columns=["round", "question", "answer", "low", "high", "people"])

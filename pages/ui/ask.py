@@ -1,0 +1,215 @@
+"""What the Ask page keeps and shows: its session, the question being put together, and the answers so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from ldp_core import wording
+from ldp_core.studies import asking
+from ldp_core.studies.asking import Asking, Question
+from ldp_core.workloads.axes import Axis, axes_of
+from pages.ui.controls import control, pick
+from pages.ui.session.state import Design, Session
+from pages.ui.words import plain
+
+ROUNDS = 10
+KINDS = {
+    "condition": "A condition",
+    "range": "A range",
+    "cell": "A cell",
+    "average": "An average",
+    "weights": "Own weights",
+}
+LISTED = 2_000
+"""Values of an attribute to choose from in a list."""
+
+
+def rounds(state: Session) -> int:
+    """Rounds of the session on screen."""
+    return state.view.get("ask", {}).get("rounds", ROUNDS)
+
+
+def _update(state: Session, **changes: object) -> None:
+    state.view["ask"] = {**state.view.get("ask", {}), **changes}
+
+
+def _key(design: Design) -> tuple:
+    return design.naming, design.epsilon, hash(design.counts.tobytes())
+
+
+def begun(state: Session, design: Design) -> bool:
+    """Whether the people of this design have been asked something in the present session."""
+    known = state.view.get("ask", {}).get("session")
+    return known is not None and known[0] == _key(design) and bool(known[1].asked)
+
+
+def session_of(state: Session, design: Design) -> Asking:
+    """The session with the people of this design; a new one where data or epsilon have changed."""
+    known = state.view.get("ask", {}).get("session")
+    if known is None or known[0] != _key(design) or (not known[1].asked and known[1].rounds != rounds(state)):
+        seed = state.view.get("ask", {}).get("seed", 0)
+        known = (_key(design), Asking(design.counts, design.epsilon, rounds(state), seed))
+        _update(state, session=known)
+    return known[1]
+
+
+def restart(state: Session, rounds: int | None = None) -> None:
+    """Other people, for as many rounds or another number of them."""
+    before = state.view.get("ask", {})
+    _update(state, session=None, seed=before.get("seed", 0) + 1, rounds=rounds or before.get("rounds", ROUNDS))
+
+
+def put(state: Session, design: Design, question: Question) -> None:
+    """Ask it. ValueError when nobody is left to answer."""
+    session_of(state, design).ask(question)
+
+
+def question(state: Session, design: Design) -> Question | None:
+    """The question that the widgets put together; None, with a sentence about what is wrong, while it is none."""
+    axes = axes_of(design.domain)
+    impossible = set()
+    if not any(map(_orderly, axes)):
+        impossible.add("range")
+    if not any(map(_averaged, axes)):
+        impossible.add("average")
+    if design.domain.size > LISTED:
+        impossible.add("weights")
+    chosen = _entry(state, "kind", "condition")
+    chosen = "condition" if chosen in impossible else chosen
+    offered: dict[Any, str] = {kind: KINDS[kind] for kind in KINDS if kind not in impossible}
+    pick("What do you want to know?", "ask-kind", chosen, _keep(state, "kind"), offered)
+    make = {"condition": _condition, "range": _range, "cell": _cell, "average": _average, "weights": _weights}
+    try:
+        return make[chosen](state, design, axes)
+    except ValueError as error:
+        st.error(plain(str(error)))
+        return None
+
+
+def _orderly(axis: Axis) -> bool:
+    return axis.ordered and axis.ordinary > 1
+
+
+def _averaged(axis: Axis) -> bool:
+    return asking.averageable(axis) and axis.size > 1
+
+
+def _entry(state: Session, name: str, otherwise: Any) -> Any:
+    return state.view.get("ask", {}).get(name, otherwise)
+
+
+def _keep(state: Session, name: str, read: Callable[[Any], Any] = lambda entered: entered) -> Callable[[Any], None]:
+    return lambda entered: _update(state, **{name: read(entered)})
+
+
+def _condition(state: Session, design: Design, axes: tuple[Axis, ...]) -> Question | None:
+    text = control(
+        st.text_input,
+        "The share of people for whom this holds",
+        "ask-condition",
+        _entry(state, "condition", ""),
+        _keep(state, "condition"),
+        help="Conditions as on the Workload page, such as age >= 30 and not (sex = male).",
+    )
+    return asking.condition(design.domain, text) if text and text.strip() else None
+
+
+def _attribute(state: Session, axes: tuple[Axis, ...], fits: Callable[[Axis], bool]) -> int:
+    """Which attribute, among those that fit."""
+    fitting: dict[Any, str] = {i: axis.name for i, axis in enumerate(axes) if fits(axis)}
+    chosen = _entry(state, "attribute", None)
+    chosen = chosen if chosen in fitting else next(iter(fitting))
+    if len(fitting) > 1:
+        pick("Attribute", "ask-attribute", chosen, _keep(state, "attribute"), fitting)
+    return int(chosen)
+
+
+def _range(state: Session, design: Design, axes: tuple[Axis, ...]) -> Question:
+    i = _attribute(state, axes, _orderly)
+    axis = axes[i]
+    ends = []
+    for name, label in (("first", "From"), ("last", "Up to and including")):
+        otherwise = 0 if name == "first" else axis.ordinary - 1
+        value = min(int(_entry(state, f"{name}-{i}", otherwise)), axis.ordinary - 1)
+        if axis.ordinary <= LISTED:
+            shown = {place: str(axis.labels[place]) for place in range(axis.ordinary)}
+            pick(label, f"ask-{name}-{i}", value, _keep(state, f"{name}-{i}"), shown)
+        else:
+            control(
+                st.number_input,
+                f"{label}, as its place in the list (from 1)",
+                f"ask-{name}-{i}",
+                value + 1,
+                _keep(state, f"{name}-{i}", lambda entered: int(entered) - 1),
+                min_value=1,
+                max_value=axis.ordinary,
+            )
+        ends.append(value)
+    return asking.between(design.domain, i, *ends)
+
+
+def _cell(state: Session, design: Design, axes: tuple[Axis, ...]) -> Question | None:
+    values: dict[int, int] = {}
+    for i, axis in enumerate(axes):
+        if axis.size > LISTED:
+            st.caption(f"{plain(axis.name)} has too many values to list; ask a range or a condition about it.")
+            continue
+        shown: dict[int | None, str] = {None: "any", **{place: str(axis.labels[place]) for place in range(axis.size)}}
+        value = _entry(state, f"cell-{i}", None)
+        value = value if value in shown else None
+        pick(plain(axis.name), f"ask-cell-{i}", value, _keep(state, f"cell-{i}"), shown)
+        if value is not None:
+            values[i] = int(value)
+    return asking.cell(design.domain, values) if values else None
+
+
+def _average(state: Session, design: Design, axes: tuple[Axis, ...]) -> Question:
+    return asking.average(design.domain, _attribute(state, axes, _averaged))
+
+
+def _weights(state: Session, design: Design, axes: tuple[Axis, ...]) -> Question | None:
+    text = control(
+        st.text_area,
+        f"A number from 0 to 1 for each of the {design.domain.size:,} types",
+        "ask-weights",
+        _entry(state, "weights", ""),
+        _keep(state, "weights"),
+        help="In the order of the types on the Data page. The answer is the mean over all people.",
+    )
+    return asking.weighted(text, design.domain.size) if text and text.strip() else None
+
+
+def _shown(question: Question, value: float) -> str:
+    return wording.share(value) if question.is_share else wording.significant(value, 4)
+
+
+def so_far(session: Asking) -> str:
+    """What the answers so far say, and how far they were off."""
+    last = session.asked[-1]
+    low, high = last.interval
+    return (
+        f"**{plain(last.question.text)}**: {plain(_shown(last.question, last.value))}, and between "
+        f"{plain(_shown(last.question, low))} and {plain(_shown(last.question, high))} with a confidence of 95 %, from "
+        f"{last.answer.users:,} people. {session.held:,} of {len(session.asked):,} intervals hold the truth so far; the largest "
+        f"error is {wording.points(session.largest_error)}, where the theorem allows {wording.points(session.error_bound)} on average."
+    )
+
+
+def table(session: Asking) -> pd.DataFrame:
+    """The session for reading, the latest question first."""
+    rows = [
+        {
+            "Round": k,
+            "Question": one.question.text,
+            "Answer": _shown(one.question, one.value),
+            "95 % interval": " to ".join(_shown(one.question, end) for end in one.interval),
+            "Truth": _shown(one.question, one.truth),
+            "People": one.answer.users,
+        }
+        for k, one in enumerate(session.asked, start=1)
+    ]
+    return pd.DataFrame(rows[::-1])

@@ -1,0 +1,231 @@
+"""Bassily 2019: bounds for few users, their switch points, the lemma put right, and simulated errors below them."""
+
+import math
+
+import numpy as np
+import pytest
+
+from ldp_core import bounds, estimators, mechanisms, workloads
+from ldp_core.bounds import few_users
+from ldp_core.estimators.polytope import users_below
+from ldp_core.mechanisms.noise.adaptive import AdaptiveSession, SimulatedUsers
+
+
+def population_errors(mechanism, workload, population, users, runs, estimator):
+    """Lengths of the errors of the answers about the population, in shares, over ``runs`` collections."""
+    rng, found = np.random.default_rng(0), []
+    for _ in range(runs):
+        reports = mechanism.simulate(rng.multinomial(users, population), rng)
+        estimate = estimators.apply(estimator, reports, mechanism, workload)
+        found.append(math.sqrt(estimate.squared_error(workload, users * population)) / users)
+    return np.array(found)
+
+
+@pytest.mark.parametrize(
+    ("d", "n", "users", "projected", "unprojected"),
+    [(64, 32, 1000, 9.01, 10.902), (64, 32, 10**5, 2.849, 1.090), (8, 64, 5000, 2.230, 0.609)],
+)
+def test_theorem_3_2(d, n, users, projected, unprojected):
+    r = math.sqrt(d)  # queries of +1 and -1
+    found = few_users.gaussian(d, n, users, 1.0, 1e-6, r)
+    assert found.projected == pytest.approx(projected, abs=0.005)
+    assert found.unprojected == pytest.approx(unprojected, abs=0.005)
+    assert found.trivial == r
+    assert found.value == min(found.projected, found.unprojected, r)
+    sharp = few_users.gaussian(d, n, users, 1.0, 1e-6, r, "sharp")
+    assert (sharp.projected, sharp.unprojected) <= (found.projected, found.unprojected)
+    expected = r * (16 * math.log(2 * n) * math.log(2e6) / users) ** 0.25
+    assert sharp.projected == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("n", [2, 3, 10, 1000])
+def test_the_corrected_constant_is_never_larger(n):
+    sharp, paper = (few_users.gaussian(5, n, 100, 1.0, 1e-6, 1.0, form) for form in ("sharp", "paper"))
+    assert sharp.projected <= paper.projected * (1 + 1e-12)
+    assert sharp.unprojected == paper.unprojected
+
+
+@pytest.mark.parametrize(
+    ("d", "n", "users", "estimator", "expected"),
+    [(64, 32, 1000, "polytope", 3.33), (64, 32, 10**5, "unbiased", 0.742), (8, 64, 5000, "polytope", 0.556)],
+)
+def test_simulated_errors_of_gaussian_noise_lie_below(d, n, users, estimator, expected):
+    """Random queries of +1 and -1, and the printed noise; then the noise that delivers its delta, which is larger here."""
+    workload = workloads.custom(np.random.default_rng(1).choice([-1.0, 1.0], size=(d, n)))
+    r, even = math.sqrt(d), np.full(n, 1 / n)
+    printed, exact = (
+        mechanisms.create("gaussian", epsilon=1.0, workload=workload, delta=1e-6, calibration=calibration)
+        for calibration in ("paper", "analytic")
+    )
+    assert exact.noise.scale > printed.noise.scale
+    for mechanism in (printed, exact):
+        errors = population_errors(mechanism, workload, even, users, 60, estimator)
+        bound = few_users.gaussian(d, n, users, 1.0, 1e-6, r, "sharp", mechanism.noise.scale).value
+        # Where nothing is projected the bound is attained but for a few per cent.
+        assert errors.mean() - 2 * errors.std() / math.sqrt(60) < bound
+        if mechanism is printed:
+            assert errors.mean() == pytest.approx(expected, rel=0.15)
+            assert bound <= few_users.gaussian(d, n, users, 1.0, 1e-6, r).value * (1 + 1e-12)
+
+
+def test_the_printed_noise_scale_is_the_default():
+    printed = mechanisms.create("gaussian", epsilon=0.7, workload=workloads.prefix(9), delta=1e-5, calibration="paper")
+    arguments = (9, 9, 500, 0.7, 1e-5, 3.0)
+    assert few_users.gaussian(*arguments) == few_users.gaussian(
+        *arguments, scale=pytest.approx(printed.noise.scale).expected
+    )
+
+
+def test_theorem_3_4():
+    found = few_users.rejection(8, 64, 5000, 0.5, 2.0)
+    assert found.projected == pytest.approx(2 * (280 * math.log(64) * math.log(5000) / (5000 * 0.25)) ** 0.25)
+    assert found.unprojected == pytest.approx(2 * math.sqrt(80 * math.log(5000) / (5000 * 0.25)))
+    assert found.value == found.unprojected < found.trivial == 2
+    for users, epsilon in ((119, 0.5), (1000, 1.01)):
+        with pytest.raises(ValueError, match="at least 120 users and epsilon up to 1"):
+            few_users.rejection(8, 64, users, epsilon, 2.0)
+
+
+def test_simulated_errors_of_rejection_sampling_lie_below():
+    workload = workloads.custom(np.random.default_rng(1).choice([-1.0, 1.0], size=(8, 16)))
+    mechanism = mechanisms.create("rejection_gaussian", epsilon=1.0, workload=workload)
+    errors = population_errors(mechanism, workload, np.full(16, 1 / 16), 20_000, 10, "unbiased")
+    assert errors.mean() < few_users.rejection(8, 16, 20_000, 1.0, math.sqrt(8)).value
+
+
+def test_theorem_4_2():
+    assert few_users.histogram(1024, 10**5, 1.0).value == pytest.approx(0.438, abs=0.0005)
+    paper, sharp = (few_users.histogram(64, 1000, 1.0, form) for form in ("paper", "sharp"))
+    assert (paper.unprojected, sharp.unprojected) == pytest.approx((1.095, 0.547), abs=0.0005)
+    assert sharp.projected == pytest.approx((8 * math.log(128) / math.tanh(0.5) ** 2 / 1000) ** 0.25)
+    assert sharp.projected < paper.projected
+    mechanism, histogram = mechanisms.create("projected_hadamard", n=64, epsilon=1.0), workloads.histogram(64)
+    errors = population_errors(mechanism, histogram, np.full(64, 1 / 64), 1000, 100, "unbiased")
+    assert errors.mean() == pytest.approx(0.544, rel=0.03)
+    assert errors.mean() < sharp.unprojected
+
+
+def test_simulated_errors_of_projected_hadamard_response():
+    n, users = 1024, 10**5
+    mechanism, histogram = mechanisms.create("projected_hadamard", n=n, epsilon=1.0), workloads.histogram(n)
+    zipf = 1 / np.arange(1, n + 1)
+    sharp = few_users.histogram(n, users, 1.0, "sharp")
+    for population, expected, within in (
+        (np.eye(n)[3], 0.017, 0.4),
+        (np.full(n, 1 / n), 0.077, 0.08),
+        (zipf / zipf.sum(), 0.073, 0.08),
+    ):
+        errors = population_errors(mechanism, histogram, population, users, 4, "norm_sub")
+        assert errors.mean() == pytest.approx(expected, rel=within)
+        assert errors.max() < sharp.projected < few_users.histogram(n, users, 1.0).projected
+    errors = population_errors(mechanism, histogram, np.full(n, 1 / n), users, 3, "unbiased")
+    assert errors.mean() == pytest.approx(0.22, abs=0.01)
+
+
+def test_theorem_5_2_and_the_line_of_its_proof():
+    assert few_users.adaptive(20, 20_000, 1.0) == pytest.approx(0.474, abs=0.0005)
+    assert few_users.adaptive(20, 20_000, 1.0, form="sharp") == pytest.approx(0.372, abs=0.0005)
+    assert few_users.adaptive(1, 1000, 1.0, form="sharp") == pytest.approx(0.161, abs=0.0005)
+    assert few_users.adaptive(20, 20_000, 1.0, radius=3.0) == pytest.approx(3 * few_users.adaptive(20, 20_000, 1.0))
+    assert few_users.adaptive(100, 10, 1.0, radius=3.0, form="sharp") == 3.0
+    for queries, users in ((1, 1000), (20, 1000)):  # one query would have no error at all, as printed
+        with pytest.raises(ValueError, match="at least 2 queries and 8 d ln N users"):
+            few_users.adaptive(queries, users, 1.0)
+
+
+@pytest.mark.parametrize(("queries", "users", "expected"), [(20, 20_000, 0.143), (1, 1000, 0.058)])
+def test_simulated_adaptive_answers(queries, users, expected):
+    n, rng, largest = 16, np.random.default_rng(0), []
+    for _ in range(40):
+        counts = rng.multinomial(users, np.full(n, 1 / n))
+        session = AdaptiveSession(n, 1.0, queries, SimulatedUsers(counts, 1.0, queries, rng))
+        asked = rng.choice([-1.0, 1.0], size=(queries, n))
+        largest.append(max(abs(session.ask(query).value - query.mean()) for query in asked))
+    assert np.mean(largest) == pytest.approx(expected, rel=0.2)
+    assert np.mean(largest) < few_users.adaptive(queries, users, 1.0, form="sharp")
+
+
+def test_lower_orders():
+    d, n, users, epsilon = 50, 30, 4000, 0.5
+    root = 1 / (users * epsilon**2)
+    assert few_users.lower_order("gaussian", d, n, users, epsilon, 2.0) == pytest.approx(
+        2 * min(root**0.25, (d * root) ** 0.5)
+    )
+    assert few_users.lower_order("rejection", 1, n, users, epsilon) == pytest.approx(math.sqrt(root))
+    assert few_users.lower_order("histogram", d, n, users, epsilon, 9.0) == pytest.approx(
+        min(root**0.25, (n * root) ** 0.5)
+    )
+    c = (math.exp(epsilon) + 1) / (math.exp(epsilon) - 1)
+    expected = 2 * c * math.sqrt(d * math.log(d) / users)
+    assert few_users.lower_order("adaptive", d, n, users, epsilon, 2.0) == pytest.approx(expected)
+
+
+def test_where_the_projection_is_worth_it():
+    d, n, epsilon, delta = 64, 32, 0.8, 1e-6
+    paper = d**2 * math.log(2 / delta) / (8 * epsilon**2 * math.log(n))
+    assert few_users.project_below("gaussian", d, n, epsilon, delta) == pytest.approx(paper)
+    # Where the two bounds of Theorem 3.2 meet.
+    below, above = (few_users.gaussian(d, n, round(paper * factor), epsilon, delta, 8.0) for factor in (0.99, 1.01))
+    assert below.projected < below.unprojected
+    assert above.projected > above.unprojected
+    noise = 2 * math.log(2 / delta) / epsilon**2
+    assert few_users.project_below("gaussian", d, n, epsilon, delta) == pytest.approx(users_below(d, n, noise, 1.0))
+    expected = d**2 * math.log(7000) / (4 * epsilon**2 * math.log(n))
+    assert few_users.project_below("rejection", d, n, epsilon, users=7000) == pytest.approx(expected)
+    c = 1 / math.tanh(epsilon / 2)
+    assert few_users.project_below("histogram", d, n, epsilon) == pytest.approx(c**2 * n**2 / (16 * math.log(n)))
+
+
+@pytest.mark.parametrize(("n", "mean", "printed"), [(10, 1.88, 1.52), (1000, 3.44, 2.63)])
+def test_the_largest_of_many_normals(n, mean, printed):
+    exact = few_users.mean_largest_normal(n)
+    drawn = np.abs(np.random.default_rng(0).standard_normal((4000, n))).max(axis=1)
+    assert exact == pytest.approx(drawn.mean(), abs=4 * drawn.std() / math.sqrt(4000))
+    assert exact == pytest.approx(mean, abs=0.01)
+    assert few_users.largest_normal(n, "paper") == pytest.approx(printed, abs=0.005)
+    assert few_users.largest_normal(n, "paper") < exact < few_users.largest_normal(n) == math.sqrt(2 * math.log(2 * n))
+
+
+def test_the_projection_costs_two_and_not_four():
+    """Lemma 2.2: |yhat - y|^2 <= 2 max_j |<z, a_j>| for projections of y + z onto the hull of all +-a_j."""
+    rng, largest = np.random.default_rng(0), 0.0
+    for _ in range(60):
+        d, n = rng.integers(2, 6), rng.integers(2, 6)
+        workload = workloads.custom(rng.standard_normal((d, n)))
+        x = rng.dirichlet(np.ones(n))
+        z = rng.standard_normal(d) * rng.choice([0.1, 1.0, 5.0])
+        # Noise across the span of the columns moves no projection.
+        shift = np.linalg.lstsq(workload.matrix, z, rcond=None)[0]
+        projected = estimators.polytope.project(workload, x + shift, 1.0)
+        off = float(workload.quadratic(projected - x))
+        largest = max(largest, off / np.abs(z @ workload.matrix).max())
+    assert 1.0 < largest <= 2.0
+
+
+@pytest.mark.parametrize(
+    ("call", "reason"),
+    [
+        (lambda: few_users.gaussian(0, 4, 10, 1.0, 1e-6, 1.0), "number of queries"),
+        (lambda: few_users.gaussian(3, 1, 10, 1.0, 1e-6, 1.0), "number of types"),
+        (lambda: few_users.gaussian(3, 4, 0, 1.0, 1e-6, 1.0), "number of users"),
+        (lambda: few_users.gaussian(3, 4, 10, 0.0, 1e-6, 1.0), "Epsilon"),
+        (lambda: few_users.gaussian(3, 4, 10, 1.0, 0.0, 1.0), "Delta must lie between 0 and 1"),
+        (lambda: few_users.gaussian(3, 4, 10, 1.0, 1e-6, 0.0), "radius must be a number above 0"),
+        (lambda: few_users.gaussian(3, 4, 10, 1.0, 1e-6, 1.0, "printed"), "Unknown form"),
+        (lambda: few_users.gaussian(3, 4, 10, 1.0, 1e-6, 1.0, scale=-1.0), "scale"),
+        (lambda: few_users.histogram(1, 10, 1.0), "number of types"),
+        (lambda: few_users.adaptive(3, 10, 99.0), "Epsilon"),
+        (lambda: few_users.lower_order("laplace", 3, 4, 10, 1.0), "Unknown algorithm"),
+        (lambda: few_users.project_below("adaptive", 3, 4, 1.0), "Unknown algorithm"),
+        (lambda: few_users.project_below("rejection", 3, 4, 1.0), "give it as users"),
+        (lambda: few_users.project_below("gaussian", 3, 4, 1.0), "Delta"),
+        (lambda: few_users.largest_normal(1), "number of types"),
+    ],
+)
+def test_bad_arguments_are_refused(call, reason):
+    with pytest.raises(ValueError, match=reason):
+        call()
+
+
+def test_they_are_found_beside_the_other_bounds():
+    assert bounds.few_users is few_users

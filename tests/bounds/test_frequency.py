@@ -1,0 +1,399 @@
+"""Lopuhaä-Zwakenberg et al. 2020: every figure that was worked out by hand for Theorem 4.5, Corollary 4.3 and Proposition 4.6."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.integrate import quad
+from scipy.stats import beta as beta_law
+from scipy.stats import binom
+
+from ldp_core import analysis, bounds, mechanisms, workloads
+from ldp_core.bounds import frequency, two_types
+
+# n, epsilon, mechanism; N MSE of the efficient estimator at the even population (distribution, frequency); Corollary 4.3 there;
+# Corollary 4.3 for Jeffreys' prior with standard errors, from 4,000 draws (2,000 at n = 10); the efficient estimator's there.
+MECHANISMS = """
+2 0.5 randomized_response 8.33540 7.83540 8.33540 7.83540 8.0854 0.0028 7.8354 0.0000 8.089 7.835
+2 1.0 randomized_response 2.34135 1.84135 2.34135 1.84135 2.0857 0.0028 1.8413 0.0000 2.095 1.841
+2 2.0 randomized_response 0.86203 0.36203 0.86203 0.36203 0.5872 0.0028 0.3620 0.0000 0.616 0.362
+3 0.5 randomized_response 21.08987 20.42320 18.26436 17.68701 17.9368 0.0032 17.6062 0.0008 20.822 20.423
+3 0.5 subset_selection 21.08987 20.42320 18.26436 17.68701 17.9368 0.0032 17.6062 0.0008 20.822 20.423
+3 0.5 hadamard 30.61959 29.95293 26.51735 25.93999 26.0418 0.0047 25.7118 0.0023 30.231 29.832
+3 0.5 oue 32.47012 31.80345 28.11995 27.54260 27.5126 0.0062 27.1729 0.0038 31.786 31.387
+3 1.0 randomized_response 5.02675 4.36009 4.35330 3.77595 4.0361 0.0029 3.7215 0.0006 4.759 4.360
+3 1.0 subset_selection 5.02675 4.36009 4.35330 3.77595 4.0361 0.0029 3.7215 0.0006 4.759 4.360
+3 1.0 hadamard 12.18427 11.51760 10.55188 9.97453 9.7831 0.0071 9.4727 0.0047 11.535 11.136
+3 1.0 oue 8.53557 7.86890 7.39202 6.81467 6.7957 0.0057 6.4742 0.0033 7.910 7.511
+3 2.0 randomized_response 1.43972 0.77306 1.24684 0.66949 0.9292 0.0026 0.6469 0.0002 1.172 0.773
+3 2.0 subset_selection 1.43972 0.77306 1.24684 0.66949 0.9292 0.0026 0.6469 0.0002 1.172 0.773
+3 2.0 hadamard 2.20643 1.53976 1.91082 1.33347 1.4241 0.0040 1.1502 0.0016 1.796 1.397
+3 2.0 oue 2.70325 2.03658 2.34108 1.76373 1.7323 0.0050 1.4566 0.0027 2.152 1.753
+5 0.5 randomized_response 60.65603 59.85603 50.70392 50.03518 50.2606 0.0039 49.8167 0.0020 60.427 59.856
+5 0.5 subset_selection 50.25866 49.45866 42.01249 41.34375 41.2851 0.0068 40.8211 0.0048 49.426 48.855
+5 0.5 hadamard 64.62927 63.82927 53.96310 53.29361 53.2275 0.0078 52.7585 0.0061 63.963 63.392
+5 0.5 oue 63.82230 63.02230 53.35068 52.68194 52.5280 0.0078 52.0632 0.0059 62.877 62.306
+5 1.0 randomized_response 12.22975 11.42975 10.22316 9.55442 9.8118 0.0033 9.3976 0.0014 12.001 11.430
+5 1.0 subset_selection 12.22975 11.42975 10.22316 9.55442 9.8118 0.0033 9.3976 0.0014 12.001 11.430
+5 1.0 hadamard 17.50704 16.70704 13.51479 12.76210 12.8818 0.0054 12.3986 0.0033 16.979 16.408
+5 1.0 oue 15.92534 15.12534 13.31239 12.64365 12.5503 0.0066 12.1127 0.0046 15.121 14.550
+5 2.0 randomized_response 2.54210 1.74210 2.12500 1.45626 1.7465 0.0025 1.3847 0.0006 2.313 1.742
+5 2.0 subset_selection 2.54210 1.74210 2.12500 1.45626 1.7465 0.0025 1.3847 0.0006 2.313 1.742
+5 2.0 hadamard 5.50552 4.70552 4.34407 3.60809 3.5181 0.0057 3.1092 0.0035 4.819 4.248
+5 2.0 oue 4.25863 3.45863 3.55990 2.89116 2.8680 0.0048 2.5019 0.0028 3.693 3.121
+10 1.0 randomized_response 41.85830 40.95830 36.01040 35.23614 35.4696 0.0053 34.9030 0.0034 41.712 40.958
+10 1.0 subset_selection 30.00406 29.10406 25.81228 25.03801 24.7966 0.0107 24.1860 0.0089 28.910 28.156
+10 1.0 hadamard 45.45595 44.55595 35.83609 34.90040 35.0068 0.0285 34.2695 0.0291 45.176 44.422
+10 1.0 oue 34.27430 33.37430 29.48594 28.71168 28.4389 0.0112 27.8307 0.0094 33.158 32.405
+"""
+# n, epsilon; printed form (distribution, frequency); sharp form at the even population; sharp form for Jeffreys' prior;
+# certificate/n - 1; the best known mechanism.
+PROTOCOL_FREE = """
+2 0.5 4.75241 2.88248 8.33540 7.83540 2.08385 1.95885 7.83540 7.83540
+2 1.0 0.67739 0.24920 2.34135 1.84135 0.58534 0.46034 1.84135 1.84135
+2 1.5 0.16499 0.03681 1.23942 0.73942 0.30986 0.18486 0.73942 0.73942
+3 0.5 7.12861 4.32372 18.09507 17.51772 4.68122 4.53186 20.42320 20.42320
+3 1.0 1.01609 0.37380 4.25241 3.67506 1.10010 0.95074 4.36009 4.36009
+3 1.5 0.24748 0.05522 1.70762 1.13027 0.44176 0.29240 1.64383 1.64383
+5 0.5 11.88102 7.20620 41.91876 41.25002 11.18079 11.00242 49.45865 49.45866
+5 1.0 1.69348 0.62300 9.85106 9.18232 2.62753 2.44916 11.42975 11.42975
+5 1.5 0.41247 0.09203 3.95584 3.28710 1.05512 0.87675 3.94761 3.94761
+10 0.5 23.76204 14.41241 109.19993 108.42566 29.85841 29.64670 126.31720 126.31723
+10 1.0 3.38697 1.24600 25.66239 24.88812 7.01684 6.80513 29.10405 29.10406
+10 1.5 0.82494 0.18407 10.30512 9.53086 2.81772 2.60601 11.11738 11.11738
+32 0.5 76.03853 46.11970 434.40961 433.51539 120.93335 120.68441 469.65842 469.65852
+32 1.0 10.83830 3.98719 102.08787 101.19365 28.41979 28.17085 109.73254 109.73256
+32 1.5 2.63979 0.58902 40.99494 40.10071 11.41240 11.16346 43.45529 43.45530
+"""
+# Randomized response, two types, Jeffreys' prior. epsilon; Corollary 4.3; limit; N MSE of the posterior mean for each of USERS.
+USERS = (1, 10, 100, 1_000, 10_000, 100_000)
+BAYES = """
+0.5 8.0835 8.0854 0.2425 1.9032 5.2692 6.507 7.190 7.580
+1.0 2.0838 2.0913 0.2233 1.0944 1.6228 1.8313 1.9446 2.0086
+2.0 0.5853 0.6120 0.1775 0.4594 0.5482 0.5779 0.5928 0.6012
+"""
+JEFFREYS = 0.5
+
+
+def table(text):
+    """The rows of a table, numbers as numbers with what half a unit of their last digit is."""
+
+    def cell(word):
+        if not word.replace(".", "").isdigit():
+            return word
+        return pytest.approx(float(word), abs=0.51 * 10.0 ** -len(word.partition(".")[2]))
+
+    return [[cell(word) for word in line.split()] for line in text.strip().splitlines()]
+
+
+def number(cell):
+    return cell.expected
+
+
+@pytest.mark.parametrize("row", table(MECHANISMS), ids=lambda row: f"{row[2]}-{number(row[0])}-{number(row[1])}")
+def test_figures_of_mechanisms(row):
+    n, epsilon, name = int(number(row[0])), number(row[1]), row[2]
+    exact, even, jeffreys, errors, mean = row[3:5], row[5:7], row[7:11:2], row[8:12:2], row[11:13]
+    mechanism, draws = mechanisms.create(name, n=n, epsilon=epsilon), 2000 if n == 10 else 4000
+    shares = np.random.default_rng(1).dirichlet(np.full(n, JEFFREYS), size=draws)
+    of_shares = float((shares**2).sum(axis=1).std()) / math.sqrt(draws)
+    for place, error in enumerate(frequency.ERRORS):
+        assert bounds.efficient_of(mechanism, error) == (exact[place], 0.0)
+        assert bounds.large_sample_of(mechanism, error) == (even[place], 0.0)
+        found, spread = bounds.large_sample_of(mechanism, error, JEFFREYS, draws)
+        stated = number(errors[place])
+        assert abs(found - number(jeffreys[place])) <= 4 * math.hypot(spread, stated) + 1e-4
+        assert spread == pytest.approx(stated, rel=0.25, abs=1e-4)
+        found, spread = bounds.efficient_of(mechanism, error, JEFFREYS, draws)
+        # The mean of |P|^2, exact here, was drawn as well there.
+        stated = math.hypot(spread, of_shares) if error == "distribution" else spread
+        assert abs(found - number(mean[place])) <= 4 * math.hypot(spread, stated) + 6e-4
+
+
+@pytest.mark.parametrize("row", table(PROTOCOL_FREE), ids=lambda row: f"{number(row[0])}-{number(row[1])}")
+def test_figures_without_a_protocol(row):
+    n, epsilon = int(number(row[0])), number(row[1])
+    for place, error in enumerate(frequency.ERRORS):
+        assert bounds.large_sample(n, epsilon, error) == row[2 + place]
+        assert bounds.large_sample(n, epsilon, error, concentration=JEFFREYS) == row[2 + place]
+        assert bounds.large_sample(n, epsilon, error, "sharp") == row[4 + place]
+        assert bounds.large_sample(n, epsilon, error, "sharp", JEFFREYS) == row[6 + place]
+    histogram = workloads.histogram(n)
+    assert bounds.certificate(histogram, epsilon).value / n - 1 == pytest.approx(number(row[8]), rel=1e-7, abs=1.1e-5)
+    best = mechanisms.create("subset_selection", n=n, epsilon=epsilon)
+    assert bounds.efficient_of(best, "frequency")[0] == row[9]
+
+
+@pytest.mark.parametrize("row", table(BAYES), ids=lambda row: f"{number(row[0])}")
+def test_the_best_estimator_lies_below_the_large_sample_figure_for_long(row):
+    epsilon, corollary, limit = number(row[0]), row[1], row[2]
+    mechanism = mechanisms.create("randomized_response", n=2, epsilon=epsilon)
+    b = math.tanh(epsilon / 2)
+    # E log pi for an arcsine law has a closed form.
+    assert 2 / b**2 * ((1 + math.sqrt(1 - b**2)) / 4) ** 2 == corollary
+    found, spread = bounds.large_sample_of(mechanism, concentration=JEFFREYS)
+    assert abs(found - number(corollary)) <= 4 * spread
+    assert two_types.bayes_limit(epsilon) == limit
+    assert bounds.efficient_of(mechanism, concentration=JEFFREYS)[0] == pytest.approx(two_types.bayes_limit(epsilon))
+    errors = [two_types.bayes_error(epsilon, users) for users in USERS]
+    for error, printed in zip(errors, row[3:], strict=True):
+        assert error.error == printed
+        assert error.entropy_bound <= error.error
+    assert sorted(error.error for error in errors) == [error.error for error in errors]
+    if epsilon < 2:
+        assert errors[-1].error < number(corollary)  # 3.6 % below at epsilon 1
+
+
+@pytest.mark.parametrize(
+    ("users", "error", "bound"),
+    [(1, 0.15480, 0.10888), (10, 0.09338, 0.06702), (100, 0.018018, 0.015127), (1000, 0.0020675, 0.0019411)],
+)
+def test_the_entropy_bound_holds_at_every_number_of_users(users, error, bound):
+    found = two_types.bayes_error(1.0, users, concentration=1.0)
+    assert found.error / users == pytest.approx(error, rel=6e-5)
+    assert found.entropy_bound / users == pytest.approx(bound, rel=6e-5)
+
+
+@pytest.mark.parametrize(("users", "alpha"), [(1, 0.5), (6, 0.5), (7, 1.0), (12, 2.5)])
+def test_the_error_of_the_posterior_mean_by_quadrature(users, alpha):
+    epsilon, prior = 1.3, beta_law(alpha, alpha)
+    b = math.tanh(epsilon / 2)
+
+    def moment(S, k):
+        # P = sin^2(t) takes the poles of the density away.
+        def of(t):
+            P = math.sin(t) ** 2
+            chance = binom.pmf(S, users, 0.5 + b * (P - 0.5)) * prior.pdf(P)
+            return chance * P**k * 2 * math.sin(t) * math.cos(t)
+
+        return quad(of, 0, math.pi / 2)[0]
+
+    error = entropy = 0.0
+    for S in range(users + 1):
+        total, first, second = (moment(S, k) for k in range(3))
+        error += 2 * (second - first**2 / total)
+
+        def surprise(t, S=S, total=total):
+            P = math.sin(t) ** 2
+            density = binom.pmf(S, users, 0.5 + b * (P - 0.5)) * prior.pdf(P)
+            return -density * math.log(density / total) * 2 * math.sin(t) * math.cos(t)
+
+        entropy += quad(surprise, 0, math.pi / 2)[0]
+    found = two_types.bayes_error(epsilon, users, alpha)
+    assert found.error == pytest.approx(users * error, rel=1e-6)
+    assert found.entropy_bound == pytest.approx(users * math.exp(2 * entropy) / (math.pi * math.e), rel=1e-5)
+    assert frequency.entropy_bound(2, entropy) == pytest.approx(math.exp(2 * entropy) / (math.pi * math.e))
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0])
+def test_unbiased_randomized_response_is_exact_at_every_number_of_users(epsilon):
+    """Proposition 4.6, against all outcomes of a few users."""
+    mechanism = mechanisms.create("randomized_response", n=2, epsilon=epsilon)
+    variance = analysis.average_variance(mechanism, workloads.histogram(2))
+    assert two_types.unbiased_error(epsilon) == pytest.approx(variance, rel=1e-9)
+    assert two_types.unbiased_error(epsilon, "distribution") == pytest.approx(variance + 0.5, rel=1e-9)
+    b, N = math.tanh(epsilon / 2), 7
+
+    def error(P):
+        S = np.arange(N + 1)
+        estimates = (S / N - (1 - b) / 2) / b
+        return 2 * float(binom.pmf(S, N, 0.5 + b * (P - 0.5)) @ (estimates - P) ** 2)
+
+    mean = quad(lambda t: error(math.sin(t) ** 2) * 2 / math.pi, 0, math.pi / 2)[0]  # Jeffreys' prior
+    assert two_types.unbiased_error(epsilon, "distribution", JEFFREYS) == pytest.approx(N * mean, rel=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("name", "n", "epsilon", "expected"),
+    [
+        ("randomized_response", 5, 1.0, 11.4297514),
+        ("hadamard", 8, 2.0, 6.4755021),
+        ("subset_selection", 10, 0.5, 126.3172254),
+    ],
+)
+def test_an_efficient_estimator_of_an_even_population_is_the_unbiased_one(name, n, epsilon, expected):
+    """N MSE_F = (L - tr G)/n on the histogram."""
+    mechanism, histogram = mechanisms.create(name, n=n, epsilon=epsilon), workloads.histogram(n)
+    assert bounds.efficient_of(mechanism, "frequency")[0] == pytest.approx(expected, abs=5.1e-8)
+    assert (analysis.objective(mechanism, histogram) - n) / n == pytest.approx(expected, abs=5.1e-8)
+    even = np.full(n, 1 / n)
+    assert frequency.efficient_at(mechanism, even, "frequency") == pytest.approx(expected, abs=5.1e-8)
+    assert frequency.efficient_at(mechanism, even) == pytest.approx(expected + 1 - 1 / n, abs=5.1e-8)
+
+
+@pytest.mark.parametrize(("n", "ratio"), [(2, 1), (3, 0.866), (4, 0.840), (5, 0.836), (10, 0.860), (32, 0.92)])
+def test_what_means_and_hadamard_lose_at_the_even_population(n, ratio):
+    mechanism = mechanisms.create("randomized_response", n=n, epsilon=1.0)
+    lost = bounds.large_sample_of(mechanism)[0] / bounds.efficient_of(mechanism)[0]
+    assert lost == pytest.approx(n ** (1 - 1 / (n - 1)) / (n - 1), rel=1e-9)
+    assert lost == pytest.approx(ratio, abs=0.005)
+
+
+def random_strategy(rng, n, epsilon, rows):
+    """(2 rows, n) columns that sum to one, rows within e^epsilon: any such rows, complemented by their mirror images."""
+    high = 1 + (math.exp(epsilon) - 1) * (rng.random((rows, n)) < rng.uniform(0.05, 0.95, (rows, 1)))
+    weights = rng.dirichlet(np.ones(rows))[:, None]
+    return np.vstack([high, 1 + math.exp(epsilon) - high]) * np.vstack([weights, weights]) / (1 + math.exp(epsilon))
+
+
+def by_definition(Q, P):
+    """I_P from scores of all types but the last, and det(I^-1 Sigma^-1 B) as the paper has it, with r_y the posterior."""
+    pi, d = Q @ P, Q[:, :-1] - Q[:, -1:]
+    information = d.T @ (d / pi[:, None])
+    posterior = Q * P / pi[:, None]
+    B = sum(pi[y] * (np.diag(r) - np.outer(r, r)) for y, r in enumerate(posterior))[:-1, :-1]
+    sigma = (np.diag(P) - np.outer(P, P))[:-1, :-1]
+    covariance = np.linalg.inv(information)
+    return np.linalg.slogdet(covariance)[1], np.linalg.slogdet(covariance @ np.linalg.inv(sigma) @ B)[1], covariance
+
+
+@settings(max_examples=40)
+@given(st.integers(2, 6), st.floats(0.1, 4), st.integers(0, 2**32 - 1))
+def test_determinants_and_traces_are_those_of_the_paper(n, epsilon, seed):
+    rng = np.random.default_rng(seed)
+    Q = random_strategy(rng, n, epsilon, 4 * n)
+    mechanism, draws = SimpleNamespace(n=n, epsilon=epsilon, strategy=Q), 3
+    populations = np.random.default_rng(seed).dirichlet(np.full(n, 2.0), size=draws)
+    if np.linalg.cond(Q) > 1e4:
+        return
+    logs = [by_definition(Q, P) for P in populations]
+    for place, error in enumerate(frequency.ERRORS):
+        expected = n * math.exp(np.mean([log[place] for log in logs]) / (n - 1))
+        assert bounds.large_sample_of(mechanism, error, 2.0, draws, seed)[0] == pytest.approx(expected, rel=1e-6)
+    for P, (_, _, covariance) in zip(populations, logs, strict=True):
+        whole = np.trace(covariance) + covariance.sum()  # the last type's variance is that of the sum of the others
+        assert frequency.efficient_at(mechanism, P) == pytest.approx(whole, rel=1e-6)
+        without_sampling = whole - (1 - P @ P)
+        assert frequency.efficient_at(mechanism, P, "frequency") == pytest.approx(without_sampling, rel=1e-6)
+
+
+@settings(max_examples=80)
+@given(st.integers(2, 6), st.floats(0.1, 5), st.integers(0, 2**32 - 1), st.sampled_from(frequency.ERRORS))
+def test_no_strategy_is_below_the_protocol_free_figures(n, epsilon, seed, error):
+    Q = random_strategy(np.random.default_rng(seed), n, epsilon, 4 * n)
+    if np.linalg.cond(Q) > 1e5:
+        return
+    mechanism = SimpleNamespace(n=n, epsilon=epsilon, strategy=Q)
+    for concentration in (None, 3.0):
+        found, spread = bounds.large_sample_of(mechanism, error, concentration, draws=400)
+        exact, noise = bounds.efficient_of(mechanism, error, concentration, draws=400)
+        known = 0.0 if concentration is None else 0.06  # |P|^2 of the draws is off its mean by as much, at most
+        assert found <= exact * (1 + 1e-9) + 5 * (spread + noise) + known
+        for form in frequency.FORMS:
+            assert bounds.large_sample(n, epsilon, error, form, concentration) <= found + 5 * spread + 1e-9 * found
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 1.7, 3.0])
+def test_the_sharp_form_is_attained_by_two_even_types(epsilon):
+    mechanism = mechanisms.create("randomized_response", n=2, epsilon=epsilon)
+    for error in frequency.ERRORS:
+        sharp = bounds.large_sample(2, epsilon, error, "sharp")
+        assert sharp == pytest.approx(bounds.large_sample_of(mechanism, error)[0], rel=1e-9)
+        assert sharp > bounds.large_sample(2, epsilon, error)
+
+
+def test_the_printed_form_is_tight_for_two_types_and_little_epsilon():
+    mechanism = mechanisms.create("randomized_response", n=2, epsilon=0.01)
+    # Corollary 4.7: for populations that are all of one type.
+    one_sided = frequency.efficient_at(mechanism, np.array([1.0, 0.0]))
+    assert one_sided == pytest.approx(bounds.large_sample(2, 0.01), rel=0.02)
+
+
+def test_where_frequencies_take_single_correlations_only():
+    assert pytest.approx(1.7627, abs=5e-5) == frequency.HALF_CORRELATED
+    n, spread = 5, 5 * math.exp(-5 * math.log(5) / 4)
+    below, above = frequency.HALF_CORRELATED - 1e-9, frequency.HALF_CORRELATED + 1e-9
+    together = math.sinh(below / 2) ** 2 / 4
+    assert bounds.large_sample(n, below, "frequency", "sharp") == pytest.approx(spread * (1 / together - 1), rel=1e-6)
+    assert bounds.large_sample(n, above, "frequency", "sharp") == pytest.approx(spread, rel=1e-6)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 6.0])
+def test_one_reported_type_has_a_shorter_way_to_the_same(epsilon):
+    mechanism = mechanisms.create("randomized_response", n=6, epsilon=epsilon)
+    swapped = SimpleNamespace(n=6, epsilon=epsilon, strategy=mechanism.strategy[[1, 0, 2, 3, 4, 5]])
+    for error in frequency.ERRORS:
+        for figure in (bounds.large_sample_of, bounds.efficient_of):
+            for concentration in (None, JEFFREYS):
+                expected = figure(swapped, error, concentration, draws=100)
+                assert figure(mechanism, error, concentration, draws=100) == pytest.approx(expected, rel=1e-7, abs=1e-7)
+
+
+def test_randomized_response_on_a_thousand_types_and_unary_encoding_on_ten():
+    large = mechanisms.create("randomized_response", n=1024, epsilon=1.0)
+    found, spread = bounds.large_sample_of(large, "frequency", JEFFREYS, draws=200)
+    assert 0 < spread < 1e-3 * found < bounds.efficient_of(large, "frequency", JEFFREYS, draws=200)[0]
+    for name in ("rappor", "oue"):
+        assert bounds.large_sample_of(mechanisms.create(name, n=10, epsilon=1.0), concentration=1.0, draws=20)[0] > 0
+
+
+def test_draws_are_repeated_by_their_seed():
+    mechanism = mechanisms.create("subset_selection", n=4, epsilon=1.0)
+    first, again, other = (bounds.large_sample_of(mechanism, "distribution", 1.0, 50, seed) for seed in (3, 3, 4))
+    assert first == again != other
+
+
+@pytest.mark.parametrize(
+    ("name", "n", "concentration", "reason"),
+    [
+        ("oue", 13, 1.0, "at most 4,096"),
+        ("olh", 8, 1.0, "at most 4,096"),
+        ("haar", 8, None, "choose a mechanism with a strategy"),
+        ("oue", 5000, None, "Use coarser bins"),
+    ],
+)
+def test_what_has_no_likelihood_here_says_so(name, n, concentration, reason):
+    mechanism = mechanisms.create(name, n=n, epsilon=1.0)
+    assert reason in frequency.why_not(mechanism, concentration)
+    for figure in (bounds.large_sample_of, bounds.efficient_of):
+        with pytest.raises(ValueError, match=reason):
+            figure(mechanism, concentration=concentration)
+
+
+def test_work_that_would_take_minutes_is_refused():
+    mechanism = mechanisms.create("hadamard", n=600, epsilon=1.0)
+    with pytest.raises(ValueError, match="draw at most"):
+        bounds.large_sample_of(mechanism, concentration=1.0)
+    blind = SimpleNamespace(n=3, epsilon=1.0, strategy=np.array([[0.5, 0.5, 0.3], [0.5, 0.5, 0.7]]))
+    with pytest.raises(ValueError, match="tells apart"):
+        bounds.large_sample_of(blind)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ((1, 1.0), "number of types must be a whole number of at least 2"),
+        ((2.5, 1.0), "number of types"),
+        ((True, 1.0), "number of types"),
+        ((3, 0.0), "Epsilon"),
+        ((3, math.nan), "Epsilon"),
+        ((3, 1.0, "both"), "error"),
+        ((3, 1.0, "distribution", "printed"), "form"),
+        ((3, 1.0, "distribution", "sharp", 0.0), "concentration must be a number above 0"),
+        ((3, 1.0, "distribution", "paper", -1.0), "concentration"),
+    ],
+)
+def test_bad_arguments_are_refused(arguments, reason):
+    with pytest.raises(ValueError, match=reason):
+        bounds.large_sample(*arguments)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: bounds.large_sample_of(mechanisms.create("oue", n=3, epsilon=1.0), "both"),
+        lambda: bounds.efficient_of(mechanisms.create("oue", n=3, epsilon=1.0), concentration=1.0, draws=1),
+        lambda: frequency.efficient_at(mechanisms.create("oue", n=3, epsilon=1.0), np.ones(3)),
+        lambda: two_types.bayes_error(1.0, 0),
+        lambda: two_types.bayes_error(1.0, 10**7),
+        lambda: two_types.bayes_error(1.0, 10, 0.0),
+        lambda: two_types.bayes_limit(0.0),
+        lambda: two_types.unbiased_error(1.0, "all"),
+    ],
+)
+def test_bad_requests_are_refused(call):
+    with pytest.raises(ValueError):
+        call()

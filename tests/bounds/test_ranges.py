@@ -1,0 +1,204 @@
+"""Cormode, Kulkarni and Srivastava 2019: their formulas, and how far exact variances of ranges are from them."""
+
+import math
+
+import numpy as np
+import pytest
+
+from ldp_core import bounds, mechanisms, workloads
+from ldp_core.bounds import ranges
+from ldp_core.mechanisms.trees import haar, hierarchical
+from ldp_core.mechanisms.trees.levels import Tree
+
+BRANCHINGS = (2, 4, 8, 16)
+# n = 256, epsilon 1.1, per user: the formula of Theorem 4.5, and exact averages over all ranges of an even population.
+FORMULA = (410.80, 308.10, 319.51, 385.13)
+EXACT = {
+    ("oue", "raw"): (149.76, 106.93, 119.30, 113.93),
+    ("hrr", "raw"): (169.01, 120.16, 131.60, 124.20),
+    ("oue", "consistent"): (37.89, 35.97, 42.84, 44.50),
+}
+
+
+def average(n, epsilon, branching, oracle, reconstruction):
+    """Variance of a range, on average over all of them and an even population."""
+    workload = workloads.all_range(n)
+    tree = hierarchical.build(n, epsilon, branching, oracle, reconstruction)
+    return tree.variance_profile(workload).mean() / workload.num_queries
+
+
+def every_range(mechanism, workload=None):
+    """(lengths, variances) of all ranges, or of the given ones, for an even population of one user."""
+    workload = workload or workloads.all_range(mechanism.n)
+    low, high = workload.ends(np.arange(workload.num_queries))
+    return high - low + 1, mechanism.query_variances(workload, np.full(mechanism.n, 1 / mechanism.n))
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_average_ranges_of_trees(place):
+    B = BRANCHINGS[place]
+    assert bounds.range_error(256, 1.1, B) == pytest.approx(FORMULA[place], abs=0.0051)
+    for (oracle, reconstruction), exact in EXACT.items():
+        assert average(256, 1.1, B, oracle, reconstruction) == pytest.approx(exact[place], abs=0.0051)
+
+
+@pytest.mark.parametrize("B", BRANCHINGS)
+def test_how_far_the_printed_average_is_off(B):
+    ratio = lambda epsilon, oracle: average(256, epsilon, B, oracle, "raw") / bounds.range_error(256, epsilon, B)  # noqa: E731
+    assert all(0.265 < ratio(epsilon, "oue") < 0.375 for epsilon in (0.1, 0.5, 1.1))
+    assert 0.395 < ratio(4.0, "oue") < 0.955 if B > 2 else ratio(4.0, "oue") < 0.955
+    assert 3.35 < ratio(4.0, "hrr") < 4.45
+
+
+def test_the_average_that_the_printed_formula_stands_for():
+    for n, B in ((4096, 2), (4096, 4), (2**16, 16)):
+        r = np.arange(1, n + 1)
+        each = 2 * (B - 1) * ranges.count_variance(1.0) * math.log(n, B) * np.log(r) / math.log(B)
+        exact = (n - r + 1) @ each / (n * (n + 1) / 2)
+        assert ranges.range_error_averaged(n, 1.0, B) == pytest.approx(exact, rel=1e-3)
+        assert bounds.range_error(n, 1.0, B) > 1.19 * exact
+    for n, factor in ((256, 1.47), (2**16, 1.20)):
+        printed, limit = bounds.range_error(n, 1.0, 4), ranges.range_error_averaged(n, 1.0, 4)
+        assert printed / limit == pytest.approx(factor, abs=0.005)
+    r = np.arange(1, 257)
+    assert math.log(3 * 256**2 / 513) / ((257 - r) @ np.log(r) / r.sum()) == pytest.approx(1.46, abs=0.005)
+
+
+def test_ranges_of_single_counts_have_the_variance_of_as_many():
+    """Fact 1 and Lemma 4.2, against OUE where the people are elsewhere."""
+    n, epsilon = 64, 1.1
+    oue = mechanisms.create("oue", n=n, epsilon=epsilon, reconstruction="standard")
+    counts = np.eye(n)[-1] * 1000
+    rows = (np.arange(n) < np.arange(1, n)[:, None]).astype(float)
+    expected = [1000 * ranges.flat_error(epsilon, r) for r in range(1, n)]
+    assert oue.linear_variances(rows, counts) == pytest.approx(expected, rel=1e-9)
+    lengths, _ = every_range(oue)
+    assert ranges.flat_average(n, epsilon) == pytest.approx(lengths.mean() * ranges.count_variance(epsilon))
+    # Over n (n - 1)/2 ranges, as printed, the same sum is 3.2 % more.
+    assert lengths.sum() / (n * (n - 1) / 2) == pytest.approx(1.032 * (n + 2) / 3, rel=5e-4)
+
+
+def test_no_raw_range_exceeds_its_bound():
+    """Theorem 4.3 for every range of 256 types: the worst of each length is 1.7 to 31 times below."""
+    least, most = [], []
+    for B in BRANCHINGS:
+        lengths, variances = every_range(hierarchical.build(256, 1.1, B, "oue", "raw"))
+        factors = [ranges.raw_bound(256, 1.1, B, r) / variances[lengths == r].max() for r in range(1, 257)]
+        least.append(min(factors))
+        most.append(max(factors))
+    assert min(least) == pytest.approx(1.70, abs=0.005)
+    assert max(most) == pytest.approx(30.9, abs=0.05)
+
+
+def test_a_raw_range_and_its_bound():
+    lengths, variances = every_range(hierarchical.build(256, 1.1, 4, "oue", "raw"))
+    assert variances[lengths == 200].max() == pytest.approx(173.0, abs=0.05)
+    assert ranges.raw_bound(256, 1.1, 4, 200) == pytest.approx(418.8, abs=0.05)
+
+
+def test_consistency_is_too_little_for_short_ranges_and_too_much_for_long_ones():
+    lengths, variances = every_range(hierarchical.build(256, 1.1, 4, "oue", "consistent"))
+    assert ranges.consistent_error(256, 1.1, 4, 1) == 0 < variances.min()
+    assert ranges.consistent_error(256, 1.1, 4, 2) == pytest.approx(15.0, abs=0.05)
+    assert variances[lengths == 2].max() == pytest.approx(19.0, abs=0.05)
+    for B in BRANCHINGS:
+        lengths, variances = every_range(hierarchical.build(256, 1.1, B, "oue", "consistent"))
+        for r in (100, 150, 200):
+            assert 1.3 < ranges.consistent_error(256, 1.1, B, r) / variances[lengths == r].max() < 5.15
+
+
+@pytest.mark.parametrize("B", [2, 3, 4, 7])
+def test_siblings_by_least_squares(B):
+    """Lemma 4.6."""
+    A = np.vstack([np.eye(B), np.ones(B)])
+    covariance = np.linalg.inv(A.T @ A) * ranges.count_variance(0.7)
+    for r in range(1, B + 1):
+        assert covariance[:r, :r].sum() == pytest.approx(ranges.siblings_error(0.7, B, r))
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "most", "mean"), [(0.1, 0.45, 0.30), (1.1, 0.60, 0.40), (2.0, 1.06, None), (4.0, 6.3, None)]
+)
+def test_haar_holds_up_to_an_epsilon_of_about_two(epsilon, most, mean):
+    _, variances = every_range(haar.Haar(256, epsilon))
+    bound = ranges.haar_bound(256, epsilon)
+    assert variances.max() / bound == pytest.approx(most, rel=0.01)
+    if mean:
+        assert variances.mean() / bound == pytest.approx(mean, abs=0.005)
+
+
+def test_haar_holds_at_an_epsilon_of_nineteen_tenths():
+    _, variances = every_range(haar.Haar(256, 1.9))
+    assert 0.97 < variances.max() / ranges.haar_bound(256, 1.9) <= 1
+
+
+@pytest.mark.parametrize(("B", "ratio"), [(2, 0.59), (4, 0.61), (8, 0.60), (16, 0.68), (None, 0.60)])
+def test_running_totals_have_about_half_the_variance_of_ranges(B, ratio):
+    """Their Section 4.7."""
+    mechanism = haar.Haar(256, 1.1) if B is None else hierarchical.build(256, 1.1, B, "oue", "consistent")
+    even = np.full(256, 1 / 256)
+    prefix, all_ranges = (
+        mechanism.query_variances(make(256), even) for make in (workloads.prefix, workloads.all_range)
+    )
+    assert prefix.mean() / all_ranges.mean() == pytest.approx(ratio, abs=0.005)
+    assert 0.545 < prefix.max() / all_ranges.max() < 0.675
+
+
+def test_the_best_branching_factors():
+    for consistent, best, root in ((False, 4.92155, -2), (True, 9.18632, 2)):
+        B = bounds.best_branching(consistent)
+        assert pytest.approx(best, abs=5.1e-6) == B
+        cost = lambda x, root=root: (x + root / 2) / math.log(x) ** 2  # noqa: E731
+        assert cost(B) < min(cost(B - 0.01), cost(B + 0.01))
+
+
+@pytest.mark.parametrize(
+    ("n", "reconstruction", "errors"),
+    [
+        (256, "raw", {4: 106.9, 16: 113.9}),
+        (256, "consistent", {4: 36.0, 2: 37.9, 8: 42.8, 16: 44.5}),
+        (1024, "raw", {6: 176.6, 4: 177.8}),
+        (1024, "consistent", {4: 56.2}),
+    ],
+)
+def test_the_best_branching_by_exact_errors(n, reconstruction, errors):
+    found = {B: average(n, 1.1, B, "oue", reconstruction) for B in errors}
+    assert found == {B: pytest.approx(error, abs=0.051) for B, error in errors.items()}
+    assert list(errors) == sorted(errors, key=errors.__getitem__)
+    if n == 256:
+        assert all(average(n, 1.1, B, "oue", reconstruction) > min(found.values()) for B in (3, 5, 6, 7, 32))
+
+
+def test_counts_of_hrr_have_one_more():
+    for epsilon in (0.5, 2.0):
+        hrr = mechanisms.create("hrr", n=1024, epsilon=epsilon, reconstruction="transform")
+        variance = hrr.linear_variances(np.eye(1024)[:1], np.eye(1024)[-1])[0]
+        assert variance == pytest.approx(ranges.count_variance(epsilon) + 1, rel=2e-3)
+
+
+def test_whole_levels():
+    for n in (10, 64, 65, 1000, 3**7):
+        for B in (2, 3, 10):
+            expected = (2 * B - 1) * ranges.count_variance(1.0) * Tree(n, B).height
+            assert ranges.raw_bound(n, 1.0, B, 1) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("call", "reason"),
+    [
+        (lambda: bounds.range_error(1, 1.0, 2), "number of types"),
+        (lambda: bounds.range_error(8, -1.0, 2), "Epsilon"),
+        (lambda: bounds.range_error(8, 1.0, 1), "branching factor must be a whole number from 2 to 8"),
+        (lambda: bounds.range_error(8, 1.0, 9), "branching factor"),
+        (lambda: ranges.range_error_averaged(4, 1.0, 2), "many types"),
+        (lambda: ranges.raw_bound(8, 1.0, 2, 9), "length of a range"),
+        (lambda: ranges.consistent_error(8, 1.0, 2, 0), "length of a range"),
+        (lambda: ranges.siblings_error(1.0, 4, 5), "length of a range"),
+        (lambda: ranges.flat_error(1.0, 1.5), "length of a range"),
+        (lambda: ranges.flat_average(0, 1.0), "number of types"),
+        (lambda: ranges.haar_bound(1, 1.0), "number of types"),
+    ],
+)
+def test_bad_arguments_are_refused(call, reason):
+    with pytest.raises(ValueError, match=reason):
+        call()

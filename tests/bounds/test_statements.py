@@ -1,0 +1,195 @@
+"""What pages show of the theorems: every entry complete, its number on the scale of variances, or one sentence why not."""
+
+import math
+
+import pytest
+
+from ldp_core import analysis, bounds, mechanisms, workloads
+from ldp_core.bounds import few_users, frequency, ranges
+from ldp_core.bounds.statements import KINDS, STATEMENTS
+
+USERS = 10_000
+HISTOGRAM, RANGES, PREFIX = workloads.histogram(5), workloads.all_range(64), workloads.prefix(64)
+
+
+def tree(workload, reconstruction, oracle="oue"):
+    return mechanisms.create(
+        "hierarchical", n=workload.n, epsilon=1.0, branching=4, oracle=oracle, reconstruction=reconstruction
+    )
+
+
+def named(name, workload):
+    return mechanisms.create(name, n=workload.n, epsilon=1.0)
+
+
+def value(name, workload, mechanism=None, epsilon=1.0, users=USERS, concentration=None):
+    return STATEMENTS[name].value(workload, epsilon, users, mechanism, concentration)
+
+
+def reason(name, workload, mechanism=None, epsilon=1.0, users=USERS):
+    return STATEMENTS[name].applies(workload, epsilon, users, mechanism)
+
+
+@pytest.mark.parametrize("statement", STATEMENTS.values(), ids=STATEMENTS)
+def test_every_entry_is_complete(statement):
+    assert statement.kind in KINDS
+    assert statement.words.endswith(".")
+    assert all(assumption.endswith(".") for assumption in statement.assumptions)
+    assert statement.assumptions
+    assert statement.source
+    assert statement.latex.count("{") == statement.latex.count("}")
+    assert statement.latex.count(r"\left") == statement.latex.count(r"\right")
+    assert STATEMENTS[statement.name] is statement
+
+
+def test_all_kinds_are_there_in_their_order():
+    found = [statement.kind for statement in STATEMENTS.values()]
+    assert list(dict.fromkeys(found)) == list(KINDS)
+    assert len({statement.title for statement in STATEMENTS.values()}) == len(STATEMENTS)
+
+
+@pytest.mark.parametrize("workload", [HISTOGRAM, RANGES, PREFIX], ids=lambda workload: workload.kind)
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda w: None,
+        lambda w: named("oue", w),
+        lambda w: named("haar", w),
+        lambda w: tree(w, "raw"),
+        lambda w: tree(w, "consistent"),
+        lambda w: mechanisms.create("gaussian", epsilon=1.0, workload=w),
+    ],
+)
+def test_each_gives_a_number_or_a_sentence(workload, make):
+    mechanism = make(workload)
+    for name in STATEMENTS:
+        if why := reason(name, workload, mechanism):
+            assert why.endswith(".")
+            with pytest.raises(ValueError) as refusal:
+                value(name, workload, mechanism)
+            assert str(refusal.value) == why
+        else:
+            assert 0 <= value(name, workload, mechanism) < math.inf
+
+
+@pytest.mark.parametrize("workload", [HISTOGRAM, RANGES, PREFIX], ids=lambda workload: workload.kind)
+def test_nothing_is_below_what_is_impossible(workload):
+    for name in ("randomized_response", "oue", "hierarchical"):
+        average = analysis.average_variance(named(name, workload), workload)
+        for bound in ("svd", "centred_svd", "certificate"):
+            assert value(bound, workload, named(name, workload)) <= average
+    assert value("svd", workload) == pytest.approx(max(0.0, (bounds.svd(workload, 1.0) - workload.trace) / workload.n))
+
+
+def test_large_samples_on_the_scale_of_variances():
+    mechanism = named("oue", HISTOGRAM)
+    for error in frequency.ERRORS:
+        for form in frequency.FORMS:
+            expected = bounds.large_sample(5, 1.0, error, form, 0.5)
+            assert value(f"large_sample_{form}_{error}", HISTOGRAM, concentration=0.5) == expected
+        corollary = bounds.large_sample_of(mechanism, error)[0]
+        assert value(f"corollary_{error}", HISTOGRAM, mechanism) == corollary
+        assert value(f"corollary_{error}", HISTOGRAM, mechanism, concentration=0.5) < corollary
+    # The optimal reconstruction is efficient at the even population.
+    optimal = mechanisms.create("oue", n=5, epsilon=1.0, reconstruction="optimal")
+    assert value("efficient_frequency", HISTOGRAM, mechanism) == pytest.approx(
+        analysis.average_variance(optimal, HISTOGRAM)
+    )
+
+
+def test_predictions_are_sums_over_the_ranges_asked():
+    raw, consistent, flat, haar = (
+        tree(RANGES, "raw"),
+        tree(RANGES, "consistent"),
+        named("oue", RANGES),
+        named("haar", RANGES),
+    )
+    p = RANGES.num_queries
+    assert value("flat_ranges", RANGES, flat) == pytest.approx(p * ranges.flat_average(64, 1.0))
+    assert value("raw_tree_average", RANGES, raw) == pytest.approx(p * bounds.range_error(64, 1.0, 4))
+    assert value("raw_tree_average_corrected", RANGES, raw) == pytest.approx(
+        p * ranges.range_error_averaged(64, 1.0, 4)
+    )
+    assert value("haar", RANGES, haar) == pytest.approx(p * ranges.haar_bound(64, 1.0))
+    each = [ranges.consistent_error(64, 1.0, 4, r) for r in range(1, 65)]
+    assert value("consistent_tree", PREFIX, consistent) == pytest.approx(sum(each))
+    narrow = workloads.width_range(64, 2)
+    expected = 64 * ranges.raw_bound(64, 1.0, 4, 1) + 63 * ranges.raw_bound(64, 1.0, 4, 2)
+    assert value("raw_tree_bound", narrow, raw) == pytest.approx(expected)
+    # Bounds among them bound the exact sums.
+    for name, mechanism in (("raw_tree_bound", raw), ("haar", haar)):
+        assert analysis.average_variance(mechanism, RANGES) <= value(name, RANGES, mechanism)
+
+
+def test_few_users_are_squared_and_for_all_users_together():
+    sizes = PREFIX.num_queries, 64, USERS, 1.0
+    r = math.sqrt(64)
+    assert value("gaussian_projected", PREFIX) == USERS * few_users.gaussian(*sizes, 1e-6, r).value ** 2
+    gaussian = mechanisms.create("gaussian", epsilon=1.0, workload=PREFIX, delta=1e-5)
+    own = few_users.gaussian(*sizes, 1e-5, r, "sharp", gaussian.noise.scale).value
+    assert value("gaussian_projected_sharp", PREFIX, gaussian) == USERS * own**2
+    assert value("gaussian_projected", PREFIX, gaussian) == USERS * few_users.gaussian(*sizes, 1e-5, r).value ** 2
+    assert value("rejection_projected", PREFIX) == USERS * few_users.rejection(*sizes, r).value ** 2
+    assert value("projected_hadamard", HISTOGRAM) == USERS * few_users.histogram(5, USERS, 1.0).value ** 2
+    assert value("adaptive_sharp", PREFIX) == 64 * USERS * few_users.adaptive(64, USERS, 1.0, form="sharp") ** 2
+    order = few_users.lower_order("gaussian", *sizes, r)
+    assert value("lower_order_answers", PREFIX) == USERS * order**2
+
+
+@pytest.mark.parametrize(
+    ("name", "workload", "mechanism", "words"),
+    [
+        ("svd", PREFIX, mechanisms.create("gaussian", epsilon=1.0, workload=PREFIX), "delta"),
+        (
+            "large_sample_paper_frequency",
+            HISTOGRAM,
+            mechanisms.create("gaussian", epsilon=1.0, workload=HISTOGRAM),
+            "delta",
+        ),
+        ("large_sample_paper_frequency", PREFIX, None, "about the histogram"),
+        ("corollary_frequency", HISTOGRAM, None, "choose one"),
+        ("corollary_frequency", HISTOGRAM, mechanisms.create("haar", n=5, epsilon=1.0), "with a strategy"),
+        ("raw_tree_average", PREFIX, tree(PREFIX, "raw"), "average of all ranges"),
+        ("raw_tree_average", RANGES, tree(RANGES, "consistent"), "reconstruction 'raw'"),
+        ("raw_tree_bound", RANGES, tree(RANGES, "raw", "randomized_response"), "OUE or HRR"),
+        ("raw_tree_bound", RANGES, None, "hierarchical"),
+        ("haar", HISTOGRAM, mechanisms.create("haar", n=5, epsilon=1.0), "about ranges"),
+        ("flat_ranges", RANGES, mechanisms.create("haar", n=64, epsilon=1.0), "OUE, OLH or HRR"),
+        ("projected_hadamard", PREFIX, None, "about the histogram"),
+        ("adaptive", RANGES, None, "at least 2 queries"),
+    ],
+)
+def test_why_not(name, workload, mechanism, words):
+    assert words in reason(name, workload, mechanism)
+
+
+def test_large_workloads_are_refused_in_words():
+    large = workloads.prefix(5000)
+    assert "at most 4,096 types" in reason("certificate", large)
+    assert not reason("certificate", workloads.histogram(5000))
+    assert "epsilon up to 1" in reason("rejection_projected", PREFIX, epsilon=2.0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((HISTOGRAM, 0.0, USERS), "Epsilon"),
+        ((HISTOGRAM, 1.0, 0), "number of users"),
+        ((HISTOGRAM, 1.0, USERS, mechanisms.create("oue", n=6, epsilon=1.0)), "6 types, the workload 5"),
+        ((HISTOGRAM, 1.0, USERS, None, -1.0), "concentration"),
+    ],
+)
+def test_bad_settings_are_refused(arguments, words):
+    with pytest.raises(ValueError, match=words):
+        STATEMENTS["svd"].applies(*arguments)
+    with pytest.raises(ValueError, match=words):
+        STATEMENTS["svd"].value(*arguments)
+
+
+def test_a_histogram_is_known_by_its_queries():
+    axes = (workloads.Axis("a", ("x", "y"), 2), workloads.Axis("b", ("1", "2", "3"), 3))
+    joint = workloads.over_attributes([workloads.JointHistogramPart()], axes)
+    assert value("projected_hadamard", joint) == value("projected_hadamard", workloads.histogram(6))
+    assert not reason("large_sample_sharp_frequency", joint)
+    twice = workloads.union([workloads.histogram(4)], weights=[2.0])
+    assert "about the histogram" in reason("large_sample_sharp_frequency", twice)
