@@ -77,14 +77,14 @@ def cell(attributes: Any, values: dict[int, int]) -> Question:
 
 def averageable(axis: Axis) -> bool:
     """Whether the mean of an attribute makes sense: it has bins of numbers, and none for other or missing values."""
-    return axis.edges is not None and axis.ordinary == axis.size
+    return len(axis.edges) > 0 and axis.ordinary == axis.size
 
 
 def average(attributes: Any, axis: int) -> Question:
     """The mean of a numeric attribute, each person at the middle of their bin."""
     axes = axes_of(attributes)
     chosen = axes[axis]
-    if not averageable(chosen) or chosen.edges is None:
+    if not averageable(chosen):
         raise ValueError(f"{chosen.name} has no mean: it is not made of bins of numbers that hold everybody.")
     edges = np.asarray(chosen.edges, dtype=float)
     middles = (edges[1:] + edges[:-1]) / 2

@@ -6,7 +6,6 @@ from ldp_core.bounds.general.certificate import certificate
 from ldp_core.bounds.singular_values import centred_svd, svd
 from ldp_core.bounds.statements.statement import Setting, Statement
 from ldp_core.workloads import DENSE_TYPES
-from ldp_core.workloads.schemes import scheme_of
 
 ASSUMPTIONS = (
     "Privacy is pure: no delta.",
@@ -38,7 +37,7 @@ def _no_singular_values(setting: Setting) -> str:
 
 def _too_many_types(setting: Setting) -> str:
     workload = setting.workload
-    if workload.n > DENSE_TYPES and scheme_of(workload) is None:
+    if workload.n > DENSE_TYPES and workload.symmetry_group.scheme is None:
         return (
             f"Without a symmetry of the workload it needs an n x n matrix, formed for at most {DENSE_TYPES:,} types; there are "
             f"{workload.n:,}. Use coarser bins."
