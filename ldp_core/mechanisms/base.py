@@ -182,7 +182,7 @@ class Contributions:
     Attributes:
         means: (q, n) what a user of each type adds on average, their true answer.
         variances: (q, n) exact variance of what a user of each type adds.
-        up, down: (q,) how far at most one independent part of a report can exceed its mean, and fall short of it.
+        up, down: (q,) the most by which one independent part of a report can exceed its mean, and fall short of it.
         parts: independent parts of a report.
         low, high: (q,) the two values a report adds where it adds one of two, else NaN.
     """
