@@ -228,16 +228,16 @@ with overview:
     if proving.error:
         st.error(plain(proving.error))
 with pictures:
-    drawn = [(mechanism, strategy) for mechanism in ready if (strategy := state.strategy(mechanism)) is not None]
+    drawn = [mechanism for mechanism in ready if state.drawable(mechanism)]
     sides = st.columns(2)
-    for position, (mechanism, strategy) in enumerate(drawn):
+    for position, shown in enumerate(drawn):
         with sides[position % 2]:
-            st.markdown(f"**{library.spec(mechanism.name).title}**")
+            st.markdown(f"**{library.spec(shown.name).title}**")
             layout.chart(
-                partial(state.patterns, mechanism, strategy, compact=True),
-                f"{len(strategy):,} reports, {wording.count(math.ceil(mechanism.bits_per_report))} bits each.",
-                f"patterns-{mechanism.name}",
-                partial(state.reports, mechanism, strategy),
+                partial(state.patterns, shown, compact=True),
+                f"{len(shown.strategy):,} reports, {wording.count(math.ceil(shown.bits_per_report))} bits each.",
+                f"patterns-{shown.name}",
+                partial(state.reports, shown),
             )
     st.markdown(
         "Each band is a report, taller the more common it is; the types in colour send it more often than the others. What a "
@@ -289,7 +289,7 @@ with size_tab:
     sweep_tab("size")
 
 st.subheader("All figures")
-shown_columns = {
+columns = {
     "name": st.column_config.TextColumn("Mechanism", width="medium"),
     "users_needed": st.column_config.NumberColumn(
         "Users needed", format="%,.0f", help="For your target error, in the case chosen above."
@@ -305,13 +305,13 @@ shown_columns = {
     "worst_case_variance": st.column_config.NumberColumn("Variance, worst", format="%,.1f"),
     "average_variance": st.column_config.NumberColumn("Variance, average", format="%,.1f"),
 }
-shown = table[list(shown_columns)].copy()
-shown["name"] = [library.spec(n).title for n in shown["name"]]
-shown["users_needed"] = np.ceil(shown["users_needed"] - 1e-9)  # as everywhere: whole people
-shown["gap"] = shown["gap"].replace(math.inf, math.nan)  # where the bound says nothing, there is no gap
+listed = table[list(columns)].copy()
+listed["name"] = [library.spec(n).title for n in listed["name"]]
+listed["users_needed"] = np.ceil(listed["users_needed"] - 1e-9)  # as everywhere: whole people
+listed["gap"] = listed["gap"].replace(math.inf, math.nan)  # where the bound says nothing, there is no gap
 for share in ("gap", "standard_error_worst", "standard_error_average", "standard_error_on_data"):
-    shown[share] *= 100
-st.dataframe(shown, hide_index=True, column_config=shown_columns)
+    listed[share] *= 100
+st.dataframe(listed, hide_index=True, column_config=columns)
 layout.download_table(table, "comparison")
 st.caption(
     f"± is the standard error of a typical query (root mean square over the {design.workload.num_queries:,} queries) in percentage "

@@ -282,23 +282,21 @@ with right:
             "closing-gap",
             pd.concat({"mechanism": found, "bound": proved_so_far}, names=["curve"]).reset_index("curve"),
         )
-    strategy = state.strategy(mechanism)
-    if strategy is None:
+    if not state.drawable(mechanism):
         st.info(
             "This mechanism has too many possible reports to draw its strategy, or sends numbers rather than one of a list of "
             f"reports. Its variances {'' if spec.continuous else 'and audit '}are exact all the same."
         )
     else:
-        m, n = strategy.shape
-        table = state.reports(mechanism, strategy)
+        drawn, m, table = mechanism, len(mechanism.strategy), state.reports(mechanism)
         layout.chart(
-            partial(state.patterns, mechanism, strategy),
+            partial(state.patterns, mechanism),
             f"Each of the {m:,} reports is a band, taller the more common it is; the types in colour send it up to "
             f"e^{wording.significant(audit.epsilon, 4)} = {designs.factor_in_words(audit.epsilon)} times as often as the "
             f"others. A report says little more than: probably one of these. The largest ratio lies between "
             f"{plain(design.labels[audit.worst_pair[0]])} and {plain(design.labels[audit.worst_pair[1]])}.",
             "patterns",
-            lambda: pd.DataFrame(strategy, columns=list(design.labels)),
+            lambda: pd.DataFrame(drawn.strategy, columns=list(design.labels)),
         )
         with st.expander(f"The groups that share a report ({m:,})"):
             st.dataframe(

@@ -119,12 +119,7 @@ def target_control(state: Session) -> None:
 
 def _alpha(text: str) -> float:
     """The mean squared error of a share whose root was typed in percentage points. ValueError with a sentence."""
-    try:
-        points = float(text.strip().removesuffix("%").strip())
-    except ValueError:
-        raise ValueError(
-            f"Please give the target error in percentage points, such as 10 or 2.5; {text.strip()[:30]!r} is not a number."
-        ) from None
+    points = number(text.strip().removesuffix("%"), "the target error in percentage points")
     if not 0.01 <= points <= 100:
         raise ValueError("The target error must be from 0.01 to 100 percentage points; 1 to 10 is common.")
     # Ten percentage points must give alpha = 0.01 exactly, not 0.010000000000000002.

@@ -163,7 +163,7 @@ def download_table(data: pd.DataFrame | Callable[[], pd.DataFrame], name: str) -
 
 def download(label: str, data: bytes | Callable[[], str | bytes], file: str, mime: str, key: str, **style: Any) -> None:
     """A button that downloads a file and leaves the page as it is."""
-    style["icon"] = ":material/download:"
+    style = {"icon": ":material/download:", **style}
     st.download_button(label, data=data, file_name=file, mime=mime, key=key, on_click="ignore", **style)
 
 

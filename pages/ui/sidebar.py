@@ -7,6 +7,7 @@ import math
 import streamlit as st
 
 from ldp_core import designs, library, wording
+from pages.ui import layout
 from pages.ui.controls import guarded
 from pages.ui.data import choice as data_choice
 from pages.ui.session import exchange
@@ -128,15 +129,14 @@ def _actions(state: Session) -> None:
             st.rerun()
     with st.popover("Share a link", icon=":material/link:", width="stretch"):
         _link(state)
-    st.download_button(
+    layout.download(
         "Save",
-        data=state.configuration.to_json,
-        file_name="configuration.json",
-        mime="application/json",
+        state.configuration.to_json,
+        "configuration.json",
+        "application/json",
+        "save",
         icon=":material/save:",
         width="stretch",
-        on_click="ignore",
-        key="save",
         help="The choices you made, as a small file. The Export page adds results and the strategy.",
     )
     left, right = st.columns(2)

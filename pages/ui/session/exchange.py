@@ -50,8 +50,7 @@ def load(state: Session, content: bytes) -> None:
             "The data itself is not in the file. Errors are shown for people spread evenly over the types until you "
             "choose it again on the Data page."
         )
-    misfit = _check_usable(state, configuration, source)
-    if misfit:
+    if misfit := _check_usable(state, configuration, source):
         warnings.append(misfit)
     state.install(configuration, source)
     state.draft = None

@@ -7,7 +7,7 @@ import json
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeGuard
 
 import numpy as np
 import pandas as pd
@@ -22,7 +22,7 @@ DRAWN_BITS = 22
 """A strategy of more than 2^22 probabilities is drawn only where it is at hand anyway."""
 PICTURE_BYTES = 2**21
 WEIGHTED = (
-    "In typical and total errors a query counts by the square of its weight: one of weight 2 counts like four of weight 1. "
+    "In typical and total errors a query counts by the square of its weight: a query of weight 2 counts like four of weight 1. "
     "Answers and errors of single queries are shown without weights."
 )
 PRICED_TYPES = 2048
@@ -37,6 +37,13 @@ class Fit(NamedTuple):
 
     mechanism: mechanisms.Mechanism
     history: Curve
+
+
+class Drawable(mechanisms.Mechanism, Protocol):
+    """A mechanism whose strategy (m, n) can be drawn."""
+
+    @property
+    def strategy(self) -> np.ndarray: ...
 
 
 @dataclass(frozen=True)
@@ -260,28 +267,26 @@ class Figures(Derived):
 
     # --- pictures -----------------------------------------------------------------------------------------------
 
-    def strategy(self, mechanism: mechanisms.Mechanism) -> np.ndarray | None:
-        """(m, n) the strategy of a mechanism where it can be written out in no time. Subset selection on 25 types already has
-        half a million reports: writing them out takes seconds and shows nothing."""
-        fitted = isinstance(mechanism, mechanisms.ExplicitMechanism)
+    def drawable(self, mechanism: mechanisms.Mechanism) -> TypeGuard[Drawable]:
+        """Whether a mechanism has a strategy that can be written out in no time. Subset selection on 25 types already has half a
+        million reports: writing them out takes seconds and shows nothing."""
         small = mechanism.bits_per_report + math.log2(mechanism.n) <= DRAWN_BITS
-        return getattr(mechanism, "strategy", None) if small or fitted else None
+        fitted = isinstance(mechanism, mechanisms.ExplicitMechanism)
+        return fitted or (small and getattr(mechanism, "strategy", None) is not None)
 
-    def patterns(
-        self, mechanism: mechanisms.Mechanism, strategy: np.ndarray, look: charts.Theme, compact: bool = False
-    ) -> go.Figure:
+    def patterns(self, mechanism: Drawable, look: charts.Theme, compact: bool = False) -> go.Figure:
         """The picture of a mechanism's strategy. Finding the order of its rows takes a tenth of a second."""
         design, prior = self.complete, self.cases()[self.aim(mechanism.name)].prior
         key = ("patterns", mechanism.digest, design.naming, None if prior is None else prior.tobytes(), look, compact)
         colour = charts.colour(mechanism.name)
-        draw = lambda: charts.patterns(strategy, design.labels, look, colour, prior, compact)  # noqa: E731
+        draw = lambda: charts.patterns(mechanism.strategy, design.labels, look, colour, prior, compact)  # noqa: E731
         return self.cached(key, draw, lambda figure: PICTURE_BYTES)
 
-    def reports(self, mechanism: mechanisms.Mechanism, strategy: np.ndarray) -> pd.DataFrame:
+    def reports(self, mechanism: Drawable) -> pd.DataFrame:
         """Who shares which report of a mechanism's strategy: see `frames.reports`."""
         design, prior = self.complete, self.cases()[self.aim(mechanism.name)].prior
         key = ("reports", mechanism.digest, design.naming, None if prior is None else prior.tobytes())
-        return self.cached(key, lambda: frames.reports(strategy, design.labels, prior))
+        return self.cached(key, lambda: frames.reports(mechanism.strategy, design.labels, prior))
 
 
 def weight(mechanism: mechanisms.Mechanism) -> int:

@@ -79,11 +79,11 @@ def fit_options(state: Session, name: str) -> dict[str, Any]:
 def fit(state: Session, name: str) -> Task[Fit]:
     """A mechanism fitted to the current design. It ends early once it is proved to be good enough; cancelling keeps the best."""
     design, spec, options = state.complete, library.spec(name), fit_options(state, name)
-    trace, proof = design.workload.trace, certificate(state, state.aim(name))
+    proof = certificate(state, state.aim(name))
 
     def work(job: Job) -> Fit:
         history: list[tuple[float, float]] = []
-        shown = -PICTURE_EVERY
+        trace, shown = design.workload.trace, -PICTURE_EVERY
 
         def follow(progress: Progress) -> None:
             nonlocal shown
@@ -159,8 +159,7 @@ def prove_unasked(state: Session, cases: Sequence[str] | None = None) -> None:
     jobs().cancel(state.id, lambda key: key in state.unasked - keys)
     for case in cases or state.cases():
         quick = design.domain.size <= PROVED_UNASKED or (design.workload.symmetry == "hamming" and state.even(case))
-        task = certificate(state, case)
-        if quick and state.certificate(case) is None and task.job is None:
+        if quick and state.certificate(case) is None and (task := certificate(state, case)).job is None:
             state.unasked.add(task.key)
             task.start()
 
