@@ -1,10 +1,16 @@
 """The Data page's tables to edit categories and edges in: what is typed is kept, and becomes the types."""
 
 import json
+import threading
+import time
+import uuid
 
 import numpy as np
 import pandas as pd
 import pytest
+
+from pages.ui.data import ahead
+from pages.ui.tasks.jobs import WORKERS, jobs
 
 PEOPLE = pd.DataFrame(
     {
@@ -114,6 +120,30 @@ def test_a_table_comes_anew_where_something_else_changes_the_bins(ages):
     ages.press("undo")
     assert not table.stays
     assert Table(ages).rows["edge"].tolist() == [18, 38, 58, 77]
+
+
+def test_a_table_stays_while_a_large_file_is_counted_again(app, tmp_path, monkeypatch, request):
+    PEOPLE.to_csv(tmp_path / "people.csv", index=False)
+    app.go("data").enter("segmented_control", "data-source", "local")
+    app.enter("text_input", "local-path", str(tmp_path / "people.csv")).press("local-open").finish()
+    app.enter("multiselect", "data-columns", ["country"]).finish()
+    table, end = Table(app), threading.Event()
+    request.addfinalizer(end.set)
+    for _ in range(WORKERS):
+        jobs().submit(uuid.uuid4().hex, "busy", "something long", lambda job: end.wait())
+    monkeypatch.setattr(ahead, "WAITED", 0.0)
+    first = {table.row("France"): {"category": "islands"}}
+    table.edit(edited_rows=first)
+    assert app.has("button", "look-cancel")
+    assert table.stays
+    both = {**first, table.row("Malta"): {"category": "islands"}}
+    table.edit(edited_rows=both)
+    end.set()
+    while jobs().active(app.session.id):
+        time.sleep(0.02)
+    table.edit(edited_rows=both)  # with every run the browser sends them all again
+    assert set(app.session.design().labels) == {"islands", "Spain"}
+    assert table.stays
 
 
 def test_types_can_be_declared_public(people):

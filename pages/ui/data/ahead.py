@@ -109,9 +109,14 @@ def forget(state: Session) -> None:
         pending.job.cancel()
 
 
+def waits(state: Session) -> bool:
+    """Whether an action waits for its file."""
+    return _PENDING in state.view
+
+
 def progress(state: Session) -> None:
     """How far the reading has come that the page waits for, and a button that ends it."""
-    if _PENDING in state.view:
+    if waits(state):
         _progress(state)
 
 

@@ -190,9 +190,11 @@ class _Base:
 
 
 def _base(state: Session, place: int, found: Source, recipe: AttributeRecipe, attribute: Attribute) -> _Base:
-    """The table on screen, as long as nothing but its own edits has changed the attribute; else a new one."""
+    """The table on screen, as long as nothing but its own edits has changed the attribute, or will once a file has been read;
+    else a new one."""
     base: _Base | None = state.view.get("edit-base")
-    same = base is not None and (base.place, base.source, base.reached) == (place, found.id, recipe)
+    now = recipe if base is None or not ahead.waits(state) else base.reached
+    same = base is not None and (base.place, base.source, base.reached) == (place, found.id, now)
     if base is None or not same or (base.reached != base.recipe and base.key not in st.session_state):
         state.view["edits"] = state.view.get("edits", 0) + 1
         base = _Base(place, found.id, recipe, attribute, recipe, f"edit-{state.view['edits']}")
