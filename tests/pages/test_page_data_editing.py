@@ -109,7 +109,7 @@ def test_an_edge_that_is_there_already_is_refused_and_the_rest_kept(ages):
     table = Table(ages)
     table.edit(edited_rows={1: {"edge": 30}})
     table.edit(edited_rows={1: {"edge": 30}, 2: {"edge": 30}})
-    assert "the edge 30 is there more than once" in ages.errors[0]
+    assert "the edge 30 appears more than once" in ages.errors[0]
     assert edges(ages) == (18, 30, 58, 77)
     assert table.stays
 
