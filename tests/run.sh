@@ -16,4 +16,5 @@ fi
 [ "$#" -gt 0 ] || set -- --numprocesses=2 --dist=loadfile
 "$venv/bin/ruff" check .
 "$venv/bin/ruff" format --check .
+"$venv/bin/mypy"
 exec "$venv/bin/python" -m pytest "$@"

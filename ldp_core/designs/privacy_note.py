@@ -116,7 +116,8 @@ def observed_parts(configuration: Configuration) -> list[str]:
     if population.users is not None and population.origin == "data":
         parts.append(f"The number of users, {population.users:,}, was counted in the data.")
     if population.shape == "data":
-        if configuration.optimizer.aim == "people" and library.spec(configuration.mechanism.name).aimed:
+        known = configuration.mechanism.name in library.names()  # a later version may have written the file
+        if configuration.optimizer.aim == "people" and known and library.spec(configuration.mechanism.name).aimed:
             parts.append(
                 "The strategy was optimised for this data and comes with the exact share of every type: with the number of "
                 "users, anybody who gets the file knows all counts. Optimise for the worst case or a histogram of your own instead."

@@ -317,6 +317,8 @@ def test_a_strategy_optimised_for_the_data_tells_its_shares():
     population = Population(users=3000, origin="data", shape="data")
     aimed = FULL.with_(population=population, mechanism={"name": "optimized"}, optimizer={"aim": "people"})
     assert "exact share of every type" in observed_parts(aimed)[1]
+    later = aimed.with_(mechanism={"name": "of_a_later_version"})
+    assert "not exported" in observed_parts(later)[1]
 
 
 @given(st.lists(st.integers(-(10**9), 10**9), min_size=2, max_size=8, unique=True), st.integers(2, 6))
