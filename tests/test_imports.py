@@ -1,8 +1,11 @@
 """The core stands alone, and imports run one way along the sentence of the package docstring."""
 
 import ast
+import importlib
+import pkgutil
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import pytest
@@ -139,6 +142,7 @@ def test_no_page_shows_a_bare_string(page):
 def test_importing_the_package_loads_no_part_of_it_before_it_is_asked_for():
     program = """
 import sys
+import types
 import ldp_core as ldp
 print(sorted({name.partition(".")[0] for name in sys.modules} & set(sys.argv[1:])))
 print(ldp.charts.__name__, ldp.frames.__name__, ldp.workloads.prefix(3).n)
@@ -176,3 +180,18 @@ for name in ldp_core.__all__:
 """
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT.parent, check=True)
     assert run.stdout.splitlines() == [f"{name} 0" for name in ldp_core.__all__], run.stderr
+
+
+def test_no_name_of_a_package_hides_a_module_of_it():
+    """`bounds.certificate` is a function or a module, whatever was imported before."""
+    hidden = []
+    for found in pkgutil.walk_packages(ldp_core.__path__, "ldp_core."):
+        if found.ispkg:
+            package = importlib.import_module(found.name)
+            names = [one.name for one in pkgutil.iter_modules(package.__path__)]
+            hidden += [
+                f"{found.name}.{name}"
+                for name in names
+                if not isinstance(getattr(package, name, package), types.ModuleType)
+            ]
+    assert not hidden

@@ -5,10 +5,10 @@ estimators.spec("mle").unsuitable(mechanism, workload)      # None, or a sentenc
 estimators.intervals(mechanism, workload, mechanism.estimate(reports), level=0.95)
 """
 
-from ldp_core.estimators.intervals import INTERVAL_PART as INTERVAL_PART
-from ldp_core.estimators.intervals import METHODS as METHODS
-from ldp_core.estimators.intervals import Intervals as Intervals
-from ldp_core.estimators.intervals import intervals as intervals
+from ldp_core.estimators.confidence import INTERVAL_PART as INTERVAL_PART
+from ldp_core.estimators.confidence import METHODS as METHODS
+from ldp_core.estimators.confidence import Intervals as Intervals
+from ldp_core.estimators.confidence import intervals as intervals
 from ldp_core.estimators.mle import LikelihoodEstimate as LikelihoodEstimate
 from ldp_core.estimators.posterior import PosteriorEstimate as PosteriorEstimate
 from ldp_core.estimators.registry import ESTIMATORS as ESTIMATORS

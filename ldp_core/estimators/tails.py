@@ -1,4 +1,4 @@
-"""How far a sum of independent reports can be from its mean: the tails behind `ldp_core.estimators.intervals`."""
+"""How far a sum of independent reports can be from its mean: the tails behind `ldp_core.estimators.confidence`."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ldp_core.library.entries import REGISTRY as REGISTRY
-from ldp_core.library.spec import Spec as Spec
+from ldp_core.library.specification import Spec as Spec
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.privacy import check_epsilon
 from ldp_core.wording import check_parameters, meant

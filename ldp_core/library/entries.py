@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 from ldp_core.library import matrix, optimized
-from ldp_core.library.spec import Choice, Delta, Number, Parameter, Spec, Whole
+from ldp_core.library.specification import Choice, Delta, Number, Parameter, Spec, Whole
 from ldp_core.mechanisms import fourier, hadamard, hrr
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES
 from ldp_core.mechanisms.local_hashing import LocalHashing

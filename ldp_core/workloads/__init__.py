@@ -29,12 +29,6 @@ from ldp_core.workloads.marginals import checked_shape
 from ldp_core.workloads.matrix_files import read_matrix as read_matrix
 from ldp_core.workloads.matrix_part import MatrixPart as MatrixPart
 from ldp_core.workloads.on_attributes import OnAttributes as OnAttributes
-from ldp_core.workloads.on_types import ON_TYPES as ON_TYPES
-from ldp_core.workloads.on_types import OVER_ATTRIBUTES
-from ldp_core.workloads.on_types import TypesPart as TypesPart
-from ldp_core.workloads.on_types import kinds_for as kinds_for
-from ldp_core.workloads.on_types import on_types as on_types
-from ldp_core.workloads.on_types import parameter as parameter
 from ldp_core.workloads.ordered import AllRange as AllRange
 from ldp_core.workloads.ordered import Histogram as Histogram
 from ldp_core.workloads.ordered import Prefix as Prefix
@@ -59,6 +53,12 @@ from ldp_core.workloads.pricing import work_out as work_out
 from ldp_core.workloads.shares import dominating as dominating
 from ldp_core.workloads.shares import group_shares as group_shares
 from ldp_core.workloads.symmetry import walsh_hadamard as walsh_hadamard
+from ldp_core.workloads.types_part import ON_TYPES as ON_TYPES
+from ldp_core.workloads.types_part import OVER_ATTRIBUTES
+from ldp_core.workloads.types_part import TypesPart as TypesPart
+from ldp_core.workloads.types_part import kinds_for as kinds_for
+from ldp_core.workloads.types_part import on_types as on_types
+from ldp_core.workloads.types_part import parameter as parameter
 
 FAMILIES: dict[str, type[Workload]] = {
     family.kind: family

@@ -22,10 +22,10 @@ from ldp_core.workloads.composite import Product, Union
 from ldp_core.workloads.marginals import AllMarginals, KWayMarginals, Parity
 from ldp_core.workloads.matrix_part import MatrixPart
 from ldp_core.workloads.on_attributes import OnAttributes
-from ldp_core.workloads.on_types import TypesPart
 from ldp_core.workloads.ordered import AllRange, Histogram, Prefix, WidthRange
 from ldp_core.workloads.part import Frozen, Name, Names, Part
 from ldp_core.workloads.predicates import Predicates
+from ldp_core.workloads.types_part import TypesPart
 
 MAX_PREDICATES = 10_000
 MAX_GROUPS = 2_000

@@ -9,9 +9,9 @@ epsilon-LDP mechanism can beat. Where queries have weights, so does the mean ove
 
 from ldp_core.studies.planning.curves import errors_over_epsilon as errors_over_epsilon
 from ldp_core.studies.planning.curves import errors_over_users as errors_over_users
-from ldp_core.studies.planning.recommend import TOLERANCE as TOLERANCE
-from ldp_core.studies.planning.recommend import Recommendation as Recommendation
-from ldp_core.studies.planning.recommend import recommend as recommend
+from ldp_core.studies.planning.recommendation import TOLERANCE as TOLERANCE
+from ldp_core.studies.planning.recommendation import Recommendation as Recommendation
+from ldp_core.studies.planning.recommendation import recommend as recommend
 from ldp_core.studies.planning.solve import COLUMNS as COLUMNS
 from ldp_core.studies.planning.solve import default_bound as default_bound
 from ldp_core.studies.planning.solve import plan as plan
