@@ -22,6 +22,14 @@ state = layout.open_page(
 )
 
 sample = catalogue()[0]
+
+
+def begin() -> None:
+    """Take the sample and the epsilon on screen into the design."""
+    load_sample(state, sample["file"])
+    state.change(epsilon=f"{state.view.get('demo', 1.0):g}")
+
+
 left, right = st.columns([1, 2], gap="large")
 with left:
     st.markdown(
@@ -39,9 +47,14 @@ with left:
     )
     risk = designs.risk_in_words(epsilon)
     st.caption(f"{risk[0].upper()}{risk[1:]}.")
-    if st.button("Use this sample on every page", type="primary", icon=":material/arrow_forward:", key="begin"):
-        load_sample(state, sample["file"])
-        state.change(epsilon=f"{epsilon:g}")
+    begun = st.button(
+        "Use this sample on every page",
+        type="primary",
+        icon=":material/arrow_forward:",
+        key="begin",
+        on_click=begin,  # before the page is drawn again: it is done even if another page is turned to meanwhile
+    )
+    if begun:
         st.switch_page("pages/design.py")
     st.page_link("pages/data.py", label="Bring your own data", icon=":material/table_rows:")
     st.page_link("pages/guide.py", label="What is local differential privacy?", icon=":material/menu_book:")
