@@ -1,4 +1,4 @@
-"""Small pictures of matrices for notebooks, as a line of HTML with the picture inside it. Pages and reports have `charts`."""
+"""Small pictures of matrices for notebooks, each one line of HTML with the picture inside. Pages and reports have `charts`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import zlib
 import numpy as np
 
 SIDE = 96
-"""Most cells a side. The largest picture is then about 13 kB of HTML."""
+"""Most cells per side. The largest picture is then about 13 kB of HTML."""
 WIDTH = 288  # pixels on the screen
 
 
@@ -39,8 +39,8 @@ def heat_map(matrix: np.ndarray, caption: str) -> str:
 
 
 def strategy_map(strategy: np.ndarray, caption: str) -> str:
-    """`heat_map` of the commonest reports of ``strategy`` (m, n): a row a report, a column a type, black where a type is the
-    likeliest to send it, white where it is the least likely, by the logarithm of the odds. Like reports are neighbours."""
+    """`heat_map` of the commonest reports of ``strategy`` (m, n): one row per report, one column per type, black where a type
+    is the likeliest to send it, white where it is the least likely, by the logarithm of the odds. Similar reports are neighbours."""
     commonest = np.sort(np.argsort(-strategy.sum(axis=1), kind="stable")[:SIDE])
     levels = np.log(np.maximum(strategy[commonest], np.finfo(float).tiny))
     levels -= levels.min(axis=1, keepdims=True)
@@ -54,7 +54,7 @@ def _png(shades: np.ndarray) -> bytes:
     """The picture with these grey levels (height, width), uint8, in the Portable Network Graphics format (RFC 2083)."""
     height, width = shades.shape
     rows = np.hstack([np.zeros((height, 1), dtype=np.uint8), shades])  # each begins with its filter: none
-    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)  # 8 bits a pixel, grey
+    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)  # 8 bits per pixel, grey
     chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(rows.tobytes(), 9)), (b"IEND", b""))
     return b"\x89PNG\r\n\x1a\n" + b"".join(
         struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in chunks

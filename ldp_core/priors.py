@@ -1,4 +1,4 @@
-"""How the people are expected to be spread over the types."""
+"""How people are expected to be spread over the types."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Long work: what it may take (`Budget`), what those who follow it see (`Progress`), and the loop of the optimisers (`drive`).
 
-Everything that takes long has the parameters ``callback``, a function of a `Progress`, and ``cancel``, an event or a function
+Everything that takes long has two parameters: ``callback``, a function of a `Progress`, and ``cancel``, an event or a function
 without arguments that says whether to stop. Only rounds bear on a result: time and cancelling end the work with the best so far.
 """
 
@@ -30,7 +30,9 @@ Cancel = Event | Callable[[], bool]
 
 def asked(cancel: Cancel | None) -> Callable[[], bool]:
     """Whether somebody has cancelled, as a function."""
-    return getattr(cancel, "is_set", cancel) or (lambda: False)
+    if cancel is None:
+        return lambda: False
+    return cancel if callable(cancel) else cancel.is_set
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,16 +6,30 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import ROUND_CEILING, Context, Decimal
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 """A finite decimal number as a text."""
 
 
 def shortened(text: str, most: int = 90) -> str:
-    """``text`` in at most ``most`` letters, by default as many as fit in a sentence."""
+    """``text`` in at most ``most`` characters; the default fits in a sentence."""
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def quoted(text: object, most: int = 30) -> str:
+    """A value for a message: in quotes, shortened."""
+    return f'"{shortened(str(text), most)}"'
+
+
+def quote_examples(texts: Sequence[object] | np.ndarray, limit: int = 3) -> str:
+    """A few values for a message, separated by commas."""
+    return ", ".join(map(quoted, texts[:limit])) + (", …" if len(texts) > limit else "")
 
 
 def significant(value: float, digits: int = 3) -> str:
@@ -33,7 +47,7 @@ def significant(value: float, digits: int = 3) -> str:
 
 
 def rounded_up(value: float, digits: int) -> str:
-    """``value`` with so many significant digits, never below it: 0.98765432 -> "0.987655". A float next above such a number
+    """``value`` with this many significant digits, never below it: 0.98765432 -> "0.987655". A float next above such a number
     stands for it."""
     if not math.isfinite(value):
         return "unlimited"

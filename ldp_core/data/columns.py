@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from ldp_core.wording import shortened
+from ldp_core.wording import quote_examples
 
 MISSING_WORDS = frozenset({"na", "n/a", "nan", "null", "none", "?"})
 
@@ -26,7 +26,7 @@ _EXACT_WHOLE = 2.0**53
 
 @dataclass(frozen=True)
 class Column:
-    """A raw column by its distinct texts.
+    """A raw column, as its distinct texts.
 
     Attributes:
         name: the column's name, for messages.
@@ -90,16 +90,6 @@ def to_numbers(texts: np.ndarray) -> np.ndarray:
     return np.array(pd.to_numeric(texts, errors="coerce"), dtype=np.float64)
 
 
-def quoted(text: object) -> str:
-    """A value for a message: in quotes, shortened."""
-    return f'"{shortened(str(text), 30)}"'
-
-
-def quote_examples(texts: list[str] | np.ndarray, limit: int = 3) -> str:
-    """A few values for a message, separated by commas."""
-    return ", ".join(map(quoted, texts[:limit])) + (", …" if len(texts) > limit else "")
-
-
 def not_numbers(column: Column, which: np.ndarray | list[int]) -> str:
     """The sentence that refuses the texts at positions (or mask) `which`, since they are not numbers."""
     return (
@@ -114,6 +104,6 @@ def _text(value: object) -> str | None:
         return value.strip() or None
     if pd.api.types.is_scalar(value) and pd.isna(value):
         return None
-    if isinstance(value, float | np.floating) and value.is_integer() and abs(value) < _EXACT_WHOLE:
+    if isinstance(value, float | np.floating) and value.is_integer() and -_EXACT_WHOLE < value < _EXACT_WHOLE:
         return str(int(value))
     return str(value).strip() or None

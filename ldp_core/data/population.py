@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import operator
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 
-from .domain import MAX_TYPES, CategoricalAttribute, Missing, NumericAttribute, build, check_size
+from ldp_core.data.domain import MAX_TYPES, CategoricalAttribute, Missing, NumericAttribute, build, check_size
+from ldp_core.wording import quoted
 
 MAX_USERS = 10**9
+Kind = TypeVar("Kind", CategoricalAttribute, NumericAttribute)
 
 
 def declare_categories(
@@ -60,8 +62,8 @@ def declare_range(
 
     Args:
         low, high: the ends, both included; whole numbers where `integer`.
-        bins: the number of bins wanted. Whole numbers get bins of equally many of them, so there can be fewer bins, and
-            the first and last one can be narrower.
+        bins: the number of bins wanted. Each bin holds the same number of whole numbers, so there can be fewer bins, and
+            the first and the last one can be narrower.
 
     Raises:
         ValueError: ends that are not numbers or not in order, or a number of bins outside 2..`MAX_TYPES`.
@@ -157,12 +159,12 @@ def checked_name(name: object) -> str:
     return name
 
 
-def check_types(attribute: CategoricalAttribute | NumericAttribute) -> CategoricalAttribute | NumericAttribute:
+def check_types(attribute: Kind) -> Kind:
     """The attribute itself, or ValueError unless it has 2 to `MAX_TYPES` types."""
     check_size(attribute.size, attribute.name)
     if attribute.size < 2:
         raise ValueError(
-            f'{attribute.name} has only one value, "{attribute.labels[0][:60]}", so there is nothing to learn: '
+            f"{attribute.name} has only one value, {quoted(attribute.labels[0])}, so there is nothing to learn: "
             "choose another column, or declare the other values it can take."
         )
     return attribute

@@ -1,59 +1,30 @@
 """From a design to the world: the configuration and its file, and what it promises in words."""
 
-from ldp_core.designs.bundle import Bundle, BundleError, export, load
-from ldp_core.designs.configuration import (
-    Configuration,
-    DataChoice,
-    DeclaredData,
-    MechanismRecipe,
-    Optimizer,
-    Population,
-    SampleData,
-    Simulation,
-    UploadedData,
-    WorkloadRecipe,
-    load_configuration,
-    parse_epsilon,
-)
-from ldp_core.designs.link import from_link, to_link
-from ldp_core.designs.privacy_note import (
-    DESIGN_ONLY,
-    audited_in_words,
-    factor_in_words,
-    guarantee,
-    observed_parts,
-    risk_in_words,
-)
-from ldp_core.designs.problems import ConfigurationError
-from ldp_core.designs.sharing import given_by_hand, revealing, shareable
-
-__all__ = [
-    "DESIGN_ONLY",
-    "Bundle",
-    "BundleError",
-    "Configuration",
-    "ConfigurationError",
-    "DataChoice",
-    "DeclaredData",
-    "MechanismRecipe",
-    "Optimizer",
-    "Population",
-    "SampleData",
-    "Simulation",
-    "UploadedData",
-    "WorkloadRecipe",
-    "audited_in_words",
-    "export",
-    "factor_in_words",
-    "from_link",
-    "given_by_hand",
-    "guarantee",
-    "load",
-    "load_configuration",
-    "observed_parts",
-    "parse_epsilon",
-    "revealing",
-    "risk_in_words",
-    "shareable",
-    "to_link",
-]
+from ldp_core.designs.bundle import Bundle as Bundle
+from ldp_core.designs.bundle import BundleError as BundleError
+from ldp_core.designs.bundle import export as export
+from ldp_core.designs.bundle import load as load
+from ldp_core.designs.configuration import Configuration as Configuration
+from ldp_core.designs.configuration import DataChoice as DataChoice
+from ldp_core.designs.configuration import DeclaredData as DeclaredData
+from ldp_core.designs.configuration import MechanismRecipe as MechanismRecipe
+from ldp_core.designs.configuration import Optimizer as Optimizer
+from ldp_core.designs.configuration import Population as Population
+from ldp_core.designs.configuration import SampleData as SampleData
+from ldp_core.designs.configuration import Simulation as Simulation
+from ldp_core.designs.configuration import UploadedData as UploadedData
+from ldp_core.designs.configuration import WorkloadRecipe as WorkloadRecipe
+from ldp_core.designs.configuration import load_configuration as load_configuration
+from ldp_core.designs.configuration import parse_epsilon as parse_epsilon
+from ldp_core.designs.link import from_link as from_link
+from ldp_core.designs.link import to_link as to_link
+from ldp_core.designs.privacy_note import DESIGN_ONLY as DESIGN_ONLY
+from ldp_core.designs.privacy_note import audited_in_words as audited_in_words
+from ldp_core.designs.privacy_note import factor_in_words as factor_in_words
+from ldp_core.designs.privacy_note import guarantee as guarantee
+from ldp_core.designs.privacy_note import observed_parts as observed_parts
+from ldp_core.designs.privacy_note import risk_in_words as risk_in_words
+from ldp_core.designs.problems import ConfigurationError as ConfigurationError
+from ldp_core.designs.sharing import given_by_hand as given_by_hand
+from ldp_core.designs.sharing import revealing as revealing
+from ldp_core.designs.sharing import shareable as shareable

@@ -2,7 +2,7 @@
 
 An imported file is untrusted: sizes are bounded before anything is unpacked, nothing is unpickled, and a strategy
 is accepted only if its own probabilities keep the epsilon of the configuration, but for rounding. Its digest protects against
-accidents, not against somebody who swaps it and computes the digest again: a loaded strategy is never called a result of ours.
+accidents, not against somebody who swaps it and computes the digest again: a loaded strategy is never called our own result.
 """
 
 import dataclasses
@@ -89,7 +89,7 @@ def export(
         raise BundleError("There is a prior but no strategy it belongs to: export both, or neither.")
     if strategy is not None:
         mechanism = _verified(strategy, prior, configuration)
-        strategy, arrays = mechanism.strategy, {"strategy": mechanism.strategy}
+        strategy, arrays = mechanism.strategy, dict[str, Any](strategy=mechanism.strategy)
         if mechanism.prior is not None:
             arrays["prior"] = mechanism.prior
         packed = io.BytesIO()

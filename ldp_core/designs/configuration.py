@@ -4,7 +4,7 @@ import hashlib
 import math
 import re
 from collections.abc import Iterable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 import numpy as np
 from pydantic import (
@@ -28,8 +28,8 @@ from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from ldp_core.wording import NUMBER
 from ldp_core.workloads import Workload, WorkloadPart, default_parts, over_attributes
 
-FORMAT = "ldp-design"
-VERSION = 3
+FORMAT: Final = "ldp-design"
+VERSION: Final = 3
 MAX_ATTRIBUTES = 60
 MAX_PARTS = 100
 _ALLOWED = f"Enter a number from {MIN_EPSILON:g} to {MAX_EPSILON:g}; 0.5 to 4 is common."
@@ -49,7 +49,7 @@ def parse_epsilon(text: str) -> float:
     if len(text) > _MAX_EPSILON_LENGTH:
         raise ValueError(f"Epsilon has {len(text):,} characters, too many for a number. {_ALLOWED}")
     if any(letter.isdigit() and not letter.isascii() for letter in text):
-        raise ValueError(f"Epsilon {text!r} is written with other digits than 0 to 9. {_ALLOWED}")
+        raise ValueError(f"Epsilon {text!r} is written with digits other than 0 to 9. {_ALLOWED}")
     if re.fullmatch(r"[+-]?\d+,\d+", text):
         raise ValueError(f"Epsilon {text!r} has a comma: write {text.replace(',', '.')} with a point. {_ALLOWED}")
     if re.fullmatch(r"[+-]?(inf|infinity)", text, re.IGNORECASE):
@@ -204,8 +204,8 @@ class Optimizer(_Inputs):
     """Settings of the strategy optimiser; None leaves the choice to it. `rows` is the number of outputs m, `time_limit`
     is in seconds.
 
-    `aim` is whose error is made small: of users spread evenly over the types (average), of the population of the design
-    (people), of users spread like `histogram` (one weight per type), or of the worst type, whatever the users are.
+    `aim` says whose error is made small: that of users spread evenly over the types (average), of the population of the
+    design (people), of users spread like `histogram` (one weight per type), or of the worst type, whoever the users are.
     """
 
     seed: Seed = 0

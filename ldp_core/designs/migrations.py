@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ldp_core.data.population import declare_categories, declare_range
-from ldp_core.data.tables import NumericRecipe, build_attribute
+from ldp_core.data.tables.numbers import range_attribute
 from ldp_core.designs.problems import ConfigurationError
 
 # What version 2 took for settings of a column, or of a declared domain, that a file left out.
@@ -37,7 +37,7 @@ def migrate(document: dict[str, Any], current: int) -> dict[str, Any]:
     unknown, or where the document does not fit its version."""
     version = document.get("version")
     if not isinstance(version, int) or isinstance(version, bool):
-        raise ConfigurationError(f'The configuration must say its version as a number, such as "version": {current}.')
+        raise ConfigurationError(f'The configuration must give its version as a number, such as "version": {current}.')
     if version > current:
         raise ConfigurationError(
             f"The configuration was made by a newer version of this program (format {version}, here {current}): "
@@ -108,10 +108,10 @@ def _declared(data: dict[str, Any]) -> dict[str, Any]:
 def _range(name: str, low: float, high: float, bins: int, integer: bool) -> dict[str, Any]:
     """A range where that gives the bins of version 2, else their edges: wide whole-number bins began at round ones."""
     before = declare_range(name, low, high, bins, integer)
-    recipe = {"method": "range", "low": low, "high": high, "bins": bins, "integer": integer}
-    if tuple(build_attribute(NumericRecipe(column=name, **recipe)).edges) == before.edges:
-        return recipe
-    return {"method": "own_edges", "edges": list(before.edges), "bins": bins, "integer": integer}
+    same = {"bins": bins, "integer": integer}
+    if tuple(range_attribute(None, name=name, low=low, high=high, bins=bins, integer=integer).edges) == before.edges:
+        return {"method": "range", "low": low, "high": high, **same}
+    return {"method": "own_edges", "edges": list(before.edges), **same}
 
 
 def _filled(found: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import math
 
 from ldp_core import library
 from ldp_core.data.domain import Attribute, CategoricalAttribute
-from ldp_core.data.tables import AttributeRecipe
+from ldp_core.data.tables import AttributeRecipe, DateRecipe, NumericRecipe
 from ldp_core.designs.configuration import Configuration
 from ldp_core.mechanisms.base import Audit
 from ldp_core.wording import rounded_up
@@ -60,7 +60,7 @@ def audited_in_words(epsilon: float, audit: Audit) -> str:
 
 
 def guarantee(configuration: Configuration, audit: Audit) -> str:
-    """One line saying what is promised to whom, how it was checked, and what it rests on.
+    """One line that says what is promised to whom, how that was checked, and what it rests on.
 
     It claims the epsilon of the configuration, and states what the mechanism delivers by its audit; more than `AUDIT_TOLERANCE`
     above the claim is refused. Several reports of one person add up by basic composition (Dwork and Roth 2014, Theorem 3.16).
@@ -93,7 +93,7 @@ def guarantee(configuration: Configuration, audit: Audit) -> str:
     source = "noise in real numbers" if spec.continuous else "actual probabilities"
     return (
         f"{kind} local differential privacy with {values} per report ({configuration.mechanism.name}); "
-        f"privacy unit: one person's one {unit} per report; {composed}; "
+        f"privacy unit: one person's {unit} per report; {composed}; "
         f"audited epsilon {audited_in_words(epsilon, audit)}{rounding}, computed from the mechanism's {source} "
         f"({_one_line(audit.method)}); assumes that every client follows the mechanism with a secure random source "
         "(never the simulation seed) and that the domain is fixed before collecting; "
@@ -134,7 +134,7 @@ def _observed(attribute: Attribute, recipe: AttributeRecipe | None) -> str:
     if attribute.kind == "categorical":
         return _observed_categories(name, attribute, recipe)
     if attribute.kind == "date":
-        given = (getattr(recipe, "first", None), getattr(recipe, "last", None))
+        given = (recipe.first, recipe.last) if isinstance(recipe, DateRecipe) else (None, None)
         return _observed_range(name, (attribute.first, attribute.last), given, ("the first", "the last"), "date")
     if attribute.binning == "equal_count":
         return f"The bin edges of {name} are quantiles of the data."
@@ -143,8 +143,9 @@ def _observed(attribute: Attribute, recipe: AttributeRecipe | None) -> str:
     low, high = attribute.edges[0], attribute.edges[-1]
     if attribute.integer:
         low, high = math.ceil(low), math.floor(high)
-    given = (recipe.low, recipe.high) if getattr(recipe, "method", None) == "range" else (None, None)
-    return _observed_range(name, (f"{low:.12g}", f"{high:.12g}"), given, ("the smallest", "the largest"), "value")
+    by_range = recipe if isinstance(recipe, NumericRecipe) and recipe.method == "range" else None
+    ends = (None, None) if by_range is None else (by_range.low, by_range.high)
+    return _observed_range(name, (f"{low:.12g}", f"{high:.12g}"), ends, ("the smallest", "the largest"), "value")
 
 
 def _observed_categories(name: str, attribute: CategoricalAttribute, recipe: AttributeRecipe | None) -> str:

@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from ldp_core.designs.strict_json import shorten
 
@@ -23,6 +24,15 @@ _WANTED = {
     "model_type": "an object in braces",
     "model_attributes_type": "an object in braces",
 }
+# The names by which pydantic gives the bound that was passed.
+_BOUNDS = {
+    "ge": "at least",
+    "gt": "more than",
+    "le": "at most",
+    "lt": "less than",
+    "min_length": "at least",
+    "max_length": "at most",
+}
 
 
 class ConfigurationError(ValueError):
@@ -40,18 +50,18 @@ def join(sentences: list[str]) -> str:
     return "; ".join(sentences[:SHOWN]) + (f"; and {more} more" if more > 0 else "") + "."
 
 
-def _follows(item: dict[str, Any]) -> bool:
+def _follows(item: ErrorDetails) -> bool:
     """Whether a list is only called too short because of items in it that have problems of their own."""
     return item["type"] == "too_short" and len(item["input"]) >= item["ctx"]["min_length"]
 
 
-def _problem(item: dict[str, Any], document: Any) -> str:
+def _problem(item: ErrorDetails, document: Any) -> str:
     kind, context, value = item["type"], item.get("ctx", {}), item["input"]
     path = _path(item["loc"], document, keep_last=kind in ("missing", "extra_forbidden"))
     if kind == "missing":
         return f"{path} is missing"
     if kind == "extra_forbidden":
-        return f"{path} is not a known setting, remove it or correct its spelling"
+        return f"{path} is not a known setting: remove it or correct its spelling"
     return f"{path}: {_complaint(kind, context, value, item['msg'])}"
 
 
@@ -68,20 +78,15 @@ def _complaint(kind: str, context: dict[str, Any], value: Any, message: str) -> 
         return f"{name} {shorten(context['tag'])} is not one of {_plain_list(context['expected_tags'])}"
     if kind == "union_tag_not_found":
         return f"{context['discriminator'].strip(chr(39))} is missing"
+    bound = " and ".join(f"{words} {context[key]:,.12g}" for key, words in _BOUNDS.items() if key in context)
     if kind in ("greater_than", "greater_than_equal"):
-        bound = f"at least {context['ge']:,.12g}" if "ge" in context else f"more than {context['gt']:,.12g}"
-        return f"{shown} is too small, it must be {bound}"
+        return f"{shown} is too small and must be {bound}"
     if kind in ("less_than", "less_than_equal"):
-        bound = f"at most {context['le']:,.12g}" if "le" in context else f"less than {context['lt']:,.12g}"
-        return f"{shown} is too large, it must be {bound}"
+        return f"{shown} is too large and must be {bound}"
     if kind in ("too_short", "too_long"):
-        bound = f"at least {context['min_length']:,}" if kind == "too_short" else f"at most {context['max_length']:,}"
-        return f"the list has {len(value):,} items, it must have {bound}"
+        return f"the list has {len(value):,} items and must have {bound}"
     if kind in ("string_too_short", "string_too_long"):
-        bound = (
-            f"at least {context['min_length']:,}" if "min_length" in context else f"at most {context['max_length']:,}"
-        )
-        return f"{shown} has {len(value):,} characters, it must have {bound}"
+        return f"{shown} has {len(value):,} characters and must have {bound}"
     return f"{shown} cannot be used ({message[:1].lower()}{message[1:]})"
 
 

@@ -1,11 +1,11 @@
-"""What a design tells the people it is shown to besides the design itself, and the design without that."""
+"""What a design gives away besides the design itself, and the design without that."""
 
-from ldp_core.designs.configuration import Configuration, WorkloadRecipe
+from ldp_core.designs.configuration import Configuration, UploadedData, WorkloadRecipe
 from ldp_core.designs.privacy_note import observed_parts
 
 
 def revealing(configuration: Configuration) -> list[str]:
-    """What a link to this design would tell that was read off somebody's data or given by hand, one sentence each.
+    """What a link to this design would give away because it was read off somebody's data or given by hand, one sentence each.
 
     Samples are made up, so they tell nothing about anybody.
     """
@@ -25,7 +25,7 @@ def given_by_hand(configuration: Configuration) -> list[str]:
         told.append("The uploaded matrix of queries was given by hand.")
     if "predicates" in kinds and _names_values_of_the_data(configuration):
         told.append("The conditions were typed by hand and may name values that were read off the data.")
-    if getattr(configuration.data, "query", None):
+    if isinstance(configuration.data, UploadedData) and configuration.data.query:
         told.append("The SQL query was typed by hand and may name people.")
     return told
 
@@ -35,13 +35,13 @@ def shareable(configuration: Configuration) -> Configuration:
 
     Groups of queries that tell something are left out; where attributes were read off the data, so is the whole domain.
     """
-    changes = {"optimizer": configuration.optimizer.model_copy(update={"histogram": None})}
+    changes: dict[str, object] = {"optimizer": configuration.optimizer.model_copy(update={"histogram": None})}
     private = _names_values_of_the_data(configuration)
     if configuration.workload is not None:
         left_out = {"matrix", "predicates"} if private else {"matrix"}
         parts = tuple(part for part in configuration.workload.parts if part.kind not in left_out)
         changes["workload"] = WorkloadRecipe(parts=parts) if parts else None
-    if getattr(configuration.data, "query", None):
+    if isinstance(configuration.data, UploadedData):
         changes["data"] = configuration.data.model_copy(update={"query": None})
     if private:
         changes |= {"data": None, "domain": None}

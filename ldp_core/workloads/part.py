@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, Strict
 
@@ -31,7 +31,7 @@ class Part(Frozen):
         ValueError, one sentence, where the recipe does not fit the attributes.
         """
 
-    def about(self, before: str, name: str) -> Part:
+    def about(self, before: str, name: str) -> Self:
         """The same queries where the attribute ``before`` is called ``name``, for recipes that are about one attribute."""
         fits = getattr(self, "attribute", None) == before
         return self.model_copy(update={"attribute": name}) if fits else self

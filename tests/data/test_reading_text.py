@@ -1,8 +1,11 @@
 """Text files as they come: signs and encodings found out, told or refused in one sentence."""
 
 import io
+import json
 import re
-from dataclasses import replace
+import subprocess
+import sys
+from dataclasses import asdict, replace
 
 import numpy as np
 import pandas as pd
@@ -12,7 +15,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from ldp_core.data import tables
-from ldp_core.data.reading import ReadOptions, UnreadableTable, excel, limits, load, parquet
+from ldp_core.data.reading import ReadOptions, UnreadableTable, child, excel, limits, load, parquet
 
 words = st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), min_size=1, max_size=30)
 
@@ -209,3 +212,12 @@ def test_text_holds_no_more_cells_than_are_allowed(monkeypatch):
     monkeypatch.setattr(limits, "TEXT", replace(limits.TEXT, cells=3))
     with pytest.raises(UnreadableTable, match="2 rows and 2 columns, more than 3 cells"):
         load(b"a,b\n1,2\n3,4\n", "x.csv")
+
+
+def test_the_process_that_reads_imports_only_what_its_task_needs():
+    task = {"name": "text", "options": {}, "limits": asdict(limits.TEXT)}
+    command = [sys.executable, "-P", "-X", "importtime", "-c", child._START]
+    ran = subprocess.run(command, input=json.dumps(task).encode() + b"\na\n1\n", capture_output=True, check=True)
+    imported = {line.rpartition(b"|")[2].strip().decode() for line in ran.stderr.splitlines()}
+    assert "pyarrow.csv" in imported
+    assert not {"pandas", "duckdb", "openpyxl"} & imported

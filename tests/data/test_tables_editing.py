@@ -360,11 +360,11 @@ def test_whole_edges_are_shown_as_they_are_typed():
 @pytest.mark.parametrize(
     ("edges", "sentence"),
     [
-        ([18, 40, 40.0], "the edge 40 is there more than once"),
+        ([18, 40, 40.0], "the edge 40 appears more than once"),
         ([18, "forty"], '"forty" is not one'),
         ([18, math.inf], '"inf" is not one'),
         ([None, " "], "list at least two"),
-        ([18], "fewer than two given"),
+        ([18], "fewer than two were given"),
         ([0, 1e301], r'numbers of 1e\+300 at most, and "1e\+301" is not one'),
         (list(range(3000)), "at most 2,048"),
     ],

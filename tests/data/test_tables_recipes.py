@@ -116,7 +116,7 @@ def test_dates_by_every_unit(unit, size):
         (CategoricalRecipe(column="sex", merges=[Merge(name="all", texts=["f", "m"])]), 'only one value, "all"'),
         (CategoricalRecipe(column="sex", categories=["m"], rare_below=2), "drop one of the two"),
         (NumericRecipe(column="sex"), r'6 of 6 values of sex are not numbers, such as "f", "m"'),
-        (NumericRecipe(column="age", method="own_edges"), "none given"),
+        (NumericRecipe(column="age", method="own_edges"), "none were given"),
         (NumericRecipe(column="age", method="range", bins=1), "1 bins are not possible"),
         (NumericRecipe(column="age", method="range", low=99, high=9), "cannot go from 99 to 9"),
         (DateRecipe(column="sex"), "6 of 6 values of sex are not dates"),
@@ -226,21 +226,11 @@ def test_random_tables_round_trip(case):
     np.testing.assert_array_equal(again.encode(records).codes, encoding.codes[kept])
     dropping = [recipe.column for recipe in recipes if recipe.missing == "drop"]
     np.testing.assert_array_equal(kept, table[dropping].notna().all(axis=1))
-    if not kept.any():
+    if not kept.any() or domain.size > 10**6:
         return
-    sparse = tables.tally_sparse(table, domain)
-    expected = dict(zip(*np.unique(encoding.codes[kept], return_counts=True), strict=True))
-    assert dict(zip(sparse.types, sparse.counts, strict=True)) == expected
-    assert sparse.users + sparse.dropped == len(table)
-    if domain.size <= 10**6:
-        dense = tables.tally(table, domain)
-        np.testing.assert_array_equal(dense.counts, sparse.dense())
-        assert (dense.users, dense.dropped, dense.outside, dense.notes) == (
-            sparse.users,
-            sparse.dropped,
-            sparse.outside,
-            sparse.notes,
-        )
+    found = tables.tally(table, domain)
+    np.testing.assert_array_equal(found.counts, np.bincount(encoding.codes[kept], minlength=domain.size))
+    assert (found.users, found.users + found.dropped) == (kept.sum(), len(table))
 
 
 # Counts
@@ -268,9 +258,6 @@ def test_a_file_of_counts_is_a_file_of_repeated_rows(rows):
     for found in (by_name, by_array):
         np.testing.assert_array_equal(found.counts, expected.counts)
         assert (found.users, found.outside, found.notes) == (expected.users, expected.outside, expected.notes)
-    sparse = tables.tally_sparse(counted, domain, "n")
-    np.testing.assert_array_equal(sparse.dense(), expected.counts)
-    assert (sparse.counts > 0).all()
     recipe = CategoricalRecipe(column="letter", rare_below=7, missing="category")
     outcomes = []
     for table, weights in ((counted[counted["n"] > 0], "n"), (repeated, None)):
@@ -292,7 +279,7 @@ def test_refusals_count_people_not_rows():
 @pytest.mark.parametrize(
     ("counts", "sentence"),
     [
-        (["1", "x"], r"1 of 2 counts in n are not whole numbers from 0, such as 'x' in row 2"),
+        (["1", "x"], r"1 of 2 counts in n are not whole numbers of at least 0, such as 'x' in row 2"),
         ([1, -1], "such as '-1' in row 2"),
         ([1.5, 1], "such as '1.5' in row 1"),
         ([1, None], "row 2"),
@@ -307,28 +294,24 @@ def test_bad_counts(counts, sentence):
         tables.tally(table, tables.declare_categories("x", "a,b"), "n")
 
 
-def test_other_bad_counts():
+def test_other_bad_counts(tmp_path):
     table, attribute = pd.DataFrame({"x": ["a", "b"]}), tables.declare_categories("x", "a,b")
     with pytest.raises(ValueError, match="lacks the column of counts"):
         tables.tally(table, attribute, "n")
     with pytest.raises(ValueError, match="3 counts for 2 rows"):
         tables.tally(table, attribute, np.ones(3))
+    table.to_csv(tmp_path / "x.csv", index=False)
+    here = tables.LocalTable(str(tmp_path / "x.csv"))
+    with pytest.raises(ValueError, match="must be one of its columns: give the name"):
+        tables.tally(here, attribute, np.ones(2))
 
 
-def test_domains_too_large_for_an_array_are_counted_sparsely():
-    attributes = [CategoricalAttribute(name=f"bit {i}", values=("0", "1")) for i in range(40)]
-    domain = Domain(attributes=attributes)
-    rows = np.random.default_rng(0).integers(0, 2, (500, 40))
-    table = pd.DataFrame(rows, columns=[attribute.name for attribute in attributes])
-    sparse = tables.tally_sparse(table, domain)
-    assert sparse.types.tolist() == sorted({int("".join(map(str, row)), 2) for row in rows.tolist()})
+def test_domains_too_large_for_an_array_are_not_counted():
+    domain = Domain(attributes=[CategoricalAttribute(name=f"bit {i}", values=("0", "1")) for i in range(40)])
+    table = pd.DataFrame(np.zeros((3, 40), dtype=int), columns=[attribute.name for attribute in domain.attributes])
+    assert domain.encode(table).codes.tolist() == [0, 0, 0]
     with pytest.raises(ValueError, match="too many to count one by one"):
         tables.tally(table, domain)
-    with pytest.raises(ValueError, match="too many to count one by one"):
-        sparse.dense()
-    facts = tables.joint_facts(domain, sparse)
-    assert (facts.users, facts.occupied, facts.size) == (500, sparse.types.size, 2**40)
-    assert len(tables.size_warnings(domain, facts)) == 2
 
 
 # Size and sparsity
@@ -342,7 +325,7 @@ def test_joint_facts_by_hand():
         size=4, shape=(2, 2), users=3, occupied=2, sparsity=0.5, users_per_type=0.75, largest=2
     )
     assert tables.size_warnings(domain, facts) == [
-        "There are more types (4) than users (3), and 50.0 % of the types have nobody: their answers will be mostly noise. "
+        "There are more types (4) than users (3), and 50.0 % of the types are empty: their answers will be mostly noise. "
         "Use coarser bins or fewer attributes, or ask for marginals only."
     ]
     assert tables.size_warnings(domain) == []
@@ -478,7 +461,7 @@ def test_adult_loads_in_under_three_seconds(adult):
     start = time.perf_counter()
     table = tables.load(ADULT.read_bytes(), ADULT.name, ReadOptions(names=NAMES)).table
     recipes = [tables.suggest_recipe(table[name]) for name in NAMES]
-    tables.tally_sparse(table, build_domain(recipes, table))
+    build_domain(recipes, table).encode(table)
     seconds = time.perf_counter() - start
     print(f"adult.data: read, all 15 columns set up and counted in {seconds:.2f} s")
     assert seconds < 3

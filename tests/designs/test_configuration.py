@@ -166,7 +166,7 @@ def test_a_digest_of_nothing_is_refused(fields):
 
 
 def test_changing_validates_and_leaves_the_original_alone():
-    with pytest.raises(ConfigurationError, match=r"^reports_per_user: 0 is too small, it must be at least 1\.$"):
+    with pytest.raises(ConfigurationError, match=r"^reports_per_user: 0 is too small and must be at least 1\.$"):
         FULL.with_(reports_per_user=0)
     with pytest.raises(ConfigurationError, match="colour is not a known setting"):
         FULL.with_(colour="red")
@@ -219,7 +219,7 @@ def test_epsilon_is_read_exactly(value):
         ("1000", "Epsilon 1000 is too large"),
         ("1e9999", "too large"),
         ("1,5", "write 1.5 with a point"),
-        ("٣", "other digits"),
+        ("٣", "digits other than 0 to 9"),
         ("1" * 10**6, "1,000,000 characters"),
         (1.0, "kept as the text"),
         (None, "kept as the text"),
@@ -248,10 +248,10 @@ def test_no_text_crashes_the_parser(text):
         ("workload/parts/0/kind", "prefx", "workload > parts > item 1: kind 'prefx' is not one of histogram, joint_"),
         ("workload/parts/0", {}, "workload > parts > item 1: kind is missing."),
         ("workload/parts/0", 3, "workload > parts > item 1: 3 is not an object in braces"),
-        ("workload/parts/0/attribute", "", "parts > item 1 > attribute: '' has 0 characters, it must have at least 1."),
+        ("workload/parts/0/attribute", "", "parts > item 1 > attribute: '' has 0 characters and must have at least 1."),
         ("workload/parts/1/weight", 0, "workload > parts > item 2 > weight: 0 is too small"),
         ("workload/parts/1/colour", 1, "workload > parts > item 2 > colour is not a known setting"),
-        ("workload/parts/1/predicates", [], "item 2 > predicates: the list has 0 items, it must have at least 1."),
+        ("workload/parts/1/predicates", [], "item 2 > predicates: the list has 0 items and must have at least 1."),
         ("workload/parts/1/predicates/0", {}, "parts > item 2 > predicates > item 1 > expression is missing."),
         (
             "workload/parts/2/rows",
@@ -263,8 +263,8 @@ def test_no_text_crashes_the_parser(text):
         ("workload/parts/3/family", "x", "workload > parts > item 4 > family: 'x' is not one of histogram, prefix"),
         ("workload/parts/3/parameters/width", True, "item 4 > parameters > width: true is not a whole number"),
         ("workload/parts/4/groups", [["a"], ["a"]], "item 5 > groups: a group of attributes is there more than once"),
-        ("workload/parts", [], "workload > parts: the list has 0 items, it must have at least 1."),
-        ("workload/parts", [{"kind": "all_marginals"}] * 101, "the list has 101 items, it must have at most 100."),
+        ("workload/parts", [], "workload > parts: the list has 0 items and must have at least 1."),
+        ("workload/parts", [{"kind": "all_marginals"}] * 101, "the list has 101 items and must have at most 100."),
         ("mechanism/parameters/branching", None, "mechanism > parameters > branching: a parameter must be"),
         ("data/source", "web", "data: source 'web' is not one of sample, upload, declared"),
         (
@@ -278,18 +278,18 @@ def test_no_text_crashes_the_parser(text):
             "data > recipes > item 1: kind 'text' is not one of categorical, numeric, date.",
         ),
         ("data/recipes/0/merges/0/texts", "tram", "item 1 > merges > item 1 > texts: 'tram' is not a list."),
-        ("data/recipes/1/bins", 0, "data > recipes > item 2 > bins: 0 is too small, it must be at least 1."),
+        ("data/recipes/1/bins", 0, "data > recipes > item 2 > bins: 0 is too small and must be at least 1."),
         ("data/recipes/1/edges", ["x"], "data > recipes > item 2 > edges > item 1: 'x' is not a number."),
         ("data/recipes/1/colour", 1, "data > recipes > item 2 > colour is not a known setting"),
         ("data/recipes/2/unit", "hour", "data > recipes > item 3 > unit: 'hour' is not one of day, week, month"),
-        ("data/recipes", [], "data > recipes: the list has 0 items, it must have at least 1."),
+        ("data/recipes", [], "data > recipes: the list has 0 items and must have at least 1."),
         ("data/reading/header", "yes", "data > reading > header: 'yes' is not true or false"),
         ("data/reading/delimiter", "ab", "data > reading > delimiter: a delimiter is one character such as"),
         ("data/query", 3, "data > query: 3 is not text in quotes"),
         ("domain/attributes/0/kind", "colour", "domain > attributes > item 1: kind 'colour' is not one of"),
         ("domain/attributes/0/values/1", 3, "domain > attributes > item 1 > values > item 2: 3 is not text"),
         ("domain/attributes/0/origin", "guess", "item 1 > origin: 'guess' is not one of declared, data."),
-        ("population/users", 10**10, "it must be at most 1,000,000,000."),
+        ("population/users", 10**10, "must be at most 1,000,000,000."),
         ("population/users", "3000", "population > users: '3000' is not a whole number"),
         ("population", {"users": 1, "shape": "bell"}, "population > origin is missing"),
         ("epsilon", 1, "epsilon: 1 is not text in quotes"),
@@ -297,8 +297,8 @@ def test_no_text_crashes_the_parser(text):
         ("epsilon", "nan", "Epsilon 'nan' is not a number"),
         ("reports_per_user", True, "reports_per_user: true is not a whole number"),
         ("reports_per_user", 1001, "at most 1,000."),
-        ("target_alpha", 0, "target_alpha: 0 is too small, it must be more than 0."),
-        ("target_alpha", 1.5, "target_alpha: 1.5 is too large, it must be at most 1."),
+        ("target_alpha", 0, "target_alpha: 0 is too small and must be more than 0."),
+        ("target_alpha", 1.5, "target_alpha: 1.5 is too large and must be at most 1."),
         ("simulation/seed", -1, "simulation > seed: -1 is too small"),
         ("simulation/trials", 10**9, "at most 10,000."),
         ("compared", "hadamard", "compared: 'hadamard' is not a list"),
@@ -306,7 +306,7 @@ def test_no_text_crashes_the_parser(text):
         ("colour", "red", "colour is not a known setting"),
         ("version", 4, "made by a newer version of this program (format 4, here 3)"),
         ("version", 0, "format version 0, which is unknown"),
-        ("version", "1", "must say its version as a number"),
+        ("version", "1", "must give its version as a number"),
         ("format", "other", 'it must be an object with "format": "ldp-design"'),
     ],
 )

@@ -40,7 +40,7 @@ def test_guarantee_of_a_pure_mechanism():
     assert "\n" not in line
     for part in [
         "Pure local differential privacy with epsilon = 1 per report (hierarchical)",
-        'privacy unit: one person\'s one value of "transport" per report; one report per person',
+        'privacy unit: one person\'s value of "transport" per report; one report per person',
         "audited epsilon 0.99999, computed from the mechanism's actual probabilities (exact: all outputs and types)",
         "secure random source (never the simulation seed)",
         "domain is fixed before collecting",
@@ -152,9 +152,9 @@ def named(*names: str) -> Domain:
 @pytest.mark.parametrize(
     ("names", "unit"),
     [
-        (["age"], 'one person\'s one value of "age" per report'),
-        (["age", "sex"], 'one person\'s one record of "age" and "sex" per report'),
-        (["age", "sex", "in\ncome"], 'one person\'s one record of "age", "sex" and "in come" per report'),
+        (["age"], 'one person\'s value of "age" per report'),
+        (["age", "sex"], 'one person\'s record of "age" and "sex" per report'),
+        (["age", "sex", "in\ncome"], 'one person\'s record of "age", "sex" and "in come" per report'),
     ],
 )
 def test_the_privacy_unit_is_the_whole_record(names, unit):

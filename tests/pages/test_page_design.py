@@ -38,7 +38,7 @@ def small(app):
         ("inf", "must be finite"),
         ("", "is empty"),
         ("<b>1</b>", "not a number"),
-        ("٣", "other digits"),
+        ("٣", "digits other than 0 to 9"),
     ],
 )
 def test_refused_epsilon_keeps_the_entry_and_the_design(ages, entry, said):

@@ -5,48 +5,23 @@ row-major order. All are frozen pydantic models: the same object encodes the dat
 configuration, where it says for every part whether it was declared or read off the data.
 """
 
-from ldp_core.data.domain.attributes import (
-    MAX_TYPES,
-    CategoricalAttribute,
-    EncodedRows,
-    Encoding,
-    Missing,
-    Origin,
-    build,
-    check_size,
-)
-from ldp_core.data.domain.dates import DateAttribute, Unit
-from ldp_core.data.domain.numbers import (
-    MAX_BINS,
-    Edge,
-    NumericAttribute,
-    RangeAttribute,
-    attained_bins,
-    bin_labels,
-    regular_edges,
-    whole_ends,
-)
-from ldp_core.data.domain.product import Attribute, Domain
-
-__all__ = [
-    "MAX_BINS",
-    "MAX_TYPES",
-    "Attribute",
-    "CategoricalAttribute",
-    "DateAttribute",
-    "Domain",
-    "Edge",
-    "EncodedRows",
-    "Encoding",
-    "Missing",
-    "NumericAttribute",
-    "Origin",
-    "RangeAttribute",
-    "Unit",
-    "attained_bins",
-    "bin_labels",
-    "build",
-    "check_size",
-    "regular_edges",
-    "whole_ends",
-]
+from ldp_core.data.domain.attributes import MAX_TYPES as MAX_TYPES
+from ldp_core.data.domain.attributes import CategoricalAttribute as CategoricalAttribute
+from ldp_core.data.domain.attributes import EncodedRows as EncodedRows
+from ldp_core.data.domain.attributes import Encoding as Encoding
+from ldp_core.data.domain.attributes import Missing as Missing
+from ldp_core.data.domain.attributes import Origin as Origin
+from ldp_core.data.domain.attributes import build as build
+from ldp_core.data.domain.attributes import check_size as check_size
+from ldp_core.data.domain.dates import DateAttribute as DateAttribute
+from ldp_core.data.domain.dates import Unit as Unit
+from ldp_core.data.domain.numbers import MAX_BINS as MAX_BINS
+from ldp_core.data.domain.numbers import Edge as Edge
+from ldp_core.data.domain.numbers import NumericAttribute as NumericAttribute
+from ldp_core.data.domain.numbers import RangeAttribute as RangeAttribute
+from ldp_core.data.domain.numbers import attained_bins as attained_bins
+from ldp_core.data.domain.numbers import bin_labels as bin_labels
+from ldp_core.data.domain.numbers import regular_edges as regular_edges
+from ldp_core.data.domain.numbers import whole_ends as whole_ends
+from ldp_core.data.domain.product import Attribute as Attribute
+from ldp_core.data.domain.product import Domain as Domain

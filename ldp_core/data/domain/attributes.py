@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic_core import ErrorDetails
 
 from ldp_core.data import columns
+from ldp_core.wording import quote_examples, quoted
 
 MAX_TYPES = 2048
 """Most types a domain may have when its mechanism is an explicit matrix; transforms and trees go further."""
@@ -21,6 +24,7 @@ OUTSIDE = -2
 
 Missing = Literal["drop", "category", "refuse"]
 Origin = Literal["declared", "data"]
+Model = TypeVar("Model", bound=BaseModel)
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,7 @@ class Encoding:
         codes: (rows,) int64 type index of each row, -1 for a dropped row.
         missing: rows with a missing value (dropped or in the "(missing)" type).
         outside: rows with a value outside the domain (in the "(other)" type or clamped).
-        unread: rows with a text that is no number or date where there should be one, which counts as missing.
+        unread: rows whose text should be a number or a date and is neither, so that it counts as missing.
     """
 
     codes: np.ndarray
@@ -68,15 +72,15 @@ def check_size(size: int, what: str = "this domain") -> None:
         )
 
 
-def build(model: type[BaseModel], **fields: object) -> BaseModel:
-    """Make an attribute or domain; what is wrong comes as a ValueError of plain sentences, not pydantic's report."""
+def build(model: type[Model], **fields: Any) -> Model:
+    """Make an attribute or domain. ValueError, in plain sentences instead of pydantic's report, for what is wrong."""
     try:
         return model(**fields)
     except ValidationError as error:
         raise ValueError(" ".join(map(_in_words, error.errors(include_url=False)))) from error
 
 
-def _in_words(problem: dict[str, Any]) -> str:
+def _in_words(problem: ErrorDetails) -> str:
     """A problem of one field that pydantic found, as a sentence."""
     if problem["type"] == "value_error":
         return str(problem["ctx"]["error"])
@@ -93,12 +97,26 @@ class BaseAttribute(BaseModel):
     name: str = Field(min_length=1)
     missing: Missing = "drop"
     origin: Origin = "declared"
+    if TYPE_CHECKING:  # each kind has this field where its files have it
+        outside: Literal["other", "clamp", "refuse"]
+
+    @abstractmethod
+    def _ordinary_size(self) -> int:
+        """Number of types, special ones left out."""
+
+    @abstractmethod
+    def _ordinary_labels(self, which: np.ndarray) -> list[str]:
+        """Labels of ordinary types by their index."""
+
+    @abstractmethod
+    def _place(self, column: columns.Column) -> Places:
+        """Where the texts of a column go."""
 
     @property
     def labels(self) -> tuple[str, ...]:
         """Unique label of each type: the ordinary types, then "(other)", then "(missing)" where they exist.
 
-        Where an ordinary label already reads "(other)" or "(missing)", the special one gets further parentheses.
+        Where an ordinary label already reads "(other)" or "(missing)", the special one gets more parentheses.
         """
         return tuple(self.decode(np.arange(self.size)))
 
@@ -136,7 +154,7 @@ class BaseAttribute(BaseModel):
         return [found[i] for i in position.tolist()]
 
     def encode_rows(self, series: pd.Series, weights: np.ndarray | None = None) -> EncodedRows:
-        """As `encode`, with a mask over the rows for each thing to report; refusals count by the (rows,) weights."""
+        """As `encode`, with a mask over the rows for each thing to report; refusals count people by the (rows,) weights."""
         column = columns.parse(pd.Series(series, name=self.name), weights)
         places = self._place(column)
         types, outside = places.types, places.outside
@@ -194,7 +212,7 @@ class BaseAttribute(BaseModel):
         if self.outside == "refuse" and outside_rows.any():
             raise ValueError(
                 f"{column.total(outside_rows):,} of {column.rows:,} values of {self.name} are outside its domain, "
-                f"such as {columns.quote_examples(column.texts[outside])}: {self._ways_out()}, or widen the domain."
+                f"such as {quote_examples(column.texts[outside])}: {self._ways_out()}, or widen the domain."
             )
 
 
@@ -203,7 +221,7 @@ class CategoricalAttribute(BaseAttribute):
 
     Attributes:
         values: the categories, in the order of the types; unique and not blank, stripped of outer spaces.
-        merged: (text, category) pairs: what else counts in a category. Such a text may not be a category itself.
+        merged: (text, category) pairs: further texts that count in a category. Such a text may not be a category itself.
         ordered: the order means something, so that prefix and range queries make sense.
         missing: what becomes of missing values.
         outside: what becomes of other values: one "(other)" type, or an error.
@@ -228,7 +246,7 @@ class CategoricalAttribute(BaseAttribute):
         if len(set(values)) < len(values):
             twice = [value for value, times in Counter(values).items() if times > 1]
             raise ValueError(
-                f"categories must differ, and {columns.quote_examples(twice)} is there more than once: keep it once."
+                f"categories must differ, and {quote_examples(twice)} appears more than once: keep it once."
             )
         return values
 
@@ -238,19 +256,17 @@ class CategoricalAttribute(BaseAttribute):
         for text, category in self.merged:
             if not text or text != text.strip():
                 raise ValueError(
-                    f"the merged value {columns.quoted(text)} is blank or has outer spaces: write it without."
+                    f"the merged value {quoted(text)} is blank or has outer spaces: fill it in, or write it without them."
                 )
             if text in values:
                 raise ValueError(
-                    f"{columns.quoted(text)} is a category and cannot be merged into another: remove one of the two."
+                    f"{quoted(text)} is a category and cannot be merged into another: remove one of the two."
                 )
             if category not in values:
-                raise ValueError(
-                    f"{columns.quoted(text)} is merged into {columns.quoted(category)}, which is no category: add that one."
-                )
+                raise ValueError(f"{quoted(text)} is merged into {quoted(category)}, which is not a category: add it.")
         if len(set(texts)) < len(texts):
             twice = next(text for text, times in Counter(texts).items() if times > 1)
-            raise ValueError(f"{columns.quoted(twice)} is merged into two categories: keep one.")
+            raise ValueError(f"{quoted(twice)} is merged into two categories: keep one.")
         return self
 
     @property

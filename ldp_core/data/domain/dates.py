@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 
 from ldp_core.data import columns
 from ldp_core.data.domain.attributes import MISSING, OUTSIDE, BaseAttribute, Places
+from ldp_core.wording import quote_examples, quoted
 
 Unit = Literal["day", "week", "month", "quarter", "year"]
 MAX_PERIODS = 2**22
@@ -39,15 +40,16 @@ class DateAttribute(BaseAttribute):
     """A column of dates by consecutive periods.
 
     Dates are read as 2026-01-31, 2026/1/31, 20260131, 31.1.2026, 31 Jan 2026 or Jan 31, 2026, with or without a time of
-    day, which is left out as written (no time zones are converted); 31/1/2026 and 31-1-2026 where the order is plain or
+    day, which is left out as written (no time zones are converted); 31/1/2026 and 31-1-2026 where the order is clear or
     stated. Years have four digits. Weeks are those of ISO 8601, from Monday.
 
     Attributes:
-        unit: that of the periods.
+        unit: how long a period is.
         first, last: labels of the first and last period: 2026-01-31, 2026-W05, 2026-01, 2026-Q1 or 2026 by unit.
         day_first: 1/2/2026 is the first of February (True), the second of January (False), or unreadable (None).
         non_dates: what a text that is not a date counts as: an error, or a missing value.
-        outside: what becomes of dates before or after: one "(other)" type, the nearest period ("clamp"), or an error.
+        outside: what becomes of dates before the first or after the last period: one "(other)" type, the nearest period
+            ("clamp"), or an error.
     """
 
     kind: Literal["date"] = "date"
@@ -60,11 +62,6 @@ class DateAttribute(BaseAttribute):
 
     @model_validator(mode="after")
     def _check_ends(self) -> DateAttribute:
-        for end in (self.first, self.last):
-            if period_of_label(end, self.unit) is None:
-                raise ValueError(
-                    f'"{end}" is not a {self.unit}: write it like {EXAMPLES[self.unit]}, in the years 1 to 9998.'
-                )
         count = self._ordinary_size()
         if count < 1:
             raise ValueError(f"the dates cannot go from {self.first} to {self.last}: give the earlier one first.")
@@ -73,14 +70,14 @@ class DateAttribute(BaseAttribute):
         return self
 
     def _start(self) -> int:
-        return period_of_label(self.first, self.unit)
+        return period_of(first_day(self.first, self.unit), self.unit)
 
     def _ordinary_labels(self, which: np.ndarray) -> list[str]:
         start = self._start()
         return [label_of_period(start + i, self.unit) for i in which.tolist()]
 
     def _ordinary_size(self) -> int:
-        return period_of_label(self.last, self.unit) - self._start() + 1
+        return -self._start() + period_of(first_day(self.last, self.unit), self.unit) + 1
 
     def _refuse_unread(self, column: columns.Column, unread: np.ndarray) -> None:
         if self.non_dates == "refuse" and unread.any():
@@ -123,21 +120,19 @@ def read_date(text: str, day_first: bool | None = None) -> date | None:
 
 
 def read_period(text: str, unit: Unit, day_first: bool | None = None) -> int | None:
-    """The number of the period that a text names (2026-Q1) or dates; months also name their quarter and year."""
-    period = period_of_label(text, unit)
-    if period is not None:
-        return period
-    if unit in ("quarter", "year") and (month := period_of_label(text, "month")) is not None:
-        return month // 3 if unit == "quarter" else month // 12
-    day = read_date(text, day_first)
+    """The number of the period that a text names (2026-Q1) or that its date is in; months also name their quarter and year."""
+    day = _first_day(text, unit)
+    if day is None and unit in ("quarter", "year"):
+        day = _first_day(text, "month")
+    day = day or read_date(text, day_first)
     return None if day is None else period_of(day, unit)
 
 
 def day_comes_first(texts: list[str] | np.ndarray) -> bool | None:
-    """Whether 31/1/2026 is the order in these texts; None when none of them needs to know.
+    """Whether the day comes first in these texts, as in 31/1/2026; None when it makes no difference to any of them.
 
     Raises:
-        ValueError: they show both orders, or no text tells which.
+        ValueError: both orders occur, or no text shows which one is meant.
     """
     pairs = [
         (int(match.group(1)), int(match.group(3)), text)
@@ -147,14 +142,14 @@ def day_comes_first(texts: list[str] | np.ndarray) -> bool | None:
     day, month = (next((text for *both, text in pairs if both[side] > 12), None) for side in (0, 1))
     if day and month:
         raise ValueError(
-            f"these dates have two orders: in {columns.quoted(day)} the day comes first and in {columns.quoted(month)} the month: "
+            f"these dates are written in two orders: in {quoted(day)} the day comes first and in {quoted(month)} the month: "
             "write them all as 2026-01-31."
         )
     if day or month:
         return day is not None
     unclear = next((text for first, second, text in pairs if first != second), None)
     if unclear:
-        raise ValueError(f"{columns.quoted(unclear)} could be two dates: say whether the day comes first (day_first).")
+        raise ValueError(f"{quoted(unclear)} could be two dates: say whether the day comes first (day_first).")
     return None
 
 
@@ -162,7 +157,7 @@ def not_dates(column: columns.Column, which: np.ndarray) -> str:
     """The sentence that refuses the texts in mask `which`, since they are not dates."""
     return (
         f"{column.rows_per_text[which].sum():,} of {column.rows:,} values of {column.name} are not dates such as "
-        f"2026-01-31 or 31.1.2026, for example {columns.quote_examples(column.texts[which])}: mend them, say whether "
+        f"2026-01-31 or 31.1.2026, for example {quote_examples(column.texts[which])}: mend them, say whether "
         "the day comes first, use the values as categories, or treat these as missing."
     )
 
@@ -190,23 +185,26 @@ def label_of_period(period: int, unit: Unit) -> str:
     return f"{period // 4:04}-Q{period % 4 + 1}" if unit == "quarter" else f"{period:04}"
 
 
-def period_of_label(label: str, unit: Unit) -> int | None:
-    """The number of the period with this label, None when there is none.
+def first_day(label: str, unit: Unit) -> date:
+    """The first day of the period with this label. ValueError where there is none: years go from 1 to 9998, so that every
+    period ends within the calendar."""
+    day = _first_day(label, unit)
+    if day is None:
+        raise ValueError(f'"{label}" is not a {unit}: write it like {EXAMPLES[unit]}, in the years 1 to 9998.')
+    return day
 
-    Years go from 1 to 9998, so that every period ends within the calendar.
-    """
+
+def _first_day(label: str, unit: Unit) -> date | None:
     match = re.fullmatch(_LABELS[unit], label, re.ASCII)
     if not match or not 1 <= int(match.group(1)) <= 9998:
         return None
-    year, *rest = (int(part) for part in match.groups())
-    if unit == "week":
-        try:
-            return period_of(date.fromisocalendar(year, rest[0], 1), unit)
-        except ValueError:
-            return None
-    month = {"day": rest and rest[0], "month": rest and rest[0], "quarter": rest and 3 * rest[0], "year": 1}[unit]
-    day = _date(year, month, rest[1] if unit == "day" else 1)
-    return None if day is None else period_of(day, unit)
+    year, number, day = (*map(int, match.groups()), 1, 1)[:3]
+    if unit != "week":
+        return _date(year, 3 * number - 2 if unit == "quarter" else number, day)
+    try:
+        return date.fromisocalendar(year, number, 1)
+    except ValueError:
+        return None
 
 
 def _date(year: int, month: int, day: int) -> date | None:

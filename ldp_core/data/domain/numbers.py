@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from functools import lru_cache
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -21,7 +21,14 @@ Edge = Annotated[float, Field(ge=-1e300, le=1e300, allow_inf_nan=False)]
 
 
 class BinnedAttribute(BaseAttribute):
-    """What numbers in bins [e_i, e_{i+1}), the last one closed, share, however their edges are described."""
+    """What attributes of numbers in bins [e_i, e_{i+1}), the last one closed, have in common, however edges are described."""
+
+    if TYPE_CHECKING:  # each kind has these fields where its files have them
+        integer: bool
+        non_numbers: Literal["refuse", "missing"]
+
+        @property
+        def edges(self) -> tuple[float, ...] | np.ndarray: ...
 
     def _ordinary_labels(self, which: np.ndarray) -> list[str]:
         return list(bin_labels(self.edges, self.integer, which))
@@ -106,10 +113,11 @@ class NumericAttribute(BinnedAttribute):
 
 
 class RangeAttribute(BinnedAttribute):
-    """Numbers from `low` to `high`, both included, in `bins` bins of one width: a million take no more to write than two.
+    """Numbers from `low` to `high`, both included, in `bins` bins of one width: in a file, a million bins take no more
+    space than two.
 
     Bins of whole numbers (`integer`) hold ceil((high - low + 1) / bins) numbers each, the last one possibly fewer,
-    provided that every bin holds one: 0 to 9 fits 4 bins (0-2, 3-5, 6-8, 9) and not 7.
+    provided that every bin holds one: 0 to 9 fits 4 bins (0-2, 3-5, 6-8, 9) but not 7.
 
     Attributes: `low`, `high` of magnitude 1e300 at most (whole numbers below 2^51 where `integer`), `bins` from 1 to
     `MAX_BINS`; the others are as in `NumericAttribute`.
@@ -140,7 +148,7 @@ class RangeAttribute(BinnedAttribute):
         held = attained_bins(self.low, self.high, self.bins)
         if held != self.bins:
             raise ValueError(
-                f"{self.bins:,} bins of equally many whole numbers do not fit {self.low:g} to {self.high:g}: "
+                f"{self.low:g} to {self.high:g} cannot be cut into {self.bins:,} bins of equally many whole numbers: "
                 f"use {held:,} or change an end."
             )
         return self
@@ -157,7 +165,8 @@ class RangeAttribute(BinnedAttribute):
 
 
 def attained_bins(low: float, high: float, bins: int) -> int:
-    """How many bins, at most `bins`, of equally many whole numbers cover low..high; the last one may hold fewer."""
+    """The number of bins, at most `bins`, that cover low..high when each holds the same number of whole numbers, only the
+    last one possibly fewer."""
     count = int(high) - int(low) + 1
     width = -(-count // bins)
     return -(-count // width)

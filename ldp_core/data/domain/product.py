@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from ldp_core.data import columns
 from ldp_core.data.domain.attributes import (
     MAX_TYPES,
     CategoricalAttribute,
@@ -22,6 +21,7 @@ from ldp_core.data.domain.attributes import (
 )
 from ldp_core.data.domain.dates import DateAttribute
 from ldp_core.data.domain.numbers import NumericAttribute, RangeAttribute
+from ldp_core.wording import quote_examples
 
 _LARGEST_INDEX = 2**62
 _SHOWN = 4  # attributes named in one line
@@ -61,9 +61,7 @@ class Domain(BaseModel):
         names = [attribute.name for attribute in attributes]
         if len(set(names)) < len(names):
             twice = [name for name, times in Counter(names).items() if times > 1]
-            raise ValueError(
-                f"attribute names must differ and these do not: {columns.quote_examples(twice)}. Rename one."
-            )
+            raise ValueError(f"attribute names must differ and these do not: {quote_examples(twice)}. Rename one.")
         if math.prod(attribute.size for attribute in attributes) > _LARGEST_INDEX:
             raise ValueError("the attributes together have more than 2^62 types: leave some out or use coarser bins.")
         return attributes
@@ -117,7 +115,7 @@ class Domain(BaseModel):
         """Each attribute of the rows by itself; (rows,) weights say how many people a row stands for."""
         absent = [attribute.name for attribute in self.attributes if attribute.name not in frame.columns]
         if absent:
-            raise ValueError(f"the table lacks the column {columns.quote_examples(absent)}: choose one that has it.")
+            raise ValueError(f"the table lacks the column {quote_examples(absent)}: choose one that has it.")
         return tuple(attribute.encode_rows(frame[attribute.name], weights) for attribute in self.attributes)
 
     def join(self, codes: list[np.ndarray]) -> np.ndarray:

@@ -5,7 +5,7 @@
 * `LocalTable`: a CSV or Parquet file of any size by its path, counted by DuckDB in flat memory.
 * `watched`: what is read inside it can be cancelled.
 
-What each may take stands in `limits`. Excel, Parquet, large text files and queries are read by a process of their own that
+`limits` says what each may take. Excel, Parquet, large text files and queries are read by a process of their own, which
 is ended when it passes a limit.
 """
 
@@ -15,43 +15,23 @@ from pathlib import PurePath
 
 import pandas as pd
 
-from ldp_core.data.reading import limits
+from ldp_core.data.reading import limits as limits
 from ldp_core.data.reading.child import rows_of, run, table_of
-from ldp_core.data.reading.common import (
-    ENCODINGS,
-    EXCEL_ENDINGS,
-    PARQUET_ENDINGS,
-    TEXT_ENDINGS,
-    Loaded,
-    ReadOptions,
-    UnreadableTable,
-    check_rows,
-)
-from ldp_core.data.reading.database import database_tables, query
-from ldp_core.data.reading.limits import MAX_BYTES, MAX_COLUMNS
-from ldp_core.data.reading.local import LocalTable, TooManyRows
+from ldp_core.data.reading.common import ENCODINGS as ENCODINGS
+from ldp_core.data.reading.common import EXCEL_ENDINGS, check_rows
+from ldp_core.data.reading.common import PARQUET_ENDINGS as PARQUET_ENDINGS
+from ldp_core.data.reading.common import TEXT_ENDINGS as TEXT_ENDINGS
+from ldp_core.data.reading.common import Loaded as Loaded
+from ldp_core.data.reading.common import ReadOptions as ReadOptions
+from ldp_core.data.reading.common import UnreadableTable as UnreadableTable
+from ldp_core.data.reading.database import database_tables as database_tables
+from ldp_core.data.reading.database import query as query
+from ldp_core.data.reading.limits import MAX_BYTES as MAX_BYTES
+from ldp_core.data.reading.local import LocalTable as LocalTable
+from ldp_core.data.reading.local import TooManyRows as TooManyRows
 from ldp_core.data.reading.text import read_text
-from ldp_core.data.reading.watch import Stopped, watched
-
-__all__ = [
-    "ENCODINGS",
-    "MAX_BYTES",
-    "MAX_COLUMNS",
-    "PARQUET_ENDINGS",
-    "TEXT_ENDINGS",
-    "Loaded",
-    "LocalTable",
-    "ReadOptions",
-    "Stopped",
-    "TooManyRows",
-    "UnreadableTable",
-    "database_tables",
-    "limits",
-    "load",
-    "query",
-    "read",
-    "watched",
-]
+from ldp_core.data.reading.watch import Stopped as Stopped
+from ldp_core.data.reading.watch import watched as watched
 
 _MAGIC = {
     b"\x89PNG": "a PNG image",

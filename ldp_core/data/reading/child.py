@@ -15,10 +15,11 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pyarrow as pa
 
@@ -30,10 +31,10 @@ _HERE = Path(__file__).parent
 # Packages without their __init__.py, which would import everything.
 _START = f"""
 import sys, types
-for name, place in (("ldp_core", {str(_HERE.parent)!r}), ("ldp_core.data.reading", {str(_HERE)!r})):
+for name, place in zip(("ldp_core.data.reading", "ldp_core.data", "ldp_core"), {[str(_HERE), *map(str, _HERE.parents[:2])]}):
     package = sys.modules[name] = types.ModuleType(name)
     package.__path__ = [place]
-from ldp_core.reading.worker import main
+from ldp_core.data.reading.worker import main
 main()
 """
 # Thread pools and allocators that reserve address space they never use would eat up the limit.
@@ -62,17 +63,17 @@ def run(name: str, options: dict[str, Any], limits: Limits, content: bytes, mend
     guard, until = watch(), time.monotonic() + limits.seconds
     head = json.dumps({"name": name, "options": options, "limits": asdict(limits)}).encode() + b"\n"
     written = bytearray()
-    with _started() as process:
-        threading.Thread(target=_feed, args=(process, head, content), daemon=True).start()
+    with _started() as (inlet, outlet), outlet:
+        threading.Thread(target=_feed, args=(inlet, head, content), daemon=True).start()
         with selectors.DefaultSelector() as pipes:
-            pipes.register(process.stdout, selectors.EVENT_READ)
+            pipes.register(outlet, selectors.EVENT_READ)
             while True:
                 guard.check()
                 if time.monotonic() > until:
                     raise UnreadableTable(too_long(limits.seconds, mend))
                 if not pipes.select(_POLL):
                     continue
-                piece = os.read(process.stdout.fileno(), _PIECE)
+                piece = os.read(outlet.fileno(), _PIECE)
                 if not piece:
                     break
                 written += piece
@@ -87,7 +88,8 @@ def run(name: str, options: dict[str, Any], limits: Limits, content: bytes, mend
 
 
 @contextmanager
-def _started():
+def _started() -> Iterator[tuple[IO[bytes], IO[bytes]]]:
+    """The process, as what goes into it and what comes out."""
     process = subprocess.Popen(
         [sys.executable, "-P", "-c", _START],
         stdin=subprocess.PIPE,
@@ -96,24 +98,25 @@ def _started():
         env={**os.environ, **_SPARING},
         start_new_session=True,
     )
+    assert process.stdin is not None
+    assert process.stdout is not None
     try:
-        yield process
+        yield process.stdin, process.stdout
     finally:
         # Its own process group, so that whatever it has started ends with it.
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-        process.stdout.close()
 
 
-def _feed(process: subprocess.Popen, head: bytes, content: bytes) -> None:
-    with suppress(BrokenPipeError), process.stdin as pipe:
-        pipe.write(head)
-        pipe.write(content)
+def _feed(inlet: IO[bytes], head: bytes, content: bytes) -> None:
+    with suppress(BrokenPipeError), inlet:
+        inlet.write(head)
+        inlet.write(content)
 
 
 def _outcome(written: bytearray) -> dict | None:
-    """The outcome at the end, cut off; None where the process died before it."""
+    """The outcome, which is taken off the end; None where the process died before it."""
     size = int.from_bytes(written[-8:], "big")
     if size > len(written) - 8:
         return None

@@ -9,11 +9,12 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, Strict, field_validator
 
 from ldp_core.data.reading.limits import MAX_COLUMNS, MAX_NAME
+from ldp_core.wording import quoted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +26,7 @@ EXCEL_ENDINGS = {".xlsx", ".xlsm"}
 Encoding = Literal[
     "utf-8", "utf-16", "utf-32", "cp1252", "latin-1", "iso8859-15", "cp1250", "cp1251", "gb18030", "shift_jis"
 ]
-ENCODINGS: tuple[str, ...] = Encoding.__args__
+ENCODINGS: tuple[str, ...] = get_args(Encoding)
 
 
 class UnreadableTable(ValueError):
@@ -38,7 +39,7 @@ class ReadOptions(BaseModel):
     Attributes:
         delimiter: one character between the cells of a text file.
         encoding: of a text file.
-        decimal: sign in the numbers of a text file. Cells such as 1.234,5 are rewritten as 1234.5 where it is a comma.
+        decimal: the decimal sign in the numbers of a text file. Cells such as 1.234,5 are rewritten as 1234.5 where it is a comma.
         header: the first line names the columns; otherwise they are column_1, column_2, ... or `names`.
         names: names for all the columns, instead of those in the file.
         sheet: of an Excel workbook, the first one by default.
@@ -58,7 +59,7 @@ class ReadOptions(BaseModel):
     def _one_sign(cls, delimiter: str | None) -> str | None:
         if delimiter is not None and (len(delimiter) != 1 or delimiter.isalnum() or delimiter in "\"'\r\n\0."):
             raise ValueError(
-                "a delimiter is one character such as , or ; and neither a letter, a digit nor a quotation mark."
+                "a delimiter is one character such as , or ; but not a letter, a digit or a quotation mark."
             )
         return delimiter
 
@@ -69,7 +70,7 @@ class Loaded:
 
     Attributes:
         table: unique text column names, at least one row.
-        options: the options used, with what was found out filled in.
+        options: the options used, with everything that was found out filled in.
         notes: sentences about everything that was guessed, rewritten or left out.
         sheets: of an Excel workbook, the names of those that hold cells, in their order.
     """
@@ -113,7 +114,7 @@ def check_columns(names: list[str]) -> None:
     twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:
         raise UnreadableTable(
-            f'Column names must differ and "{twice[0][:60]}" occurs {Counter(names)[twice[0]]} times: rename one, '
+            f"Column names must differ and {quoted(twice[0])} occurs {Counter(names)[twice[0]]} times: rename one, "
             "or say that the first line is not a header."
         )
 
@@ -149,6 +150,6 @@ def in_words(*kinds: type[Exception]) -> Iterator[None]:
     except kinds as error:
         if "not authorized" in str(error) or "prohibited" in str(error):
             raise UnreadableTable(
-                "A query here is one SELECT over this file: it can read, and change nothing."
+                "A query here is one SELECT over this file: it can read but not change anything."
             ) from error
         raise UnreadableTable(f"The database refuses this query: {first_line(error)}.") from error

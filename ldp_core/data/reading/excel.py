@@ -18,6 +18,7 @@ from openpyxl.utils import get_column_letter
 
 from ldp_core.data.reading.common import ReadOptions, UnreadableTable, check_columns, check_rows, column_names, numbered
 from ldp_core.data.reading.limits import MAX_COLUMN_NUMBER, MAX_PARTS, MAX_ROW_NUMBER, Limits
+from ldp_core.wording import quote_examples, quoted
 
 _BATCH = 4096
 
@@ -26,7 +27,7 @@ def work(content: bytes, options: dict[str, Any], limits: Limits, output: Binary
     """Write the rows of one sheet, pickled; returns names, sheets, options and notes.
 
     Its first line that is not blank names the columns, unless the options say otherwise. Cells keep their type; blank rows
-    are left out, and said so.
+    are left out, as a note says.
     """
     with _damage_in_words():
         names, body, found = _read(content, ReadOptions(**options), limits)
@@ -41,17 +42,20 @@ def _read(content: bytes, options: ReadOptions, limits: Limits) -> tuple[list[st
         raise UnreadableTable("This workbook has no sheet with cells: save the table as a sheet of its own.")
     sheet = options.sheet or book.sheetnames[0]
     if sheet not in book.sheetnames:
-        found = ", ".join(f'"{name[:30]}"' for name in book.sheetnames[:5])
-        raise UnreadableTable(f'This workbook has no sheet "{sheet[:30]}": choose one of {found}.')
+        raise UnreadableTable(
+            f"This workbook has no sheet {quoted(sheet)}: choose one of {quote_examples(book.sheetnames, 5)}."
+        )
     rows = _rows(book[sheet], limits)
     if not rows:
-        raise UnreadableTable(f'The sheet "{sheet[:30]}" is empty: choose one with a header line and at least one row.')
+        raise UnreadableTable(
+            f"The sheet {quoted(sheet)} is empty: choose one with a header line and at least one row."
+        )
     _check_formulas(content, sheet, rows, limits)
     width = max(len(cells) for _, cells in rows)
     blank = rows[-1][0] - rows[0][0] + 1 - len(rows)
     notes = []
     if len(book.sheetnames) > 1 and options.sheet is None:
-        notes.append(f'The first of {len(book.sheetnames)} sheets, "{sheet[:30]}", was read.')
+        notes.append(f"The first of {len(book.sheetnames)} sheets, {quoted(sheet)}, was read.")
     if blank:
         notes.append(f"{blank:,} blank rows were left out.")
     first = [*rows[0][1], *[None] * (width - len(rows[0][1]))]
@@ -60,8 +64,8 @@ def _read(content: bytes, options: ReadOptions, limits: Limits) -> tuple[list[st
         header = not any(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in first)
         if not header:
             notes.append("The first line holds numbers, so it was read as a row; say so if it is a header.")
-    found = ["" if cell is None else str(cell) for cell in first] if header else numbered(width)
-    names = column_names(found, options.names)
+    called = ["" if cell is None else str(cell) for cell in first] if header else numbered(width)
+    names = column_names(called, options.names)
     body = [[*cells, *[None] * (width - len(cells))] for _, cells in rows[header:]]
     check_rows(len(body))
     return names, body, {"sheets": book.sheetnames, "notes": notes, "header": header, "sheet": sheet}
@@ -92,7 +96,7 @@ def _open(content: bytes, limits: Limits, formulas: bool = False) -> openpyxl.Wo
     return book
 
 
-def _rows(sheet, limits: Limits) -> list[tuple[int, list[object]]]:
+def _rows(sheet: Any, limits: Limits) -> list[tuple[int, list[object]]]:
     """(row number, cells up to the last one filled) of the rows that are not blank."""
     rows, cells = [], 0
     for number, row in _walk(sheet):
@@ -108,7 +112,7 @@ def _rows(sheet, limits: Limits) -> list[tuple[int, list[object]]]:
     return rows
 
 
-def _walk(sheet) -> Iterator[tuple[int, tuple[object, ...]]]:
+def _walk(sheet: Any) -> Iterator[tuple[int, tuple[object, ...]]]:
     # The size a sheet declares may be wrong, and padding to it costs memory.
     sheet.reset_dimensions()
     for number, row in enumerate(sheet.iter_rows(values_only=True), 1):

@@ -12,7 +12,7 @@ MAX_NAME = 300
 """Characters of a column's name: sentences and pages show it."""
 MAX_COLUMNS = 500
 IN_PROCESS = 32 * _MB
-"""Text files up to this size are read where they are: their size bounds the time, to a few seconds."""
+"""Text files up to this size are read without a process of their own: at that size it takes a few seconds at most."""
 MAX_ROW_NUMBER, MAX_COLUMN_NUMBER = 2**20, 2**14
 """The last row and column Excel itself can hold. A sheet may number its rows as it likes, and the gaps are filled."""
 MAX_PARTS = 10_000

@@ -42,6 +42,7 @@ from ldp_core.data.reading.text import (
     without_hint,
 )
 from ldp_core.data.reading.watch import Watch, watch
+from ldp_core.wording import quoted
 
 MAX_DISTINCT = 5_000_000
 """Most distinct rows `counts` returns."""
@@ -63,7 +64,7 @@ class LocalTable:
 
     Attributes:
         columns: the names of the columns.
-        options: the options used, with what was found out filled in.
+        options: the options used, with everything that was found out filled in.
         notes: sentences about what was guessed.
     """
 
@@ -76,18 +77,19 @@ class LocalTable:
         self.path: Path = checked_path(path)
         options = options or ReadOptions()
         ending = self.path.suffix.lower()
+        notes: tuple[str, ...] = ()
+        commas: list[str] = []
         if ending in PARQUET_ENDINGS:
             names = column_names(_parquet_columns(self.path), options.names)
-            self.options, self.notes, commas = options, (), []
-            self._source = f"read_parquet({_quoted(self.path)})"
+            self._source = f"read_parquet({_literal(self.path)})"
         elif ending in TEXT_ENDINGS:
-            names, self.options, self.notes, commas, skip = _look_at_text(self.path, options)
-            self._source = _csv_call(self.path, len(names), self.options, skip)
+            names, options, notes, commas, skip = _look_at_text(self.path, options)
+            self._source = _csv_call(self.path, len(names), options, skip)
         else:
             raise UnreadableTable(
                 "Local files are read as CSV (.csv, .tsv, .txt) or Parquet (.parquet): convert this one."
             )
-        self.columns: tuple[str, ...] = tuple(names)
+        self.columns, self.options, self.notes = tuple(names), options, notes
         self._commas = set(commas)
         self._counted: dict[tuple[str, ...], tuple[pd.DataFrame, np.ndarray]] = {}
         # DuckDB renames columns that differ in case alone, so they are known by their position.
@@ -130,14 +132,14 @@ class LocalTable:
     def _select(self, columns: list[str]) -> str:
         absent = [name for name in columns if name not in self.columns]
         if absent:
-            raise UnreadableTable(f'The file has no column "{absent[0][:60]}": choose one of its columns.')
+            raise UnreadableTable(f"The file has no column {quoted(absent[0])}: choose one of its columns.")
         return ", ".join(f"{_identifier(self._stored[name])} AS c{i}" for i, name in enumerate(columns))
 
     @contextmanager
     def _query(self, sql: str) -> Iterator[duckdb.DuckDBPyRelation]:
         try:
-            with duckdb.connect(config=SETTINGS) as connection:
-                connection.execute(f"SET allowed_paths = [{_quoted(self.path)}]")
+            with duckdb.connect(config={**SETTINGS}) as connection:
+                connection.execute(f"SET allowed_paths = [{_literal(self.path)}]")
                 connection.execute("SET enable_progress_bar = true")
                 connection.execute("SET enable_progress_bar_print = false")
                 for name, value in LOCKS.items():
@@ -225,7 +227,7 @@ def _look_at_text(path: Path, options: ReadOptions) -> tuple[list[str], ReadOpti
     delimiter, first = sniff(text, options.delimiter or told)
     header, guessed = has_header(first, options)
     names = column_names(first if header else numbered(len(first)), options.names)
-    commas = []
+    commas: list[str] = []
     if options.decimal == "," or (options.decimal is None and delimiter != ","):
         lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))[1:]
         cells = zip(*(line for line in lines if len(line) == len(first)), strict=True)
@@ -238,13 +240,13 @@ def _look_at_text(path: Path, options: ReadOptions) -> tuple[list[str], ReadOpti
 def _csv_call(path: Path, width: int, options: ReadOptions, skip: int) -> str:
     types = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(width))
     return (
-        f"read_csv({_quoted(path)}, auto_detect=false, header={str(options.header).lower()}, columns={{{types}}}, "
-        f"skip={skip}, delim={_quoted(options.delimiter)}, quote='\"', escape='\"', encoding='{options.encoding}', "
+        f"read_csv({_literal(path)}, auto_detect=false, header={str(options.header).lower()}, columns={{{types}}}, "
+        f"skip={skip}, delim={_literal(options.delimiter)}, quote='\"', escape='\"', encoding='{options.encoding}', "
         "strict_mode=true, null_padding=false, max_line_size=16777216)"
     )
 
 
-def _quoted(text: object) -> str:
+def _literal(text: object) -> str:
     return "'" + str(text).replace("'", "''") + "'"
 
 

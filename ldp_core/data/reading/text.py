@@ -1,4 +1,4 @@
-"""Text tables (CSV and its kin with ; tab |): encoding, delimiter, header and decimal sign are found out, or as told.
+"""Text tables (CSV and its kin with ; tab |): encoding, delimiter, header and decimal sign are found out, or taken as given.
 
 Cells stay text ("007" stays "007"); numbers are parsed column by column when asked for.
 """
@@ -24,6 +24,7 @@ from ldp_core.data.reading.common import (
     numbered,
 )
 from ldp_core.data.reading.limits import Limits
+from ldp_core.wording import quote_examples
 
 _DELIMITERS = ",;\t|"
 _SAMPLE = 65536
@@ -74,7 +75,7 @@ def decode(content: bytes, encoding: str | None) -> tuple[str, str, list[str]]:
     notes = []
     if encoding is None:
         encoding = marked or "utf-8"
-        if encoding == "utf-8" and not _is_utf8(content) and b"\0" not in content:
+        if encoding == "utf-8" and not _decodes(content, "utf-8") and b"\0" not in content:
             encoding = "cp1252" if _decodes(content, "cp1252") else "latin-1"
             called = "Windows-1252" if encoding == "cp1252" else "Latin-1"
             letter = next(sign for sign in content.decode(encoding) if sign > "\x7f")
@@ -140,7 +141,7 @@ def ragged(text: str, delimiter: str, width: int) -> str:
         for row in reader:
             if row and len(row) != width:
                 return (
-                    f"Line {reader.line_num:,} splits into {len(row):,} and the first line into {width:,} values: "
+                    f"Line {reader.line_num:,} splits into {len(row):,} value{'s' if len(row) != 1 else ''} and the first line into {width:,}: "
                     'mend that line, or put values that contain the delimiter in "quotes".'
                 )
     except csv.Error:
@@ -193,8 +194,7 @@ def comma_notes(names: list[str]) -> list[str]:
     """The notes on the columns that `with_points` rewrote."""
     if not names:
         return []
-    shown = ", ".join(f'"{name[:30]}"' for name in names[:3]) + (", …" if len(names) > 3 else "")
-    return [f"{shown} {'has' if len(names) == 1 else 'have'} decimal commas: 1,5 was read as 1.5."]
+    return [f"{quote_examples(names)} {'has' if len(names) == 1 else 'have'} decimal commas: 1,5 was read as 1.5."]
 
 
 def _has_comma_form(cells: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -212,10 +212,6 @@ def _is_number(cell: str) -> bool:
         return math.isfinite(float(re.sub(r"^([^,]*),([^,]*)$", r"\1.\2", cell.strip())))
     except ValueError:
         return False
-
-
-def _is_utf8(content: bytes) -> bool:
-    return _decodes(content, "utf-8")
 
 
 def _decodes(content: bytes, encoding: str) -> bool:

@@ -1,4 +1,4 @@
-"""Who watches a reading under way: it can be cancelled, tells how far it has come, and ends in time."""
+"""How a reading under way is watched: it can be cancelled, tells how far it has come, and ends in time."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _WATCH: ContextVar[Watch | None] = ContextVar("watch", default=None)
 
 @contextmanager
 def watched(cancelled: Callable[[], bool], progress: Callable[[float], None] = lambda share: None) -> Iterator[None]:
-    """All reading inside, by this thread, is cancelled when ``cancelled()``, and its time limit counts from here."""
+    """All reading that this thread does inside is cancelled once ``cancelled()`` is true, and its time limit counts from here."""
     token = _WATCH.set(Watch(cancelled, progress))
     try:
         yield
@@ -43,5 +43,5 @@ def watched(cancelled: Callable[[], bool], progress: Callable[[float], None] = l
 
 
 def watch() -> Watch:
-    """The one in whose block we are, or a new one that begins now and only knows the time."""
+    """The watch whose block we are in, or a new one that begins now and only knows the time."""
     return _WATCH.get() or Watch()

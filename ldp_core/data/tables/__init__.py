@@ -6,96 +6,49 @@ counts = tally(loaded.table, domain).counts
 joint_facts(domain, tally(loaded.table, domain)).sparsity
 """
 
-from ldp_core.data.population import declare_categories, declare_range, expected_counts, listed
-from ldp_core.data.reading import (
-    ENCODINGS,
-    PARQUET_ENDINGS,
-    TEXT_ENDINGS,
-    Loaded,
-    LocalTable,
-    ReadOptions,
-    TooManyRows,
-    UnreadableTable,
-    database_tables,
-    limits,
-    load,
-    query,
-    read,
-    watched,
-)
-from ldp_core.data.tables.categories import categorical_attribute
-from ldp_core.data.tables.counting import LARGEST_TALLY, SparseTally, Tally, checked_weights, tally, tally_sparse
-from ldp_core.data.tables.dates import date_attribute
-from ldp_core.data.tables.editing import (
-    apply_edits,
-    category_table,
-    declared_recipe,
-    edge_table,
-    recipe_of_categories,
-    recipe_of_edges,
-)
-from ldp_core.data.tables.joint import JointFacts, joint_facts, size_warnings, suggestions
-from ldp_core.data.tables.numbers import numeric_attribute, range_attribute
-from ldp_core.data.tables.recipes import (
-    AttributeRecipe,
-    CategoricalRecipe,
-    DateRecipe,
-    Merge,
-    NumericRecipe,
-    build_attribute,
-    build_domain,
-    suggest_recipe,
-)
-from ldp_core.data.tables.summary import ColumnSummary, counts_column, summarise
-
-__all__ = [
-    "ENCODINGS",
-    "LARGEST_TALLY",
-    "PARQUET_ENDINGS",
-    "TEXT_ENDINGS",
-    "AttributeRecipe",
-    "CategoricalRecipe",
-    "ColumnSummary",
-    "DateRecipe",
-    "JointFacts",
-    "Loaded",
-    "LocalTable",
-    "Merge",
-    "NumericRecipe",
-    "ReadOptions",
-    "SparseTally",
-    "Tally",
-    "TooManyRows",
-    "UnreadableTable",
-    "apply_edits",
-    "build_attribute",
-    "build_domain",
-    "categorical_attribute",
-    "category_table",
-    "checked_weights",
-    "counts_column",
-    "database_tables",
-    "date_attribute",
-    "declare_categories",
-    "declare_range",
-    "declared_recipe",
-    "edge_table",
-    "expected_counts",
-    "joint_facts",
-    "limits",
-    "listed",
-    "load",
-    "numeric_attribute",
-    "query",
-    "range_attribute",
-    "read",
-    "recipe_of_categories",
-    "recipe_of_edges",
-    "size_warnings",
-    "suggest_recipe",
-    "suggestions",
-    "summarise",
-    "tally",
-    "tally_sparse",
-    "watched",
-]
+from ldp_core.data.population import declare_categories as declare_categories
+from ldp_core.data.population import declare_range as declare_range
+from ldp_core.data.population import expected_counts as expected_counts
+from ldp_core.data.population import listed as listed
+from ldp_core.data.reading import ENCODINGS as ENCODINGS
+from ldp_core.data.reading import PARQUET_ENDINGS as PARQUET_ENDINGS
+from ldp_core.data.reading import TEXT_ENDINGS as TEXT_ENDINGS
+from ldp_core.data.reading import Loaded as Loaded
+from ldp_core.data.reading import LocalTable as LocalTable
+from ldp_core.data.reading import ReadOptions as ReadOptions
+from ldp_core.data.reading import TooManyRows as TooManyRows
+from ldp_core.data.reading import UnreadableTable as UnreadableTable
+from ldp_core.data.reading import database_tables as database_tables
+from ldp_core.data.reading import limits as limits
+from ldp_core.data.reading import load as load
+from ldp_core.data.reading import query as query
+from ldp_core.data.reading import read as read
+from ldp_core.data.reading import watched as watched
+from ldp_core.data.tables.categories import categorical_attribute as categorical_attribute
+from ldp_core.data.tables.counting import Tally as Tally
+from ldp_core.data.tables.counting import checked_weights as checked_weights
+from ldp_core.data.tables.counting import tally as tally
+from ldp_core.data.tables.dates import date_attribute as date_attribute
+from ldp_core.data.tables.editing import apply_edits as apply_edits
+from ldp_core.data.tables.editing import category_table as category_table
+from ldp_core.data.tables.editing import declared_recipe as declared_recipe
+from ldp_core.data.tables.editing import edge_table as edge_table
+from ldp_core.data.tables.editing import recipe_of_categories as recipe_of_categories
+from ldp_core.data.tables.editing import recipe_of_edges as recipe_of_edges
+from ldp_core.data.tables.joint import JointFacts as JointFacts
+from ldp_core.data.tables.joint import joint_facts as joint_facts
+from ldp_core.data.tables.joint import size_warnings as size_warnings
+from ldp_core.data.tables.joint import suggestions as suggestions
+from ldp_core.data.tables.numbers import numeric_attribute as numeric_attribute
+from ldp_core.data.tables.numbers import range_attribute as range_attribute
+from ldp_core.data.tables.recipes import AttributeRecipe as AttributeRecipe
+from ldp_core.data.tables.recipes import CategoricalRecipe as CategoricalRecipe
+from ldp_core.data.tables.recipes import DateRecipe as DateRecipe
+from ldp_core.data.tables.recipes import Merge as Merge
+from ldp_core.data.tables.recipes import NumericRecipe as NumericRecipe
+from ldp_core.data.tables.recipes import build_attribute as build_attribute
+from ldp_core.data.tables.recipes import build_domain as build_domain
+from ldp_core.data.tables.recipes import suggest_recipe as suggest_recipe
+from ldp_core.data.tables.summary import ColumnSummary as ColumnSummary
+from ldp_core.data.tables.summary import counts_column as counts_column
+from ldp_core.data.tables.summary import summarise as summarise

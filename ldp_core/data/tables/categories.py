@@ -12,6 +12,7 @@ import pandas as pd
 from ldp_core.data import columns
 from ldp_core.data.domain import MAX_TYPES, CategoricalAttribute, Missing, Origin, build
 from ldp_core.data.population import check_types, checked_name
+from ldp_core.wording import quote_examples, quoted
 
 
 def categorical_attribute(
@@ -34,9 +35,9 @@ def categorical_attribute(
         rare_below: values held by fewer rows than this are merged into "(other)".
         values: a declared list, kept in its order; what else the column holds is outside.
         outside: by default "other" when rare values were merged, else "refuse".
-        merged: categories under new names: the texts that count in each, besides the name itself.
+        merged: for each category under a new name, the texts that count in it besides the name itself.
         ordered: the order means something; by default when all categories are numbers.
-        origin: of `values`: declared, or at first read off the data.
+        origin: of `values`: whether they were declared, or originally read off the data.
         weights: (rows,) people each row stands for; one each by default.
 
     Raises:
@@ -82,11 +83,11 @@ def categorical_attribute(
 
 def _pairs(merged: Mapping[str, Iterable[object]]) -> dict[str, str]:
     """The category each merged text goes to. A text that is its category's own name needs no entry."""
-    pairs = {}
+    pairs: dict[str, str] = {}
     for category, texts in merged.items():
         for text in (str(text).strip() for text in texts):
             if pairs.get(text, category) != category:
-                raise ValueError(f"{columns.quoted(text)} is merged into two categories: keep one.")
+                raise ValueError(f"{quoted(text)} is merged into two categories: keep one.")
             pairs[text] = str(category).strip()
     return {text: category for text, category in pairs.items() if text != category}
 
@@ -96,7 +97,7 @@ def _found(column: columns.Column, pairs: dict[str, str], rare_below: int) -> tu
     absent = sorted(set(pairs) - set(column.texts))
     if absent:
         raise ValueError(
-            f"{column.name} does not hold {columns.quote_examples(absent)}, to be merged into another category: "
+            f"{column.name} does not hold {quote_examples(absent)}, which was to be merged into another category: "
             "check the spelling."
         )
     present = ~column.missing | np.isin(column.texts, list(pairs))
@@ -128,7 +129,9 @@ def _check_kept(column: columns.Column, users: np.ndarray, kept: np.ndarray, rar
         return
     if column.missing.all():
         raise ValueError(f"all {column.rows:,} values of {column.name} are missing: choose another column.")
-    raise ValueError(f"no value of {column.name} has {rare_below:,} users: merge fewer values by a lower number.")
+    raise ValueError(
+        f"no value of {column.name} has {rare_below:,} users: choose a lower number, so that fewer values are merged."
+    )
 
 
 def _in_order(texts: np.ndarray, numbers: np.ndarray) -> tuple[str, ...]:

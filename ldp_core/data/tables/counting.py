@@ -1,7 +1,8 @@
-"""Users of each type, from rows or weighted rows in memory or a local file, for all types or only those that occur."""
+"""Users of each type, from rows or weighted rows in memory or a local file."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -9,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from ldp_core.data import columns
-from ldp_core.data.domain import Attribute, Domain
-from ldp_core.data.domain.attributes import BaseAttribute
+from ldp_core.data.domain import Attribute, Domain, EncodedRows
 from ldp_core.data.reading import LocalTable
 from ldp_core.data.reading.local import TooManyRows
+from ldp_core.wording import quoted
 
 LARGEST_TALLY = 2**26
 """Most types that `tally` counts into an array: half a gigabyte."""
@@ -38,35 +39,10 @@ class Tally:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class SparseTally:
-    """Users of the types that occur, of a domain too large for an array.
-
-    Attributes:
-        types: (k,) int64, increasing; counts: (k,) int64, all positive.
-        n: number of types of the domain; the others as in `Tally`.
-    """
-
-    types: np.ndarray
-    counts: np.ndarray
-    n: int
-    users: int
-    dropped: int
-    outside: int
-    notes: tuple[str, ...] = ()
-
-    def dense(self) -> np.ndarray:
-        """(n,) int64 counts; ValueError past `LARGEST_TALLY` types."""
-        _check_dense(self.n)
-        counts = np.zeros(self.n, dtype=np.int64)
-        counts[self.types] = self.counts
-        return counts
-
-
 def tally(
     table: pd.DataFrame | pd.Series | LocalTable, domain: Domain | Attribute, weights: str | np.ndarray | None = None
 ) -> Tally:
-    """Count the users of each type; a row is one user, or as many users as `weights` says.
+    """Count the users of each type; a row is one user, or the number of users that `weights` gives.
 
     Args:
         table: a table with the domain's columns, or one column for a single attribute.
@@ -75,29 +51,24 @@ def tally(
     Raises:
         ValueError: no users are left, a value the domain refuses, a missing column, counts that are not whole numbers.
     """
-    domain = _as_domain(domain)
+    domain = domain if isinstance(domain, Domain) else Domain(attributes=(domain,))
     if isinstance(table, pd.Series) and len(domain.attributes) > 1:
         raise ValueError("a single column cannot fill several attributes: pass the whole table.")
-    _check_dense(domain.size)
+    if domain.size > LARGEST_TALLY:
+        raise ValueError(
+            f"{domain.size:,} types are too many to count one by one: use coarser bins or fewer attributes."
+        )
     counts, report = np.zeros(domain.size, dtype=np.int64), _Report()
-    for types, users in _encoded(table, domain, weights, report):
-        counts += np.bincount(types, users, minlength=domain.size).astype(np.int64)
+    for frame, times in _chunks(table, domain, weights):
+        users = times * checked_weights(frame, weights)
+        parts = domain.encode_rows(frame, None if weights is None and not isinstance(table, LocalTable) else users)
+        types = domain.join([part.codes for part in parts])
+        kept = types >= 0
+        counts += np.bincount(types[kept], users[kept], minlength=domain.size).astype(np.int64)
+        report.rows += int(times.sum())
+        report.add(domain, parts, kept, users)
     report.check()
     return Tally(counts, int(counts.sum()), report.dropped, report.outside, report.notes())
-
-
-def tally_sparse(
-    table: pd.DataFrame | pd.Series | LocalTable, domain: Domain | Attribute, weights: str | np.ndarray | None = None
-) -> SparseTally:
-    """As `tally`, for domains of any size: only the types that occur."""
-    domain, report = _as_domain(domain), _Report()
-    types, counts = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    for some, users in _encoded(table, domain, weights, report):
-        types, position = np.unique(np.concatenate([types, some]), return_inverse=True)
-        counts = np.bincount(position, np.concatenate([counts, users]), minlength=types.size).astype(np.int64)
-    report.check()
-    types, counts = types[counts > 0], counts[counts > 0]
-    return SparseTally(types, counts, domain.size, int(counts.sum()), report.dropped, report.outside, report.notes())
 
 
 def checked_weights(table: pd.DataFrame, weights: str | np.ndarray | None) -> np.ndarray:
@@ -111,7 +82,7 @@ def checked_weights(table: pd.DataFrame, weights: str | np.ndarray | None) -> np
     what = "the weights"
     if isinstance(weights, str):
         if weights not in table.columns:
-            raise ValueError(f"the table lacks the column of counts {columns.quoted(weights)}: choose one that it has.")
+            raise ValueError(f"the table lacks the column of counts {quoted(weights)}: choose one that it has.")
         column = columns.parse(table[weights])
         what, numbers = column.name, np.append(column.numbers, np.nan)[column.codes]
     else:
@@ -122,7 +93,7 @@ def checked_weights(table: pd.DataFrame, weights: str | np.ndarray | None) -> np
     if bad.any():
         shown = f"{table[weights].iloc[int(np.argmax(bad))]}" if isinstance(weights, str) else numbers[bad][0]
         raise ValueError(
-            f"{bad.sum():,} of {bad.size:,} counts in {what} are not whole numbers from 0, such as {str(shown)[:30]!r} "
+            f"{bad.sum():,} of {bad.size:,} counts in {what} are not whole numbers of at least 0, such as {str(shown)[:30]!r} "
             f"in row {int(np.argmax(bad)) + 1:,}: choose the column that holds the counts, or mend them."
         )
     # The sum of floats may be rounded down to the limit; that of whole numbers overflows far beyond it.
@@ -137,18 +108,27 @@ class _Report:
 
     rows: int = 0
     users: int = 0
-    kept: int = 0
     dropped: int = 0
     outside: int = 0
-    by_attribute: dict[tuple[str, str], int] = field(default_factory=dict)
+    by_attribute: Counter[tuple[str, str]] = field(default_factory=Counter)
 
-    def add(self, attribute: BaseAttribute, what: str, users: int) -> None:
-        key = (attribute.name, what)
-        if users:
-            self.by_attribute[key] = self.by_attribute.get(key, 0) + users
+    def add(self, domain: Domain, parts: tuple[EncodedRows, ...], kept: np.ndarray, users: np.ndarray) -> None:
+        """Rows: each attribute of them, a mask of those that are kept, and the users each stands for."""
+        self.users += int(users.sum())
+        self.dropped += int(users[~kept].sum())
+        self.outside += int(users[np.any([part.outside for part in parts], axis=0)].sum())
+        for attribute, part in zip(domain.attributes, parts, strict=True):
+            happened = {"dropped": part.codes < 0, "unread": part.unread}
+            if attribute.missing == "category":
+                happened["category"] = part.missing
+            if attribute.outside != "refuse":
+                happened[attribute.outside] = part.outside
+            for what, where in happened.items():
+                if some := int(users[where].sum()):
+                    self.by_attribute[attribute.name, what] += some
 
     def check(self) -> None:
-        if self.kept == 0:
+        if self.users == self.dropped:
             reason = "all have missing values" if self.dropped else "all counts are 0"
             raise ValueError(
                 f"no users are left of {self.rows:,} rows, since {reason}: "
@@ -171,31 +151,6 @@ _HAPPENED = {
 }
 
 
-def _encoded(
-    table: pd.DataFrame | pd.Series | LocalTable, domain: Domain, weights: str | np.ndarray | None, report: _Report
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Types and users of the rows that are kept, chunk by chunk; what is left out goes into `report`."""
-    for frame, times in _chunks(table, domain, weights):
-        users = times * checked_weights(frame, weights)
-        weighted = None if weights is None and not isinstance(table, LocalTable) else users
-        parts = domain.encode_rows(frame, weighted)
-        types = domain.join([part.codes for part in parts])
-        kept = types >= 0
-        report.rows += int(times.sum())
-        report.users += int(users.sum())
-        report.kept += int(users[kept].sum())
-        report.dropped += int(users[~kept].sum())
-        report.outside += int(users[np.any([part.outside for part in parts], axis=0)].sum())
-        for attribute, part in zip(domain.attributes, parts, strict=True):
-            report.add(attribute, "dropped", int(users[part.codes < 0].sum()))
-            report.add(attribute, "unread", int(users[part.unread].sum()))
-            if attribute.missing == "category":
-                report.add(attribute, "category", int(users[part.missing].sum()))
-            if attribute.outside != "refuse":
-                report.add(attribute, attribute.outside, int(users[part.outside].sum()))
-        yield types[kept], users[kept]
-
-
 def _chunks(
     table: pd.DataFrame | pd.Series | LocalTable, domain: Domain, weights: str | np.ndarray | None
 ) -> Iterator[tuple[pd.DataFrame, np.ndarray]]:
@@ -205,8 +160,7 @@ def _chunks(
     if not isinstance(table, LocalTable):
         yield table, np.ones(len(table), dtype=np.int64)
         return
-    needed = [attribute.name for attribute in domain.attributes]
-    needed = list(dict.fromkeys(needed if weights is None else [*needed, weights]))
+    needed = columns_needed([attribute.name for attribute in domain.attributes], weights)
     try:
         yield table.counts(needed)
         return
@@ -217,10 +171,8 @@ def _chunks(
         yield frame, np.ones(len(frame), dtype=np.int64)
 
 
-def _as_domain(domain: Domain | Attribute) -> Domain:
-    return domain if isinstance(domain, Domain) else Domain(attributes=(domain,))
-
-
-def _check_dense(size: int) -> None:
-    if size > LARGEST_TALLY:
-        raise ValueError(f"{size:,} types are too many to count one by one: use coarser bins or fewer attributes.")
+def columns_needed(names: list[str], weights: str | np.ndarray | None) -> list[str]:
+    """The columns of a local file to read: `names` and that of the counts."""
+    if isinstance(weights, np.ndarray):
+        raise ValueError("the counts of a local file must be one of its columns: give the name of that column.")
+    return names if weights is None else list(dict.fromkeys([*names, weights]))

@@ -26,6 +26,7 @@ from ldp_core.data.tables.recipes import (
     NumericRecipe,
     build_attribute,
 )
+from ldp_core.wording import quote_examples, quoted
 
 MAX_ROWS = 5000
 """Most rows of a table of categories: what a browser still edits smoothly."""
@@ -53,7 +54,7 @@ def category_table(
 
     Returns:
         Columns `value` (the text), `people` (int64; absent without a column), `category` (what it counts in; for a text
-        outside the label of "(other)", None where such texts are refused) and `order` (Int64: 1, 2, ... by category, NA
+        outside, the label of "(other)", or None where such texts are refused) and `order` (Int64: 1, 2, ... by category, NA
         outside). At most `MAX_ROWS` rows; `attrs["left_out"]` is how many more there were.
     """
     known = _known(attribute)
@@ -87,8 +88,8 @@ def recipe_of_categories(
     without `value` adds a category that nobody has yet. The text of a deleted row is outside; one that a table of
     `MAX_ROWS` rows had no room for stays where it was.
 
-    Categories come in the order of the column `order`, or of the rows where there is none. A number changed to that of
-    another category moves to its place: before it on the way up, behind it on the way down. Without a number a category
+    Categories come in the order of the column `order`, or of the rows where there is none. A category whose number
+    was changed to that of another takes its place: before it on the way up, after it on the way down. Without a number a category
     stays where it was, and a new one comes last.
 
     Args:
@@ -105,18 +106,17 @@ def recipe_of_categories(
     """
     known, other = _known(attribute), _other_label(attribute)
     rows = _rows(frame, known, other)
-    placed = {}
+    placed: dict[str, str | None] = {}
     for row in rows:
         if placed.setdefault(row.text, row.category) != row.category:
-            raise ValueError(f"{columns.quoted(row.text)} is in two rows with different categories: keep one.")
-    inside = [row for row in rows if row.category is not None]
-    categories = _in_order(inside, attribute, "order" in frame)
+            raise ValueError(f"{quoted(row.text)} is in two rows with different categories: keep one.")
+    categories = _in_order(rows, attribute, "order" in frame)
     _check_names(categories, placed, known)
     sent = other in _texts(frame["category"]) or any(placed.get(text, text) is None for text in known)
-    added = any(row.people > 0 and row.text not in known for row in inside)
-    merged = {category: [] for category in categories}
+    added = any(row.people > 0 and row.category is not None and row.text not in known for row in rows)
+    merged: dict[str, list[str]] = {category: [] for category in categories}
     for text, category in placed.items():
-        if category not in (None, text):
+        if category is not None and category != text:
             merged[category].append(text)
     edited = recipe.model_copy(
         update={
@@ -183,13 +183,13 @@ def recipe_of_edges(recipe: NumericRecipe, frame: pd.DataFrame) -> NumericRecipe
     unread = [text for text, good in zip(_texts(cells), usable, strict=True) if text and not good]
     if unread:
         raise ValueError(
-            f"bin edges must be numbers of {_LARGEST_EDGE:g} at most, and {columns.quote_examples(unread)} is not one: "
+            f"bin edges must be numbers of {_LARGEST_EDGE:g} at most, and {quote_examples(unread)} is not one: "
             "mend it or leave it blank."
         )
     edges = np.sort(edges[usable])
     twice = edges[1:][np.diff(edges) == 0]
     if twice.size:
-        raise ValueError(f"the edge {twice[0]:.17g} is there more than once: keep it once.")
+        raise ValueError(f"the edge {twice[0]:.17g} appears more than once: keep it once.")
     integer = frame.attrs.get("integer") if recipe.integer is None else recipe.integer
     origin = frame.attrs.get("origin", recipe.origin)
     found = {"method": "own_edges", "edges": tuple(edges.tolist()), "integer": integer, "origin": origin}
@@ -203,23 +203,20 @@ def declared_recipe(attribute: Attribute) -> AttributeRecipe:
 
     `build_attribute` makes the same attribute from it without data, except for the origin, the order of merged texts,
     which come by category, and listed edges, which become own edges. Categories, edges and ends stay what they
-    were: where they were read off the data they go on revealing as much about it, and declaring them vouches for that.
+    were: where they were read off the data they still reveal as much about it, and whoever declares them answers for that.
     """
-    shared = {"column": attribute.name, "missing": attribute.missing, "outside": attribute.outside}
+    same = {
+        "column": attribute.name,
+        **attribute.model_dump(exclude={"name", "kind", "origin", "values", "merged", "binning"}),
+    }
     if attribute.kind == "categorical":
-        merged = {}
+        merged: dict[str, list[str]] = {}
         for text, category in attribute.merged:
             merged.setdefault(category, []).append(text)
-        return CategoricalRecipe(
-            **shared, categories=attribute.values, merges=_merges(merged), ordered=attribute.ordered
-        )
+        return CategoricalRecipe(categories=attribute.values, merges=_merges(merged), **same)
     if attribute.kind == "date":
-        ends = {"first": attribute.first, "last": attribute.last, "day_first": attribute.day_first}
-        return DateRecipe(**shared, **ends, unit=attribute.unit, non_dates=attribute.non_dates)
-    shared |= {"integer": attribute.integer, "non_numbers": attribute.non_numbers}
-    if attribute.kind == "range":
-        return NumericRecipe(**shared, method="range", bins=attribute.bins, low=attribute.low, high=attribute.high)
-    return NumericRecipe(**shared, method="own_edges", edges=attribute.edges)
+        return DateRecipe(**same)
+    return NumericRecipe(method="range" if attribute.kind == "range" else "own_edges", **same)
 
 
 def apply_edits(frame: pd.DataFrame, edits: Mapping) -> pd.DataFrame:
@@ -275,7 +272,8 @@ def _merges(merged: Mapping[str, list[str]]) -> tuple[Merge, ...]:
 def _texts(cells: pd.Series) -> list[str | None]:
     """The text of each cell, None for a blank one."""
     column = columns.parse(cells)
-    return np.append(column.texts, None)[column.codes].tolist()
+    texts = [*column.texts, None]
+    return [texts[code] for code in column.codes]
 
 
 def _numbers(frame: pd.DataFrame, name: str) -> np.ndarray:
@@ -302,9 +300,9 @@ def _rows(frame: pd.DataFrame, known: Mapping[str, str], other: str) -> list[_Ro
         strict=True,
     )
     rows = [
-        _Row(category if text is None else text, None if category == other else category, order, people)
+        _Row(name, None if category == other else category, order, people)
         for text, category, order, people in cells
-        if text is not None or category not in (None, other)
+        if (name := category if text is None and category != other else text) is not None
     ]
     there = {row.text for row in rows}
     beyond = [text for text in list(known)[MAX_ROWS:] if text not in there]
@@ -315,8 +313,10 @@ def _in_order(rows: list[_Row], attribute: CategoricalAttribute, numbered: bool)
     """The categories of rows in their order, ties by first appearance."""
     known = _known(attribute)
     order = {category: place for place, category in enumerate(attribute.values, 1)}
-    places = {}
+    places: dict[str, tuple[int, float, float]] = {}
     for row in rows:
+        if row.category is None:
+            continue
         before = order[known[row.text]] if row.text in known else math.inf
         edited = not math.isnan(row.order) and row.order != before
         # An edited number counts before those that its category's other texts still show.
@@ -331,10 +331,10 @@ def _check_names(categories: list[str], placed: Mapping[str, str | None], known:
     for category in categories:
         if placed.get(category, category) != category:
             raise ValueError(
-                f"a category is called {columns.quoted(category)}, and the value {columns.quoted(category)} does not count in it: "
+                f"a category is called {quoted(category)}, and the value {quoted(category)} does not count in it: "
                 "give the category another name, or put the value into it."
             )
         if len(category) > MAX_NAME and category not in placed and category not in known:
             raise ValueError(
-                f"the category {columns.quoted(category)} has {len(category):,} characters: use at most {MAX_NAME}."
+                f"the category {quoted(category)} has {len(category):,} characters: use at most {MAX_NAME}."
             )

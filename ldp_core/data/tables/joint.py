@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from datetime import timedelta
 
 import numpy as np
 
-from ldp_core.data.domain import MAX_TYPES, Attribute, Domain
-from ldp_core.data.domain.dates import label_of_period, period_of_label, read_period
-from ldp_core.data.tables.counting import SparseTally, Tally
+from ldp_core.data.domain import MAX_TYPES, Attribute, Domain, Unit
+from ldp_core.data.domain.dates import first_day, period_of
+from ldp_core.data.tables.counting import Tally
 
-_COARSER = {"day": ("week", "month", "quarter", "year"), "week": ("month", "quarter", "year"),
-            "month": ("quarter", "year"), "quarter": ("year",), "year": ()}  # fmt: skip
+_COARSER: dict[Unit, tuple[Unit, ...]] = {
+    "day": ("week", "month", "quarter", "year"),
+    "week": ("month", "quarter", "year"),
+    "month": ("quarter", "year"),
+    "quarter": ("year",),
+    "year": (),
+}
 
 
 @dataclass(frozen=True)
@@ -37,7 +43,7 @@ class JointFacts:
     largest: int
 
 
-def joint_facts(domain: Domain, tally: Tally | SparseTally) -> JointFacts:
+def joint_facts(domain: Domain, tally: Tally) -> JointFacts:
     """Size, sparsity and users per type."""
     occupied = int(np.count_nonzero(tally.counts))
     size = domain.size
@@ -65,7 +71,7 @@ def size_warnings(
     if facts is not None and facts.users < facts.size:
         found.append(
             f"There are more types ({facts.size:,}) than users ({facts.users:,}), and {_share(facts.sparsity)} of the "
-            "types have nobody: their answers will be mostly noise. Use coarser bins or fewer attributes, or ask for "
+            "types are empty: their answers will be mostly noise. Use coarser bins or fewer attributes, or ask for "
             "marginals only."
         )
     return found
@@ -80,7 +86,7 @@ def suggestions(domain: Domain, limit: int) -> list[str]:
             types, way = found
             single.append((domain.size // attribute.size * types, way))
     ways = [way for _, way in sorted(single, reverse=True)]
-    left, gone = domain.size, set()
+    left, gone = domain.size, set[str]()
     for attribute in sorted(domain.attributes, key=lambda attribute: -attribute.size)[:-1]:
         left, gone = left // attribute.size, gone | {attribute.name}
         if left <= limit:
@@ -115,14 +121,10 @@ def _coarser(attribute: Attribute, target: int) -> tuple[int, str] | None:
     return None
 
 
-def _converted(label: str, unit: str, coarser: str, end: bool = False) -> int:
+def _converted(label: str, unit: Unit, coarser: Unit, end: bool = False) -> int:
     """The coarser period that the start, or the end, of a period is in."""
-    period = period_of_label(label, unit)
-    if unit == "quarter":
-        return period // 4
-    if unit == "week":
-        label = label_of_period(period * 7 + (7 if end else 1), "day")
-    return read_period(label, coarser)
+    # Only weeks can begin in one coarser period and end in another.
+    return period_of(first_day(label, unit) + timedelta(6 if end and unit == "week" else 0), coarser)
 
 
 def _share(share: float) -> str:

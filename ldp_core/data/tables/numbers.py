@@ -38,10 +38,10 @@ def numeric_attribute(
     """Bins for a column of numbers.
 
     Args:
-        method: "equal_width" (edges rounded to a hundredth of a bin), "equal_count" (cuts between neighbouring values),
+        method: "equal_width" (its edges are rounded to a hundredth of a bin), "equal_count" (cuts between neighbouring values),
             or "own_edges" (`edges`, which are declared; `bins` is then unused).
-        bins: bins wanted. There are fewer when whole numbers do not divide evenly, and in "equal_count" when one value
-            fills several bins.
+        bins: the number of bins wanted. There are fewer when whole numbers do not divide evenly, and in "equal_count"
+            when one value fills several bins.
         non_numbers: whether texts that are not numbers are an error or missing values, now and when encoding.
         integer: the numbers are whole; by default when those in the column are.
         weights: (rows,) people a row stands for; one each by default.
@@ -55,10 +55,12 @@ def numeric_attribute(
     integer = whole(numbers) if integer is None else integer
     if method == "own_edges":
         if edges is None:
-            raise ValueError("own edges were chosen and none given: list at least two increasing numbers.")
+            raise ValueError("own edges were chosen but none were given: list at least two increasing numbers.")
         found = _own_edges(edges)
         if found.size < 2:
-            raise ValueError("own edges were chosen and fewer than two given: list at least two increasing numbers.")
+            raise ValueError(
+                "own edges were chosen but fewer than two were given: list at least two increasing numbers."
+            )
         integer = integer and bool(np.less_equal(*whole_ends(found)).all())
     else:
         _check_spread(numbers, column.name)
@@ -99,7 +101,7 @@ def range_attribute(
 
     Args:
         series: the column; not needed when both ends are given.
-        bins: bins wanted. There are fewer when whole numbers do not divide evenly.
+        bins: the number of bins wanted. There are fewer when whole numbers do not divide evenly.
         low, high: the ends, both included; where they are not given they are read off the column.
         name: of the attribute, by default that of the column.
         integer: the numbers are whole; by default when those in the column are, or, without one, when both ends are.
@@ -119,7 +121,7 @@ def range_attribute(
         numbers = np.concatenate([numbers, column.numbers[_finite(column, non_numbers)]])
     integer = whole(numbers) if integer is None else integer
     declared = low is not None and high is not None
-    if not declared:
+    if low is None or high is None:
         _check_spread(numbers, str(name))
         ends = (numbers.min(), numbers.max()) if integer else _rounded_ends(numbers, int(bins))
         low, high = ends[0] if low is None else low, ends[1] if high is None else high

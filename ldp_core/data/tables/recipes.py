@@ -13,10 +13,11 @@ from ldp_core.data.domain import Attribute, Domain, Missing, Origin, Unit, build
 from ldp_core.data.domain.dates import day_comes_first
 from ldp_core.data.reading import LocalTable
 from ldp_core.data.tables.categories import categorical_attribute
-from ldp_core.data.tables.counting import checked_weights
+from ldp_core.data.tables.counting import checked_weights, columns_needed
 from ldp_core.data.tables.dates import date_attribute
 from ldp_core.data.tables.numbers import numeric_attribute, range_attribute
 from ldp_core.data.tables.summary import MOSTLY, summarise
+from ldp_core.wording import quoted
 
 Texts = Annotated[tuple[str, ...], Strict(False)]
 Numbers = Annotated[tuple[Annotated[float, Field(allow_inf_nan=False)], ...], Strict(False)]
@@ -49,8 +50,8 @@ class CategoricalRecipe(_Recipe):
     Attributes:
         categories: all of them in their order, after merging; None reads them off the data.
         merges: categories under new names.
-        ordered: the order means something; None: when all are numbers.
-        rare_below: values of fewer people than this go to "(other)"; only where `categories` is None.
+        ordered: the order means something; None means that it does when all are numbers.
+        rare_below: values that fewer people than this have go to "(other)"; only where `categories` is None.
         outside: values that are no category go to "(other)" or are refused; rare ones always go to "(other)".
         origin: whether `categories` were declared, or read off the data and then edited (and so reveal some of it).
     """
@@ -69,7 +70,7 @@ class CategoricalRecipe(_Recipe):
         names = [merge.name for merge in merges]
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            raise ValueError(f"values are merged into {columns.quoted(twice)} twice: list them all at once.")
+            raise ValueError(f"values are merged into {quoted(twice)} twice: list them all at once.")
         return merges
 
     @property
@@ -84,7 +85,7 @@ class NumericRecipe(_Recipe):
     Attributes:
         method: "equal_width", "equal_count" and "own_edges" as in `numeric_attribute`, at most 2,048 bins; "range" for
             bins of one width, up to millions, from `low` to `high`, each read off the data where it is None.
-        integer: the numbers are whole; None: when those in the data are.
+        integer: the numbers are whole; None means that they are when those in the data are.
         origin: whether own `edges` were declared, or read off the data and then edited (and so reveal some of it).
     """
 
@@ -149,33 +150,27 @@ def build_attribute(
     recipe: AttributeRecipe, series: pd.Series | None = None, weights: np.ndarray | None = None
 ) -> Attribute:
     """The attribute that one recipe describes; the column is only needed where the recipe is not `declared`."""
-    shared = {"name": recipe.column, "missing": recipe.missing, "outside": recipe.outside}
+    name = recipe.column
     if recipe.kind == "categorical":
+        same = recipe.model_dump(include={"missing", "ordered", "rare_below", "origin"})
+        outside = "other" if recipe.rare_below else recipe.outside
+        merged = {merge.name: merge.texts for merge in recipe.merges}
         return categorical_attribute(
-            series,
-            **shared | {"outside": "other" if recipe.rare_below else recipe.outside},
-            values=recipe.categories,
-            merged={merge.name: merge.texts for merge in recipe.merges},
-            ordered=recipe.ordered,
-            rare_below=recipe.rare_below,
-            origin=recipe.origin,
-            weights=weights,
+            series, name=name, values=recipe.categories, merged=merged, outside=outside, weights=weights, **same
         )
     if recipe.kind == "date":
-        ends = {"first": recipe.first, "last": recipe.last, "day_first": recipe.day_first}
-        return date_attribute(series, **shared, **ends, unit=recipe.unit, non_dates=recipe.non_dates, weights=weights)
-    shared |= {"integer": recipe.integer, "non_numbers": recipe.non_numbers}
+        return date_attribute(series, name=name, weights=weights, **recipe.model_dump(exclude={"column", "kind"}))
     if recipe.method == "range":
-        return range_attribute(series, **shared, bins=recipe.bins, low=recipe.low, high=recipe.high)
-    del shared["name"]
-    series = pd.Series(recipe.edges, name=recipe.column) if series is None else series
-    edges = recipe.edges or None
-    found = numeric_attribute(series, **shared, method=recipe.method, bins=recipe.bins, edges=edges, weights=weights)
+        same = recipe.model_dump(exclude={"column", "kind", "method", "edges", "origin"})
+        return range_attribute(series, name=name, **same)
+    same = recipe.model_dump(exclude={"column", "kind", "edges", "low", "high", "origin"})
+    series = pd.Series(recipe.edges, name=name) if series is None else series
+    found = numeric_attribute(series, edges=recipe.edges or None, weights=weights, **same)
     return found.model_copy(update={"origin": recipe.origin}) if recipe.method == "own_edges" else found
 
 
 def suggest_recipe(series: pd.Series, weights: np.ndarray | None = None) -> AttributeRecipe:
-    """The recipe to offer first for a column: dates where nine in ten values are, numbers in bins, or categories."""
+    """The recipe to offer first for a column: dates where nine in ten values are dates, else numbers in bins or categories."""
     found = summarise(series, weights)
     if found.dates and found.dates >= MOSTLY * (found.rows - found.missing):
         try:
@@ -195,14 +190,13 @@ def _column(
     if table is None:
         if not recipe.declared:
             raise ValueError(
-                f"{columns.quoted(recipe.column)} is to be read off the data, and no data is loaded: load it, or "
+                f"{quoted(recipe.column)} is to be read off the data, and no data is loaded: load it, or "
                 "declare the categories or the ends of the range."
             )
         return None, None
     if recipe.column not in table.columns:
-        raise ValueError(f"the table lacks the column {columns.quoted(recipe.column)}: choose one that it has.")
+        raise ValueError(f"the table lacks the column {quoted(recipe.column)}: choose one that it has.")
     if isinstance(table, LocalTable):
-        needed = [recipe.column] if weights is None else [recipe.column, weights]
-        frame, users = table.counts(list(dict.fromkeys(needed)))
+        frame, users = table.counts(columns_needed([recipe.column], weights))
         return frame[recipe.column], users * checked_weights(frame, weights)
     return table[recipe.column], None if weights is None else checked_weights(table, weights)

@@ -90,14 +90,14 @@ def summarise(series: pd.Series, weights: np.ndarray | None = None) -> ColumnSum
 
 
 def counts_column(table: pd.DataFrame) -> str | None:
-    """The column that says how many people a row stands for, where a table looks like one of counts: it is named so, holds
-    whole numbers from 0, and no two rows are alike in the other columns."""
+    """The column that says how many people a row stands for, where a table looks like one of counts: its name says so, it
+    holds whole numbers of at least 0, and no two rows are alike in the other columns."""
     for name in map(str, table.columns):
         rest = [other for other in table.columns if str(other) != name]
         if name.strip().casefold() not in COUNT_NAMES or not rest or table.duplicated(rest).any():
             continue
         found = summarise(table[name])
-        if found.numbers == found.rows and found.integer and found.minimum >= 0:
+        if found.numbers == found.rows and found.integer and found.minimum is not None and found.minimum >= 0:
             return name
     return None
 
