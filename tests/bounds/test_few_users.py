@@ -8,17 +8,13 @@ import pytest
 from ldp_core import bounds, estimators, mechanisms, workloads
 from ldp_core.bounds import few_users
 from ldp_core.estimators.polytope import users_below
-from ldp_core.mechanisms.noise.adaptive import AdaptiveSession, SimulatedUsers
+from ldp_core.papers import bassily
 
 
 def population_errors(mechanism, workload, population, users, runs, estimator):
     """Lengths of the errors of the answers about the population, in shares, over ``runs`` collections."""
-    rng, found = np.random.default_rng(0), []
-    for _ in range(runs):
-        reports = mechanism.simulate(rng.multinomial(users, population), rng)
-        estimate = estimators.apply(estimator, reports, mechanism, workload)
-        found.append(math.sqrt(estimate.squared_error(workload, users * population)) / users)
-    return np.array(found)
+    rng = np.random.default_rng(0)
+    return bassily.population_errors(mechanism, workload, population, users, runs, rng, [estimator])[estimator]
 
 
 @pytest.mark.parametrize(
@@ -135,12 +131,7 @@ def test_theorem_5_2_and_the_line_of_its_proof():
 
 @pytest.mark.parametrize(("queries", "users", "expected"), [(20, 20_000, 0.143), (1, 1000, 0.058)])
 def test_simulated_adaptive_answers(queries, users, expected):
-    n, rng, largest = 16, np.random.default_rng(0), []
-    for _ in range(40):
-        counts = rng.multinomial(users, np.full(n, 1 / n))
-        session = AdaptiveSession(n, 1.0, queries, SimulatedUsers(counts, 1.0, queries, rng))
-        asked = rng.choice([-1.0, 1.0], size=(queries, n))
-        largest.append(max(abs(session.ask(query).value - query.mean()) for query in asked))
+    largest = bassily.largest_errors(16, queries, users, 40, np.random.default_rng(0))
     assert np.mean(largest) == pytest.approx(expected, rel=0.2)
     assert np.mean(largest) < few_users.adaptive(queries, users, 1.0, form="sharp")
 

@@ -141,7 +141,7 @@ class Haar(FromCovariance):
             values = halves.reshape(*halves.shape[:-2], -1)
         return values[..., : self.n]
 
-    def _wavelets(self, level: int) -> np.ndarray:
+    def wavelets(self, level: int) -> np.ndarray:
         """(m, n) what each coefficient of a level adds to the counts."""
         m = self.blocks[level]
         return self._synthesis([np.eye(m) if k == level else np.zeros(size) for k, size in enumerate(self.blocks)], 0.0)
@@ -153,7 +153,7 @@ class Haar(FromCovariance):
         is; the types differ only in the squared mean that is subtracted.
         """
         check_dense(self.n, "The exact variance of HaarHRR")
-        noise = sum(workload.quadratic(self._wavelets(level)).sum() for level in range(len(self.blocks)))
+        noise = sum(workload.quadratic(self.wavelets(level)).sum() for level in range(len(self.blocks)))
         return self._gain**2 / len(self.blocks) * noise + self._known_part(workload)
 
     def _known_part(self, workload: Workload) -> np.ndarray:
@@ -165,7 +165,7 @@ class Haar(FromCovariance):
         """(n, n) covariance of the estimated counts when the users are ``counts``."""
         check_dense(self.n, "The covariance of HaarHRR")
         x, c = np.asarray(counts, dtype=float), 1 / self.tree.n
-        noise = sum(wavelets.T @ wavelets for wavelets in map(self._wavelets, range(len(self.blocks))))
+        noise = sum(wavelets.T @ wavelets for wavelets in map(self.wavelets, range(len(self.blocks))))
         C = x.sum() * (self._gain**2 / len(self.blocks) * noise - c**2) + c * (x[:, None] + x)
         C[np.diag_indices(self.n)] -= x
         return C

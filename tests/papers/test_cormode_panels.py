@@ -1,0 +1,336 @@
+"""Panels of Cormode, Kulkarni and Srivastava 2019: what is measured, what is stored, and what their remarks say."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+from scipy.linalg import block_diag
+
+from ldp_core import workloads
+from ldp_core.data.population import expected_counts
+from ldp_core.mechanisms.trees import haar, hierarchical
+from ldp_core.mechanisms.trees.levels import OrderedEstimate, Tree
+from ldp_core.papers import centralized, cormode, range_errors, stored
+from ldp_core.papers.panel import COLUMNS
+from ldp_core.papers.range_errors import EPSILONS, USERS, Point, printed
+
+PANELS = {panel.key.removeprefix("cormode-figure-"): panel for panel in cormode.PAPER.panels}
+STORED = sorted(key for key, panel in PANELS.items() if panel.stored is not None)
+
+
+@pytest.fixture(scope="module")
+def exact():
+    """Frames of the panels that are exact and quick."""
+    return {key: PANELS[key].compute(None, None) for key in ("5a", "6a", "8a", "4-8-1", "4-8-16", "4-8-128", "4-8-240")}
+
+
+def ratios(frame, series=None):
+    """Printed over found, of one series or of all."""
+    known = frame[frame.printed.notna() & ((frame.series == series) | (series is None))]
+    return (known.printed / known.here).to_numpy()
+
+
+def by_series(frame, x):
+    return dict(frame[frame.x == x][["series", "here"]].to_numpy())
+
+
+# --- what is printed, and where -------------------------------------------------------------------------------------
+
+
+def test_all_numbers_of_figures_5_and_6_are_there():
+    """Cells of the text, first and last of the tables, and one that stands out."""
+    assert sum(not math.isnan(value) for value in printed().values()) == 2 * 8 * (4 + 4 + 4 + 3)
+    for key, value in {
+        (5, 8, "HH2", 0.2): 4.269,
+        (5, 8, "HaarHRR", 1.4): 0.601,
+        (5, 16, "HH16", 1.1): 1.597,
+        (5, 20, "HH4", 1.2): 2.488,
+        (5, 22, "HaarHRR", 1.4): 1.990,
+        (6, 8, "HH16", 0.6): 1.758,
+        (6, 16, "HH2", 0.2): 7.701,
+        (6, 20, "HH16", 1.4): 2.543,
+        (6, 22, "HH2", 0.2): 8.620,
+    }.items():
+        assert printed()[key] == value
+    assert math.isnan(printed()[5, 22, "HH16", 1.1])
+    assert cormode.series_at(22) == ("HH2", "HH4", "HaarHRR")
+
+
+def test_panels_have_keys_of_their_own_and_columns_of_panels():
+    keys = [panel.key for panel in cormode.PAPER.panels]
+    assert len(set(keys)) == len(keys) == 8 + 8 + 1 + 4 + 4
+    assert all(re.fullmatch(r"cormode-figure-[4-9][-a-z0-9]*", key) for key in keys)
+    for key in STORED:
+        frame = stored.read(f"cormode-figure-{key}")
+        assert tuple(frame.columns) == COLUMNS
+        assert len(frame)
+        assert np.isfinite(frame.here).all()
+    assert {panel.key for panel in cormode.PAPER.panels if panel.seconds > 5} <= {
+        f"cormode-figure-{key}" for key in STORED
+    }
+    assert {"Figures 1 to 3", "Figure 4, TreeOLH"} <= {place for place, _ in cormode.PAPER.absent}
+
+
+@pytest.mark.parametrize("key", [key for key, panel in PANELS.items() if panel.design is not None])
+def test_settings_open_as_designs(key):
+    """The design has the people and the questions of the panel."""
+    configuration = PANELS[key].design()
+    workload = configuration.workload.build(configuration.domain)
+    assert workload.kind == ("prefix" if key.startswith("6") else "all_range")
+    size = {"a": 8, "b": 16, "c": 20, "8": 8}[key[2] if key[1] == "-" else key[1]]
+    assert workload.n == configuration.domain.size == 2**size
+    people = configuration.population
+    assert (people.shape, people.users, people.parameters) == ("cauchy", USERS, {"centre": 0.4})
+
+
+# --- what is measured -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spacing", [1, 8])
+def test_errors_of_ranges_are_means_over_the_ranges(spacing):
+    n, rng = 32, np.random.default_rng(0)
+    counts = rng.integers(1, 1000, n)
+    noise = rng.normal(size=n) * 50
+    estimate = OrderedEstimate(counts + noise - noise.mean(), unbiased=True, users=int(counts.sum()))
+    off = (estimate.counts() - counts) / counts.sum()
+    ranges = [off[low : high + 1].sum() for low in range(0, n, spacing) for high in range(low, n)]
+    assert range_errors.RangesFromStarts(spacing)(estimate, counts) == pytest.approx(np.mean(np.square(ranges)))
+    if spacing == 1:
+        assert range_errors.range_errors(estimate, counts) == pytest.approx(np.mean(np.square(ranges)))
+    prefixes = [off[: high + 1].sum() for high in range(n)]
+    assert range_errors.prefix_errors(estimate, counts) == pytest.approx(np.mean(np.square(prefixes)))
+
+
+def test_simulated_errors_are_those_that_are_exact():
+    """Over 256 types, where both can be had."""
+    points = [Point(series, 1.1) for series in ("HH4", "HaarHRR")]
+    measures = {"": range_errors.range_errors, ", prefixes": range_errors.prefix_errors}
+    simulated = range_errors.simulated_errors(256, points, measures, None, None)
+    for name, workload in (("", workloads.all_range(256)), (", prefixes", workloads.prefix(256))):
+        truth = range_errors.exact_errors(256, points, workload, None, None)
+        for series, here in zip(truth.series, truth.here, strict=True):
+            row = simulated[simulated.series == series + name].iloc[0]
+            assert row.here == pytest.approx(here, rel=0.25)
+            assert 0 < row.standard_error < here / 4
+
+
+def test_standard_errors_are_those_of_a_root_of_a_mean(monkeypatch):
+    """Against the spread of many such means."""
+    monkeypatch.setattr(range_errors, "TRIALS", 400)
+    point = Point("HH4", 1.1)
+    (found,) = [found for _, found in range_errors._collections(64, [point], measured, None, None)]
+    means = 1000 * np.sqrt(found[:, 0].reshape(80, 5).mean(axis=1))
+    frame = range_errors.simulated_errors(64, [point], {"": range_errors.range_errors}, None, None)
+    assert frame.standard_error[0] * np.sqrt(400 / 5) == pytest.approx(means.std(), rel=0.3)
+
+
+def measured(estimate, counts):
+    return np.array([range_errors.range_errors(estimate, counts)])
+
+
+def test_quantile_errors():
+    counts = np.array([10, 20, 30, 40])
+    shares = np.array([0.05, 0.3, 0.5, 0.7])
+    found = np.array([0, 1, 3, 1])
+    assert range_errors.value_errors(found, shares, counts).tolist() == [0, 0, 1, 2]
+    assert range_errors.share_errors(found, shares, counts) == pytest.approx([0.05, 0, 0.5, 0.4])
+
+
+def test_ranges_of_one_length_are_the_right_ones(exact):
+    counts = expected_counts("cauchy", 256, USERS)
+    collection = hierarchical.build(256, 1.1, 8, "hrr", "consistent")
+    workload = workloads.all_range(256)
+    low, high = workload.ends(np.arange(workload.num_queries))
+    variances = collection.query_variances(workload, counts)[high - low + 1 == 16]
+    frame = exact["4-8-16"]
+    found = frame[(frame.series == "TreeHRRCI") & (frame.x == 8)].here.item()
+    assert found == pytest.approx(1000 * np.sqrt(variances.mean()) / USERS)
+    assert len(frame) == 4 * 4 + 2
+
+
+def test_a_cancelled_panel_keeps_what_is_finished_and_says_how_far_it_is(exact):
+    told = []
+    part = PANELS["5a"].compute(told.append, lambda: len(told) == 3)
+    assert part.equals(exact["5a"].iloc[:3])
+    assert [(progress.round, progress.max_rounds) for progress in told] == [(1, 32), (2, 32), (3, 32)]
+    points, told = [Point("HH4", 1.1), Point("HH16", 1.1)], []
+    measures = {"": range_errors.prefix_errors}
+    part = range_errors.simulated_errors(64, points, measures, told.append, lambda: len(told) == 7)
+    assert list(part.series) == ["HH4"]
+    for compute in (cormode.centralized, PANELS["4-8-1"].compute):
+        told = []
+        assert len(compute(told.append, lambda told=told: len(told) == 2)) == 2
+    assert PANELS["9a-value"].compute(None, lambda: True).empty
+
+
+# --- stored results -------------------------------------------------------------------------------------------------
+
+
+def test_points_of_stored_results_come_out_again():
+    """A few of 2^16 types, from each kind of panel."""
+    for key, figure, series, epsilon in (("5b", 5, "HH4", 1.1), ("6b", 6, "HaarHRR", 0.2)):
+        point = Point(series, epsilon, epsilon, printed=printed()[figure, 16, series, epsilon])
+        again = range_errors.simulated_errors(2**16, [point], cormode.measures(figure, 16), None, None)
+        frame = stored.read(f"cormode-figure-{key}")
+        kept = frame[(frame.x == epsilon) & frame.series.str.startswith(series)]
+        assert len(kept) == len(again) == (2 if figure == 5 else 1)
+        np.testing.assert_allclose(kept.iloc[:, 2:], again.iloc[:, 2:].astype(float), rtol=1e-8)
+    frame = stored.read("cormode-figure-7")
+    assert frame[frame.x == 256].here.tolist() == pytest.approx(
+        [centralized.wavelet_error(256, 1.0), *(centralized.tree_error(256, 1.0, B) for B in (16, 2))], rel=1e-8
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("key", STORED)
+def test_stored_results_come_out_again(key):
+    again, kept = PANELS[key].compute(None, None), PANELS[key].stored()
+    assert again.series.tolist() == kept.series.tolist()
+    np.testing.assert_allclose(kept.iloc[:, 1:].astype(float), again.iloc[:, 1:].astype(float), rtol=1e-8)
+
+
+# --- what remarks say -----------------------------------------------------------------------------------------------
+
+
+def test_exact_ranges_agree_with_the_print(exact):
+    assert ratios(exact["5a"]).size == 32
+    assert ratios(exact["5a"]).mean() == pytest.approx(0.975, abs=0.001)
+    assert 0.865 <= ratios(exact["5a"]).min() < ratios(exact["5a"]).max() <= 1.12
+
+
+def test_prefixes_of_hh2_do_not_agree_with_the_print(exact):
+    found = ratios(exact["6a"], "HH2")
+    assert found.min() == pytest.approx(1.14, abs=0.005)
+    assert found.max() == pytest.approx(1.32, abs=0.005)
+    assert found.mean() == pytest.approx(1.23, abs=0.005)
+    assert ratios(exact["6a"], "HH4").mean() == pytest.approx(0.91, abs=0.005)
+    assert ratios(exact["6a"], "HH16").mean() == pytest.approx(1.03, abs=0.005)
+    assert ratios(exact["6a"], "HaarHRR").mean() == pytest.approx(1.00, abs=0.005)
+    simulated = ratios(stored.read("cormode-figure-6b"), "HH2")
+    assert (simulated.min(), simulated.max()) == pytest.approx((1.05, 1.26), abs=0.005)
+
+
+@pytest.mark.parametrize(("series", "found", "in_print"), [("HH2", 0.764, 0.802), ("HH4", 0.805, 0.561)])
+def test_a_root_that_is_estimated_explains_the_print_of_hh2_only(series, found, in_print, exact):
+    """Least squares over all node estimates, nothing being known of the root, with its exact covariance."""
+    n, x = 256, expected_counts("cauchy", 256, USERS)
+    collection = range_errors.mechanism(series, n, 1.0)
+    tree = collection.tree
+    sums = np.vstack([np.repeat(np.eye(m), width, axis=1) for m, width in zip(tree.sizes, tree.widths, strict=True)])
+    fit = np.linalg.pinv(sums)
+    covariance = fit @ block_diag(*collection._second_moments(x)) @ fit.T - np.diag(x)
+    prefix = np.tri(n)
+    variances = np.einsum("ij,jk,ik->i", prefix, covariance, prefix)
+    assert 1000 * np.sqrt(variances.mean()) / USERS == pytest.approx(found, abs=5e-4)
+    assert printed()[6, 8, series, 1.0] == in_print
+    known = {"HH2": 0.637, "HH4": 0.632}[series]
+    assert by_series(exact["6a"], 1.0)[series] == pytest.approx(known, abs=5e-4)
+    for number in (found, in_print, known):
+        assert f"{number:.3f}" in PANELS["6a"].remark
+
+
+def test_printed_ranges_of_65536_types_begin_at_multiples_of_256():
+    frame = stored.read("cormode-figure-5b")
+    assert 0.89 < ratios(frame).min() < ratios(frame).max() < 1.12
+    everything = frame[frame.series.str.endswith(", all ranges")].here.to_numpy()
+    more = everything / frame[~frame.series.str.endswith(", all ranges")].here.to_numpy()
+    assert (more.min(), more.max()) == pytest.approx((1.145, 1.207), abs=0.005)
+    assert frame[frame.series.str.endswith(", all ranges")].printed.isna().all()
+
+
+@pytest.mark.parametrize(
+    ("key", "low", "high"), [("5c", 1.9, 2.7), ("5d", 0.9, 1.7), ("6c", 2.1, 3.0), ("6d", 0.9, 1.8)]
+)
+def test_large_domains_have_an_error_in_print_that_epsilon_does_not_shrink(key, low, high):
+    """Noise halves from epsilon 0.8 to 1.4; what is left of the printed squares does not."""
+    frame = stored.read(f"cormode-figure-{key}")
+    frame = frame[frame.x >= 0.8]
+    left = np.sqrt(frame.printed**2 - frame.here**2)
+    assert low <= left.min() < left.max() <= high
+    at = {epsilon: left[frame.x == epsilon].mean() for epsilon in (0.8, 1.4)}
+    found = {epsilon: frame.here[frame.x == epsilon].mean() for epsilon in (0.8, 1.4)}
+    assert found[1.4] < 0.65 * found[0.8]
+    assert at[1.4] > 0.85 * at[0.8]
+    assert f"{low} to {high:.1f} thousandths" in PANELS[key].remark
+
+
+def test_how_many_ranges_begin_at_multiples_of_a_power_of_two():
+    count = lambda spacing: sum(2**22 - start for start in range(0, 2**22, spacing)) / 1e6  # noqa: E731
+    assert (count(2**16), count(2**17)) == pytest.approx((136, 69), abs=0.5)
+    assert "69 million" in PANELS["5d"].remark
+    assert "136 million" in PANELS["5d"].remark
+
+
+@pytest.mark.parametrize("size", [8, 16])
+def test_ranges_of_one_length(size, exact):
+    for length in cormode.LENGTHS[size]:
+        key = f"4-{size}-{length}"
+        frame = exact[key] if size == 8 else stored.read(f"cormode-figure-{key}")
+        flat = frame[frame.series == "OUE of all types"].here.item()
+        wavelet = frame[frame.series == "HaarHRR"].here.item()
+        trees = {
+            series: rows.set_index("x").here for series, rows in frame.groupby("series") if series.startswith("Tree")
+        }
+        for oracle in ("TreeOUE", "TreeHRR"):
+            assert (trees[oracle + "CI"] < trees[oracle]).all()
+        best = min(trees["TreeOUECI"].min(), trees["TreeHRRCI"].min())
+        if length == 1:
+            assert flat < best
+            assert all(np.diff(tree).max() < 0 for tree in trees.values())
+        else:
+            low, high = (1.02, 1.05) if size == 8 else (1.05, 1.09)
+            assert low < wavelet / best < high
+            assert flat > best
+
+
+def test_a_trusted_curator():
+    frame = stored.read("cormode-figure-7")
+    assert ratios(frame).size == 12
+    assert np.abs(ratios(frame) - 1).max() < 0.007
+    found = by_series(frame, 256)
+    assert found["Wavelet"] / found["HH16"] == pytest.approx(2.8, abs=0.05)
+    n, counts = 256, np.full(256, 1000)
+    local = [
+        counts @ mechanism.variance_profile(workloads.all_range(n))
+        for mechanism in (haar.Haar(n, 1.0), hierarchical.build(n, 1.0, 16, "oue", "consistent"))
+    ]
+    assert local[0] / local[1] == pytest.approx(0.82, abs=0.005)
+
+
+def test_noise_of_a_trusted_curator():
+    """The same errors from noise that is drawn, with trees of 16 types."""
+    n, rng = 16, np.random.default_rng(0)
+    rows = workloads.all_range(n).matrix
+    tree = Tree(n, 4)
+    sums = np.vstack([np.repeat(np.eye(m), width, axis=1) for m, width in zip(tree.sizes, tree.widths, strict=True)])
+    drawn = rng.laplace(scale=2 / 0.5, size=(20_000, len(sums))) @ np.linalg.pinv(sums).T @ rows.T
+    assert centralized.tree_error(n, 0.5, 4) == pytest.approx(np.mean(drawn**2), rel=0.03)
+    wavelet = [np.ones(n)]
+    for width in (2, 4, 8, 16):
+        for start in range(0, n, width):
+            types = np.arange(n) - start
+            wavelet.append(np.where(types // (width // 2) == 0, 1, 0) - np.where(types // (width // 2) == 1, 1, 0))
+    drawn = rng.laplace(scale=5 / 0.5, size=(20_000, n)) @ np.linalg.inv(wavelet).T @ rows.T
+    assert centralized.wavelet_error(n, 0.5) == pytest.approx(np.mean(drawn**2), rel=0.03)
+
+
+def test_the_centre_of_the_population_makes_no_difference(exact):
+    for series, here in exact["8a"].groupby("series").here:
+        assert here.max() / here.min() < 1.001, series
+    at = by_series(exact["8a"], 0.4)
+    assert (at["HH4"], at["HaarHRR"]) == pytest.approx((0.732, 0.753), abs=5e-4)
+    for key, low, high in (("8b", 1.1, 1.4), ("8c", 1.3, 1.6), ("8d", 1.5, 1.8)):
+        frame = stored.read(f"cormode-figure-{key}")
+        assert low < frame.here.min() < frame.here.max() < high
+
+
+def test_quantiles():
+    values = [stored.read(f"cormode-figure-9{place}-value").here.max() for place in "ab"]
+    assert max(values) < 10_000
+    shares = [stored.read(f"cormode-figure-9{place}-share").here.max() for place in "ab"]
+    assert max(shares) == pytest.approx(0.0015, abs=5e-5)
+
+
+def test_epsilons_are_those_of_the_tables():
+    assert {key[3] for key in printed()} == set(EPSILONS)
