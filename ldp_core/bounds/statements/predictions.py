@@ -8,16 +8,43 @@ from typing import Any
 import numpy as np
 
 from ldp_core.bounds import ranges
-from ldp_core.bounds.statements.statement import Setting, Statement, tried
+from ldp_core.bounds.statements.statement import Assumption, Setting, Statement
 from ldp_core.workloads import AllRange, Prefix, WidthRange
 
 PAPER = "Cormode, Kulkarni and Srivastava 2019"
 FLAT = ("oue", "olh", "hrr")
 """Mechanisms whose counts have the variance V_F where few people are."""
-COUNTS = (
-    "Counts have the variance V_F = 4 e^epsilon/(e^epsilon - 1)^2 of types that few people have; HRR's is larger by 1."
+MANY_TYPES = 4096
+"""From here on the mean of ln r over all ranges is within 0.001 of its limit."""
+
+
+def _counts_hold(setting: Setting) -> bool | None:
+    if setting.mechanism is None:
+        return None
+    return setting.mechanism.parameters.get("oracle", setting.mechanism.name) in ("oue", "olh")
+
+
+def _whole(setting: Setting) -> bool | None:
+    if setting.mechanism is None or "branching" not in setting.mechanism.parameters:
+        return None
+    return _is_power(setting.workload.n, int(setting.mechanism.parameters["branching"]))
+
+
+def _is_power(n: int, base: int) -> bool:
+    while n % base == 0:
+        n //= base
+    return n == 1
+
+
+COUNTS = Assumption(
+    "Counts have the variance V_F = 4 e^epsilon/(e^epsilon - 1)^2 of types that few people have; HRR's is larger by 1.",
+    _counts_hold,
 )
-WHOLE = "The number of types is a power of the branching factor."
+WHOLE = Assumption("The number of types is a power of the branching factor.", _whole)
+FEWEST_NODES = Assumption(
+    "Every person picks a level evenly, and ranges are answered from the fewest nodes.",
+    lambda setting: None if setting.mechanism is None else setting.mechanism.parameters.get("reconstruction") == "raw",
+)
 
 
 def _lengths(setting: Setting) -> tuple[np.ndarray, np.ndarray]:
@@ -93,7 +120,7 @@ def _corrected(setting: Setting) -> float:
 
 
 def _prediction(
-    name: str, title: str, words: str, latex: str, source: str, compute: Callable[[Setting], float], *assumptions: str
+    name: str, title: str, words: str, latex: str, source: str, compute: Callable[[Setting], float], *more: Assumption
 ) -> Statement:
     return Statement(
         name=name,
@@ -101,9 +128,8 @@ def _prediction(
         kind="prediction",
         words=words,
         latex=latex,
-        assumptions=(COUNTS, *assumptions),
+        assumptions=(COUNTS, *more),
         source=f"{PAPER}, {source}",
-        why_not=tried(compute),
         compute=compute,
     )
 
@@ -125,7 +151,7 @@ STATEMENTS = (
         r"V_r \le (2B - 1)\, V_F\, h\, (\lceil \log_B r \rceil + 1), \qquad h = \lceil \log_B n \rceil",
         "Theorem 4.3, equation (1)",
         _raw_bound,
-        "Every person picks a level evenly, and ranges are answered from the fewest nodes.",
+        FEWEST_NODES,
     ),
     _prediction(
         "raw_tree_average",
@@ -136,7 +162,7 @@ STATEMENTS = (
         "Theorem 4.5",
         _printed,
         WHOLE,
-        "Every person picks a level evenly, and ranges are answered from the fewest nodes.",
+        FEWEST_NODES,
     ),
     _prediction(
         "raw_tree_average_corrected",
@@ -147,7 +173,7 @@ STATEMENTS = (
         "Theorem 4.5, its average re-derived by this project",
         _corrected,
         WHOLE,
-        "There are many types.",
+        Assumption(f"There are many types, say {MANY_TYPES:,}.", lambda setting: setting.workload.n >= MANY_TYPES),
     ),
     _prediction(
         "consistent_tree",
@@ -167,6 +193,6 @@ STATEMENTS = (
         r"V_r \le \tfrac12 (\log_2 n)^2\, V_F",
         "Section 4.6, equation (3)",
         _haar,
-        "The number of types is a power of two.",
+        Assumption("The number of types is a power of two.", lambda setting: _is_power(setting.workload.n, 2)),
     ),
 )
