@@ -1,6 +1,7 @@
 """Plotly figures from tidy frames, for pages, reports and notebooks alike."""
 
 from ldp_core.charts.asking import asked
+from ldp_core.charts.bounds import approach, on_one_axis, over_branching
 from ldp_core.charts.compare import over_epsilon, query_errors, users_needed
 from ldp_core.charts.design import closing_gap
 from ldp_core.charts.inputs import histogram, joint, marginal
@@ -17,6 +18,7 @@ __all__ = [
     "LIGHT",
     "Theme",
     "answers",
+    "approach",
     "asked",
     "closing_gap",
     "colour",
@@ -27,6 +29,8 @@ __all__ = [
     "intervals",
     "joint",
     "marginal",
+    "on_one_axis",
+    "over_branching",
     "over_epsilon",
     "over_size",
     "pair_names",

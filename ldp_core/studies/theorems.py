@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pandas as pd
 
@@ -141,7 +142,7 @@ def table(found: Sequence[Entry]) -> pd.DataFrame:
     variance, ratio, source, reason: an entry a row, in their order; numbers are nan where there are none."""
     rows = []
     for entry in found:
-        ends = [None, None]
+        ends: list[float | None] = [None, None]
         if entry.variance is not None:
             spread = 2 * entry.deviation
             ends = [share(max(0.0, entry.variance + sign * spread), entry.setting) for sign in (-1, 1)]
@@ -225,7 +226,7 @@ def over_branching(
     rows = []
     while budget.stopped() is None:
         (oracle, reconstruction), B = todo[budget.rounds]
-        parameters = {"branching": B, "oracle": oracle, "reconstruction": reconstruction}
+        parameters: dict[str, Any] = {"branching": B, "oracle": oracle, "reconstruction": reconstruction}
         mechanism = library.create("hierarchical", n=workload.n, epsilon=epsilon, **parameters)
         rows.append((oracle, reconstruction, B, analysis.average_variance(mechanism, workload)))
         budget.tell()
@@ -254,8 +255,9 @@ def switches(setting: Setting) -> list[Switch]:
     workload, epsilon, users, mechanism = setting.workload, setting.epsilon, setting.users, setting.mechanism
     d, n, r = workload.num_queries, workload.n, workload.radius
     delta = mechanism.delta if mechanism is not None and mechanism.delta > 0 else DELTA
-    scale = mechanism.noise.scale if isinstance(mechanism, AdditiveMechanism) and mechanism.name == "gaussian" else None
-    noise = None if scale is None else (scale / r) ** 2
+    scale = noise = None
+    if isinstance(mechanism, AdditiveMechanism) and mechanism.name == "gaussian":
+        scale, noise = math.sqrt(mechanism.noise.variance), mechanism.noise.variance / r**2
     form = "paper" if scale is None else "sharp"
     found = [
         Switch(
@@ -283,7 +285,7 @@ def switches(setting: Setting) -> list[Switch]:
     return found
 
 
-def best_branching(exact: pd.DataFrame) -> dict[str, str | int]:
+def best_branching(exact: pd.DataFrame) -> dict[str, Any]:
     """Parameters of the tree of least exact error in the frame of `over_branching`."""
     best = exact.loc[exact["variance"].idxmin()]
     return {name: best[name] if name != "branching" else int(best[name]) for name in exact.columns[:3]}

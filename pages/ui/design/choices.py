@@ -79,15 +79,16 @@ def mechanism_controls(state: Session) -> None:
     if spec.caveat:
         st.caption(spec.caveat)
     for parameter, values in spec.choices.items():
+        chosen = c.mechanism.parameters.get(parameter, values[0])
         control(
             st.selectbox,
             PARAMETERS.get(parameter, parameter.capitalize()),
             f"choice-{parameter}",
-            c.mechanism.parameters.get(parameter, values[0]),
+            chosen,
             lambda value, parameter=parameter: state.change(
                 mechanism=choose_mechanism(name, **{**c.mechanism.parameters, parameter: value})
             ),
-            options=values if isinstance(values[0], str) else sorted(values),
+            options=values if isinstance(values[0], str) else sorted({*values, chosen}),
             format_func=lambda value: str(value).replace("_", " "),
         )
     if spec.aimed:
