@@ -17,11 +17,12 @@ state = layout.open_page(
 )
 design = layout.need_design(state)
 c, name = state.configuration, state.configuration.mechanism.name
-title = library.spec(name).title
+spec = library.spec(name)
+title = spec.title
 
 mechanism, exact, problem = None, None, ""
-try:
-    mechanism = state.mechanism(name)
+try:  # predictions are about mechanisms whose errors take too long, too
+    mechanism = state.priced(name) if spec.needs_workload else state.mechanism(name)
     exact = None if mechanism is None else page.exact_variance(state, mechanism)
 except ValueError as error:
     problem = str(error)
@@ -48,8 +49,10 @@ def sentence() -> str:
             f"**{title}** has {wording.error(shown['standard_error'])} for a typical query, exactly, and needs "
             f"{wording.users(shown['users_needed'])} for {wording.error(c.target_alpha**0.5)}. "
         )
+    if mechanism is not None and mechanism.delta > 0:
+        return words + "It has a delta, and what is impossible for pure epsilon may be possible for it."
     if not limits:
-        return words + "No bound says anything about unbiased mechanisms here."
+        return words + "At this epsilon the lower bounds say nothing."
     best = max(limits, key=lambda entry: entry.variance or 0.0)
     words += (
         f"No unbiased mechanism with pure epsilon {c.epsilon} can have less than {wording.error(best.standard_error or 0.0)} "
@@ -71,6 +74,9 @@ layout.chart(
     table,
 )
 
+if state.weighting:
+    st.caption(state.weighting)
+
 tabs = st.tabs([GROUPS[kind] for kind in KINDS])
 for kind, tab in zip(KINDS, tabs, strict=True):
     with tab:
@@ -78,7 +84,7 @@ for kind, tab in zip(KINDS, tabs, strict=True):
         own = [entry for entry in found if entry.statement.kind == kind]
         if kind == "large_sample":
             panels.populations(state, mechanism, about)
-        entries.group(state, own, "not worked out yet")
+        entries.group(state, own, quantity)
         if kind == "impossible":
             if not own[-1].reason:
                 panels.certificate(state)
@@ -86,7 +92,7 @@ for kind, tab in zip(KINDS, tabs, strict=True):
         elif kind == "large_sample" and any(not entry.reason for entry in own):
             panels.approaching(state, about)
         elif kind == "prediction":
-            panels.branching(state)
+            panels.branching(state, mechanism)
         elif kind == "few_users":
             panels.switches(about)
             panels.corrected_lemma(about)

@@ -13,7 +13,7 @@ from ldp_core.charts.theme import IMPOSSIBLE, LIGHT, Theme, colour, figure, log_
 from ldp_core.studies.theorems import Approach
 
 AXES = {
-    "standard_error": "standard error of a typical query (percentage points, log scale)",
+    "standard_error": "standard error, percentage points (log scale)",
     "users_needed": "users needed for the target error (log scale)",
 }
 SHORT = {"standard_error": "standard error (percentage points)", "users_needed": "users needed"}
@@ -25,7 +25,7 @@ GROUPS = {
 }
 MARKS = {"prediction": "diamond-open", "few_users": "triangle-left"}
 """Bounds are lines; predictions and what an algorithm is proved to reach are points."""
-ROW, LABEL_HEIGHT = 25, 0.065
+ROW, LABEL_HEIGHT = 22, 0.065
 
 
 def on_one_axis(
@@ -62,7 +62,8 @@ def on_one_axis(
         _add_group(fig, part, quantity, scale, [places[name] for name in part["name"]], look)
     axis = log_axis(min(values), max(values))
     low, high = np.log10(min(values) / 1.8), np.log10(max(values) * 1.8)
-    fig.update_xaxes(**{**axis, "range": [low, high + 0.16 * (high - low)]})  # room for the numbers beside the points
+    room = 0.16 * (high - low)  # for the numbers beside the points
+    fig.update_xaxes(**{**axis, "range": [low, high + room], "side": "top"})  # in sight however many rows there are
     fig.update_yaxes(
         tickvals=[place for place, _ in names],
         ticktext=[text for _, text in names],
@@ -100,14 +101,12 @@ def _add_group(
 ) -> None:
     kind, values = part["kind"].iloc[0], scale * part[quantity].to_numpy()
     words = [_in_words(value, quantity) for value in values]
-    after = {"large_sample": ", large N", "few_users": ""}.get(kind, "")
-    beside = [
-        f"  {'order of ' if name.startswith('lower_order') else ''}{text}{after}"
-        for name, text in zip(part["name"], words, strict=True)
-    ]
+    after = ", large N" if kind == "large_sample" else ""
+    orders = part["name"].str.startswith("lower_order")
+    beside = [f"  {'order of ' if order else ''}{text}{after}" for order, text in zip(orders, words, strict=True)]
     lines = kind in ("impossible", "large_sample")
     if lines:
-        dash = "solid" if kind == "impossible" else "dash"
+        dash = "solid" if kind == "impossible" else "3px,3px"
         for value, place in zip(values, places, strict=True):
             line = {"color": look.text, "width": 2.5 if kind == "impossible" else 2, "dash": dash}
             fig.add_shape(type="line", x0=value, x1=value, y0=place - 0.42, y1=place + 0.42, line=line)
@@ -117,7 +116,12 @@ def _add_group(
         y=places,
         name=GROUPS[kind],
         mode="markers+text",
-        marker={"symbol": MARKS.get(kind, "circle"), "size": 10, "color": look.text, "opacity": 0 if lines else 1},
+        marker={
+            "symbol": ["asterisk-open" if order else MARKS.get(kind, "circle") for order in orders],
+            "size": 10,
+            "color": look.text,
+            "opacity": 0 if lines else 1,
+        },
         error_x={
             "type": "data",
             "symmetric": False,
@@ -182,8 +186,10 @@ def approach(found: Approach, look: Theme = LIGHT) -> go.Figure:
     return fig
 
 
-LINES = {"raw": ("dash", "circle-open"), "consistent": ("solid", "circle"), "optimal": ("dot", "square")}
-"""Dash and marker of a tree, by its reconstruction."""
+LINES = {"raw": ("dash", "circle-open"), "consistent": ("solid", "circle")}
+"""Dash and marker of the trees of the paper, by their reconstruction."""
+OWN = ("dot", "diamond")
+"""Those of another kind of tree."""
 
 
 def over_branching(
@@ -194,8 +200,8 @@ def over_branching(
     scale = 100 if quantity == "standard_error" else 1
     fig = figure(look, "branching factor B", SHORT[quantity], height=360)
     for (oracle, reconstruction), part in frame.groupby(["oracle", "reconstruction"], sort=False):
-        name = f"{reconstruction}, {title(oracle)}"
-        dash, symbol = LINES.get(reconstruction, ("dashdot", "diamond"))
+        name = f"{reconstruction} ({oracle.upper()})"
+        dash, symbol = LINES[reconstruction] if oracle == "oue" else OWN
         best = part[quantity] == part[quantity].min()
         fig.add_scatter(
             x=part["branching"],

@@ -216,12 +216,13 @@ def over_branching(
     workload: Workload,
     epsilon: float,
     trees: Sequence[tuple[str, str]] = TREES,
+    branchings: Sequence[int] = BRANCHINGS,
     callback: Callback | None = None,
     cancel: Cancel | None = None,
 ) -> pd.DataFrame:
     """oracle, reconstruction, branching, variance: the exact average variance per user of trees, (oracle, reconstruction) each, for
-    every branching factor of `BRANCHINGS` that the types allow. Once cancelled (see `ldp_core.run`), what there is by then."""
-    todo = [(tree, B) for B in BRANCHINGS if workload.n >= B for tree in trees]
+    all ``branchings`` that the types allow. Once cancelled (see `ldp_core.run`), what there is by then."""
+    todo = [(tree, B) for B in branchings if workload.n >= B for tree in trees]
     budget = Budget(None, len(todo), cancel, callback, least_rounds=1)
     rows = []
     while budget.stopped() is None:

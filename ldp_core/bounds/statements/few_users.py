@@ -102,7 +102,7 @@ HADAMARD = Assumption(
     "The mechanism is the projected Hadamard response.", lambda setting: _is(setting, "projected_hadamard")
 )
 PRINTED = Assumption(
-    "The noise has the printed scale, s^2 = 2 r^2 ln(2/delta)/epsilon^2, which does not deliver its delta where types lie more than "
+    r"The noise has the printed scale, $s^2 = 2 r^2 \ln(2/\delta)/\varepsilon^2$, which does not deliver its delta where types lie more than "
     "r apart."
 )
 OWN_SCALE = Assumption("The noise is the design's own where it is the Gaussian mechanism, else of the printed scale.")
@@ -182,7 +182,7 @@ STATEMENTS = (
         r"\mathbb E\max_k \lvert\mathrm{error}_k\rvert \le r \min\Bigl(4 c \sqrt{\frac{d \ln d}{N}},\ 1\Bigr)",
         f"{PAPER}, Theorem 5.2 (Algorithm 6)",
         partial(_adaptive, form="paper"),
-        Assumption("There are at least 2 queries and 8 d ln N users.", _enough),
+        Assumption(r"There are at least 2 queries and $8 d \ln N$ users.", _enough),
         *GROUPS,
     ),
     _few_users(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -37,7 +38,7 @@ def _is_power(n: int, base: int) -> bool:
 
 
 COUNTS = Assumption(
-    "Counts have the variance V_F = 4 e^epsilon/(e^epsilon - 1)^2 of types that few people have; HRR's is larger by 1.",
+    r"Counts have the variance $V_F = 4 e^\varepsilon/(e^\varepsilon - 1)^2$ of types that few people have; HRR's is larger by 1.",
     _counts_hold,
 )
 WHOLE = Assumption("The number of types is a power of the branching factor.", _whole)
@@ -57,12 +58,6 @@ def _lengths(setting: Setting) -> tuple[np.ndarray, np.ndarray]:
         lengths = np.arange(1, longest + 1)
         return lengths, workload.n - lengths + 1.0
     raise ValueError("It is about ranges of ordered types; this workload asks something else.")
-
-
-def _summed(setting: Setting, variance: Callable[[int], float]) -> float:
-    """Of all queries together, given the variance of a range by its length."""
-    lengths, counts = _lengths(setting)
-    return float(counts @ [variance(int(r)) for r in lengths])
 
 
 def _averaged(setting: Setting, average: Callable[[int, float, int], float]) -> float:
@@ -93,22 +88,30 @@ def _branching(setting: Setting, reconstruction: str) -> int:
 
 def _flat(setting: Setting) -> float:
     _parameters(setting, FLAT, "ranges summed from the counts of OUE, OLH or HRR")
-    return _summed(setting, lambda r: ranges.flat_error(setting.epsilon, r))
+    lengths, counts = _lengths(setting)
+    return float(counts @ lengths) * ranges.flat_error(setting.epsilon, 1)  # it is proportional to the length
 
 
 def _raw_bound(setting: Setting) -> float:
-    B = _branching(setting, "raw")
-    return _summed(setting, lambda r: ranges.raw_bound(setting.workload.n, setting.epsilon, B, r))
+    B, (lengths, counts) = _branching(setting, "raw"), _lengths(setting)
+    total, low, reach = 0.0, 0, 1
+    while low < len(lengths):  # it is the same for all lengths that reach as many levels
+        high = min(reach, len(lengths))
+        total += float(counts[low:high].sum()) * ranges.raw_bound(setting.workload.n, setting.epsilon, B, high)
+        low, reach = high, reach * B
+    return total
 
 
 def _consistent(setting: Setting) -> float:
-    B = _branching(setting, "consistent")
-    return _summed(setting, lambda r: ranges.consistent_error(setting.workload.n, setting.epsilon, B, r))
+    B, (lengths, counts) = _branching(setting, "consistent"), _lengths(setting)
+    logarithms = float(counts @ np.log(lengths)) / math.log(B)  # it is proportional to log_B r
+    return logarithms * ranges.consistent_error(setting.workload.n, setting.epsilon, B, B)
 
 
 def _haar(setting: Setting) -> float:
     _parameters(setting, ("haar",), "HaarHRR")
-    return _summed(setting, lambda r: ranges.haar_bound(setting.workload.n, setting.epsilon))
+    _, counts = _lengths(setting)
+    return float(counts.sum()) * ranges.haar_bound(setting.workload.n, setting.epsilon)
 
 
 def _printed(setting: Setting) -> float:

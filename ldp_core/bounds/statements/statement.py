@@ -73,7 +73,7 @@ def is_pure(setting: Setting) -> bool:
 
 @dataclass(frozen=True)
 class Assumption:
-    """What a statement takes to be true, in a sentence, and whether it ``holds`` in a setting; None where that is no matter of
+    """What a statement takes to be true, in a sentence (formulas in it between dollars), and whether it ``holds`` in a setting; None where that is no matter of
     the setting, but to be borne in mind."""
 
     words: str

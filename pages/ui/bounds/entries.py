@@ -13,19 +13,21 @@ from pages.ui.words import people, plain
 
 BINDING = 1.01
 """A bound that the mechanism comes so close to is called binding."""
+ATTAINED = 1e-6
 MARKS = {
-    True: ":green[:material/check:] holds here",
-    False: ":orange[:material/close:] does not hold here",
-    None: ":material/info: to be borne in mind",
+    True: ":green[:material/check: holds here]",
+    False: ":orange[:material/close: does not hold here]",
+    None: "",
 }
+"""Whether an assumption holds; nothing where it is only to be borne in mind."""
 
 
-def group(state: Session, found: Sequence[Entry], waiting: str = "") -> None:
-    """All entries of a group: first what says something here, then why the others do not. ``waiting`` is what is said of costly
-    numbers that are not there yet."""
+def group(state: Session, found: Sequence[Entry], quantity: str) -> None:
+    """All entries of a group: first what says something here, its number as the ``quantity`` on the axis, then why the others do
+    not."""
     for entry in found:
         if not entry.reason:
-            _entry(state, entry, waiting)
+            _entry(state, entry, quantity)
     silent = [entry for entry in found if entry.reason]
     if silent:
         with st.expander(f"Does not apply here ({len(silent)})"):
@@ -34,27 +36,28 @@ def group(state: Session, found: Sequence[Entry], waiting: str = "") -> None:
                 st.markdown(f"- **{statement.title}** ({statement.source}): {plain(entry.reason)}")
 
 
-def _entry(state: Session, entry: Entry, waiting: str) -> None:
+def _entry(state: Session, entry: Entry, quantity: str) -> None:
     statement = entry.statement
-    with st.expander(f"**{statement.title}**: {_number(entry) or waiting}"):
+    with st.expander(f"**{statement.title}**: {_number(entry, quantity)}"):
         st.markdown(statement.words)
         st.latex(statement.latex)
         if entry.variance is not None:
             st.markdown(_here(state, entry))
-        for words, holds in entry.assumptions:
-            st.markdown(f"- {words} {MARKS[holds]}")
+        st.markdown("\n".join(f"- {words} {MARKS[holds]}" for words, holds in entry.assumptions))
         st.caption(f"Source: {statement.source}.")
 
 
-def _number(entry: Entry) -> str:
-    """The number of an entry on the axis of a page."""
-    if entry.variance is None or entry.standard_error is None:
-        return ""
+def _number(entry: Entry, quantity: str) -> str:
+    """The number of an entry, as the quantity on the axis."""
+    if entry.variance is None or entry.standard_error is None or entry.users_needed is None:
+        return "not worked out yet"
     if entry.variance == 0:
         return "says nothing here (0)"
     order = "of the order of " if entry.statement.order_only else ""
     large = ", once there are enough users" if entry.statement.kind == "large_sample" else ""
-    return f"{order}{wording.error(entry.standard_error)}{large}"
+    if quantity == "standard_error":
+        return f"{order}{wording.error(entry.standard_error)}{large}"
+    return f"{order}{wording.users(entry.users_needed)}{large}"
 
 
 def _here(state: Session, entry: Entry) -> str:
@@ -86,6 +89,8 @@ def _compared(state: Session, entry: Entry) -> str:
         return f"**Exact over formula: {wording.significant(ratio)}** in squared errors, and so in users."
     if kind == "few_users":
         return f"The exact squared error of {title} is **{times}** this, the chance of who takes part included."
+    if abs(ratio - 1) < ATTAINED:
+        return f"**Binding**: {title} attains it."
     if ratio < BINDING:
         return f"**Binding**: {title} comes within {wording.share(abs(ratio - 1))} of it."
     return f"**Loose by a factor of {wording.significant(ratio)}** in users: {title} needs that many times what this allows."

@@ -24,9 +24,9 @@ from pages.ui.words import people, plain
 UNASKED_TYPES = 512
 """Types up to which likelihoods, and errors of trees, are worked out unasked: a few seconds."""
 ALGORITHMS = {
-    "gaussian": "Gaussian noise (Algorithm 2)",
-    "rejection": "Rejection sampling (Algorithm 4)",
-    "histogram": "Projected Hadamard response (Algorithm 5)",
+    "gaussian": "Gaussian noise (2)",
+    "rejection": "Rejection sampling (4)",
+    "histogram": "Projected Hadamard response (5)",
 }
 
 
@@ -96,9 +96,10 @@ def approaching(state: Session, about: Setting) -> None:
     )
 
 
-def branching(state: Session) -> None:
-    """Exact errors of trees over their branching factor, beside what the formulas take for the best."""
-    design, c = state.complete, state.configuration
+def branching(state: Session, mechanism: Mechanism | None) -> None:
+    """Exact errors of trees over their branching factor, the design's own kind among them, beside what the formulas take for the
+    best."""
+    design = state.complete
     st.markdown("**The best branching factor of a tree**")
     if not theorems.has_ranges(design.workload):
         st.caption("Branching factors are about ranges of ordered types; this workload asks something else.")
@@ -109,48 +110,43 @@ def branching(state: Session) -> None:
             "bins."
         )
         return
-    task = costly.over_branching(state, theorems.TREES)
+    own = dict(mechanism.parameters) if mechanism is not None and mechanism.name == "hierarchical" else {}
+    kinds = dict.fromkeys([*theorems.TREES, *([(own["oracle"], own["reconstruction"])] if own else [])])
+    task = costly.over_branching(state, tuple(kinds))
     found = costly.worked_out(
         task, "branching", "Work out exact errors over B", design.domain.size <= UNASKED_TYPES // 2
     )
     if found is None:
         return
     table = found.assign(**pd.DataFrame([page.on_axis(state, value) for value in found["variance"]]))
-    own = state.parameters_for("hierarchical") if c.mechanism.name == "hierarchical" else {}
     best, formulas = theorems.best_branching(found), theorems.formula_branching()
-    least = {one: theorems.best_branching(part)["branching"] for one, part in found.groupby("reconstruction")}
+    papers = found[found["oracle"] == theorems.TREES[0][0]]
+    least = {one: theorems.best_branching(part)["branching"] for one, part in papers.groupby("reconstruction")}
     exact = " and ".join(f"{least[one]:d} {words}" for one, words in RECONSTRUCTED.items() if one in least)
     layout.chart(
-        lambda look: charts.over_branching(
-            table,
-            page.quantity(state),
-            formulas,
-            own.get("branching", 4) if c.mechanism.name == "hierarchical" else None,
-            look,
-        ),
+        lambda look: charts.over_branching(table, page.quantity(state), formulas, own.get("branching"), look),
         f"The formulas are least at B = {formulas['raw']:.3g} without consistency and {formulas['consistent']:.3g} with it (Cormode, "
         f"Kulkarni and Srivastava 2019, Sections 4.4 and 4.5). Exact errors for your questions are least at B = {exact}: heights "
-        "of trees are whole numbers.",
+        f"of trees are whole numbers.{' The grey band is yours.' if own else ''}"
+        f"{' Not all have been worked out.' if task.cut_short else ''}",
         "bounds-branching",
         table,
     )
     if {**own, **best} != own:
         st.button(
-            f"Take B = {best['branching']:d}, made consistent, into the design"
-            if best["reconstruction"] == "consistent"
-            else f"Take B = {best['branching']:d} into the design",
+            f"Take B = {best['branching']:d}{RECONSTRUCTIONS.get(best['reconstruction'], '')} into the design",
             on_click=guarded,
             args=(state, _take, state, best),
             key="bounds-take",
             icon=":material/check:",
-            help="The hierarchical mechanism with OUE at every level, which had the least exact error above. Undo brings back what you "
-            "have now.",
+            help="The hierarchical mechanism of least exact error among these. Undo brings back what you have now.",
         )
     else:
         st.caption("This is the tree of your design.")
 
 
 RECONSTRUCTED = {"raw": "without consistency", "consistent": "with it"}
+RECONSTRUCTIONS = {"raw": ", without consistency,", "consistent": ", made consistent,"}
 
 
 def _take(state: Session, best: dict[str, Any]) -> None:
@@ -163,19 +159,16 @@ def switches(about: Setting) -> None:
     p, rows = about.workload.squared_weights, []
     for one in theorems.switches(about):
         size = one.bound
-        reports = (
-            people(one.reports)
-            if one.algorithm != "rejection" or one.own
-            else f"about {wording.count(one.reports)} kept"
-        )
+        kept = one.algorithm == "rejection" and not one.own
+        reports = f"about {wording.count(one.reports)} kept" if kept else people(one.reports)
         rows.append(
             {
                 "Algorithm": ALGORITHMS[one.algorithm] + (", your noise" if one.own else ""),
-                "Projected, at most": wording.error((size.projected**2 / p) ** 0.5),
-                "Not projected, at most": wording.error((size.unprojected**2 / p) ** 0.5),
-                "Answering 0": wording.error((size.trivial**2 / p) ** 0.5),
-                "Projects below": wording.users(one.below),
-                "Here": f"{reports}: {'project' if one.projects else 'do not project'}",
+                "Projected": _points(size.projected, p),
+                "Not projected": _points(size.unprojected, p),
+                "Answering 0": _points(size.trivial, p),
+                "Switch at": wording.users(one.below),
+                "Here": f"{reports}: {'project' if one.projects else 'do not'}",
             }
         )
     st.dataframe(pd.DataFrame(rows), hide_index=True, key="bounds-switches")
@@ -188,9 +181,15 @@ def switches(about: Setting) -> None:
         else "on different sides of them"
     )
     st.caption(
-        f"Your {people(about.users)} are {side}, by the bounds of Bassily 2019. Algorithm 5 projects always; its number is from the "
-        "proof. Rejection sampling counts the vectors that are kept. Estimates of Simulate project where you ask for it."
+        f"Your {people(about.users)} are {side}, by the bounds on the error of a typical query that Bassily 2019 "
+        "proves for Algorithms 2, 4 and 5. Algorithm 5 projects always; its number is from the "
+        "proof. Rejection sampling counts the vectors that are kept. On the Simulate page projections can be chosen among the estimates."
     )
+
+
+def _points(length: float, queries: float) -> str:
+    """The error of a typical query, from the length of the vector of all errors."""
+    return f"± {wording.significant(100 * length / queries**0.5)} pp"
 
 
 def corrected_lemma(about: Setting) -> None:

@@ -15,7 +15,7 @@ from pages.ui.bounds import work as costly
 from pages.ui.controls import control, number, pick, target_control
 from pages.ui.session.state import Session
 
-QUANTITIES = {"standard_error": "Standard error with your users", "users_needed": "Users needed"}
+QUANTITIES = {"standard_error": "Standard error", "users_needed": "Users needed"}
 GROUPS = {
     "impossible": "Impossible",
     "large_sample": "As users grow",
@@ -53,7 +53,7 @@ def concentration(state: Session) -> float | None:
 
 def controls(state: Session) -> None:
     """The axis, the prior, and which groups are drawn, in one row; the target error where it tells."""
-    axis, prior, groups = st.columns([1.1, 1, 1.3], gap="medium")
+    axis, prior, groups = st.columns([0.85, 1, 1.45], gap="medium")
     with axis:
         control(
             st.segmented_control,
@@ -63,6 +63,7 @@ def controls(state: Session) -> None:
             lambda chosen: _keep(state, quantity=chosen or quantity(state)),
             options=list(QUANTITIES),
             format_func=QUANTITIES.get,
+            help="Of a typical query with the users you have, or the users that the target error takes.",
         )
         if quantity(state) == "users_needed":
             target_control(state)
