@@ -32,6 +32,7 @@ page = st.navigation(
         st.Page("pages/workload.py", title="Workload", icon=":material/quiz:"),
         st.Page("pages/design.py", title="Design", icon=":material/tune:"),
         st.Page("pages/compare.py", title="Compare", icon=":material/bar_chart:"),
+        st.Page("pages/bounds.py", title="Bounds", icon=":material/vertical_align_bottom:"),
         st.Page("pages/plan.py", title="Plan", icon=":material/balance:"),
         st.Page("pages/simulate.py", title="Simulate", icon=":material/casino:"),
         st.Page("pages/ask.py", title="Ask", icon=":material/forum:"),

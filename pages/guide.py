@@ -100,9 +100,10 @@ what is in the report. It does not cover the fact that somebody took part, their
    questions, and proves how close it is.
 4. **Compare**: see which mechanism needs the fewest users, how far each is from what is possible, and what drowns in
    noise with as many as you have.
-5. **Plan**: fix two of epsilon, users and error and read off the third; get a recommendation.
-6. **Simulate**: look at answers you might get.
-7. **Export**: take the design with you. It is a design, not a program for devices: see below.
+5. **Bounds**: everything the papers prove or predict of your questions on one axis, with what it assumes and how far off it is.
+6. **Plan**: fix two of epsilon, users and error and read off the third; get a recommendation.
+7. **Simulate**: look at answers you might get.
+8. **Export**: take the design with you. It is a design, not a program for devices: see below.
 
 #### The mechanisms
 """

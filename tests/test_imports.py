@@ -28,7 +28,7 @@ LAYERS = [
     {"optimize"},
     {"library"},
     {"analysis", "estimators"},
-    {"studies.simulate", "studies.sweep", "studies.asking"},
+    {"studies.simulate", "studies.sweep", "studies.asking", "studies.theorems"},
     {"frames", "studies.planning"},
     {"studies.outcomes"},
     {"designs", "charts"},

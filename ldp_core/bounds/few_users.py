@@ -149,9 +149,16 @@ def lower_order(algorithm: str, queries: int, n: int, users: int, epsilon: float
 
 
 def project_below(
-    algorithm: str, queries: int, n: int, epsilon: float, delta: float = 0.0, users: int | None = None
+    algorithm: str,
+    queries: int,
+    n: int,
+    epsilon: float,
+    delta: float = 0.0,
+    users: int | None = None,
+    noise: float | None = None,
 ) -> float:
-    """The number of users below which the paper projects, that is d^2 s/(16 ln n) with the noise s r^2 of a coordinate:
+    """The number of users below which the paper projects, that is d^2 s/(16 ln n), where s r^2 is the variance of the noise of a
+    coordinate of a report. ``noise`` is a mechanism's own s, where it is not the printed one:
 
         gaussian    d^2 ln(2/delta)/(8 epsilon^2 ln n)
         rejection   d^2 ln N/(4 epsilon^2 ln n), to be compared with the vectors kept; N = ``users``
@@ -162,14 +169,18 @@ def project_below(
     """
     check_choice("algorithm", algorithm, ALGORITHMS[:3])
     d, n, _, epsilon = _sizes(queries, n, 1, epsilon)
-    if algorithm == "gaussian":
+    if algorithm == "histogram":
+        d = n
+    if noise is not None:
+        noise = check_positive("noise", noise)
+    elif algorithm == "gaussian":
         noise = 2 * math.log(2 / _check_delta(delta)) / epsilon**2
     elif algorithm == "rejection":
         if users is None:
             raise ValueError("Where rejection sampling projects depends on the number of users; give it as users.")
         noise = 4 * math.log(check_whole("number of users", users, 1)) / epsilon**2
     else:
-        d, noise = n, _sign_size(epsilon) ** 2
+        noise = _sign_size(epsilon) ** 2
     return d**2 * noise / (16 * math.log(n))
 
 

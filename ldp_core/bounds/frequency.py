@@ -17,6 +17,7 @@ det M_P, its inverse is ``M_P^-1 - P P'``, and Sigma_P = diag P - P P'.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -26,6 +27,7 @@ from scipy.special import psi
 from ldp_core.bounds.arguments import check_choice, check_positive, check_whole
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
+from ldp_core.run import Budget, Callback, Cancel
 from ldp_core.workloads import DENSE_TYPES
 
 ERRORS = ("distribution", "frequency")
@@ -137,9 +139,7 @@ def large_sample_of(
     """
     check_choice("error", error, ERRORS)
     inverses = _inverses(mechanism, concentration, draws, seed)
-    logs = np.concatenate([part.log_determinants(error) for part in inverses])
-    value = mechanism.n * math.exp(logs.mean() / (mechanism.n - 1))
-    return value, value * _standard_error(logs) / (mechanism.n - 1)
+    return _from_logs(mechanism.n, np.concatenate([part.log_determinants(error) for part in inverses]))
 
 
 def efficient_of(
@@ -160,8 +160,48 @@ def efficient_of(
     """
     check_choice("error", error, ERRORS)
     inverses = _inverses(mechanism, concentration, draws, seed)
-    traces = np.concatenate([part.traces() for part in inverses])
-    known = mean_squared_shares(mechanism.n, concentration) if error == "distribution" else 1.0
+    return _from_traces(mechanism.n, np.concatenate([part.traces() for part in inverses]), error, concentration)
+
+
+def figures_of(
+    mechanism: Reporting,
+    concentration: float | None = None,
+    draws: int = 4000,
+    seed: int = 0,
+    callback: Callback | None = None,
+    cancel: Cancel | None = None,
+) -> dict[str, tuple[float, float]]:
+    """`large_sample_of` ("corollary_distribution", "corollary_frequency") and `efficient_of` ("efficient_distribution",
+    "efficient_frequency") from the same populations. Rounds are populations; once cancelled (see `ldp_core.run`), from those
+    there are by then, a batch at least.
+
+    >>> mechanism = ldp.mechanisms.create("randomized_response", n=5, epsilon=1.0)
+    >>> round(ldp.bounds.frequency.figures_of(mechanism)["efficient_frequency"][0], 5)
+    11.42975
+    """
+    budget = Budget(None, None if concentration is None else draws, cancel, callback)
+    parts, done = [], 0
+    for part in _inverses(mechanism, concentration, draws, seed):
+        parts.append([*(part.log_determinants(error) for error in ERRORS), part.traces()])
+        done += len(part.populations)
+        budget.tell(done)
+        if budget.stopped() == "cancelled":
+            break
+    *logs, traces = (np.concatenate(column) for column in zip(*parts, strict=True))
+    corollary = {
+        f"corollary_{error}": _from_logs(mechanism.n, found) for error, found in zip(ERRORS, logs, strict=True)
+    }
+    efficient = {f"efficient_{error}": _from_traces(mechanism.n, traces, error, concentration) for error in ERRORS}
+    return {**corollary, **efficient}
+
+
+def _from_logs(n: int, logs: np.ndarray) -> tuple[float, float]:
+    value = n * math.exp(logs.mean() / (n - 1))
+    return value, value * _standard_error(logs) / (n - 1)
+
+
+def _from_traces(n: int, traces: np.ndarray, error: str, concentration: float | None) -> tuple[float, float]:
+    known = mean_squared_shares(n, concentration) if error == "distribution" else 1.0
     return float(traces.mean()) - known, _standard_error(traces)
 
 
@@ -254,10 +294,10 @@ class _DirectInverses:
 
 def _inverses(
     mechanism: Reporting, concentration: float | None, draws: int, seed: int
-) -> list[_Inverses] | list[_DirectInverses]:
+) -> Iterator[_Inverses | _DirectInverses]:
     """Those of the populations of a prior, in batches."""
     if concentration is None:
-        return [_even(mechanism)]
+        return iter([_even(mechanism)])
     draws, alpha = check_whole("number of draws", draws, 2), check_positive("concentration", concentration)
     strategy = _strategy_of(mechanism)
     populations = np.random.default_rng(seed).dirichlet(np.full(mechanism.n, alpha), size=draws)
@@ -285,11 +325,12 @@ def _strategy_of(mechanism: Reporting) -> np.ndarray:
     return found
 
 
-def _drawn(Q: np.ndarray, populations: np.ndarray) -> list[_Inverses] | list[_DirectInverses]:
+def _drawn(Q: np.ndarray, populations: np.ndarray) -> Iterator[_Inverses | _DirectInverses]:
     m, n = Q.shape
     own, other = float(Q[0, 0]), float(Q[0, 1])
     if m == n and own > other and np.array_equal(Q, np.where(np.eye(n, dtype=bool), own, other)):
-        return [_DirectInverses(own - other, other, populations)]
+        yield _DirectInverses(own - other, other, populations)
+        return
     steps = len(populations) * n * float(m * n + n * n)
     if steps > MOST_STEPS:
         raise ValueError(
@@ -297,12 +338,11 @@ def _drawn(Q: np.ndarray, populations: np.ndarray) -> list[_Inverses] | list[_Di
             f"{max(2, int(MOST_STEPS / steps * len(populations))):,}, or choose fewer types."
         )
     _check_identified(Q.T @ (Q / Q.mean(axis=1, keepdims=True)))
-    found, size = [], max(1, _ENTRIES_AT_ONCE // (m * n))
+    size = max(1, _ENTRIES_AT_ONCE // (m * n))
     for start in range(0, len(populations), size):
         batch = populations[start : start + size]
         scaled = Q / np.sqrt(batch @ Q.T)[:, :, None]
-        found.append(_Inverses(np.linalg.inv(scaled.transpose(0, 2, 1) @ scaled), batch))
-    return found
+        yield _Inverses(np.linalg.inv(scaled.transpose(0, 2, 1) @ scaled), batch)
 
 
 def _check_identified(M: np.ndarray) -> None:

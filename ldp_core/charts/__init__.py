@@ -1,6 +1,9 @@
 """Plotly figures from tidy frames, for pages, reports and notebooks alike."""
 
 from ldp_core.charts.asking import asked as asked
+from ldp_core.charts.bounds import approach as approach
+from ldp_core.charts.bounds import on_one_axis as on_one_axis
+from ldp_core.charts.bounds import over_branching as over_branching
 from ldp_core.charts.compare import query_errors as query_errors
 from ldp_core.charts.compare import users_needed as users_needed
 from ldp_core.charts.design import closing_gap as closing_gap

@@ -1,12 +1,10 @@
 """Projection of the answers onto W B_1, the answers of all signed populations of N users (Bassily 2019, Algorithm 2).
 
 After Nikolov, Talwar and Zhang 2013: the projection never increases the squared error, and with few users for many
-queries it makes it independent of the number of queries.
+queries it makes it independent of the number of queries. Where that is: `ldp_core.bounds.few_users.project_below`.
 """
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 from scipy.optimize import nnls
@@ -35,12 +33,3 @@ def project(workload: Workload, counts: np.ndarray, users: float) -> np.ndarray:
     weights, _ = nnls(system, np.append(np.zeros(len(R)), 1.0), maxiter=60 * workload.n)
     weights *= users / weights.sum()
     return weights[: workload.n] - weights[workload.n :]
-
-
-def users_below(num_queries: int, n: int, noise_variance: float, radius: float) -> float:
-    """Below this many users (or vectors kept, for rejection sampling) the paper's bounds favour the projection.
-
-    p^2 sigma^2 / (16 r^2 log n), with sigma^2 = ``noise_variance`` of one coordinate of one report and r = ``radius``, the
-    largest column norm of W, squared in the same unit.
-    """
-    return num_queries**2 * noise_variance / (16 * radius**2 * math.log(n))

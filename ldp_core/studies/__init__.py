@@ -1,12 +1,15 @@
-"""What a design would do: trials, questions one by one, views of whole collections, sweeps over epsilon and types, and plans."""
+"""What a design would do: trials, questions one by one, views of whole collections, sweeps over epsilon and
+types, plans, and what the papers' theorems say of it."""
 
 from typing import TYPE_CHECKING
 
 from ldp_core import parts
 
 if TYPE_CHECKING:
-    from ldp_core.studies import asking, outcomes, planning, simulate, sweep
+    from ldp_core.studies import asking, outcomes, planning, simulate, sweep, theorems
 else:
-    __getattr__ = parts.of(__name__, {name: name for name in ["asking", "outcomes", "planning", "simulate", "sweep"]})
+    __getattr__ = parts.of(
+        __name__, {name: name for name in ["asking", "outcomes", "planning", "simulate", "sweep", "theorems"]}
+    )
 
-__all__ = ["asking", "outcomes", "planning", "simulate", "sweep"]
+__all__ = ["asking", "outcomes", "planning", "simulate", "sweep", "theorems"]

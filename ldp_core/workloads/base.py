@@ -251,6 +251,21 @@ class Workload(ABC):
             raise ValueError(f"Query indices run from 0 to {self.num_queries - 1:,}.")
         return queries
 
+    @cached_property
+    def radius(self) -> float:
+        """The largest length of a column of W."""
+        return math.sqrt(float(self.gram_diag.max()))
+
+    @cached_property
+    def largest_entry(self) -> float:
+        """The largest entry of W, without its sign. ValueError past `MATRIX_ENTRIES` entries."""
+        if self.num_queries * self.n > MATRIX_ENTRIES:
+            raise ValueError(
+                f"The largest entry of a query is looked for among at most {MATRIX_ENTRIES:,} entries of the workload; there are "
+                f"{self.num_queries * self.n:,}. Ask fewer queries, or use coarser bins."
+            )
+        return float(np.abs(self.matrix).max())
+
     @property
     def matrix(self) -> np.ndarray:
         """(p, n) W, only when small. ValueError past `MATRIX_ENTRIES` entries."""

@@ -7,7 +7,6 @@ import pytest
 
 from ldp_core import bounds, estimators, mechanisms, workloads
 from ldp_core.bounds import few_users
-from ldp_core.estimators.polytope import users_below
 from ldp_core.papers import bassily
 
 
@@ -160,7 +159,7 @@ def test_where_the_projection_is_worth_it():
     assert below.projected < below.unprojected
     assert above.projected > above.unprojected
     noise = 2 * math.log(2 / delta) / epsilon**2
-    assert few_users.project_below("gaussian", d, n, epsilon, delta) == pytest.approx(users_below(d, n, noise, 1.0))
+    assert few_users.project_below("gaussian", d, n, epsilon, noise=3 * noise) == pytest.approx(3 * paper)
     expected = d**2 * math.log(7000) / (4 * epsilon**2 * math.log(n))
     assert few_users.project_below("rejection", d, n, epsilon, users=7000) == pytest.approx(expected)
     c = 1 / math.tanh(epsilon / 2)

@@ -34,7 +34,7 @@ def reason(name, workload, mechanism=None, epsilon=1.0, users=USERS):
 def test_every_entry_is_complete(statement):
     assert statement.kind in KINDS
     assert statement.words.endswith(".")
-    assert all(assumption.endswith(".") for assumption in statement.assumptions)
+    assert all(assumption.words.endswith(".") for assumption in statement.assumptions)
     assert statement.assumptions
     assert statement.source
     assert statement.latex.count("{") == statement.latex.count("}")

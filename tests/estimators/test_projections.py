@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from ldp_core import estimators, workloads
+from ldp_core.bounds import few_users
 from ldp_core.estimators import norm_sub, polytope
 from ldp_core.mechanisms import hadamard
 from ldp_core.mechanisms.base import Estimate
@@ -110,9 +111,9 @@ def test_with_few_users_the_projection_pays():
     """Far below the paper's threshold the projected error is a small part of the unbiased one."""
     workload, rng, users = workloads.all_range(16), np.random.default_rng(0), 50
     m = gaussian.build(workload, 0.5)
-    radius = math.sqrt(workload.gram_diag.max())
-    threshold = polytope.users_below(workload.num_queries, 16, m.noise.variance, radius)
-    assert threshold == pytest.approx(136**2 * m.noise.scale**2 / (16 * radius**2 * math.log(16)))
+    noise = m.noise.variance / workload.radius**2
+    threshold = few_users.project_below("gaussian", workload.num_queries, 16, 0.5, noise=noise)
+    assert threshold == pytest.approx(136**2 * m.noise.scale**2 / (16 * workload.gram_diag.max() * math.log(16)))
     assert users < threshold / 5
     counts = rng.multinomial(users, np.full(16, 1 / 16))
     trials = [m.simulate(counts, rng) for _ in range(30)]

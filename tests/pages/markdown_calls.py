@@ -69,6 +69,8 @@ KNOWN = [
     (r"audit\.method", "one of the ways to audit"),
     (r"spec\.choices", "the catalogue of mechanisms"),
     (r"designs\.(risk|factor|audited)_in_words\(.+\)(\[.*\])?", "sentences about numbers"),
+    (r"entry\.assumptions", "the catalogue of theorems"),
+    (r"(entry\.|best\.)?statement\.(title|words|latex|source)", "the catalogue of theorems"),
     (r"needed\.(label|name)", "settings of the workloads of the papers"),
 ]
 """What else may be shown, and what it is."""

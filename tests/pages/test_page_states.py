@@ -26,8 +26,8 @@ from pages.ui.tasks.task import Task
 from pages.ui.words import gap_in_words, people
 
 APP = Path(__file__).parents[2] / "app.py"
-PAGES = ["start", "data", "workload", "design", "compare", "simulate", "export", "guide"]
-NEED_DATA = ["workload", "design", "compare", "simulate", "export"]
+PAGES = ["start", "data", "workload", "design", "compare", "bounds", "simulate", "export", "guide"]
+NEED_DATA = ["workload", "design", "compare", "bounds", "simulate", "export"]
 FILES = [sample["file"] for sample in catalogue()]
 
 

@@ -6,29 +6,18 @@ import math
 from collections.abc import Callable
 from functools import partial
 
-import numpy as np
-
 from ldp_core.bounds import few_users
 from ldp_core.bounds.statements.large_sample import is_histogram
-from ldp_core.bounds.statements.statement import Setting, Statement, tried
+from ldp_core.bounds.statements.statement import Assumption, Setting, Statement
 
 PAPER = "Bassily 2019"
 DELTA = 1e-6
 """The delta of Gaussian noise where the design has none."""
-POPULATION = "The error is that of the answers about the population people are drawn from."
+POPULATION = Assumption("The error is that of the answers about the population people are drawn from.")
 
 
 def _squared(error: float, setting: Setting) -> float:
     return setting.users * error**2
-
-
-def _radius(setting: Setting) -> float:
-    """r: the largest length of a column of W."""
-    return math.sqrt(float(setting.workload.gram_diag.max()))
-
-
-def _largest_entry(setting: Setting) -> float:
-    return float(np.abs(setting.workload.matrix).max())
 
 
 def _gaussian(setting: Setting, form: str) -> float:
@@ -37,13 +26,13 @@ def _gaussian(setting: Setting, form: str) -> float:
     noise = getattr(mechanism, "noise", None) if mechanism is not None and mechanism.name == "gaussian" else None
     scale = noise.scale if form == "sharp" and noise is not None else None
     sizes = workload.num_queries, workload.n, setting.users, setting.epsilon
-    return _squared(few_users.gaussian(*sizes, delta, _radius(setting), form, scale).value, setting)
+    return _squared(few_users.gaussian(*sizes, delta, workload.radius, form, scale).value, setting)
 
 
 def _rejection(setting: Setting) -> float:
     workload = setting.workload
     sizes = workload.num_queries, workload.n, setting.users, setting.epsilon
-    return _squared(few_users.rejection(*sizes, _radius(setting)).value, setting)
+    return _squared(few_users.rejection(*sizes, workload.radius).value, setting)
 
 
 def _histogram(setting: Setting, form: str) -> float:
@@ -53,16 +42,18 @@ def _histogram(setting: Setting, form: str) -> float:
 
 def _adaptive(setting: Setting, form: str) -> float:
     d = setting.workload.num_queries
-    return d * _squared(few_users.adaptive(d, setting.users, setting.epsilon, _largest_entry(setting), form), setting)
+    return d * _squared(
+        few_users.adaptive(d, setting.users, setting.epsilon, setting.workload.largest_entry, form), setting
+    )
 
 
 def _lower_order(setting: Setting, algorithm: str) -> float:
     workload = setting.workload
-    answers, radius = 1, _radius(setting)
+    answers, radius = 1, workload.radius
     if algorithm == "histogram":
         _check_histogram(setting)
     elif algorithm == "adaptive":
-        answers, radius = workload.num_queries, _largest_entry(setting)
+        answers, radius = workload.num_queries, workload.largest_entry
     sizes = workload.num_queries, workload.n, setting.users, setting.epsilon
     return answers * _squared(few_users.lower_order(algorithm, *sizes, radius), setting)
 
@@ -73,7 +64,14 @@ def _check_histogram(setting: Setting) -> None:
 
 
 def _few_users(
-    name: str, title: str, words: str, latex: str, source: str, compute: Callable[[Setting], float], *assumptions: str
+    name: str,
+    title: str,
+    words: str,
+    latex: str,
+    source: str,
+    compute: Callable[[Setting], float],
+    *more: Assumption,
+    order_only: bool = False,
 ) -> Statement:
     return Statement(
         name=name,
@@ -81,25 +79,41 @@ def _few_users(
         kind="few_users",
         words=words,
         latex=latex,
-        assumptions=(POPULATION, *assumptions),
+        assumptions=(POPULATION, *more),
         source=source,
-        why_not=tried(compute),
         compute=compute,
+        of_population=True,
+        order_only=order_only,
     )
 
 
-WITH_DELTA = "Privacy is (epsilon, delta), with delta 1e-6 where the design has none."
-PRINTED = (
-    "The noise has the printed scale, s^2 = 2 r^2 ln(2/delta)/epsilon^2, which does not deliver its delta where types lie more than "
+def _is(setting: Setting, *names: str) -> bool | None:
+    return None if setting.mechanism is None else setting.mechanism.name in names
+
+
+def _enough(setting: Setting) -> bool:
+    d, N = setting.workload.num_queries, setting.users
+    return d >= 2 and 8 * d * math.log(N) <= N
+
+
+WITH_DELTA = Assumption("Privacy is (epsilon, delta), with delta 1e-6 where the design has none.")
+GAUSSIAN = Assumption("The mechanism is Gaussian noise.", lambda setting: _is(setting, "gaussian"))
+HADAMARD = Assumption(
+    "The mechanism is the projected Hadamard response.", lambda setting: _is(setting, "projected_hadamard")
+)
+PRINTED = Assumption(
+    r"The noise has the printed scale, $s^2 = 2 r^2 \ln(2/\delta)/\varepsilon^2$, which does not deliver its delta where types lie more than "
     "r apart."
 )
-OWN_SCALE = "The noise is the design's own where it is the Gaussian mechanism, else of the printed scale."
+OWN_SCALE = Assumption("The noise is the design's own where it is the Gaussian mechanism, else of the printed scale.")
 GROUPS = (
-    "Every query is asked of a group of its own; the number shown is d times the square of the largest error.",
-    "The entries of the queries are known to be at most r.",
+    Assumption("Every query is asked of a group of its own.", lambda setting: _is(setting, "adaptive")),
+    Assumption(
+        "The number shown is d times the square of the largest error; the entries of the queries are at most r."
+    ),
 )
-ORDER = "Only the order is known: the number is without its constant."
-MINIMAX = "It is about the population that is hardest."
+ORDER = Assumption("Only the order is known: the number is without its constant.")
+MINIMAX = Assumption("It is about the population that is hardest.")
 
 STATEMENTS = (
     _few_users(
@@ -110,6 +124,7 @@ STATEMENTS = (
         r"\ \Bigl(\frac{2 d \ln(2/\delta)}{N \varepsilon^2}\Bigr)^{1/2},\ 1\Bigr)",
         f"{PAPER}, Theorem 3.2 (Algorithm 2)",
         partial(_gaussian, form="paper"),
+        GAUSSIAN,
         WITH_DELTA,
         PRINTED,
     ),
@@ -122,6 +137,7 @@ STATEMENTS = (
         r"\ \Bigl(\frac{d s^2}{N r^2}\Bigr)^{1/2},\ 1\Bigr)",
         f"this project, after {PAPER}, Theorem 3.2",
         partial(_gaussian, form="sharp"),
+        GAUSSIAN,
         WITH_DELTA,
         OWN_SCALE,
     ),
@@ -133,7 +149,11 @@ STATEMENTS = (
         r"\ \Bigl(\frac{10 d \ln N}{N \varepsilon^2}\Bigr)^{1/2},\ 1\Bigr)",
         f"{PAPER}, Theorem 3.4 (Algorithm 4, corrected)",
         _rejection,
-        "There are at least 120 users, and epsilon is at most 1.",
+        Assumption(
+            "There are at least 120 users, and epsilon is at most 1.",
+            lambda setting: setting.users >= few_users.LEAST_USERS and setting.epsilon <= few_users.LARGEST_EPSILON,
+        ),
+        Assumption("The mechanism is rejection sampling.", lambda setting: _is(setting, "rejection_gaussian")),
     ),
     _few_users(
         "projected_hadamard",
@@ -143,6 +163,7 @@ STATEMENTS = (
         r"\ \Bigl(\frac{4 c^2 n}{N}\Bigr)^{1/2},\ 1\Bigr),\quad c = \frac{e^{\varepsilon} + 1}{e^{\varepsilon} - 1}",
         f"{PAPER}, Theorem 4.2 (Algorithm 5)",
         partial(_histogram, form="paper"),
+        HADAMARD,
     ),
     _few_users(
         "projected_hadamard_sharp",
@@ -152,6 +173,7 @@ STATEMENTS = (
         r"\ \Bigl(\frac{c^2 n}{N}\Bigr)^{1/2},\ 1\Bigr)",
         f"this project, after {PAPER}, Theorem 4.2",
         partial(_histogram, form="sharp"),
+        HADAMARD,
     ),
     _few_users(
         "adaptive",
@@ -160,7 +182,7 @@ STATEMENTS = (
         r"\mathbb E\max_k \lvert\mathrm{error}_k\rvert \le r \min\Bigl(4 c \sqrt{\frac{d \ln d}{N}},\ 1\Bigr)",
         f"{PAPER}, Theorem 5.2 (Algorithm 6)",
         partial(_adaptive, form="paper"),
-        "There are at least 2 queries and 8 d ln N users.",
+        Assumption(r"There are at least 2 queries and $8 d \ln N$ users.", _enough),
         *GROUPS,
     ),
     _few_users(
@@ -182,6 +204,7 @@ STATEMENTS = (
         partial(_lower_order, algorithm="gaussian"),
         ORDER,
         MINIMAX,
+        order_only=True,
     ),
     _few_users(
         "lower_order_histogram",
@@ -193,6 +216,7 @@ STATEMENTS = (
         partial(_lower_order, algorithm="histogram"),
         ORDER,
         MINIMAX,
+        order_only=True,
     ),
     _few_users(
         "lower_order_adaptive",
@@ -203,5 +227,6 @@ STATEMENTS = (
         partial(_lower_order, algorithm="adaptive"),
         ORDER,
         MINIMAX,
+        order_only=True,
     ),
 )

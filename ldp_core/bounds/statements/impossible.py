@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from ldp_core.bounds.general.certificate import certificate
 from ldp_core.bounds.singular_values import centred_svd, svd
-from ldp_core.bounds.statements.statement import Setting, Statement
+from ldp_core.bounds.statements.statement import Assumption, Setting, Statement, is_pure
 from ldp_core.workloads import DENSE_TYPES
 
 ASSUMPTIONS = (
-    "Privacy is pure: no delta.",
-    "Answers are unbiased and linear in how often each report was sent.",
-    "The error is the average over people spread evenly over the types; that of the worst type is never smaller.",
+    Assumption("Privacy is pure: no delta.", is_pure),
+    Assumption(
+        "Answers are unbiased and linear in how often each report was sent, as every mechanism here gives them. What an estimate "
+        "does to them afterwards may be biased."
+    ),
+    Assumption(
+        "The error is the average over people spread evenly over the types; that of the worst type is never smaller."
+    ),
 )
 
 
@@ -20,19 +25,7 @@ def _variance(objective: float, setting: Setting) -> float:
 
 
 def _impure(setting: Setting) -> str:
-    if setting.mechanism is not None and setting.mechanism.delta > 0:
-        return "It is for pure epsilon, and this mechanism has a delta."
-    return ""
-
-
-def _no_singular_values(setting: Setting) -> str:
-    if reason := _impure(setting):
-        return reason
-    try:
-        setting.workload.singular_values()
-    except ValueError as error:
-        return str(error)
-    return ""
+    return "" if is_pure(setting) else "It is for pure epsilon, and this mechanism has a delta."
 
 
 def _too_many_types(setting: Setting) -> str:
@@ -58,7 +51,7 @@ STATEMENTS = (
         r" - \lVert W \rVert_F^2\right)",
         assumptions=ASSUMPTIONS,
         source="McKenna et al. 2020, Theorem 5.6 and Corollary 5.7",
-        why_not=_no_singular_values,
+        why_not=_impure,
         compute=lambda setting: _variance(svd(setting.workload, setting.epsilon), setting),
     ),
     Statement(

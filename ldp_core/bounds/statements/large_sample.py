@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from ldp_core.bounds import frequency
-from ldp_core.bounds.statements.statement import Setting, Statement
+from ldp_core.bounds.statements.statement import Assumption, Setting, Statement, is_pure
 from ldp_core.workloads import Workload
 
 PAPER = "Lopuhaä-Zwakenberg et al. 2020"
@@ -15,9 +15,14 @@ OF_ERRORS = {
     "frequency": "The error is that of the shares among the people who take part.",
 }
 ASSUMPTIONS = (
-    "The workload is the histogram, every type a query.",
-    "Users grow without limit: with few, estimators that lean on what is known beforehand have smaller errors.",
-    "The population itself is drawn from a continuous prior.",
+    Assumption("The workload is the histogram, every type a query.", lambda setting: is_histogram(setting.workload)),
+    Assumption(
+        "Users grow without limit: with any given number, estimators that lean on what is known beforehand may have smaller errors.",
+        lambda setting: False,
+    ),
+    Assumption(
+        "The population is drawn from a continuous prior; the even one stands for priors that gather around it."
+    ),
 )
 
 
@@ -36,7 +41,7 @@ def _other_workload(setting: Setting) -> str:
 
 
 def _no_theorem(setting: Setting) -> str:
-    if setting.mechanism is not None and setting.mechanism.delta > 0:
+    if not is_pure(setting):
         return "It is for pure epsilon, and this mechanism has a delta."
     return _other_workload(setting)
 
@@ -89,10 +94,11 @@ def _free(error: str, form: str) -> Statement:
         kind="large_sample",
         words=f"{FREE_WORDS[form]} {OF_ERRORS[error]}",
         latex=FREE_LATEX[error, form],
-        assumptions=("Privacy is pure: no delta.", *ASSUMPTIONS),
+        assumptions=(Assumption("Privacy is pure: no delta.", is_pure), *ASSUMPTIONS),
         source=FREE_SOURCES[error, form],
         why_not=_no_theorem,
         compute=partial(_protocol_free, error=error, form=form),
+        of_population=error == "distribution",
     )
 
 
@@ -108,6 +114,7 @@ def _corollary(error: str, inverse: str) -> Statement:
         why_not=_no_likelihood,
         compute=partial(_of_mechanism, error=error, figure=frequency.large_sample_of),
         costly=True,
+        of_population=error == "distribution",
     )
 
 
@@ -126,6 +133,7 @@ def _efficient(error: str, known: str) -> Statement:
         why_not=_no_likelihood,
         compute=partial(_of_mechanism, error=error, figure=frequency.efficient_of),
         costly=True,
+        of_population=error == "distribution",
     )
 
 

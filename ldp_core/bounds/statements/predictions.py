@@ -2,22 +2,50 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ldp_core.bounds import ranges
-from ldp_core.bounds.statements.statement import Setting, Statement, tried
+from ldp_core.bounds.statements.statement import Assumption, Setting, Statement
 from ldp_core.workloads import AllRange, Prefix, WidthRange
 
 PAPER = "Cormode, Kulkarni and Srivastava 2019"
 FLAT = ("oue", "olh", "hrr")
 """Mechanisms whose counts have the variance V_F where few people are."""
-COUNTS = (
-    "Counts have the variance V_F = 4 e^epsilon/(e^epsilon - 1)^2 of types that few people have; HRR's is larger by 1."
+MANY_TYPES = 4096
+"""From here on the mean of ln r over all ranges is within 0.001 of its limit."""
+
+
+def _counts_hold(setting: Setting) -> bool | None:
+    if setting.mechanism is None:
+        return None
+    return setting.mechanism.parameters.get("oracle", setting.mechanism.name) in ("oue", "olh")
+
+
+def _whole(setting: Setting) -> bool | None:
+    if setting.mechanism is None or "branching" not in setting.mechanism.parameters:
+        return None
+    return _is_power(setting.workload.n, int(setting.mechanism.parameters["branching"]))
+
+
+def _is_power(n: int, base: int) -> bool:
+    while n % base == 0:
+        n //= base
+    return n == 1
+
+
+COUNTS = Assumption(
+    r"Counts have the variance $V_F = 4 e^\varepsilon/(e^\varepsilon - 1)^2$ of types that few people have; HRR's is larger by 1.",
+    _counts_hold,
 )
-WHOLE = "The number of types is a power of the branching factor."
+WHOLE = Assumption("The number of types is a power of the branching factor.", _whole)
+FEWEST_NODES = Assumption(
+    "Every person picks a level evenly, and ranges are answered from the fewest nodes.",
+    lambda setting: None if setting.mechanism is None else setting.mechanism.parameters.get("reconstruction") == "raw",
+)
 
 
 def _lengths(setting: Setting) -> tuple[np.ndarray, np.ndarray]:
@@ -30,12 +58,6 @@ def _lengths(setting: Setting) -> tuple[np.ndarray, np.ndarray]:
         lengths = np.arange(1, longest + 1)
         return lengths, workload.n - lengths + 1.0
     raise ValueError("It is about ranges of ordered types; this workload asks something else.")
-
-
-def _summed(setting: Setting, variance: Callable[[int], float]) -> float:
-    """Of all queries together, given the variance of a range by its length."""
-    lengths, counts = _lengths(setting)
-    return float(counts @ [variance(int(r)) for r in lengths])
 
 
 def _averaged(setting: Setting, average: Callable[[int, float, int], float]) -> float:
@@ -66,22 +88,30 @@ def _branching(setting: Setting, reconstruction: str) -> int:
 
 def _flat(setting: Setting) -> float:
     _parameters(setting, FLAT, "ranges summed from the counts of OUE, OLH or HRR")
-    return _summed(setting, lambda r: ranges.flat_error(setting.epsilon, r))
+    lengths, counts = _lengths(setting)
+    return float(counts @ lengths) * ranges.flat_error(setting.epsilon, 1)  # it is proportional to the length
 
 
 def _raw_bound(setting: Setting) -> float:
-    B = _branching(setting, "raw")
-    return _summed(setting, lambda r: ranges.raw_bound(setting.workload.n, setting.epsilon, B, r))
+    B, (lengths, counts) = _branching(setting, "raw"), _lengths(setting)
+    total, low, reach = 0.0, 0, 1
+    while low < len(lengths):  # it is the same for all lengths that reach as many levels
+        high = min(reach, len(lengths))
+        total += float(counts[low:high].sum()) * ranges.raw_bound(setting.workload.n, setting.epsilon, B, high)
+        low, reach = high, reach * B
+    return total
 
 
 def _consistent(setting: Setting) -> float:
-    B = _branching(setting, "consistent")
-    return _summed(setting, lambda r: ranges.consistent_error(setting.workload.n, setting.epsilon, B, r))
+    B, (lengths, counts) = _branching(setting, "consistent"), _lengths(setting)
+    logarithms = float(counts @ np.log(lengths)) / math.log(B)  # it is proportional to log_B r
+    return logarithms * ranges.consistent_error(setting.workload.n, setting.epsilon, B, B)
 
 
 def _haar(setting: Setting) -> float:
     _parameters(setting, ("haar",), "HaarHRR")
-    return _summed(setting, lambda r: ranges.haar_bound(setting.workload.n, setting.epsilon))
+    _, counts = _lengths(setting)
+    return float(counts.sum()) * ranges.haar_bound(setting.workload.n, setting.epsilon)
 
 
 def _printed(setting: Setting) -> float:
@@ -93,7 +123,7 @@ def _corrected(setting: Setting) -> float:
 
 
 def _prediction(
-    name: str, title: str, words: str, latex: str, source: str, compute: Callable[[Setting], float], *assumptions: str
+    name: str, title: str, words: str, latex: str, source: str, compute: Callable[[Setting], float], *more: Assumption
 ) -> Statement:
     return Statement(
         name=name,
@@ -101,9 +131,8 @@ def _prediction(
         kind="prediction",
         words=words,
         latex=latex,
-        assumptions=(COUNTS, *assumptions),
+        assumptions=(COUNTS, *more),
         source=f"{PAPER}, {source}",
-        why_not=tried(compute),
         compute=compute,
     )
 
@@ -125,7 +154,7 @@ STATEMENTS = (
         r"V_r \le (2B - 1)\, V_F\, h\, (\lceil \log_B r \rceil + 1), \qquad h = \lceil \log_B n \rceil",
         "Theorem 4.3, equation (1)",
         _raw_bound,
-        "Every person picks a level evenly, and ranges are answered from the fewest nodes.",
+        FEWEST_NODES,
     ),
     _prediction(
         "raw_tree_average",
@@ -136,7 +165,7 @@ STATEMENTS = (
         "Theorem 4.5",
         _printed,
         WHOLE,
-        "Every person picks a level evenly, and ranges are answered from the fewest nodes.",
+        FEWEST_NODES,
     ),
     _prediction(
         "raw_tree_average_corrected",
@@ -147,7 +176,7 @@ STATEMENTS = (
         "Theorem 4.5, its average re-derived by this project",
         _corrected,
         WHOLE,
-        "There are many types.",
+        Assumption(f"There are many types, say {MANY_TYPES:,}.", lambda setting: setting.workload.n >= MANY_TYPES),
     ),
     _prediction(
         "consistent_tree",
@@ -167,6 +196,6 @@ STATEMENTS = (
         r"V_r \le \tfrac12 (\log_2 n)^2\, V_F",
         "Section 4.6, equation (3)",
         _haar,
-        "The number of types is a power of two.",
+        Assumption("The number of types is a power of two.", lambda setting: _is_power(setting.workload.n, 2)),
     ),
 )

@@ -58,21 +58,47 @@ class Setting:
             raise ValueError(f"The mechanism has {self.mechanism.n} types, the workload {self.workload.n}.")
 
 
+def _always(setting: Setting) -> str:
+    return ""
+
+
+def _open(setting: Setting) -> None:
+    return None
+
+
+def is_pure(setting: Setting) -> bool:
+    """Whether privacy is without a delta, as far as the mechanism says."""
+    return setting.mechanism is None or setting.mechanism.delta == 0
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """What a statement takes to be true, in a sentence (formulas in it between dollars), and whether it ``holds`` in a setting; None where that is no matter of
+    the setting, but to be borne in mind."""
+
+    words: str
+    holds: Callable[[Setting], bool | None] = _open
+
+
 @dataclass(frozen=True, kw_only=True)
 class Statement:
-    """A bound or a prediction. ``latex`` is its formula, ``assumptions`` what it takes to be true, ``source`` where it is from;
-    ``costly`` ones take seconds or minutes to work out. ``name`` never changes."""
+    """A bound or a prediction. ``latex`` is its formula, ``source`` where it is from; ``costly`` ones take seconds or minutes to
+    work out, and say in ``why_not`` where they say nothing; others may refuse while computing. ``name`` never changes."""
 
     name: str
     title: str
     kind: Kind
     words: str
     latex: str
-    assumptions: tuple[str, ...]
+    assumptions: tuple[Assumption, ...]
     source: str
-    why_not: Callable[[Setting], str]
     compute: Callable[[Setting], float]
+    why_not: Callable[[Setting], str] = _always
     costly: bool = False
+    of_population: bool = False
+    """Whether its error is that of the answers about the population that people are drawn from; else about the people."""
+    order_only: bool = False
+    """Whether its number lacks a constant that is not known."""
 
     def applies(
         self,
@@ -83,7 +109,14 @@ class Statement:
         concentration: float | None = None,
     ) -> str:
         """Why this says nothing here, in a sentence; empty where it does."""
-        return self.why_not(Setting(workload, epsilon, users, mechanism, concentration))
+        setting = Setting(workload, epsilon, users, mechanism, concentration)
+        if self.costly:
+            return self.why_not(setting)
+        try:
+            self.number(setting)
+        except ValueError as error:
+            return str(error)
+        return ""
 
     def value(
         self,
@@ -94,20 +127,10 @@ class Statement:
         concentration: float | None = None,
     ) -> float:
         """Its total squared error per user (see the module). ValueError with the sentence of `applies` where it does not."""
-        setting = Setting(workload, epsilon, users, mechanism, concentration)
+        return self.number(Setting(workload, epsilon, users, mechanism, concentration))
+
+    def number(self, setting: Setting) -> float:
+        """`value` in a setting."""
         if reason := self.why_not(setting):
             raise ValueError(reason)
         return self.compute(setting)
-
-
-def tried(compute: Callable[[Setting], float]) -> Callable[[Setting], str]:
-    """The ``why_not`` of statements that are quick to compute, and refuse in words what they are not for."""
-
-    def why_not(setting: Setting) -> str:
-        try:
-            compute(setting)
-        except ValueError as error:
-            return str(error)
-        return ""
-
-    return why_not

@@ -90,6 +90,7 @@ def mechanism_controls(state: Session) -> None:
 def _parameter_control(state: Session, parameter: str) -> None:
     chosen = state.configuration.mechanism
     values = library.spec(chosen.name).choices[parameter]
+    now = chosen.parameters.get(parameter, values[0])
 
     def commit(value: Any) -> None:
         state.change(mechanism=choose_mechanism(chosen.name, **{**chosen.parameters, parameter: value}))
@@ -98,9 +99,9 @@ def _parameter_control(state: Session, parameter: str) -> None:
         st.selectbox,
         PARAMETERS.get(parameter, parameter.capitalize()),
         f"choice-{parameter}",
-        chosen.parameters.get(parameter, values[0]),
+        now,
         commit,
-        options=values if isinstance(values[0], str) else sorted(values),
+        options=values if isinstance(values[0], str) else sorted({*values, now}),
         format_func=lambda value: str(value).replace("_", " "),
     )
 

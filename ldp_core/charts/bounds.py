@@ -1,0 +1,226 @@
+"""Pictures of what the papers' theorems say of a design: all on one axis, and some of them put to the test."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from ldp_core import wording
+from ldp_core.charts.theme import IMPOSSIBLE, LIGHT, Theme, colour, figure, log_axis, marker, title
+from ldp_core.studies.theorems import Approach
+
+AXES = {
+    "standard_error": "standard error, percentage points (log scale)",
+    "users_needed": "users needed for the target error (log scale)",
+}
+SHORT = {"standard_error": "standard error (percentage points)", "users_needed": "users needed"}
+GROUPS = {
+    "impossible": "Impossible",
+    "large_sample": "Impossible as users grow",
+    "prediction": "Predictions",
+    "few_users": "Few users",
+}
+MARKS = {"prediction": "diamond-open", "few_users": "triangle-left"}
+"""Bounds are lines; predictions and what an algorithm is proved to reach are points."""
+ROW, LABEL_HEIGHT = 22, 0.065
+
+
+def on_one_axis(
+    frame: pd.DataFrame, quantity: str, exact: Mapping[str, float], mechanism: str, look: Theme = LIGHT
+) -> go.Figure:
+    """Every bound and prediction that says something, a row each in groups, beside the exact error of the mechanism.
+
+    ``frame`` as `ldp_core.studies.theorems.table` makes it; ``quantity`` "standard_error" (share) or "users_needed"; ``exact`` has
+    the mechanism's number by quantity, nothing where it is not known. Only what is impossible for any number of users is
+    shaded.
+    """
+    scale = 100 if quantity == "standard_error" else 1
+    shown = frame[np.isfinite(frame[quantity]) & (frame[quantity] > 0)]
+    names, places, row = [], {}, 0.0
+    if quantity in exact:
+        names, row = [(0.0, f"<b>{title(mechanism)}, exact</b>")], 1.0
+    headers = {}
+    for kind, part in shown.groupby("kind", sort=False):
+        headers[kind] = row
+        names.append((row, f"<b>{GROUPS[kind]}</b>"))
+        for place, one in enumerate(part.itertuples(), start=1):
+            places[one.name] = row + place
+            names.append((row + place, one.title))
+        row += len(part) + 1
+    fig = figure(look, AXES[quantity], "", height=round(95 + ROW * max(row, 2)))
+    values = [*(scale * shown[quantity]), *(scale * exact[quantity] for _ in names[:1] if quantity in exact)]
+    if not values:
+        return fig
+    if "impossible" in headers:
+        _shade(fig, scale * shown[quantity][shown["kind"] == "impossible"].max(), headers["impossible"], look)
+    if quantity in exact:
+        _add_mechanism(fig, mechanism, scale * exact[quantity], quantity, look)
+    for _, part in shown.groupby("kind", sort=False):
+        _add_group(fig, part, quantity, scale, [places[name] for name in part["name"]], look)
+    axis = log_axis(min(values), max(values))
+    low, high = np.log10(min(values) / 1.8), np.log10(max(values) * 1.8)
+    room = 0.16 * (high - low)  # for the numbers beside the points
+    fig.update_xaxes(**{**axis, "range": [low, high + room], "side": "top"})  # in sight however many rows there are
+    fig.update_yaxes(
+        tickvals=[place for place, _ in names],
+        ticktext=[text for _, text in names],
+        range=[row - 0.4, -0.6],
+        showgrid=False,
+    )
+    return fig
+
+
+def _shade(fig: go.Figure, bound: float, place: float, look: Theme) -> None:
+    fig.add_vrect(x0=1e-12, x1=bound, fillcolor=look.faint, opacity=0.14, line_width=0, layer="below")
+    fig.add_annotation(
+        xref="paper", x=0.004, y=place, xanchor="left", text=IMPOSSIBLE, showarrow=False,
+        font={"size": 12, "color": look.faint},
+    )  # fmt: skip
+
+
+def _add_mechanism(fig: go.Figure, name: str, value: float, quantity: str, look: Theme) -> None:
+    fig.add_vline(x=value, line={"color": colour(name), "width": 1.5, "dash": "dot"})
+    fig.add_scatter(
+        x=[value],
+        y=[0.0],
+        name=title(name),
+        mode="markers+text",
+        marker={"size": 14, "color": colour(name), "symbol": marker(name)},
+        text=[f"<b>  {_in_words(value, quantity)}</b>"],
+        textposition="middle right",
+        cliponaxis=False,
+        hovertemplate=f"{title(name)}, exact: {_in_words(value, quantity)}<extra></extra>",
+    )
+
+
+def _add_group(
+    fig: go.Figure, part: pd.DataFrame, quantity: str, scale: float, places: list[float], look: Theme
+) -> None:
+    kind, values = part["kind"].iloc[0], scale * part[quantity].to_numpy()
+    words = [_in_words(value, quantity) for value in values]
+    after = ", large N" if kind == "large_sample" else ""
+    orders = part["name"].str.startswith("lower_order")
+    beside = [f"  {'order of ' if order else ''}{text}{after}" for order, text in zip(orders, words, strict=True)]
+    lines = kind in ("impossible", "large_sample")
+    if lines:
+        dash = "solid" if kind == "impossible" else "3px,3px"
+        for value, place in zip(values, places, strict=True):
+            line = {"color": look.text, "width": 2.5 if kind == "impossible" else 2, "dash": dash}
+            fig.add_shape(type="line", x0=value, x1=value, y0=place - 0.42, y1=place + 0.42, line=line)
+    random = quantity == "standard_error" and bool((part["high"] > part["low"]).any())
+    fig.add_scatter(
+        x=values,
+        y=places,
+        name=GROUPS[kind],
+        mode="markers+text",
+        marker={
+            "symbol": ["asterisk-open" if order else MARKS.get(kind, "circle") for order in orders],
+            "size": 10,
+            "color": look.text,
+            "opacity": 0 if lines else 1,
+        },
+        error_x={
+            "type": "data",
+            "symmetric": False,
+            "array": scale * part["high"].to_numpy() - values,
+            "arrayminus": values - scale * part["low"].to_numpy(),
+            "color": look.text,
+        }
+        if random
+        else None,
+        text=beside,
+        textposition="middle right",
+        cliponaxis=False,
+        customdata=np.column_stack([part["title"], words, part["ratio"].map(_ratio)]),
+        hovertemplate="%{customdata[0]}: %{customdata[1]}%{customdata[2]}<extra></extra>",
+    )
+
+
+def _ratio(ratio: float) -> str:
+    return f"<br>exact error, squared, over this: {wording.significant(ratio)}" if np.isfinite(ratio) else ""
+
+
+def _in_words(value: float, quantity: str) -> str:
+    return f"± {wording.significant(value)} pp" if quantity == "standard_error" else wording.whole(value)
+
+
+def approach(found: Approach, look: Theme = LIGHT) -> go.Figure:
+    """N times the exact error of the best estimator over N, rising to its limit, and the large-N lines it crosses on the way."""
+    frame = found.frame
+    fig = figure(look, "users N (log scale)", "N x squared error", height=330)
+    fig.add_scatter(
+        x=frame["users"], y=frame["error"], name="best estimator, exact", mode="lines+markers",
+        line={"color": look.accent, "width": 2.5}, marker={"size": 7},
+        hovertemplate="%{x:,} users: %{y:.4g}<extra>best estimator, exact</extra>",
+    )  # fmt: skip
+    fig.add_scatter(
+        x=frame["users"], y=frame["entropy_bound"], name="Theorem 4.1, at every N", mode="lines",
+        line={"color": look.faint, "width": 1.5}, hovertemplate="%{x:,} users: %{y:.4g}<extra>Theorem 4.1, at every N</extra>",
+    )  # fmt: skip
+    lines = {
+        "its limit": (found.limit, "dot"),
+        "Corollary 4.3": (found.corollary, "dash"),
+        "Theorem 4.5, sharper": (found.sharp, "dash"),
+        "Theorem 4.5": (found.paper, "dash"),
+    }
+    ends = [(value, f"{name}, large N") for name, (value, _) in lines.items()]
+    for value, dash in lines.values():
+        fig.add_hline(y=value, line={"color": look.text, "width": 1.2, "dash": dash})
+    ends.append((frame["entropy_bound"].iloc[-1], "Theorem 4.1, at every N"))
+    ends.append((frame["error"].iloc[-1], "best estimator, exact"))
+    top = 1.12 * max(value for value, _ in ends)
+    lowest = -np.inf
+    for value, text in sorted(ends):
+        lowest = max(lowest + LABEL_HEIGHT * top, value)
+        own = text.startswith("best")
+        fig.add_annotation(
+            xref="paper", x=1.0, y=lowest, xanchor="left", xshift=6, text=text, showarrow=False,
+            font={"size": 12, "color": look.accent if own else look.text},
+        )  # fmt: skip
+    fig.update_xaxes(**log_axis(frame["users"].min(), frame["users"].max(), 1.1))
+    fig.update_yaxes(range=[0, max(top, lowest * 1.04)])
+    fig.update_layout(margin={"r": 190})
+    return fig
+
+
+LINES = {"raw": ("dash", "circle-open"), "consistent": ("solid", "circle")}
+"""Dash and marker of the trees of the paper, by their reconstruction."""
+OWN = ("dot", "diamond")
+"""Those of another kind of tree."""
+
+
+def over_branching(
+    frame: pd.DataFrame, quantity: str, formulas: Mapping[str, float], chosen: int | None, look: Theme = LIGHT
+) -> go.Figure:
+    """Exact errors of trees over the branching factor, each best one filled, and what the formulas take for the best. ``frame``:
+    oracle, reconstruction, branching, and ``quantity``; ``chosen`` is the branching factor of the design."""
+    scale = 100 if quantity == "standard_error" else 1
+    fig = figure(look, "branching factor B", SHORT[quantity], height=360)
+    for (oracle, reconstruction), part in frame.groupby(["oracle", "reconstruction"], sort=False):
+        name = f"{reconstruction} ({oracle.upper()})"
+        dash, symbol = LINES[reconstruction] if oracle == "oue" else OWN
+        best = part[quantity] == part[quantity].min()
+        fig.add_scatter(
+            x=part["branching"],
+            y=scale * part[quantity],
+            name=name,
+            mode="lines+markers",
+            line={"color": colour("hierarchical"), "width": 2, "dash": dash},
+            marker={"size": np.where(best, 14, 7), "symbol": symbol},
+            hovertemplate=f"B = %{{x}}: %{{y:.4g}}<extra>{name}</extra>",
+        )
+    for reconstruction, value in formulas.items():
+        fig.add_vline(x=value, line={"color": look.text, "width": 1.2, "dash": LINES[reconstruction][0]})
+        fig.add_annotation(
+            x=value, y=1, yref="paper", yanchor="bottom", showarrow=False, font={"size": 12},
+            text=f"formula, {reconstruction}: {value:.2f}",
+        )  # fmt: skip
+    if chosen is not None:
+        fig.add_vline(x=chosen, line={"color": look.faint, "width": 8}, opacity=0.25)
+    fig.update_layout(showlegend=True, legend={"y": 1.08, "entrywidth": 190}, margin={"t": 56})
+    fig.update_yaxes(rangemode="tozero")
+    fig.update_xaxes(dtick=1)
+    return fig

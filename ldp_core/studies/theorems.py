@@ -1,0 +1,297 @@
+"""What the papers' theorems say of one design, on one axis: their numbers, the exact error of its mechanism beside them, and how
+far apart these are; with the two pictures and the table that put some of them to the test.
+
+Errors are averages over people spread evenly over the types, in squared users summed over the weighted queries, for one user
+(see `ldp_core.bounds.statements`); errors of shares and users needed follow from them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+
+from ldp_core import analysis, bounds, library
+from ldp_core.bounds import few_users, frequency, two_types
+from ldp_core.bounds.statements import STATEMENTS, Setting, Statement
+from ldp_core.bounds.statements.few_users import DELTA
+from ldp_core.bounds.statements.large_sample import is_histogram
+from ldp_core.mechanisms.noise.additive import AdditiveMechanism
+from ldp_core.mechanisms.noise.rejection import RejectionMechanism
+from ldp_core.run import Budget, Callback, Cancel
+from ldp_core.workloads import AllRange, Prefix, WidthRange, Workload
+
+MOST_USERS = 10**18
+"""Bounds that need more users than this for an error are taken never to allow it."""
+BRANCHINGS = range(2, 17)
+APPROACHED = (1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
+"""Users at which the exact error of two types is worked out: some seconds at the last ones."""
+JEFFREYS = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """What a statement says of a design.
+
+    Attributes:
+        reason: why it says nothing here, in a sentence; empty where it does.
+        variance: its total squared error per user; None where it says nothing, or is costly and has not been worked out.
+        deviation: the standard error of ``variance``, where it comes from random populations.
+        exact: that of the design's mechanism, about the same people or population; None where it is not known.
+        users_needed: for the target error, by this statement; inf where it never allows it.
+    """
+
+    statement: Statement
+    setting: Setting
+    reason: str = ""
+    variance: float | None = None
+    deviation: float = 0.0
+    exact: float | None = None
+    users_needed: float | None = None
+
+    @property
+    def ratio(self) -> float | None:
+        """The exact error over the number of the statement, both squared; None where there is none."""
+        if self.variance is None or self.exact is None or self.variance == 0 or self.statement.order_only:
+            return None
+        return self.exact / self.variance
+
+    @property
+    def standard_error(self) -> float | None:
+        """Of a typical query, as a share of all users."""
+        return None if self.variance is None else share(self.variance, self.setting)
+
+    @property
+    def assumptions(self) -> list[tuple[str, bool | None]]:
+        """Each with whether it holds here, None for those to be borne in mind."""
+        return [(one.words, one.holds(self.setting)) for one in self.statement.assumptions]
+
+
+def share(variance: float, setting: Setting) -> float:
+    """The standard error of a typical query, as a share of all users, of a total squared error per user."""
+    return math.sqrt(variance / (setting.workload.squared_weights * setting.users))
+
+
+def entries(
+    setting: Setting, alpha: float, exact: float | None, known: Mapping[str, tuple[float, float]]
+) -> list[Entry]:
+    """What every statement says in a ``setting``; users needed are for the mean squared error ``alpha`` of a share.
+
+    ``exact`` is the average variance per user of the setting's mechanism, None where it is not known; ``known`` holds costly
+    numbers that have been worked out, with their standard errors, by the names of statements.
+    """
+    drawn = None if exact is None else exact + sampling(setting.workload, setting.concentration)
+    found = []
+    for name, statement in STATEMENTS.items():
+        about = drawn if statement.of_population else exact
+        try:
+            if statement.costly:
+                if reason := statement.why_not(setting):
+                    raise ValueError(reason)
+                number, deviation = known.get(name, (None, 0.0))
+            else:
+                number, deviation = statement.number(setting), 0.0
+            needed = None if number is None else _users_needed(statement, setting, number, alpha)
+            found.append(Entry(statement, setting, "", number, deviation, about, needed))
+        except ValueError as error:
+            found.append(Entry(statement, setting, str(error)))
+    return found
+
+
+def sampling(workload: Workload, concentration: float | None = None) -> float:
+    """What the chance of who takes part adds to a total squared error per user, where it is that of answers about the population
+    P that people are drawn from: sum_u P_u G_uu - P'GP, P even or from the Dirichlet prior of this ``concentration``."""
+    n, whole = workload.n, float(workload.gram_sums.sum())
+    if concentration is None:
+        return workload.trace / n - whole / n**2
+    squared = (workload.trace * (concentration + 1) + (whole - workload.trace) * concentration) / (
+        n * concentration + 1
+    )
+    return workload.trace / n - squared / n
+
+
+def _users_needed(statement: Statement, setting: Setting, number: float, alpha: float) -> float:
+    """Users until the error is ``alpha``; where the number depends on how many there are, the least that allow it."""
+    workload = setting.workload
+    if statement.kind != "few_users":
+        return analysis.users_for(number, workload.squared_weights, alpha)
+
+    def enough(users: int) -> bool:
+        try:
+            return statement.number(replace(setting, users=users)) <= alpha * workload.squared_weights * users
+        except ValueError:  # it is not for so few users
+            return False
+
+    high = 1
+    while not enough(high):
+        high *= 2
+        if high > MOST_USERS:
+            return math.inf
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return float(high)
+
+
+def table(found: Sequence[Entry]) -> pd.DataFrame:
+    """kind, name, title, standard_error (share), low, high (two standard errors of it where it is random), users_needed,
+    variance, ratio, source, reason: an entry a row, in their order; numbers are nan where there are none."""
+    rows = []
+    for entry in found:
+        ends: list[float | None] = [None, None]
+        if entry.variance is not None:
+            spread = 2 * entry.deviation
+            ends = [share(max(0.0, entry.variance + sign * spread), entry.setting) for sign in (-1, 1)]
+        rows.append(
+            {
+                "kind": entry.statement.kind,
+                "name": entry.statement.name,
+                "title": entry.statement.title,
+                "standard_error": entry.standard_error,
+                "low": ends[0],
+                "high": ends[1],
+                "users_needed": entry.users_needed,
+                "variance": entry.variance,
+                "ratio": entry.ratio,
+                "source": entry.statement.source,
+                "reason": entry.reason,
+            }
+        )
+    frame = pd.DataFrame(rows)
+    numbers = ["standard_error", "low", "high", "users_needed", "variance", "ratio"]
+    return frame.astype(dict.fromkeys(numbers, float))
+
+
+# --- putting some of them to the test --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Approach:
+    """N times the error of the best estimator of two types, approaching its ``limit``, and the large-sample figures that it has to
+    be above in the end. ``frame``: users, error, entropy_bound (Theorem 4.1, at every N)."""
+
+    frame: pd.DataFrame
+    limit: float
+    corollary: float
+    paper: float
+    sharp: float
+
+
+def approach(
+    epsilon: float, concentration: float | None = None, callback: Callback | None = None, cancel: Cancel | None = None
+) -> Approach:
+    """Randomized response on two types, a population from the Dirichlet prior (Jeffreys' for None), exactly. Once cancelled (see
+    `ldp_core.run`), the points there are by then, the first at least."""
+    prior = JEFFREYS if concentration is None else concentration
+    budget = Budget(None, len(APPROACHED), cancel, callback, least_rounds=1)
+    found = []
+    while budget.stopped() is None:
+        point = two_types.bayes_error(epsilon, APPROACHED[budget.rounds], prior)
+        found.append((point.users, point.error, point.entropy_bound))
+        budget.tell()
+    response = library.create("randomized_response", n=2, epsilon=epsilon)
+    return Approach(
+        pd.DataFrame(found, columns=["users", "error", "entropy_bound"]),
+        two_types.bayes_limit(epsilon, prior),
+        frequency.large_sample_of(response, concentration=prior)[0],
+        frequency.large_sample(2, epsilon, concentration=prior),
+        frequency.large_sample(2, epsilon, form="sharp", concentration=prior),
+    )
+
+
+def has_ranges(workload: Workload) -> bool:
+    """Whether all queries are ranges of ordered types, which trees over the types are made for."""
+    return isinstance(workload, (Prefix, AllRange, WidthRange))
+
+
+TREES = (("oue", "raw"), ("oue", "consistent"))
+"""Oracle and reconstruction of the trees that the papers' formulas are about."""
+
+
+def over_branching(
+    workload: Workload,
+    epsilon: float,
+    trees: Sequence[tuple[str, str]] = TREES,
+    branchings: Sequence[int] = BRANCHINGS,
+    callback: Callback | None = None,
+    cancel: Cancel | None = None,
+) -> pd.DataFrame:
+    """oracle, reconstruction, branching, variance: the exact average variance per user of trees, (oracle, reconstruction) each, for
+    all ``branchings`` that the types allow. Once cancelled (see `ldp_core.run`), what there is by then."""
+    todo = [(tree, B) for B in branchings if workload.n >= B for tree in trees]
+    budget = Budget(None, len(todo), cancel, callback, least_rounds=1)
+    rows = []
+    while budget.stopped() is None:
+        (oracle, reconstruction), B = todo[budget.rounds]
+        parameters: dict[str, Any] = {"branching": B, "oracle": oracle, "reconstruction": reconstruction}
+        mechanism = library.create("hierarchical", n=workload.n, epsilon=epsilon, **parameters)
+        rows.append((oracle, reconstruction, B, analysis.average_variance(mechanism, workload)))
+        budget.tell()
+    return pd.DataFrame(rows, columns=["oracle", "reconstruction", "branching", "variance"])
+
+
+@dataclass(frozen=True)
+class Switch:
+    """Where an algorithm for few users starts to pay: ``bound`` is on the length of the error vector, in shares; projecting is
+    favoured below ``below``, to be compared with ``reports``, all users or, for rejection sampling, those who send something."""
+
+    algorithm: str
+    bound: few_users.ErrorBound
+    below: float
+    reports: float
+    own: bool
+    """Whether the noise is that of the design's mechanism, not the printed one."""
+
+    @property
+    def projects(self) -> bool:
+        return self.reports < self.below
+
+
+def switches(setting: Setting) -> list[Switch]:
+    """Those of the algorithms of Bassily 2019 that are about a workload like this."""
+    workload, epsilon, users, mechanism = setting.workload, setting.epsilon, setting.users, setting.mechanism
+    d, n, r = workload.num_queries, workload.n, workload.radius
+    delta = mechanism.delta if mechanism is not None and mechanism.delta > 0 else DELTA
+    scale = noise = None
+    if isinstance(mechanism, AdditiveMechanism) and mechanism.name == "gaussian":
+        scale, noise = math.sqrt(mechanism.noise.variance), mechanism.noise.variance / r**2
+    form = "paper" if scale is None else "sharp"
+    found = [
+        Switch(
+            "gaussian",
+            few_users.gaussian(d, n, users, epsilon, delta, r, form, scale),
+            few_users.project_below("gaussian", d, n, epsilon, delta, noise=noise),
+            users,
+            scale is not None,
+        )
+    ]
+    if users >= few_users.LEAST_USERS and epsilon <= few_users.LARGEST_EPSILON:
+        own = mechanism.acceptance.variance if isinstance(mechanism, RejectionMechanism) else None
+        found.append(
+            Switch(
+                "rejection",
+                few_users.rejection(d, n, users, epsilon, r),
+                few_users.project_below("rejection", d, n, epsilon, users=users, noise=own),
+                users if own is not None else users / 2,
+                own is not None,
+            )
+        )
+    if is_histogram(workload):
+        bound = few_users.histogram(n, users, epsilon)
+        found.append(Switch("histogram", bound, few_users.project_below("histogram", n, n, epsilon), users, False))
+    return found
+
+
+def best_branching(exact: pd.DataFrame) -> dict[str, Any]:
+    """Parameters of the tree of least exact error in the frame of `over_branching`."""
+    best = exact.loc[exact["variance"].idxmin()]
+    return {name: best[name] if name != "branching" else int(best[name]) for name in exact.columns[:3]}
+
+
+def formula_branching() -> dict[str, float]:
+    """The branching factor that the formulas of Cormode et al. favour, by reconstruction."""
+    return {"raw": bounds.best_branching(consistent=False), "consistent": bounds.best_branching(consistent=True)}

@@ -1,0 +1,108 @@
+"""Every bound and prediction of the papers for the design at hand, on one axis, each with what it says and whether it applies."""
+
+import streamlit as st
+
+from ldp_core import charts, library, wording
+from ldp_core.bounds.statements import KINDS
+from ldp_core.studies import theorems
+from pages.ui import layout
+from pages.ui.bounds import entries, panels
+from pages.ui.bounds import setting as page
+from pages.ui.bounds.setting import GROUPS
+from pages.ui.words import people, plain
+
+state = layout.open_page(
+    "Bounds",
+    "See what nobody can do with your questions and your users, what the papers predict, and where your mechanism stands.",
+)
+design = layout.need_design(state)
+c, name = state.configuration, state.configuration.mechanism.name
+spec = library.spec(name)
+title = spec.title
+
+mechanism, exact, problem = None, None, ""
+try:  # predictions are about mechanisms whose errors take too long, too
+    mechanism = state.priced(name) if spec.needs_workload else state.mechanism(name)
+    exact = None if mechanism is None else page.exact_variance(state, mechanism)
+except ValueError as error:
+    problem = str(error)
+
+page.controls(state)
+if problem:
+    st.warning(plain(f"{title}: {problem}"))
+elif mechanism is None:
+    st.info(f"{title} has not been fitted to this design yet, so there is no exact error to compare with.")
+    st.page_link("pages/design.py", label="Optimise it on the Design page", icon=":material/arrow_forward:")
+
+about = page.setting(state, mechanism)
+found = page.entries(state, about, mechanism, exact)
+table, quantity = theorems.table(found), page.quantity(state)
+limits = [entry for entry in found if entry.statement.kind == "impossible" and entry.variance]
+
+
+def sentence() -> str:
+    """What the picture says in this design."""
+    words = f"Averaged over people spread evenly over the types, with your {people(design.users)}. "
+    if exact is not None:
+        shown = page.on_axis(state, exact)
+        words += (
+            f"**{title}** has {wording.error(shown['standard_error'])} for a typical query, exactly, and needs "
+            f"{wording.users(shown['users_needed'])} for {wording.error(c.target_alpha**0.5)}. "
+        )
+    if mechanism is not None and mechanism.delta > 0:
+        return words + "It has a delta, and what is impossible for pure epsilon may be possible for it."
+    if not limits:
+        return words + "At this epsilon the lower bounds say nothing."
+    best = max(limits, key=lambda entry: entry.variance or 0.0)
+    words += (
+        f"No unbiased mechanism with pure epsilon {c.epsilon} can have less than {wording.error(best.standard_error or 0.0)} "
+        f"({best.statement.title})"
+    )
+    return words + (f": {title} needs {wording.significant(best.ratio)} times the users." if best.ratio else ".")
+
+
+layout.chart(
+    lambda look: charts.on_one_axis(
+        table[table["kind"].isin(page.groups_shown(state))],
+        quantity,
+        {} if exact is None else page.on_axis(state, exact),
+        name,
+        look,
+    ),
+    sentence(),
+    "bounds",
+    table,
+)
+
+if state.weighting:
+    st.caption(state.weighting)
+
+tabs = st.tabs([GROUPS[kind] for kind in KINDS])
+for kind, tab in zip(KINDS, tabs, strict=True):
+    with tab:
+        st.markdown(KINDS[kind])
+        own = [entry for entry in found if entry.statement.kind == kind]
+        if kind == "large_sample":
+            panels.populations(state, mechanism, about)
+        entries.group(state, own, quantity)
+        if kind == "impossible":
+            if not own[-1].reason:
+                panels.certificate(state)
+            panels.singular_values(state)
+        elif kind == "large_sample" and any(not entry.reason for entry in own):
+            panels.approaching(state, about)
+        elif kind == "prediction":
+            panels.branching(state, mechanism)
+        elif kind == "few_users":
+            panels.switches(about)
+            panels.corrected_lemma(about)
+
+layout.how_computed(
+    r"In the formulas $n$ is the number of types, $N$ of users, $d$ of queries, $W$ their matrix with singular values $\sigma$ and "
+    r"$G = W^\top W$; $V_F = 4 e^\varepsilon/(e^\varepsilon - 1)^2$, $B$ a branching factor, $r$ the length of a range, or of the longest column "
+    "of $W$ for few users. The error of a formula is the total squared error per user: the variance one user adds, summed over the "
+    "queries. Divided by $d N$, its root is the standard error of a typical query; divided by $d$ and the squared target error it is the users "
+    "needed. For few users, where a number changes with $N$, the users needed are the least for which the theorem promises the target. "
+    "Errors about the population people are drawn from hold the chance of who takes part; the exact error is compared with them with that "
+    "chance counted in."
+)

@@ -1,0 +1,96 @@
+"""Each theorem as an entry of its own: in words and in mathematics, what it takes to be true, and what it says of this design."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from ldp_core import library, wording
+from ldp_core.studies.theorems import Entry
+from pages.ui.session.state import Session
+from pages.ui.words import people, plain
+
+BINDING = 1.01
+"""A bound that the mechanism comes so close to is called binding."""
+ATTAINED = 1e-6
+MARKS = {
+    True: ":green[:material/check: holds here]",
+    False: ":orange[:material/close: does not hold here]",
+    None: "",
+}
+"""Whether an assumption holds; nothing where it is only to be borne in mind."""
+
+
+def group(state: Session, found: Sequence[Entry], quantity: str) -> None:
+    """All entries of a group: first what says something here, its number as the ``quantity`` on the axis, then why the others do
+    not."""
+    for entry in found:
+        if not entry.reason:
+            _entry(state, entry, quantity)
+    silent = [entry for entry in found if entry.reason]
+    if silent:
+        with st.expander(f"Does not apply here ({len(silent)})"):
+            for entry in silent:
+                statement = entry.statement
+                st.markdown(f"- **{statement.title}** ({statement.source}): {plain(entry.reason)}")
+
+
+def _entry(state: Session, entry: Entry, quantity: str) -> None:
+    statement = entry.statement
+    with st.expander(f"**{statement.title}**: {_number(entry, quantity)}"):
+        st.markdown(statement.words)
+        st.latex(statement.latex)
+        if entry.variance is not None:
+            st.markdown(_here(state, entry))
+        st.markdown("\n".join(f"- {words} {MARKS[holds]}" for words, holds in entry.assumptions))
+        st.caption(f"Source: {statement.source}.")
+
+
+def _number(entry: Entry, quantity: str) -> str:
+    """The number of an entry, as the quantity on the axis."""
+    if entry.variance is None or entry.standard_error is None or entry.users_needed is None:
+        return "not worked out yet"
+    if entry.variance == 0:
+        return "says nothing here (0)"
+    order = "of the order of " if entry.statement.order_only else ""
+    large = ", once there are enough users" if entry.statement.kind == "large_sample" else ""
+    if quantity == "standard_error":
+        return f"{order}{wording.error(entry.standard_error)}{large}"
+    return f"{order}{wording.users(entry.users_needed)}{large}"
+
+
+def _here(state: Session, entry: Entry) -> str:
+    """What it comes to in this design, and how the mechanism compares."""
+    if not entry.variance or entry.standard_error is None or entry.users_needed is None:
+        return "At this epsilon it allows any error."
+    target = wording.error(state.configuration.target_alpha**0.5)
+    users = state.complete.users
+    error = wording.error(entry.standard_error)
+    if entry.deviation:
+        error += (
+            f" (± {wording.share(entry.deviation / entry.variance / 2)} of that from drawing populations at random)"
+        )
+    return (
+        f"With your {people(users)}: {error} for a typical query. For {target}: "
+        f"{wording.users(entry.users_needed) if entry.users_needed < float('inf') else 'never'}. {_compared(state, entry)}"
+    )
+
+
+def _compared(state: Session, entry: Entry) -> str:
+    ratio, kind = entry.ratio, entry.statement.kind
+    if entry.statement.order_only:
+        return "As its constant is not known, nothing can be compared with it."
+    if ratio is None:
+        return "There is no exact error of a mechanism to compare it with."
+    title = library.spec(state.configuration.mechanism.name).title
+    times = f"{wording.significant(ratio)} times"
+    if kind == "prediction":
+        return f"**Exact over formula: {wording.significant(ratio)}** in squared errors, and so in users."
+    if kind == "few_users":
+        return f"The exact squared error of {title} is **{times}** this, the chance of who takes part included."
+    if abs(ratio - 1) < ATTAINED:
+        return f"**Binding**: {title} attains it."
+    if ratio < BINDING:
+        return f"**Binding**: {title} comes within {wording.share(abs(ratio - 1))} of it."
+    return f"**Loose by a factor of {wording.significant(ratio)}** in users: {title} needs that many times what this allows."

@@ -1,0 +1,209 @@
+"""What belongs to a group of theorems as a whole: proofs and populations under way, and the pictures and tables that test them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from ldp_core import bounds, charts, wording
+from ldp_core.bounds import few_users
+from ldp_core.bounds.statements import Setting
+from ldp_core.mechanisms import Mechanism
+from ldp_core.studies import theorems
+from pages.ui import layout
+from pages.ui.bounds import setting as page
+from pages.ui.bounds import work as costly
+from pages.ui.controls import guarded
+from pages.ui.session.figures import PRICED_TYPES
+from pages.ui.session.state import Session, choose_mechanism
+from pages.ui.tasks import work
+from pages.ui.words import people, plain
+
+UNASKED_TYPES = 512
+"""Types up to which likelihoods, and errors of trees, are worked out unasked: a few seconds."""
+ALGORITHMS = {
+    "gaussian": "Gaussian noise (2)",
+    "rejection": "Rejection sampling (4)",
+    "histogram": "Projected Hadamard response (5)",
+}
+
+
+def certificate(state: Session) -> None:
+    """The proof of what no mechanism can beat on average, begun where it is quick."""
+    work.prove_unasked(state, ["average"])
+    proof, proving = state.certificate("average"), work.certificate(state, "average")
+    if (job := proving.running) is not None:
+        st.caption("The certificate is being worked out; its line appears, and moves up, as it is ready.")
+        st.button(
+            "Stop, and keep what is proved", on_click=job.cancel, key="cancel-proof", icon=":material/stop_circle:"
+        )
+    elif proof is None or not proof.finished:
+        st.button(
+            "Work out the certificate" if proof is None else "Prove a tighter certificate",
+            on_click=work.start_certificate,
+            args=(state, "average"),
+            key="prove",
+            icon=":material/verified:",
+        )
+    if proving.error:
+        st.error(plain(proving.error))
+
+
+def singular_values(state: Session) -> None:
+    """What the SVD bound adds up."""
+    workload = state.complete.workload
+    try:
+        values = workload.singular_values()
+    except ValueError:
+        return
+    with st.expander("The singular values that the SVD bounds add up"):
+        layout.chart(
+            lambda look: charts.singular_values(workload, look),
+            f"The {len(values):,} singular values add up to {wording.significant(values.sum(), 4)}. The SVD bound is about the "
+            "square of that sum.",
+            "bounds-singular-values",
+            pd.DataFrame({"rank": range(1, len(values) + 1), "singular_value": values}),
+        )
+
+
+def populations(state: Session, mechanism: Mechanism | None, about: Setting) -> None:
+    """The averages over populations that Corollary 4.3 and the efficient estimator of a mechanism take."""
+    if mechanism is None or bounds.STATEMENTS["corollary_frequency"].why_not(about):
+        return
+    task = costly.large_sample(state, mechanism, about.concentration)
+    costly.worked_out(task, "populations", "Average over populations", about.workload.n <= UNASKED_TYPES)
+
+
+def approaching(state: Session, about: Setting) -> None:
+    """How far from "enough" users are: two types, exactly."""
+    st.markdown("**How slowly the limit is reached**")
+    task = costly.approach(state, about.concentration)
+    found = costly.worked_out(task, "approach", "Work out the exact error of two types", True)
+    if found is None:
+        return
+    last = found.frame.iloc[-1]
+    prior = theorems.JEFFREYS if about.concentration is None else about.concentration
+    below = last["error"] / found.corollary
+    layout.chart(
+        lambda look: charts.approach(found, look),
+        f"Two types, randomized response, your epsilon, exactly, for populations from a Dirichlet prior of concentration {prior:g}: "
+        f"with {people(last['users'])} the best estimator still has {wording.significant(below)} times the error of the line of "
+        "Corollary 4.3. The lines for large N are no bounds at a given N, so nothing is shaded; Theorem 4.1 holds at every N.",
+        "bounds-approach",
+        found.frame,
+    )
+
+
+def branching(state: Session, mechanism: Mechanism | None) -> None:
+    """Exact errors of trees over their branching factor, the design's own kind among them, beside what the formulas take for the
+    best."""
+    design = state.complete
+    st.markdown("**The best branching factor of a tree**")
+    if not theorems.has_ranges(design.workload):
+        st.caption("Branching factors are about ranges of ordered types; this workload asks something else.")
+        return
+    if design.domain.size > PRICED_TYPES:
+        st.caption(
+            f"Exact errors of trees are worked out for at most {PRICED_TYPES:,} types; there are {design.domain.size:,}. Use coarser "
+            "bins."
+        )
+        return
+    own = dict(mechanism.parameters) if mechanism is not None and mechanism.name == "hierarchical" else {}
+    kinds = dict.fromkeys([*theorems.TREES, *([(own["oracle"], own["reconstruction"])] if own else [])])
+    task = costly.over_branching(state, tuple(kinds))
+    found = costly.worked_out(
+        task, "branching", "Work out exact errors over B", design.domain.size <= UNASKED_TYPES // 2
+    )
+    if found is None:
+        return
+    table = found.assign(**pd.DataFrame([page.on_axis(state, value) for value in found["variance"]]))
+    best, formulas = theorems.best_branching(found), theorems.formula_branching()
+    papers = found[found["oracle"] == theorems.TREES[0][0]]
+    least = {one: theorems.best_branching(part)["branching"] for one, part in papers.groupby("reconstruction")}
+    exact = " and ".join(f"{least[one]:d} {words}" for one, words in RECONSTRUCTED.items() if one in least)
+    layout.chart(
+        lambda look: charts.over_branching(table, page.quantity(state), formulas, own.get("branching"), look),
+        f"The formulas are least at B = {formulas['raw']:.3g} without consistency and {formulas['consistent']:.3g} with it (Cormode, "
+        f"Kulkarni and Srivastava 2019, Sections 4.4 and 4.5). Exact errors for your questions are least at B = {exact}: heights "
+        f"of trees are whole numbers.{' The grey band is yours.' if own else ''}"
+        f"{' Not all have been worked out.' if task.cut_short else ''}",
+        "bounds-branching",
+        table,
+    )
+    if {**own, **best} != own:
+        st.button(
+            f"Take B = {best['branching']:d}{RECONSTRUCTIONS.get(best['reconstruction'], '')} into the design",
+            on_click=guarded,
+            args=(state, _take, state, best),
+            key="bounds-take",
+            icon=":material/check:",
+            help="The hierarchical mechanism of least exact error among these. Undo brings back what you have now.",
+        )
+    else:
+        st.caption("This is the tree of your design.")
+
+
+RECONSTRUCTED = {"raw": "without consistency", "consistent": "with it"}
+RECONSTRUCTIONS = {"raw": ", without consistency,", "consistent": ", made consistent,"}
+
+
+def _take(state: Session, best: dict[str, Any]) -> None:
+    state.change(mechanism=choose_mechanism("hierarchical", **best))
+
+
+def switches(about: Setting) -> None:
+    """Whether the paper would project with so many users."""
+    st.markdown("**Where projecting starts to pay**")
+    p, rows = about.workload.squared_weights, []
+    for one in theorems.switches(about):
+        size = one.bound
+        kept = one.algorithm == "rejection" and not one.own
+        reports = f"about {wording.count(one.reports)} kept" if kept else people(one.reports)
+        rows.append(
+            {
+                "Algorithm": ALGORITHMS[one.algorithm] + (", your noise" if one.own else ""),
+                "Projected": _points(size.projected, p),
+                "Not projected": _points(size.unprojected, p),
+                "Answering 0": _points(size.trivial, p),
+                "Switch at": wording.users(one.below),
+                "Here": f"{reports}: {'project' if one.projects else 'do not'}",
+            }
+        )
+    st.dataframe(pd.DataFrame(rows), hide_index=True, key="bounds-switches")
+    sides = {one.projects for one in theorems.switches(about)}
+    side = (
+        "below all of these numbers: projecting is better"
+        if sides == {True}
+        else "above all of these numbers: the plain answers are better"
+        if sides == {False}
+        else "on different sides of them"
+    )
+    st.caption(
+        f"Your {people(about.users)} are {side}, by the bounds on the error of a typical query that Bassily 2019 "
+        "proves for Algorithms 2, 4 and 5. Algorithm 5 projects always; its number is from the "
+        "proof. Rejection sampling counts the vectors that are kept. On the Simulate page projections can be chosen among the estimates."
+    )
+
+
+def _points(length: float, queries: float) -> str:
+    """The error of a typical query, from the length of the vector of all errors."""
+    return f"± {wording.significant(100 * length / queries**0.5)} pp"
+
+
+def corrected_lemma(about: Setting) -> None:
+    """The step of the proof of Theorem 3.2 that does not hold, and what takes its place."""
+    n = about.workload.n
+    with st.expander("The lemma of the proof of Theorem 3.2, corrected"):
+        st.markdown(
+            "How large is the largest of $n$ standard normal numbers, apart from its sign? The printed proof takes"
+        )
+        st.latex(r"\mathbb E \max_j \lvert g_j \rvert \le \sqrt{\ln n}, \quad\text{which is false; true is}\quad"
+                 r" \mathbb E \max_j \lvert g_j \rvert \le \sqrt{2 \ln (2 n)}")  # fmt: skip
+        st.markdown(
+            f"With your {n:,} types: printed {wording.significant(few_users.largest_normal(n, 'paper'))}, true mean "
+            f"**{wording.significant(few_users.mean_largest_normal(n))}**, corrected bound "
+            f"{wording.significant(few_users.largest_normal(n))}. Lemma 2.2 in turn is generous: its factor 4 can be 2. Together "
+            "the corrected bound is never above the printed one, so the theorem stands."
+        )

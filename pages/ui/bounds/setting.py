@@ -1,0 +1,147 @@
+"""What the Bounds page is about: the chosen mechanism in the current design, a prior, and how the numbers are shown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from ldp_core import analysis, wording
+from ldp_core.bounds.statements import KINDS, Setting
+from ldp_core.mechanisms import Mechanism
+from ldp_core.studies import theorems
+from ldp_core.studies.theorems import Entry
+from pages.ui.bounds import work as costly
+from pages.ui.controls import control, number, pick, target_control
+from pages.ui.session.state import Session
+
+QUANTITIES = {"standard_error": "Standard error", "users_needed": "Users needed"}
+GROUPS = {
+    "impossible": "Impossible",
+    "large_sample": "As users grow",
+    "prediction": "Predictions",
+    "few_users": "Few users",
+}
+PRIORS = {
+    "even": "Even: every type equally common",
+    "jeffreys": "Dirichlet 1/2 (Jeffreys)",
+    "uniform": "Dirichlet 1 (all populations alike)",
+    "own": "Dirichlet, with a concentration of your own",
+}
+CONCENTRATIONS = {"even": None, "jeffreys": 0.5, "uniform": 1.0}
+LARGEST_CONCENTRATION = 1e6
+
+
+def _kept(state: Session, name: str, otherwise: Any) -> Any:
+    return state.view.get("bounds", {}).get(name, otherwise)
+
+
+def _keep(state: Session, **changes: object) -> None:
+    state.view["bounds"] = {**state.view.get("bounds", {}), **changes}
+
+
+def quantity(state: Session) -> str:
+    """What the axis shows."""
+    return str(_kept(state, "quantity", "standard_error"))
+
+
+def concentration(state: Session) -> float | None:
+    """Of the Dirichlet prior chosen, None for the even population."""
+    prior = _kept(state, "prior", "even")
+    return _kept(state, "own", 5.0) if prior == "own" else CONCENTRATIONS[prior]
+
+
+def controls(state: Session) -> None:
+    """The axis, the prior, and which groups are drawn, in one row; the target error where it tells."""
+    axis, prior, groups = st.columns([0.85, 1, 1.45], gap="medium")
+    with axis:
+        control(
+            st.segmented_control,
+            "On the axis",
+            "bounds-quantity",
+            quantity(state),
+            lambda chosen: _keep(state, quantity=chosen or quantity(state)),
+            options=list(QUANTITIES),
+            format_func=QUANTITIES.get,
+            help="Of a typical query with the users you have, or the users that the target error takes.",
+        )
+        if quantity(state) == "users_needed":
+            target_control(state)
+    with prior:
+        pick(
+            "Prior of the large-N lines",
+            "bounds-prior",
+            _kept(state, "prior", "even"),
+            lambda chosen: _keep(state, prior=chosen),
+            PRIORS,
+            help="The theorems for many users average over populations. A small concentration makes uneven ones likely.",
+        )
+        if _kept(state, "prior", "even") == "own":
+            control(
+                st.text_input,
+                "Concentration",
+                "bounds-concentration",
+                f"{_kept(state, 'own', 5.0):g}",
+                lambda text: _keep(state, own=_concentration(text)),
+            )
+    with groups:
+        control(
+            st.pills,
+            "Groups in the picture",
+            "bounds-groups",
+            groups_shown(state),
+            lambda chosen: _keep(state, groups=tuple(chosen)),
+            options=list(GROUPS),
+            format_func=GROUPS.get,
+            selection_mode="multi",
+        )
+
+
+def groups_shown(state: Session) -> tuple[str, ...]:
+    """Kinds of statements that are drawn."""
+    return tuple(_kept(state, "groups", tuple(KINDS)))
+
+
+def _concentration(text: str) -> float:
+    value = number(text, "the concentration")
+    if not 0.01 <= value <= LARGEST_CONCENTRATION:
+        raise ValueError(
+            f"The concentration must be from 0.01 to {wording.count(LARGEST_CONCENTRATION)}; 0.5 and 1 are common."
+        )
+    return value
+
+
+def setting(state: Session, mechanism: Mechanism | None) -> Setting:
+    """The current design with the chosen mechanism, as theorems see it."""
+    design = state.complete
+    return Setting(design.workload, design.epsilon, design.users, mechanism, concentration(state))
+
+
+def exact_variance(state: Session, mechanism: Mechanism) -> float:
+    """Average variance per user of a mechanism. ValueError where it takes too long."""
+    return state.cases()["average"].variance(state.profile(mechanism))
+
+
+def on_axis(state: Session, variance: float) -> dict[str, float]:
+    """A variance per user by quantity."""
+    workload, alpha = state.complete.workload, state.configuration.target_alpha
+    return {
+        "standard_error": theorems.share(variance, setting(state, None)),
+        "users_needed": analysis.users_for(variance, workload.squared_weights, alpha),
+    }
+
+
+def entries(state: Session, about: Setting, mechanism: Mechanism | None, exact: float | None) -> list[Entry]:
+    """All statements in this setting, with the costly numbers that are known by now. The latest are kept."""
+    known: dict[str, tuple[float, float]] = {}
+    if (proof := state.certificate("average")) is not None:
+        known["certificate"] = (proof.certificate.variance, 0.0)
+    if mechanism is not None:
+        known.update(costly.large_sample(state, mechanism, about.concentration).result or {})
+    alpha, digest = state.configuration.target_alpha, mechanism and mechanism.digest
+    inputs = (about.workload.digest, about.epsilon, about.users, digest, about.concentration)
+    key = (inputs, alpha, exact, tuple(sorted(known.items())))
+    if _kept(state, "entries", (None, None))[0] != key:
+        _keep(state, entries=(key, theorems.entries(about, alpha, exact, known)))
+    found: list[Entry] = _kept(state, "entries", (None, []))[1]
+    return found

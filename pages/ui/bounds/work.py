@@ -1,0 +1,79 @@
+"""The long work of the Bounds page, each kind as a `Task`, and how it is begun, followed and ended on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import pandas as pd
+import streamlit as st
+
+from ldp_core import wording
+from ldp_core.bounds import frequency
+from ldp_core.mechanisms import Mechanism
+from ldp_core.studies import theorems
+from pages.ui import layout
+from pages.ui.session.state import Session
+from pages.ui.tasks.jobs import Job
+from pages.ui.tasks.task import Task
+from pages.ui.words import plain
+
+T = TypeVar("T")
+
+
+def large_sample(
+    state: Session, mechanism: Mechanism, concentration: float | None
+) -> Task[dict[str, tuple[float, float]]]:
+    """Corollary 4.3 and the efficient estimator for a mechanism: see `frequency.figures_of`."""
+
+    def work(job: Job) -> dict[str, tuple[float, float]]:
+        return frequency.figures_of(mechanism, concentration, **job.followed)
+
+    key = f"large-sample:{mechanism.digest}:{concentration!r}"
+    return Task(state, key, "averaging over populations", work)
+
+
+def approach(state: Session, concentration: float | None) -> Task[theorems.Approach]:
+    """The exact error of two types over the number of users."""
+    epsilon = state.present.epsilon
+
+    def work(job: Job) -> theorems.Approach:
+        return theorems.approach(epsilon, concentration, **job.followed)
+
+    return Task(state, f"approach:{epsilon!r}:{concentration!r}", "the exact error of two types", work)
+
+
+def over_branching(state: Session, trees: Sequence[tuple[str, str]]) -> Task[pd.DataFrame]:
+    """Exact errors of trees over the branching factor."""
+    design = state.complete
+
+    def work(job: Job) -> pd.DataFrame:
+        return theorems.over_branching(design.workload, design.epsilon, trees, **job.followed)
+
+    key = f"branching:{design.workload.digest}:{design.epsilon!r}:{trees!r}"
+    return Task(state, key, "exact errors over the branching factor", work)
+
+
+def worked_out(task: Task[T], key: str, label: str, unasked: bool) -> T | None:
+    """The result of a task, begun ``unasked`` where that is quick, else with a button; while it runs, how far it is. What there
+    is when it is cancelled is kept."""
+    if unasked and task.result is None and task.job is None:
+        task.start()
+    running = task.running
+    if running is not None:
+        with st.container(horizontal=True, vertical_alignment="center", key=f"running-{key}"):
+            st.button("Cancel", on_click=running.cancel, key=f"cancel-{key}", icon=":material/stop_circle:")
+            layout.live(running, _progress)
+    elif task.result is None or task.cut_short:
+        if task.error:
+            st.error(plain(task.error))
+        st.button(label, on_click=task.start, key=f"start-{key}", icon=":material/play_arrow:")
+    return task.result
+
+
+def _progress(progress: Any, job: Job) -> None:
+    total = progress.max_rounds or 1
+    st.progress(
+        min(1.0, progress.round / total),
+        text=f"{progress.round:,} of {total:,}, {wording.duration(job.seconds)}",
+    )

@@ -1,0 +1,264 @@
+"""The Bounds page: its numbers against the notes on the papers, what does not apply and why, and the tree it puts into a design."""
+
+import math
+
+import pytest
+
+from ldp_core import analysis, mechanisms, wording, workloads
+from ldp_core.bounds.statements import KINDS, STATEMENTS
+from pages.ui.session.state import choose_mechanism
+from pages.ui.tasks.jobs import jobs
+
+
+def choose(app, name, **parameters):
+    app.session.change(mechanism=choose_mechanism(name, **parameters))
+    app.at.run()
+    return app.check()
+
+
+def entry(app, title):
+    """The label of the entry of a statement, what stands in it, or nothing."""
+    found = [box for box in app.at.expander if box.label.startswith(f"**{title}**: ")]
+    return found[0] if found else None
+
+
+def number(app, title):
+    return entry(app, title).label.split("**: ")[1].replace("\N{NO-BREAK SPACE}", " ")
+
+
+def inside(app, title):
+    box = entry(app, title)
+    return " ".join(part.value for part in (*box.markdown, *box.caption)).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def not_applying(app):
+    return " ".join(
+        mark.value for box in app.at.expander if box.label.startswith("Does not apply") for mark in box.markdown
+    ).replace("\\", "")
+
+
+@pytest.fixture
+def histogram(app):
+    """Five types, as in the notes' table: 20,000 users, epsilon 1, Hadamard response."""
+    app.declare(bins=5, high="5", users=20_000).ask("histogram")
+    return choose(app, "hadamard").go("bounds")
+
+
+def test_the_survey_opens_with_bounds_and_says_that_nothing_is_fitted(ages):
+    ages.go("bounds").finish()
+    assert "has not been fitted to this design yet" in ages.words
+    assert [tab.label for tab in ages.at.tabs] == ["Impossible", "As users grow", "Predictions", "Few users"]
+    bound = ages.session.closed_bounds("average")["svd"]
+    assert wording.users(bound) in inside(ages, "SVD bound")
+    assert "There is no exact error of a mechanism" in inside(ages, "SVD bound")
+    proof = ages.session.certificate("average").certificate
+    assert proof.verify()
+    assert number(ages, "Certificate") == wording.error(math.sqrt(proof.variance / 25 / 3000)).replace(
+        "\N{NO-BREAK SPACE}", " "
+    )
+
+
+@pytest.mark.parametrize(
+    ("n", "epsilon", "users"), [(32, "1", "34 users"), (512, "0.5", "61 users"), (512, "4", "2 users")]
+)
+def test_example_5_8(app, n, epsilon, users):
+    app.declare(bins=n, high=str(n)).ask("histogram")
+    app.session.change(epsilon=epsilon)
+    choose(app, "randomized_response").go("bounds")
+    assert f"For ± 10 percentage points: {users}." in inside(app, "SVD bound")
+
+
+def test_every_statement_is_on_the_page_once_or_its_absence_is_explained(histogram):
+    histogram.finish()
+    absent = not_applying(histogram)
+    for statement in STATEMENTS.values():
+        assert (entry(histogram, statement.title) is None) == (f"**{statement.title}** (" in absent), statement.name
+    assert {box.value.strip("$\n") for box in histogram.at.latex} >= {
+        statement.latex for statement in STATEMENTS.values() if entry(histogram, statement.title)
+    }
+    for words in KINDS.values():
+        assert words in histogram.words
+
+
+@pytest.mark.parametrize(
+    ("title", "value", "exact"),
+    [
+        ("Theorem 4.5, distribution", 1.69348, 17.50704),
+        ("Theorem 4.5, frequency", 0.62300, 16.70704),
+        ("Theorem 4.5, distribution, sharper", 9.85106, 17.50704),
+        ("Corollary 4.3 for this mechanism, frequency", 12.76210, 16.70704),
+    ],
+)
+def test_large_samples_of_the_notes_and_how_loose_they_are(histogram, title, value, exact):
+    histogram.finish()
+    assert (
+        number(histogram, title)
+        == f"± {wording.significant(100 * math.sqrt(value / 5 / 20_000))} percentage points, once there are enough users"
+    )
+    assert f"Loose by a factor of {wording.significant(exact / value)}**" in inside(histogram, title)
+    assert "Users grow without limit" in inside(histogram, title)
+    assert "does not hold here" in inside(histogram, title)
+
+
+def test_the_mechanism_attains_what_is_efficient(histogram):
+    histogram.finish()
+    assert "**Binding**: Hadamard response attains it." in inside(histogram, "Efficient estimator, frequency")
+
+
+def test_a_prior_of_ones_own_brings_an_error_bar(histogram):
+    histogram.finish().enter("selectbox", "bounds-prior", "jeffreys").finish()
+    assert number(histogram, "Theorem 4.5, distribution, sharper").startswith(f"± {100 * math.sqrt(2.62753 / 1e5):.3g}")
+    assert "from drawing populations at random" in inside(histogram, "Corollary 4.3 for this mechanism, distribution")
+    histogram.enter("selectbox", "bounds-prior", "own").enter("text_input", "bounds-concentration", "1e9")
+    assert any("concentration must be" in error for error in histogram.errors)
+    histogram.enter("text_input", "bounds-concentration", "3")
+    assert not histogram.errors
+    assert histogram.session.view["bounds"]["own"] == 3.0
+
+
+def test_the_approach_says_that_large_n_is_no_bound(histogram):
+    histogram.finish()
+    assert "How slowly the limit is reached" in histogram.words
+    assert "with 100,000 users the best estimator still has 0.96" in histogram.words
+    assert "nothing is shaded" in histogram.words
+
+
+def test_the_axis_changes_to_users_needed(histogram):
+    histogram.finish()
+    before = histogram.charts[0]["layout"]["xaxis"]["title"]["text"]
+    histogram.enter("segmented_control", "bounds-quantity", "users_needed")
+    assert "users needed" in histogram.charts[0]["layout"]["xaxis"]["title"]["text"] != before
+    mechanism = mechanisms.create("hadamard", n=5, epsilon=1.0)
+    needed = analysis.average_variance(mechanism, workloads.histogram(5)) / 5 / 0.01
+    (own,) = [trace for trace in histogram.charts[0]["data"] if trace["name"] == "Hadamard response"]
+    assert own["x"] == [pytest.approx(needed)]
+    assert number(histogram, "Theorem 4.5, frequency") == "13 users, once there are enough users"
+    histogram.enter("text_input", "target-error", "5")
+    assert number(histogram, "Theorem 4.5, frequency") == "50 users, once there are enough users"
+
+
+def test_groups_can_be_left_out_of_the_picture(histogram):
+    histogram.finish().enter("pills", "bounds-groups", ["impossible"])
+    assert {trace["name"] for trace in histogram.charts[0]["data"]} == {"Impossible", "Hadamard response"}
+
+
+@pytest.fixture
+def ranges(app):
+    app.declare(bins=16, users=20_000).ask("all_range")
+    return choose(app, "hierarchical", branching=8, oracle="oue", reconstruction="raw")
+
+
+def test_predictions_stand_beside_exact_errors(ranges):
+    ranges.go("bounds").finish()
+    workload = workloads.all_range(16)
+    tree = mechanisms.create("hierarchical", n=16, epsilon=1.0, branching=8, oracle="oue", reconstruction="raw")
+    ratio = analysis.average_variance(tree, workload) / STATEMENTS["raw_tree_average"].value(
+        workload, 1.0, 20_000, tree
+    )
+    assert f"Exact over formula: {wording.significant(ratio)}" in inside(ranges, "Raw tree, all ranges")
+    assert "power of the branching factor. :orange[:material/close: does not hold here]" in inside(
+        ranges, "Raw tree, all ranges"
+    )
+    assert "this design has 'raw'" in not_applying(ranges)
+    assert "It is about the histogram, one query for each type" in not_applying(ranges)
+
+
+def test_the_best_branching_factor_goes_into_the_design(ranges):
+    ranges.go("bounds").finish()
+    assert "The formulas are least at B = 4.92 without consistency and 9.19 with it" in ranges.words
+    exact = {}
+    for B in range(2, 17):
+        for reconstruction in ("raw", "consistent"):
+            parameters = {"branching": B, "oracle": "oue", "reconstruction": reconstruction}
+            tree = mechanisms.create("hierarchical", n=16, epsilon=1.0, **parameters)
+            exact[reconstruction, B] = analysis.average_variance(tree, workloads.all_range(16))
+    best = min(exact, key=exact.get)
+    ranges.press("bounds-take")
+    chosen = ranges.configuration.mechanism
+    assert (chosen.parameters["reconstruction"], chosen.parameters["branching"]) == best
+    assert not ranges.has("button", "bounds-take")
+    assert "This is the tree of your design." in ranges.words
+    ranges.go("design")
+    assert ranges.at.selectbox(key="choice-branching").value == best[1]
+    ranges.press("undo")
+    assert ranges.configuration.mechanism.parameters["branching"] == 8
+
+
+def test_a_branching_factor_that_is_not_offered_can_be_looked_at(ranges):
+    choose(ranges, "hierarchical", branching=5, oracle="oue", reconstruction="consistent").go("design")
+    assert ranges.at.selectbox(key="choice-branching").value == 5
+
+
+def test_a_mechanism_with_a_delta_has_no_impossible_region(app):
+    app.declare(bins=16, users=500).ask("prefix")
+    choose(app, "gaussian").go("bounds").finish()
+    assert "what is impossible for pure epsilon may be possible for it" in app.words
+    assert not_applying(app).count("It is for pure epsilon, and this mechanism has a delta.") == 7
+    assert not [shape for shape in app.charts[0]["layout"].get("shapes", []) if shape["type"] == "rect"]
+    assert not app.has("button", "prove")
+    table = next(frame for frame in app.dataframes if "Switch at" in frame)
+    assert table["Algorithm"].tolist() == ["Gaussian noise (2), your noise", "Rejection sampling (4)"]
+    noise = mechanisms.create("gaussian", n=16, epsilon=1.0, workload=workloads.prefix(16)).noise.variance
+    below = 16**2 * noise / (16 * 16 * math.log(16))
+    assert table["Switch at"][0] == wording.users(below)
+    assert table["Here"][0] == f"500 users: {'project' if below > 500 else 'do not'}"
+
+
+def test_the_corrected_lemma_has_its_numbers(app):
+    app.declare(bins=10, high="10").ask("prefix")
+    choose(app, "hadamard").go("bounds")
+    assert "With your 10 types: printed 1.52, true mean **1.88**, corrected bound 2.45" in " ".join(
+        mark.value for mark in app.at.markdown
+    )
+
+
+def test_a_large_domain_has_the_bounds_that_need_no_matrix(app):
+    app.declare(high="65536", bins=65536, users=1_000_000).ask("prefix")
+    choose(app, "hierarchical", branching=4, oracle="oue", reconstruction="consistent").go("bounds").finish()
+    assert "take too long past 2,048 types" in app.words
+    assert number(app, "SVD bound").startswith("±")
+    assert number(app, "Centred SVD bound").startswith("±")
+    assert "formed for at most 4,096 types" in not_applying(app)
+    assert "Exact errors of trees are worked out for at most 2,048 types" in app.words
+
+
+def test_a_large_histogram_is_bound_in_closed_form(app):
+    app.declare(high="65536", bins=65536, users=1_000_000).ask("histogram")
+    choose(app, "oue").go("bounds").finish()
+    assert "**Binding**" in inside(app, "Centred SVD bound")
+    assert "**Binding**" in inside(app, "Theorem 4.5, frequency, sharper")
+    assert "Its likelihood needs an n x n matrix" in not_applying(app)
+
+
+def test_long_work_can_be_cancelled(app, busy):
+    app.declare(bins=5, high="5").ask("histogram")
+    choose(app, "hadamard").go("bounds")
+    assert "not worked out yet" in entry(app, "Corollary 4.3 for this mechanism, frequency").label
+    assert app.has("button", "cancel-populations")
+    app.press("cancel-populations")
+    for job in jobs().active(app.session.id):
+        assert job.cancelled() == job.key.startswith("large-sample")
+
+
+def test_without_a_domain_the_page_says_what_it_needs(app):
+    app.go("bounds")
+    assert "needs a domain" in app.at.info[0].value
+
+
+def test_another_kind_of_tree_is_compared_with_those_of_the_paper(ranges):
+    choose(ranges, "hierarchical", branching=4, oracle="hadamard", reconstruction="optimal").go("bounds").finish()
+    (drawn,) = [chart for chart in ranges.charts if chart["layout"]["xaxis"]["title"]["text"] == "branching factor B"]
+    assert [trace["name"] for trace in drawn["data"]] == ["raw (OUE)", "consistent (OUE)", "optimal (HADAMARD)"]
+    lowest = min(min(trace["y"]) for trace in drawn["data"])
+    ranges.press("bounds-take").finish()
+    tree = ranges.session.mechanism("hierarchical")
+    share = math.sqrt(analysis.average_variance(tree, workloads.all_range(16)) / 136 / 20_000)
+    assert 100 * share == pytest.approx(lowest)
+
+
+def test_weights_are_explained(app):
+    app.declare(bins=8, users=100)
+    part = app.configuration.workload.parts[0].model_copy(update={"weight": 2.0})
+    app.session.change(workload=app.configuration.workload.model_copy(update={"parts": (part,)}))
+    app.go("bounds").finish()
+    assert "one of weight 2 counts like four of weight 1" in app.words

@@ -1,0 +1,213 @@
+"""The theorems on one axis, against values worked out apart from this project's bounds, and against brute force."""
+
+import math
+
+import numpy as np
+import pytest
+
+from ldp_core import analysis, mechanisms, workloads
+from ldp_core.bounds.statements import STATEMENTS, Setting
+from ldp_core.studies import theorems
+
+HISTOGRAM = workloads.histogram(5)
+
+
+def created(name, workload, epsilon=1.0, **parameters):
+    return mechanisms.create(name, n=workload.n, epsilon=epsilon, workload=workload, **parameters)
+
+
+def read(workload, mechanism=None, epsilon=1.0, users=3000, alpha=0.01, concentration=None, known=None):
+    setting = Setting(workload, epsilon, users, mechanism, concentration)
+    exact = None if mechanism is None else analysis.average_variance(mechanism, workload)
+    return {entry.statement.name: entry for entry in theorems.entries(setting, alpha, exact, known or {})}
+
+
+@pytest.mark.parametrize(
+    ("workload", "epsilon", "svd", "centred"),
+    [
+        (workloads.histogram(32), 1.0, 33.662944, None),
+        (workloads.histogram(512), 0.5, 60.457753, 1560.7689),
+        (workloads.histogram(512), 4.0, 1.636251, None),
+        (workloads.histogram(512), 1.0, 36.5926, 366.6374),
+        (workloads.all_marginals(9), 1.0, 259.9065, 2539.2220),
+        (workloads.prefix(32), 0.5, 151.6661, 2864.7124),
+        (workloads.prefix(32), 1.0, 71.7019, 660.4806),
+    ],
+)
+def test_users_needed_by_the_bounds_of_mckenna(workload, epsilon, svd, centred):
+    found = read(workload, epsilon=epsilon)
+    assert found["svd"].users_needed == pytest.approx(svd, rel=1e-6)
+    # With that many users the standard error is the target.
+    again = read(workload, epsilon=epsilon, users=math.ceil(svd))
+    assert again["svd"].standard_error == pytest.approx(0.1, rel=0.2)
+    if centred is not None:
+        assert found["centred_svd"].users_needed == pytest.approx(centred, rel=1e-6)
+
+
+def test_large_samples_and_how_loose_they_are():
+    hadamard = created("hadamard", HISTOGRAM)
+    figures = theorems.frequency.figures_of(hadamard)
+    found = read(HISTOGRAM, hadamard, known=figures)
+    for name, value in [
+        ("large_sample_paper_distribution", 1.69348),
+        ("large_sample_paper_frequency", 0.62300),
+        ("large_sample_sharp_distribution", 9.85106),
+        ("large_sample_sharp_frequency", 9.18232),
+        ("corollary_distribution", 13.51479),
+        ("corollary_frequency", 12.76210),
+        ("efficient_distribution", 17.50704),
+        ("efficient_frequency", 16.70704),
+    ]:
+        assert found[name].variance == pytest.approx(value, rel=1e-5)
+        assert found[name].standard_error == pytest.approx(math.sqrt(value / 5 / 3000), rel=1e-5)
+        # Exact errors at the even population are those of the efficient estimator, with and without sampling.
+        assert found[name].ratio == pytest.approx((17.50704 if "distribution" in name else 16.70704) / value, rel=1e-5)
+
+
+def test_costly_numbers_wait_until_they_are_known_and_say_why_not():
+    found = read(HISTOGRAM, created("hadamard", HISTOGRAM))
+    assert not found["certificate"].reason
+    assert found["certificate"].variance is None
+    assert found["certificate"].ratio is None
+    prefix = read(workloads.prefix(8), created("hadamard", workloads.prefix(8)))
+    assert "about the histogram" in prefix["corollary_frequency"].reason
+
+
+def test_a_mechanism_with_a_delta_is_not_bound():
+    workload = workloads.prefix(16)
+    found = read(workload, created("gaussian", workload))
+    for name in ("svd", "centred_svd", "certificate"):
+        assert "this mechanism has a delta" in found[name].reason
+    assert found["gaussian_projected_sharp"].ratio == pytest.approx(1, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("branching", "formula", "exact"), [(2, 410.80, 149.76), (4, 308.10, 106.93), (16, 385.13, 113.93)]
+)
+def test_exact_over_formula_of_raw_trees(branching, formula, exact):
+    workload = workloads.all_range(256)
+    tree = created("hierarchical", workload, 1.1, branching=branching, oracle="oue", reconstruction="raw")
+    entry = read(workload, tree, epsilon=1.1)["raw_tree_average"]
+    assert entry.variance / workload.num_queries == pytest.approx(formula, abs=0.006)
+    assert entry.ratio == pytest.approx(exact / formula, rel=1e-4)
+
+
+def test_assumptions_are_checked_where_they_can_be():
+    workload = workloads.all_range(64)
+    held = {}
+    for branching, oracle in [(4, "oue"), (16, "hrr")]:
+        tree = created("hierarchical", workload, branching=branching, oracle=oracle, reconstruction="raw")
+        entries = read(workload, tree)
+        names = ("raw_tree_average", "raw_tree_average_corrected")
+        held[oracle] = [[holds for _, holds in entries[name].assumptions] for name in names]
+    # Counts like V_F, a power of B, levels drawn evenly; and many types for the average.
+    assert held["oue"] == [[True, True, True], [True, True, False]]
+    assert held["hrr"] == [[False, False, True], [False, False, False]]
+    pure = dict(read(HISTOGRAM, created("oue", HISTOGRAM))["large_sample_paper_frequency"].assumptions)
+    assert sorted(map(str, pure.values())) == ["False", "None", "True", "True"]
+
+
+def test_sampling_against_sums_over_queries():
+    # Even: a prefix share q adds q (1 - q). Dirichlet(1) on two types: E P (1 - P) = 1/6.
+    assert theorems.sampling(workloads.prefix(4)) == pytest.approx(3 / 16 + 4 / 16 + 3 / 16)
+    assert theorems.sampling(workloads.prefix(2), 1.0) == pytest.approx(1 / 6)
+    rng, workload = np.random.default_rng(0), workloads.all_range(4)
+    answers = workload.answers(rng.dirichlet(np.full(4, 0.7), size=200_000))
+    assert theorems.sampling(workload, 0.7) == pytest.approx((answers * (1 - answers)).sum(axis=1).mean(), rel=5e-3)
+
+
+def test_users_needed_are_the_least_where_numbers_change_with_them():
+    found = read(HISTOGRAM, alpha=1e-4)
+    for name in (
+        "gaussian_projected",
+        "projected_hadamard",
+        "projected_hadamard_sharp",
+        "adaptive",
+        "rejection_projected",
+    ):
+        needed = found[name].users_needed
+        for users, enough in ((int(needed), True), (int(needed) - 1, False)):
+            error = STATEMENTS[name].value(HISTOGRAM, 1.0, users) / users / 5
+            assert (error <= 1e-4) is enough
+    # At 120 users Theorem 3.4 begins, and answering 0 is enough for so large a target.
+    assert read(HISTOGRAM, alpha=0.5)["rejection_projected"].users_needed == 120
+
+
+def test_the_table_holds_every_statement_with_its_error_bar():
+    response = created("randomized_response", HISTOGRAM)
+    figures = theorems.frequency.figures_of(response, concentration=0.5)
+    value, deviation = figures["corollary_distribution"]
+    assert value == pytest.approx(9.8118, abs=4 * 0.0033)
+    assert deviation == pytest.approx(0.0033, rel=0.1)
+    entries = read(HISTOGRAM, response, concentration=0.5, known=figures)
+    table = theorems.table(list(entries.values())).set_index("name")
+    assert list(table.index) == list(STATEMENTS)
+    row = table.loc["corollary_distribution"]
+    assert row["low"] == pytest.approx(math.sqrt((value - 2 * deviation) / 15_000))
+    assert row["high"] == pytest.approx(math.sqrt((value + 2 * deviation) / 15_000))
+    # E exact P under Jeffreys' prior, of an estimate that is linear: 12.001 in the notes.
+    assert row["ratio"] * value == pytest.approx(12.001, abs=1e-3)
+    assert table.loc["haar", "reason"]
+    assert math.isnan(table.loc["haar", "standard_error"])
+
+
+def test_two_types_approach_their_limit():
+    found = theorems.approach(1.0)
+    errors = found.frame.set_index("users")["error"]
+    for users, value in [(1, 0.2233), (10, 1.0944), (100, 1.6228), (1000, 1.8313), (10_000, 1.9446), (100_000, 2.0086)]:
+        assert errors[users] == pytest.approx(value, abs=5e-5)
+    assert found.limit == pytest.approx(2.0913, abs=5e-5)
+    assert found.corollary == pytest.approx(2.0838, abs=0.01)
+    assert found.paper == pytest.approx(0.67739, abs=5e-6)
+    assert found.sharp == pytest.approx(0.58534, abs=5e-6)
+    assert (found.frame["entropy_bound"] <= found.frame["error"]).all()
+
+
+def test_exact_errors_over_the_branching_factor():
+    workload = workloads.all_range(256)
+    found = theorems.over_branching(workload, 1.1, branchings=(2, 4, 8, 16))
+    per_query = found.assign(variance=found["variance"] / workload.num_queries).pivot(
+        index="branching", columns="reconstruction", values="variance"
+    )
+    assert per_query["raw"].to_numpy() == pytest.approx([149.76, 106.93, 119.30, 113.93], abs=0.006)
+    assert per_query["consistent"].to_numpy() == pytest.approx([37.89, 35.97, 42.84, 44.50], abs=0.006)
+    assert theorems.best_branching(found) == {"oracle": "oue", "reconstruction": "consistent", "branching": 4}
+    assert theorems.formula_branching() == pytest.approx({"raw": 4.92155, "consistent": 9.18632}, abs=1e-5)
+
+
+def test_what_is_cancelled_keeps_its_first_part():
+    cancelled = lambda: True  # noqa: E731
+    assert len(theorems.approach(1.0, cancel=cancelled).frame) == 1
+    assert len(theorems.over_branching(workloads.prefix(8), 1.0, cancel=cancelled)) == 1
+    workload, seen = workloads.histogram(64), []
+    hadamard = created("hadamard", workload)
+    figures = theorems.frequency.figures_of(hadamard, 1.0, 1500, callback=seen.append, cancel=cancelled)
+    assert [progress.max_rounds for progress in seen] == [1500]
+    assert 2 <= seen[0].round < 1500
+    assert figures["efficient_frequency"][1] > 0
+
+
+def test_all_figures_are_those_worked_out_one_by_one():
+    hadamard = created("hadamard", HISTOGRAM)
+    figures = theorems.frequency.figures_of(hadamard, 0.5, 200, seed=3)
+    for error in theorems.frequency.ERRORS:
+        assert figures[f"corollary_{error}"] == theorems.frequency.large_sample_of(hadamard, error, 0.5, 200, 3)
+        assert figures[f"efficient_{error}"] == theorems.frequency.efficient_of(hadamard, error, 0.5, 200, 3)
+
+
+def test_which_side_of_the_switch_the_users_are_on():
+    workload = workloads.custom(np.random.default_rng(0).integers(0, 2, size=(64, 32)).astype(float))
+    found = {one.algorithm: one for one in theorems.switches(Setting(workload, 1.0, 2142, None, None))}
+    assert set(found) == {"gaussian", "rejection"}
+    assert round(found["gaussian"].below) == 2143
+    assert found["gaussian"].projects
+    assert found["gaussian"].bound.projected < found["gaussian"].bound.unprojected
+    assert not theorems.switches(Setting(workload, 1.0, 2144, None, None))[0].projects
+    own = theorems.switches(Setting(workload, 1.0, 2144, created("gaussian", workload, delta=1e-6), None))[0]
+    noise = created("gaussian", workload, delta=1e-6).noise.variance
+    assert own.own
+    assert own.below == pytest.approx(64**2 * noise / (16 * workload.radius**2 * math.log(32)))
+    rejection = created("rejection_gaussian", workload)
+    assert theorems.switches(Setting(workload, 1.0, 2144, rejection, None))[1].reports == 2144
+    histogram = theorems.switches(Setting(workloads.histogram(1024), 2.0, 100_000, None, None))
+    assert [one.algorithm for one in histogram] == ["gaussian", "histogram"]  # Theorem 3.4 ends at epsilon 1

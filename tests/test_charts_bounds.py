@@ -1,0 +1,104 @@
+"""Pictures of the theorems: every number where it belongs, what is impossible shaded and nothing else."""
+
+import numpy as np
+import pytest
+
+from ldp_core import analysis, charts, mechanisms, workloads
+from ldp_core.bounds.statements import Setting
+from ldp_core.charts.theme import IMPOSSIBLE, colour
+from ldp_core.studies import theorems
+
+WORKLOAD = workloads.histogram(8)
+MECHANISM = mechanisms.create("hadamard", n=8, epsilon=1.0)
+VARIANCE = analysis.average_variance(MECHANISM, WORKLOAD)
+
+
+@pytest.fixture(scope="module")
+def table():
+    setting = Setting(WORKLOAD, 1.0, 3000, MECHANISM, 0.5)
+    known = {"certificate": (VARIANCE / 2, 0.0), **theorems.frequency.figures_of(MECHANISM, 0.5, 100)}
+    return theorems.table(theorems.entries(setting, 0.01, VARIANCE, known))
+
+
+def points(fig):
+    """The marks of all groups by their titles."""
+    return {
+        words[0]: x
+        for trace in fig.data
+        if trace.customdata is not None
+        for words, x in zip(trace.customdata, trace.x, strict=True)
+    }
+
+
+@pytest.mark.parametrize(("quantity", "scale"), [("standard_error", 100), ("users_needed", 1)])
+def test_every_number_is_drawn_once_in_its_row(table, quantity, scale):
+    fig = charts.on_one_axis(table, quantity, {quantity: 0.02}, "hadamard")
+    shown = table[np.isfinite(table[quantity])].set_index("title")[quantity]
+    assert points(fig) == pytest.approx((scale * shown).to_dict())
+    assert fig.layout.xaxis.type == "log"
+    rows = dict(zip(fig.layout.yaxis.ticktext, fig.layout.yaxis.tickvals, strict=True))
+    for trace in fig.data:
+        if trace.customdata is not None:
+            assert [rows[words[0]] for words in trace.customdata] == list(trace.y)
+    (own,) = [trace for trace in fig.data if trace.customdata is None]
+    assert list(own.x) == [scale * 0.02]
+    assert own.marker.color == colour("hadamard")
+
+
+def test_only_what_is_impossible_is_shaded_up_to_the_strongest(table):
+    fig = charts.on_one_axis(table, "standard_error", {}, "hadamard")
+    (shaded,) = [shape for shape in fig.layout.shapes if shape.type == "rect"]
+    impossible = table[table["kind"] == "impossible"]
+    assert shaded.x1 == pytest.approx(100 * impossible["standard_error"].max())
+    assert IMPOSSIBLE in [note.text for note in fig.layout.annotations]
+    without = charts.on_one_axis(table[table["kind"] != "impossible"], "standard_error", {}, "hadamard")
+    assert not [shape for shape in without.layout.shapes if shape.type == "rect"]
+
+
+def test_lines_for_large_n_say_so_and_random_ones_have_bars(table):
+    fig = charts.on_one_axis(table, "standard_error", {}, "hadamard")
+    (large,) = [trace for trace in fig.data if trace.name == "Impossible as users grow"]
+    assert all(text.endswith("large N") for text in large.text)
+    names = [words[0] for words in large.customdata]
+    bars = dict(zip(names, large.error_x.array, strict=True))
+    assert bars["Corollary 4.3 for this mechanism, distribution"] > 0
+    assert bars["Theorem 4.5, distribution"] == 0
+    dashes = {shape.line.dash for shape in fig.layout.shapes if shape.type == "line"}
+    assert len(dashes) == 2  # bounds for every number of users are solid
+
+
+def test_orders_are_told_from_bounds(table):
+    fig = charts.on_one_axis(table, "standard_error", {}, "hadamard")
+    (few,) = [trace for trace in fig.data if trace.name == "Few users"]
+    order = [text.strip().startswith("order of") for text in few.text]
+    assert sum(order) == 3
+    assert [symbol == "asterisk-open" for symbol in few.marker.symbol] == order
+
+
+def test_nothing_to_draw_is_an_empty_picture(table):
+    assert not charts.on_one_axis(table[:0], "standard_error", {}, "hadamard").data
+
+
+def test_the_approach_shows_the_error_below_its_limit():
+    found = theorems.approach(1.0, cancel=lambda: True)
+    fig = charts.approach(found)
+    drawn = {trace.name: trace for trace in fig.data}
+    assert list(drawn["best estimator, exact"].y) == found.frame["error"].tolist()
+    heights = [shape.y0 for shape in fig.layout.shapes]
+    assert heights == [found.limit, found.corollary, found.sharp, found.paper]
+    assert not [shape for shape in fig.layout.shapes if shape.type == "rect"]
+    assert not [trace for trace in fig.data if trace.fill]
+
+
+def test_errors_over_the_branching_factor_mark_the_best_and_the_formulas():
+    frame = theorems.over_branching(workloads.all_range(16), 1.0)
+    fig = charts.over_branching(
+        frame.assign(standard_error=frame["variance"]), "standard_error", theorems.formula_branching(), 4
+    )
+    for trace in fig.data:
+        part = frame[frame["reconstruction"] == trace.name.split(" ")[0]]
+        assert list(trace.x) == part["branching"].tolist() == list(range(2, 17))
+        assert list(trace.y) == pytest.approx((100 * part["variance"]).tolist())
+        assert np.argmax(trace.marker.size) == np.argmin(part["variance"])
+    texts = [note.text for note in fig.layout.annotations]
+    assert texts == ["formula, raw: 4.92", "formula, consistent: 9.19"]
