@@ -53,4 +53,6 @@ def create(
     check_parameters(entry.title, parameters, entry.parameters)
     for parameter, value in parameters.items():
         entry.parameters[parameter].check(parameter, value)
+    if entry.may_use_workload:
+        parameters["workload"] = workload
     return entry.build(workload if entry.needs_workload else int(n), epsilon, **parameters)

@@ -100,6 +100,8 @@ class Spec:
     continuous: bool = False
     """Whether reports carry continuous noise, whose guarantee is one of mathematics only: see ``caveat``."""
     needs_workload: bool = False
+    may_use_workload: bool = False
+    """Whether it can be built without a workload but takes one where `create` has it, as its builder's ``workload``."""
     closed_form: bool = False
     """Whether its exact variances are known without a matrix over the types, and so for any number of them."""
     epsilon_range: tuple[float, float] = (MIN_EPSILON, MAX_EPSILON)
@@ -116,6 +118,11 @@ class Spec:
     """The title where there is little room, if it is another."""
     domain_rule: Callable[[int, float, Workload | None], str | None] = lambda n, epsilon, workload: None
     """Why the mechanism cannot run on n types with this workload, None when it can."""
+
+    @property
+    def uses_workload(self) -> bool:
+        """Whether another workload makes it another mechanism."""
+        return self.needs_workload or self.may_use_workload
 
     @property
     def fitted(self) -> bool:

@@ -6,14 +6,18 @@ import numpy as np
 
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
 from ldp_core.privacy import check_epsilon, odds
-from ldp_core.workloads import Workload, parity
+from ldp_core.workloads import Parity, Workload, walsh_hadamard
+
+_LEAST_PART = 1e-13  # of the largest part of a workload: below it, a part is rounding
+_ENTRIES_AT_ONCE = 2**22
 
 
-def build(n: int, epsilon: float, max_weight: int | None = None) -> ExplicitMechanism:
-    """Sample a character (-1)^|S & u| with 1 <= |S| <= ``max_weight`` (all by default), send its sign by randomized response.
+def build(n: int, epsilon: float, max_weight: int | None = None, workload: Workload | None = None) -> ExplicitMechanism:
+    """Sample a character (-1)^|S & u|, evenly among those that ``workload`` needs, and send its sign by randomized response.
 
-    Weight 0 is left out: the number of users is known. Answers by the optimal reconstruction; a workload must lie in the
-    span of the characters sampled, such as k-way marginals for ``max_weight`` >= k.
+    Sampled are the characters that take part in a query, such as 1 <= |S| <= k for k-way marginals; all without a
+    workload, or those up to ``max_weight`` where that is given. Weight 0 is left out: the number of users is known.
+    Answers by the optimal reconstruction; a workload must lie in the span of the characters sampled.
 
     ValueError unless n is a power of two and the strategy fits in memory.
     """
@@ -21,21 +25,26 @@ def build(n: int, epsilon: float, max_weight: int | None = None) -> ExplicitMech
     if n & (n - 1):
         raise ValueError(domain_rule(n, epsilon, None))
     d = n.bit_length() - 1
-    weight = d if max_weight is None else max_weight
-    if isinstance(weight, bool) or int(weight) != weight or not 1 <= weight <= d:
+    if max_weight is not None and (isinstance(max_weight, bool) or max_weight not in range(1, d + 1)):
         raise ValueError(f"The largest weight must be a whole number from 1 to {d}; got {max_weight!r}.")
-    characters = parity(d, int(weight))
-    sampled = characters.num_queries - 1
+    characters = Parity(d, max_weight)
+    chosen = np.arange(1, characters.num_queries)
+    if max_weight is None and workload is not None:
+        needed = chosen[_parts(workload)[characters.characters[1:]] > 0]
+        chosen = needed if needed.size else chosen  # the total alone is known without any
+    sampled = len(chosen)
     if 2 * sampled * n > STRATEGY_ENTRIES:
         raise ValueError(
             f"Fourier on {n:,} types needs a {2 * sampled:,} x {n:,} strategy matrix, too large here. Use fewer attributes or "
             "a smaller max_weight."
         )
     E = odds(epsilon)
-    signs = characters.rows(np.arange(1, sampled + 1))
+    signs = characters.rows(chosen)
     positive, negative = np.where(signs > 0, E, 1.0), np.where(signs > 0, 1.0, E)
     Q = np.stack([positive, negative], axis=1).reshape(2 * sampled, n) / (sampled * (1 + E))
-    parameters = {"max_weight": int(weight)}
+    parameters = {"max_weight": int(np.bitwise_count(characters.characters[chosen[-1]]))}
+    if sampled < Parity(d, parameters["max_weight"]).num_queries - 1:
+        parameters["parities"] = sampled
     return ExplicitMechanism(
         "fourier",
         Q,
@@ -44,6 +53,19 @@ def build(n: int, epsilon: float, max_weight: int | None = None) -> ExplicitMech
         f"Each person draws one of {sampled:,} groups of attributes and reports whether they have an even or odd number of "
         "yes in it, by randomized response.",
     )
+
+
+def _parts(workload: Workload) -> np.ndarray:
+    """(n,) squared length |W c|^2 = c'Gc of the answers to each character c, by its mask; 0 where it is nothing but
+    rounding."""
+    n = workload.n
+    if all(size == 2 and same for size, same in workload.shifts):
+        parts = n * walsh_hadamard(workload.gram_column)  # G is diagonal in the characters
+    else:
+        masks, rows = np.arange(n), max(1, _ENTRIES_AT_ONCE // n)
+        signs = (1.0 - 2.0 * (np.bitwise_count(masks[i : i + rows, None] & masks) % 2) for i in range(0, n, rows))
+        parts = np.concatenate([workload.quadratic(some) for some in signs])
+    return np.where(parts > _LEAST_PART * parts.max(), parts, 0.0)
 
 
 def domain_rule(n: int, epsilon: float, workload: Workload | None) -> str | None:

@@ -11,6 +11,9 @@ Three reconstructions of the counts from the same reports:
 * ``optimal``     the best unbiased one for an even population: a report with many ones says less about each of them. With
   k ones, a report adds ((v_j / s_k) - 1/n)/A + 1/n to type j, where v is p/q on ones and (1-p)/(1-q) elsewhere, s_k the sum
   of v, and A = M_ii - M_ij from the information matrix, a binomial sum rather than one over 2^n outputs.
+
+Unary encodings of at most `PATTERN_TYPES` types keep how often each of the 2^n vectors of bits was sent, from which all of
+these follow, and the likelihood as well.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from scipy.stats import binom
@@ -38,6 +42,8 @@ from ldp_core.wording import meant
 RECONSTRUCTIONS = ("known_total", "standard", "optimal")
 _OPTIMAL_TYPES = 4096  # the optimal reconstruction keeps an (n + 1) x (n + 1) tally
 BITS_AT_ONCE = 2**24
+PATTERN_TYPES = 10
+"""Reports of up to this many bits are counted by the pattern that they form."""
 
 
 class UnaryMechanism(ExchangeableMechanism):
@@ -114,11 +120,12 @@ class UnaryMechanism(ExchangeableMechanism):
     def estimate(self, reports: Reports) -> Estimate:
         """Unbiased counts by the chosen reconstruction."""
         check_reports(reports, self.digest)
+        sums = self._statistic(reports)
         if self.reconstruction == "optimal":
-            ones_by_k, reports_by_k = reports.data[:, :-1], reports.data[:, -1]
+            ones_by_k, reports_by_k = sums[:, :-1], sums[:, -1]
             one, zero = self._weights()
             return Estimate(reports_by_k @ zero + (one - zero) @ ones_by_k, unbiased=True)
-        counts = (reports.data - reports.users * self.q) / (self.p - self.q)
+        counts = (sums - reports.users * self.q) / (self.p - self.q)
         if self.reconstruction == "known_total":
             counts = counts + (reports.users - counts.sum()) / self.n
         return Estimate(counts, unbiased=True)
@@ -151,14 +158,23 @@ class UnaryMechanism(ExchangeableMechanism):
     # --- reports ------------------------------------------------------------------------------------------------
 
     def _tally(self, bits: np.ndarray) -> np.ndarray:
-        """Sufficient statistic of (users, n) bits: sums, or sums by the number of ones with the reports of each number."""
+        """What is kept of (users, n) bits."""
+        return self._sums(bits, np.ones(len(bits), dtype=np.int64))
+
+    def _sums(self, bits: np.ndarray, times: np.ndarray) -> np.ndarray:
+        """What the reconstruction asks of (k, n) bits that were sent ``times`` (k,) each: sums, or sums by the number of ones
+        with the reports of each number."""
         if self.reconstruction != "optimal":
-            return bits.sum(axis=0, dtype=np.int64)
+            return times @ bits
         ones = bits.sum(axis=1)
         data = np.zeros((self.n + 1, self.n + 1), dtype=np.int64)
-        np.add.at(data[:, :-1], ones, bits)
-        data[:, -1] = np.bincount(ones, minlength=self.n + 1)
+        np.add.at(data[:, :-1], ones, times[:, None] * bits)
+        np.add.at(data[:, -1], ones, times)
         return data
+
+    def _statistic(self, reports: Reports) -> np.ndarray:
+        """`_sums` of all reports."""
+        return np.asarray(reports.data)
 
     def _draw_bits(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, n) bits of the given users. For simulation only."""
@@ -184,15 +200,24 @@ class UnaryMechanism(ExchangeableMechanism):
         return 2**self.n if self.n < 64 else 2**63
 
     def _strategy(self) -> np.ndarray:
-        """(2^n, n) probabilities of every bit vector, in binary order with type 0 in the highest bit."""
-        bits = np.arange(2**self.n)[:, None] >> np.arange(self.n)[::-1] & 1
+        """(2^n, n) probabilities of every bit vector, in the order of `_all_bits`."""
+        bits = self._all_bits()
         base = np.prod(np.where(bits, self.q, 1 - self.q), axis=1)
         return base[:, None] * np.where(bits, *self._likelihoods())
+
+    def _all_bits(self) -> np.ndarray:
+        """(2^n, n) every bit vector, in binary order with type 0 in the highest bit."""
+        return np.arange(2**self.n)[:, None] >> np.arange(self.n)[::-1] & 1
 
 
 class UnaryEncoding(UnaryMechanism):
     """RAPPOR's symmetric encoding, p = 1 - q = e^(eps/2)/(1 + e^(eps/2)) (Erlingsson et al. 2014), and OUE, p = 1/2,
-    q = 1/(e^eps + 1), which has the least variance for rare types (Wang et al. 2017)."""
+    q = 1/(e^eps + 1), which has the least variance for rare types (Wang et al. 2017).
+
+    Reports of at most ``pattern_types`` types are (2^n,) tallies of the patterns sent, the outputs of `channel`.
+    """
+
+    pattern_types = PATTERN_TYPES
 
     def __init__(self, name: str, n: int, epsilon: float, reconstruction: str = "known_total"):
         E = odds(check_epsilon(epsilon))
@@ -215,6 +240,28 @@ class UnaryEncoding(UnaryMechanism):
         up = np.maximum((1 - self.q) * largest, self.p * smallest)
         down = np.maximum(self.p * largest, (1 - self.q) * smallest)
         return replace(found, up=up, down=down, parts=self.n)
+
+    @cached_property
+    def channel(self) -> np.ndarray | None:
+        """(2^n, n) the strategy where reports are kept by their patterns, else None."""
+        return self._strategy() if self.n <= self.pattern_types else None
+
+    def _tally(self, bits: np.ndarray) -> np.ndarray:
+        if self.channel is None:
+            return super()._tally(bits)
+        return np.bincount(bits @ (1 << np.arange(self.n)[::-1]), minlength=2**self.n)
+
+    def _statistic(self, reports: Reports) -> np.ndarray:
+        found = super()._statistic(reports)
+        return found if self.channel is None else self._sums(self._all_bits(), found)
+
+    def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
+        """As for all; where patterns are kept, one multinomial draw a type. For simulation only."""
+        if self.channel is None:
+            return super().simulate(counts, rng)
+        counts = check_counts(counts, self.n)
+        sent = rng.multinomial(counts, self.channel.T / self.channel.sum(axis=0)[:, None])
+        return Reports(self.digest, int(counts.sum()), sent.sum(axis=0))
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, n) bits. For simulation only: a client needs a secure random source."""

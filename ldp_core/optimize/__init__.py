@@ -8,12 +8,14 @@ entries of one type are contiguous in memory.
 
 from ldp_core.optimize.certified import design
 from ldp_core.optimize.columns.reweighting import WorstCaseOptimized, worst_case_design
+from ldp_core.optimize.enumeration import ExactOptimum, exact
 from ldp_core.optimize.gradient.method import Optimized, projected_gradient
 from ldp_core.optimize.gradient.projection import Projection, project
 from ldp_core.optimize.symmetric.translations import OrbitDesign, design_orbits
 from ldp_core.run import Progress
 
 __all__ = [
+    "ExactOptimum",
     "Optimized",
     "OrbitDesign",
     "Progress",
@@ -21,6 +23,7 @@ __all__ = [
     "WorstCaseOptimized",
     "design",
     "design_orbits",
+    "exact",
     "project",
     "projected_gradient",
     "worst_case_design",

@@ -12,9 +12,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ldp_core import analysis, bounds, mechanisms, workloads
+from ldp_core import analysis, bounds, mechanisms, optimize, workloads
 from ldp_core.bounds import proof
 from ldp_core.bounds.general.certificate import Certificate, closed_form
+from ldp_core.bounds.general.enumerated import EnumeratedProof
 from ldp_core.bounds.proof import smallest_eigenvalue
 from ldp_core.bounds.symmetric.certificate import SymmetricCertificate, symmetric_certificate
 from ldp_core.workloads.schemes import scheme_of
@@ -70,7 +71,7 @@ def proved_exactly(workload, epsilon, prior, C, mu):
 
 
 def exactly(certificate):
-    """`proved_exactly` of a certificate of either kind."""
+    """`proved_exactly` of a certificate of any kind."""
     workload, n = certificate.workload, certificate.workload.n
     if isinstance(certificate, SymmetricCertificate):
         C, mu = by_types(certificate), [Fraction(float(certificate.multiplier))] * n
@@ -78,6 +79,12 @@ def exactly(certificate):
         C = [[Fraction(float(entry)) for entry in row] for row in certificate.inverse]
         mu = [Fraction(float(entry)) for entry in certificate.multipliers]
     return proved_exactly(workload, certificate.epsilon, certificate.prior, C, mu)
+
+
+def by_rows(certificate):
+    """The same C and mu, to be checked row by row."""
+    told = ("workload", "epsilon", "prior", "value", "inverse", "multipliers")
+    return EnumeratedProof(**{name: getattr(certificate, name) for name in told})
 
 
 def by_types(certificate):
@@ -100,16 +107,18 @@ def attains(workload, epsilon, names=("randomized_response", "subset_selection")
 
 def test_a_forgery_that_lives_off_rounding_is_refused():
     assert attains(FORGED.workload, 1.0) < 2
-    assert not FORGED.verify()
-    assert FORGED.proven() <= exactly(FORGED)
+    for forged in (FORGED, by_rows(FORGED)):
+        assert not forged.verify()
+        assert forged.proven() <= exactly(forged)
 
 
 @pytest.mark.parametrize("scale", [1e-12, 1e-3, 1.0, 1e6, 1e30, 1e60])
 @pytest.mark.parametrize("total", [1e-30, 1e-6, 1.0, 1e9])
 def test_no_scale_of_the_forgery_is_better(scale, total):
     forged = replace(FORGED, inverse=FORGED.inverse * scale, multipliers=np.full(2, total))
-    assert forged.proven() <= attains(FORGED.workload, 1.0)
-    assert forged.proven() <= max(0, exactly(forged))
+    for proof_of_either_kind in (forged, by_rows(forged)):
+        assert proof_of_either_kind.proven() <= attains(FORGED.workload, 1.0)
+        assert proof_of_either_kind.proven() <= max(0, exactly(forged))
 
 
 # --- attacks at large ---------------------------------------------------------------------------------------------------
@@ -149,7 +158,7 @@ def test_nothing_that_rounding_alone_supports_is_proven(kind, n, epsilon, height
     forged = replace(
         base, inverse=(C + C.T) / 2, multipliers=mu, diagonal=base.diagonal * rng.choice([0.0, 1.0, 10**total])
     )
-    proven = forged.proven()
+    proven = max(forged.proven(), by_rows(forged).proven())
     assert proven <= exactly(forged)
     assert proven <= attains(workload, epsilon)
 
@@ -203,7 +212,7 @@ def test_nothing_is_proven_by_a_matrix_that_rounding_swallows():
         mu = np.full(n, trace * 10 ** rng.uniform(-6, 1))
         forged = replace(base, inverse=(C + C.T) / 2, multipliers=mu, diagonal=np.zeros(n))
         tried += forged.proven() > 0
-        assert forged.proven() <= attained_by_one_query(w, n)
+        assert max(forged.proven(), by_rows(forged).proven()) <= attained_by_one_query(w, n)
     assert tried > 40
 
 
@@ -262,7 +271,7 @@ def test_honest_certificates_hold_in_rational_arithmetic(kind, epsilon):
     workload = HONEST[kind]
     closed = closed_form(workload, epsilon, np.full(workload.n, 1 / workload.n))
     assert closed.value == pytest.approx(bounds.centred_svd(workload, epsilon), rel=1e-6)
-    for certificate in (bounds.certificate(workload, epsilon), closed):
+    for certificate in (bounds.certificate(workload, epsilon), closed, optimize.exact(workload, epsilon).proof):
         assert certificate.verify()
         assert certificate.value <= exactly(certificate)
 
@@ -284,6 +293,7 @@ def test_rounding_costs_an_honest_certificate_little(n, epsilon, monkeypatch):
 
 GENERAL = closed_form(workloads.prefix(4), 1.0, np.full(4, 0.25))
 SYMMETRICAL = symmetric_certificate(workloads.parity(3, 2), 1.0)
+ENUMERATED = optimize.exact(workloads.prefix(4), 1.0).proof
 NONSENSE = [
     None,
     "text",
@@ -313,7 +323,7 @@ NONSENSE = [
 ]
 
 
-@pytest.mark.parametrize("honest", [GENERAL, SYMMETRICAL], ids=["general", "symmetric"])
+@pytest.mark.parametrize("honest", [GENERAL, SYMMETRICAL, ENUMERATED], ids=["general", "symmetric", "enumerated"])
 def test_verify_is_false_for_nonsense_and_never_raises(honest):
     assert honest.verify() is True
     for field in honest.__dataclass_fields__:

@@ -22,10 +22,12 @@ WITH_CHANNEL = [
         for branching in (2, 5)
     ),
 ]
+# Unary encodings keep every pattern of bits where there are few types.
+FEW_TYPES = [("oue", {}), ("rappor", {"reconstruction": "optimal"})]
+TALLIED = [(name, parameters, n) for name, parameters in WITH_CHANNEL for n in (2, 3, 8, 13)]
+TALLIED += [(name, parameters, n) for name, parameters in FEW_TYPES for n in (2, 3, 8)]
 WITHOUT = [
     ("subset_selection", {"size": 3}),
-    ("oue", {}),
-    ("rappor", {"reconstruction": "optimal"}),
     ("olh", {}),
     ("hierarchical", {"oracle": "oue", "reconstruction": "raw"}),
     ("hierarchical", {"oracle": "oue", "reconstruction": "consistent"}),
@@ -36,8 +38,7 @@ def columns(channel):
     return np.column_stack([channel @ unit for unit in np.eye(channel.shape[1])])
 
 
-@pytest.mark.parametrize("n", [2, 3, 8, 13])
-@pytest.mark.parametrize(("name", "parameters"), WITH_CHANNEL, ids=repr)
+@pytest.mark.parametrize(("name", "parameters", "n"), TALLIED, ids=repr)
 def test_the_channel_is_the_distribution_of_the_tally(name, parameters, n):
     mechanism, rng = mechanisms.create(name, n, 0.8, **parameters), np.random.default_rng(n)
     Q = columns(mechanism.channel)
@@ -62,9 +63,15 @@ def test_sums_have_no_channel(name, parameters):
     assert mechanisms.create(name, 8, 1.0, **parameters).channel is None
 
 
+@pytest.mark.parametrize(("name", "parameters"), FEW_TYPES, ids=repr)
+def test_patterns_of_up_to_ten_bits_are_kept(name, parameters):
+    assert mechanisms.create(name, 10, 1.0, **parameters).channel.shape == (1024, 10)
+    assert mechanisms.create(name, 11, 1.0, **parameters).channel is None
+
+
 @pytest.mark.parametrize("n", [2, 3, 8, 13])
 @pytest.mark.parametrize(
-    ("name", "parameters"), [*WITH_CHANNEL, *WITHOUT[1:], ("matrix_l2", {"max_rounds": 2})], ids=repr
+    ("name", "parameters"), [*WITH_CHANNEL, *FEW_TYPES, *WITHOUT[1:], ("matrix_l2", {"max_rounds": 2})], ids=repr
 )
 def test_variances_of_single_queries_are_those_of_all(name, parameters, n):
     rng = np.random.default_rng(n)

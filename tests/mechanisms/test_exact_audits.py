@@ -100,7 +100,7 @@ def of_signs(m):
 
 
 def of_tree(m):
-    return max(RATIOS[type(oracle)](oracle) for oracle in m.oracles)
+    return max(ratio_of(oracle) for oracle in m.oracles)
 
 
 def of_matrix(m):
@@ -134,8 +134,12 @@ RATIOS = {
 }
 
 
+def ratio_of(m):
+    return next(ratio for kind, ratio in RATIOS.items() if isinstance(m, kind))(m)
+
+
 def check(m, asked=None):
-    ratio = RATIOS[type(m)](m)
+    ratio = ratio_of(m)
     assert keeps(ratio, asked or m.epsilon)
     audit = m.audit()
     assert told(audit, ratio)

@@ -309,6 +309,8 @@ def test_the_parameters_of_an_entry_are_those_its_builder_takes(name):
     entry = library.spec(name)
     taken = {key: parameter.default for key, parameter in inspect.signature(entry.build).parameters.items()}
     del taken["epsilon"], taken["workload" if entry.needs_workload else "n"]
+    if entry.may_use_workload:
+        assert taken.pop("workload") is None
     assert set(taken) == set(entry.parameters)
     assert entry.fitted == (set(FIT) <= set(taken))
     for key, default in taken.items():

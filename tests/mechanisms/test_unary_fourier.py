@@ -110,6 +110,25 @@ def test_audits_never_exceed_epsilon(name, epsilon):
     assert 0.99 * epsilon < audit.epsilon <= epsilon
 
 
+class BitSums(UnaryEncoding):
+    """Keeps sums of bits however few there are."""
+
+    pattern_types = 0
+
+
+@pytest.mark.parametrize("reconstruction", RECONSTRUCTIONS)
+@pytest.mark.parametrize("name", ["oue", "rappor"])
+def test_patterns_say_all_that_sums_say(name, reconstruction):
+    patterns, sums = UnaryEncoding(name, 6, 1.0, reconstruction), BitSums(name, 6, 1.0, reconstruction)
+    bits = patterns.privatize(np.repeat(np.arange(6), [90, 0, 400, 3, 50, 1]), np.random.default_rng(1))
+    one, other = patterns.aggregate(bits), sums.aggregate(bits)
+    assert (one.data.shape, one.data.sum()) == ((64,), 544)
+    assert other.data.size < 64
+    np.testing.assert_allclose(patterns.estimate(one).counts(), sums.estimate(other).counts(), rtol=1e-12)
+    merged = patterns.aggregate(bits[:200]) + patterns.aggregate(bits[200:])
+    np.testing.assert_array_equal(merged.data, one.data)
+
+
 def test_bad_reports_and_parameters_get_a_sentence():
     m, olh = build("oue", 5, 1.0), build("olh", 5, 1.0)
     with pytest.raises(ValueError, match="Unknown reconstruction"):

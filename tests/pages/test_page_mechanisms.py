@@ -46,3 +46,15 @@ def test_every_other_mechanism_opens_on_the_design_page(app, name):
 def test_fourier_says_that_it_needs_yes_or_no_attributes(app):
     app.declare(bins=10).go("design").enter("selectbox", "mechanism", "fourier")
     assert "power of two" in app.errors[0]
+
+
+def test_fourier_is_built_for_the_questions_on_every_page_and_anew_when_they_change(app):
+    app.declare(bins=16).ask("parity", max_weight=2)
+    app.session.change(compared=("fourier",))
+    for page in ("design", "compare", "workload"):
+        app.go(page)
+    assert app.session.mechanism("fourier").parameters == {"max_weight": 2}
+    few = app.session.summary("fourier").users_needed
+    app.ask("parity", max_weight=4)
+    assert app.session.mechanism("fourier").parameters == {"max_weight": 4}
+    assert app.session.summary("fourier").users_needed > 1.4 * few

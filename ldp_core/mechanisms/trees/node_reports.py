@@ -36,9 +36,16 @@ from ldp_core.mechanisms.unary import UnaryEncoding
 from ldp_core.privacy import check_epsilon
 from ldp_core.workloads import Workload
 
+
+class _NodeEncoding(UnaryEncoding):
+    """The bits of a level are kept as sums: most levels have too many nodes for more."""
+
+    pattern_types = 0
+
+
 NODE_ORACLES: dict[str, Callable[[int, float], Mechanism]] = {
     "hadamard": hadamard.build,
-    "oue": partial(UnaryEncoding, "oue", reconstruction="standard"),
+    "oue": partial(_NodeEncoding, "oue", reconstruction="standard"),
     "hrr": hrr.HadamardRandomizedResponse,
     "randomized_response": RandomizedResponse,
     "subset_selection": SubsetSelection,

@@ -110,7 +110,7 @@ class Figures(Derived):
         if spec.fitted:
             found = self.fitted(name)
             return found.mechanism if found else None
-        workload = design.workload if spec.needs_workload else None
+        workload = design.workload if spec.uses_workload else None
         key = ("mechanism", name, n, epsilon, workload and workload.digest, sorted(parameters.items()))
         return self.cached(
             key, lambda: library.create(name, n=n, epsilon=epsilon, workload=workload, **parameters), weight

@@ -355,7 +355,7 @@ def _builder(state: Session, design: Design, name: str) -> Callable[[], mechanis
         fit = state.fitted(name)
         return None if fit is None else lambda: fit[0]
     parameters = state.parameters_for(name)
-    needed = {"workload": w} if spec.needs_workload else {}
+    needed = {"workload": w} if spec.uses_workload else {}
     return lambda: library.create(name, n=w.n, epsilon=epsilon, **needed, **parameters)
 
 

@@ -1,0 +1,107 @@
+"""Fourier fitted to a workload: it samples the parities that the questions need, and only those."""
+
+import numpy as np
+import pytest
+
+from ldp_core import analysis, library, mechanisms, workloads
+from ldp_core.studies import sweep
+
+# As they were before workloads were read.
+DIGEST_OF_8_TYPES = "67498450574f7ad066957bc9f1480abb2809fa02c5732d3b24c890432f4707d2"
+DIGEST_OF_WEIGHT_2 = "6a93b7e69a8a7ebc74548659e45964f7d5cba7c13ede2537d046ea45956b2438"
+
+
+def sampled(workload):
+    """The parities that ``workload`` needs, by its definition: those that some row of W is not orthogonal to."""
+    H = np.ones((1, 1))
+    while len(H) < workload.n:
+        H = np.block([[H, H], [H, -H]])
+    return set(np.flatnonzero(np.abs(workload.matrix @ H).max(axis=0) > 1e-9).tolist()) - {0}
+
+
+def three_way(d=9):
+    return workloads.k_way_marginals(d, 3)
+
+
+QUESTIONS = {
+    "3-way marginals": workloads.k_way_marginals(5, 3),
+    "parities": workloads.parity(4, 2),
+    "everything": workloads.histogram(16),
+    "ranges": workloads.all_range(16),
+    "a prefix of attributes of 4 values": workloads.k_way_marginals([4, 4], 1),
+    "weighted": workloads.union([workloads.k_way_marginals(4, 1), workloads.parity(4, 1)], weights=[0.3, 1e-3]),
+    "one attribute": workloads.custom(np.kron(np.eye(2), np.ones(8))),
+    "one question": workloads.custom(np.array([[1.0, 0, 0, 1, 0, 1, 1, 0]])),
+    "signed": workloads.custom(np.random.default_rng(0).normal(size=(3, 2)) @ [[1, 1, 0, 0], [0, 0, 0.1, 0.1]]),
+}
+
+
+@pytest.mark.parametrize("workload", QUESTIONS.values(), ids=QUESTIONS)
+def test_it_samples_what_the_workload_needs_and_nothing_else(workload):
+    mechanism = mechanisms.create("fourier", epsilon=1.0, workload=workload)
+    assert len(mechanism.strategy) == 2 * len(sampled(workload))
+    assert mechanism.supports(workload) is None
+    assert mechanism.audit().epsilon <= 1.0
+    everything = mechanisms.create("fourier", n=workload.n, epsilon=1.0)
+    fewer = len(sampled(workload)) < workload.n - 1
+    # Characters are orthogonal: fewer of them are told in as many reports, so each is told more often.
+    ratio = len(sampled(workload)) / (workload.n - 1)
+    known = workload.quadratic(np.full(workload.n, 1 / workload.n))
+    cost, dear = (workload.n * analysis.average_variance(m, workload) + workload.trace for m in (mechanism, everything))
+    assert cost - workload.n * known == pytest.approx(ratio * (dear - workload.n * known))
+    found = mechanism.estimate(mechanism.simulate(np.full(workload.n, 9), np.random.default_rng(0)))
+    assert (found.counts() is None) == fewer
+    assert (mechanism.supports(workloads.histogram(workload.n)) is None) == (not fewer)
+
+
+def test_three_way_marginals_need_as_many_users_as_in_the_paper():
+    workload = three_way()
+    mechanism = mechanisms.create("fourier", workload=workload, epsilon=1.0)
+    assert round(analysis.sample_complexity(mechanism, workload, alpha=0.01)) == 6596
+    assert round(analysis.sample_complexity(mechanisms.create("fourier", n=512, epsilon=1.0), workload)) == 26161
+    assert mechanism.digest == mechanisms.create("fourier", n=512, epsilon=1.0, max_weight=3).digest
+
+
+def test_sweeps_compare_what_is_built_for_the_workload():
+    workload = workloads.k_way_marginals(6, 2)
+    users = sweep.over_epsilon(["fourier"], workload, [1.0], bounds=()).users_needed.item()
+    mechanism = mechanisms.create("fourier", workload=workload, epsilon=1.0)
+    assert users == pytest.approx(analysis.sample_complexity(mechanism, workload))
+
+
+def test_without_a_workload_it_is_the_mechanism_that_it_was():
+    assert mechanisms.create("fourier", n=8, epsilon=1.0).digest == DIGEST_OF_8_TYPES
+    assert mechanisms.create("fourier", n=8, epsilon=1.0, max_weight=2).digest == DIGEST_OF_WEIGHT_2
+    asked = mechanisms.create("fourier", workload=workloads.histogram(8), epsilon=1.0)
+    assert asked.digest == DIGEST_OF_8_TYPES
+
+
+def test_a_largest_weight_that_is_given_decides():
+    mechanism = mechanisms.create("fourier", workload=three_way(4), epsilon=1.0, max_weight=2)
+    assert mechanism.digest == mechanisms.create("fourier", n=16, epsilon=1.0, max_weight=2).digest
+    assert "cannot answer" in mechanism.supports(three_way(4))
+
+
+def test_answers_are_right_on_average_with_the_variance_that_is_promised():
+    workload, counts = workloads.k_way_marginals([4, 4], 1), np.arange(16) * 20
+    mechanism, rng = mechanisms.create("fourier", workload=workload, epsilon=1.0), np.random.default_rng(5)
+    found = np.array([mechanism.estimate(mechanism.simulate(counts, rng)).answers(workload) for _ in range(4000)])
+    variances = mechanism.query_variances(workload, counts)
+    np.testing.assert_array_less(np.abs(found.mean(axis=0) - workload.answers(counts)), 4.5 * np.sqrt(variances / 4000))
+    np.testing.assert_allclose(found.var(axis=0), variances, rtol=0.12)
+    assert counts @ mechanism.variance_profile(workload) == pytest.approx(variances.sum())
+
+
+def test_a_workload_of_the_total_alone_needs_no_parity_and_is_answered_exactly():
+    total = workloads.custom(np.ones((1, 8)))
+    mechanism = mechanisms.create("fourier", workload=total, epsilon=1.0)
+    assert mechanism.digest == DIGEST_OF_8_TYPES
+    assert mechanism.variance_profile(total) == pytest.approx(np.zeros(8), abs=1e-9)
+
+
+def test_the_library_says_that_it_may_use_a_workload():
+    assert [name for name in library.names() if library.spec(name).may_use_workload] == ["fourier"]
+    assert library.spec("fourier").uses_workload
+    assert not library.spec("fourier").needs_workload
+    assert library.spec("adaptive").uses_workload
+    assert not library.spec("hadamard").uses_workload
