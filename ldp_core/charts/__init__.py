@@ -5,6 +5,7 @@ from ldp_core.charts.compare import over_epsilon, query_errors, users_needed
 from ldp_core.charts.design import closing_gap
 from ldp_core.charts.inputs import histogram, joint, marginal
 from ldp_core.charts.outcomes import distribution, group_errors, intervals, predicted, quantile_errors, releases
+from ldp_core.charts.papers import panel
 from ldp_core.charts.patterns import patterns
 from ldp_core.charts.planning import trade_off
 from ldp_core.charts.queries import query_shares, singular_values, workload_matrix
@@ -30,6 +31,7 @@ __all__ = [
     "over_epsilon",
     "over_size",
     "pair_names",
+    "panel",
     "patterns",
     "predicted",
     "quantile_errors",

@@ -16,6 +16,9 @@ COLUMNS = ("series", "x", "here", "standard_error", "printed")
 """Of a panel's frame: a row per point; ``x`` a number or a name, ``here`` what this package finds, ``standard_error`` NaN where that
 is exact, ``printed`` NaN where the paper shows a picture without numbers."""
 
+Row = tuple[str, float | str, float, float, float]
+"""One of them, in the order of `COLUMNS`."""
+
 
 @dataclass(frozen=True)
 class Panel:
@@ -62,8 +65,8 @@ class Paper:
     absent: Sequence[tuple[str, str]] = ()
 
 
-def frame_of(rows: Sequence[tuple[str, float | str, float, float, float]]) -> pd.DataFrame:
-    """A panel's frame from rows in the order of `COLUMNS`."""
+def frame_of(rows: Sequence[Row]) -> pd.DataFrame:
+    """A panel's frame."""
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
@@ -72,7 +75,7 @@ def agreement(frame: pd.DataFrame) -> str:
     ratios = (frame["printed"] / frame["here"]).to_numpy(dtype=float)
     ratios = ratios[np.isfinite(ratios)]
     if not ratios.size:
-        return "The paper prints a picture here, without numbers to compare with."
+        return "The text at hand has no numbers here to compare with."
     low, middle, high = (wording.significant(float(value)) for value in (ratios.min(), np.median(ratios), ratios.max()))
     if len(ratios) == 1:
         return f"The printed number is {middle} times the one found here."

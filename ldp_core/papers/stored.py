@@ -1,0 +1,23 @@
+"""Results of panels that take long, kept as small files beside this one. ``python -m ldp_core.papers`` makes them anew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from ldp_core.papers.panel import COLUMNS
+
+FOLDER = Path(__file__).with_name("stored")
+DIGITS = 10
+"""Significant digits kept: the last ones of a fit differ between processors."""
+
+
+def read(key: str) -> pd.DataFrame:
+    """The frame of the panel ``key``."""
+    return pd.read_csv(FOLDER / f"{key}.csv", dtype=dict.fromkeys(COLUMNS[2:], float))
+
+
+def write(key: str, frame: pd.DataFrame) -> None:
+    """Keep the frame of the panel ``key``."""
+    frame.to_csv(FOLDER / f"{key}.csv", index=False, float_format=f"%.{DIGITS}g", lineterminator="\n")
