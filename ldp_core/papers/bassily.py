@@ -109,7 +109,7 @@ def _means(x: float | str, errors: Errors) -> Iterator[Row]:
 @cache
 def offline(algorithm: str, queries: int = QUERIES) -> Mechanism:
     """Algorithm 2 with the printed noise ("gaussian"), or Algorithm 4 as corrected ("rejection_gaussian")."""
-    told = {"delta": DELTA, "calibration": "paper"} if algorithm == "gaussian" else {}
+    told: dict[str, Any] = {"delta": DELTA, "calibration": "paper"} if algorithm == "gaussian" else {}
     return mechanisms.create(algorithm, workload=signs(queries), epsilon=EPSILON, **told)
 
 

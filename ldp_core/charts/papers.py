@@ -1,0 +1,116 @@
+"""The picture of a panel of a paper: what was worked out here as lines, printed numbers as hollow markers beside them."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from ldp_core import library, wording
+from ldp_core.charts.theme import BOUND_LINES, LIGHT, Theme, colour, figure, literal, log_axis, marker, title
+
+OTHERS = (
+    ("#0072B2", "circle"),
+    ("#D55E00", "square"),
+    ("#009E73", "diamond"),
+    ("#CC79A7", "cross"),
+    ("#E69F00", "triangle-up"),
+    ("#56B4E9", "star"),
+    ("#7F7F7F", "x"),
+    ("#999933", "triangle-down"),
+)
+"""Styles of series that are no mechanisms, in turn: Okabe and Ito's colours."""
+HEIGHT = 400
+TICK_LETTERS = 16
+"""Most letters in a line of a name below the horizontal axis."""
+
+
+def panel(
+    frame: pd.DataFrame, x: str, y: str, log_x: bool = False, log_y: bool = True, look: Theme = LIGHT
+) -> go.Figure:
+    """``frame``: series (the name of a mechanism or bound, or any words), x (numbers or names), here, standard_error (NaN: exact),
+    printed (NaN: none). ``x`` and ``y`` are the titles of the axes."""
+    names = list(dict.fromkeys(frame["series"]))
+    titles = {name: title(name) for name in names}
+    fig, compared = figure(look, x, y, HEIGHT), bool(frame["printed"].notna().any())
+    beside = {"orientation": "v", "x": 1.01, "xanchor": "left", "y": 1.0, "yanchor": "top", "entrywidth": 0}
+    fig.update_layout(showlegend=len(names) > 1 or compared, legend=beside)
+    named = not pd.api.types.is_numeric_dtype(frame["x"])
+    styles = _styles(names)
+    for name in names:
+        _add_series(fig, frame[frame["series"] == name], name, titles[name], styles, named, look)
+    if compared:
+        fig.add_scatter(x=[None], y=[None], name="printed", mode="markers", marker=_hollow(look.text, "circle"))
+    if named:
+        places = list(dict.fromkeys(frame["x"]))
+        words = ["<br>".join(map(literal, textwrap.wrap(place, TICK_LETTERS))) for place in places]
+        order = {"type": "category", "categoryorder": "array", "categoryarray": places}
+        fig.update_xaxes(**order, tickvals=places, ticktext=words, tickangle=0)
+    elif log_x and len(frame):
+        places = sorted(set(frame["x"]))
+        axis = log_axis(places[0], places[-1], 1.1)
+        few = {"tickvals": places, "ticktext": [f"{place:,.12g}" for place in places]} if len(places) <= 10 else {}
+        fig.update_xaxes(**{**axis, **few})
+    if log_y and (ends := _ends(frame)):
+        fig.update_yaxes(**log_axis(*ends, 1.3))
+    return fig
+
+
+def _styles(names: list[str]) -> Mapping[str, tuple[str, str]]:
+    """Colour and marker of every series: a mechanism's own, else the next of `OTHERS`."""
+    free = [name for name in names if name not in library.REGISTRY]
+    others = {name: OTHERS[place % len(OTHERS)] for place, name in enumerate(free)}
+    return {name: others.get(name) or (colour(name), marker(name)) for name in names}
+
+
+def _add_series(
+    fig: go.Figure,
+    points: pd.DataFrame,
+    name: str,
+    shown: str,
+    styles: Mapping[str, tuple[str, str]],
+    named: bool,
+    look: Theme,
+) -> None:
+    shade, symbol = styles[name]
+    bound = name in BOUND_LINES
+    dash, width = BOUND_LINES.get(name, ("solid", 2.5))
+    errors = points["standard_error"]
+    fig.add_scatter(
+        x=points["x"],
+        y=points["here"],
+        name=literal(shown),
+        mode="markers" if named else "lines" if bound else "lines+markers",
+        line={"color": look.faint if bound else shade, "width": width, "dash": dash},
+        marker={"symbol": symbol, "size": 9, "color": look.faint if bound else shade},
+        error_y={"type": "data", "array": errors.fillna(0.0), "color": shade, "thickness": 1.5}
+        if errors.notna().any()
+        else None,
+        hovertemplate=f"{literal(shown)}, %{{x}}: %{{y:,.4g}}<extra></extra>",
+    )
+    printed = points[points["printed"].notna()]
+    if len(printed):
+        fig.add_scatter(
+            x=printed["x"],
+            y=printed["printed"],
+            name=f"{literal(shown)}, printed",
+            mode="markers",
+            marker=_hollow(shade, symbol),
+            showlegend=False,
+            customdata=[wording.significant(ratio) for ratio in printed["printed"] / printed["here"]],
+            hovertemplate=f"{literal(shown)}, %{{x}}: %{{y:,.4g}} in print, %{{customdata}} times what was found here<extra></extra>",
+        )
+
+
+def _hollow(shade: str, symbol: str) -> dict:
+    return {"symbol": f"{symbol}-open", "size": 15, "color": shade, "line": {"width": 2}}
+
+
+def _ends(frame: pd.DataFrame) -> tuple[float, float] | None:
+    """The least and greatest number above 0 that is drawn."""
+    values = frame[["here", "printed"]].to_numpy(dtype=float)
+    values = values[np.isfinite(values) & (values > 0)]
+    return (float(values.min()), float(values.max())) if values.size else None

@@ -1,0 +1,277 @@
+"""Lopuhaä-Zwakenberg, Škorić and Li 2020: frequency estimation, optimal estimators and lower bounds.
+
+The text at hand names what its figures show but prints none of their points, and its formulas are lost; `ldp_core.bounds.frequency`
+states them as derived anew. Errors here are the papers': mean squared errors of shares, summed over the types.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ldp_core import bounds, estimators, library, workloads
+from ldp_core.designs import Simulation
+from ldp_core.papers.panel import Panel, Paper, frame_of
+from ldp_core.papers.settings import FAMILIES, design
+from ldp_core.run import Budget, Callback, Cancel
+
+JEFFREYS = 0.5
+DRAWS = 100
+"""Populations drawn, as in the paper."""
+EPSILONS = tuple(0.5 * k for k in range(1, 9))
+ESTIMATORS = ("unbiased", "norm_sub", "mle")
+
+BOUND_SIZES = (2, 3, 5, 10, 32)
+TWO_TYPE_EPSILONS = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0)
+TWO_TYPE_USERS, TWO_TYPE_DRAWS = 1_000, 4_000
+USERS = (1, 10, 100, 1_000, 10_000)
+TABLE_TYPES = 10
+TABLE_EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0)
+TABLE_MECHANISMS = ("rappor", "oue", "hadamard", "subset_selection")
+
+
+FOUND = {
+    (
+        "randomized_response",
+        10**6,
+    ): "As the text says, maximum likelihood and Norm-Sub differ little with a million users.",
+    ("randomized_response", 10**4): "As the text says, maximum likelihood is better than Norm-Sub with so few users.",
+    (
+        "oue",
+        10**6,
+    ): "As the text says, maximum likelihood on whole reports is better than Norm-Sub with a million users.",
+    ("oue", 100): "As the text says, maximum likelihood and Norm-Sub are similar with so few users.",
+}
+"""What Section 5 says of its figures, by mechanism and users, and is so here."""
+
+
+@dataclass(frozen=True)
+class Collection:
+    """A panel of Figures 2 and 3: how far estimates are from the distribution that people come from, or from their frequencies,
+    when so many users report one of n types by a mechanism."""
+
+    place: str
+    mechanism: str
+    n: int
+    users: int
+    error: str
+
+    @property
+    def key(self) -> str:
+        return f"lopuhaa-{self.mechanism.replace('_', '-')}-{self.users}-{self.error}"
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Of the mechanism: unary encodings with the usual estimate, which is the paper's frequency oracle."""
+        return {"reconstruction": "standard"} if self.mechanism == "oue" else {}
+
+
+COLLECTIONS = tuple(
+    Collection(place, mechanism, n, users, error)
+    for place, mechanism, n, many in (
+        ("Figure 2", "randomized_response", 1024, (10**6, 10**4)),
+        ("Figure 3", "oue", 10, (10**6, 100)),
+    )
+    for users in many
+    for error in bounds.frequency.ERRORS
+)
+
+
+def errors_of(
+    collection: Collection, callback: Callback | None, cancel: Cancel | None, draws: int = DRAWS
+) -> pd.DataFrame:
+    """Mean squared errors, with their standard errors, over populations drawn from Jeffreys' prior."""
+    n, users = collection.n, collection.users
+    workload, budget = workloads.histogram(n), Budget(None, len(EPSILONS), cancel, callback)
+    found = []
+    for epsilon in EPSILONS:
+        if budget.stopped():
+            break
+        mechanism, rng = (
+            library.create(collection.mechanism, n, epsilon, **collection.parameters),
+            np.random.default_rng(0),
+        )
+        squares: dict[str, list[float]] = {name: [] for name in ESTIMATORS}
+        for _ in range(draws):
+            population = rng.dirichlet(np.full(n, JEFFREYS))
+            counts = rng.multinomial(users, population)
+            truth = population if collection.error == "distribution" else counts / users
+            reports = mechanism.simulate(counts, rng)
+            unbiased = mechanism.estimate(reports)
+            for name, values in squares.items():
+                estimate = estimators.apply(name, reports, mechanism, workload, unbiased)
+                values.append(float(((estimate.estimated_counts / users - truth) ** 2).sum()))
+        for name, values in squares.items():
+            spread = float(np.std(values, ddof=1)) / math.sqrt(draws)
+            found.append((estimators.spec(name).title, epsilon, float(np.mean(values)), spread, math.nan))
+        budget.tell()
+    order = [estimators.spec(name).title for name in ESTIMATORS]
+    return frame_of(sorted(found, key=lambda row: (order.index(row[0]), row[1])))
+
+
+def table_1(callback: Callback | None, cancel: Cancel | None) -> pd.DataFrame:
+    """N x mean squared error of the frequencies by mechanisms of the table, for even people, over the bound for all protocols."""
+    found = []
+    workload, n = workloads.histogram(TABLE_TYPES), TABLE_TYPES
+    for name in TABLE_MECHANISMS:
+        for epsilon in TABLE_EPSILONS:
+            found.append((name, epsilon, float(library.create(name, n, epsilon).variance_profile(workload).mean())))
+    for error, label in (("distribution", "new bound (59), distribution"), ("frequency", "new bound (60), frequency")):
+        found += [(label, epsilon, bounds.large_sample(n, epsilon, error)) for epsilon in TABLE_EPSILONS]
+    return frame_of([(*row, math.nan, math.nan) for row in found])
+
+
+def proposition_4_6(callback: Callback | None, cancel: Cancel | None) -> pd.DataFrame:
+    """N x mean squared error of the unbiased estimate on two types, simulated, beside the formulas of the proposition."""
+    N, found = TWO_TYPE_USERS, []
+    for epsilon in TWO_TYPE_EPSILONS:
+        mechanism, rng = library.create("randomized_response", 2, epsilon), np.random.default_rng(0)
+        populations = rng.dirichlet(np.full(2, JEFFREYS), size=TWO_TYPE_DRAWS)
+        counts = rng.multinomial(N, populations)
+        estimates = np.array([mechanism.estimate(mechanism.simulate(some, rng)).estimated_counts for some in counts])
+        for error, truth in (("distribution", populations), ("frequency", counts / N)):
+            squares = N * ((estimates / N - truth) ** 2).sum(axis=1)
+            printed = bounds.two_types.unbiased_error(epsilon, error, JEFFREYS)
+            spread = float(squares.std(ddof=1)) / math.sqrt(TWO_TYPE_DRAWS)
+            found.append((error, epsilon, float(squares.mean()), spread, printed))
+    return frame_of(sorted(found, key=lambda row: (row[0], row[1])))
+
+
+def theorem_4_5(callback: Callback | None, cancel: Cancel | None) -> pd.DataFrame:
+    """N x mean squared error that no protocol stays below as N grows, for even people at epsilon 1, and the least that is known to
+    be reached."""
+    found = []
+    for n in BOUND_SIZES:
+        for error in bounds.frequency.ERRORS:
+            for form, title in (("paper", "Theorem 4.5"), ("sharp", "sharper form")):
+                found.append((f"{title}, {error}", n, bounds.large_sample(n, 1.0, error, form)))
+        best = library.create("subset_selection", n, 1.0).variance_profile(workloads.histogram(n)).mean()
+        found.append(("subset_selection", n, float(best)))
+    return frame_of([(*row, math.nan, math.nan) for row in sorted(found, key=lambda row: (row[0], row[1]))])
+
+
+def large_samples(callback: Callback | None, cancel: Cancel | None) -> pd.DataFrame:
+    """N x mean squared error of the best estimator on two types over N, with what it goes to and the bounds on it."""
+    found = []
+    mechanism = library.create("randomized_response", 2, 1.0)
+    limit, (least, spread) = (
+        bounds.two_types.bayes_limit(1.0, JEFFREYS),
+        bounds.large_sample_of(mechanism, concentration=JEFFREYS),
+    )
+    for users in USERS:
+        best = bounds.two_types.bayes_error(1.0, users, JEFFREYS)
+        found += [
+            ("best estimator", users, best.error, math.nan),
+            ("Theorem 4.1, at every N", users, best.entropy_bound, math.nan),
+            ("Corollary 4.3, large N", users, least, spread),
+            ("limit of the best", users, limit, math.nan),
+        ]
+    return frame_of([(*row, math.nan) for row in sorted(found, key=lambda row: (row[0], row[1]))])
+
+
+def _collected(collection: Collection) -> Panel:
+    name = library.spec(collection.mechanism).title
+    return Panel(
+        key=collection.key,
+        place=collection.place,
+        title=f"{collection.users:,} users, {collection.error}",
+        setting=f"{name} on {collection.n:,} types, {collection.users:,} users drawn from each of {DRAWS} populations of Jeffreys' prior; "
+        f"error of the {'distribution they are drawn from' if collection.error == 'distribution' else 'frequencies among them'}, "
+        "mean and standard error.",
+        x="epsilon (more private on the left)",
+        y="mean squared error, sum over types (log scale)",
+        seconds=3,
+        compute=partial(errors_of, collection),
+        design=lambda: design(
+            FAMILIES[0],
+            collection.n,
+            collection.users,
+            collection.mechanism,
+            simulation=Simulation(trials=DRAWS, estimators=ESTIMATORS),
+        ),
+        remark=FOUND[collection.mechanism, collection.users],
+    )
+
+
+TIMES_USERS = "users x mean squared error, sum over types (log scale)"
+
+PAPER = Paper(
+    key="lopuhaa",
+    authors="Lopuhaä-Zwakenberg et al.",
+    title="Improving frequency estimation under local differential privacy",
+    year=2020,
+    panels=(
+        *map(_collected, COLLECTIONS),
+        Panel(
+            key="lopuhaa-table-1",
+            place="Table I",
+            title="Bounds and what is reached",
+            setting=f"{TABLE_TYPES} types: the new lower bounds for large N, and the exact frequency errors of protocols on people spread "
+            "evenly over the types.",
+            x="epsilon (log scale, more private on the left)",
+            y=TIMES_USERS,
+            seconds=1,
+            compute=table_1,
+            remark="The entries of the table are formulas that the text at hand has lost. The bound on frequencies was derived anew, without "
+            "the number of reports that it depends on in print; the earlier bounds have unknown constants and are left out.",
+            log_x=True,
+            design=lambda: design(FAMILIES[0], TABLE_TYPES, 10_000, "subset_selection", compared=TABLE_MECHANISMS),
+        ),
+        Panel(
+            key="lopuhaa-theorem-4.5",
+            place="Theorem 4.5",
+            title="Bounds for every protocol",
+            setting="Epsilon 1, large N, people spread evenly: what no protocol and no estimator stays below, as printed and in a sharper "
+            "form of this project, beside the frequency error of subset selection.",
+            x="types (log scale)",
+            y=TIMES_USERS,
+            seconds=1,
+            compute=theorem_4_5,
+            remark="The theorem holds for every prior; the sharper form is for people spread evenly.",
+            log_x=True,
+            design=lambda: design(FAMILIES[0], TABLE_TYPES, 10_000, "subset_selection"),
+        ),
+        Panel(
+            key="lopuhaa-corollary-4.3",
+            place="Section 4",
+            title="How large N must be",
+            setting="Randomized response on two types at epsilon 1, people drawn from Jeffreys' prior: the exact error of the best estimator of the distribution, "
+            "and two bounds on it.",
+            x="users N (log scale)",
+            y=TIMES_USERS,
+            seconds=1,
+            compute=large_samples,
+            remark="The paper has no such picture. Corollary 4.3 is a statement about large N: with 10,000 users the best estimator is "
+            "still below it, while Theorem 4.1 holds for every N.",
+            log_x=True,
+            design=lambda: design(FAMILIES[0], 2, 10_000, "randomized_response"),
+        ),
+        Panel(
+            key="lopuhaa-proposition-4.6",
+            place="Proposition 4.6",
+            title="Two types",
+            setting=f"The unbiased estimate from randomized response on two types, {TWO_TYPE_USERS:,} users drawn from each of {TWO_TYPE_DRAWS:,} populations of "
+            "Jeffreys' prior, mean and standard error; printed is the proposition's formula, worked out.",
+            x="epsilon (log scale, more private on the left)",
+            y=TIMES_USERS,
+            seconds=2,
+            compute=proposition_4_6,
+            log_x=True,
+            design=lambda: design(FAMILIES[0], 2, TWO_TYPE_USERS, "randomized_response"),
+        ),
+    ),
+    absent=(
+        ("Figure 1", "It is a diagram of who sends what to whom."),
+        ("Table II", "It lists notation and has no results."),
+        (
+            "Figures 4 and 5",
+            "They use taxi trips in New York and UCI Adult, neither of which is shipped. Upload such a column on the Data page; Simulate then "
+            "compares unbiased estimates, Norm-Sub and maximum likelihood on it.",
+        ),
+    ),
+)

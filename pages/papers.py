@@ -1,0 +1,12 @@
+"""The figures and tables of the source papers, worked out anew beside what was printed."""
+
+from pages.ui import layout
+from pages.ui.papers import gallery
+
+state = layout.open_page(
+    "Papers",
+    "What the papers behind this app show, worked out anew beside the numbers in print. Most settings open as a design.",
+)
+paper, panel = gallery.chosen(state)
+gallery.show(state, panel)
+gallery.about(paper)
