@@ -14,8 +14,11 @@ from pydantic import (
     ConfigDict,
     Field,
     PlainValidator,
+    SerializerFunctionWrapHandler,
     Strict,
     ValidationError,
+    field_serializer,
+    model_serializer,
 )
 from pydantic import field_validator as check
 
@@ -26,10 +29,12 @@ from ldp_core.designs.migrations import migrate
 from ldp_core.designs.problems import ConfigurationError, in_words, join
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from ldp_core.wording import NUMBER
-from ldp_core.workloads import Workload, WorkloadPart, default_parts, over_attributes
+from ldp_core.workloads import MOST_FACTS, StatedFact, Workload, WorkloadPart, default_parts, over_attributes
 
 FORMAT: Final = "ldp-design"
-VERSION: Final = 3
+VERSION: Final = 4
+_WITHOUT_NEWS: Final = 3
+"""What files say that the version before can read."""
 MAX_ATTRIBUTES = 60
 MAX_PARTS = 100
 _ALLOWED = f"Enter a number from {MIN_EPSILON:g} to {MAX_EPSILON:g}; 0.5 to 4 is common."
@@ -193,11 +198,20 @@ class MechanismRecipe(_Inputs):
 
 
 class Simulation(_Inputs):
-    """Trials to run. The seed makes simulations reproducible; a client that used it would have no privacy."""
+    """Trials to run. The seed makes simulations reproducible; a client that used it would have no privacy. Files without public
+    facts to agree with do not mention any."""
 
     seed: Seed = 0
     trials: Whole = Field(default=20, ge=1, le=10_000)
     estimators: Names = ("unbiased", "wnnls")
+    facts: Annotated[tuple[StatedFact, ...], Strict(False), Field(max_length=MOST_FACTS)] = ()
+
+    @model_serializer(mode="wrap")
+    def _without_none(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields = written(self)
+        if not self.facts:
+            fields.pop("facts", None)
+        return fields
 
 
 class Optimizer(_Inputs):
@@ -223,7 +237,7 @@ class Configuration(_Inputs):
     """
 
     format: Literal["ldp-design"] = FORMAT
-    version: Literal[3] = VERSION
+    version: Literal[4] = VERSION
     data: DataChoice | None = None
     domain: Domain | None = None
     population: Population = Population(users=None, origin="declared", shape="uniform")
@@ -241,6 +255,11 @@ class Configuration(_Inputs):
     target_alpha: float = Field(default=0.01, gt=0, le=1)
     simulation: Simulation = Simulation()
     optimizer: Optimizer = Optimizer()
+
+    @field_serializer("version")
+    def _oldest_that_reads_it(self, version: int) -> int:
+        """Designs without anything new are written as files of the version before, with the digests they had."""
+        return version if self.simulation.facts else _WITHOUT_NEWS
 
     @check("epsilon")
     @classmethod

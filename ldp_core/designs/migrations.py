@@ -76,6 +76,14 @@ def _one_attribute(document: dict[str, Any]) -> dict[str, Any]:
     return {**document, "data": data, "workload": workload}
 
 
+def _no_facts(document: dict[str, Any]) -> dict[str, Any]:
+    """Version 3 knew no public facts; the rest is as it was."""
+    simulation = document.get("simulation")
+    if isinstance(simulation, dict) and "facts" in simulation:
+        raise ValueError("facts of a later version")
+    return document
+
+
 def _from_table(data: dict[str, Any]) -> dict[str, Any]:
     treatment = _filled(data["treatment"], _TREATMENT)
     rest = {key: value for key, value in data.items() if key not in ("column", "treatment")}
@@ -127,5 +135,9 @@ def _numbers(text: str) -> list[float]:
     return numbers
 
 
-MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _aims_for_the_average, 2: _one_attribute}
+MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    1: _aims_for_the_average,
+    2: _one_attribute,
+    3: _no_facts,
+}
 """Version v -> the function that turns a document of version v into one of v + 1."""

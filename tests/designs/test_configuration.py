@@ -304,7 +304,7 @@ def test_no_text_crashes_the_parser(text):
         ("compared", "hadamard", "compared: 'hadamard' is not a list"),
         ("mechanism", None, "mechanism: null is not an object in braces"),
         ("colour", "red", "colour is not a known setting"),
-        ("version", 4, "made by a newer version of this program (format 4, here 3)"),
+        ("version", 5, "made by a newer version of this program (format 5, here 4)"),
         ("version", 0, "format version 0, which is unknown"),
         ("version", "1", "must give its version as a number"),
         ("format", "other", 'it must be an object with "format": "ldp-design"'),

@@ -13,8 +13,8 @@ import pytest
 
 from ldp_core import workloads
 from ldp_core.data import tables
-from ldp_core.designs import Configuration, ConfigurationError, from_link, load, load_configuration
-from ldp_core.designs.configuration import VERSION
+from ldp_core.designs import Configuration, ConfigurationError, Simulation, from_link, load, load_configuration
+from ldp_core.workloads import StatedFact
 from sample_data import make
 
 SAMPLES = Path(make.__file__).parent
@@ -62,7 +62,7 @@ def test_nothing_that_was_chosen_is_lost(name):
     document = OLD[name]["document"]
     configuration = load_configuration(json.dumps(document))
     now = json.loads(configuration.to_json())
-    assert (now["version"], document["version"]) == (VERSION, int(name[8]))
+    assert (now["version"], document["version"]) == (3, int(name[8]))  # nothing in them needs version 4
     assert {key: now[key] for key in UNCHANGED} == {key: document[key] for key in UNCHANGED}
     assert now["optimizer"] == {**now["optimizer"], **document["optimizer"]}
     assert configuration.optimizer.aim == ("average" if document["version"] == 1 else "worst_case")
@@ -207,4 +207,53 @@ def test_a_missing_key_is_never_replaced_by_a_default(version, key):
     document = dict(OLD[f"version {version}, categories"]["document"])
     del document[key]
     with pytest.raises(ConfigurationError, match=f"{key} is missing|does not look like it"):
+        load_configuration(json.dumps(document))
+
+
+STATED = Configuration(
+    simulation=Simulation(facts=[StatedFact(text="sex = male : 480"), StatedFact(text="age >= 30 : 7", origin="data")])
+)
+
+
+def test_public_facts_need_version_4():
+    document = json.loads(STATED.to_json())
+    assert document["version"] == 4
+    assert load_configuration(json.dumps(document)) == STATED
+    with pytest.raises(ConfigurationError, match="format version 3 but does not look like it: export it again"):
+        load_configuration(json.dumps({**document, "version": 3}))
+
+
+def test_designs_without_facts_are_written_as_before():
+    """The digest is that of the program before there were facts."""
+    none = STATED.with_(simulation=Simulation())
+    document = json.loads(none.to_json())
+    assert (document["version"], document["simulation"]) == (
+        3,
+        {"seed": 0, "trials": 20, "estimators": ["unbiased", "wnnls"]},
+    )
+    assert none.digest() == "2066620cb3533e152d065ef45ec4520cf69d84d6e2f93a109f0e946ee29c5f81"
+    assert load_configuration(json.dumps({**document, "version": 4})) == none
+
+
+@pytest.mark.parametrize(
+    ("fact", "reason"),
+    [
+        ({"text": ""}, "simulation > facts > item 1 > text: \\W+ has 0 characters and must have at least 1"),
+        ({"text": "a : 1\nb : 2"}, "text: a public fact is one line, without spaces before or after it"),
+        ({"text": "a : 1", "origin": "guessed"}, "origin: 'guessed' is not one of declared, data"),
+        ({"text": "a : 1", "total": 1}, "total is not a known setting"),
+        ("a : 1", "is not an object in braces"),
+    ],
+)
+def test_facts_of_a_file_are_checked(fact, reason):
+    document = json.loads(STATED.to_json())
+    document["simulation"]["facts"] = [fact]
+    with pytest.raises(ConfigurationError, match=reason):
+        load_configuration(json.dumps(document))
+
+
+def test_there_are_at_most_a_hundred_facts():
+    document = json.loads(STATED.to_json())
+    document["simulation"]["facts"] *= 51
+    with pytest.raises(ConfigurationError, match="the list has 102 items and must have at most 100"):
         load_configuration(json.dumps(document))
