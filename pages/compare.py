@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from ldp_core import charts, frames, library, mechanisms, wording
+from ldp_core.bounds.general.enumerated import MOST_TYPES as EXACT_TYPES
 from ldp_core.run import Progress
 from ldp_core.studies import sweep
 from pages.ui import layout
@@ -17,7 +18,7 @@ from pages.ui.session.figures import PRICED_TYPES
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
 from pages.ui.tasks.later import Later
-from pages.ui.words import case_meaning, case_title, gap_in_words, people, plain
+from pages.ui.words import OPTIMUM_MEANING, above_optimum, case_meaning, case_title, gap_in_words, people, plain
 
 # Errors of single queries take n^3 operations, next to no time up to this many types.
 AT_ONCE_TYPES = 512
@@ -167,6 +168,8 @@ with right:
     limits = state.bounds(case)
     bound = max(limits.values())
     work.prove_unasked(state)
+    work.find_optima(state)
+    optimum, finding = state.optimum(case), work.optimum(state, case)
     proof, proving = state.certificate(case), work.certificate(state, case)
     best = table.iloc[0]
     # Equal up to rounding is equal: on two types several mechanisms are the same one.
@@ -207,12 +210,25 @@ with overview:
         )
     else:
         bound_sentence = f"At epsilon {c.epsilon} the lower bounds say nothing here: they allow any number of users."
+    if optimum is not None:
+        bound_sentence += f" The **exact optimum** is {wording.users(optimum, 4)}"
+        if any(mechanism.name == best["name"] and mechanism.delta == 0 for mechanism in ready):
+            bound_sentence += f"; {title} {above_optimum(best['users_needed'] / optimum - 1)}"
+        bound_sentence += "."
     layout.chart(
-        lambda look: charts.users_needed(table, limits, design.users, look, case_title(case)),
+        lambda look: charts.users_needed(table, limits, design.users, look, case_title(case), optimum),
         bound_sentence,
         "users-needed",
         table,
     )
+    if optimum is not None:
+        st.caption(OPTIMUM_MEANING)
+    elif finding is None and design.domain.size <= EXACT_TYPES:
+        st.caption(
+            "The exact optimum is known where people's values are given, not for the worst case: choose another case to see it."
+        )
+    elif finding is not None and finding.error:
+        st.caption(plain(f"The exact optimum is not known here. {finding.error}"))
     if (job := proving.running) is not None:
         st.caption("A tighter bound is being proved; the line moves up when it is ready.")
         st.button("Keep the bound as it is", on_click=job.cancel, key="cancel-proof", type="tertiary")
@@ -354,7 +370,9 @@ layout.how_computed(
     "L ≥ |W1|²/n + |W(I − 11'/n)|²∗ / sinh²(ε/2), derived in this project: scaled to mean one, a report's probabilities have "
     "variance at most sinh²(ε/2) over the types; for the worst case it is the largest over all spreads of people. A bound on L gives "
     "(L − tr G)/(n p α) users. **Certificate**: a relaxation of the best mechanism (second moments of two-valued rows), proved by its own "
-    "dual variables, which one factorisation of a matrix checks, rounding included. **Gap**: users needed divided by the users the bound allows, less 1, for the same "
+    "dual variables, which one factorisation of a matrix checks, rounding included. **Exact optimum**: the same problem over all 2ⁿ "
+    "two-valued rows at once, a semidefinite program solved by CVXPY and proved row by row (derived in this project; for at most "
+    f"{EXACT_TYPES} types). **Gap**: users needed divided by the users the bound allows, less 1, for the same "
     "people. **Noise floor**: 1.96 worst-case standard errors of a typical query. Variances refer "
     "to unbiased estimates; non-negative ones are compared by simulation."
 )

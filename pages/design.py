@@ -12,7 +12,7 @@ from pages.ui.design import choices
 from pages.ui.session.figures import Curve, Proof
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
-from pages.ui.words import case_meaning, case_title, gap_in_words, plain
+from pages.ui.words import OPTIMUM_MEANING, above_optimum, case_meaning, case_title, gap_in_words, plain
 
 SHOWN_REPORTS = 200
 # Up to this many types the costs of all compared mechanisms are worked out here as well; beyond, they take long.
@@ -27,6 +27,7 @@ name = c.mechanism.name
 spec = library.spec(name)
 case = state.aim(name)
 fit, proving = work.fit(state, name), work.certificate(state, case)
+work.find_optima(state)
 
 
 def stop() -> None:
@@ -81,8 +82,17 @@ def gap_sentence(needed: float, bound: float) -> str:
         return f"The best so far needs {wording.users(needed, 4)}. At this epsilon the lower bound says nothing yet."
     return (
         f"The best so far needs {wording.users(needed, 4)}; no unbiased mechanism with pure epsilon {c.epsilon} can need "
-        f"fewer than {wording.at_least(bound, 4)}."
+        f"fewer than {wording.at_least(bound, 4)}.{to_the_optimum('the best so far', needed)}"
     )
+
+
+def to_the_optimum(what: str, needed: float) -> str:
+    """One more sentence: the exact optimum, and how far from it a mechanism is that needs so many users. Nothing where it is not
+    known."""
+    optimum = state.optimum(case)
+    if optimum is None:
+        return ""
+    return f" The exact optimum is {wording.users(optimum, 4)}; {what} {above_optimum(needed / optimum - 1)}."
 
 
 def optimising(progress: work.FitProgress, job: Job) -> None:
@@ -99,7 +109,7 @@ def optimising(progress: work.FitProgress, job: Job) -> None:
         f"{gap_sentence(needed, least)} Round {progress.round:,}, {wording.duration(progress.seconds)} so far."
     )
     st.plotly_chart(
-        charts.closing_gap(found, bound, name, layout.look()),
+        charts.closing_gap(found, bound, name, layout.look(), state.optimum(case)),
         theme=None,
         key="live-curve",
         alt="Users needed by the best strategy so far, and the lower bound proved so far",
@@ -176,7 +186,9 @@ with right:
             if table.empty:
                 st.stop()
             layout.chart(
-                lambda look: charts.users_needed(table, limits, design.users, look, case_title(case)),
+                lambda look: charts.users_needed(
+                    table, limits, design.users, look, case_title(case), state.optimum(case)
+                ),
                 f"What the mechanisms that need no fitting ask for, {case_meaning(case)}"
                 + (", and the region that is out of reach for any unbiased one." if limit > 0 else "."),
                 "before-optimising",
@@ -233,6 +245,8 @@ with right:
         closeness = (
             f" The best bound says that {wording.at_least(bound, 4)} cannot be enough for any unbiased mechanism."
         )
+    if not mechanism.delta:
+        closeness += to_the_optimum("this mechanism", required)
     enough = "enough" if design.users >= required else "not enough"
     bits = wording.count(math.ceil(mechanism.bits_per_report))
     st.markdown(
@@ -244,20 +258,21 @@ with right:
         st.caption(state.weighting)
     st.markdown(f"{plain(mechanism.explain())} A report is {bits} bit{'' if bits == '1' else 's'}.")
     costs = state.costs(mechanism)
-    st.dataframe(
-        pd.DataFrame(
-            {
-                "Whose error counts": [case_title(k).capitalize() for k in costs["case"]],
-                "Users needed": [wording.whole(value) for value in costs["users_needed"]],
-                "Proved minimum": [wording.whole(value) if value > 0 else "unknown" for value in costs["users_bound"]],
-                "Gap, at most": [gap_in_words(value) for value in costs["gap"]],
-            }
-        ),
-        hide_index=True,
-    )
+    by_case = {
+        "Whose error counts": [case_title(k).capitalize() for k in costs["case"]],
+        "Users needed": [wording.whole(value) for value in costs["users_needed"]],
+        "Proved minimum": [wording.whole(value) if value > 0 else "unknown" for value in costs["users_bound"]],
+        "Gap, at most": [gap_in_words(value) for value in costs["gap"]],
+    }
+    if "users_optimum" in costs:
+        by_case["Exact optimum"] = [wording.whole(value) if value == value else "–" for value in costs["users_optimum"]]
+        by_case["Gap to it"] = [gap_in_words(value) if value == value else "–" for value in costs["gap_to_optimum"]]
+    st.dataframe(pd.DataFrame(by_case), hide_index=True)
     layout.download_table(costs, "costs")
     if bound > 0:
         st.caption("Proved minimum: no unbiased mechanism with this epsilon can need fewer users.")
+    if "users_optimum" in costs:
+        st.caption(OPTIMUM_MEANING)
     if spec.fitted:
         st.caption(trade_off(costs))
     st.caption("Guarantee, to paste into a privacy review")
@@ -277,7 +292,7 @@ with right:
             "could still save."
         )
         layout.chart(
-            lambda look: charts.closing_gap(found, proved_so_far, name, look),
+            lambda look: charts.closing_gap(found, proved_so_far, name, look, state.optimum(case)),
             f"The optimiser improved its strategy for {wording.duration(found['seconds'].iloc[-1])}. {region}",
             "closing-gap",
             pd.concat({"mechanism": found, "bound": proved_so_far}, names=["curve"]).reset_index("curve"),
@@ -326,5 +341,7 @@ with right:
         "|W1|²/n + |W(I − 11'/n)|²∗ / sinh²(ε/2); the certificate solves a relaxation (the second moments of two-valued rows) and proves its "
         "value by duality: L ≥ tr(CG)² / 1'μ whenever v'CGCv ≤ (1'v)(μ'v) for every two-valued row v, which one eigenvalue "
         "decomposition checks (both derived in this project). **Optimiser.** The best strategy is a measure over two-valued rows and the "
-        "problem is convex: new rows by pricing, weights by majorisation. For the worst case the prior moves until no type is worse off."
+        "problem is convex: new rows by pricing, weights by majorisation. For the worst case the prior moves until no type is worse off. "
+        "**Exact optimum**: the same problem over all 2ⁿ rows, a semidefinite program proved row by row (derived in this project); for the "
+        "worst case only where the questions treat all types alike, as nobody is then worse off than the average."
     )

@@ -71,8 +71,13 @@ with right:
     st.warning(designs.DESIGN_ONLY)
     st.subheader("What the file reveals about the data")
     observed = designs.observed_parts(c)
+    declared = [fact.text for fact in c.simulation.facts if fact.origin == "declared"]
     for sentence in observed or ["Everything was declared: the file reveals nothing about any data."]:
         st.markdown(f"- {plain(sentence)}")
+    if declared:
+        st.markdown(
+            f"- Public facts were declared, not counted, and are in the file as typed: {plain('; '.join(declared))}."
+        )
     st.subheader("What is in it")
     members = [
         "**configuration.json**: every choice you made, nothing else.",

@@ -84,6 +84,8 @@ what is in the report. It does not cover the fact that somebody took part, their
   mathematics. The *gap* to it is the most that any better mechanism could still save.
 - **Certificate**: the sharpest of our lower bounds. It carries the numbers that prove it, so anybody can check it again with a few lines
   of linear algebra and without trusting the program that found it; *Check the proof again* on the Design page does so.
+- **Exact optimum**: with at most 10 types and people whose spread is given, what the best of all mechanisms needs. It is one convex
+  problem over all two-valued reports (objective: McKenna et al. 2020, Theorem 3.11; that these reports suffice is derived in this project).
 - **Closed-form bounds** (SVD, centred SVD): lower bounds known at once from the questions alone. The SVD bound is the
   one in the literature and is usually 5 to 20 times too low.
 - **Whose error counts**: the worst case, the average over all types, your people, or a histogram you give. The optimiser makes that error
@@ -92,6 +94,8 @@ what is in the report. It does not cover the fact that somebody took part, their
   picture of the *patterns* shows which.
 - **Estimate**: what is computed from the reports. Unbiased ones are right on average; others use that counts are never negative, that the
   number of people is known, or which people explain the reports best (maximum likelihood, posterior mean).
+- **Public fact**: something known about these people anyway, such as *sex = male : 480*. On the Simulate page one estimate agrees with all
+  facts stated: a projection as for non-negative estimates (McKenna et al. 2020, Appendix A), onto the counts of which they are true.
 
 #### From here to a decision
 1. **Data**: upload a table, pick a sample, or declare the values and the number of people you expect; one attribute or several.

@@ -12,6 +12,8 @@ from ldp_core.charts.theme import (
     BOUND_TITLES,
     IMPOSSIBLE,
     LIGHT,
+    OPTIMUM,
+    OPTIMUM_DASH,
     Theme,
     colour,
     figure,
@@ -25,12 +27,18 @@ from ldp_core.charts.theme import (
 
 
 def users_needed(
-    frame: pd.DataFrame, bounds: dict[str, float], users: int | None, look: Theme = LIGHT, case: str = "worst case"
+    frame: pd.DataFrame,
+    bounds: dict[str, float],
+    users: int | None,
+    look: Theme = LIGHT,
+    case: str = "worst case",
+    optimum: float | None = None,
 ) -> go.Figure:
     """One dot per mechanism on a log axis of users needed; bounds are lines, the impossible region is shaded.
 
     ``frame`` has columns name and users_needed; ``bounds`` (any of svd, centred_svd, certificate) are in users; ``users`` is
-    what is planned; ``case`` says in words whose error all of these are for.
+    what is planned; ``case`` says in words whose error all of these are for; ``optimum`` is what the best of all mechanisms
+    needs, where that is known.
     """
     frame = frame.sort_values("users_needed", ascending=False)
     fig = figure(look, f"users needed, {case} (log scale)", "", height=180 + 50 * len(frame))
@@ -52,16 +60,19 @@ def users_needed(
         hovertemplate="%{y}: %{x:,.0f} users<extra></extra>",
     )
     lines = [
-        (value, f"{BOUND_TITLES[name]} {wording.whole(value)}", *BOUND_LINES[name]) for name, value in bounds.items()
+        (value, f"{BOUND_TITLES[name]} {wording.whole(value)}", *BOUND_LINES[name], look.faint)
+        for name, value in bounds.items()
     ]
     if users:
-        lines.append((users, f"your {users:,} user{'s' if users != 1 else ''}", "dot", 1.5))
+        lines.append((users, f"your {users:,} user{'s' if users != 1 else ''}", "dot", 1.5, look.text))
+    if optimum:
+        lines.append((optimum, f"{OPTIMUM} {wording.whole(optimum)}", OPTIMUM_DASH, 2.5, look.accent))
     lines = sorted((line for line in lines if line[0] > 0), key=lambda line: line[0])
     values = [value for value in [*frame["users_needed"], *(line[0] for line in lines)] if value > 0]
     low, high = np.log10(min(values) / 2.2), np.log10(max(values) * 4)
-    for row, (value, text, dash, width) in enumerate(reversed(lines)):
-        own = users is not None and value == users
-        fig.add_vline(x=value, line={"color": look.text if own else look.faint, "width": width, "dash": dash})
+    for value, _, dash, width, shade in sorted(lines, key=lambda line: line[2] == OPTIMUM_DASH):  # that one on top
+        fig.add_vline(x=value, line={"color": shade, "width": width, "dash": dash})
+    for row, (value, text, _, _, shade) in enumerate(reversed(lines)):
         fig.add_annotation(
             x=np.log10(value),
             y=1.0,
@@ -71,7 +82,7 @@ def users_needed(
             xanchor="center",
             text=text,
             showarrow=False,
-            font={"size": 13, "color": look.text if own else look.faint},
+            font={"size": 13, "color": shade},
         )
     if best > 0:
         fig.add_annotation(

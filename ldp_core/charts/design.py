@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from ldp_core import wording
-from ldp_core.charts.theme import IMPOSSIBLE, LIGHT, Theme, colour, figure, log_axis
+from ldp_core.charts.theme import IMPOSSIBLE, LIGHT, OPTIMUM, OPTIMUM_DASH, Theme, colour, figure, log_axis
 
 
-def closing_gap(history: pd.DataFrame, proved: pd.DataFrame, name: str, look: Theme = LIGHT) -> go.Figure:
-    """Best mechanism so far falling towards the lower bound proved so far; below that is the impossible region.
+def closing_gap(
+    history: pd.DataFrame, proved: pd.DataFrame, name: str, look: Theme = LIGHT, optimum: float | None = None
+) -> go.Figure:
+    """Best mechanism so far falling towards the lower bound proved so far; below that is the impossible region. ``optimum`` is
+    what the best of all mechanisms needs, in users, where that is known.
 
     Both frames have columns seconds and users_needed; a bound of 0 users says nothing and is not drawn.
     """
@@ -46,8 +51,11 @@ def closing_gap(history: pd.DataFrame, proved: pd.DataFrame, name: str, look: Th
         )
         best = history["users_needed"].iloc[-1]
         _label(fig, f"best so far: {wording.whole(best)} users", end, best, "bottom", colour(name), "right")
+    if optimum:
+        fig.add_hline(y=optimum, line={"color": look.accent, "width": 2, "dash": OPTIMUM_DASH})
+        _label(fig, f"{OPTIMUM}: {wording.whole(optimum)} users", 0.0, optimum, "bottom", look.accent, "left")
     if len(both):
-        low, high = float(both["users_needed"].min()), float(both["users_needed"].max())
+        low, high = min(float(both["users_needed"].min()), optimum or math.inf), float(both["users_needed"].max())
         room = max(1.06, (high / low) ** 0.3)  # for the words below the bound
         fig.update_yaxes(**log_axis(low, high, room))
     fig.update_xaxes(range=[0, end])

@@ -15,6 +15,7 @@ UNKNOWN_STYLE = ("#7F7F7F", "x")
 BOUND_TITLES = {"svd": "SVD bound", "centred_svd": "centred SVD bound", "certificate": "certificate"}
 # Dash and width, weakest bound first.
 BOUND_LINES = {"svd": ("dash", 1.5), "centred_svd": ("dashdot", 1.5), "certificate": ("solid", 2.5)}
+OPTIMUM, OPTIMUM_DASH = "exact optimum", "longdash"
 IMPOSSIBLE = "no unbiased ε-LDP mechanism can be here"
 PIXELS = 512
 """Heat maps are binned to at most this many cells along each side before they reach the browser."""

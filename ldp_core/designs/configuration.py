@@ -31,11 +31,12 @@ from ldp_core.designs.migrations import migrate
 from ldp_core.designs.problems import ConfigurationError, in_words, join
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from ldp_core.wording import NUMBER
-from ldp_core.workloads import Workload, WorkloadPart, default_parts, over_attributes
+from ldp_core.workloads import MOST_FACTS, StatedFact, Workload, WorkloadPart, default_parts, over_attributes
 
 FORMAT: Final = "ldp-design"
 VERSION: Final = 4
-_BEFORE_PARAMETERS: Final = 3  # what files say that an earlier version can read
+_WITHOUT_NEWS: Final = 3
+"""What files say that the version before can read."""
 MAX_ATTRIBUTES = 60
 MAX_PARTS = 100
 _ALLOWED = f"Enter a number from {MIN_EPSILON:g} to {MAX_EPSILON:g}; 0.5 to 4 is common."
@@ -233,11 +234,20 @@ class MechanismRecipe(_Inputs):
 
 
 class Simulation(_Inputs):
-    """Trials to run. The seed makes simulations reproducible; a client that used it would have no privacy."""
+    """Trials to run. The seed makes simulations reproducible; a client that used it would have no privacy. Files without public
+    facts to agree with do not mention any."""
 
     seed: Seed = 0
     trials: Whole = Field(default=20, ge=1, le=10_000)
     estimators: Names = ("unbiased", "wnnls")
+    facts: Annotated[tuple[StatedFact, ...], Strict(False), Field(max_length=MOST_FACTS)] = ()
+
+    @model_serializer(mode="wrap")
+    def _without_none(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields = written(self)
+        if not self.facts:
+            fields.pop("facts", None)
+        return fields
 
 
 class Optimizer(_Inputs):
@@ -285,7 +295,8 @@ class Configuration(_Inputs):
     @field_serializer("version")
     def _oldest_that_reads_it(self, version: int) -> int:
         """Designs without anything new are written as files of the version before, with the digests they had."""
-        return version if self.population.parameters else _BEFORE_PARAMETERS
+        news = self.population.parameters or self.simulation.facts
+        return version if news else _WITHOUT_NEWS
 
     @check("epsilon")
     @classmethod

@@ -76,11 +76,13 @@ def _one_attribute(document: dict[str, Any]) -> dict[str, Any]:
     return {**document, "data": data, "workload": workload}
 
 
-def _shapes_alone(document: dict[str, Any]) -> dict[str, Any]:
-    """Version 3 had shapes of populations without parameters; the rest is as it was."""
-    population = document.get("population")
+def _without_news(document: dict[str, Any]) -> dict[str, Any]:
+    """Version 3 had shapes of populations without parameters, and knew no public facts; the rest is as it was."""
+    population, simulation = document.get("population"), document.get("simulation")
     if isinstance(population, dict) and population.get("shape") in ("cauchy", "dirichlet"):
         raise ValueError("a shape of a later version")
+    if isinstance(simulation, dict) and "facts" in simulation:
+        raise ValueError("facts of a later version")
     return document
 
 
@@ -138,6 +140,6 @@ def _numbers(text: str) -> list[float]:
 MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {
     1: _aims_for_the_average,
     2: _one_attribute,
-    3: _shapes_alone,
+    3: _without_news,
 }
 """Version v -> the function that turns a document of version v into one of v + 1."""

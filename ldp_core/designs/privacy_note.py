@@ -124,6 +124,11 @@ def observed_parts(configuration: Configuration) -> list[str]:
             )
         else:
             parts.append("Errors expected on this data are computed from its counts; the counts are not exported.")
+    if counted := [fact.text for fact in configuration.simulation.facts if fact.origin == "data"]:
+        what = "total of a public fact was" if len(counted) == 1 else "totals of public facts were"
+        parts.append(
+            f"The {what} counted in the data and stand{'s' if len(counted) == 1 else ''} there exactly: {'; '.join(counted)}."
+        )
     if parts:
         parts.append("Categories, edges and numbers declared beforehand instead reveal nothing about the data.")
     return parts

@@ -2,6 +2,7 @@
 
 from ldp_core.designs.configuration import Configuration, UploadedData, WorkloadRecipe
 from ldp_core.designs.privacy_note import observed_parts
+from ldp_core.workloads import StatedFact
 
 
 def revealing(configuration: Configuration) -> list[str]:
@@ -25,6 +26,8 @@ def given_by_hand(configuration: Configuration) -> list[str]:
         told.append("The uploaded matrix of queries was given by hand.")
     if "predicates" in kinds and _names_values_of_the_data(configuration):
         told.append("The conditions were typed by hand and may name values that were read off the data.")
+    if configuration.simulation.facts and _names_values_of_the_data(configuration):
+        told.append("The public facts were typed by hand and may name values that were read off the data.")
     if isinstance(configuration.data, UploadedData) and configuration.data.query:
         told.append("The SQL query was typed by hand and may name people.")
     return told
@@ -37,6 +40,7 @@ def shareable(configuration: Configuration) -> Configuration:
     """
     changes: dict[str, object] = {"optimizer": configuration.optimizer.model_copy(update={"histogram": None})}
     private = _names_values_of_the_data(configuration)
+    changes["simulation"] = configuration.simulation.model_copy(update={"facts": _told_facts(configuration)})
     if configuration.workload is not None:
         left_out = {"matrix", "predicates"} if private else {"matrix"}
         parts = tuple(part for part in configuration.workload.parts if part.kind not in left_out)
@@ -48,6 +52,14 @@ def shareable(configuration: Configuration) -> Configuration:
     if not _sample(configuration) and observed_parts(configuration):
         changes["population"] = Configuration().population
     return configuration.with_(**changes)
+
+
+def _told_facts(configuration: Configuration) -> tuple[StatedFact, ...]:
+    """The public facts that a link may tell without being asked."""
+    if _names_values_of_the_data(configuration):
+        return ()
+    facts, sample = configuration.simulation.facts, _sample(configuration)
+    return tuple(fact for fact in facts if sample or fact.origin == "declared")
 
 
 def _sample(configuration: Configuration) -> bool:

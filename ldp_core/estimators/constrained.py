@@ -7,6 +7,7 @@ It is biased, as every projection onto bounds is.
 from __future__ import annotations
 
 import warnings
+from bisect import bisect_left
 from collections.abc import Sequence
 from contextlib import suppress
 
@@ -73,7 +74,8 @@ def check_consistent(facts: Sequence[Fact], n: int, users: float, nonnegative: b
     """ValueError, a sentence that names the first fact that cannot be true of ``users`` people together with those before."""
     if _possible(facts, n, users, nonnegative):
         return
-    first = next(k for k in range(len(facts)) if not _possible(facts[: k + 1], n, users, nonnegative))
+    # More facts are never easier to agree with.
+    first = bisect_left(range(len(facts)), True, key=lambda k: not _possible(facts[: k + 1], n, users, nonnegative))
     people, fact = f"{count(users)} people", facts[first]
     if not _possible([fact], n, users, nonnegative):
         raise ValueError(f"The fact {fact.text} cannot be true of {people}; correct its total.")

@@ -22,6 +22,7 @@ import numpy as np
 from scipy import linalg
 
 from ldp_core import pictures
+from ldp_core.bounds import average_variance
 from ldp_core.bounds.general.enumerated import MOST_TYPES, EnumeratedProof, two_valued
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.priors import check_prior
@@ -52,6 +53,11 @@ class ExactOptimum:
     def gap(self) -> float:
         """By how much the objective exceeds the proved bound at most, as a share of the bound."""
         return self.objective / self.proof.value - 1
+
+    @property
+    def variance(self) -> float:
+        """What one user adds to the squared errors of all queries, on average over the prior, at the optimum."""
+        return average_variance(self.objective, self.proof.workload, self.proof.prior)
 
     def __repr__(self) -> str:
         m, n = self.strategy.shape

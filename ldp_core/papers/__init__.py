@@ -1,11 +1,12 @@
 """The figures and tables of the source papers, worked out anew beside what was printed."""
 
-from ldp_core.papers import lopuhaa, mckenna
+from ldp_core.papers import bassily, cormode, lopuhaa, mckenna
 from ldp_core.papers.panel import COLUMNS, Panel, Paper, agreement, frame_of
 
 PAPERS: tuple[Paper, ...] = (
     mckenna.PAPER,
-    # Cormode et al. 2019 and Bassily 2019
+    cormode.PAPER,
+    bassily.PAPER,
     lopuhaa.PAPER,
 )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
+from typing import Any
 
 import numpy as np
 import pandas as pd

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ import pandas as pd
 from ldp_core import estimators as estimation
 from ldp_core.mechanisms.base import Estimate, Mechanism, check_counts
 from ldp_core.run import Budget, Callback, Cancel
-from ldp_core.workloads import Union, Workload
+from ldp_core.workloads import Fact, Union, Workload
 
 SHOWN_QUERIES = 400
 """The single answers to at most this many queries are kept and drawn; more queries are thinned evenly, but the small parts
@@ -94,11 +95,12 @@ def collect(
     callback: Callback | None = None,
     cancel: Cancel | None = None,
     views: Mapping[str, View] | None = None,
+    facts: Sequence[Fact] = (),
 ) -> Trials:
     """Simulate ``trials`` collections from users ``counts`` (n,).
 
     ``callback`` (after each trial) and ``cancel`` are as in `ldp_core.run`; a cancelled run keeps what it has (at least one
-    trial). ``views`` are kept besides the answers. ValueError for bad counts, numbers or names, a workload that cannot be
+    trial). ``views`` are kept besides the answers; ``facts`` are those to agree with, for estimators that do. ValueError for bad counts, numbers or names, a workload that cannot be
     answered, or an estimator that does not suit (see `EstimatorSpec.unsuitable`).
     """
     counts = check_counts(counts, workload.n)
@@ -113,8 +115,10 @@ def collect(
     if not estimators:
         raise ValueError(f"Choose at least one estimator: {', '.join(estimation.names())}.")
     for entry in map(estimation.spec, estimators):
-        if reason := entry.unsuitable(mechanism, workload):
+        if reason := entry.unsuitable(mechanism, workload, facts):
             raise ValueError(f"{entry.title}: {reason}")
+    options: dict[str, dict[str, Any]] = {name: {} for name in estimators}
+    options |= {name: {"facts": facts} for name in estimators if estimation.spec(name).needs_facts}
     queries = shown_queries(workload)
     views = dict(views or {})
     wanted = [View(workload, queries, lambda answers: answers), *views.values()]
@@ -126,7 +130,7 @@ def collect(
         reports = mechanism.simulate(counts, np.random.default_rng(stream))
         unbiased = mechanism.estimate(reports)
         for name in estimators:
-            kept[name].add(estimation.apply(name, reports, mechanism, workload, unbiased))
+            kept[name].add(estimation.apply(name, reports, mechanism, workload, unbiased, **options[name]))
         budget.tell()
     found = {name: one.finish() for name, one in kept.items()}
     frame = _frame(

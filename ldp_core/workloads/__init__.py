@@ -20,7 +20,9 @@ from ldp_core.workloads.composite import Product as Product
 from ldp_core.workloads.composite import Union as Union
 from ldp_core.workloads.expressions import PredicateError as PredicateError
 from ldp_core.workloads.expressions import parse as parse
+from ldp_core.workloads.facts import MOST_FACTS as MOST_FACTS
 from ldp_core.workloads.facts import Fact as Fact
+from ldp_core.workloads.facts import StatedFact as StatedFact
 from ldp_core.workloads.facts import parse_facts as parse_facts
 from ldp_core.workloads.marginals import AllMarginals as AllMarginals
 from ldp_core.workloads.marginals import KWayMarginals as KWayMarginals

@@ -4,23 +4,30 @@
     total = number | "at least" number | "at most" number | "between" number "and" number
 
 Such as ``sex = male : 480``, ``age >= 30 : at least 100`` or ``"marital status" = Widowed : between 20 and 40``. Conditions
-are those of `ldp_core.workloads.expressions`; thousands may be separated by commas.
+are those of `ldp_core.workloads.expressions`; thousands may be separated by commas. `StatedFact` is one as it was typed,
+`Fact` what it says of the types of a domain.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
+from pydantic import Field, field_validator
 
 from ldp_core import wording
 from ldp_core.workloads import expressions
 from ldp_core.workloads.axes import axes_of
 from ldp_core.workloads.comparisons import shortened
+from ldp_core.workloads.part import Frozen
+
+MOST_FACTS = 100
+
+T = TypeVar("T")
 
 _NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
 _TOTAL = re.compile(
@@ -49,6 +56,46 @@ class Fact:
                 f"A fact holds from its lower to its upper end; got {self.low} and {self.high} for {self.text}."
             )
 
+    def true_of(self, counts: np.ndarray) -> bool:
+        """Whether it is true of people ``counts`` (n,), but for rounding."""
+        found, rounding = float(self.row @ counts), 1e-9 * float(np.abs(self.row) @ np.abs(counts))
+        return self.low - rounding <= found <= self.high + rounding
+
+
+class StatedFact(Frozen):
+    """A public fact as it was typed, one line that may not fit the domain (any more). ``origin``: whether its total was declared,
+    or counted in the data at hand."""
+
+    text: Annotated[str, Field(min_length=1, max_length=expressions.LONGEST)]
+    origin: Literal["declared", "data"] = "declared"
+
+    @field_validator("text")
+    @classmethod
+    def _one_line(cls, text: str) -> str:
+        if text != text.strip() or "\n" in text or "\r" in text:
+            raise ValueError("a public fact is one line, without spaces before or after it")
+        return text
+
+    @property
+    def _total(self) -> str:
+        return self.text.rpartition(":")[2].replace(",", "").strip()
+
+    def known_from(self, before: Sequence[StatedFact]) -> StatedFact:
+        """It as it stands after the facts ``before`` were edited: a total counted in the data stays so, whatever becomes of its
+        condition."""
+        counted = any(self._total == one._total for one in before if one.origin == "data")
+        return self.model_copy(update={"origin": "data" if counted else self.origin})
+
+    def counted(self, attributes: Any, counts: np.ndarray) -> StatedFact | None:
+        """The fact that as many people of ``counts`` (n,) fulfil its condition as do; None unless it is a condition without a
+        total about ``attributes``."""
+        if _read_as(_fact, self.text, attributes) is not None:
+            return None
+        for condition in (self.text, self.text.removesuffix(":").strip()):
+            if (row := _read_as(_row, condition, attributes)) is not None:
+                return StatedFact(text=f"{condition} : {round(float(row @ counts)):,}", origin="data")
+        return None
+
 
 def parse_facts(lines: str | Sequence[str], attributes: Any) -> tuple[Fact, ...]:
     """The facts stated in ``lines``, one a line (empty ones are passed over), about the attributes of a `Domain` (or a
@@ -73,16 +120,29 @@ def parse_facts(lines: str | Sequence[str], attributes: Any) -> tuple[Fact, ...]
 
 
 def _fact(text: str, attributes: Any) -> Fact:
-    axes = axes_of(attributes)
     condition, colon, total = text.rpartition(":")
     if not colon:
+        axes = axes_of(attributes)
         example = f"{shortened(axes[0].name)} = {shortened(axes[0].labels[0])}"
         raise ValueError(f"write a condition, a colon and how many people fulfil it, such as {example} : 480.")
     low, high = _ends(total.strip())
-    row = expressions.row(expressions.parse(condition, axes), [axis.size for axis in axes])
+    row = _row(condition, attributes)
     if low > 0 and not row.any():
         raise ValueError("its condition holds for nobody, whoever takes part; correct it, or leave it out.")
     return Fact(row, low, high, text)
+
+
+def _row(condition: str, attributes: Any) -> np.ndarray:
+    axes = axes_of(attributes)
+    return expressions.row(expressions.parse(condition, axes), [axis.size for axis in axes])
+
+
+def _read_as(read: Callable[[str, Any], T], text: str, attributes: Any) -> T | None:
+    """None where ``text`` is no such thing."""
+    try:
+        return read(text, attributes)
+    except ValueError:
+        return None
 
 
 def _ends(total: str) -> tuple[float, float]:

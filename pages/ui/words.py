@@ -4,9 +4,12 @@ import math
 import re
 
 from ldp_core import wording
+from ldp_core.bounds.general.enumerated import MOST_TYPES
 
 JOINER = "\N{WORD JOINER}"
 """A letter without width, put where a backslash does not help."""
+OPTIMAL = 1e-4
+"""Share by which a mechanism may miss the exact optimum, which is proved to that precision, and still be said to attain it."""
 _SPACES = re.compile(r"[^\S\N{NO-BREAK SPACE}]+")
 _READ_LATER = re.compile(r":(?=[\w+/-]+:|//)|www|@|<(?=-)|-(?=[->])|[<>~](?==)", re.IGNORECASE)
 _SIGNS = re.compile(r"[\\`*_{}\[\]()<>#+\-.!|$~:^&]")
@@ -37,6 +40,19 @@ def gap_in_words(gap: float) -> str:
     if math.isinf(gap):
         return "unknown"
     return wording.share(max(gap, 0)) if gap < 10 else f"{wording.significant(gap + 1)} times"
+
+
+OPTIMUM_MEANING = (
+    "Exact optimum: the fewest users that any unbiased mechanism with this epsilon can need, worked out over all two-valued reports "
+    f"at once. That is done for at most {MOST_TYPES} types."
+)
+
+
+def above_optimum(gap: float) -> str:
+    """How many more users than the exact optimum a mechanism needs, to follow its name."""
+    if gap < OPTIMAL:
+        return f"attains it to within {wording.share(OPTIMAL)}"
+    return f"needs {gap_in_words(gap)} {'more' if gap < 10 else 'as many'}"
 
 
 CASES = {

@@ -203,6 +203,8 @@ populations = st.one_of(
         draw=seeds,
     ),
 )
+lines = st.text(st.characters(exclude_characters="\n\r", codec="utf-8"), max_size=20).map(str.strip)
+facts = st.builds(w.StatedFact, text=lines.filter(bool) | st.just("age >= 30 : 7"), origin=origins)
 
 configurations = st.builds(
     Configuration,
@@ -215,7 +217,13 @@ configurations = st.builds(
     mechanism=st.builds(MechanismRecipe, name=names, parameters=parameters),
     compared=several(texts),
     target_alpha=st.floats(0, 1, exclude_min=True),
-    simulation=st.builds(Simulation, seed=seeds, trials=st.integers(1, 10_000), estimators=several(texts)),
+    simulation=st.builds(
+        Simulation,
+        seed=seeds,
+        trials=st.integers(1, 10_000),
+        estimators=several(texts),
+        facts=st.lists(facts, max_size=3),
+    ),
     optimizer=st.builds(
         Optimizer,
         seed=seeds,

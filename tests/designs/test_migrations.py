@@ -14,7 +14,16 @@ import pytest
 from ldp_core import workloads
 from ldp_core.data import tables
 from ldp_core.data.population import SHAPES
-from ldp_core.designs import Configuration, ConfigurationError, Population, from_link, load, load_configuration
+from ldp_core.designs import (
+    Configuration,
+    ConfigurationError,
+    Population,
+    Simulation,
+    from_link,
+    load,
+    load_configuration,
+)
+from ldp_core.workloads import StatedFact
 from sample_data import make
 
 SAMPLES = Path(make.__file__).parent
@@ -220,6 +229,17 @@ def test_a_population_with_parameters_needs_version_4(population):
     document = json.loads(configuration.to_json())
     assert document["version"] == 4
     assert load_configuration(json.dumps(document)) == configuration
+
+
+STATED = Configuration(
+    simulation=Simulation(facts=[StatedFact(text="sex = male : 480"), StatedFact(text="age >= 30 : 7", origin="data")])
+)
+
+
+def test_public_facts_need_version_4():
+    document = json.loads(STATED.to_json())
+    assert document["version"] == 4
+    assert load_configuration(json.dumps(document)) == STATED
     with pytest.raises(ConfigurationError, match="format version 3 but does not look like it: export it again"):
         load_configuration(json.dumps({**document, "version": 3}))
 
@@ -255,3 +275,39 @@ def test_a_shape_starts_from_its_usual_parameters():
     shaped = {shape: DIRICHLET.shaped(shape) for shape in SHAPES}
     assert {shape: population.parameters for shape, population in shaped.items()} == SHAPES
     assert {population.users for population in shaped.values()} == {5}
+
+
+def test_designs_without_facts_are_written_as_before():
+    """The digest is that of the program before there were facts."""
+    none = STATED.with_(simulation=Simulation())
+    document = json.loads(none.to_json())
+    assert (document["version"], document["simulation"]) == (
+        3,
+        {"seed": 0, "trials": 20, "estimators": ["unbiased", "wnnls"]},
+    )
+    assert none.digest() == "2066620cb3533e152d065ef45ec4520cf69d84d6e2f93a109f0e946ee29c5f81"
+    assert load_configuration(json.dumps({**document, "version": 4})) == none
+
+
+@pytest.mark.parametrize(
+    ("fact", "reason"),
+    [
+        ({"text": ""}, "simulation > facts > item 1 > text: \\W+ has 0 characters and must have at least 1"),
+        ({"text": "a : 1\nb : 2"}, "text: a public fact is one line, without spaces before or after it"),
+        ({"text": "a : 1", "origin": "guessed"}, "origin: 'guessed' is not one of declared, data"),
+        ({"text": "a : 1", "total": 1}, "total is not a known setting"),
+        ("a : 1", "is not an object in braces"),
+    ],
+)
+def test_facts_of_a_file_are_checked(fact, reason):
+    document = json.loads(STATED.to_json())
+    document["simulation"]["facts"] = [fact]
+    with pytest.raises(ConfigurationError, match=reason):
+        load_configuration(json.dumps(document))
+
+
+def test_there_are_at_most_a_hundred_facts():
+    document = json.loads(STATED.to_json())
+    document["simulation"]["facts"] *= 51
+    with pytest.raises(ConfigurationError, match="the list has 102 items and must have at most 100"):
+        load_configuration(json.dumps(document))

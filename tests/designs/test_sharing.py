@@ -12,6 +12,7 @@ from ldp_core.designs import (
     Optimizer,
     Population,
     SampleData,
+    Simulation,
     UploadedData,
     WorkloadRecipe,
     given_by_hand,
@@ -20,7 +21,7 @@ from ldp_core.designs import (
     shareable,
     to_link,
 )
-from ldp_core.workloads import HistogramPart, MatrixPart, Predicate, PredicatesPart, PrefixPart
+from ldp_core.workloads import HistogramPart, MatrixPart, Predicate, PredicatesPart, PrefixPart, StatedFact
 
 ILLNESS = CategoricalAttribute(name="illness", values=("flu", "gout"), origin="data")
 ANSWER = CategoricalAttribute(name="answer", values=("no", "yes"))
@@ -35,11 +36,13 @@ OBSERVED = Configuration(
     population=Population(users=31_415, origin="data", shape="data"),
     workload=WorkloadRecipe(parts=(HISTOGRAM, MATRIX, CONDITION)),
     optimizer=Optimizer(histogram=(1.0, 2.0)),
+    simulation=Simulation(facts=[StatedFact(text="illness = gout : 17", origin="data")]),
 )
 DECLARED = Configuration(
     data=UploadedData(recipes=(CategoricalRecipe(column="answer", categories=("no", "yes")),)),
     domain=Domain(attributes=(ANSWER,)),
     workload=WorkloadRecipe(parts=(CONDITION,)),
+    simulation=Simulation(facts=[StatedFact(text="answer = yes : 40")]),
 )
 
 
@@ -48,18 +51,19 @@ def test_all_that_is_told_is_listed():
         "The histogram to optimise for was given by hand.",
         "The uploaded matrix of queries was given by hand.",
         "The conditions were typed by hand and may name values that were read off the data.",
+        "The public facts were typed by hand and may name values that were read off the data.",
         "The SQL query was typed by hand and may name people.",
     ]
     assert given_by_hand(OBSERVED) == by_hand
     assert revealing(OBSERVED) == [*observed_parts(OBSERVED), *by_hand]
-    assert len(observed_parts(OBSERVED)) == 4
+    assert len(observed_parts(OBSERVED)) == 5
 
 
 def test_nothing_of_it_is_shared():
     shared = shareable(OBSERVED)
     assert revealing(shared) == []
     text = shared.to_json().decode()
-    for word in ("flu", "gout", "Ann", "Bob", "31415", "SELECT", MATRIX.data):
+    for word in ("flu", "gout", ": 17", "Ann", "Bob", "31415", "SELECT", MATRIX.data):
         assert word in OBSERVED.to_json().decode()
         assert word not in text
     assert shared == Configuration(workload=WorkloadRecipe(parts=(HISTOGRAM,)))
@@ -109,8 +113,19 @@ def test_a_shared_design_tells_nothing_more(configuration):
     assert shareable(shared) == shared
     if not revealing(configuration) and configuration.data is None:
         assert shared == configuration
-    kept = {"epsilon", "mechanism", "compared", "target_alpha", "simulation", "reports_per_user"}
+    kept = {"epsilon", "mechanism", "compared", "target_alpha", "reports_per_user"}
     assert shared.digest(of=kept) == configuration.digest(of=kept)
+    without = {"facts": ()}
+    assert shared.simulation.model_copy(update=without) == configuration.simulation.model_copy(update=without)
+    assert set(shared.simulation.facts) <= set(configuration.simulation.facts)
+
+
+def test_a_fact_is_shared_unless_its_total_was_counted():
+    declared, counted = DECLARED.simulation.facts[0], StatedFact(text="answer = no : 2", origin="data")
+    both = DECLARED.with_(simulation=Simulation(facts=[declared, counted]))
+    assert [sentence for sentence in revealing(both) if "answer = no : 2" in sentence]
+    assert not [sentence for sentence in revealing(both) if "answer = yes" in sentence]
+    assert shareable(both) == DECLARED
 
 
 def test_what_is_shared_fits_a_link_again():

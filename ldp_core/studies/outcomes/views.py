@@ -18,7 +18,7 @@ from ldp_core.studies import simulate
 from ldp_core.studies.outcomes.groups import Groups, counts_people, query_groups
 from ldp_core.studies.outcomes.quantiles import QUANTILES, Scale, positions, rank_errors
 from ldp_core.studies.simulate import unweighted_answers
-from ldp_core.workloads import Workload
+from ldp_core.workloads import Fact, Workload
 
 RELEASES = 9
 """The published answers of this many collections, the first ones, are kept."""
@@ -76,26 +76,30 @@ class Outcomes:
 
 
 def left_out(
-    chosen: Mapping[str, Mechanism], workload: Workload, estimators: Sequence[str]
+    chosen: Mapping[str, Mechanism], workload: Workload, estimators: Sequence[str], facts: Sequence[Fact] = ()
 ) -> tuple[tuple[str, str, str], ...]:
     """(mechanism, estimator, why) of the pairs that cannot be simulated."""
     return tuple(
         (name, estimator, reason)
         for name, mechanism in chosen.items()
         for estimator in estimators
-        if (reason := estimation.spec(estimator).unsuitable(mechanism, workload))
+        if (reason := estimation.spec(estimator).unsuitable(mechanism, workload, facts))
     )
 
 
 def seconds_a_trial(
-    chosen: Mapping[str, Mechanism], workload: Workload, counts: np.ndarray, estimators: Sequence[str]
+    chosen: Mapping[str, Mechanism],
+    workload: Workload,
+    counts: np.ndarray,
+    estimators: Sequence[str],
+    facts: Sequence[Fact] = (),
 ) -> float:
     """Seconds that one trial of every pair that goes together takes here, found by running it once."""
-    skipped = {pair[:2] for pair in left_out(chosen, workload, estimators)}
+    skipped = {pair[:2] for pair in left_out(chosen, workload, estimators, facts)}
     started = time.perf_counter()
     for name, mechanism in chosen.items():
         if suitable := [estimator for estimator in estimators if (name, estimator) not in skipped]:
-            simulate.collect(mechanism, workload, counts, 1, 0, suitable)
+            simulate.collect(mechanism, workload, counts, 1, 0, suitable, facts=facts)
     return time.perf_counter() - started
 
 
@@ -111,16 +115,17 @@ def compare(
     callback: Callback | None = None,
     cancel: Cancel | None = None,
     parts: Sequence[str] | None = None,
+    facts: Sequence[Fact] = (),
 ) -> Outcomes:
     """Simulate every mechanism with every estimator that suits it, on the same users ``counts`` (n,).
 
     ``labels`` name the types and ``parts`` the parts of a union; ``scale`` is the order along which they have quantiles, if any
-    (see `scale_of`). ``callback`` (after each trial, with the mechanism's name as ``found``) and ``cancel`` as in `ldp_core.run`.
+    (see `scale_of`); ``facts`` are for estimators that agree with some. ``callback`` (after each trial, with the mechanism's name as ``found``) and ``cancel`` as in `ldp_core.run`.
     A cancelled run keeps what it has: at least one trial of the first mechanism.
     ValueError when no pair goes together, with the reasons, or for what `simulate.collect` refuses.
     """
     estimators = tuple(dict.fromkeys(estimators))
-    skipped = left_out(chosen, workload, estimators)
+    skipped = left_out(chosen, workload, estimators, facts)
     without = {pair[:2] for pair in skipped}
     pairs = {name: [e for e in estimators if (name, e) not in without] for name in chosen}
     pairs = {name: suitable for name, suitable in pairs.items() if suitable}
@@ -136,7 +141,7 @@ def compare(
             budget.tell(found=name)
 
         views = _views(chosen[name], workload, counts, groups, scale)
-        found = simulate.collect(chosen[name], workload, counts, trials, seed, suitable, follow, cancel, views)
+        found = simulate.collect(chosen[name], workload, counts, trials, seed, suitable, follow, cancel, views, facts)
         runs.append(_Run(name, chosen[name], found, workload, labels, groups, scale))
 
     def frame(columns: Callable[[_Run, str], Columns | None]) -> pd.DataFrame:

@@ -16,6 +16,7 @@ from ldp_core import wording, workloads
 from ldp_core.data import tables
 from ldp_core.data.domain import Domain
 from ldp_core.designs import Configuration, DataChoice, UploadedData
+from ldp_core.estimators import constrained
 from pages.ui.session.history import History
 from pages.ui.session.results import Results
 from pages.ui.sources import Source
@@ -109,6 +110,30 @@ class Derived(History):
         if design is None:
             raise ValueError("There is no domain yet: choose or declare data on the Data page.")
         return design
+
+    def facts(self) -> tuple[workloads.Fact, ...]:
+        """The public facts stated, about the types of the current design. ValueError with a sentence where they cannot be read, or
+        cannot be true of so many people together."""
+        stated = [fact.text for fact in self.configuration.simulation.facts]
+        if not stated:
+            return ()
+        design = self.complete
+
+        def outcome() -> tuple[workloads.Fact, ...] | ValueError:
+            try:
+                if reason := constrained.too_large(design.workload):
+                    raise ValueError(reason)
+                found = workloads.parse_facts(stated, design.domain)
+                constrained.check_consistent(found, design.domain.size, design.users)
+            except ValueError as error:
+                return ValueError(str(error))
+            return found
+
+        size = 8 * design.domain.size * len(stated)
+        found = self.cached(("facts", design.naming, design.users, stated), outcome, lambda _: size)
+        if isinstance(found, ValueError):
+            raise found
+        return found
 
     @property
     def complete(self) -> Complete:

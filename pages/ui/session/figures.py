@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from ldp_core import analysis, bounds, charts, frames, library, mechanisms
+from ldp_core import analysis, bounds, charts, frames, library, mechanisms, optimize
+from ldp_core.bounds.general.enumerated import MOST_TYPES as EXACT_TYPES
 from ldp_core.mechanisms.noise.additive import VectorMechanism
 from ldp_core.mechanisms.noise.gaussian_privacy import DEFAULT_DELTA
 from pages.ui.session.derived import Derived
@@ -242,6 +243,33 @@ class Figures(Derived):
             return found
         return {**found, "certificate": frames.users_certified(proof.certificate, self.configuration.target_alpha)}
 
+    # --- the best there is --------------------------------------------------------------------------------------
+
+    def optimum_prior(self, case: str) -> np.ndarray | None:
+        """The spread of people whose exact optimum is that of a case: for the worst case only where symmetry makes all types
+        alike, since then nobody fares worse than the average. None where there is none, or too many types."""
+        design, prior = self.complete, self.cases()[case].prior
+        n = design.domain.size
+        if n > EXACT_TYPES:
+            return None
+        alike = prior is None and design.workload.symmetry_group.all_alike
+        return np.full(n, 1 / n) if alike else prior
+
+    def optimum_key(self, prior: np.ndarray) -> str:
+        """Identifies the exact optimum for people spread like this."""
+        design = self.complete
+        return "optimum:" + json.dumps([design.workload.digest, design.epsilon, prior.tolist()])
+
+    def optimum(self, case: str) -> float | None:
+        """Users that the best of all pure mechanisms needs in a case; None where that is not known, or not yet."""
+        prior = self.optimum_prior(case)
+        found: optimize.ExactOptimum | None = None if prior is None else self.results.get(self.optimum_key(prior))
+        if found is None:
+            return None
+        return analysis.users_for(
+            found.variance, self.complete.workload.squared_weights, self.configuration.target_alpha
+        )
+
     def gap(self, mechanism: mechanisms.Mechanism, case: str | None = None) -> float:
         """How many more users (as a share) a mechanism needs than the best bound allows, in one case (its own)."""
         case = case or self.aim(mechanism.name)
@@ -252,8 +280,10 @@ class Figures(Derived):
     def costs(self, mechanism: mechanisms.Mechanism) -> pd.DataFrame:
         """What a mechanism costs in every case, each with its own bound: see `frames.costs`."""
         limits = {case: {} if mechanism.delta > 0 else self.bounds(case) for case in self.cases()}
+        known = {case: self.optimum(case) for case in self.cases() if mechanism.delta == 0}
+        optima = {case: users for case, users in known.items() if users is not None}
         workload, alpha = self.complete.workload, self.configuration.target_alpha
-        return frames.costs(self.profile(mechanism), self.cases(), limits, workload.squared_weights, alpha)
+        return frames.costs(self.profile(mechanism), self.cases(), limits, workload.squared_weights, alpha, optima)
 
     def compared(self, ready: Iterable[mechanisms.Mechanism], case: str) -> pd.DataFrame:
         """Costs of mechanisms (columns of `frames.summaries`), with users needed and gap in one case, fewest users first."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ldp_core import bounds, library, mechanisms, studies, workloads
+from ldp_core import bounds, estimators, library, mechanisms, optimize, studies, workloads
 from ldp_core.run import Progress
 from ldp_core.workloads.axes import axes_of
 from pages.ui.session.figures import Curve, Fit, Proof, weight
@@ -171,6 +171,27 @@ def start_certificate(state: Session, case: str) -> None:
         certificate(state, case).start()
 
 
+def optimum(state: Session, case: str) -> Task[optimize.ExactOptimum] | None:
+    """The best of all mechanisms for a case, None where that cannot be had: see `Figures.optimum_prior`."""
+    design, prior = state.complete, state.optimum_prior(case)
+    if prior is None:
+        return None
+
+    def work(job: Job) -> optimize.ExactOptimum:
+        return optimize.exact(design.workload, design.epsilon, prior)
+
+    title = f"finding the exact optimum for {design.questions}"
+    return Task(state, state.optimum_key(prior), title, work, lambda found: found.strategy.nbytes)
+
+
+def find_optima(state: Session) -> None:
+    """The exact optima of all cases that have one: a third of a second each, besides the solver's start."""
+    for case in state.cases():
+        task = optimum(state, case)
+        if task is not None and task.result is None and task.job is None:
+            task.start()
+
+
 def sweep_options(state: Session, name: str) -> dict[str, Any]:
     """What a mechanism of the design is built with at every point of a sweep or plan. Fits there are cut off by rounds."""
     spec, settings = library.spec(name), state.configuration.optimizer
@@ -247,35 +268,58 @@ def recommendation(state: Session, users: float) -> Task[studies.planning.Recomm
     return Task(state, key, "comparing all mechanisms", work)
 
 
-def _simulated(state: Session, names: Sequence[str]) -> tuple[dict[str, mechanisms.Mechanism], list[Any]]:
-    """Mechanisms that can run, and what their trials depend on: their actual probabilities, and the people."""
-    design = state.complete
-    chosen = {name: mechanism for name in names if (mechanism := state.mechanism(name)) is not None}
-    digests = [mechanism.digest for mechanism in chosen.values()]
-    return chosen, [digests, design.naming, hash(design.counts.tobytes())]
+def estimates(state: Session) -> tuple[str, ...]:
+    """The estimates to simulate: those chosen, without any that need public facts while those stated cannot be used."""
+    chosen = state.configuration.simulation.estimators
+    try:
+        state.facts()
+    except ValueError:
+        return tuple(name for name in chosen if not estimators.spec(name).needs_facts)
+    return chosen
+
+
+@dataclass(frozen=True)
+class _Simulated:
+    """Mechanisms that can run, estimates, and the facts that these agree with."""
+
+    chosen: dict[str, mechanisms.Mechanism]
+    estimates: tuple[str, ...]
+    facts: tuple[workloads.Fact, ...]
+    inputs: list[Any]
+    """What trials depend on besides: actual probabilities, the people, and facts where there are any."""
+
+    @classmethod
+    def of(cls, state: Session, names: Sequence[str]) -> _Simulated:
+        design, asked = state.complete, estimates(state)
+        chosen = {name: mechanism for name in names if (mechanism := state.mechanism(name)) is not None}
+        facts = state.facts() if any(estimators.spec(name).needs_facts for name in asked) else ()
+        digests = [mechanism.digest for mechanism in chosen.values()]
+        inputs = [digests, design.naming, hash(design.counts.tobytes())]
+        return cls(chosen, asked, facts, [*inputs, [fact.text for fact in facts]] if facts else inputs)
 
 
 def timing(state: Session, names: Sequence[str]) -> Task[float]:
     """How many seconds one trial takes."""
-    design, estimators = state.complete, state.configuration.simulation.estimators
-    chosen, inputs = _simulated(state, names)
+    design, about = state.complete, _Simulated.of(state, names)
 
     def work(job: Job) -> float:
-        return studies.outcomes.seconds_a_trial(chosen, design.workload, design.counts, estimators)
+        people = (design.workload, design.counts)
+        return studies.outcomes.seconds_a_trial(about.chosen, *people, about.estimates, about.facts)
 
-    return Task(state, "timing:" + json.dumps([inputs, estimators], sort_keys=True), "timing one trial", work)
+    key = "timing:" + json.dumps([about.inputs, about.estimates], sort_keys=True)
+    return Task(state, key, "timing one trial", work)
 
 
 def simulation(state: Session, names: Sequence[str]) -> Task[studies.outcomes.Outcomes]:
     """Trials of the given mechanisms on the people of this design."""
-    design, recipe, settings = state.complete, state.configuration.workload, state.configuration.simulation.model_dump()
-    chosen, inputs = _simulated(state, names)
+    design, recipe, about = state.complete, state.configuration.workload, _Simulated.of(state, names)
+    settings = state.configuration.simulation.model_dump(exclude={"facts"}) | {"estimators": about.estimates}
     titles = [part.summary for part in recipe.parts] if recipe is not None and len(recipe.parts) > 1 else None
 
     def work(job: Job) -> studies.outcomes.Outcomes:
         w, scale = design.workload, studies.outcomes.scale_of(design.workload, axes_of(design.domain))
-        how = {**settings, "scale": scale, "parts": titles, **job.followed}
-        return studies.outcomes.compare(chosen, w, design.counts, design.labels, **how)
+        how = {**settings, "facts": about.facts, "scale": scale, "parts": titles, **job.followed}
+        return studies.outcomes.compare(about.chosen, w, design.counts, design.labels, **how)
 
-    key = "simulation:" + json.dumps([inputs, settings], sort_keys=True)
-    return Task(state, key, f"simulating {len(chosen)} mechanisms", work, lambda found: found.nbytes)
+    key = "simulation:" + json.dumps([about.inputs, settings], sort_keys=True)
+    return Task(state, key, f"simulating {len(about.chosen)} mechanisms", work, lambda found: found.nbytes)

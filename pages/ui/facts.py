@@ -1,0 +1,85 @@
+"""Public facts on the Simulate page: typed like conditions, each with how many people fulfil it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ldp_core.estimators import ESTIMATORS, constrained
+from ldp_core.workloads import MOST_FACTS, Fact, StatedFact, axes_of
+from pages.ui.controls import control, guarded
+from pages.ui.session.state import Complete, Session
+from pages.ui.words import plain
+from pages.ui.workload.kinds import examples, made
+
+
+def stated(state: Session, design: Complete) -> tuple[Fact, ...]:
+    """The box for facts, with what is to be said about those in it. Returns the facts that an estimate can agree with: none where
+    anything is wrong."""
+    now = state.configuration.simulation.facts
+    control(
+        st.text_area,
+        "Public facts, one per line",
+        "facts",
+        "\n".join(fact.text for fact in now),
+        lambda text: _state(state, _read(text, now)),
+        placeholder=f"{examples(axes_of(design.domain))[0]} : {design.users // 2:,}",
+        help="What is known about these people anyway: a condition as on the Workload page, a colon, and how many people fulfil it, such "
+        "as *480*, *at least 480*, *at most 480* or *between 450 and 500*. An estimate can then agree with all of it.",
+    )
+    found: tuple[Fact, ...] = ()
+    try:
+        found = state.facts()
+    except ValueError as error:
+        st.error(plain(str(error)))
+    if design.on_data and any(_counted(design, fact) for fact in now):
+        st.button(
+            "Take these totals from the data",
+            key="facts-count",
+            on_click=guarded,
+            args=(state, _count, state, design),
+            icon=":material/calculate:",
+            help="Counts the people who fulfil each condition that has no total yet.",
+        )
+    _remarks(state, design, found)
+    return found
+
+
+def _state(state: Session, facts: tuple[StatedFact, ...]) -> None:
+    state.change(simulation=state.configuration.simulation.model_copy(update={"facts": facts}))
+
+
+def _read(text: str, before: tuple[StatedFact, ...]) -> tuple[StatedFact, ...]:
+    """One fact a line, whether or not it can be understood. ValueError for too many."""
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    if len(lines) > MOST_FACTS:
+        raise ValueError(f"There are {len(lines):,} facts, and at most {MOST_FACTS} are used; leave out the others.")
+    return tuple(made(StatedFact, text=line).known_from(before) for line in lines)
+
+
+def _counted(design: Complete, fact: StatedFact) -> StatedFact | None:
+    few = design.domain.size <= constrained.MOST_TYPES
+    return fact.counted(design.domain, design.counts) if few else None
+
+
+def _count(state: Session, design: Complete) -> None:
+    _state(state, tuple(_counted(design, fact) or fact for fact in state.configuration.simulation.facts))
+
+
+def _remarks(state: Session, design: Complete, found: tuple[Fact, ...]) -> None:
+    simulation = state.configuration.simulation
+    if read_off := sum(fact.origin == "data" for fact in simulation.facts):
+        st.warning(
+            f"{read_off:,} total{' was' if read_off == 1 else 's were'} read off the data. Epsilon does not protect "
+            f"{'it' if read_off == 1 else 'them'}: whoever gets this design learns {'it' if read_off == 1 else 'them'} exactly. Keep only "
+            "what is public anyway."
+        )
+    if untrue := [fact.text for fact in found if not fact.true_of(design.counts)]:
+        st.warning(
+            plain(
+                f"Not true of the people simulated here, {design.population}: {'; '.join(untrue)}. An estimate that agrees with this may be "
+                "farther from the truth than one that does not."
+            )
+        )
+    needy = [name for name, entry in ESTIMATORS.items() if entry.needs_facts]
+    if found and not set(needy) & set(simulation.estimators):
+        st.caption(f"Choose “{ESTIMATORS[needy[0]].title}” among the estimates to use them.")
