@@ -197,17 +197,31 @@ def test_bad_parameters_are_refused(options, sentence):
 )
 def test_the_fixed_version_asks_each_user_one_query_at_random(workload):
     m, p, W = adaptive.build(workload, EPSILON), workload.num_queries, workload.matrix
-    bound = np.abs(W).max()
+    centre, bound = (W.max() + W.min()) / 2, (W.max() - W.min()) / 2
     for k in range(p):
-        plus = (1 + W[k] / (C * bound)) / 2
+        plus = (1 + (W[k] - centre) / (C * bound)) / 2
         assert m.strategy[2 * k] == pytest.approx(plus / p)
         assert m.strategy[2 * k + 1] == pytest.approx((1 - plus) / p)
     assert m.audit().epsilon <= EPSILON
     assert m.supports(workload) is None
-    # Optimal for even populations: never worse than the mean of the query's own users, variance p c^2 r^2 - q^2 each.
+    # Optimal for even populations: never worse than the mean of the query's own users, variance p c^2 r^2 - q^2 each, where
+    # q is centred.
     counts = np.full(workload.n, 7)
-    alone = (p * (C * bound) ** 2 * counts.sum()) - workload.matrix**2 @ counts
+    alone = (p * (C * bound) ** 2 * counts.sum()) - (W - centre) ** 2 @ counts
     assert np.all(m.query_variances(workload, counts) <= alone * (1 + 1e-9))
+
+
+def test_queries_of_0_and_1_are_answered_as_by_randomized_response():
+    """One query of two types: the whole of epsilon tells them apart."""
+    m = adaptive.build(workloads.custom([[0.0, 1.0]]), EPSILON)
+    assert m.strategy == pytest.approx(np.array([[1, math.e], [math.e, 1]]) / (1 + math.e))
+    assert m.audit().epsilon == pytest.approx(EPSILON)
+
+
+def test_a_query_with_one_answer_for_all_asks_nothing():
+    m = adaptive.build(workloads.custom([[1.0, 1.0, 1.0]]), EPSILON)
+    assert m.strategy == pytest.approx(np.full((2, 3), 0.5))
+    assert m.supports(workloads.custom([[1.0, 1.0, 1.0]])) is None
 
 
 def test_characters_use_the_whole_epsilon():

@@ -151,16 +151,17 @@ class AdaptiveSession:
 def build(workload: Workload, epsilon: float) -> ExplicitMechanism:
     """The version with the workload's own queries: each user answers one, drawn at random, as in a session.
 
-    Two outputs per query, with r the largest entry of W; answers by the optimal reconstruction, which uses all queries for
-    each. ValueError where the 2p x n strategy is too large to write out.
+    Two outputs per query; queries are centred at the middle of the range that the entries of W span, and r is half that range
+    (with r the largest entry, as printed, queries of 0 and 1 would have four times the variance). Answers by the optimal
+    reconstruction, which uses all queries for each. ValueError where the 2p x n strategy is too large to write out.
     """
     epsilon = check_epsilon(epsilon)
     p, n = workload.num_queries, workload.n
     if reason := domain_rule(n, epsilon, workload):
         raise ValueError(reason)
     W = workload.matrix
-    bound = float(np.abs(W).max())
-    plus, minus = (chance_of_plus(sign * W, epsilon, bound) / p for sign in (1, -1))
+    centre, bound = float(W.max() + W.min()) / 2, float(W.max() - W.min()) / 2 or 1.0
+    plus, minus = (chance_of_plus(sign * (W - centre), epsilon, bound) / p for sign in (1, -1))
     Q = np.stack([plus, minus], axis=1).reshape(2 * p, n)
     explanation = (
         f"Each person is given one of the {p:,} queries at random and answers it with a plus or a minus: the larger their "
