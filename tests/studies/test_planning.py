@@ -357,7 +357,7 @@ def test_fits_take_part_once_they_exist():
 
 
 def test_weaker_privacy_is_taken_only_when_allowed():
-    workload, names = workloads.prefix(64), ["gaussian", "randomized_response"]
+    workload, names = workloads.prefix(512), ["gaussian", "randomized_response"]
     users = planning.recommend(workload, 1.0, candidates=names).ranking.set_index("name")["users_needed"]
     assert users["gaussian"] < users["randomized_response"]
     strict = planning.recommend(workload, 1.0, candidates=names)
