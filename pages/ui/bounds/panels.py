@@ -23,6 +23,7 @@ from pages.ui.words import people, plain
 
 UNASKED_TYPES = 512
 """Types up to which likelihoods, and errors of trees, are worked out unasked: a few seconds."""
+SHOWN_USERS = (100, 100_000)
 ALGORITHMS = {
     "gaussian": "Gaussian noise (2)",
     "rejection": "Rejection sampling (4)",
@@ -83,14 +84,23 @@ def approaching(state: Session, about: Setting) -> None:
     found = costly.worked_out(task, "approach", "Work out the exact error of two types", True)
     if found is None:
         return
-    last = found.frame.iloc[-1]
     prior = theorems.JEFFREYS if about.concentration is None else about.concentration
-    below = last["error"] / found.corollary
+    errors = found.frame.set_index("users")["error"]
+    reached = " and ".join(
+        f"{wording.share(errors[N] / found.limit)} with {people(N)}" for N in SHOWN_USERS if N in errors
+    )
+    below = errors[errors < found.corollary].index
+    crossing = (
+        f" It lies below the line of Corollary 4.3 with {people(below.max())} still, so the lines for large N are no bounds at a "
+        "given N, and nothing is shaded."
+        if len(below)
+        else ""
+    )
     layout.chart(
         lambda look: charts.approach(found, look),
-        f"Two types, randomized response, your epsilon, exactly, for populations from a Dirichlet prior of concentration {prior:g}: "
-        f"with {people(last['users'])} the best estimator still has {wording.significant(below)} times the error of the line of "
-        "Corollary 4.3. The lines for large N are no bounds at a given N, so nothing is shaded; Theorem 4.1 holds at every N.",
+        f"Two types, randomized response, your epsilon, exactly, for populations from a Dirichlet prior of concentration {prior:g}. "
+        f"The error of the best estimator, times N, is this share of its limit: {reached}.{crossing} Theorem 4.1 holds at every "
+        "N.",
         "bounds-approach",
         found.frame,
     )
