@@ -222,6 +222,7 @@ def test_a_large_domain_has_the_bounds_that_need_no_matrix(app):
     assert number(app, "Centred SVD bound").startswith("±")
     assert "formed for at most 4,096 types" in not_applying(app)
     assert "Exact errors of trees are worked out for at most 2,048 types" in app.words
+    assert len(app.charts) == 1  # no picture of 65,536 singular values goes to the browser
 
 
 def test_a_large_histogram_is_bound_in_closed_form(app):

@@ -20,6 +20,7 @@ from pages.ui.session.figures import PRICED_TYPES
 from pages.ui.session.state import Session, choose_mechanism
 from pages.ui.tasks import work
 from pages.ui.words import people, plain
+from pages.ui.workload.figures import DRAWN_VALUES
 
 UNASKED_TYPES = 512
 """Types up to which likelihoods, and errors of trees, are worked out unasked: a few seconds."""
@@ -53,8 +54,10 @@ def certificate(state: Session) -> None:
 
 
 def singular_values(state: Session) -> None:
-    """What the SVD bound adds up."""
+    """What the SVD bound adds up, where that can be drawn."""
     workload = state.complete.workload
+    if min(workload.n, workload.num_queries) > DRAWN_VALUES:
+        return
     try:
         values = workload.singular_values()
     except ValueError:
@@ -65,7 +68,7 @@ def singular_values(state: Session) -> None:
             f"The {len(values):,} singular values add up to {wording.significant(values.sum(), 4)}. The SVD bound is about the "
             "square of that sum.",
             "bounds-singular-values",
-            pd.DataFrame({"rank": range(1, len(values) + 1), "singular_value": values}),
+            lambda: pd.DataFrame({"rank": range(1, len(values) + 1), "singular_value": values}),
         )
 
 
@@ -167,7 +170,8 @@ def switches(about: Setting) -> None:
     """Whether the paper would project with so many users."""
     st.markdown("**Where projecting starts to pay**")
     p, rows = about.workload.squared_weights, []
-    for one in theorems.switches(about):
+    found = theorems.switches(about)
+    for one in found:
         size = one.bound
         kept = one.algorithm == "rejection" and not one.own
         reports = f"about {wording.count(one.reports)} kept" if kept else people(one.reports)
@@ -182,7 +186,7 @@ def switches(about: Setting) -> None:
             }
         )
     st.dataframe(pd.DataFrame(rows), hide_index=True, key="bounds-switches")
-    sides = {one.projects for one in theorems.switches(about)}
+    sides = {one.projects for one in found}
     side = (
         "below all of these numbers: projecting is better"
         if sides == {True}
