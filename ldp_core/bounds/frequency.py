@@ -205,6 +205,12 @@ def _from_traces(n: int, traces: np.ndarray, error: str, concentration: float | 
     return float(traces.mean()) - known, _standard_error(traces)
 
 
+def affordable_draws(mechanism: Reporting, most: int = 4000) -> int:
+    """``most``, or as many populations as do not take too long. ValueError where the likelihood is not at hand."""
+    Q = _strategy_of(mechanism)
+    return most if _direct(Q) else max(2, min(most, int(MOST_STEPS / _steps(Q))))
+
+
 def efficient_at(mechanism: Reporting, prior: np.ndarray, error: str = "distribution") -> float:
     """N x MSE of an efficient estimator as N grows, for people drawn from ``prior`` (n,): tr M_P^-1 - |P|^2 for the
     distribution, tr M_P^-1 - 1 for the frequencies."""
@@ -327,15 +333,14 @@ def _strategy_of(mechanism: Reporting) -> np.ndarray:
 
 def _drawn(Q: np.ndarray, populations: np.ndarray) -> Iterator[_Inverses | _DirectInverses]:
     m, n = Q.shape
-    own, other = float(Q[0, 0]), float(Q[0, 1])
-    if m == n and own > other and np.array_equal(Q, np.where(np.eye(n, dtype=bool), own, other)):
+    if _direct(Q):
+        own, other = float(Q[0, 0]), float(Q[0, 1])
         yield _DirectInverses(own - other, other, populations)
         return
-    steps = len(populations) * n * float(m * n + n * n)
-    if steps > MOST_STEPS:
+    if len(populations) * _steps(Q) > MOST_STEPS:
         raise ValueError(
             f"{len(populations):,} populations of {n:,} types take too long; draw at most "
-            f"{max(2, int(MOST_STEPS / steps * len(populations))):,}, or choose fewer types."
+            f"{max(2, int(MOST_STEPS / _steps(Q))):,}, or choose fewer types."
         )
     _check_identified(Q.T @ (Q / Q.mean(axis=1, keepdims=True)))
     size = max(1, _ENTRIES_AT_ONCE // (m * n))
@@ -343,6 +348,19 @@ def _drawn(Q: np.ndarray, populations: np.ndarray) -> Iterator[_Inverses | _Dire
         batch = populations[start : start + size]
         scaled = Q / np.sqrt(batch @ Q.T)[:, :, None]
         yield _Inverses(np.linalg.inv(scaled.transpose(0, 2, 1) @ scaled), batch)
+
+
+def _direct(Q: np.ndarray) -> bool:
+    """Whether a type is reported as it is with one probability, and as any other with a smaller one."""
+    m, n = Q.shape
+    own, other = float(Q[0, 0]), float(Q[0, 1])
+    return m == n and own > other and np.array_equal(Q, np.where(np.eye(n, dtype=bool), own, other))
+
+
+def _steps(Q: np.ndarray) -> float:
+    """Multiplications that a population takes."""
+    m, n = Q.shape
+    return float(n) * (m * n + n * n)
 
 
 def _check_identified(M: np.ndarray) -> None:

@@ -397,3 +397,13 @@ def test_bad_arguments_are_refused(arguments, reason):
 def test_bad_requests_are_refused(call):
     with pytest.raises(ValueError):
         call()
+
+
+def test_draws_are_as_many_as_are_affordable():
+    large = mechanisms.create("hadamard", n=512, epsilon=1.0)
+    draws = frequency.affordable_draws(large)
+    assert 2 <= draws < 4000
+    with pytest.raises(ValueError, match=f"draw at most {draws:,}"):
+        frequency.large_sample_of(large, concentration=1.0, draws=draws + 1)
+    assert frequency.affordable_draws(mechanisms.create("randomized_response", n=512, epsilon=1.0)) == 4000
+    assert frequency.affordable_draws(mechanisms.create("hadamard", n=16, epsilon=1.0), 50) == 50

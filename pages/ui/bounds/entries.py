@@ -57,7 +57,7 @@ def _number(entry: Entry, quantity: str) -> str:
     large = ", once there are enough users" if entry.statement.kind == "large_sample" else ""
     if quantity == "standard_error":
         return f"{order}{wording.error(entry.standard_error)}{large}"
-    return f"{order}{wording.users(entry.users_needed)}{large}"
+    return f"{order}{_users(entry)}{large}"
 
 
 def _here(state: Session, entry: Entry) -> str:
@@ -73,8 +73,17 @@ def _here(state: Session, entry: Entry) -> str:
         )
     return (
         f"With your {people(users)}: {error} for a typical query. For {target}: "
-        f"{wording.users(entry.users_needed) if entry.users_needed < float('inf') else 'never'}. {_compared(state, entry)}"
+        f"{_users(entry)}. {_compared(state, entry)}"
     )
+
+
+def _users(entry: Entry) -> str:
+    """Users needed, rounded so that it stays true: a lower bound down, others up."""
+    if entry.users_needed is None or entry.users_needed == float("inf"):
+        return "never, whatever the number of users"
+    if entry.statement.kind in ("impossible", "large_sample"):
+        return wording.at_least(entry.users_needed)
+    return wording.users(entry.users_needed)
 
 
 def _compared(state: Session, entry: Entry) -> str:

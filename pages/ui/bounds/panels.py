@@ -20,9 +20,11 @@ from pages.ui.session.figures import PRICED_TYPES
 from pages.ui.session.state import Session, choose_mechanism
 from pages.ui.tasks import work
 from pages.ui.words import people, plain
+from pages.ui.workload.figures import DRAWN_VALUES
 
 UNASKED_TYPES = 512
 """Types up to which likelihoods, and errors of trees, are worked out unasked: a few seconds."""
+SHOWN_USERS = (100, 100_000)
 ALGORITHMS = {
     "gaussian": "Gaussian noise (2)",
     "rejection": "Rejection sampling (4)",
@@ -52,8 +54,10 @@ def certificate(state: Session) -> None:
 
 
 def singular_values(state: Session) -> None:
-    """What the SVD bound adds up."""
+    """What the SVD bound adds up, where that can be drawn."""
     workload = state.complete.workload
+    if min(workload.n, workload.num_queries) > DRAWN_VALUES:
+        return
     try:
         values = workload.singular_values()
     except ValueError:
@@ -64,7 +68,7 @@ def singular_values(state: Session) -> None:
             f"The {len(values):,} singular values add up to {wording.significant(values.sum(), 4)}. The SVD bound is about the "
             "square of that sum.",
             "bounds-singular-values",
-            pd.DataFrame({"rank": range(1, len(values) + 1), "singular_value": values}),
+            lambda: pd.DataFrame({"rank": range(1, len(values) + 1), "singular_value": values}),
         )
 
 
@@ -83,14 +87,23 @@ def approaching(state: Session, about: Setting) -> None:
     found = costly.worked_out(task, "approach", "Work out the exact error of two types", True)
     if found is None:
         return
-    last = found.frame.iloc[-1]
     prior = theorems.JEFFREYS if about.concentration is None else about.concentration
-    below = last["error"] / found.corollary
+    errors = found.frame.set_index("users")["error"]
+    reached = " and ".join(
+        f"{wording.share(errors[N] / found.limit)} with {people(N)}" for N in SHOWN_USERS if N in errors
+    )
+    below = errors[errors < found.corollary].index
+    crossing = (
+        f" It lies below the line of Corollary 4.3 with {people(below.max())} still, so the lines for large N are no bounds at a "
+        "given N, and nothing is shaded."
+        if len(below)
+        else ""
+    )
     layout.chart(
         lambda look: charts.approach(found, look),
-        f"Two types, randomized response, your epsilon, exactly, for populations from a Dirichlet prior of concentration {prior:g}: "
-        f"with {people(last['users'])} the best estimator still has {wording.significant(below)} times the error of the line of "
-        "Corollary 4.3. The lines for large N are no bounds at a given N, so nothing is shaded; Theorem 4.1 holds at every N.",
+        f"Two types, randomized response, your epsilon, exactly, for populations from a Dirichlet prior of concentration {prior:g}. "
+        f"The error of the best estimator, times N, is this share of its limit: {reached}.{crossing} Theorem 4.1 holds at every "
+        "N.",
         "bounds-approach",
         found.frame,
     )
@@ -157,7 +170,8 @@ def switches(about: Setting) -> None:
     """Whether the paper would project with so many users."""
     st.markdown("**Where projecting starts to pay**")
     p, rows = about.workload.squared_weights, []
-    for one in theorems.switches(about):
+    found = theorems.switches(about)
+    for one in found:
         size = one.bound
         kept = one.algorithm == "rejection" and not one.own
         reports = f"about {wording.count(one.reports)} kept" if kept else people(one.reports)
@@ -172,7 +186,7 @@ def switches(about: Setting) -> None:
             }
         )
     st.dataframe(pd.DataFrame(rows), hide_index=True, key="bounds-switches")
-    sides = {one.projects for one in theorems.switches(about)}
+    sides = {one.projects for one in found}
     side = (
         "below all of these numbers: projecting is better"
         if sides == {True}

@@ -26,7 +26,7 @@ PRIORS = {
     "even": "Even: every type equally common",
     "jeffreys": "Dirichlet 1/2 (Jeffreys)",
     "uniform": "Dirichlet 1 (all populations alike)",
-    "own": "Dirichlet, with a concentration of your own",
+    "own": "Dirichlet, your own",
 }
 CONCENTRATIONS = {"even": None, "jeffreys": 0.5, "uniform": 1.0}
 LARGEST_CONCENTRATION = 1e6

@@ -27,7 +27,8 @@ def large_sample(
     """Corollary 4.3 and the efficient estimator for a mechanism: see `frequency.figures_of`."""
 
     def work(job: Job) -> dict[str, tuple[float, float]]:
-        return frequency.figures_of(mechanism, concentration, **job.followed)
+        draws = 2 if concentration is None else frequency.affordable_draws(mechanism)
+        return frequency.figures_of(mechanism, concentration, draws, **job.followed)
 
     key = f"large-sample:{mechanism.digest}:{concentration!r}"
     return Task(state, key, "averaging over populations", work)
