@@ -72,3 +72,9 @@ def test_log_axes_name_the_points_where_these_are_few():
 
 def test_a_frame_without_points_builds():
     assert len(charts.panel(frame_of([]), "x", "y", log_x=True).data) == 0
+
+
+def test_no_two_series_have_one_colour():
+    names = ["subset_selection", *"abcdef"]
+    fig = charts.panel(frame_of([(name, 1.0, 1.0, NAN, NAN) for name in names]), "x", "y")
+    assert len({trace.line.color for trace in fig.data}) == len(names)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping
+from itertools import cycle
 
 import numpy as np
 import pandas as pd
@@ -60,10 +61,12 @@ def panel(
 
 
 def _styles(names: list[str]) -> Mapping[str, tuple[str, str]]:
-    """Colour and marker of every series: a mechanism's own, else the next of `OTHERS`."""
-    free = [name for name in names if name not in library.REGISTRY]
-    others = {name: OTHERS[place % len(OTHERS)] for place, name in enumerate(free)}
-    return {name: others.get(name) or (colour(name), marker(name)) for name in names}
+    """Colour and marker of every series: a mechanism's own, else the next of `OTHERS` in a colour that no mechanism beside it has."""
+    known = {name: (colour(name), marker(name)) for name in names if name in library.REGISTRY}
+    taken = {shade for shade, _ in known.values()}
+    free = [style for style in OTHERS if style[0] not in taken] or OTHERS
+    others = (name for name in names if name not in known)
+    return known | dict(zip(others, cycle(free), strict=False))
 
 
 def _add_series(

@@ -6,7 +6,7 @@ import zipfile
 import pytest
 from playwright.sync_api import expect
 
-PAGES = ["Data", "Workload", "Design", "Compare", "Plan", "Simulate", "Export", "Guide"]
+PAGES = ["Data", "Workload", "Design", "Compare", "Plan", "Simulate", "Export", "Papers", "Guide"]
 NEEDED = "Users needed"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import pandas as pd
 import streamlit as st
@@ -21,7 +20,6 @@ from pages.ui.words import plain
 
 AT_ONCE = 3.0
 """A panel that takes so many seconds at most is worked out as soon as it is on screen."""
-TABLE_ROWS = 10
 
 
 def chosen(state: Session) -> tuple[Paper, Panel]:
@@ -92,7 +90,8 @@ def show(state: Session, panel: Panel) -> None:
         layout.live(running, _progress)
     frame = _known(panel.key) if found is None else found
     if frame is None:
-        st.info(f"This is not worked out unasked: it takes about {wording.duration(panel.seconds)}.")
+        if running is None:
+            st.info(f"This is not worked out unasked: it takes about {wording.duration(panel.seconds)}.")
         return
     if frame.empty:
         st.info("Nothing was finished when this was cancelled.")
@@ -113,7 +112,7 @@ def _origin(panel: Panel, long: Task[pd.DataFrame]) -> str:
         return "It was cancelled: these are the points finished by then." if long.cut_short else "Worked out just now."
     if panel.seconds <= AT_ONCE:
         return "Worked out on this page."
-    return "These are stored results of the same calculation; closed forms are worked out as the page opens."
+    return "These are stored results of the same calculation."
 
 
 def _buttons(state: Session, panel: Panel, long: Task[pd.DataFrame]) -> None:
@@ -146,23 +145,21 @@ def _progress(progress: Progress, job: Job) -> None:
 
 def _table(frame: pd.DataFrame, panel: Panel) -> None:
     """The numbers, live beside printed; columns that say nothing are left out."""
-    shown = pd.DataFrame(
-        {
-            "Series": [charts.title(name) for name in frame["series"]],
-            _first_words(panel.x): [_place(x) for x in frame["x"]],
-            "Here": [wording.significant(value, 4) for value in frame["here"]],
-        }
-    )
+    shown = pd.DataFrame({"Series": [charts.title(name) for name in frame["series"]]})
+    shown[_first_words(panel.x)] = [_place(x) for x in frame["x"]]
+    shown["Here"] = _numbers(frame["here"], 4)
     if frame["standard_error"].notna().any():
         shown["Standard error"] = _numbers(frame["standard_error"], 2)
     if frame["printed"].notna().any():
         shown["Printed"] = _numbers(frame["printed"], 4)
         shown["Printed / here"] = _numbers(frame["printed"] / frame["here"], 3)
+    if frame["series"].nunique() == 1:
+        shown = shown.drop(columns="Series")
     with st.expander(f"Numbers ({len(shown):,} points)", expanded=frame["printed"].notna().any()):
         st.dataframe(shown, hide_index=True, key="papers-table")
 
 
-def _numbers(values: Sequence[float] | pd.Series, digits: int) -> list[str]:
+def _numbers(values: pd.Series, digits: int) -> list[str]:
     return ["" if math.isnan(value) else wording.significant(value, digits) for value in values]
 
 
