@@ -225,7 +225,7 @@ with overview:
         st.caption(OPTIMUM_MEANING)
     elif finding is None and design.domain.size <= EXACT_TYPES:
         st.caption(
-            "The exact optimum is known where people's values are given, not for the worst case: choose another case to see it."
+            "An exact optimum is known for a given spread of people, not for the worst case: choose another case to see it."
         )
     elif finding is not None and finding.error:
         st.caption(plain(f"The exact optimum is not known here. {finding.error}"))

@@ -12,7 +12,7 @@ from pages.ui.design import choices
 from pages.ui.session.figures import Curve, Proof
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
-from pages.ui.words import OPTIMUM_MEANING, above_optimum, case_meaning, case_title, gap_in_words, plain
+from pages.ui.words import OPTIMUM_MEANING, above_optimum, case_meaning, case_title, gap_in_words, gap_to_optimum, plain
 
 SHOWN_REPORTS = 200
 # Up to this many types the costs of all compared mechanisms are worked out here as well; beyond, they take long.
@@ -266,13 +266,14 @@ with right:
     }
     if "users_optimum" in costs:
         by_case["Exact optimum"] = [wording.whole(value) if value == value else "–" for value in costs["users_optimum"]]
-        by_case["Gap to it"] = [gap_in_words(value) if value == value else "–" for value in costs["gap_to_optimum"]]
+        by_case["Gap to it"] = [gap_to_optimum(value) for value in costs["gap_to_optimum"]]
     st.dataframe(pd.DataFrame(by_case), hide_index=True)
     layout.download_table(costs, "costs")
     if bound > 0:
         st.caption("Proved minimum: no unbiased mechanism with this epsilon can need fewer users.")
     if "users_optimum" in costs:
-        st.caption(OPTIMUM_MEANING)
+        unknown = costs["users_optimum"].isna() & (costs["case"] == "worst_case")
+        st.caption(f"{OPTIMUM_MEANING}{' It is not known here for the worst case.' if unknown.any() else ''}")
     if spec.fitted:
         st.caption(trade_off(costs))
     st.caption("Guarantee, to paste into a privacy review")

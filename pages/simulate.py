@@ -75,6 +75,8 @@ with left:
         for name in simulation.estimators:
             st.markdown(f"**{estimators.spec(name).title}**: {estimators.spec(name).meaning}.")
     known, asked = facts.stated(state, design), work.estimates(state)
+    for name in (name for name in simulation.estimators if name not in asked):
+        st.caption(f"{estimators.spec(name).title} is left out until the facts can be used.")
     control(
         st.number_input,
         "Trials",

@@ -53,7 +53,7 @@ def closing_gap(
         _label(fig, f"best so far: {wording.whole(best)} users", end, best, "bottom", colour(name), "right")
     if optimum:
         fig.add_hline(y=optimum, line={"color": look.accent, "width": 2, "dash": OPTIMUM_DASH})
-        _label(fig, f"{OPTIMUM}: {wording.whole(optimum)} users", 0.0, optimum, "bottom", look.accent, "left")
+        _label(fig, f"{OPTIMUM}: {wording.whole(optimum)} users", end / 2, optimum, "bottom", look.accent)
     if len(both):
         low, high = min(float(both["users_needed"].min()), optimum or math.inf), float(both["users_needed"].max())
         room = max(1.06, (high / low) ** 0.3)  # for the words below the bound

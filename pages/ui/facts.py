@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
+from ldp_core import wording
 from ldp_core.estimators import ESTIMATORS, constrained
 from ldp_core.workloads import MOST_FACTS, Fact, StatedFact, axes_of
 from pages.ui.controls import control, guarded
 from pages.ui.session.state import Complete, Session
 from pages.ui.words import plain
-from pages.ui.workload.kinds import examples, made
+from pages.ui.workload.kinds import fact_example, made
 
 
 def stated(state: Session, design: Complete) -> tuple[Fact, ...]:
@@ -22,7 +23,7 @@ def stated(state: Session, design: Complete) -> tuple[Fact, ...]:
         "facts",
         "\n".join(fact.text for fact in now),
         lambda text: _state(state, _read(text, now)),
-        placeholder=f"{examples(axes_of(design.domain))[0]} : {design.users // 2:,}",
+        placeholder=fact_example(axes_of(design.domain), design.users),
         help="What is known about these people anyway: a condition as on the Workload page, a colon, and how many people fulfil it, such "
         "as *480*, *at least 480*, *at most 480* or *between 450 and 500*. An estimate can then agree with all of it.",
     )
@@ -76,7 +77,7 @@ def _remarks(state: Session, design: Complete, found: tuple[Fact, ...]) -> None:
     if untrue := [fact.text for fact in found if not fact.true_of(design.counts)]:
         st.warning(
             plain(
-                f"Not true of the people simulated here, {design.population}: {'; '.join(untrue)}. An estimate that agrees with this may be "
+                f"Not true of the people simulated here, {design.population}: {wording.shortened('; '.join(untrue))}. An estimate that agrees with this may be "
                 "farther from the truth than one that does not."
             )
         )

@@ -43,8 +43,8 @@ def gap_in_words(gap: float) -> str:
 
 
 OPTIMUM_MEANING = (
-    "Exact optimum: the fewest users that any unbiased mechanism with this epsilon can need, worked out over all two-valued reports "
-    f"at once. That is done for at most {MOST_TYPES} types."
+    "Exact optimum: the fewest users that any unbiased mechanism with this epsilon can need, found by weighing all 2ⁿ two-valued reports "
+    f"at once, which is done for at most {MOST_TYPES} types."
 )
 
 
@@ -53,6 +53,13 @@ def above_optimum(gap: float) -> str:
     if gap < OPTIMAL:
         return f"attains it to within {wording.share(OPTIMAL)}"
     return f"needs {gap_in_words(gap)} {'more' if gap < 10 else 'as many'}"
+
+
+def gap_to_optimum(gap: float) -> str:
+    """How many more users than the exact optimum a mechanism needs, in a table; a dash where that is not known (NaN)."""
+    if math.isnan(gap):
+        return "–"
+    return f"under {wording.share(OPTIMAL)}" if gap < OPTIMAL else gap_in_words(gap)
 
 
 CASES = {

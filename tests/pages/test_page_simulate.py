@@ -192,6 +192,6 @@ def test_cancelling_keeps_the_trials_done(app):
         assert "10,000 trials of" not in app.words
 
 
-def test_what_needs_facts_is_not_offered_where_none_can_be_stated(ready):
+def test_what_needs_facts_is_not_offered_where_none_is_stated(ready):
     (box,) = [box for box in ready.at.multiselect if box.key == "estimators"]
     assert box.options == [entry.title for entry in ESTIMATORS.values() if entry.name != "constrained"]

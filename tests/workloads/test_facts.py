@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from ldp_core.workloads import Axis, Fact, parse_facts
+from ldp_core.workloads import Axis, Fact, StatedFact, parse_facts
 
 SEX = Axis("sex", ("female", "male"), 2)
 AGE = Axis("age", ("0-29", "30-59", "60-89"), 3, ordered=True, edges=(0, 30, 60, 90))
@@ -65,3 +65,75 @@ def test_what_cannot_be_read_gets_a_sentence(text, sentence):
 def test_facts_made_by_hand_have_their_ends_in_order(low, high):
     with pytest.raises(ValueError, match="lower to its upper end"):
         Fact(np.ones(3), low, high, "everybody")
+
+
+COUNTS = np.array([10, 20, 30, 100, 2000, 3])
+
+
+@pytest.mark.parametrize(
+    ("text", "true"),
+    [
+        ("sex = male : 2,103", True),
+        ("sex = male : 2104", False),
+        ("age >= 60 : at most 33", True),
+        ("age >= 60 : at most 32", False),
+        ("age >= 60 : at least 33", True),
+        ("age >= 60 : between 34 and 40", False),
+    ],
+)
+def test_a_fact_is_true_of_people_or_not(text, true):
+    (fact,) = parse_facts(text, (SEX, AGE))
+    assert fact.true_of(COUNTS) is true
+
+
+def test_facts_are_true_of_many_people_but_for_rounding():
+    row, counts = np.full(6, 1 / 3), np.array([1, 2, 3, 4, 5, 6]) * 10**8
+    assert Fact(row, 7e8, 7e8, "a third").true_of(counts)
+    assert not Fact(row, 7e8 + 10, 7e8 + 10, "a third and ten").true_of(counts)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("sex = male", "sex = male : 2,103"),
+        ("sex = male :", "sex = male : 2,103"),
+        ("age < 30 and sex = female", "age < 30 and sex = female : 10"),
+        ("sex = male and sex = female", "sex = male and sex = female : 0"),
+        ("sex = male : 480", None),
+        ("sex = male : at least", None),
+        ("sex = mail", None),
+        ("age > 45", None),
+    ],
+)
+def test_a_condition_without_a_total_can_be_counted(text, told):
+    found = StatedFact(text=text).counted((SEX, AGE), COUNTS)
+    assert found == (None if told is None else StatedFact(text=told, origin="data"))
+    if found is not None:
+        (fact,) = parse_facts([found.text], (SEX, AGE))
+        assert fact.true_of(COUNTS)
+
+
+def test_colons_in_names_are_no_totals():
+    found = StatedFact(text='"home town" = "a:b"').counted([CITY], np.array([4, 5]))
+    assert found is not None
+    assert read(found.text, [CITY]) == [([1, 0], 4, 4)]
+    time = Axis("time", ("12", "12:30"), 2)
+    assert StatedFact(text="time = 12:30").counted([time], np.array([4, 5])) is None  # it is a fact about 30 people
+
+
+def test_a_total_read_off_the_data_stays_one():
+    before = [StatedFact(text="sex = male : 2,103", origin="data"), StatedFact(text="age < 30 : 7")]
+    origins = {
+        "sex = male : 2,103": "data",
+        "sex = female : 2103": "data",
+        "sex = male : 2,104": "declared",
+        "age < 30 : 7": "declared",
+        "age < 30": "declared",
+    }
+    assert {text: StatedFact(text=text).known_from(before).origin for text in origins} == origins
+
+
+@pytest.mark.parametrize("text", ["", " sex = male : 1", "sex = male : 1\n", "a : 1\rb : 2", "a" * 10_001])
+def test_a_stated_fact_is_one_line(text):
+    with pytest.raises(ValueError, match=r"one line|at least 1 character|at most 10000 characters"):
+        StatedFact(text=text)
