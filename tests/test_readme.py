@@ -34,7 +34,7 @@ def test_the_package_is_found_from_another_folder(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", re.findall(r"`((?:[a-z_]+/)*test_[a-z_]+\.py|adversary/|browser/|pages/|paper/|benchmarks/)`", README)
+    "name", re.findall(r"`((?:[a-z_]+/)*test_[a-z_]+\.py|adversary/|browser/|pages/|papers/|benchmarks/)`", README)
 )
 def test_what_is_named_among_the_tests_is_there(name):
     assert (ROOT / "tests" / name).exists()
