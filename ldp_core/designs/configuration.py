@@ -33,8 +33,7 @@ from ldp_core.workloads import MOST_FACTS, StatedFact, Workload, WorkloadPart, d
 
 FORMAT: Final = "ldp-design"
 VERSION: Final = 4
-_WITHOUT_NEWS: Final = 3
-"""What files say that the version before can read."""
+_BEFORE_FACTS: Final = 3  # what files say that an earlier version can read
 MAX_ATTRIBUTES = 60
 MAX_PARTS = 100
 _ALLOWED = f"Enter a number from {MIN_EPSILON:g} to {MAX_EPSILON:g}; 0.5 to 4 is common."
@@ -259,7 +258,7 @@ class Configuration(_Inputs):
     @field_serializer("version")
     def _oldest_that_reads_it(self, version: int) -> int:
         """Designs without anything new are written as files of the version before, with the digests they had."""
-        return version if self.simulation.facts else _WITHOUT_NEWS
+        return version if self.simulation.facts else _BEFORE_FACTS
 
     @check("epsilon")
     @classmethod
