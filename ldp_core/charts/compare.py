@@ -70,8 +70,8 @@ def users_needed(
     lines = sorted((line for line in lines if line[0] > 0), key=lambda line: line[0])
     values = [value for value in [*frame["users_needed"], *(line[0] for line in lines)] if value > 0]
     low, high = np.log10(min(values) / 2.2), np.log10(max(values) * 4)
-    for value, _, dash, width, shade in sorted(lines, key=lambda line: line[2] == OPTIMUM_DASH):  # that one on top
-        fig.add_vline(x=value, line={"color": shade, "width": width, "dash": dash})
+    for value, _, style, width, shade in sorted(lines, key=lambda line: line[2] == OPTIMUM_DASH):  # that one on top
+        fig.add_vline(x=value, line={"color": shade, "width": width, "dash": style})
     for row, (value, text, _, _, shade) in enumerate(reversed(lines)):
         fig.add_annotation(
             x=np.log10(value),

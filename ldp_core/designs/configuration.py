@@ -35,8 +35,7 @@ from ldp_core.workloads import MOST_FACTS, StatedFact, Workload, WorkloadPart, d
 
 FORMAT: Final = "ldp-design"
 VERSION: Final = 4
-_WITHOUT_NEWS: Final = 3
-"""What files say that the version before can read."""
+_WITHOUT_NEWS: Final = 3  # what files say that an earlier version can read
 MAX_ATTRIBUTES = 60
 MAX_PARTS = 100
 _ALLOWED = f"Enter a number from {MIN_EPSILON:g} to {MAX_EPSILON:g}; 0.5 to 4 is common."

@@ -59,7 +59,7 @@ def gap_to_optimum(gap: float) -> str:
     """How many more users than the exact optimum a mechanism needs, in a table; a dash where that is not known (NaN)."""
     if math.isnan(gap):
         return "–"
-    return f"under {wording.share(OPTIMAL)}" if gap < OPTIMAL else gap_in_words(gap)
+    return f"< {wording.share(OPTIMAL)}" if gap < OPTIMAL else gap_in_words(gap)
 
 
 CASES = {
