@@ -4,7 +4,7 @@ import streamlit as st
 
 from ldp_core.designs import DataChoice, UploadedData
 from pages.ui import layout
-from pages.ui.controls import control, pick, whole_number
+from pages.ui.controls import control, number, pick, typed, whole_number
 from pages.ui.data import ahead, attribute_controls, picture, source_controls
 from pages.ui.data import choice as data_choice
 from pages.ui.sources import Source, may_read_local_files
@@ -15,6 +15,8 @@ SHAPES = {
     "uniform": "even: every type equally common",
     "zipf": "Zipf: few common, many rare",
     "bell": "bell: most in the middle",
+    "cauchy": "Cauchy: around a centre, with many far from it",
+    "dirichlet": "Dirichlet: shares drawn at random",
 }
 
 state = layout.open_page(
@@ -136,6 +138,33 @@ def population_controls() -> None:
         SHAPES,
         help="Only used to predict errors; the mechanism does not depend on it.",
     )
+    if now.centre is not None:
+        control(
+            st.text_input,
+            "Centre",
+            "declare-centre",
+            typed(now.centre),
+            lambda text: state.expect(centre=number(text, "the centre")),
+            help="Where most people are, from 0 (the first type) to 1 (the last): at least half of them are within a tenth of the types of it.",
+        )
+    if now.concentration is not None:
+        control(
+            st.text_input,
+            "Concentration",
+            "declare-concentration",
+            typed(now.concentration),
+            lambda text: state.expect(concentration=number(text, "the concentration")),
+            help="At 1 every way to spread people over the types is equally likely; 0.1 puts most people into few types, 100 makes types "
+            "nearly even.",
+        )
+        control(
+            st.text_input,
+            "Draw",
+            "declare-draw",
+            f"{now.draw}",
+            lambda text: state.expect(draw=whole_number(text, "the draw", 0, 10**9)),
+            help="Another number draws another population.",
+        )
 
 
 def settings() -> str:

@@ -11,6 +11,17 @@ from ldp_core.data.domain import MAX_TYPES, CategoricalAttribute, Missing, Numer
 from ldp_core.wording import quoted
 
 MAX_USERS = 10**9
+CONCENTRATIONS = (0.01, 1000.0)
+Shape = Literal["uniform", "zipf", "bell", "cauchy", "dirichlet"]
+SHAPES: dict[Shape, dict[str, float | int]] = {
+    "uniform": {},
+    "zipf": {},
+    "bell": {},
+    "cauchy": {"centre": 0.4},
+    "dirichlet": {"concentration": 1.0, "draw": 0},
+}
+"""How people can spread over types before there is data, and what each shape can be told, with what it starts from."""
+
 Kind = TypeVar("Kind", CategoricalAttribute, NumericAttribute)
 
 
@@ -96,15 +107,23 @@ def declare_range(
     return check_types(attribute)
 
 
-def expected_counts(shape: Literal["uniform", "zipf", "bell"], n: int, users: int) -> np.ndarray:
-    """Expected number of users of each type, for planning without data.
+def expected_counts(
+    shape: Shape, n: int, users: int, *, centre: float = 0.4, concentration: float = 1.0, draw: int = 0
+) -> np.ndarray:
+    """Expected number of users of each type, for planning without data; see `SHAPES` for the parameter of each shape.
 
-    Shares are equal ("uniform"), proportional to 1/rank ("zipf"), or a normal curve centred on the middle of the types
-    with a standard deviation of n/6 ("bell"); they are rounded by largest remainders, ties to the earlier type.
+    Shares are equal ("uniform"), proportional to 1/rank ("zipf"), a normal curve centred on the middle of the types with a
+    standard deviation of n/6 ("bell"), a Cauchy distribution on [0, n] cut at its ends, centred at ``centre`` n with a
+    scale of n/10 ("cauchy": Cormode et al. 2019, Section 5), or drawn from a symmetric Dirichlet distribution ("dirichlet":
+    Lopuhaa-Zwakenberg et al. 2020), the draw being numbered. They are rounded by largest remainders, ties to the earlier type.
 
     Args:
         n: number of types.
         users: number of users, 1 to `MAX_USERS`.
+        centre: of the Cauchy distribution, between 0 and 1.
+        concentration: of the Dirichlet distribution for each type, in `CONCENTRATIONS`: at 1 all shares are equally likely, less
+            puts most people into few types.
+        draw: number of the draw, from 0 up.
 
     Returns:
         (n,) int64 summing to `users` exactly.
@@ -120,13 +139,38 @@ def expected_counts(shape: Literal["uniform", "zipf", "bell"], n: int, users: in
         weights = 1.0 / (types + 1)
     elif shape == "bell":
         weights = np.exp(-0.5 * ((types - (n - 1) / 2) / (n / 6)) ** 2)
+    elif shape == "cauchy":
+        weights = np.diff(np.arctan((np.arange(n + 1) / n - _checked_centre(centre)) * 10))
+    elif shape == "dirichlet":
+        weights = _dirichlet(n, concentration, draw)
     else:
-        raise ValueError(f'the shape "{shape}" is unknown: use "uniform", "zipf" or "bell".')
+        raise ValueError(f'the shape "{shape}" is unknown: use one of {", ".join(SHAPES)}.')
     shares = users * (weights / weights.sum())
     counts = np.floor(shares).astype(np.int64)
     largest = np.argsort(counts - shares, kind="stable")
     counts[largest[: users - counts.sum()]] += 1
     return counts
+
+
+def _checked_centre(centre: float) -> float:
+    if not 0 < centre < 1:
+        raise ValueError(f"the centre {centre} is not inside the types: choose a number between 0 and 1, such as 0.4.")
+    return centre
+
+
+def _dirichlet(n: int, concentration: float, draw: int) -> np.ndarray:
+    """(n,) independent Gamma variables: their shares are the draw."""
+    low, high = CONCENTRATIONS
+    if not low <= concentration <= high:
+        raise ValueError(
+            f"the concentration {concentration} is out of range: choose a number from {low:g} to {high:g}."
+        )
+    if isinstance(draw, bool) or not isinstance(draw, (int, np.integer)) or draw < 0:
+        raise ValueError(f"the draw {draw!r} is not a number of a draw: choose a whole number from 0 up.")
+    rng = np.random.default_rng(draw)
+    # Where concentrations are small a Gamma variable is often below the least float: as logarithms they are not.
+    logs = np.log(rng.standard_gamma(concentration + 1, n)) + np.log(rng.random(n)) / concentration
+    return np.exp(logs - logs.max())
 
 
 def whole_edges(low: float, high: float, bins: int) -> np.ndarray:

@@ -14,12 +14,17 @@ from pydantic import (
     ConfigDict,
     Field,
     PlainValidator,
+    SerializerFunctionWrapHandler,
     Strict,
     ValidationError,
+    field_serializer,
+    model_serializer,
+    model_validator,
 )
 from pydantic import field_validator as check
 
 from ldp_core.data.domain import MAX_TYPES, Domain
+from ldp_core.data.population import CONCENTRATIONS, SHAPES, Shape
 from ldp_core.data.tables import AttributeRecipe, ReadOptions
 from ldp_core.designs import strict_json
 from ldp_core.designs.migrations import migrate
@@ -29,7 +34,8 @@ from ldp_core.wording import NUMBER
 from ldp_core.workloads import Workload, WorkloadPart, default_parts, over_attributes
 
 FORMAT: Final = "ldp-design"
-VERSION: Final = 3
+VERSION: Final = 4
+_BEFORE_PARAMETERS: Final = 3  # what files say that an earlier version can read
 MAX_ATTRIBUTES = 60
 MAX_PARTS = 100
 _ALLOWED = f"Enter a number from {MIN_EPSILON:g} to {MAX_EPSILON:g}; 0.5 to 4 is common."
@@ -146,11 +152,45 @@ DataChoice = Annotated[SampleData | UploadedData | DeclaredData, Field(discrimin
 
 
 class Population(_Inputs):
-    """How many users there are, and how their values are spread (for the errors expected on this data)."""
+    """How many users there are, and how their values are spread (for the errors expected on this data).
+
+    `centre` is that of a Cauchy shape, `concentration` and `draw` are those of a Dirichlet one (see `expected_counts`); other
+    shapes have none of them, and their files do not mention them.
+    """
 
     users: Annotated[Whole, Field(ge=1, le=10**9)] | None
     origin: Literal["declared", "data"]
-    shape: Literal["data", "uniform", "zipf", "bell"]
+    shape: Literal["data"] | Shape
+    centre: Annotated[float, Field(gt=0, lt=1)] | None = None
+    concentration: Annotated[float, Field(ge=CONCENTRATIONS[0], le=CONCENTRATIONS[1])] | None = None
+    draw: Seed | None = None
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What the shape was told: arguments of `expected_counts`."""
+        told = {"centre": self.centre, "concentration": self.concentration, "draw": self.draw}
+        return {name: value for name, value in told.items() if value is not None}
+
+    def shaped(self, shape: Shape) -> "Population":
+        """The same people in another shape, told what that starts from."""
+        told = {"users": self.users, "origin": self.origin, "shape": shape, **SHAPES[shape]}
+        return Population.model_validate(told)
+
+    @model_validator(mode="after")
+    def _tells_its_shape(self) -> "Population":
+        wanted = set() if self.shape == "data" else set(SHAPES[self.shape])
+        if missing := wanted - set(self.parameters):
+            raise ValueError(f"the shape {self.shape} needs a {' and a '.join(sorted(missing))}")
+        if unused := set(self.parameters) - wanted:
+            raise ValueError(f"the shape {self.shape} has no {' and no '.join(sorted(unused))}: remove it")
+        return self
+
+    @model_serializer(mode="wrap")
+    def _without_what_other_shapes_have(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields = written(self)
+        for name in {"centre", "concentration", "draw"} - set(self.parameters):
+            fields.pop(name, None)
+        return fields
 
 
 class WorkloadRecipe(_Inputs):
@@ -223,7 +263,7 @@ class Configuration(_Inputs):
     """
 
     format: Literal["ldp-design"] = FORMAT
-    version: Literal[3] = VERSION
+    version: Literal[4] = VERSION
     data: DataChoice | None = None
     domain: Domain | None = None
     population: Population = Population(users=None, origin="declared", shape="uniform")
@@ -241,6 +281,11 @@ class Configuration(_Inputs):
     target_alpha: float = Field(default=0.01, gt=0, le=1)
     simulation: Simulation = Simulation()
     optimizer: Optimizer = Optimizer()
+
+    @field_serializer("version")
+    def _oldest_that_reads_it(self, version: int) -> int:
+        """Designs without anything new are written as files of the version before, with the digests they had."""
+        return version if self.population.parameters else _BEFORE_PARAMETERS
 
     @check("epsilon")
     @classmethod

@@ -76,6 +76,14 @@ def _one_attribute(document: dict[str, Any]) -> dict[str, Any]:
     return {**document, "data": data, "workload": workload}
 
 
+def _shapes_alone(document: dict[str, Any]) -> dict[str, Any]:
+    """Version 3 had shapes of populations without parameters; the rest is as it was."""
+    population = document.get("population")
+    if isinstance(population, dict) and population.get("shape") in ("cauchy", "dirichlet"):
+        raise ValueError("a shape of a later version")
+    return document
+
+
 def _from_table(data: dict[str, Any]) -> dict[str, Any]:
     treatment = _filled(data["treatment"], _TREATMENT)
     rest = {key: value for key, value in data.items() if key not in ("column", "treatment")}
@@ -127,5 +135,9 @@ def _numbers(text: str) -> list[float]:
     return numbers
 
 
-MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _aims_for_the_average, 2: _one_attribute}
+MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    1: _aims_for_the_average,
+    2: _one_attribute,
+    3: _shapes_alone,
+}
 """Version v -> the function that turns a document of version v into one of v + 1."""

@@ -111,15 +111,18 @@ def data(rng: random.Random) -> dict[str, Any] | None:
 def document(rng: random.Random) -> dict[str, Any]:
     """A document of the present version that is valid in all but perhaps how its parts fit one another."""
     names = distinct(rng, name, 1, 3)
+    told = rng.choice([{}] * 4 + [{"centre": 0.25}, {"concentration": 0.5, "draw": 3}])
+    shapes = {0: ["data", "uniform", "zipf", "bell"], 1: ["cauchy"], 2: ["dirichlet"]}[len(told)]
     return {
         "format": "ldp-design",
-        "version": 3,
+        "version": 4 if told else 3,
         "data": data(rng),
         "domain": rng.choice([None, *[{"attributes": [attribute(rng, called) for called in names]}] * 5]),
         "population": {
             "users": rng.choice([None, 1, 3000, 10**9]),
             "origin": rng.choice(["declared", "data"]),
-            "shape": rng.choice(["data", "uniform", "zipf", "bell"]),
+            "shape": rng.choice(shapes),
+            **told,
         },
         "workload": rng.choice([None, *[{"parts": [part(rng, names) for _ in range(rng.randint(1, 3))]}] * 5]),
         "epsilon": rng.choice(["1", "0.5", "1e-1", "20", "0.001", ".5", "2."]),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from ldp_core.data import columns, tables
 from ldp_core.data.domain import MAX_TYPES, Domain, NumericAttribute
+from ldp_core.data.population import SHAPES
 
 # Looking at a column
 
@@ -350,7 +351,7 @@ def test_bad_declarations(make, sentence):
     assert "\n" not in str(caught.value)
 
 
-@given(st.sampled_from(["uniform", "zipf", "bell"]), st.integers(1, 5000), st.integers(1, 10**9))
+@given(st.sampled_from(list(SHAPES)), st.integers(1, 5000), st.integers(1, 10**9))
 def test_expected_counts_sum_exactly(shape, n, users):
     counts = tables.expected_counts(shape, n, users)
     assert counts.shape == (n,)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from ldp_core import workloads as w
 from ldp_core.data.domain import CategoricalAttribute, DateAttribute, Domain, NumericAttribute, RangeAttribute
+from ldp_core.data.population import CONCENTRATIONS
 from ldp_core.data.tables import CategoricalRecipe, DateRecipe, Merge, NumericRecipe, ReadOptions
 from ldp_core.designs import (
     Configuration,
@@ -185,16 +186,29 @@ PARTS = {
 }
 workload_recipes = st.builds(WorkloadRecipe, parts=st.lists(st.one_of(*PARTS.values()), min_size=1, max_size=4))
 
+people = {"users": perhaps(st.integers(1, 10**9)), "origin": origins}
+populations = st.one_of(
+    st.builds(Population, **people, shape=st.sampled_from(["data", "uniform", "zipf", "bell"])),
+    st.builds(
+        Population,
+        **people,
+        shape=st.just("cauchy"),
+        centre=st.floats(0, 1, exclude_min=True, exclude_max=True),
+    ),
+    st.builds(
+        Population,
+        **people,
+        shape=st.just("dirichlet"),
+        concentration=st.floats(*CONCENTRATIONS),
+        draw=seeds,
+    ),
+)
+
 configurations = st.builds(
     Configuration,
     data=perhaps(data_choices),
     domain=perhaps(domains),
-    population=st.builds(
-        Population,
-        users=perhaps(st.integers(1, 10**9)),
-        origin=origins,
-        shape=st.sampled_from(["data", "uniform", "zipf", "bell"]),
-    ),
+    population=populations,
     workload=perhaps(workload_recipes),
     epsilon=st.floats(0.001, 20).map(repr),
     reports_per_user=st.integers(1, 1000),

@@ -13,8 +13,8 @@ import pytest
 
 from ldp_core import workloads
 from ldp_core.data import tables
-from ldp_core.designs import Configuration, ConfigurationError, from_link, load, load_configuration
-from ldp_core.designs.configuration import VERSION
+from ldp_core.data.population import SHAPES
+from ldp_core.designs import Configuration, ConfigurationError, Population, from_link, load, load_configuration
 from sample_data import make
 
 SAMPLES = Path(make.__file__).parent
@@ -62,7 +62,7 @@ def test_nothing_that_was_chosen_is_lost(name):
     document = OLD[name]["document"]
     configuration = load_configuration(json.dumps(document))
     now = json.loads(configuration.to_json())
-    assert (now["version"], document["version"]) == (VERSION, int(name[8]))
+    assert (now["version"], document["version"]) == (3, int(name[8]))  # nothing in them needs version 4
     assert {key: now[key] for key in UNCHANGED} == {key: document[key] for key in UNCHANGED}
     assert now["optimizer"] == {**now["optimizer"], **document["optimizer"]}
     assert configuration.optimizer.aim == ("average" if document["version"] == 1 else "worst_case")
@@ -208,3 +208,50 @@ def test_a_missing_key_is_never_replaced_by_a_default(version, key):
     del document[key]
     with pytest.raises(ConfigurationError, match=f"{key} is missing|does not look like it"):
         load_configuration(json.dumps(document))
+
+
+CAUCHY = Population(users=5, origin="declared", shape="cauchy", centre=0.25)
+DIRICHLET = Population(users=5, origin="declared", shape="dirichlet", concentration=0.5, draw=7)
+
+
+@pytest.mark.parametrize("population", [CAUCHY, DIRICHLET])
+def test_a_population_with_parameters_needs_version_4(population):
+    configuration = Configuration(population=population)
+    document = json.loads(configuration.to_json())
+    assert document["version"] == 4
+    assert load_configuration(json.dumps(document)) == configuration
+    with pytest.raises(ConfigurationError, match="format version 3 but does not look like it: export it again"):
+        load_configuration(json.dumps({**document, "version": 3}))
+
+
+def test_other_designs_are_written_as_before():
+    """The digest is that of the program before there were such populations."""
+    configuration = Configuration()
+    document = json.loads(configuration.to_json())
+    assert document["version"] == 3
+    assert document["population"] == {"users": None, "origin": "declared", "shape": "uniform"}
+    assert configuration.digest() == "2066620cb3533e152d065ef45ec4520cf69d84d6e2f93a109f0e946ee29c5f81"
+    assert Configuration(population=CAUCHY).with_(population=configuration.population) == configuration
+    assert load_configuration(json.dumps({**document, "version": 4})) == configuration
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"centre": None}, "population: the shape cauchy needs a centre"),
+        ({"centre": 1.5}, "population > centre: 1.5 is too large and must be less than 1"),
+        ({"draw": 1}, "population: the shape cauchy has no draw: remove it"),
+        ({"shape": "dirichlet"}, "population: the shape dirichlet needs a concentration and a draw"),
+        ({"shape": "laplace"}, "population > shape: 'laplace' is not one of"),
+    ],
+)
+def test_a_population_is_told_what_its_shape_needs_and_nothing_else(changes, reason):
+    document = json.loads(Configuration(population=CAUCHY).to_json())
+    with pytest.raises(ConfigurationError, match=reason):
+        load_configuration(json.dumps({**document, "population": {**document["population"], **changes}}))
+
+
+def test_a_shape_starts_from_its_usual_parameters():
+    shaped = {shape: DIRICHLET.shaped(shape) for shape in SHAPES}
+    assert {shape: population.parameters for shape, population in shaped.items()} == SHAPES
+    assert {population.users for population in shaped.values()} == {5}

@@ -108,6 +108,29 @@ def test_declared_range_has_the_expected_users_and_shape(app):
     assert app.session.design().users == 2000
 
 
+def test_declared_people_around_a_centre_and_drawn_at_random(app):
+    app.declare("0", "100", 10, users="2,000")
+    app.enter("selectbox", "declare-shape", "cauchy")
+    assert app.at.text_input(key="declare-centre").value == "0.4"
+    app.enter("text_input", "declare-centre", "0.75")
+    design = app.session.design()
+    assert (design.users, design.counts.argmax()) == (2000, 7)
+    app.enter("text_input", "declare-centre", "1.5")
+    assert "1.5 is too large and must be less than 1" in app.words
+    assert app.configuration.population.centre == 0.75
+
+    app.enter("selectbox", "declare-shape", "dirichlet")
+    first = app.session.design().counts
+    app.enter("text_input", "declare-draw", "1")
+    assert list(app.session.design().counts) != list(first)
+    app.enter("text_input", "declare-concentration", "1000")
+    assert app.session.design().counts.min() > 150
+    assert app.configuration.population.parameters == {"concentration": 1000.0, "draw": 1}
+    app.enter("selectbox", "declare-shape", "bell")
+    assert app.configuration.population.parameters == {}
+    assert not [widget for widget in app.at.text_input if widget.key in ("declare-centre", "declare-draw")]
+
+
 def test_declared_categories_and_single_users(app):
     app.go("data").enter("segmented_control", "data-source", "declared")
     app.enter("text_input", "declare-name", "answer").enter("text_area", "declare-categories", "yes\nno\nperhaps")

@@ -126,7 +126,7 @@ class Derived(History):
             counts = tally.counts
         else:
             shape = "uniform" if c.population.shape == "data" else c.population.shape
-            counts = tables.expected_counts(shape, domain.size, c.population.users or 10_000)
+            counts = tables.expected_counts(shape, domain.size, c.population.users or 10_000, **c.population.parameters)
         summary = c.workload.summary if c.workload is not None else ""
         facts = (domain, domain.type_labels, counts, tally is not None, summary, c.epsilon_value, self._naming)
         design = Design(*facts, *self._questions(domain))

@@ -92,7 +92,10 @@ class Session(Figures):
 
     def expect(self, **fields: Any) -> None:
         """Change the declared population. Until a domain is declared it waits: the design at hand has its own people."""
-        population = Population(**{**dict(self.expected()), **fields})
+        now = self.expected()
+        if "shape" in fields:
+            now = now.shaped(fields.pop("shape"))
+        population = self.configuration.with_(population={**dict(now), **fields}).population
         if isinstance(self.configuration.data, DeclaredData):
             self.change(population=population)
         else:
