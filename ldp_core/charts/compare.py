@@ -14,12 +14,14 @@ from ldp_core.charts.theme import (
     LIGHT,
     Theme,
     colour,
+    dash,
     figure,
     literal,
     log_axis,
     marker,
     query_mode,
     query_ticks,
+    show_legend,
     title,
 )
 
@@ -59,9 +61,9 @@ def users_needed(
     lines = sorted((line for line in lines if line[0] > 0), key=lambda line: line[0])
     values = [value for value in [*frame["users_needed"], *(line[0] for line in lines)] if value > 0]
     low, high = np.log10(min(values) / 2.2), np.log10(max(values) * 4)
-    for row, (value, text, dash, width) in enumerate(reversed(lines)):
+    for row, (value, text, style, width) in enumerate(reversed(lines)):
         own = users is not None and value == users
-        fig.add_vline(x=value, line={"color": look.text if own else look.faint, "width": width, "dash": dash})
+        fig.add_vline(x=value, line={"color": look.text if own else look.faint, "width": width, "dash": style})
         fig.add_annotation(
             x=np.log10(value),
             y=1.0,
@@ -100,12 +102,12 @@ def query_errors(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
             y=100 * points["standard_error"],
             name=title(name),
             mode=query_mode(points["query"]),
-            line={"color": colour(name), "width": 2},
+            line={"color": colour(name), "width": 2, "dash": dash(name)},
             marker={"symbol": marker(name), "size": 6},
             customdata=points["label"].map(literal),
             hovertemplate=f"%{{customdata}}: ±%{{y:.3g}} percentage points<extra>{title(name)}</extra>",
         )
-    fig.update_layout(showlegend=True)
+    show_legend(fig)
     fig.update_yaxes(rangemode="tozero")
     query_ticks(fig, frame)
     return fig
