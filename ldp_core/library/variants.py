@@ -90,9 +90,9 @@ def _place(spec: Spec, fixed: Mapping[str, Any]) -> int:
     number by up to a factor of ten, look different."""
     told, place = spec.told(fixed), 0
     for order, (name, kind) in enumerate(spec.settings.items()):
-        value = told.get(name)
-        if isinstance(value, Real):
+        value, offered = told.get(name), kind.offered or ()
+        if value in offered:
+            place += 4**order * (1 + offered.index(value))
+        elif isinstance(value, Real):
             place += 4**order * (1 + round(4 * abs(math.log2(value))))
-        elif value is not None:
-            place += 4**order * (1 + (kind.offered or ()).index(value))
     return place
