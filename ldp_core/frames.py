@@ -167,7 +167,7 @@ def gap(users_needed: float, users_bound: float) -> float:
 
 
 def query_errors(
-    compared: Sequence[Mechanism],
+    compared: Sequence[Mechanism] | Mapping[str, Mechanism],
     workload: Workload,
     counts: np.ndarray,
     labels: Sequence[str],
@@ -176,15 +176,16 @@ def query_errors(
 ) -> pd.DataFrame:
     """name, query, label, standard_error (share of all users) of the unbiased answers to ``queries`` (None: some, evenly
     spread), without their weights, on the data ``counts``. Once cancelled (see `ldp_core.run`) it returns the mechanisms it
-    has, at least the first."""
+    has, at least the first. Variants of one mechanism come with their names."""
     queries, cancelled = shown_queries(workload) if queries is None else queries, asked(cancel)
     names = [workload.query_name(int(query), labels) for query in queries]
     users, parts = float(np.sum(counts)), list[pd.DataFrame]()
-    for mechanism in compared:
+    named = compared.items() if isinstance(compared, Mapping) else [(one.name, one) for one in compared]
+    for name, mechanism in named:
         if parts and cancelled():
             break
         errors = np.sqrt(variances_of(mechanism, workload, counts, queries)) / users
-        parts.append(pd.DataFrame({"name": mechanism.name, "query": queries, "label": names, "standard_error": errors}))
+        parts.append(pd.DataFrame({"name": name, "query": queries, "label": names, "standard_error": errors}))
     return pd.concat(parts, ignore_index=True)
 
 

@@ -13,7 +13,8 @@ from ldp_core.bounds.general.enumerated import MOST_TYPES as EXACT_TYPES
 from ldp_core.run import Progress
 from ldp_core.studies import sweep
 from pages.ui import layout
-from pages.ui.controls import compared_control, control, pick, target_control
+from pages.ui.compared import compared_control, use_control
+from pages.ui.controls import control, pick, target_control
 from pages.ui.session.figures import PRICED_TYPES
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
@@ -130,18 +131,19 @@ with left:
         help="Users needed, bounds and gaps are all for the same people: the worst type, an even spread, or yours.",
     )
 
-    ready: list[mechanisms.Mechanism] = []
+    ready: dict[str, mechanisms.Mechanism] = {}
     failed = []
-    for name in c.compared:
+    for name in state.side_by_side:
         try:
             with st.spinner(f"Working out what {library.spec(name).title} costs"):
                 mechanism = state.priced(name)
                 if mechanism is not None:
                     state.summary(mechanism)
-                    ready.append(mechanism)
+                    ready[name] = mechanism
         except ValueError as error:
             failed.append((name, str(error)))
-    if missing := state.unfitted(c.compared):
+    use_control(state, ready)
+    if missing := state.unfitted(state.side_by_side):
         fits = [work.fit(state, name) for name in missing]
         running = any(fit.running is not None for fit in fits)
         st.button(
@@ -212,7 +214,7 @@ with overview:
         bound_sentence = f"At epsilon {c.epsilon} the lower bounds say nothing here: they allow any number of users."
     if optimum is not None:
         bound_sentence += f" The **exact optimum** is {wording.users(optimum, 4)}"
-        if any(mechanism.name == best["name"] and mechanism.delta == 0 for mechanism in ready):
+        if (found := ready.get(best["name"])) is not None and found.delta == 0:
             bound_sentence += f"; {title} {above_optimum(best['users_needed'] / optimum - 1)}"
         bound_sentence += "."
     layout.chart(
@@ -244,15 +246,15 @@ with overview:
     if proving.error:
         st.error(plain(proving.error))
 with pictures:
-    drawn = [mechanism for mechanism in ready if state.drawable(mechanism)]
+    drawn = [(name, mechanism) for name, mechanism in ready.items() if state.drawable(mechanism)]
     sides = st.columns(2)
-    for position, shown in enumerate(drawn):
+    for position, (name, shown) in enumerate(drawn):
         with sides[position % 2]:
-            st.markdown(f"**{library.spec(shown.name).title}**")
+            st.markdown(f"**{library.spec(name).title}**")
             layout.chart(
                 partial(state.patterns, shown, compact=True),
                 f"{len(shown.strategy):,} reports, {wording.count(math.ceil(shown.bits_per_report))} bits each.",
-                f"patterns-{shown.name}",
+                f"patterns-{name}",
                 partial(state.reports, shown),
             )
     st.markdown(
@@ -277,7 +279,7 @@ def draw_query_errors() -> None:
         )
         return
     errors = later.value(
-        ("query_errors", [m.digest for m in ready], design.naming, design.counts.tobytes()),
+        ("query_errors", [(name, m.digest) for name, m in ready.items()], design.naming, design.counts.tobytes()),
         "errors of single queries",
         n <= AT_ONCE_TYPES,
         lambda cancel: frames.query_errors(ready, design.workload, design.counts, design.labels, cancel=cancel),
@@ -334,7 +336,7 @@ st.caption(
     f"points (pp) of your {people(design.users)}. Worst case: everybody has the value that is hardest to count. Average "
     f"case: all types equally common. Variances are in squared users, summed over the queries, for one user. {state.weighting}"
 )
-if any(mechanism.delta > 0 for mechanism in ready):
+if any(mechanism.delta > 0 for mechanism in ready.values()):
     st.caption(
         "Mechanisms with an (epsilon, delta) guarantee promise less than pure epsilon, so they may need fewer users than the "
         "bounds allow others; they have no gap here."

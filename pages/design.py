@@ -181,7 +181,8 @@ with right:
             if design.domain.size > COMPARED_TYPES:
                 st.page_link("pages/compare.py", label="See what other mechanisms need", icon=":material/bar_chart:")
                 st.stop()
-            ready = [other for other_name in c.compared if (other := state.costed(other_name)) is not None]
+            costed = {other: state.costed(other) for other in state.side_by_side}
+            ready = {other: mechanism for other, mechanism in costed.items() if mechanism is not None}
             table = state.compared(ready, case)
             if table.empty:
                 st.stop()

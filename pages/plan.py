@@ -10,8 +10,8 @@ from ldp_core.run import Progress
 from ldp_core.studies import planning
 from ldp_core.studies.sweep import BOUNDS
 from pages.ui import layout
-from pages.ui.controls import change, compared_control, control, pick, target_control, whole_number
-from pages.ui.session.state import choose_mechanism
+from pages.ui.compared import compared_control, use, use_control
+from pages.ui.controls import change, control, pick, target_control, whole_number
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
 from pages.ui.words import case_meaning, case_title, plain
@@ -67,17 +67,19 @@ with left:
         {name: f"{case_title(name).capitalize()}, {case_meaning(name)}" for name in analysis.CASES},
     )
     compared_control(state)
+    use_control(state, state.side_by_side)
     if state.weighting:
         st.caption(state.weighting)
 
-ready = tuple(name for name in c.compared if not library.spec(name).fitted or state.fitted(name) is not None)
+names = state.side_by_side
+ready = tuple(name for name in names if not library.spec(name).fitted or state.fitted(name) is not None)
 with_fits = state.view.get("plan_fits", False)
 question = work.Question(
     epsilon=None if solved == "epsilon" else design.epsilon,
     users=None if solved == "users" else float(users),
     alpha=None if solved == "standard_error" else c.target_alpha,
     case=case,
-    names=tuple(c.compared) if with_fits else ready,
+    names=names if with_fits else ready,
 )
 task = work.plan(state, question)
 if task.result is None and task.job is None:  # closed forms take a second at most, and fits were asked for
@@ -186,11 +188,11 @@ def recommendation() -> None:
     first, *rest = found.sentences
     st.markdown(f"**{plain(first)}**")
     st.markdown("\n".join(f"- {plain(sentence)}" for sentence in rest))
-    if found.name is not None and found.name != c.mechanism.name:
+    if found.name is not None and found.name != state.chosen:
         st.button(
             f"Use {library.spec(found.name).title} in this design",
-            on_click=change(state, "mechanism"),
-            args=(choose_mechanism(found.name),),
+            on_click=use,
+            args=(state, found.name),
             key="use-recommended",
             icon=":material/check:",
         )
@@ -239,8 +241,8 @@ with right:
             answer(done)
         else:
             st.info("Choose at least one mechanism on the left.")
-        if not with_fits and len(ready) < len(c.compared):
-            missing = [library.spec(name).title for name in c.compared if name not in ready]
+        if not with_fits and len(ready) < len(names):
+            missing = [library.spec(name).title for name in names if name not in ready]
             st.button(
                 f"Fit and include {' and '.join(missing)}",
                 on_click=state.view.update,

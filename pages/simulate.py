@@ -10,7 +10,8 @@ from ldp_core.run import Progress
 from ldp_core.studies import outcomes
 from ldp_core.workloads import DENSE_TYPES
 from pages.ui import facts, layout
-from pages.ui.controls import control, mechanism_titles, several, whole_number
+from pages.ui.compared import mechanisms_control
+from pages.ui.controls import control, several, whole_number
 from pages.ui.outcomes import tabs
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
@@ -63,8 +64,9 @@ def say_left_out() -> int:
 
 left, right = st.columns([1, 2], gap="large")
 with left:
-    names = tuple(state.view.get("simulated", (c.mechanism.name,)))
-    several("Mechanisms", "simulated", names, lambda chosen: state.view.update(simulated=chosen), mechanism_titles())
+    simulated = tuple(state.view.get("simulated", (c.mechanism.name,)))
+    mechanisms_control(state, "simulated", simulated, lambda chosen: state.view.update(simulated=chosen))
+    names = tuple(dict.fromkeys(map(state.named, simulated)))
     offered = {
         name: estimators.spec(name).title
         for name in estimators.names()

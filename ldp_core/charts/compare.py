@@ -16,12 +16,14 @@ from ldp_core.charts.theme import (
     OPTIMUM_DASH,
     Theme,
     colour,
+    dash,
     figure,
     literal,
     log_axis,
     marker,
     query_mode,
     query_ticks,
+    show_legend,
     title,
 )
 
@@ -111,12 +113,12 @@ def query_errors(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
             y=100 * points["standard_error"],
             name=title(name),
             mode=query_mode(points["query"]),
-            line={"color": colour(name), "width": 2},
+            line={"color": colour(name), "width": 2, "dash": dash(name)},
             marker={"symbol": marker(name), "size": 6},
             customdata=points["label"].map(literal),
             hovertemplate=f"%{{customdata}}: ±%{{y:.3g}} percentage points<extra>{title(name)}</extra>",
         )
-    fig.update_layout(showlegend=True)
+    show_legend(fig)
     fig.update_yaxes(rangemode="tozero")
     query_ticks(fig, frame)
     return fig

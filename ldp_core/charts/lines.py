@@ -13,9 +13,11 @@ from ldp_core.charts.theme import (
     LIGHT,
     Theme,
     colour,
+    dash,
     figure,
     log_axis,
     marker,
+    show_legend,
     title,
 )
 
@@ -39,7 +41,7 @@ def over_epsilon(frame: pd.DataFrame, epsilon: float | None, look: Theme = LIGHT
     _draw(fig, shown, "epsilon", "users_needed", "epsilon %{x:g}: %{y:,.0f} users", look)
     if epsilon:
         fig.add_vline(x=epsilon, line={"color": look.text, "width": 1, "dash": "dot"})
-    fig.update_layout(showlegend=True)
+    show_legend(fig)
     if len(shown):
         fig.update_yaxes(**log_axis(shown["users_needed"].min(), shown["users_needed"].max()))
     fig.update_xaxes(range=[0, float(frame["epsilon"].max()) * 1.03] if len(frame) else None)
@@ -85,15 +87,13 @@ def _draw(fig: go.Figure, shown: pd.DataFrame, x: str, y: str, hover: str, look:
     strongest = next((name for name in reversed(BOUND_LINES) if (shown["name"] == name).any()), None)
     for name, rows in shown.groupby("name", sort=False):
         points, bound = rows.sort_values(x), name in BOUND_TITLES
-        dash, width = BOUND_LINES.get(name, ("solid", 1.5))
+        style, width = BOUND_LINES.get(name, (dash(name), 2.5))
         fig.add_scatter(
             x=points[x],
             y=points[y],
             name=title(name),
             mode="lines" if bound else "lines+markers",
-            line={"color": look.faint, "width": width, "dash": dash}
-            if bound
-            else {"color": colour(name), "width": 2.5},
+            line={"color": look.faint if bound else colour(name), "width": width, "dash": style},
             marker={"symbol": marker(name), "size": 9},
             fill="tozeroy" if name == strongest else None,
             fillcolor="rgba(127,127,127,0.14)",
@@ -112,8 +112,9 @@ def _on_log_axes(fig: go.Figure, frame: pd.DataFrame, x: str, y: str, hover: str
     axes = log_axis(shown[x].min(), shown[x].max(), 1.1), log_axis(shown[y].min(), shown[y].max(), 2)
     fig.update_xaxes(**axes[0])
     fig.update_yaxes(**axes[1])
-    fig.update_layout(showlegend=names > FEW)
-    if names <= FEW:
+    if names > FEW:
+        show_legend(fig)
+    else:
         _name_ends(fig, shown, x, y, axes[1]["range"], look)
     if strongest:
         fig.add_annotation(
@@ -133,4 +134,4 @@ def _name_ends(fig: go.Figure, shown: pd.DataFrame, x: str, y: str, heights: lis
             xref="paper", x=1.0, y=lowest, xanchor="left", xshift=6, text=title(end["name"]), showarrow=False,
             font={"size": 13, "color": shade},
         )  # fmt: skip
-    fig.update_layout(margin={"r": 190})
+    fig.update_layout(margin={"r": max(190, 20 + 6 * max(len(title(name)) for name in ends["name"]))})

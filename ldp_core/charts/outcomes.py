@@ -11,7 +11,19 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from ldp_core.charts.simulation import ESTIMATOR_DASH, pair_names
-from ldp_core.charts.theme import LIGHT, TICK_LENGTH, Theme, colour, figure, literal, marker, query_mode, short
+from ldp_core.charts.theme import (
+    LIGHT,
+    MARKED,
+    TICK_LENGTH,
+    Theme,
+    colour,
+    figure,
+    literal,
+    marker,
+    query_mode,
+    short,
+    varied,
+)
 
 FEW = 64
 """Up to this many points are drawn one by one."""
@@ -34,9 +46,9 @@ def group_errors(frame: pd.DataFrame, by: str, look: Theme = LIGHT) -> go.Figure
             x=points["group"] + shift * index,
             y=100 * points["observed"],
             name=name,
-            mode="lines+markers" if few else "lines",
+            mode="lines+markers" if few or varied(mechanism) else "lines",
             line=_line(points),
-            marker={"symbol": marker(mechanism), "size": 8 if few else 4},
+            marker={"symbol": marker(mechanism), "size": 8 if few else 6, "maxdisplayed": 0 if few else MARKED},
             error_y=_bars(200 * points["standard_error"], colour(mechanism), 100 * points["observed"]),
             customdata=np.stack([points["label"].map(literal), points["queries"]], axis=-1),
             hovertemplate=f"{by} %{{customdata[0]}} (%{{customdata[1]:,}} queries): ± %{{y:.3g}} percentage points"
@@ -266,8 +278,9 @@ def _pairs(frame: pd.DataFrame) -> Iterator[tuple[tuple[str, str], str, pd.DataF
 
 def _named(fig: go.Figure, frame: pd.DataFrame) -> go.Figure:
     names = pair_names(frame).values()
-    rows = -(-len(names) // 2) if len(names) > 1 else 0
-    width = min(330, 45 + 6 * max(map(len, names)))
+    width = 45 + 6 * max(map(len, names))
+    columns = 2 if width <= 330 else 1
+    rows = -(-len(names) // columns) if len(names) > 1 else 0
     fig.update_layout(showlegend=rows > 0, legend_entrywidth=width, height=fig.layout.height + 20 * rows)
     return fig
 

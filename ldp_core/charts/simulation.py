@@ -5,7 +5,20 @@ from __future__ import annotations
 import pandas as pd
 import plotly.graph_objects as go
 
-from ldp_core.charts.theme import LIGHT, Theme, colour, figure, literal, marker, query_mode, query_ticks, title
+from ldp_core.charts.theme import (
+    LIGHT,
+    MARKED,
+    Theme,
+    colour,
+    figure,
+    literal,
+    marker,
+    query_mode,
+    query_ticks,
+    show_legend,
+    title,
+    varied,
+)
 from ldp_core.estimators import ESTIMATORS
 
 ESTIMATOR_DASH = {
@@ -40,22 +53,28 @@ def answers(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
         customdata=truth["label"].map(literal),
         hovertemplate="%{customdata}: %{y:.2f} %<extra>true</extra>",
     )
+    mode = "markers" if few or "markers" in query_mode(truth["query"], few=48) else "lines"
     for index, ((mechanism, estimator), points) in enumerate(one):
         shift = 0.12 * (index + 1) if few else 0
         fig.add_scatter(
             x=points["query"] + 1 + shift,
             y=100 * points["mean"],
             name=f"{title(mechanism)}, {ESTIMATORS[estimator].short}",
-            mode="markers" if few or "markers" in query_mode(truth["query"], few=48) else "lines",
+            mode=mode if mode == "markers" or not varied(mechanism) else "lines+markers",
             customdata=points["label"].map(literal),
-            marker={"color": colour(mechanism), "symbol": marker(mechanism), "size": 8},
+            marker={
+                "color": colour(mechanism),
+                "symbol": marker(mechanism),
+                "size": 8,
+                "maxdisplayed": 0 if mode == "markers" else MARKED,
+            },
             line={"color": colour(mechanism), "width": 1.5, "dash": ESTIMATOR_DASH.get(estimator, "solid")},
             error_y={"type": "data", "array": 100 * points["deviation"], "thickness": 1.2, "width": 2 if few else 0},
             opacity=1.0 if estimator == "unbiased" else 0.6,
             hovertemplate="%{customdata}: %{y:.2f} %<extra>"
             + f"{title(mechanism)}, {ESTIMATORS[estimator].short}</extra>",
         )
-    fig.update_layout(showlegend=True)
+    show_legend(fig)
     query_ticks(fig, frame)
     return fig
 

@@ -20,6 +20,10 @@ IMPOSSIBLE = "no unbiased ε-LDP mechanism can be here"
 PIXELS = 512
 """Heat maps are binned to at most this many cells along each side before they reach the browser."""
 FEWEST_TICKS = 3
+MARKED = 16
+"""Markers on a line that has them only to be told apart."""
+PLAIN_NAME = 30
+"""Most letters of the name of a mechanism in a legend; variants have longer ones."""
 TICK_LENGTH = 18
 """Most letters of a label beside a tick."""
 
@@ -48,15 +52,28 @@ def marker(name: str) -> str:
     return _style(name)[1]
 
 
+def dash(name: str) -> str:
+    """Of the lines of a mechanism: solid but for variants, which share its colour."""
+    known = library.known(name)
+    return known.dash if known else "solid"
+
+
+def varied(name: str) -> bool:
+    """Whether it is a variant: where the dash says something else, its markers have to tell it from its mechanism."""
+    known = library.known(name)
+    return known is not None and bool(known.variant_of)
+
+
 def _style(name: str) -> tuple[str, str]:
-    return library.REGISTRY[name].style if name in library.REGISTRY else UNKNOWN_STYLE
+    known = library.known(name)
+    return known.style if known else UNKNOWN_STYLE
 
 
 def title(name: str) -> str:
     """The readable name of a mechanism or bound, short enough for a legend."""
     if name in BOUND_TITLES:
         return BOUND_TITLES[name]
-    known = library.REGISTRY.get(name)
+    known = library.known(name)
     return (known.legend or known.title) if known else name
 
 
@@ -91,6 +108,12 @@ def figure(look: Theme, x: str, y: str, height: int = 380) -> go.Figure:
     fig.update_xaxes(title={"text": x, "font": {"size": 14}}, **axis)
     fig.update_yaxes(title={"text": y, "font": {"size": 14}}, **axis)
     return fig
+
+
+def show_legend(fig: go.Figure) -> None:
+    """A legend whose columns are wide enough for the names of variants."""
+    longest = max((len(trace.name or "") for trace in fig.data), default=0)
+    fig.update_layout(showlegend=True, legend_entrywidth=180 if longest <= PLAIN_NAME else 40 + 6 * longest)
 
 
 def log_axis(low: float, high: float, pad: float = 1.4) -> dict:

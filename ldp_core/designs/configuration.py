@@ -29,6 +29,7 @@ from ldp_core.data.tables import AttributeRecipe, ReadOptions
 from ldp_core.designs import strict_json
 from ldp_core.designs.migrations import migrate
 from ldp_core.designs.problems import ConfigurationError, in_words, join
+from ldp_core.library.variants import is_variant
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from ldp_core.wording import NUMBER
 from ldp_core.workloads import MOST_FACTS, StatedFact, Workload, WorkloadPart, default_parts, over_attributes
@@ -36,6 +37,8 @@ from ldp_core.workloads import MOST_FACTS, StatedFact, Workload, WorkloadPart, d
 FORMAT: Final = "ldp-design"
 VERSION: Final = 4
 _WITHOUT_NEWS: Final = 3  # what files say that an earlier version can read
+# Parameters of mechanisms that version 3 took no notice of.
+_SETTINGS = frozenset({"size", "blocks", "max_weight", "queries", "delta", "rows", "start"})
 MAX_ATTRIBUTES = 60
 MAX_PARTS = 100
 _ALLOWED = f"Enter a number from {MIN_EPSILON:g} to {MAX_EPSILON:g}; 0.5 to 4 is common."
@@ -268,7 +271,8 @@ class Optimizer(_Inputs):
 class Configuration(_Inputs):
     """Everything an analyst chose. Undo is a list of these; a result is stale when its digest no longer matches.
 
-    `epsilon` (of one report) is the decimal text as entered, `target_alpha` the normalised variance aimed at.
+    `epsilon` (of one report) is the decimal text as entered, `target_alpha` the normalised variance aimed at. `compared` names
+    mechanisms and variants of them (see `ldp_core.library.variants`).
     """
 
     format: Literal["ldp-design"] = FORMAT
@@ -294,8 +298,8 @@ class Configuration(_Inputs):
     @field_serializer("version")
     def _oldest_that_reads_it(self, version: int) -> int:
         """Designs without anything new are written as files of the version before, with the digests they had."""
-        news = self.population.parameters or self.simulation.facts
-        return version if news else _WITHOUT_NEWS
+        told = self.population.parameters or self.simulation.facts or _SETTINGS & set(self.mechanism.parameters)
+        return version if told or any(map(is_variant, self.compared)) else _WITHOUT_NEWS
 
     @check("epsilon")
     @classmethod

@@ -7,6 +7,7 @@ from typing import Any
 from ldp_core.data.population import declare_categories, declare_range
 from ldp_core.data.tables.numbers import range_attribute
 from ldp_core.designs.problems import ConfigurationError
+from ldp_core.library.variants import is_variant
 
 # What version 2 took for settings of a column, or of a declared domain, that a file left out.
 _TREATMENT = {
@@ -77,12 +78,15 @@ def _one_attribute(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_news(document: dict[str, Any]) -> dict[str, Any]:
-    """Version 3 had shapes of populations without parameters, and knew no public facts; the rest is as it was."""
+    """Version 3 had shapes of populations without parameters, no public facts and no variants of mechanisms; the rest is as it was."""
     population, simulation = document.get("population"), document.get("simulation")
     if isinstance(population, dict) and population.get("shape") in ("cauchy", "dirichlet"):
         raise ValueError("a shape of a later version")
     if isinstance(simulation, dict) and "facts" in simulation:
         raise ValueError("facts of a later version")
+    compared = document.get("compared")
+    if isinstance(compared, list) and any(isinstance(name, str) and is_variant(name) for name in compared):
+        raise ValueError("variants of mechanisms, of a later version")
     return document
 
 

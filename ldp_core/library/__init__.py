@@ -5,15 +5,17 @@ It stands above `ldp_core.mechanisms` and `ldp_core.optimize`, because some mech
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from ldp_core.library import variants as variants
 from ldp_core.library.entries import REGISTRY as REGISTRY
 from ldp_core.library.specification import Spec as Spec
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.privacy import check_epsilon
-from ldp_core.wording import check_parameters, meant
+from ldp_core.wording import check_parameters, meant, shortened
 from ldp_core.workloads import Workload
 
 
@@ -23,22 +25,43 @@ def names() -> list[str]:
 
 
 def spec(name: str) -> Spec:
-    """The registry entry of ``name``. ValueError when there is none."""
-    if name not in REGISTRY:
-        raise ValueError(f"Unknown mechanism {name!r}; {meant(name, REGISTRY)}")
-    return REGISTRY[name]
+    """The entry of the mechanism ``name``, or of a variant of one with parameters in brackets (see `ldp_core.library.variants`).
+    ValueError, one sentence, when there is none.
+
+    >>> ldp.library.spec("hierarchical(oracle=oue,branching=16)").name
+    'hierarchical(branching=16, oracle=oue)'
+    """
+    return REGISTRY[name] if name in REGISTRY else _variant(name)
+
+
+@lru_cache(maxsize=1024)
+def _variant(name: str) -> Spec:
+    mechanism, texts = variants.split(name) or (name, {})
+    if mechanism not in REGISTRY:
+        raise ValueError(f"Unknown mechanism {shortened(mechanism)!r}; {meant(shortened(mechanism), REGISTRY)}")
+    return variants.read(REGISTRY[mechanism], texts)
+
+
+def known(name: str) -> Spec | None:
+    """The entry of ``name``, None when there is none."""
+    try:
+        return spec(name)
+    except ValueError:
+        return None
 
 
 def create(
     name: str, n: int | None = None, epsilon: float | None = None, workload: Workload | None = None, **parameters: Any
 ) -> Mechanism:
-    """Build the mechanism ``name`` on ``n`` types (taken from ``workload`` when left out), with the ``epsilon`` of one report.
+    """Build the mechanism or variant ``name`` on ``n`` types (taken from ``workload`` when left out), with the ``epsilon`` of one report.
 
     Raises ValueError for an unknown name or parameter, a bad value, no epsilon, or a size the mechanism cannot handle.
 
     >>> ldp.mechanisms.create("subset_selection", n=64, epsilon=1.0)
     <subset_selection mechanism: 64 types, epsilon 1, size 17>
     >>> ldp.mechanisms.create("hierarchical", n=64, epsilon=1.0, branching=8).bits_per_report
+    8.0
+    >>> ldp.mechanisms.create("hierarchical(branching=8)", n=64, epsilon=1.0).bits_per_report
     8.0
     >>> ldp.mechanisms.create("matrix_l2", epsilon=1.0, workload=ldp.workloads.prefix(8), delta=1e-6, max_rounds=10)
     <matrix_l2 mechanism: 8 types, epsilon 1, delta 1e-06, rounds 10>

@@ -69,7 +69,7 @@ REGISTRY: dict[str, Spec] = {
             user_cost="k draws",
             collector_cost="k counts per report",
             style=("#0072B2", "square"),
-            parameters={"size": Whole(1, optional=True)},
+            parameters={"size": Whole(1, optional=True, typed=True)},
         ),
         Spec(
             "rappor",
@@ -121,7 +121,7 @@ REGISTRY: dict[str, Spec] = {
             collector_cost="one count per report, then a matrix product",
             domain_rule=_needs_entries(lambda n, epsilon: math.prod(hadamard.blocks_and_size(n, epsilon))),
             style=("#009E73", "triangle-up"),
-            parameters={"blocks": Whole(1, optional=True)},
+            parameters={"blocks": Whole(1, optional=True, typed=True)},
         ),
         Spec(
             "hierarchical",
@@ -176,7 +176,7 @@ REGISTRY: dict[str, Spec] = {
             may_use_workload=True,
             domain_rule=fourier.domain_rule,
             style=("#7F7F7F", "cross"),
-            parameters={"max_weight": Whole(1, optional=True)},
+            parameters={"max_weight": Whole(1, optional=True, typed=True)},
         ),
         Spec(
             "matrix_l1",
@@ -191,7 +191,7 @@ REGISTRY: dict[str, Spec] = {
             needs_workload=True,
             domain_rule=lambda n, epsilon, workload: strategies.too_large(n),
             style=("#CC6677", "hexagram"),
-            parameters={"queries": Whole(1, optional=True), "seed": Whole(0), **FIT},
+            parameters={"queries": Whole(1, optional=True, typed=True), "seed": Whole(0), **FIT},
             sweep_rounds={128: 300, 256: 30},
         ),
         Spec(
@@ -208,7 +208,7 @@ REGISTRY: dict[str, Spec] = {
             needs_workload=True,
             domain_rule=lambda n, epsilon, workload: strategies.too_large(n),
             style=("#882255", "star-square"),
-            parameters={"delta": Delta(), **FIT},
+            parameters={"delta": Delta(typed=True), **FIT},
             sweep_rounds={1024: 100},
         ),
         Spec(
@@ -225,7 +225,7 @@ REGISTRY: dict[str, Spec] = {
             needs_workload=True,
             domain_rule=lambda n, epsilon, workload: additive.too_large(n),
             style=("#6699CC", "diamond-tall"),
-            parameters={"delta": Delta(), "calibration": Choice(gaussian.CALIBRATIONS)},
+            parameters={"delta": Delta(typed=True), "calibration": Choice(gaussian.CALIBRATIONS)},
         ),
         Spec(
             "rejection_gaussian",
@@ -280,7 +280,12 @@ REGISTRY: dict[str, Spec] = {
             needs_workload=True,
             domain_rule=_needs_entries(lambda n, epsilon: 4 * n),
             style=("#999933", "diamond"),
-            parameters={"seed": Whole(0), "rows": Whole(1, optional=True), **FIT},
+            parameters={
+                "seed": Whole(0),
+                "rows": Whole(1, optional=True, typed=True),
+                "start": Choice(optimized.STARTS),
+                **FIT,
+            },
             sweep_rounds={128: 300, 512: 100},
             aims=("average",),
             legend="Optimized (gradient)",

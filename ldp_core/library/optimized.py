@@ -12,6 +12,7 @@ from ldp_core.bounds import average_variance, equivalent_objective
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
 from ldp_core.mechanisms.orbits import OrbitMechanism
 from ldp_core.mechanisms.subset_selection import SubsetSelection
+from ldp_core.mechanisms.trees import hierarchical
 from ldp_core.optimize import design, design_orbits, projected_gradient, worst_case_design
 from ldp_core.optimize.certified import MOST_TYPES
 from ldp_core.optimize.symmetric.translations import MOST_TYPES as MOST_ORBIT_TYPES
@@ -20,6 +21,9 @@ from ldp_core.workloads import Workload
 
 TARGETS = ("average", "worst_case")
 """Whose variance `build_certified` makes least."""
+
+STARTS = ("random", "randomized_response", "hadamard", "hierarchical")
+"""Where `build_gradient` starts: from a random strategy, or from that of a mechanism, which the result is never worse than."""
 
 _EXPLANATION = (
     "Each person sends one of {outputs:,} reports; how likely each is for each type was fitted numerically so that the "
@@ -60,11 +64,32 @@ def build_gradient(
     time_limit: float | None = None,
     callback: Callback | None = None,
     cancel: Cancel | None = None,
+    start: str = "random",
 ) -> ExplicitMechanism:
-    """McKenna et al.'s optimised mechanism; see `ldp_core.optimize.projected_gradient` for the parameters."""
-    result = projected_gradient(workload, epsilon, rows, seed, max_rounds, time_limit, callback=callback, cancel=cancel)
+    """McKenna et al.'s optimised mechanism; see `ldp_core.optimize.projected_gradient` for the parameters, and `STARTS`.
+
+    ValueError for more ``rows`` than can be written out, and for ``rows`` with a start that has its own.
+    """
+    if rows is not None and rows * workload.n > STRATEGY_ENTRIES:
+        raise ValueError(
+            f"A strategy of {rows:,} x {workload.n:,} entries is too large to write out: give at most "
+            f"{STRATEGY_ENTRIES // workload.n:,} rows."
+        )
+    if rows is not None and start != "random":
+        raise ValueError("A start from another mechanism has as many rows as that: leave rows out, or start at random.")
+    initial = None if start == "random" else _strategy_of(start, workload.n, epsilon)
+    limits = (max_rounds, time_limit, initial, callback, cancel)
+    result = projected_gradient(workload, epsilon, rows, seed, *limits)
     parameters = {"workload": workload.spec, "seed": seed, "rounds": result.rounds}
+    if initial is not None:
+        parameters["start"] = start
     return from_strategy("optimized_gradient", result.strategy, epsilon, parameters)
+
+
+def _strategy_of(mechanism: str, n: int, epsilon: float) -> np.ndarray:
+    if mechanism == "hierarchical":
+        return hierarchical.optimal(n, epsilon, 4, "hadamard").strategy
+    return hierarchical.ORACLES[mechanism](n, epsilon)
 
 
 def build_certified(

@@ -8,10 +8,14 @@ from numbers import Integral, Real
 from typing import Any
 
 from ldp_core.mechanisms.base import FLOATING_POINT, Mechanism
-from ldp_core.mechanisms.noise.gaussian_privacy import check_delta
+from ldp_core.mechanisms.noise.gaussian_privacy import DEFAULT_DELTA, MAX_DELTA, check_delta
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
-from ldp_core.wording import meant
+from ldp_core.wording import NUMBER, meant
 from ldp_core.workloads import Workload
+
+ACRONYMS = ("oue", "hrr")
+"""Values that a title writes in capitals."""
+MOST_DIGITS = 18
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +25,14 @@ class Parameter:
 
     offered: tuple[Any, ...] | None = None
     """Values an analyst may choose from, the default first. Left out: all values of a `Choice`, none of anything else."""
+    typed: bool = False
+    """Whether an analyst may give any value, without being offered some."""
     optional: bool = False
+
+    @property
+    def default(self) -> Any:
+        """The value it has where none is given; None where that is up to the mechanism."""
+        return self.offered[0] if self.offered and not self.optional else None
 
     def check(self, name: str, value: Any) -> None:
         """ValueError, one sentence, where the mechanism cannot be built with ``value``."""
@@ -31,12 +42,35 @@ class Parameter:
     def _check(self, word: str, value: Any) -> None:
         pass
 
+    def read(self, name: str, text: str) -> Any:
+        """The value written as ``text``. ValueError, one sentence, where the mechanism cannot be built with it."""
+        value = self._read(text.strip())
+        self.check(name, value)
+        return value
+
+    def _read(self, text: str) -> Any:
+        """``text`` itself where it is no value, which `check` then says."""
+        return text
+
+    def told(self, name: str, value: Any, short: bool = False) -> str:
+        """What a title says of ``value``, such as "branching 16"; ``short`` leaves out the name where it is plain without."""
+        return f"{name.replace('_', ' ')} {value}"
+
 
 class Delta(Parameter):
     """The delta of a guarantee."""
 
+    @property
+    def default(self) -> float:
+        return DEFAULT_DELTA
+
     def _check(self, word: str, value: Any) -> None:
-        check_delta(value)
+        if isinstance(value, bool) or not isinstance(value, Real):
+            raise ValueError(f"Delta must be a number above 0 and at most {MAX_DELTA:g}; got {value!r}.")
+        check_delta(float(value))
+
+    def _read(self, text: str) -> Any:
+        return float(text) if NUMBER.fullmatch(text) else text
 
 
 @dataclass(frozen=True)
@@ -53,6 +87,13 @@ class Choice(Parameter):
         if not isinstance(value, type(self.values[0])) or value not in self.values:
             raise ValueError(f"Unknown {word} {value!r}; {meant(value, map(str, self.values))}")
 
+    def _read(self, text: str) -> Any:
+        return next((value for value in self.values if str(value).casefold() == text.casefold()), text)
+
+    def told(self, name: str, value: Any, short: bool = False) -> str:
+        shown = str(value).upper() if value in ACRONYMS else str(value).replace("_", " ")
+        return shown if short else f"{name.replace('_', ' ')} {shown}"
+
 
 @dataclass(frozen=True)
 class Whole(Parameter):
@@ -63,6 +104,9 @@ class Whole(Parameter):
     def _check(self, word: str, value: Any) -> None:
         if isinstance(value, bool) or not isinstance(value, Integral) or value < self.least:
             raise ValueError(f"{word.capitalize()} must be a whole number of at least {self.least}; got {value!r}.")
+
+    def _read(self, text: str) -> Any:
+        return int(text) if text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS else text
 
 
 @dataclass(frozen=True)
@@ -107,10 +151,21 @@ class Spec:
     """Cases whose error it can make small; it is judged by the first where none is chosen."""
     style: tuple[str, str] = ("#7F7F7F", "x")
     """Colour and marker in every chart."""
+    dash: str = "solid"
+    """Dash of its lines in every chart."""
     legend: str = ""
     """The title where there is little room, if it is another."""
     domain_rule: Callable[[int, float, Workload | None], str | None] = lambda n, epsilon, workload: None
     """Why the mechanism cannot run on n types with this workload, None when it can."""
+    variant_of: str = ""
+    """The mechanism that this is a variant of; empty for a mechanism itself. See `ldp_core.library.variants`."""
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    """The parameters that a variant has for good: `create` does not take them."""
+
+    @property
+    def mechanism(self) -> str:
+        """The name of the mechanism, whatever its parameters."""
+        return self.variant_of or self.name
 
     @property
     def uses_workload(self) -> bool:
@@ -136,6 +191,16 @@ class Spec:
     def choices(self) -> dict[str, tuple[Any, ...]]:
         """Parameters an analyst may choose, with their values; the first is the default."""
         return {name: offered for name, parameter in self.parameters.items() if (offered := parameter.offered)}
+
+    @property
+    def settings(self) -> dict[str, Parameter]:
+        """Parameters an analyst may choose or type."""
+        return {name: parameter for name, parameter in self.parameters.items() if parameter.offered or parameter.typed}
+
+    def told(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Those of ``parameters`` that an analyst may set and that are not what they are anyway."""
+        known = {name: value for name, value in parameters.items() if name in self.settings}
+        return {name: value for name, value in known.items() if value != self.settings[name].default}
 
     @property
     def privacy(self) -> str:

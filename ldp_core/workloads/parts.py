@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, Strict, field_validator
 
+from ldp_core import wording
 from ldp_core.workloads import expressions
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
@@ -302,7 +303,8 @@ def _places(axes: Sequence[Axis], names: Sequence[str]) -> list[int]:
         if axes[places[name]].size < 2:
             raise ValueError(f"{shortened(name)} has one type only, so there is nothing to ask about it; leave it out.")
     if len(set(names)) < len(names):
-        raise ValueError(f"An attribute is named twice: {', '.join(map(shortened, names))}; name each once.")
+        named = wording.shortened(", ".join(map(shortened, names)), 300)
+        raise ValueError(f"An attribute is named twice: {named}; name each once.")
     return [places[name] for name in names]
 
 

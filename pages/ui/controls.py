@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from ldp_core import library, wording
+from ldp_core import wording
 from pages.ui.session.state import Session, session
 from pages.ui.words import plain
 
@@ -92,15 +92,6 @@ def several(
         format_func=titles.get,
         wrap=True,
     )
-
-
-def mechanism_titles() -> dict[str, str]:
-    return {name: library.spec(name).title for name in library.names()}
-
-
-def compared_control(state: Session) -> None:
-    """Which mechanisms are compared, on every page that does."""
-    several("Mechanisms", "compared", state.configuration.compared, change(state, "compared"), mechanism_titles())
 
 
 def target_control(state: Session) -> None:

@@ -84,7 +84,7 @@ def _privacy(state: Session) -> None:
 
 def _mechanism(state: Session, design: Design | None) -> None:
     """The mechanism, and how far it is from the best."""
-    name, gap, gap_mark = state.configuration.mechanism.name, "unknown", UNSET
+    name, gap, gap_mark = state.chosen, "unknown", UNSET
     title = library.spec(name).title
     try:
         if not isinstance(design, Complete):

@@ -131,7 +131,7 @@ def document(rng: random.Random) -> dict[str, Any]:
             "name": rng.choice(["optimized", "haar", text(rng)]),
             "parameters": {"a": rng.choice([1, 0.5, "b"])},
         },
-        "compared": ["randomized_response", text(rng)],
+        "compared": ["randomized_response", text(rng), *rng.choice([[], ["oue(reconstruction=optimal)"]])],
         "target_alpha": rng.choice([0.01, 1.0, 1e-300]),
         "simulation": {"seed": rng.choice([0, 2**63 - 1]), "trials": 20, "estimators": ["unbiased"]},
         "optimizer": {

@@ -214,8 +214,13 @@ configurations = st.builds(
     workload=perhaps(workload_recipes),
     epsilon=st.floats(0.001, 20).map(repr),
     reports_per_user=st.integers(1, 1000),
-    mechanism=st.builds(MechanismRecipe, name=names, parameters=parameters),
-    compared=several(texts),
+    mechanism=st.one_of(
+        st.builds(MechanismRecipe, name=names, parameters=parameters),
+        st.builds(
+            MechanismRecipe, name=st.just("gaussian"), parameters=st.fixed_dictionaries({"delta": st.floats(0, 1)})
+        ),
+    ),
+    compared=several(st.one_of(texts, st.sampled_from(["hierarchical()", "hierarchical(branching=16, oracle=oue)"]))),
     target_alpha=st.floats(0, 1, exclude_min=True),
     simulation=st.builds(
         Simulation,

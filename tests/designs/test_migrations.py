@@ -17,11 +17,14 @@ from ldp_core.data.population import SHAPES
 from ldp_core.designs import (
     Configuration,
     ConfigurationError,
+    MechanismRecipe,
     Population,
     Simulation,
+    export,
     from_link,
     load,
     load_configuration,
+    to_link,
 )
 from ldp_core.workloads import StatedFact
 from sample_data import make
@@ -311,3 +314,34 @@ def test_there_are_at_most_a_hundred_facts():
     document["simulation"]["facts"] *= 51
     with pytest.raises(ConfigurationError, match="the list has 102 items and must have at most 100"):
         load_configuration(json.dumps(document))
+
+
+VARIANTS = (
+    {"compared": ("haar", "hierarchical(branching=16, oracle=oue)")},
+    {"compared": ("hierarchical()",)},
+    {"mechanism": MechanismRecipe(name="gaussian", parameters={"delta": 1e-9})},
+    {"mechanism": MechanismRecipe(name="optimized_gradient", parameters={"rows": 64})},
+)
+
+
+@pytest.mark.parametrize("changes", VARIANTS)
+def test_variants_and_new_parameters_need_version_4(changes):
+    configuration = Configuration(**changes)
+    document = json.loads(configuration.to_json())
+    assert document["version"] == 4
+    assert load_configuration(json.dumps(document)) == configuration
+    assert from_link(to_link(configuration)) == configuration
+    assert load(export(configuration, {})).configuration == configuration
+    if "compared" in changes:
+        with pytest.raises(ConfigurationError, match="format version 3 but does not look like it: export it again"):
+            load_configuration(json.dumps({**document, "version": 3}))
+
+
+def test_parameters_that_were_there_before_need_no_new_version():
+    for name, parameters in {
+        "hierarchical": {"branching": 16, "oracle": "oue", "reconstruction": "raw"},
+        "gaussian": {"calibration": "paper"},
+        "rejection_gaussian": {"variant": "paper"},
+    }.items():
+        configuration = Configuration(mechanism=MechanismRecipe(name=name, parameters=parameters))
+        assert json.loads(configuration.to_json())["version"] == 3

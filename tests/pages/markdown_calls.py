@@ -67,7 +67,7 @@ KNOWN = [
     (r"c\.epsilon|state\.configuration\.epsilon", "a decimal number, as the configuration checks"),
     (r"recipe\.unit", "one of five"),
     (r"audit\.method", "one of the ways to audit"),
-    (r"spec\.choices", "the catalogue of mechanisms"),
+    (r"spec\.(choices|settings)", "the catalogue of mechanisms"),
     (r"designs\.(risk|factor|audited)_in_words\(.+\)(\[.*\])?", "sentences about numbers"),
     (r"entry\.assumptions", "the catalogue of theorems"),
     (r"(entry\.|best\.)?statement\.(title|words|latex|source)", "the catalogue of theorems"),

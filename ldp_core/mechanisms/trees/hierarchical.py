@@ -226,10 +226,10 @@ def build(
             f"Hierarchical histograms on {n:,} types need a strategy matrix too large to write out here. Use reconstruction "
             '"consistent", or coarser bins.'
         )
-    return _optimal(int(n), epsilon, branching, oracle)
+    return optimal(int(n), epsilon, branching, oracle)
 
 
-def _optimal(n: int, epsilon: float, branching: int, oracle: str) -> ExplicitMechanism:
+def optimal(n: int, epsilon: float, branching: int, oracle: str) -> ExplicitMechanism:
     """All levels as one explicit strategy, each with probability 1/h."""
     tree = Tree(n, branching)
     levels = [

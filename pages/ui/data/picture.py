@@ -54,8 +54,7 @@ def facts(state: Session, design: Design) -> None:
 
 def _within_reach(state: Session, design: Design) -> tuple[int, str]:
     """Most types that the chosen mechanisms can be fitted to, and which these are."""
-    c = state.configuration
-    chosen = [library.spec(name) for name in dict.fromkeys((c.mechanism.name, *c.compared))]
+    chosen = [library.spec(name) for name in dict.fromkeys((state.chosen, *state.side_by_side))]
     out = [s.title for s in chosen if s.fitted and s.unsuitable(design.domain.size, design.epsilon, design.workload)]
     return (MAX_TYPES, " and ".join(out)) if out else (design.domain.size, "")
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import streamlit as st
 
 from ldp_core import designs, library, wording
+from ldp_core.library import Spec
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from pages.ui.controls import change, control
 from pages.ui.session.state import Session, choose_mechanism
@@ -15,7 +17,22 @@ from pages.ui.tasks import work
 from pages.ui.words import CASES, case_title
 
 SLIDER_LOW, SLIDER_HIGH = 0.1, 5.0
-PARAMETERS = {"branching": "Branching factor"}
+PARAMETERS = {
+    "branching": "Branching factor",
+    "size": "Size of a set",
+    "max_weight": "Largest weight of a parity",
+    "queries": "Queries besides the types",
+    "rows": "Rows of the strategy",
+}
+MEANINGS = {
+    "size": "How many types a report names. Left empty, the best for a histogram.",
+    "blocks": "A power of two. Left empty, what the paper chooses at this epsilon.",
+    "max_weight": "How many attributes a parity may be about. Left empty, what the questions need.",
+    "queries": "How many numbers a report has beyond one for each type. Left empty, one for every 16 types.",
+    "delta": "The guarantee may fail by this much: far less than one over the number of users. Left empty, 1e-06.",
+    "rows": "How many different reports there are to choose from, at least one for each type. Left empty, four for each.",
+    "start": "The search starts from a random strategy, or from that of a mechanism, which it is never worse than.",
+}
 
 
 def privacy_controls(state: Session) -> None:
@@ -78,8 +95,14 @@ def mechanism_controls(state: Session) -> None:
     )
     if spec.caveat:
         st.caption(spec.caveat)
-    for parameter in spec.choices:
-        _parameter_control(state, parameter)
+    for parameter in spec.settings:
+        parameter_control(
+            spec,
+            parameter,
+            c.mechanism.parameters,
+            f"choice-{parameter}",
+            lambda chosen: state.change(mechanism=choose_mechanism(name, **chosen)),
+        )
     if spec.aimed:
         _aim_controls(state)
     if spec.fitted:
@@ -87,22 +110,35 @@ def mechanism_controls(state: Session) -> None:
             _search_controls(state)
 
 
-def _parameter_control(state: Session, parameter: str) -> None:
-    chosen = state.configuration.mechanism
-    values = library.spec(chosen.name).choices[parameter]
-    now = chosen.parameters.get(parameter, values[0])
-
-    def commit(value: Any) -> None:
-        state.change(mechanism=choose_mechanism(chosen.name, **{**chosen.parameters, parameter: value}))
-
+def parameter_control(
+    spec: Spec, parameter: str, chosen: Mapping[str, Any], key: str, commit: Callable[[dict[str, Any]], None]
+) -> None:
+    """One parameter of a mechanism, of those ``chosen``; ``commit`` gets them all once it is changed."""
+    kind, others = spec.settings[parameter], {name: value for name, value in chosen.items() if name != parameter}
+    label, meaning = PARAMETERS.get(parameter, parameter.capitalize()), MEANINGS.get(parameter)
+    if kind.offered:
+        now = chosen.get(parameter, kind.offered[0])
+        values = dict.fromkeys([*kind.offered, now])  # a variant, or a file, may have another
+        control(
+            st.selectbox,
+            label,
+            key,
+            now,
+            lambda value: commit({**others, parameter: value}),
+            options=list(values)
+            if isinstance(kind.offered[0], str)
+            else sorted(values, key=lambda v: (isinstance(v, str), v)),
+            format_func=lambda value: str(value).replace("_", " "),
+            help=meaning,
+        )
+        return
     control(
-        st.selectbox,
-        PARAMETERS.get(parameter, parameter.capitalize()),
-        f"choice-{parameter}",
-        now,
-        commit,
-        options=values if isinstance(values[0], str) else sorted({*values, now}),
-        format_func=lambda value: str(value).replace("_", " "),
+        st.text_input,
+        label,
+        key,
+        str(chosen.get(parameter, "")),
+        lambda text: commit({**others, parameter: kind.read(parameter, text)} if text.strip() else others),
+        help=meaning,
     )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol, TypeGuard
 
 import numpy as np
@@ -74,14 +74,40 @@ class Figures(Derived):
     # --- mechanisms ---------------------------------------------------------------------------------------------
 
     def parameters_for(self, name: str) -> dict[str, Any]:
-        """Parameters of a mechanism in this design: the chosen ones if it is the chosen one, else the defaults."""
+        """Parameters of a mechanism in this design: the chosen ones if it is the chosen one, else the defaults. Those of a variant
+        are in its name."""
         chosen = self.configuration.mechanism
-        allowed = library.spec(name).choices
+        allowed = library.spec(name).settings
         return {k: v for k, v in chosen.parameters.items() if chosen.name == name and k in allowed}
+
+    def named(self, name: str) -> str:
+        """What a mechanism or variant is called in this design: by the name of a mechanism alone, the chosen one is meant as it was
+        chosen. Two that are the same have the same name."""
+        spec, own = library.spec(name), ""
+        if spec.mechanism == self.configuration.mechanism.name:
+            try:
+                plain = library.spec(spec.mechanism)
+                if told := plain.told(self.parameters_for(plain.name)):
+                    own = library.variants.variant(plain, told).name
+            except ValueError:  # a value from a file that it cannot have: building it says so
+                own = ""
+        if spec.fixed or (own and spec.variant_of):
+            return spec.name
+        return own or spec.mechanism
+
+    @property
+    def chosen(self) -> str:
+        """The name of the chosen mechanism with its parameters."""
+        return self.named(self.configuration.mechanism.name)
+
+    @property
+    def side_by_side(self) -> tuple[str, ...]:
+        """The mechanisms compared, each with its parameters and once."""
+        return tuple(dict.fromkeys(map(self.named, self.configuration.compared)))
 
     def fitted_key(self, name: str) -> str:
         """Identifies the fit of a mechanism by everything it depends on."""
-        c, design = self.configuration, self.design()
+        c, design, name = self.configuration, self.design(), self.named(name)
         inputs = [name, design and design.workload and design.workload.digest, c.epsilon_value]
         settings = c.optimizer.model_dump(include={"seed", "max_rounds", "rows", "time_limit"})
         if library.spec(name).aimed and design is not None:
@@ -112,6 +138,7 @@ class Figures(Derived):
         design = self.design()
         if design is None or design.workload is None:
             return None
+        name = self.named(name)
         spec, n, epsilon, parameters = library.spec(name), design.domain.size, design.epsilon, self.parameters_for(name)
         if reason := spec.unsuitable(n, epsilon, design.workload):
             raise ValueError(reason)
@@ -127,15 +154,15 @@ class Figures(Derived):
     @property
     def delta(self) -> float:
         """Delta of one report of the chosen mechanism, by its audit; until it is there, what it will be built for. 0 if pure."""
-        name = self.configuration.mechanism.name
-        if not library.spec(name).delta:
+        name, spec = self.chosen, library.spec(self.chosen)
+        if not spec.delta:
             return 0.0
         try:
             mechanism = self.mechanism(name)
         except ValueError:
             mechanism = None
         if mechanism is None:
-            return DEFAULT_DELTA
+            return spec.fixed.get("delta", DEFAULT_DELTA)
         return self.cached(("delta", mechanism.digest), mechanism.audit).delta
 
     # --- what they cost -----------------------------------------------------------------------------------------
@@ -285,14 +312,13 @@ class Figures(Derived):
         workload, alpha = self.complete.workload, self.configuration.target_alpha
         return frames.costs(self.profile(mechanism), self.cases(), limits, workload.squared_weights, alpha, optima)
 
-    def compared(self, ready: Iterable[mechanisms.Mechanism], case: str) -> pd.DataFrame:
-        """Costs of mechanisms (columns of `frames.summaries`), with users needed and gap in one case, fewest users first."""
-        named = {mechanism.name: mechanism for mechanism in ready}
-        if not named:
+    def compared(self, ready: Mapping[str, mechanisms.Mechanism], case: str) -> pd.DataFrame:
+        """Costs of mechanisms by name (columns of `frames.summaries`), with users needed and gap in one case, fewest users first."""
+        if not ready:
             return pd.DataFrame()
-        table = frames.summaries([self.summary(mechanism) for mechanism in named.values()])
-        table["users_needed"] = [self.users_needed(named[name], case) for name in table["name"]]
-        table["gap"] = [self.gap(named[name], case) for name in table["name"]]
+        table = frames.summaries([replace(self.summary(mechanism), name=name) for name, mechanism in ready.items()])
+        table["users_needed"] = [self.users_needed(ready[name], case) for name in table["name"]]
+        table["gap"] = [self.gap(ready[name], case) for name in table["name"]]
         return table.sort_values("users_needed", ignore_index=True)
 
     # --- pictures -----------------------------------------------------------------------------------------------

@@ -130,6 +130,7 @@ def session() -> Session:
 
 
 def choose_mechanism(name: str, **parameters: Any) -> MechanismRecipe:
-    """A recipe with the parameters the mechanism knows."""
-    allowed = library.spec(name).choices
-    return MechanismRecipe(name=name, parameters={k: v for k, v in parameters.items() if k in allowed})
+    """A recipe of a mechanism or variant, with those of the parameters that can still be set."""
+    spec = library.spec(name)
+    more = {k: v for k, v in parameters.items() if k in spec.settings}
+    return MechanismRecipe(name=spec.mechanism, parameters={**spec.fixed, **more})

@@ -64,6 +64,7 @@ def search_seconds(state: Session) -> float:
 
 def fit_options(state: Session, name: str) -> dict[str, Any]:
     """The optimiser settings of the design that this mechanism knows, and whose error it is to make small."""
+    name = state.named(name)
     spec, chosen = library.spec(name), state.configuration.optimizer.model_dump()
     settings = {k: v for k, v in chosen.items() if k in spec.parameters and v is not None}
     if spec.aimed:
@@ -78,7 +79,8 @@ def fit_options(state: Session, name: str) -> dict[str, Any]:
 
 def fit(state: Session, name: str) -> Task[Fit]:
     """A mechanism fitted to the current design. It ends early once it is proved to be good enough; cancelling keeps the best."""
-    design, spec, options = state.complete, library.spec(name), fit_options(state, name)
+    name, design = state.named(name), state.complete
+    spec, options = library.spec(name), fit_options(state, name)
     proof = certificate(state, state.aim(name))
 
     def work(job: Job) -> Fit:
@@ -98,7 +100,8 @@ def fit(state: Session, name: str) -> Task[Fit]:
             close = history and spec.aimed and history[-1][1] - trace <= (1 + GOOD_ENOUGH) * (bound - trace)
             return job.cancelled() or bool(close)
 
-        mechanism = spec.build(design.workload, design.epsilon, callback=follow, cancel=enough, **options)
+        how = {**options, "callback": follow, "cancel": enough}
+        mechanism = library.create(name, epsilon=design.epsilon, workload=design.workload, **how)
         state.loaded.discard(mechanism.digest)
         return Fit(mechanism, tuple(history))
 
@@ -193,11 +196,13 @@ def find_optima(state: Session) -> None:
 
 
 def sweep_options(state: Session, name: str) -> dict[str, Any]:
-    """What a mechanism of the design is built with at every point of a sweep or plan. Fits there are cut off by rounds."""
-    spec, settings = library.spec(name), state.configuration.optimizer
+    """What a mechanism of the design is built with at every point of a sweep or plan, besides what its name says. Fits there are cut
+    off by rounds."""
+    spec, settings, options = library.spec(name), state.configuration.optimizer, state.parameters_for(name)
     if not spec.fitted:
-        return state.parameters_for(name)
-    options: dict[str, Any] = {"seed": settings.seed} if "seed" in spec.parameters else {}
+        return options
+    if "seed" in spec.parameters:
+        options["seed"] = settings.seed
     if settings.max_rounds:
         options["max_rounds"] = settings.max_rounds
     if spec.aimed and state.aim(name) == "worst_case":
@@ -207,17 +212,17 @@ def sweep_options(state: Session, name: str) -> dict[str, Any]:
 
 def sweep(state: Session, over: str) -> Task[studies.sweep.Sweep]:
     """Users needed over "epsilon", or over the "size" of the domain, for the compared mechanisms and all bounds."""
-    design, c = state.complete, state.configuration
-    parameters = {name: sweep_options(state, name) for name in c.compared}
+    design, c, names = state.complete, state.configuration, state.side_by_side
+    parameters = {name: sweep_options(state, name) for name in names}
     place = None if over == "epsilon" else c.epsilon_value
-    inputs = [over, design.workload.digest, place, sorted(c.compared), c.target_alpha, parameters]
+    inputs = [over, design.workload.digest, place, sorted(names), c.target_alpha, parameters]
     how: dict[str, Any] = {"alpha": c.target_alpha, "parameters": parameters, "results": state.results, "jobs": -1}
     how["scheduler"] = state.view.get("scheduler") or None
 
     def work(job: Job) -> studies.sweep.Sweep:
         if over == "epsilon":
-            return studies.sweep.epsilons(c.compared, design.workload, **how, **job.followed)
-        return studies.sweep.sizes(c.compared, design.workload, design.epsilon, **how, **job.followed)
+            return studies.sweep.epsilons(names, design.workload, **how, **job.followed)
+        return studies.sweep.sizes(names, design.workload, design.epsilon, **how, **job.followed)
 
     title = f"sweep over {'epsilon' if over == 'epsilon' else 'the number of types'}"
     return Task(state, "sweep:" + json.dumps(inputs, sort_keys=True), title, work)
@@ -254,12 +259,13 @@ def _fitted(state: Session, names: Sequence[str]) -> dict[str, mechanisms.Mechan
 
 
 def recommendation(state: Session, users: float) -> Task[studies.planning.Recommendation]:
-    """The mechanism to take for the current design, among all that need no fit or have been fitted."""
-    design, alpha, names = state.complete, state.configuration.target_alpha, library.names()
+    """The mechanism to take for the current design, among all that need no fit or have been fitted, and the variants compared."""
+    design, alpha = state.complete, state.configuration.target_alpha
+    names = list(dict.fromkeys([*map(state.named, library.names()), *state.side_by_side]))
     fitted, parameters = _fitted(state, names), {name: state.parameters_for(name) for name in names}
     about = (design.workload, design.epsilon, users, alpha)
     inputs = [design.workload.digest, *about[1:], [mechanism.digest for mechanism in fitted.values()]]
-    how: dict[str, Any] = {"parameters": parameters, "fitted": fitted, "results": state.results}
+    how: dict[str, Any] = {"candidates": names, "parameters": parameters, "fitted": fitted, "results": state.results}
 
     def work(job: Job) -> studies.planning.Recommendation:
         return studies.planning.recommend(*about, **how, cancel=job.cancelled)
@@ -293,7 +299,7 @@ class _Simulated:
         design, asked = state.complete, estimates(state)
         chosen = {name: mechanism for name in names if (mechanism := state.mechanism(name)) is not None}
         facts = state.facts() if any(estimators.spec(name).needs_facts for name in asked) else ()
-        digests = [mechanism.digest for mechanism in chosen.values()]
+        digests = [[name, mechanism.digest] for name, mechanism in chosen.items()]
         inputs = [digests, design.naming, hash(design.counts.tobytes())]
         return cls(chosen, asked, facts, [*inputs, [fact.text for fact in facts]] if facts else inputs)
 

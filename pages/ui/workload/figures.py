@@ -276,7 +276,7 @@ def dominating(later: Later, state: Session, design: Complete, parts: Sequence[W
         st.info("Which queries dominate the error is being worked out.")
         return
     title, which = library.spec(found.mechanism).title, "the chosen mechanism"
-    if found.mechanism != state.configuration.mechanism.name:
+    if found.mechanism != state.chosen:
         which = "the compared mechanism that needs the fewest users without being fitted"
     worst, many = found.worst, w.num_queries
     largest = float(worst["share"].iloc[0])
@@ -312,14 +312,14 @@ def dominating(later: Later, state: Session, design: Complete, parts: Sequence[W
 
 def _dominance(later: Later, state: Session, design: Complete) -> Dominance | None:
     w, c = design.workload, state.configuration
-    names = dict.fromkeys([c.mechanism.name, *c.compared])
+    names = dict.fromkeys([state.chosen, *state.side_by_side])
     able = {name: build for name in names if (build := _builder(state, design, name)) is not None}
     if not able:
         raise ValueError(
             "Which queries err most cannot be told without a mechanism; compare others on the Compare page."
         )
-    if c.mechanism.name in able:
-        able = {c.mechanism.name: able[c.mechanism.name]}
+    if state.chosen in able:
+        able = {state.chosen: able[state.chosen]}
     case = state.cases()[state.aim(c.mechanism.name)]
     fits = [state.fitted_key(name) for name in able if library.spec(name).fitted]
     about = [list(able), fits, sorted(c.mechanism.parameters.items()), case.name]

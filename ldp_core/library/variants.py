@@ -1,0 +1,98 @@
+"""Variants: mechanisms with some of their parameters fixed, by names such as ``hierarchical(branching=16, oracle=oue)``.
+
+A variant has an entry like any mechanism, so whatever works by name (sweeps, plans, charts) works with several of one mechanism.
+``hierarchical()`` is the mechanism with nothing fixed.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from numbers import Real
+from typing import Any
+
+from ldp_core.library.specification import Spec
+from ldp_core.wording import check_parameters, shortened
+
+NAME = re.compile(r"\s*(\w+)\s*\(([^()]*)\)\s*", re.ASCII)
+"""A mechanism with its parameters in brackets."""
+LONGEST = 300
+FILLS, DASHES = ("-open", "-dot", "-open-dot"), ("dash", "dot", "dashdot", "longdash", "longdashdot")
+"""What variants of one mechanism are told apart by in charts; the colour and the shape of the marker are its own."""
+
+
+def is_variant(name: str) -> bool:
+    """Whether ``name`` is written like that of a variant, known or not."""
+    return NAME.fullmatch(name) is not None
+
+
+def split(name: str) -> tuple[str, dict[str, str]] | None:
+    """The mechanism and the texts of its parameters, None where ``name`` is not written like that of a variant. ValueError, one
+    sentence, where the parameters are not."""
+    found = NAME.fullmatch(name) if len(name) <= LONGEST else None
+    if found is None:
+        return None
+    mechanism, inside = found.groups()
+    texts: dict[str, str] = {}
+    for pair in inside.split(",") if inside.strip() else ():
+        parameter, equals, text = (part.strip() for part in pair.partition("="))
+        if not (parameter and equals and text):
+            raise ValueError(
+                f"{shortened(name)!r} is not the name of a variant: write each parameter with its value, as in "
+                "hierarchical(branching=16, oracle=oue)."
+            )
+        if parameter in texts:
+            raise ValueError(f"{shortened(name)!r} gives {parameter} twice: leave one of them out.")
+        texts[parameter] = text
+    return mechanism, texts
+
+
+def read(spec: Spec, texts: Mapping[str, str]) -> Spec:
+    """The variant of ``spec`` whose parameters are written as ``texts``. ValueError, one sentence, as for `variant`."""
+    check_parameters(spec.title, texts, spec.settings)
+    return variant(spec, {name: spec.settings[name].read(name, text) for name, text in texts.items()})
+
+
+def variant(spec: Spec, parameters: Mapping[str, Any]) -> Spec:
+    """``spec`` with ``parameters`` fixed, as an entry of its own: its name (in one order, whatever theirs), title and look.
+
+    ValueError, one sentence, for parameters that an analyst cannot set, and for values that the mechanism cannot have.
+    """
+    check_parameters(spec.title, parameters, spec.settings)
+    for name, value in parameters.items():
+        spec.settings[name].check(name, value)
+    kinds = {name: kind for name, kind in spec.settings.items() if name in parameters}
+    fixed = {name: parameters[name] for name in kinds}
+    full, brief = (
+        "".join(f", {kind.told(name, fixed[name], short)}" for name, kind in kinds.items()) for short in (False, True)
+    )
+    colour, marker = spec.style
+    place = _place(spec, fixed)
+    return replace(
+        spec,
+        name=f"{spec.name}({', '.join(f'{name}={value}' for name, value in fixed.items())})",
+        title=spec.title + full,
+        legend=(spec.legend or spec.title) + brief,
+        build=partial(spec.build, **fixed),
+        parameters={name: kind for name, kind in spec.parameters.items() if name not in fixed},
+        style=(colour, marker + FILLS[place % len(FILLS)] if place else marker),
+        dash=DASHES[place % len(DASHES)] if place else spec.dash,
+        variant_of=spec.name,
+        fixed=fixed,
+    )
+
+
+def _place(spec: Spec, fixed: Mapping[str, Any]) -> int:
+    """Where a variant stands among the looks of its mechanism, 0 for the mechanism itself. Two that differ in one choice, or in one
+    number by up to a factor of ten, look different."""
+    told, place = spec.told(fixed), 0
+    for order, (name, kind) in enumerate(spec.settings.items()):
+        value, offered = told.get(name), kind.offered or ()
+        if value in offered:
+            place += 4**order * (1 + offered.index(value))
+        elif isinstance(value, Real):
+            place += 4**order * (1 + round(4 * abs(math.log2(value))))
+    return place

@@ -1,0 +1,103 @@
+"""Which mechanisms stand side by side, several variants of one included, and how one of them becomes the design's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import streamlit as st
+
+from ldp_core import library
+from pages.ui.controls import change, pick, several
+from pages.ui.design.choices import parameter_control
+from pages.ui.session.state import Session, choose_mechanism
+
+
+def compared_control(state: Session) -> None:
+    """Which mechanisms are compared, on every page that does."""
+    mechanisms_control(state, "compared", state.configuration.compared, change(state, "compared"))
+
+
+def mechanisms_control(
+    state: Session, key: str, names: Sequence[str], commit: Callable[[tuple[str, ...]], None]
+) -> None:
+    """Some of the mechanisms, of the variants compared and of those that were added here."""
+    made = state.view.get("variants", ())
+    written: dict[str, str] = {}  # the name of the chosen mechanism alone goes on meaning what is chosen
+    for name in (*names, *library.names(), *state.configuration.compared, *made):
+        written.setdefault(state.named(name), name)
+    place = {name: i for i, name in enumerate(library.names())}
+    ordered = sorted(written, key=lambda name: place[library.spec(name).mechanism])
+    titles = {name: library.spec(name).title for name in ordered}
+    now = tuple(dict.fromkeys(map(state.named, names)))
+    several("Mechanisms", key, now, lambda chosen: commit(tuple(written[name] for name in chosen)), titles)
+
+    def add(name: str) -> None:
+        state.view["variants"] = (*made, name)
+        commit((*names, name))
+
+    with st.popover("Add a variant", icon=":material/add:", width="stretch"):
+        _variant_controls(state, key, now, add)
+
+
+def _variant_controls(state: Session, key: str, shown: Sequence[str], add: Callable[[str], None]) -> None:
+    """A mechanism with parameters of its own, beside others of its kind."""
+    draft = state.view.get("variant", {"name": "hierarchical", "parameters": {}})
+    name, spec = draft["name"], library.spec(draft["name"])
+
+    def draw_up(name: str, parameters: dict[str, Any]) -> None:
+        state.view["variant"] = {"name": name, "parameters": parameters}
+
+    pick(
+        "Mechanism",
+        f"variant-{key}",
+        name,
+        lambda chosen: draw_up(chosen, {}),
+        {known: library.spec(known).title for known in library.names() if library.spec(known).settings},
+    )
+    for parameter in spec.settings:
+        parameter_control(
+            spec, parameter, draft["parameters"], f"variant-{key}-{parameter}", lambda chosen: draw_up(name, chosen)
+        )
+    told = spec.told(draft["parameters"])
+    # With nothing told, its name alone would mean the chosen mechanism where that is another of its kind.
+    variant = library.variants.variant(spec, told).name if told or state.named(name) != name else name
+    there = state.named(variant) in shown
+    st.button(
+        f"{library.spec(variant).title} is there already" if there else f"Add {library.spec(variant).title}",
+        key=f"add-{key}",
+        on_click=add,
+        args=(variant,),
+        disabled=there,
+        icon=":material/add:",
+    )
+
+
+def use_control(state: Session, names: Iterable[str]) -> None:
+    """Takes one of the mechanisms compared, with its parameters, into the design."""
+    others = [name for name in names if name != state.chosen]
+    if not others:
+        return
+    with st.popover("Use one in this design", icon=":material/check:", width="stretch"):
+        for name in others:
+            st.button(
+                f"Use {library.spec(name).title}",
+                key=f"use-{name}",
+                on_click=use,
+                args=(state, name),
+                width="stretch",
+            )
+
+
+def use(state: Session, name: str) -> None:
+    """The mechanism or variant ``name`` becomes that of the design; those compared stay what they are."""
+    taken = library.spec(name)
+
+    def kept(one: str) -> str:
+        spec = library.spec(state.named(one))
+        if spec.mechanism == taken.mechanism and taken.fixed and not spec.fixed:
+            return library.variants.variant(library.spec(spec.mechanism), {}).name
+        return spec.name
+
+    compared = tuple(dict.fromkeys(map(kept, state.configuration.compared)))
+    state.change(mechanism=choose_mechanism(name), compared=compared)

@@ -1,0 +1,184 @@
+"""Variants of a mechanism by name: what their names may be, what they build, and how they are told apart."""
+
+import itertools
+import math
+import re
+
+import numpy as np
+import pytest
+
+from ldp_core import analysis, charts, frames, library, mechanisms, workloads
+from ldp_core.designs.configuration import _SETTINGS
+from ldp_core.library import variants
+from ldp_core.mechanisms.trees import hierarchical
+from ldp_core.optimize import projected_gradient
+from ldp_core.studies import planning, simulate, sweep
+
+HH16 = "hierarchical(branching=16, oracle=oue)"
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        HH16,
+        "hierarchical(oracle=oue,branching=16)",
+        " hierarchical ( oracle = OUE , branching = 016 ) ",
+    ],
+)
+def test_one_variant_has_one_name(written):
+    spec = library.spec(written)
+    assert spec.name == HH16
+    assert (spec.title, spec.legend) == ("Hierarchical, branching 16, oracle OUE", "Hierarchical, branching 16, OUE")
+    assert (spec.mechanism, dict(spec.fixed)) == ("hierarchical", {"branching": 16, "oracle": "oue"})
+    assert library.spec(spec.name).name == spec.name
+    made = mechanisms.create(written, n=64, epsilon=1.0)
+    assert made.digest == mechanisms.create("hierarchical", n=64, epsilon=1.0, branching=16, oracle="oue").digest
+
+
+def test_a_mechanism_with_nothing_fixed_is_itself():
+    spec, plain = library.spec("hierarchical()"), library.spec("hierarchical")
+    assert (spec.title, spec.style, spec.dash) == (plain.title, plain.style, plain.dash)
+    assert mechanisms.create("hierarchical()", 16, 1.0).digest == mechanisms.create("hierarchical", 16, 1.0).digest
+
+
+def test_what_is_fixed_cannot_be_given_again_and_the_rest_can():
+    assert mechanisms.create("hierarchical(branching=16)", 64, 1.0, oracle="hrr").parameters["oracle"] == "hrr"
+    with pytest.raises(ValueError, match="Hierarchical, branching 16 has no parameter 'branching'"):
+        mechanisms.create("hierarchical(branching=16)", 64, 1.0, branching=2)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("magic(x=1)", "Unknown mechanism 'magic'; choose one of randomized_response"),
+        ("hierarchy(branching=2)", "Unknown mechanism 'hierarchy'; did you mean 'hierarchical'?"),
+        ("hierarchical(branching=2", "Unknown mechanism 'hierarchical(branching=2'; did you mean 'hierarchical'?"),
+        ("hierarchical(branch=2)", "Hierarchical has no parameter 'branch'; did you mean 'branching'?"),
+        (
+            "hierarchical(branching)",
+            "write each parameter with its value, as in hierarchical(branching=16, oracle=oue).",
+        ),
+        ("hierarchical(branching=2,)", "write each parameter with its value"),
+        ("hierarchical(branching=2, branching=4)", "gives branching twice: leave one of them out."),
+        ("hierarchical(branching=1)", "Branching must be a whole number of at least 2; got 1."),
+        ("hierarchical(branching=two)", "Branching must be a whole number of at least 2; got 'two'."),
+        ("hierarchical(branching=4.0)", "Branching must be a whole number of at least 2; got '4.0'."),
+        ("hierarchical(oracle=ou)", "Unknown oracle 'ou'; did you mean 'oue'?"),
+        ("gaussian(delta=1)", "Delta 1 is out of range"),
+        ("gaussian(delta=nan)", "Delta must be a number above 0 and at most 0.1; got 'nan'."),
+        ("gaussian(delta=0_0.01)", "Delta must be a number above 0 and at most 0.1; got '0_0.01'."),
+        ("randomized_response(size=2)", "Randomized response has no parameter 'size'; there are none."),
+        ("optimized(prior=1)", "Optimized (column generation) has no parameter 'prior'; there are none."),
+        ("optimized_gradient(time_limit=1)", "has no parameter 'time_limit'"),
+        ("optimized_gradient(start=haar)", "Unknown start 'haar'"),
+    ],
+)
+def test_bad_names_are_refused_in_a_sentence(name, words):
+    with pytest.raises(ValueError, match=re.escape(words)):
+        library.spec(name)
+    assert library.known(name) is None
+
+
+def test_files_say_their_version_for_every_setting_that_is_new():
+    before = {"reconstruction", "branching", "oracle", "calibration", "variant"}
+    assert {name for spec in library.REGISTRY.values() for name in spec.settings} - before == _SETTINGS
+
+
+def test_trees_side_by_side_as_in_the_paper():
+    """The root of the mean squared error of a range, in thousandths: HH2, HH4, HH16 with OUE and consistency, and HaarHRR, on 256
+    types at epsilon 1.1 (see tests/paper/test_cormode.py)."""
+    trees = [f"hierarchical(branching={B}, oracle=oue, reconstruction=consistent)" for B in (2, 4, 16)]
+    compared, workload, users = [*trees, "haar"], workloads.all_range(256), 2**26
+    below = np.arctan((np.arange(257) - 0.4 * 256) / 25.6)
+    counts = np.rint(users * np.diff(below) / (below[-1] - below[0])).astype(np.int64)
+    found = {}
+    for name in compared:
+        mechanism = mechanisms.create(name, epsilon=1.1, workload=workload)
+        variance = analysis.variance_on_data(mechanism, workload, counts)
+        found[name] = 1000 * math.sqrt(variance / workload.num_queries) / counts.sum()
+    assert list(found.values()) == pytest.approx([0.751, 0.732, 0.814, 0.753], abs=1e-3)
+    plan = planning.plan(workload, compared, epsilon=1.1, users=users, case="average").set_index("name")
+    errors = 1000 * plan["standard_error"]
+    assert list(errors.index) == [*compared, "centred_svd"] or list(errors.index) == [*compared, "certificate"]
+    assert errors[compared].to_list() == pytest.approx(list(found.values()), rel=0.02)  # an even population errs alike
+    points = sweep.epsilons(compared, workload, [1.1], bounds=[]).points
+    assert points["name"].to_list() == compared
+    assert points["users_average"].nunique() == 4
+
+
+def test_standard_and_optimal_oue_differ():
+    names, workload = ["oue(reconstruction=standard)", "oue", "oue(reconstruction=optimal)"], workloads.histogram(16)
+    plan = planning.plan(workload, names, epsilon=1.0, users=1000).set_index("name")
+    errors = plan.loc[names, "standard_error"].to_list()
+    assert errors == sorted(errors, reverse=True)
+    assert errors[0] > 1.01 * errors[1] > errors[2]
+    for name, reconstruction in zip(names, ("standard", "known_total", "optimal"), strict=True):
+        made = mechanisms.create("oue", n=16, epsilon=1.0, reconstruction=reconstruction)
+        assert plan.loc[name, "alpha"] == pytest.approx(made.variance_profile(workload).max() / (16 * 1000))
+    ranking = planning.recommend(workload, 1.0, candidates=names).ranking
+    assert ranking["name"].to_list() == names[::-1]
+
+
+def test_delta_is_a_choice_of_the_gaussian_family():
+    workload = workloads.prefix(8)
+    for name in ("gaussian", "matrix_l2"):
+        deltas = [1e-9, 1e-6, 1e-3]
+        made = [mechanisms.create(f"{name}(delta={delta})", epsilon=1.0, workload=workload) for delta in deltas]
+        assert [mechanism.audit().delta for mechanism in made] == pytest.approx(deltas, rel=1e-6)
+        users = [analysis.sample_complexity(mechanism, workload) for mechanism in made]
+        assert users == sorted(users, reverse=True)
+        assert users[1] == analysis.sample_complexity(mechanisms.create(name, epsilon=1.0, workload=workload), workload)
+
+
+def test_rows_and_start_of_the_projected_gradient():
+    workload = workloads.prefix(8)
+    made = mechanisms.create("optimized_gradient(rows=12)", epsilon=1.0, workload=workload)
+    assert np.array_equal(made.strategy, projected_gradient(workload, 1.0, rows=12).strategy)
+    assert made.strategy.shape == (12, 8)
+    for start in ("randomized_response", "hadamard", "hierarchical"):
+        first = mechanisms.create(start, epsilon=1.0, workload=workload)
+        made = mechanisms.create(f"optimized_gradient(start={start})", epsilon=1.0, workload=workload)
+        assert analysis.objective(made, workload) <= analysis.objective(first, workload) * (1 + 1e-6)
+        assert made.parameters["start"] == start
+        assert made.audit().epsilon <= 1.0
+    tree = hierarchical.build(8, 1.0, oracle="hadamard", reconstruction="optimal").strategy
+    assert np.array_equal(made.strategy, projected_gradient(workload, 1.0, initial=tree).strategy)
+    with pytest.raises(ValueError, match="has as many rows as that: leave rows out"):
+        mechanisms.create("optimized_gradient(rows=12, start=hadamard)", epsilon=1.0, workload=workload)
+    with pytest.raises(ValueError, match="too large to write out: give at most 4,194,304 rows"):
+        mechanisms.create("optimized_gradient(rows=100000000)", epsilon=1.0, workload=workload)
+    with pytest.raises(ValueError, match="at least n = 8"):
+        mechanisms.create("optimized_gradient(rows=4)", epsilon=1.0, workload=workload)
+
+
+def test_variants_are_told_apart_and_keep_the_colour_of_their_mechanism():
+    for spec in library.REGISTRY.values():
+        for name, kind in spec.settings.items():
+            values = kind.offered or ((1e-9, 1e-8, 1e-7, 1e-5) if name == "delta" else (8, 16, 32, 64, 25, 50))
+            looks = {(*spec.style, spec.dash)}
+            for value in values:
+                variant = variants.variant(spec, {name: value})
+                assert variant.style[0] == spec.style[0]
+                looks.add((*variant.style, variant.dash))
+            assert len(looks) == 1 + len(values) - (values[0] == kind.default)
+    made = [variants.variant(library.spec("hierarchical"), {"branching": B}) for B in (2, 4, 8, 16)]
+    for one, other in itertools.combinations(made, 2):
+        assert one.title != other.title
+        assert one.legend != other.legend
+
+
+def test_charts_and_frames_keep_variants_apart():
+    names, workload = ["hierarchical(branching=2)", "hierarchical(branching=16)", "hierarchical"], workloads.prefix(16)
+    made = {name: mechanisms.create(name, 16, 1.0) for name in names}
+    counts = np.full(16, 10)
+    frame = frames.query_errors(made, workload, counts, [str(i) for i in range(16)])
+    assert frame["name"].unique().tolist() == names
+    drawn = charts.query_errors(frame).data
+    assert [trace.name for trace in drawn] == [charts.title(name) for name in names]
+    assert len({(trace.marker.symbol, trace.line.dash) for trace in drawn}) == 3
+    assert len({trace.line.color for trace in drawn}) == 1
+    lines = charts.over_epsilon(sweep.epsilons(names, workload, [1.0, 2.0], bounds=[]).points, None).data
+    assert len({(trace.marker.symbol, trace.line.dash) for trace in lines}) == 3
+    runs = {name: simulate.collect(mechanism, workload, counts, 2) for name, mechanism in made.items()}
+    errors = charts.errors(frames.simulated_errors(runs, made, workload))
+    assert len(set(errors.data[0].y)) == 3

@@ -1,0 +1,220 @@
+"""Several variants of one mechanism side by side: added, removed, compared, planned, simulated, fitted, taken over and kept."""
+
+import io
+import json
+import zipfile
+
+import numpy as np
+import pytest
+
+from ldp_core import analysis, charts, designs, library, mechanisms, workloads
+from pages.ui.session import exchange
+from pages.ui.session.state import choose_mechanism
+
+HH2, HH16 = "hierarchical(branching=2)", "hierarchical(branching=16)"
+THREE = ("hierarchical", HH2, HH16)
+
+
+def figures(app):
+    return next(table for table in app.dataframes if "users_needed" in table).set_index("name")
+
+
+def titles(*names):
+    return {library.spec(name).title for name in names}
+
+
+@pytest.fixture
+def compared(app):
+    app.declare(bins=16).ask("prefix").go("compare")
+    return app.enter("multiselect", "compared", ["hierarchical"])
+
+
+def add(app, key="compared", mechanism="hierarchical", **parameters):
+    app.enter("selectbox", f"variant-{key}", mechanism)
+    for parameter, value in parameters.items():
+        kind = library.spec(mechanism).settings[parameter]
+        app.enter("selectbox" if kind.offered else "text_input", f"variant-{key}-{parameter}", value)
+    return app.press(f"add-{key}")
+
+
+def test_variants_are_added_and_removed_where_mechanisms_are_compared(compared):
+    assert compared.at.button(key="add-compared").disabled  # nothing is chosen yet that is not there
+    add(compared, branching=2)
+    add(compared, branching=16)
+    assert compared.configuration.compared == THREE
+    assert compared.at.button(key="add-compared").disabled
+    table, workload = figures(compared), workloads.prefix(16)
+    assert set(table.index) == titles(*THREE)
+    for name, branching in zip(THREE, (4, 2, 16), strict=True):
+        mechanism = mechanisms.create("hierarchical", n=16, epsilon=1.0, branching=branching)
+        shown = table.loc[library.spec(name).title, "users_needed"]
+        assert shown == np.ceil(analysis.sample_complexity(mechanism, workload))
+    picture = compared.charts[0]["data"][0]
+    assert set(picture["y"]) == {charts.title(name) for name in THREE}
+    assert set(picture["marker"]["color"]) == {library.spec("hierarchical").style[0]}
+    assert len(set(picture["marker"]["symbol"])) == 3
+    compared.enter("multiselect", "compared", [HH16])
+    assert set(figures(compared).index) == titles(HH16)
+    compared.press("undo")
+    assert set(figures(compared).index) == titles(*THREE)
+    compared.enter("multiselect", "compared", ["hierarchical"])
+    assert (
+        library.spec(HH16).title in compared.at.multiselect(key="compared").options
+    )  # what was made once is offered again
+
+
+def test_a_parameter_that_cannot_be_is_refused_and_nothing_is_added(app):
+    app.declare(bins=16).go("compare")
+    before = app.configuration.compared
+    app.enter("selectbox", "variant-compared", "gaussian").enter("text_input", "variant-compared-delta", "2")
+    assert "Delta 2 is out of range" in app.errors[0]
+    app.enter("text_input", "variant-compared-delta", "1e-9").press("add-compared")
+    assert app.configuration.compared == (*before, "gaussian(delta=1e-09)")
+    assert "Gaussian, delta 1e-09" in figures(app).index
+    assert app.session.priced("gaussian(delta=1e-09)").audit().delta == pytest.approx(1e-9)
+
+
+def test_standard_and_optimal_oue_on_plan(app):
+    app.declare(bins=16).ask("histogram").go("plan").enter("multiselect", "compared", ["oue"])
+    for reconstruction in ("standard", "optimal"):
+        add(app, mechanism="oue", reconstruction=reconstruction)
+    app.finish()
+    (table,) = [table for table in app.dataframes if "users" in table]
+    users = table.set_index("name")["users"]
+    names = ["oue(reconstruction=optimal)", "oue", "oue(reconstruction=standard)"]
+    assert users[[library.spec(name).title for name in names]].is_monotonic_increasing
+    assert users.nunique() == len(users) == 4
+    app.press("recommend").finish()
+    (ranking,) = [table for table in app.dataframes if "collector_cost" in table]
+    assert titles(*names) <= set(ranking["name"])
+
+
+def test_two_variants_are_simulated_and_the_results_are_not_mixed(app):
+    app.declare(bins=8, users=500).ask("prefix").go("simulate")
+    app.enter("multiselect", "simulated", ["hierarchical"])
+    add(app, "simulated", branching=2)
+    add(app, "simulated", branching=8)
+    app.enter("multiselect", "simulated", [HH2, "hierarchical(branching=8)"]).enter("number_input", "trials", 5)
+    app.press("run").finish()
+    (found,) = [table for table in app.dataframes if "Estimate" in table]
+    assert [name.split(", ")[1] for name in found["Estimate"]] == [
+        "branching 2",
+        "branching 2",
+        "branching 8",
+        "branching 8",
+    ]
+    assert app.configuration.compared == designs.Configuration().compared
+    assert found["Predicted (pp)"].nunique() == 3  # two predictions, and none for biased estimates
+    app.enter("multiselect", "simulated", ["hierarchical(branching=8)", "haar"])
+    assert app.has("button", "run")
+    assert "Nothing has been simulated" in app.words
+
+
+def test_a_sweep_has_a_line_for_every_variant(app):
+    app.declare(bins=8).ask("histogram").go("compare").enter("multiselect", "compared", ["hierarchical"])
+    add(app, branching=2).press("sweep-epsilon").finish()
+    curves = {trace["name"]: trace for trace in app.charts[-1]["data"]}
+    for name in ("hierarchical", HH2):
+        at_one = list(curves[charts.title(name)]["x"]).index(1.0)
+        shown = figures(app).loc[library.spec(name).title, "users_needed"]
+        assert np.ceil(curves[charts.title(name)]["y"][at_one]) == shown
+    assert curves[charts.title("hierarchical")]["line"] != curves[charts.title(HH2)]["line"]
+
+
+def test_fits_of_variants_are_kept_apart(app):
+    app.declare(bins=4).ask("prefix").go("compare").enter("multiselect", "compared", ["optimized_gradient"])
+    add(app, mechanism="optimized_gradient", rows="5")
+    add(app, mechanism="optimized_gradient", rows="3")
+    add(app, mechanism="optimized_gradient", rows="", start="hierarchical")
+    app.press("optimise").finish()
+    made = {name: app.session.fitted(name) for name in app.configuration.compared}
+    assert [fit and len(fit.mechanism.strategy) for fit in made.values()][1:3] == [5, None]
+    assert "rows must be a whole number of at least n = 4" in app.words
+    assert made["optimized_gradient(start=hierarchical)"].mechanism.parameters["start"] == "hierarchical"
+    assert len({fit.mechanism.digest for fit in made.values() if fit}) == 3
+    assert len(figures(app)) == 3
+
+
+def test_a_variant_is_taken_into_the_design_with_one_click(compared):
+    add(compared, branching=16)
+    compared.press(f"use-{HH16}")
+    recipe = compared.configuration.mechanism
+    assert (recipe.name, recipe.parameters) == ("hierarchical", {"branching": 16})
+    # The other one goes on being what it was, though the mechanism of the design has its name.
+    assert set(figures(compared).index) == titles("hierarchical", HH16)
+    assert compared.session.mechanism("hierarchical").parameters["branching"] == 16
+    assert compared.session.mechanism("hierarchical()").parameters["branching"] == 4
+    assert "Hierarchical, branching 16: " in compared.words
+    compared.go("design")
+    assert compared.at.selectbox(key="choice-branching").value == 16
+    compared.enter("selectbox", "choice-branching", 8).go("compare")
+    assert set(figures(compared).index) == titles("hierarchical", HH16)
+    compared.press("use-hierarchical()")
+    assert compared.configuration.mechanism == choose_mechanism("hierarchical")
+
+
+def test_the_name_of_a_mechanism_alone_means_it_as_it_is_in_the_design(compared):
+    compared.go("design").enter("selectbox", "mechanism", "hierarchical").enter("selectbox", "choice-branching", 2)
+    assert compared.configuration.compared == ("hierarchical",)
+    assert set(figures(compared.go("compare")).index) == titles(HH2)
+    compared.enter("selectbox", "variant-compared", "hierarchical").press("add-compared")
+    assert set(figures(compared).index) == titles(HH2, "hierarchical()")
+    compared.go("design").enter("selectbox", "choice-branching", 16).go("compare")
+    assert set(figures(compared).index) == titles(HH16, "hierarchical")
+
+
+def test_a_recommended_variant_is_taken_with_its_parameters(app):
+    app.declare(bins=16).ask("histogram").go("plan").enter("multiselect", "compared", [])
+    add(app, mechanism="subset_selection", size="3").finish()
+    app.press("recommend").finish()
+    assert "subset_selection(size=3)" in app.session.side_by_side
+    app.press("use-subset_selection(size=3)")
+    assert app.configuration.mechanism.parameters == {"size": 3}
+    app.go("design")
+    assert app.at.text_input(key="choice-size").value == "3"
+    app.enter("text_input", "choice-size", "99")
+    assert "from 1 to 15" in app.errors[0]
+    app.enter("text_input", "choice-size", "three")
+    assert "Size must be a whole number of at least 1; got 'three'." in app.errors[0]
+    app.enter("text_input", "choice-size", "")
+    assert app.configuration.mechanism.parameters == {}
+
+
+def test_delta_of_the_design_is_the_one_chosen(app):
+    app.declare(bins=8).go("design").enter("selectbox", "mechanism", "gaussian")
+    app.enter("text_input", "choice-delta", "1e-9")
+    assert app.session.delta == pytest.approx(1e-9)
+    assert "delta = 1e-09" in app.words
+    app.enter("selectbox", "mechanism", "matrix_l2").enter("text_input", "choice-delta", "1e-8")
+    assert app.session.delta == 1e-8  # before it is fitted, too
+    app.press("optimise").finish()
+    assert app.session.mechanism("matrix_l2").audit().delta == pytest.approx(1e-8)
+
+
+def test_variants_come_back_from_a_file_and_from_a_link(compared, another):
+    add(compared, branching=16)
+    compared.go("design").enter("selectbox", "mechanism", "gaussian").enter("text_input", "choice-delta", "1e-9")
+    content = exchange.export(compared.session)
+    document = json.loads(zipfile.ZipFile(io.BytesIO(content)).read("configuration.json"))
+    assert document["version"] == 4
+    other = another().load(content)
+    assert other.configuration == compared.configuration
+    assert set(figures(other.go("compare")).index) == titles("hierarchical", HH16)
+    assert designs.from_link(designs.to_link(compared.configuration)) == compared.configuration
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("hierarchical(branching=1)", "Branching must be a whole number of at least 2; got 1."),
+        ("hierarchical(branch=2)", "Hierarchical has no parameter 'branch'; did you mean 'branching'?"),
+        ("wizardry(x=1)", "Unknown mechanism 'wizardry'"),
+    ],
+)
+def test_a_file_with_a_bad_variant_is_refused_in_a_sentence(compared, another, name, sentence):
+    document = json.loads(compared.configuration.with_(compared=("haar", name)).to_json())
+    other = another()
+    before = other.configuration
+    other.load(document, "configuration.json")
+    assert sentence in other.errors[0]
+    assert other.configuration == before
