@@ -19,6 +19,7 @@ from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.trees.haar import Haar
 from ldp_core.mechanisms.trees.hierarchical import ConsistentTree
+from ldp_core.mechanisms.trees.levels import Tree
 from ldp_core.mechanisms.trees.node_reports import NODE_ORACLES
 from ldp_core.mechanisms.unary import UnaryEncoding
 
@@ -157,8 +158,8 @@ def closed_forms(n, epsilon):
     yield HadamardRandomizedResponse(n, epsilon)
     yield Haar(n, epsilon)
     for oracle in set(NODE_ORACLES) - {"hadamard"}:
-        yield ConsistentTree(n, epsilon, 4, oracle)
-        yield ConsistentTree(n, epsilon, 16, oracle)
+        yield ConsistentTree(Tree(n, 4), epsilon, oracle)
+        yield ConsistentTree(Tree(n, 16), epsilon, oracle)
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
