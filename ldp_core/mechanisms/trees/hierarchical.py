@@ -29,7 +29,7 @@ from ldp_core.mechanisms.trees.levels import (
     check_dense,
     ends_of,
 )
-from ldp_core.mechanisms.trees.node_reports import ORACLE_TITLES, HierarchicalTree, Nodes
+from ldp_core.mechanisms.trees.node_reports import ORACLE_TITLES, HierarchicalTree
 from ldp_core.workloads import Workload
 
 ORACLES: dict[str, Callable[[int, float], np.ndarray]] = {
@@ -41,16 +41,15 @@ ORACLES: dict[str, Callable[[int, float], np.ndarray]] = {
 RECONSTRUCTIONS = ("optimal", "consistent", "raw")
 
 
-class ConsistentTree(HierarchicalTree):
+class ConsistentNodes(HierarchicalTree):
     """Counts by least squares over all node estimates, each given the same weight, and the known number of users."""
 
     reconstruction = "consistent"
     reconstructed = "The estimates are then made consistent, so that every node is the sum of its children."
 
-    def estimate(self, reports: Reports) -> OrderedEstimate:
-        """Unbiased counts that sum to the number of users."""
-        counts = self.tree.consistent(self._node_estimates(reports), reports.users)
-        return OrderedEstimate(counts, unbiased=True, users=reports.users)
+    def _counts(self, reports: Reports) -> np.ndarray:
+        """(n,) unbiased counts that sum to the number of users."""
+        return self.tree.consistent(self._node_estimates(reports), reports.users)
 
     def _maps(self) -> Iterator[np.ndarray]:
         """(m, n) what a unit of each node estimate adds to the counts, level by level: A_l' for the histogram."""
@@ -91,6 +90,14 @@ class ConsistentTree(HierarchicalTree):
     def contributions(self, rows: np.ndarray) -> Contributions:
         """What a report adds to ``rows`` (q, n) times the estimated counts."""
         return self._node_contributions(rows, self.tree.shares(rows), (rows @ self._from_root)[:, None])
+
+
+class ConsistentTree(ConsistentNodes):
+    """Consistent counts along an order."""
+
+    def estimate(self, reports: Reports) -> OrderedEstimate:
+        """Unbiased counts that sum to the number of users."""
+        return OrderedEstimate(self._counts(reports), unbiased=True, users=reports.users)
 
 
 class RawNodes(HierarchicalTree):
@@ -185,43 +192,38 @@ def build(
 
     ValueError for an oracle that does not go with the reconstruction, or a strategy too large to write out.
     """
+    tree = Tree(int(n), int(branching))
+    fits = 3 * n * n <= STRATEGY_ENTRIES
+    if oracle is None:
+        oracle = "hadamard" if fits else "oue"
     if consistent:
         if reconstruction not in (None, "consistent"):
             raise ValueError(f"Choose consistent=True or reconstruction={reconstruction!r}, not both.")
         reconstruction = "consistent"
-    tree = Tree(int(n), int(branching))
-    oracle, reconstruction = settled(3 * tree.n**2, tree.n, oracle, reconstruction)
-    if reconstruction == "optimal":
-        return optimal("hierarchical", tree, epsilon, oracle)
-    return (ConsistentTree if reconstruction == "consistent" else RawTree)(tree, epsilon, oracle)
-
-
-def settled(entries: int, n: int, oracle: str | None, reconstruction: str | None) -> tuple[str, str]:
-    """The oracle and the reconstruction: those asked for, else the best for a strategy of so many ``entries``. ValueError
-    where they do not go together."""
-    fits = entries <= STRATEGY_ENTRIES
-    if oracle is None:
-        oracle = "hadamard" if fits else "oue"
     if reconstruction is None:
         reconstruction = "optimal" if fits and oracle in ORACLES else "consistent"
-    if reconstruction == "optimal" and oracle not in ORACLES:
+    if reconstruction != "optimal":
+        return (ConsistentTree if reconstruction == "consistent" else RawTree)(tree, epsilon, oracle)
+    if oracle not in ORACLES:
         raise ValueError(
             f"The optimal reconstruction writes out the strategy of its oracle, which must be one of {', '.join(ORACLES)}: "
             f'{oracle} has too many outputs. Use reconstruction "consistent".'
         )
-    if reconstruction == "optimal" and not fits:
+    if not fits:
         raise ValueError(
             f"Hierarchical histograms on {n:,} types need a strategy matrix too large to write out here. Use reconstruction "
             '"consistent", or coarser bins.'
         )
-    return oracle, reconstruction
+    return _optimal(tree, epsilon, oracle)
 
 
-def optimal(name: str, tree: Nodes, epsilon: float, oracle: str) -> ExplicitMechanism:
-    """All levels as one explicit strategy, each equally likely."""
+def _optimal(tree: Tree, epsilon: float, oracle: str) -> ExplicitMechanism:
+    """All levels as one explicit strategy, each with probability 1/h."""
     levels = [
-        ORACLES[oracle](size, epsilon)[:, tree.nodes_of(level, np.arange(tree.n))] / len(tree.sizes)
-        for level, size in enumerate(tree.sizes)
+        np.repeat(ORACLES[oracle](size, epsilon), width, axis=1)[:, : tree.n] / tree.height
+        for size, width in zip(tree.sizes, tree.widths, strict=True)
     ]
     parameters = {**tree.parameters, "oracle": oracle, "reconstruction": "optimal"}
-    return ExplicitMechanism(name, np.vstack(levels), epsilon, parameters, tree.described(ORACLE_TITLES[oracle]))
+    return ExplicitMechanism(
+        "hierarchical", np.vstack(levels), epsilon, parameters, tree.described(ORACLE_TITLES[oracle])
+    )

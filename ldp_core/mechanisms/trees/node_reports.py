@@ -209,12 +209,16 @@ class HierarchicalTree(FromCovariance):
     def _known_part(self, workload: Workload) -> np.ndarray:
         """(n,) the rest of the variance: terms in what the root adds, less the squared mean G_uu."""
 
-    def profile_of(self, workload: Workload) -> np.ndarray:
+    def _node_forms(self, workload: Workload) -> Iterable[QuadraticForm]:
+        """The same as quadratic forms. ValueError where they take matrices that are too large."""
         check_dense(self.n, "The exact variance of this tree")
-        profile = self._known_part(workload)
+        return map(NodeForm, self._node_grams(workload))
+
+    def profile_of(self, workload: Workload) -> np.ndarray:
+        forms, profile = self._node_forms(workload), self._known_part(workload)
         types = np.arange(self.n)
-        for level, (oracle, gram) in enumerate(zip(self.oracles, self._node_grams(workload), strict=False)):
-            second_moment = oracle.profile_of(NodeForm(gram)) + np.diagonal(gram)
+        for level, (oracle, form) in enumerate(zip(self.oracles, forms, strict=False)):
+            second_moment = oracle.profile_of(form) + form.gram_diag
             profile = profile + self.levels * second_moment[self.tree.nodes_of(level, types)]
         return profile
 
