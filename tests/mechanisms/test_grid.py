@@ -225,8 +225,8 @@ def test_estimates_of_expected_reports_are_the_counts(shape, branching, oracle, 
 )
 def test_collections_have_the_stated_errors(oracle, reconstruction, per_user):
     """Means within 4.5 standard errors, squared errors within 5 of theirs (normal for a query of 300 people), for users drawn one by one and as aggregates."""
-    shape, trials = (4, 8), 600
-    mechanism, workload, rng = built(shape, 2, oracle, reconstruction), rectangles(shape), np.random.default_rng(5)
+    shape, trials = (4, 8), 400
+    mechanism, workload, rng = built(shape, 4, oracle, reconstruction), rectangles(shape), np.random.default_rng(5)
     counts = rng.multinomial(300, np.full(32, 1 / 32))
     values, found = np.repeat(np.arange(32), counts), []
     for _ in range(trials):
@@ -319,6 +319,9 @@ def test_domains_past_any_matrix_have_exact_variances_of_rectangles():
     assert estimate.squared_error(workload, counts) == pytest.approx(expected * workload.num_queries, rel=0.5)
     with pytest.raises(ValueError, match="at most 4,096 types"):
         mechanism.variance_profile(workloads.custom(np.ones((1, 256**2))))
+    for reconstruction in RECONSTRUCTIONS:
+        with pytest.raises(ValueError, match="at most 4,096 types"):
+            built((2, 2**19), reconstruction=reconstruction).variance_profile(rectangles((2, 2**19)))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from ldp_core.mechanisms.trees.levels import Ranges, Tree
+from ldp_core.mechanisms.trees.levels import Ranges, Tree, check_dense
 from ldp_core.mechanisms.trees.rectangles import Rectangles, Shape
 
 
@@ -152,15 +152,12 @@ class Grid:
 
     def raw_forms(self, pieces: Sequence[Rectangles]) -> Iterator[TableForm]:
         """The sum of w w' over the `weights` w of all queries, for each table."""
-        sides = [
-            (_scaled(_grams(self.first, one), piece.weight**2), _grams(self.second, other))
-            for piece in pieces
-            for one, other in [piece.sides]
-        ]
+        check_dense(max(self.shape), "The exact variance of this tree")
+        sides = [(_grams(self.first, piece.sides[0]), _grams(self.second, piece.sides[1])) for piece in pieces]
         for level, cells in enumerate(self.sizes):
             i, j = divmod(level, self.columns)
-            nothing = np.zeros(cells)
-            yield TableForm([(one[i], other[j]) for one, other in sides], nothing, nothing, 0.0)
+            parts = [(piece.weight**2 * one[i], other[j]) for piece, (one, other) in zip(pieces, sides, strict=True)]
+            yield TableForm(parts, np.zeros(cells), np.zeros(cells), 0.0)
 
     def smoothed_forms(self, pieces: Sequence[Rectangles]) -> Iterator[TableForm]:
         """T'GT for each table, with T what its cells add to the counts of `consistent`, and G that of ``pieces``.
@@ -168,10 +165,10 @@ class Grid:
         T = (I - e 1')(S x S'), S and S' what the nodes of either tree add by `Tree.smoothed`, e = `_cheapest`; and G is a
         sum of Kronecker products, so nothing larger than a matrix over the values of one attribute is formed.
         """
+        check_dense(max(self.shape), "The exact variance of this tree")
         grams = [
-            (piece.weight**2 * _gram(self.first.n, one), _gram(self.second.n, other))
+            (piece.weight**2 * _gram(self.first.n, piece.sides[0]), _gram(self.second.n, piece.sides[1]))
             for piece in pieces
-            for one, other in [piece.sides]
         ]
         units, others = _units(self.first), _units(self.second)
         e, f = (tree[-1][0] / tree[-1].sum() for tree in (units, others))
@@ -246,10 +243,6 @@ def _grams(tree: Tree, ranges: Ranges | None) -> list[np.ndarray]:
     # A range that holds the first and the last value is the whole.
     whole = ranges.gram_column[-1] if ranges.n == tree.n else 0.0
     return [*levels[:-1], levels[-1] - whole, np.full((1, 1), whole)]
-
-
-def _scaled(matrices: Sequence[np.ndarray], factor: float) -> list[np.ndarray]:
-    return [factor * matrix for matrix in matrices]
 
 
 def _gram(n: int, ranges: Ranges | None) -> np.ndarray:
