@@ -14,7 +14,6 @@ import pandas as pd
 from ldp_core import analysis, bounds, library, workloads
 from ldp_core.estimators import ESTIMATORS
 from ldp_core.mechanisms.base import Mechanism
-from ldp_core.mechanisms.trees.hierarchical import RawTree
 from ldp_core.run import Cancel, asked
 from ldp_core.studies.simulate import Trials, shown_queries, unweighted_answers
 from ldp_core.wording import NUMBER
@@ -225,7 +224,7 @@ def variances_of(mechanism: Mechanism, workload: Workload, counts: np.ndarray, q
 
 def predictable(mechanism: Mechanism, estimator: str) -> Mechanism | None:
     """The mechanism whose exact variances are those of the answers by ``estimator``; None where these are biased."""
-    if estimator == "consistency" and isinstance(mechanism, RawTree):
+    if estimator == "consistency":
         return mechanism.consistent
     return mechanism if ESTIMATORS[estimator].unbiased else None
 

@@ -161,7 +161,8 @@ def test_strategies_of_the_matrix_mechanism_and_intervals_tell_their_figures():
 @pytest.mark.parametrize("name", ldp.mechanisms.names())
 def test_every_mechanism_its_reports_and_its_estimate_take_one_line(name):
     fast = {"max_rounds": 1} if ldp.library.spec(name).fitted else {}
-    mechanism = create(name, **fast)
+    told = {"shape": (2, 4)} if name == "hierarchical_2d" else {}
+    mechanism = create(name, **fast, **told)
     reports = mechanism.simulate(COUNTS * 100, np.random.default_rng(0))
     for value in (mechanism, reports, mechanism.estimate(reports)):
         assert "\n" not in repr(value)

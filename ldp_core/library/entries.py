@@ -14,7 +14,7 @@ from ldp_core.mechanisms.local_hashing import LocalHashing
 from ldp_core.mechanisms.noise import adaptive, additive, gaussian, rejection
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
-from ldp_core.mechanisms.trees import haar, hierarchical
+from ldp_core.mechanisms.trees import grid, haar, hierarchical, rectangles
 from ldp_core.mechanisms.trees.node_reports import NODE_ORACLES
 from ldp_core.mechanisms.unary import RECONSTRUCTIONS, UnaryEncoding
 from ldp_core.optimize import strategies
@@ -139,6 +139,27 @@ REGISTRY: dict[str, Spec] = {
                 "reconstruction": Choice(hierarchical.RECONSTRUCTIONS, optional=True),
                 "consistent": Choice((False, True), offered=()),
             },
+        ),
+        Spec(
+            "hierarchical_2d",
+            "Hierarchical over two attributes",
+            grid.build,
+            closed_form=True,
+            made_for="ranges over two ordered attributes at once",
+            paper="Cormode, Kulkarni and Srivastava 2019, Section 6",
+            bits="log2 of the tables plus a report of the oracle",
+            user_cost="one report of the oracle",
+            collector_cost="as the oracle, then one pass over the trees",
+            may_use_workload=True,
+            domain_rule=rectangles.domain_rule,
+            style=("#997700", "star-diamond"),
+            parameters={
+                "shape": Parameter(optional=True),
+                "branching": Whole(2, offered=(4, 2, 8, 16)),
+                "oracle": Choice(grid.ORACLES),
+                "reconstruction": Choice(grid.RECONSTRUCTIONS),
+            },
+            legend="Hierarchical (2 attributes)",
         ),
         Spec(
             "hrr",

@@ -13,6 +13,7 @@ from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
 from ldp_core.mechanisms.orbits import OrbitMechanism
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.trees import hierarchical
+from ldp_core.mechanisms.trees.levels import Tree
 from ldp_core.optimize import design, design_orbits, projected_gradient, worst_case_design
 from ldp_core.optimize.certified import MOST_TYPES
 from ldp_core.optimize.symmetric.translations import MOST_TYPES as MOST_ORBIT_TYPES
@@ -88,7 +89,7 @@ def build_gradient(
 
 def _strategy_of(mechanism: str, n: int, epsilon: float) -> np.ndarray:
     if mechanism == "hierarchical":
-        return hierarchical.optimal(n, epsilon, 4, "hadamard").strategy
+        return hierarchical.optimal(Tree(n, 4), epsilon, "hadamard").strategy
     return hierarchical.ORACLES[mechanism](n, epsilon)
 
 

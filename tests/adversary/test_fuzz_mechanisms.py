@@ -38,6 +38,9 @@ def parameters(rng, name, n):
         chosen["size"] = rng.randint(1, n - 1)
     if name == "fourier" and rng.random() < 0.5:
         chosen["max_weight"] = rng.randint(1, 4)
+    if name == "hierarchical_2d":
+        rows = rng.choice([k for k in range(2, n // 2 + 1) if n % k == 0] or [n])
+        chosen["shape"] = [rows, n // rows]
     if name == "hadamard" and rng.random() < 0.4:
         chosen["blocks"] = rng.choice([1, 2, 4, 8, 3])
     if name in ("gaussian", "matrix_l2") and rng.random() < 0.5:
@@ -47,7 +50,7 @@ def parameters(rng, name, n):
         chosen.update({"seed": rng.randrange(9)} if name != "matrix_l2" else {})
     if rng.random() < 0.05:
         strange = rng.choice([*hostile.NUMBERS, None, "", math.nan, math.inf, True, "a"])
-        chosen[rng.choice([*spec.choices, "size", "blocks", "delta", "unknown"])] = strange
+        chosen[rng.choice([*spec.choices, "size", "blocks", "delta", "shape", "unknown"])] = strange
     return chosen
 
 

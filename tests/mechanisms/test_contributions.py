@@ -16,6 +16,11 @@ TREES = [
     for oracle in ("hadamard", "oue", "hrr", "randomized_response", "subset_selection")
     for r in ("consistent", "raw")
 ]
+TABLES = [
+    ("hierarchical_2d", {"shape": (3, 4), "branching": 2, "oracle": oracle, "reconstruction": r})
+    for oracle in ("hadamard", "oue", "hrr")
+    for r in ("consistent", "raw")
+]
 CASES = [
     ("randomized_response", {}),
     ("subset_selection", {"size": 3}),
@@ -25,6 +30,7 @@ CASES = [
     ("hrr", {"reconstruction": "optimal"}),
     ("haar", {}),
     *TREES,
+    *TABLES,
     ("rejection_gaussian", {}),
 ]
 
@@ -68,6 +74,12 @@ def test_contributions_are_those_of_reports(name, parameters):
     if adds.parts == 1 and mechanism.n == N and name in ("randomized_response", "hadamard", "hrr", "haar"):
         noisy = adds.variances.max(axis=1) > 1e-6  # limits that are reached, not only kept
         assert off.max(axis=0)[noisy] == pytest.approx(adds.up[noisy], rel=0.35)
+
+
+@pytest.mark.parametrize(("name", "parameters"), TABLES, ids=repr)
+def test_contributions_to_rectangles_are_those_of_reports(name, parameters):
+    workload = workloads.product([workloads.all_range(3), workloads.prefix(4)])
+    check(built(name, parameters, workload), workload)
 
 
 def test_contributions_of_orbits():

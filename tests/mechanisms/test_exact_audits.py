@@ -17,9 +17,12 @@ from ldp_core.mechanisms.noise import adaptive
 from ldp_core.mechanisms.orbits import OrbitMechanism
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
+from ldp_core.mechanisms.trees.grid import ORACLES, ConsistentGrid
 from ldp_core.mechanisms.trees.haar import Haar
 from ldp_core.mechanisms.trees.hierarchical import ConsistentTree
-from ldp_core.mechanisms.trees.node_reports import NODE_ORACLES
+from ldp_core.mechanisms.trees.levels import Tree
+from ldp_core.mechanisms.trees.node_reports import NODE_ORACLES, HierarchicalTree
+from ldp_core.mechanisms.trees.tables import Grid
 from ldp_core.mechanisms.unary import UnaryEncoding
 
 EPSILONS = (0.001, 0.1, 1.0, 5.3, 13.7, 19.6, 20.0)
@@ -128,7 +131,7 @@ RATIOS = {
     LocalHashing: of_hashing,
     HadamardRandomizedResponse: of_signs,
     Haar: of_signs,
-    ConsistentTree: of_tree,
+    HierarchicalTree: of_tree,
     ExplicitMechanism: of_matrix,
     OrbitMechanism: of_orbits,
 }
@@ -157,8 +160,10 @@ def closed_forms(n, epsilon):
     yield HadamardRandomizedResponse(n, epsilon)
     yield Haar(n, epsilon)
     for oracle in set(NODE_ORACLES) - {"hadamard"}:
-        yield ConsistentTree(n, epsilon, 4, oracle)
-        yield ConsistentTree(n, epsilon, 16, oracle)
+        yield ConsistentTree(Tree(n, 4), epsilon, oracle)
+        yield ConsistentTree(Tree(n, 16), epsilon, oracle)
+    for oracle in ORACLES[:2]:
+        yield ConsistentGrid(Grid(Tree(n, 4), Tree(3, 4)), epsilon, oracle)
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)

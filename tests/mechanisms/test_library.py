@@ -21,6 +21,8 @@ NAMES = mechanisms.names()
 CLOSED = [name for name in NAMES if not library.spec(name).needs_workload]
 # Draws one number a user (in chunks): a billion users would take a minute.
 PER_USER = {"rejection_gaussian"}
+TABLE = {"hierarchical_2d"}
+"""Mechanisms whose types are the combinations of two attributes."""
 NEEDED = {"randomized_response", "subset_selection", "hadamard", "hierarchical", "optimized_gradient"}
 
 
@@ -29,7 +31,8 @@ def make(name, n=N, epsilon=1.0, maker=workloads.prefix, rounds=40, **parameters
     if library.spec(name).needs_workload:
         quick = {"max_rounds": rounds} if "max_rounds" in library.spec(name).parameters else {}
         return mechanisms.create(name, n, epsilon, workload=maker(n), **quick, **parameters)
-    return mechanisms.create(name, n, epsilon, **parameters)
+    told = {"shape": (2, n // 2)} if name in TABLE else {}
+    return mechanisms.create(name, n, epsilon, **told, **parameters)
 
 
 def answerable(mechanism):

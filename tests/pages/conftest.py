@@ -12,8 +12,9 @@ import pytest
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest, app_test
 
-from ldp_core.designs import WorkloadRecipe
-from ldp_core.workloads import TypesPart
+from ldp_core.data.domain import Domain, NumericAttribute
+from ldp_core.designs import Configuration, Population, WorkloadRecipe
+from ldp_core.workloads import RangesPart, TypesPart
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import WORKERS, jobs
 
@@ -114,6 +115,15 @@ class App:
         self.enter("text_input", "declare-high", high)
         self.enter("number_input", "declare-bins", bins)
         return self.enter("text_input", "declare-users", str(users)) if users else self
+
+    def declare_table(self, rows=4, columns=4):
+        """Declare two ordered attributes, of so many bins, and ask for ranges along the first within the second."""
+        sides = (("x", rows), ("y", columns))
+        attributes = [NumericAttribute(name=n, edges=tuple(range(size + 1)), origin="declared") for n, size in sides]
+        people = Population(users=10_000, origin="declared", shape="uniform")
+        recipe = WorkloadRecipe(parts=(RangesPart(attribute="x", by=("y",)),))
+        made = Configuration(domain=Domain(attributes=attributes), workload=recipe, population=people)
+        return self.load(made.model_dump(mode="json"))
 
     def finish(self):
         """Wait until the background work of this session is done, and let the page follow."""

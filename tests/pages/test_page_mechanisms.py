@@ -31,7 +31,8 @@ def test_fits_run_from_the_compare_page_and_join_the_table(app):
 
 @pytest.mark.parametrize("name", [name for name in mechanisms.names() if name not in FITTED])
 def test_every_other_mechanism_opens_on_the_design_page(app, name):
-    app.declare(bins=8).go("design").enter("selectbox", "mechanism", name)
+    declared = app.declare_table() if name == "hierarchical_2d" else app.declare(bins=8)
+    declared.go("design").enter("selectbox", "mechanism", name)
     summary = app.session.summary(app.session.mechanism(name))
     assert summary.users_needed > 0
     assert "privacy unit" in app.words
@@ -41,6 +42,25 @@ def test_every_other_mechanism_opens_on_the_design_page(app, name):
             # What cannot be had, or must not be deployed, is said in a sentence.
             assert app.errors or "privacy unit" in app.words
             app.enter("selectbox", f"choice-{parameter}", values[0])
+
+
+def test_trees_over_two_attributes_are_for_two_ordered_ones(app):
+    app.declare(bins=16).go("design").enter("selectbox", "mechanism", "hierarchical_2d")
+    assert app.errors == [library.spec("hierarchical_2d").unsuitable(16, 1.0, app.workload)]
+    app.declare_table(16, 16).go("design").enter("selectbox", "mechanism", "hierarchical_2d")
+    assert not app.errors
+    assert "one of 8 pairs at random" in app.words
+    app.session.change(compared=("hierarchical_2d", "oue"))
+    app.go("compare")
+    (figures,) = [table for table in app.dataframes if "users_needed" in table]
+    assert set(figures["name"]) == {library.spec(name).title for name in ("hierarchical_2d", "oue")}
+
+
+def test_trees_over_two_attributes_are_exact_past_any_matrix(app):
+    app.declare_table(100, 100).session.change(compared=("hierarchical_2d", "hierarchical"))
+    app.go("compare")
+    (figures,) = [table for table in app.dataframes if "users_needed" in table]
+    assert list(figures["name"]) == [library.spec("hierarchical_2d").title]
 
 
 def test_fourier_says_that_it_needs_yes_or_no_attributes(app):

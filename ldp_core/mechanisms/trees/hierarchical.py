@@ -9,11 +9,10 @@ Any mechanism of the library can be the oracle that reports the node. Three reco
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
 import numpy as np
-from scipy import sparse
 
 from ldp_core.mechanisms import hadamard
 from ldp_core.mechanisms.base import Contributions, Reports
@@ -30,7 +29,7 @@ from ldp_core.mechanisms.trees.levels import (
     check_dense,
     ends_of,
 )
-from ldp_core.mechanisms.trees.node_reports import HierarchicalTree, described
+from ldp_core.mechanisms.trees.node_reports import ORACLE_TITLES, HierarchicalTree
 from ldp_core.workloads import Workload
 
 ORACLES: dict[str, Callable[[int, float], np.ndarray]] = {
@@ -42,16 +41,15 @@ ORACLES: dict[str, Callable[[int, float], np.ndarray]] = {
 RECONSTRUCTIONS = ("optimal", "consistent", "raw")
 
 
-class ConsistentTree(HierarchicalTree):
+class ConsistentNodes(HierarchicalTree):
     """Counts by least squares over all node estimates, each given the same weight, and the known number of users."""
 
     reconstruction = "consistent"
     reconstructed = "The estimates are then made consistent, so that every node is the sum of its children."
 
-    def estimate(self, reports: Reports) -> OrderedEstimate:
-        """Unbiased counts that sum to the number of users."""
-        counts = self.tree.consistent(self._node_estimates(reports), reports.users)
-        return OrderedEstimate(counts, unbiased=True, users=reports.users)
+    def _counts(self, reports: Reports) -> np.ndarray:
+        """(n,) unbiased counts that sum to the number of users."""
+        return self.tree.consistent(self._node_estimates(reports), reports.users)
 
     def _maps(self) -> Iterator[np.ndarray]:
         """(m, n) what a unit of each node estimate adds to the counts, level by level: A_l' for the histogram."""
@@ -94,42 +92,18 @@ class ConsistentTree(HierarchicalTree):
         return self._node_contributions(rows, self.tree.shares(rows), (rows @ self._from_root)[:, None])
 
 
-class RawTree(HierarchicalTree):
-    """Ranges from the nodes that make them up; other workloads, and counts, from the leaves."""
+class ConsistentTree(ConsistentNodes):
+    """Consistent counts along an order."""
+
+    def estimate(self, reports: Reports) -> OrderedEstimate:
+        """Unbiased counts that sum to the number of users."""
+        return OrderedEstimate(self._counts(reports), unbiased=True, users=reports.users)
+
+
+class RawNodes(HierarchicalTree):
+    """Node estimates as they are: what raw answers have in common. Counts are those of the leaves."""
 
     reconstruction = "raw"
-    reconstructed = "A range is answered by the fewest nodes that make it up."
-
-    def estimate(self, reports: Reports) -> RawTreeEstimate:
-        """Unbiased leaf counts, and ranges of their own from the nodes."""
-        levels = tuple(self._node_estimates(reports))
-        return RawTreeEstimate(levels[0], unbiased=True, users=reports.users, tree=self.tree, levels=levels)
-
-    @property
-    def consistent(self) -> ConsistentTree:
-        """The same collection with consistent answers."""
-        return ConsistentTree(self.n, self.epsilon, self.tree.branching, self.parameters["oracle"], self.oracles)
-
-    def _node_grams(self, workload: Workload) -> Iterator[np.ndarray]:
-        """A query's nodes on a level are two runs, so its row of A_l is the running sum of four entries +-1: Gram matrices are
-        double running sums of those of very sparse rows."""
-        if not isinstance(workload, Ranges):
-            yield workload.gram_dense()
-            return
-        changes = [np.zeros((size + 1, size + 1)) for size in self.tree.sizes]
-        for low, high in batches(workload):
-            rows = np.arange(low.size)
-            for total, run in zip(changes, self.tree.runs(low, high), strict=True):
-                signs = np.repeat([1.0, -1.0, 1.0, -1.0], low.size)
-                ends = (signs, (np.tile(rows, 4), np.concatenate(run)))
-                steps = sparse.csr_array(ends, shape=(low.size, len(total)))
-                total += (steps.T @ steps).toarray()
-        for total in changes:
-            yield np.cumsum(np.cumsum(total, axis=0), axis=1)[:-1, :-1]
-
-    def _known_part(self, workload: Workload) -> np.ndarray:
-        """-G_uu: nothing comes from the root."""
-        return -workload.gram_diag
 
     def covariance(self, counts: np.ndarray) -> np.ndarray:
         """(n, n) covariance of the leaf estimates when the users are ``counts``; ranges have variances of their own."""
@@ -145,27 +119,41 @@ class RawTree(HierarchicalTree):
         """What a report adds to ``rows`` (q, n) times the leaf estimates."""
         return self._node_contributions(rows, [rows], np.zeros((len(rows), 1)))
 
+
+class RawTree(RawNodes):
+    """Ranges from the nodes that make them up; other workloads, and counts, from the leaves."""
+
+    tree: Tree
+    reconstructed = "A range is answered by the fewest nodes that make it up."
+
+    def estimate(self, reports: Reports) -> RawTreeEstimate:
+        """Unbiased leaf counts, and ranges of their own from the nodes."""
+        levels = tuple(self._node_estimates(reports))
+        return RawTreeEstimate(levels[0], unbiased=True, users=reports.users, tree=self.tree, levels=levels)
+
+    @property
+    def consistent(self) -> ConsistentTree:
+        """The same collection with consistent answers."""
+        return ConsistentTree(self.tree, self.epsilon, self.parameters["oracle"], self.oracles)
+
+    def _node_grams(self, workload: Workload) -> Iterable[np.ndarray]:
+        return self.tree.grams(workload) if isinstance(workload, Ranges) else [workload.gram_dense()]
+
+    def _known_part(self, workload: Workload) -> np.ndarray:
+        """-G_uu: nothing comes from the root."""
+        return -workload.gram_diag
+
     def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions:
         """What a report adds to the answers of ``queries`` (q,), ranges being made up of nodes."""
         if not isinstance(workload, Ranges):
             return super().query_contributions(workload, queries)
-        weights = self._range_weights(*ends_of(workload, queries))
+        weights = self.tree.weights(*ends_of(workload, queries))
         return self._node_contributions(workload.rows(queries), weights, np.zeros((len(queries), 1)))
-
-    def _range_weights(self, low: np.ndarray, high: np.ndarray) -> list[np.ndarray]:
-        """(q, m) 1 at the nodes of each level that make up a few ranges."""
-        weights = []
-        for run, size in zip(self.tree.runs(low, high), self.tree.sizes, strict=True):
-            steps = np.zeros((low.size, size + 1))
-            for ends, sign in zip(run, (1, -1, 1, -1), strict=True):
-                np.add.at(steps, (np.arange(low.size), ends), sign)
-            weights.append(np.cumsum(steps[:, :-1], axis=1))
-        return weights
 
     def _range_variances(self, low: np.ndarray, high: np.ndarray, counts: np.ndarray) -> np.ndarray:
         """(q,) exact variance of the answers to a few ranges, without an n x n matrix."""
         users = np.concatenate([[0.0], np.cumsum(counts)])
-        return self._node_variances(self._range_weights(low, high), counts) + users[low] - users[high + 1]
+        return self._node_variances(self.tree.weights(low, high), counts) + users[low] - users[high + 1]
 
     def query_variances(self, workload: Workload, counts: np.ndarray, queries: np.ndarray | None = None) -> np.ndarray:
         """(p,) exact variance (squared users) of the answer to each query, or to the given ones, when the users are
@@ -204,7 +192,7 @@ def build(
 
     ValueError for an oracle that does not go with the reconstruction, or a strategy too large to write out.
     """
-    branching = int(branching)
+    tree = Tree(int(n), int(branching))
     fits = 3 * n * n <= STRATEGY_ENTRIES
     if oracle is None:
         oracle = "hadamard" if fits else "oue"
@@ -215,7 +203,7 @@ def build(
     if reconstruction is None:
         reconstruction = "optimal" if fits and oracle in ORACLES else "consistent"
     if reconstruction != "optimal":
-        return (ConsistentTree if reconstruction == "consistent" else RawTree)(int(n), epsilon, branching, oracle)
+        return (ConsistentTree if reconstruction == "consistent" else RawTree)(tree, epsilon, oracle)
     if oracle not in ORACLES:
         raise ValueError(
             f"The optimal reconstruction writes out the strategy of its oracle, which must be one of {', '.join(ORACLES)}: "
@@ -226,15 +214,16 @@ def build(
             f"Hierarchical histograms on {n:,} types need a strategy matrix too large to write out here. Use reconstruction "
             '"consistent", or coarser bins.'
         )
-    return optimal(int(n), epsilon, branching, oracle)
+    return optimal(tree, epsilon, oracle)
 
 
-def optimal(n: int, epsilon: float, branching: int, oracle: str) -> ExplicitMechanism:
+def optimal(tree: Tree, epsilon: float, oracle: str) -> ExplicitMechanism:
     """All levels as one explicit strategy, each with probability 1/h."""
-    tree = Tree(n, branching)
     levels = [
-        np.repeat(ORACLES[oracle](size, epsilon), width, axis=1)[:, :n] / tree.height
+        np.repeat(ORACLES[oracle](size, epsilon), width, axis=1)[:, : tree.n] / tree.height
         for size, width in zip(tree.sizes, tree.widths, strict=True)
     ]
-    parameters = {"branching": branching, "oracle": oracle, "reconstruction": "optimal"}
-    return ExplicitMechanism("hierarchical", np.vstack(levels), epsilon, parameters, described(tree, oracle))
+    parameters = {**tree.parameters, "oracle": oracle, "reconstruction": "optimal"}
+    return ExplicitMechanism(
+        "hierarchical", np.vstack(levels), epsilon, parameters, tree.described(ORACLE_TITLES[oracle])
+    )

@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
-from scipy import linalg
+from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator
 
 from ldp_core.mechanisms.base import Estimate
@@ -54,6 +55,23 @@ class Tree:
     def height(self) -> int:
         """h, the number of levels below the root."""
         return len(self.widths)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What sets the tree apart besides its types."""
+        return {"branching": self.branching}
+
+    def nodes_of(self, level: int, types: np.ndarray) -> np.ndarray:
+        """The node of each type on a level."""
+        return types // self.widths[level]
+
+    def described(self, oracle: str) -> str:
+        """The collection in a sentence or two, nodes being reported by what is called ``oracle``."""
+        return (
+            f"The types are the leaves of a tree with {self.branching} children per node. Each person picks one of "
+            f"{self.height} levels at random ({', '.join(f'{size:,}' for size in self.sizes)} nodes) and reports their node "
+            f"there by {oracle}."
+        )
 
     def up(self, values: np.ndarray) -> np.ndarray:
         """Sums over the children of each node one level up."""
@@ -100,11 +118,23 @@ class Tree:
         are written with the variances of the subtrees, which on a complete tree are Hay's (B^i - B^(i-1))/(B^i - 1) and on a
         ragged one those of least squares with the children that exist.
         """
-        combined, of_children = self._variances
+        return self._shared_out(self._averaged(levels), np.full(1, total, dtype=float))
+
+    def smoothed(self, levels: Sequence[np.ndarray]) -> np.ndarray:
+        """(..., n) leaf counts as in `consistent`, but with the root estimated like any other node, last in ``levels``."""
+        averaged, variance = self._averaged(levels[:-1]), self._variances[1][-1]
+        return self._shared_out(averaged, (variance * levels[-1] + self.up(averaged[-1])) / (1 + variance))
+
+    def _averaged(self, levels: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Each node's best estimate from its subtree."""
         averaged = [levels[0]]
-        for own, variance in zip(levels[1:], of_children[:-1], strict=True):
+        for own, variance in zip(levels[1:], self._variances[1], strict=False):
             averaged.append((variance * own + self.up(averaged[-1])) / (1 + variance))
-        value = np.full(1, total, dtype=float)
+        return averaged
+
+    def _shared_out(self, averaged: list[np.ndarray], value: np.ndarray) -> np.ndarray:
+        """Leaf counts that add up to ``value`` at the root: differences are shared out down the tree."""
+        combined, of_children = self._variances
         for average, variance, children in zip(averaged[::-1], combined[::-1], of_children[::-1], strict=True):
             missing = (value - self.up(average)) / children
             value = average + variance * self.down(missing, variance.size)
@@ -113,14 +143,29 @@ class Tree:
     def shares(self, rows: np.ndarray) -> list[np.ndarray]:
         """(..., nodes) for each level, what ``rows`` (..., n) times the counts of `consistent` gives each node estimate: the
         adjoint of `consistent`, in O(n)."""
-        combined, of_children = self._variances
+        weights, _ = self._gathered(rows)
+        return self._passed_down(weights)
+
+    def smoothed_shares(self, rows: np.ndarray) -> list[np.ndarray]:
+        """The adjoint of `smoothed`: as `shares`, and last (..., 1) for the root."""
+        weights, root = self._gathered(rows)
+        variance = self._variances[1][-1]
+        weights[-1] = weights[-1] + self.down(root / (1 + variance), self.sizes[-1])
+        return [*self._passed_down(weights), root * variance / (1 + variance)]
+
+    def _gathered(self, rows: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
+        """The adjoint of `_shared_out`."""
         weights, value = [], np.asarray(rows, dtype=float)
-        for variance, children in zip(combined, of_children, strict=True):
+        for variance, children in zip(*self._variances, strict=True):
             missing = self.up(variance * value) / children
             weights.append(value - self.down(missing, variance.size))
             value = missing
+        return weights, value
+
+    def _passed_down(self, weights: list[np.ndarray]) -> list[np.ndarray]:
+        """The adjoint of `_averaged`."""
         for level in range(self.height - 1, 0, -1):
-            variance = of_children[level - 1]
+            variance = self._variances[1][level - 1]
             weights[level - 1] = weights[level - 1] + self.down(weights[level] / (1 + variance), self.sizes[level - 1])
             weights[level] = weights[level] * variance / (1 + variance)
         return weights
@@ -163,6 +208,32 @@ class Tree:
             right_start = np.where(climbs, np.minimum(last * self.branching, size), stop)
             yield start, left_stop, right_start, stop
             start, stop = np.where(climbs, first, 0), np.where(climbs, last, 0)
+
+    def weights(self, low: np.ndarray, high: np.ndarray) -> list[np.ndarray]:
+        """(q, m) for each level, 1 at the nodes that make up a few ranges."""
+        found = []
+        for run, size in zip(self.runs(low, high), self.sizes, strict=True):
+            steps = np.zeros((low.size, size + 1))
+            for ends, sign in zip(run, (1, -1, 1, -1), strict=True):
+                np.add.at(steps, (np.arange(low.size), ends), sign)
+            found.append(np.cumsum(steps[:, :-1], axis=1))
+        return found
+
+    def grams(self, workload: Ranges) -> list[np.ndarray]:
+        """(m, m) for each level, the sum of w w' over the `weights` w of all queries.
+
+        A query's nodes on a level are two runs, so w is the running sum of four entries +-1: the matrices are double
+        running sums of those of very sparse rows.
+        """
+        changes = [np.zeros((size + 1, size + 1)) for size in self.sizes]
+        for low, high in batches(workload):
+            rows = np.arange(low.size)
+            for total, run in zip(changes, self.runs(low, high), strict=True):
+                signs = np.repeat([1.0, -1.0, 1.0, -1.0], low.size)
+                ends = (signs, (np.tile(rows, 4), np.concatenate(run)))
+                steps = sparse.csr_array(ends, shape=(low.size, len(total)))
+                total += (steps.T @ steps).toarray()
+        return [np.cumsum(np.cumsum(total, axis=0), axis=1)[:-1, :-1] for total in changes]
 
 
 def check_dense(n: int, what: str) -> None:

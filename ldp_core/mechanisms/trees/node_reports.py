@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
@@ -21,6 +21,7 @@ from ldp_core.mechanisms import hadamard, hrr
 from ldp_core.mechanisms.base import (
     Audit,
     Contributions,
+    Estimate,
     FromCovariance,
     Mechanism,
     QuadraticForm,
@@ -32,7 +33,7 @@ from ldp_core.mechanisms.base import (
 )
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
-from ldp_core.mechanisms.trees.levels import OrderedEstimate, Tree, check_dense
+from ldp_core.mechanisms.trees.levels import check_dense
 from ldp_core.mechanisms.unary import UnaryEncoding
 from ldp_core.workloads import Workload
 
@@ -68,6 +69,26 @@ ORACLE_TITLES = {
 }
 
 
+class Nodes(Protocol):
+    """Groups of types on several levels, of which every user reports one: those of a tree, or the cells of a `Grid`."""
+
+    @property
+    def n(self) -> int: ...
+    @property
+    def sizes(self) -> tuple[int, ...]: ...
+    @property
+    def parameters(self) -> dict[str, Any]: ...
+    def nodes_of(self, level: int, types: np.ndarray) -> np.ndarray: ...
+    def described(self, oracle: str) -> str: ...
+    def aggregate(self, counts: np.ndarray) -> list[np.ndarray]: ...
+    def thin(self, counts: np.ndarray, rng: np.random.Generator) -> Iterator[np.ndarray]:
+        """For simulation only."""
+
+    def consistent(self, levels: Sequence[np.ndarray], total: float) -> np.ndarray: ...
+    def shares(self, rows: np.ndarray) -> list[np.ndarray]: ...
+    def channel(self, levels: Sequence[np.ndarray | LinearOperator]) -> LinearOperator: ...
+
+
 @dataclass(frozen=True)
 class NodeForm:
     """A quadratic form on the nodes of a level, given by the (m, m) Gram matrix of queries on them."""
@@ -97,17 +118,18 @@ class HierarchicalTree(FromCovariance):
     reconstruction: str
     reconstructed: str
 
-    def __init__(self, n: int, epsilon: float, branching: int, oracle: str, oracles: tuple[Oracle, ...] | None = None):
-        parameters = {"branching": branching, "oracle": oracle, "reconstruction": self.reconstruction}
-        super().__init__(n, epsilon, parameters, f"{described(Tree(n, branching), oracle)} {self.reconstructed}")
-        self.tree = Tree(n, branching)
-        self.oracles = oracles or tuple(NODE_ORACLES[oracle](size, self.epsilon) for size in self.tree.sizes)
+    def __init__(self, tree: Nodes, epsilon: float, oracle: str, oracles: tuple[Oracle, ...] | None = None):
+        parameters = {**tree.parameters, "oracle": oracle, "reconstruction": self.reconstruction}
+        super().__init__(tree.n, epsilon, parameters, f"{tree.described(ORACLE_TITLES[oracle])} {self.reconstructed}")
+        self.tree = tree
+        self.levels = len(tree.sizes)
+        self.oracles = oracles or tuple(NODE_ORACLES[oracle](size, self.epsilon) for size in tree.sizes)
 
     @property
     def bits_per_report(self) -> float:
         """Whole bits for the level, and those of the oracle's report, averaged over the levels."""
-        mean = sum(oracle.bits_per_report for oracle in self.oracles) / self.tree.height
-        return math.ceil(math.log2(self.tree.height)) + mean
+        mean = sum(oracle.bits_per_report for oracle in self.oracles) / self.levels
+        return math.ceil(math.log2(self.levels)) + mean
 
     # --- reports: the users of each level, then the oracle's statistics on each level -------------------------------
 
@@ -125,10 +147,10 @@ class HierarchicalTree(FromCovariance):
         """(users, 1 + longest report) the level (from 0, the leaves), the oracle's report there, then zeros. For simulation
         only: a client needs a secure random source."""
         values = check_values(values, self.n)
-        picked = rng.integers(self.tree.height, size=values.size)
+        picked = rng.integers(self.levels, size=values.size)
         parts = [
-            oracle.privatize(values[picked == level] // width, rng)
-            for level, (oracle, width) in enumerate(zip(self.oracles, self.tree.widths, strict=True))
+            oracle.privatize(self.tree.nodes_of(level, values[picked == level]), rng)
+            for level, oracle in enumerate(self.oracles)
         ]
         lengths = self._report_lengths
         raw = np.zeros((values.size, 1 + max(lengths)), dtype=np.result_type(np.uint8, *parts))
@@ -140,7 +162,7 @@ class HierarchicalTree(FromCovariance):
     def aggregate(self, raw: np.ndarray) -> Reports:
         longest = max(self._report_lengths)
         raw = check_rows(raw, 1 + longest, f"a level and {longest} numbers")
-        picked = check_values(raw[:, 0], self.tree.height)
+        picked = check_values(raw[:, 0], self.levels)
         parts = []
         for level, (oracle, shape) in enumerate(zip(self.oracles, self._report_shapes, strict=True)):
             own = raw[picked == level, 1 : 1 + math.prod(shape)]
@@ -160,7 +182,7 @@ class HierarchicalTree(FromCovariance):
     def channel(self) -> LinearOperator | None:
         """(outputs of all levels, n) the strategy, None for oracles whose reports do not keep their outputs."""
         levels = [Q for oracle in self.oracles if (Q := oracle.channel) is not None]
-        return self.tree.channel(levels) if len(levels) == self.tree.height else None
+        return self.tree.channel(levels) if len(levels) == self.levels else None
 
     def tally(self, reports: Reports) -> np.ndarray:
         """(outputs of all levels,) how often each output was sent."""
@@ -171,17 +193,17 @@ class HierarchicalTree(FromCovariance):
         check_reports(reports, self.digest)
         users, *data = reports.arrays
         return [
-            self.tree.height * oracle.estimate(Reports(oracle.digest, int(own), part)).estimated_counts
+            self.levels * oracle.estimate(Reports(oracle.digest, int(own), part)).estimated_counts
             for oracle, own, part in zip(self.oracles, users, data, strict=True)
         ]
 
     @abstractmethod
-    def estimate(self, reports: Reports) -> OrderedEstimate: ...
+    def estimate(self, reports: Reports) -> Estimate: ...
 
     # --- exact variances ----------------------------------------------------------------------------------------
 
     @abstractmethod
-    def _node_grams(self, workload: Workload) -> Iterator[np.ndarray]:
+    def _node_grams(self, workload: Workload) -> Iterable[np.ndarray]:
         """A_l'A_l of each level: (m, m) Gram matrices of the answers as functions of the level's node estimates. Levels left
         out at the end are not used."""
 
@@ -189,19 +211,23 @@ class HierarchicalTree(FromCovariance):
     def _known_part(self, workload: Workload) -> np.ndarray:
         """(n,) the rest of the variance: terms in what the root adds, less the squared mean G_uu."""
 
-    def profile_of(self, workload: Workload) -> np.ndarray:
+    def _node_forms(self, workload: Workload) -> Iterable[QuadraticForm]:
+        """The same as quadratic forms. ValueError where they take matrices that are too large."""
         check_dense(self.n, "The exact variance of this tree")
-        profile = self._known_part(workload)
+        return map(NodeForm, self._node_grams(workload))
+
+    def profile_of(self, workload: Workload) -> np.ndarray:
+        forms, profile = self._node_forms(workload), self._known_part(workload)
         types = np.arange(self.n)
-        for oracle, width, gram in zip(self.oracles, self.tree.widths, self._node_grams(workload), strict=False):
-            second_moment = oracle.profile_of(NodeForm(gram)) + np.diagonal(gram)
-            profile = profile + self.tree.height * second_moment[types // width]
+        for level, (oracle, form) in enumerate(zip(self.oracles, forms, strict=False)):
+            second_moment = oracle.profile_of(form) + form.gram_diag
+            profile = profile + self.levels * second_moment[self.tree.nodes_of(level, types)]
         return profile
 
     def _second_moments(self, counts: np.ndarray) -> Iterator[np.ndarray]:
         """(m, m) h times the sum over all users of E[z z'], for the oracle of each level, leaves first."""
         for oracle, x in zip(self.oracles, self.tree.aggregate(np.asarray(counts, dtype=float)), strict=True):
-            yield self.tree.height * (oracle.covariance(x) + np.diag(x))
+            yield self.levels * (oracle.covariance(x) + np.diag(x))
 
     def _node_variances(self, weights: Iterable[np.ndarray], counts: np.ndarray) -> np.ndarray:
         """(q,) sum over all users of the second moment of what they add to answers that give the node estimates of each level
@@ -210,16 +236,15 @@ class HierarchicalTree(FromCovariance):
         moments = (
             oracle.linear_variances(w, x) + w**2 @ x for oracle, w, x in zip(self.oracles, weights, nodes, strict=False)
         )
-        return self.tree.height * sum(moments, np.zeros(()))
+        return self.levels * sum(moments, np.zeros(()))
 
     def _node_contributions(self, rows: np.ndarray, weights: Iterable[np.ndarray], root: np.ndarray) -> Contributions:
         """What a report adds to answers with the mean ``rows`` (q, n) that give the node estimates of each level the
         ``weights`` (as in `_node_variances`), and every user the part ``root`` (q, 1)."""
         moments, lows, highs = np.zeros_like(rows, dtype=float), [], []
-        types, h = np.arange(self.n), self.tree.height
-        for oracle, width, w in zip(self.oracles, self.tree.widths, weights, strict=False):
-            level = oracle.contributions(w)
-            moments += h * (level.variances + w**2)[:, types // width]
+        types, h = np.arange(self.n), self.levels
+        for level, (oracle, w) in enumerate(zip(self.oracles, weights, strict=False)):
+            moments += h * (oracle.contributions(w).variances + w**2)[:, self.tree.nodes_of(level, types)]
             low, high = oracle.report_ends(w)
             lows.append(h * low)
             highs.append(h * high)
@@ -235,15 +260,7 @@ class HierarchicalTree(FromCovariance):
         """The level is drawn whatever the type, so the worst level's oracle decides."""
         audits = [oracle.audit() for oracle in self.oracles]
         level = int(np.argmax([audit.epsilon for audit in audits]))
-        one, other = (node * self.tree.widths[level] for node in audits[level].worst_pair)
-        method = f"worst of {self.tree.height} levels, the level being independent of the type; {audits[level].method}"
+        nodes = self.tree.nodes_of(level, np.arange(self.n))
+        one, other = (int(np.argmax(nodes == node)) for node in audits[level].worst_pair)
+        method = f"worst of {self.levels} levels, the level being independent of the type; {audits[level].method}"
         return Audit(audits[level].epsilon, 0.0, method, (one, other))
-
-
-def described(tree: Tree, oracle: str) -> str:
-    """The collection in a sentence or two."""
-    name = ORACLE_TITLES[oracle]
-    return (
-        f"The types are the leaves of a tree with {tree.branching} children per node. Each person picks one of {tree.height} "
-        f"levels at random ({', '.join(f'{size:,}' for size in tree.sizes)} nodes) and reports their node there by {name}."
-    )

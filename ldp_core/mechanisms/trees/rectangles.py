@@ -1,0 +1,144 @@
+"""Queries as rectangles of a table of two attributes, and what a workload tells of that table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ldp_core.mechanisms.trees.levels import Ranges, ends_of
+from ldp_core.workloads import (
+    AllMarginals,
+    Axis,
+    Histogram,
+    KWayMarginals,
+    OnAttributes,
+    Product,
+    Union,
+    Workload,
+)
+
+Shape = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Rectangles:
+    """Every combination of a range along each of some attributes, which is counted ``weight`` times; the attributes that are not
+    ``along`` (attribute, ranges) are taken whole."""
+
+    shape: Shape
+    along: tuple[tuple[int, Ranges], ...]
+    weight: float = 1.0
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Queries along each attribute."""
+        return tuple(ranges.num_queries for _, ranges in self.along)
+
+    @property
+    def num_queries(self) -> int:
+        return int(np.prod(self.sizes, dtype=np.int64))
+
+    @property
+    def sides(self) -> tuple[Ranges | None, Ranges | None]:
+        """The ranges along the first attribute and along the second, None where it is taken whole."""
+        along = dict(self.along)
+        return along.get(0), along.get(1)
+
+    def ends(self, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(q, 2) first and last value (both included, from 0) of each attribute."""
+        low = np.zeros((queries.size, 2), dtype=np.int64)
+        high = low + np.array(self.shape) - 1
+        places = np.unravel_index(queries, self.sizes) if self.along else ()
+        for (axis, ranges), own in zip(self.along, places, strict=True):
+            low[:, axis], high[:, axis] = ends_of(ranges, own)
+        return low, high
+
+
+def rectangles(workload: Workload, shape: Shape) -> list[Rectangles] | None:
+    """The queries of ``workload``, in their order, as rectangles of a table of ``shape``; None where some are none."""
+    if isinstance(workload, Union):
+        parts = [rectangles(part, shape) for part in workload.parts]
+        found = [
+            replace(piece, weight=weight * piece.weight)
+            for part, weight in zip(parts, workload.weights, strict=True)
+            for piece in part or ()
+        ]
+        return None if None in parts else found
+    if not isinstance(workload, OnAttributes):
+        tables = _tables(workload, (0, 1), shape)
+    else:
+        telling = [i for i, size in enumerate(workload.shape) if size > 1]
+        if tuple(workload.shape[i] for i in telling) != shape or not set(workload.kept) <= set(telling):
+            return None
+        tables = _tables(workload.base, [telling.index(i) for i in workload.kept], workload.used)
+    return None if tables is None else [Rectangles(shape, along) for along in tables]
+
+
+def _tables(base: Workload, kept: Sequence[int], used: Sequence[int]) -> list[tuple[tuple[int, Ranges], ...]] | None:
+    """The ranges along each attribute of the tables that ``base`` asks for, about attributes ``kept`` of ``used`` values."""
+    if isinstance(base, Histogram):
+        return [tuple((axis, Histogram(size)) for axis, size in zip(kept, used, strict=True))]
+    if isinstance(base, (AllMarginals, KWayMarginals)) and base.shape == tuple(used):
+        return [tuple((kept[i], Histogram(used[i])) for i in subset) for subset in base.subsets]
+    factors = base.factors if isinstance(base, Product) else (base,)
+    ranges = [factor for factor in factors if isinstance(factor, Ranges)]
+    if len(ranges) != len(factors) or [factor.n for factor in ranges] != list(used):
+        return None
+    return [tuple(zip(kept, ranges, strict=True))]
+
+
+def located(pieces: Sequence[Rectangles], queries: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(q, 2) first and last values, and (q,) weights, of the given queries among those of all ``pieces``."""
+    offsets = np.concatenate([[0], np.cumsum([piece.num_queries for piece in pieces])])
+    if queries.size and (queries.min() < 0 or queries.max() >= offsets[-1]):
+        raise ValueError(f"Query indices run from 0 to {offsets[-1] - 1:,}.")
+    owner = np.searchsorted(offsets, queries, side="right") - 1
+    low, high = np.empty((2, queries.size, 2), dtype=np.int64)
+    for i in np.unique(owner):
+        own = owner == i
+        low[own], high[own] = pieces[i].ends(queries[own] - offsets[i])
+    return low, high, np.array([piece.weight for piece in pieces])[owner]
+
+
+# --- what a workload tells of the attributes --------------------------------------------------------------------------
+
+
+def told_shape(workload: Workload) -> tuple[int, ...] | None:
+    """Sizes of the attributes of 2 types or more, in the order of the types, as far as the questions tell; None where they are
+    about a plain list of types, or contradict each other."""
+    if isinstance(workload, Union):
+        told = {shape for part in workload.parts if (shape := told_shape(part)) is not None}
+        return told.pop() if len(told) == 1 else None
+    if workload.axes is not None and isinstance(workload, Histogram):
+        sizes = [axis.size for axis in workload.axes]
+    else:
+        sizes = [size for size, _ in workload.symmetry_group.shifts]
+    return tuple(size for size in sizes if size > 1) if len(sizes) > 1 else None
+
+
+def _axes(workload: Workload) -> Iterator[Axis]:
+    """The attributes that the questions name."""
+    yield from workload.axes or ()
+    inner: Sequence[Workload] = ()
+    if isinstance(workload, Union):
+        inner = workload.parts
+    elif isinstance(workload, Product):
+        inner = workload.factors
+    elif isinstance(workload, OnAttributes):
+        inner = (workload.base,)
+    for part in inner:
+        yield from _axes(part)
+
+
+def domain_rule(n: int, epsilon: float, workload: Workload | None) -> str | None:
+    """Why trees over two attributes are not for these questions, None when they are."""
+    shape = None if workload is None else told_shape(workload)
+    if workload is None or shape is None:
+        return "It is for combinations of exactly two ordered attributes, and the questions do not tell what they are."
+    if len(shape) != 2:
+        return f"It is for combinations of exactly two ordered attributes, and there are {len(shape)}."
+    if any(axis.size > 1 and not axis.ordered for axis in _axes(workload)):
+        return "It is for two ordered attributes, and the questions name one that has no order."
+    return None

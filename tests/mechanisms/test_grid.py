@@ -1,0 +1,483 @@
+"""Trees over two attributes, against matrices written out from their definition."""
+
+import functools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ldp_core import analysis, library, mechanisms, workloads
+from ldp_core.data.domain import CategoricalAttribute, Domain, NumericAttribute
+from ldp_core.mechanisms import Reports
+from ldp_core.mechanisms.hrr import HadamardRandomizedResponse, sign_probabilities
+from ldp_core.mechanisms.trees.grid import ORACLES, RECONSTRUCTIONS
+from ldp_core.mechanisms.trees.rectangles import told_shape
+from ldp_core.mechanisms.trees.tables import Grid, Tree
+from ldp_core.studies import sweep
+from ldp_core.workloads import OnAttributes, PrefixPart, RangesPart, over_attributes
+
+SMALL = [((4, 4), 4), ((4, 8), 4), ((8, 8), 4), ((3, 7), 2), ((2, 5), 4)]
+
+
+def built(shape, branching=4, oracle="oue", reconstruction="consistent", epsilon=1.0):
+    parameters = {"shape": shape, "branching": branching, "oracle": oracle, "reconstruction": reconstruction}
+    return mechanisms.create("hierarchical_2d", math.prod(shape), epsilon, **parameters)
+
+
+def rectangles(shape):
+    return workloads.product([workloads.all_range(size) for size in shape])
+
+
+def levels_of(n, branching):
+    """(nodes, n) of each level of a tree, the root last: which values a node covers."""
+    levels, width = [], 1
+    while width < n:
+        levels.append(np.array([[float(u // width == v) for u in range(n)] for v in range(-(-n // width))]))
+        width *= branching
+    return [*levels, np.ones((1, n))]
+
+
+def tables_of(shape, branching):
+    """(cells, n) of each table, that of the two roots left out."""
+    one, other = (levels_of(size, branching) for size in shape)
+    return [np.kron(a, b) for a in one for b in other][:-1]
+
+
+def picked(n, branching, low, high):
+    """Indicator over the nodes of each level and the root of those that make up low..high, by recursion from the root."""
+    levels = levels_of(n, branching)
+    found = [np.zeros(len(level)) for level in levels]
+
+    def cover(level, node):
+        values = np.flatnonzero(levels[level][node])
+        if values[-1] < low or values[0] > high:
+            return
+        if low <= values[0] and values[-1] <= high and not (low == high and level > 0):
+            found[level][node] = 1
+            return
+        for child in range(len(levels[level - 1])):
+            if levels[level - 1][child] @ levels[level][node]:
+                cover(level - 1, child)
+
+    cover(len(levels) - 1, 0)
+    return found
+
+
+def ends(n):
+    return [(i, j) for i in range(n) for j in range(i, n)]
+
+
+@functools.cache
+def answered(shape, branching, reconstruction):
+    """(p, cells) and (p,): what all rectangles give the cells of all tables, and the number of users."""
+    if reconstruction == "raw":
+        rows = []
+        for one in ends(shape[0]):
+            for other in ends(shape[1]):
+                a, b = picked(shape[0], branching, *one), picked(shape[1], branching, *other)
+                rows.append(np.concatenate([np.kron(x, y) for x in a for y in b]))
+        rows = np.array(rows)
+        return rows[:, :-1], rows[:, -1]
+    n, T = math.prod(shape), np.vstack(tables_of(shape, branching))
+    free = np.vstack([np.eye(n - 1), -np.ones(n - 1)])  # counts that sum to zero
+    even, W = np.full(n, 1 / n), rectangles(shape).matrix
+    from_cells = free @ np.linalg.pinv(T @ free)
+    return W @ from_cells, W @ (even - from_cells @ (T @ even))
+
+
+@functools.cache
+def contributed(size, oracle, epsilon):
+    """(outputs, size) strategy of an oracle, and what each output adds to the estimates of the cells."""
+    if oracle == "hadamard":
+        hadamard = mechanisms.create("hadamard", size, epsilon)
+        return hadamard.strategy, hadamard.reconstruction.T
+    hrr = HadamardRandomizedResponse(size, epsilon)
+    Q = hrr.written_out()
+    one = np.eye(len(Q), dtype=int)
+    return Q, np.array([hrr.estimate(Reports(hrr.digest, 1, y)).estimated_counts for y in one])
+
+
+def moment(size, cell, oracle, epsilon):
+    """(size, size) second moment of what the report of a user in ``cell`` adds to the estimates of all cells of one table."""
+    if oracle == "oue":
+        p, q = 0.5, 1 / (math.exp(epsilon) + 1)
+        spread = np.full(size, q * (1 - q))
+        spread[cell] = p * (1 - p)
+        own = np.eye(size)[cell]
+        return np.diag(spread) / (p - q) ** 2 + np.outer(own, own)
+    Q, R = contributed(size, oracle, epsilon)
+    return (R.T * Q[:, cell]) @ R
+
+
+def variances(shape, branching, oracle, reconstruction, epsilon=1.0):
+    """(p, n) the variance that one user of each type adds to all rectangles, by their definition."""
+    rows, root = answered(shape, branching, reconstruction)
+    tables, W = tables_of(shape, branching), rectangles(shape).matrix
+    parts = np.split(rows, np.cumsum([len(table) for table in tables])[:-1], axis=1)
+    found = -((W - root[:, None]) ** 2)
+    for part, table in zip(parts, tables, strict=True):
+        for cell in range(len(table)):
+            second = np.sum((part @ moment(len(table), cell, oracle, epsilon)) * part, axis=1)
+            found[:, table[cell] > 0] += len(tables) * second[:, None]
+    return found
+
+
+# --- tables -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("shape", "branching"), SMALL)
+def test_tables_and_sums_follow_the_definition(shape, branching):
+    grid, tables = Grid(Tree(shape[0], branching), Tree(shape[1], branching)), tables_of(shape, branching)
+    counts = np.random.default_rng(0).normal(size=(2, grid.n))
+    assert grid.sizes == tuple(map(len, tables))
+    for level, (found, table) in enumerate(zip(grid.aggregate(counts), tables, strict=True)):
+        assert found == pytest.approx(counts @ table.T)
+        assert np.array_equal(grid.nodes_of(level, np.arange(grid.n)), table.argmax(axis=0))
+
+
+@settings(max_examples=60)
+@given(st.integers(2, 9), st.integers(2, 9), st.integers(2, 5), st.integers(0, 2**32 - 1))
+def test_consistency_is_least_squares_with_the_sum_fixed(rows, columns, branching, seed):
+    grid, rng = Grid(Tree(rows, branching), Tree(columns, branching)), np.random.default_rng(seed)
+    cells, T = [rng.normal(size=(2, size)) for size in grid.sizes], np.vstack(tables_of((rows, columns), branching))
+    bordered = np.block([[T.T @ T, np.ones((grid.n, 1))], [np.ones((1, grid.n)), np.zeros((1, 1))]])
+    seen = np.hstack([np.hstack(cells) @ T, np.full((2, 1), 17.0)])
+    found = grid.consistent(cells, 17.0)
+    assert found == pytest.approx(np.linalg.solve(bordered, seen.T)[:-1].T, abs=1e-8)
+    some = rng.normal(size=(3, grid.n))
+    through = sum(w @ cell[0] for w, cell in zip(grid.shares(some), cells, strict=True))
+    assert through == pytest.approx(some @ grid.consistent([cell[0] for cell in cells], 0.0))
+
+
+@pytest.mark.parametrize(("shape", "branching"), SMALL)
+def test_rectangles_decompose_into_the_nodes_of_either_side(shape, branching):
+    grid = Grid(Tree(shape[0], branching), Tree(shape[1], branching))
+    sides = [(one, other) for one in ends(shape[0]) for other in ends(shape[1])]
+    low, high = np.array(sides).transpose(2, 0, 1)
+    cells, whole = grid.weights(low, high)
+    expected, everybody = answered(shape, branching, "raw")
+    assert np.array_equal(np.hstack(cells), expected)
+    assert np.array_equal(whole[:, 0], everybody)
+    covered = np.hstack(cells) @ np.vstack(tables_of(shape, branching)) + whole
+    assert np.array_equal(covered, rectangles(shape).matrix)
+
+
+def test_thinning_gives_every_user_one_even_table():
+    grid, counts, trials = Grid(Tree(3, 2), Tree(5, 2)), np.arange(15) * 9, 3000
+    rng, T = np.random.default_rng(3), np.vstack(tables_of((3, 5), 2))
+    samples = [np.concatenate(list(grid.thin(counts, rng))) for _ in range(trials)]
+    assert all(sum(part.sum() for part in np.split(s, np.cumsum(grid.sizes)[:-1])) == counts.sum() for s in samples)
+    mean = T @ counts / len(grid.sizes)
+    # A user is in one cell of a table at most, and in one table only.
+    owner = np.repeat(np.arange(len(grid.sizes)), grid.sizes)
+    together = (T * counts) @ T.T * (owner[:, None] == owner) / len(grid.sizes)
+    covariance = together - (T * counts) @ T.T / len(grid.sizes) ** 2
+    found = np.array(samples)
+    assert np.abs((found.mean(axis=0) - mean) / np.sqrt(np.diag(covariance) / trials + 1e-12)).max() < 4.5
+    direction = rng.normal(size=(len(T), 6))
+    spread = (found @ direction).var(axis=0) / np.einsum("ck,cd,dk->k", direction, covariance, direction)
+    assert np.abs(spread - 1).max() < 5 * math.sqrt(2 / trials)
+
+
+# --- estimates and their variances --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("reconstruction", RECONSTRUCTIONS)
+@pytest.mark.parametrize("oracle", ORACLES)
+@pytest.mark.parametrize(("shape", "branching"), SMALL[:3])
+def test_variances_are_those_of_the_definition(shape, branching, oracle, reconstruction):
+    mechanism, workload = built(shape, branching, oracle, reconstruction), rectangles(shape)
+    exact, counts = variances(shape, branching, oracle, reconstruction), np.arange(math.prod(shape))
+    assert mechanism.variance_profile(workload) == pytest.approx(exact.sum(axis=0))
+    scale = {"rel": 1e-9, "abs": 1e-9 * exact.max() * counts.sum()}
+    assert mechanism.query_variances(workload, counts) == pytest.approx(exact @ counts, **scale)
+    some = np.random.default_rng(0).integers(workload.num_queries, size=12)
+    assert mechanism.query_variances(workload, counts, some) == pytest.approx(exact[some] @ counts, **scale)
+    adds = mechanism.query_contributions(workload, some)
+    assert adds.variances == pytest.approx(np.maximum(exact[some], 0), rel=1e-9, abs=1e-9 * exact.max())
+
+
+@pytest.mark.parametrize("reconstruction", RECONSTRUCTIONS)
+@pytest.mark.parametrize("oracle", ORACLES)
+@pytest.mark.parametrize(("shape", "branching"), SMALL)
+def test_estimates_of_expected_reports_are_the_counts(shape, branching, oracle, reconstruction):
+    """Estimates are linear in the reports, so this is what they are on average: exactly."""
+    mechanism, tables = built(shape, branching, oracle, reconstruction), tables_of(shape, branching)
+    counts = len(tables) * np.arange(math.prod(shape)) ** 2.0
+    users, data = np.full(len(tables), counts.sum() / len(tables)), []
+    for own, table in zip(mechanism.oracles, tables, strict=True):
+        cells = table @ counts / len(tables)
+        if oracle == "oue":
+            data.append(own.p * cells + own.q * (cells.sum() - cells))
+        else:
+            data.append(own.channel @ cells)
+    estimate = mechanism.estimate(Reports(mechanism.digest, counts.sum(), (users, *data)))
+    assert estimate.counts() == pytest.approx(counts, abs=1e-8 * counts.sum())
+    for workload in (rectangles(shape), workloads.all_marginals(shape), workloads.prefix(counts.size)):
+        assert estimate.answers(workload) == pytest.approx(workload.answers(counts), abs=1e-8 * counts.sum())
+
+
+@pytest.mark.parametrize("per_user", [True, False], ids=["privatize", "simulate"])
+@pytest.mark.parametrize(
+    ("oracle", "reconstruction"), [("oue", "raw"), ("hrr", "consistent"), ("hadamard", "raw"), ("oue", "consistent")]
+)
+def test_collections_have_the_stated_errors(oracle, reconstruction, per_user):
+    """Means within 4.5 standard errors, squared errors within 5 of theirs (normal for a query of 300 people), for users drawn one by one and as aggregates."""
+    shape, trials = (4, 8), 400
+    mechanism, workload, rng = built(shape, 4, oracle, reconstruction), rectangles(shape), np.random.default_rng(5)
+    counts = rng.multinomial(300, np.full(32, 1 / 32))
+    values, found = np.repeat(np.arange(32), counts), []
+    for _ in range(trials):
+        reports = mechanism.aggregate(mechanism.privatize(values, rng)) if per_user else mechanism.simulate(counts, rng)
+        found.append(mechanism.estimate(reports).answers(workload) - workload.answers(counts))
+    found, exact = np.array(found), mechanism.query_variances(workload, counts)
+    noisy = exact > 1e-6
+    assert found[:, ~noisy] == pytest.approx(0, abs=1e-6)  # everybody
+    z = found.mean(axis=0)[noisy] / np.sqrt(exact[noisy] / trials)
+    assert np.abs(z).max() < 4.5
+    total = (found**2).sum(axis=1)
+    assert abs(total.mean() - exact.sum()) < 5 * total.std() / math.sqrt(trials)
+    spread = (found**2)[:, noisy].mean(axis=0) / exact[noisy]
+    assert np.abs(spread - 1).max() < 5 * math.sqrt(2 / trials)
+
+
+@pytest.mark.parametrize("reconstruction", RECONSTRUCTIONS)
+@pytest.mark.parametrize("oracle", ["oue", "hrr", "hadamard"])
+def test_structured_variances_are_those_of_the_matrix(oracle, reconstruction):
+    """Rectangles by Kronecker products, and the same queries as a plain matrix by products of matrices over the types."""
+    shape = (6, 5)
+    mechanism = built(shape, 3, oracle, "consistent")
+    line, cells = workloads.all_range(5), workloads.product([workloads.prefix(6), workloads.histogram(5)])
+    parts = [
+        rectangles(shape),
+        cells,
+        workloads.histogram(30),
+        workloads.all_marginals(shape),
+        workloads.k_way_marginals(shape, 1),
+        OnAttributes(shape, [1], line),
+        OnAttributes((6, 1, 5), [2, 0], workloads.product([line, workloads.prefix(6)])),
+        OnAttributes(shape, [0, 1], workloads.product([workloads.prefix(4), workloads.width_range(5, 2)]), used=[4, 5]),
+    ]
+    workload = workloads.union(parts, [1.0, 2.0, 0.5, 3.0, 1.0, 0.1, 1.5, 0.7])
+    plain, counts = workloads.custom(workload.matrix), np.arange(30)
+    if reconstruction == "consistent":
+        assert mechanism.variance_profile(workload) == pytest.approx(mechanism.variance_profile(plain))
+        exact = mechanism.query_variances(plain, counts)
+        assert mechanism.query_variances(workload, counts) == pytest.approx(exact, abs=1e-9 * exact.max())
+        return
+    raw = built(shape, 3, oracle, "raw")
+    each = raw.query_variances(workload, counts)
+    assert each.sum() == pytest.approx(counts @ raw.variance_profile(workload))
+    estimate = raw.estimate(raw.simulate(counts, np.random.default_rng(0)))
+    queries = np.random.default_rng(1).integers(workload.num_queries, size=40)
+    assert estimate.answers(workload)[queries] == pytest.approx(estimate.answers(workload, queries))
+    assert each[queries] == pytest.approx(raw.query_variances(workload, counts, queries))
+    # Parts one by one, without their weights.
+    for part, weight, start in zip(parts, workload.weights, workload.offsets, strict=False):
+        own = slice(start, start + part.num_queries)
+        assert estimate.answers(workload)[own] == pytest.approx(weight * estimate.answers(part))
+        assert each[own] == pytest.approx(weight**2 * raw.query_variances(part, counts))
+    # What is no rectangle comes from the finest table.
+    assert estimate.answers(plain) == pytest.approx(plain.answers(estimate.counts()))
+    assert raw.variance_profile(plain) @ counts == pytest.approx(raw.query_variances(plain, counts).sum())
+
+
+def test_raw_answers_become_consistent_counts():
+    shape, counts = (4, 8), np.arange(32) * 30
+    raw, tidy, workload = built(shape, 2, reconstruction="raw"), built(shape, 2), rectangles((4, 8))
+    reports = raw.simulate(counts, np.random.default_rng(2))
+    estimate = raw.estimate(reports)
+    assert estimate.total == counts.sum()
+    assert raw.consistent.digest == tidy.digest
+    same = tidy.estimate(Reports(tidy.digest, reports.users, reports.data))
+    assert estimate.consistent(reports.users).counts() == pytest.approx(same.counts())
+    W, answers = workload.matrix, estimate.answers(workload)
+    assert estimate.fitted(workload) == pytest.approx(np.linalg.lstsq(W, answers)[0])
+    assert estimate.squared_error(workload, counts) == pytest.approx(np.sum((answers - W @ counts) ** 2))
+    some = workloads.OnAttributes(shape, [0], workloads.all_range(4))  # has no single counts that fit
+    assert some.answers(estimate.fitted(some)) == pytest.approx(
+        some.matrix @ np.linalg.lstsq(some.matrix, estimate.answers(some))[0]
+    )
+    assert answers[workload.num_queries - 1] == pytest.approx(estimate.rectangles([[3, 7]], [[3, 7]])[0])
+    everybody = estimate.rectangles(np.zeros((1, 2), dtype=int), np.array([[3, 7]]))
+    assert everybody == pytest.approx([counts.sum()])
+
+
+def test_domains_past_any_matrix_have_exact_variances_of_rectangles():
+    """The average over the types of what the profile says, against single queries chosen at random: within 5 standard errors."""
+    shape, rng = (256, 256), np.random.default_rng(0)
+    mechanism, workload = built(shape), rectangles((256, 256))
+    profile, counts = mechanism.variance_profile(workload), np.full(256**2, 10.0)
+    some = rng.integers(workload.num_queries, size=64)
+    each = mechanism.query_variances(workload, counts, some)
+    expected = counts @ profile / workload.num_queries
+    assert abs(each.mean() - expected) < 5 * each.std() / 8
+    assert profile.mean() / workload.num_queries == pytest.approx(836.61, abs=0.01)
+    estimate = mechanism.estimate(mechanism.simulate(counts.astype(int), rng))
+    assert estimate.squared_error(workload, counts) == pytest.approx(expected * workload.num_queries, rel=0.5)
+    with pytest.raises(ValueError, match="at most 4,096 types"):
+        mechanism.variance_profile(workloads.custom(np.ones((1, 256**2))))
+    for reconstruction in RECONSTRUCTIONS:
+        with pytest.raises(ValueError, match="at most 4,096 types"):
+            built((2, 2**19), reconstruction=reconstruction).variance_profile(rectangles((2, 2**19)))
+
+
+@pytest.mark.parametrize(
+    ("side", "two_trees", "flat", "one_tree"), [(16, 75.20, 95.26, 131.61), (32, 204.90, 347.35, 384.91)]
+)
+def test_all_rectangles_err_less_than_with_flat_oue_or_one_tree(side, two_trees, flat, one_tree):
+    """Variance per user of the average rectangle, epsilon 1, people spread evenly. The tree along the row-major order has OUE in
+    its nodes and is made consistent as well."""
+    workload, n = rectangles((side, side)), side**2
+    others = [mechanisms.create("oue", n, 1.0)]
+    others.append(mechanisms.create("hierarchical", n, 1.0, oracle="oue", reconstruction="consistent"))
+    found = [analysis.average_variance(m, workload) / workload.num_queries for m in (built((side, side)), *others)]
+    assert found == pytest.approx([two_trees, flat, one_tree], abs=0.005)
+
+
+# --- privacy --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("oracle", ORACLES)
+@pytest.mark.parametrize("epsilon", [0.001, 0.3, 1.0, 5.0, 20.0])
+def test_audits_are_those_of_the_tables(oracle, epsilon):
+    for shape, branching in SMALL:
+        mechanism = built(shape, branching, oracle, epsilon=epsilon)
+        audit = mechanism.audit()
+        assert audit.epsilon <= epsilon
+        assert audit.epsilon == pytest.approx(epsilon, rel=1e-9)
+        if oracle == "oue":
+            continue
+        Q = np.column_stack([mechanism.channel @ unit for unit in np.eye(mechanism.n)])
+        assert Q.sum(axis=0) == pytest.approx(np.ones(mechanism.n))
+        assert mechanism.channel.T @ np.arange(len(Q)) == pytest.approx(Q.T @ np.arange(len(Q)))
+        one, other = audit.worst_pair
+        assert np.abs(np.log(Q[:, one] / Q[:, other])).max() == pytest.approx(epsilon, rel=1e-6)
+        assert np.log(Q.max(axis=1) / Q.min(axis=1)).max() <= epsilon * (1 + 1e-9) + 1e-12
+
+
+def test_reports_are_cells_of_an_even_table():
+    """Every table is picked as often as any other, and the oracle there speaks of the cell of the person's type."""
+    mechanism, epsilon, many = built((4, 8), 4, "hrr", epsilon=5.0), 5.0, 40_000
+    raw = mechanism.privatize(np.full(many, 13), np.random.default_rng(0))
+    picks = np.bincount(raw[:, 0], minlength=len(mechanism.oracles))
+    assert np.abs(picks - many / len(picks)).max() < 4.5 * math.sqrt(many / len(picks))
+    for level, (own, table) in enumerate(zip(mechanism.oracles, tables_of((4, 8), 4), strict=True)):
+        sent, cell = raw[raw[:, 0] == level, 1], int(table[:, 13].argmax())
+        truthful = (np.bitwise_count((sent // 2 + 1) & cell) & 1) == sent % 2
+        kept = sign_probabilities(epsilon)[0]
+        assert abs(truthful.mean() - kept) < 4.5 * math.sqrt(kept * (1 - kept) / len(sent))
+        assert sent.max() < 2 * len(own.coefficients)
+
+
+# --- which attributes -----------------------------------------------------------------------------------------------------
+
+AGE = NumericAttribute(name="age", edges=(0, 20, 40, 60, 80), missing="category")
+INCOME = NumericAttribute(name="income", edges=(0, 1, 2, 3))
+SEX = CategoricalAttribute(name="sex", values=("female", "male"))
+GRADE = CategoricalAttribute(name="grade", values=("a", "b", "c"), ordered=True)
+ALONE = CategoricalAttribute(name="country", values=("one",))
+
+
+def asked(*attributes, parts=None):
+    questions = [PrefixPart(attribute="age", by=[a.name for a in attributes if a not in (AGE, ALONE)])]
+    return over_attributes(parts or questions, Domain(attributes=attributes))
+
+
+@pytest.mark.parametrize(
+    ("workload", "shape"),
+    [
+        (rectangles((4, 8)), (4, 8)),
+        (workloads.k_way_marginals([4, 3], 2), (4, 3)),
+        (asked(AGE, INCOME), (5, 3)),
+        (asked(INCOME, AGE), (3, 5)),
+        (asked(ALONE, GRADE, AGE), (3, 5)),
+        (asked(AGE, INCOME, parts=[RangesPart(attribute="income")]), (5, 3)),
+        (asked(AGE, GRADE, parts=[workloads.JointHistogramPart()]), (5, 3)),
+        (asked(AGE, GRADE, parts=[workloads.KWayMarginalsPart(k=1)]), (5, 3)),
+        (asked(AGE, GRADE, parts=[RangesPart(attribute="age"), RangesPart(attribute="grade", weight=2.0)]), (5, 3)),
+        (
+            asked(AGE, INCOME, parts=[workloads.PredicatesPart(predicates=[{"expression": "age < 40 or income < 1"}])]),
+            (5, 3),
+        ),
+        (workloads.union([rectangles((4, 2)), workloads.custom(np.ones((1, 8)))]), (4, 2)),
+    ],
+)
+def test_the_questions_tell_the_shape(workload, shape):
+    assert told_shape(workload) == shape
+    assert library.spec("hierarchical_2d").unsuitable(workload.n, 1.0, workload) is None
+    for reconstruction in RECONSTRUCTIONS:
+        mechanism = mechanisms.create("hierarchical_2d", workload=workload, epsilon=1.0, reconstruction=reconstruction)
+        assert mechanism.parameters["shape"] == shape
+        counts = np.arange(workload.n) * 50
+        each = mechanism.query_variances(workload, counts)
+        assert each.sum() == pytest.approx(counts @ mechanism.variance_profile(workload))
+        answers = mechanism.estimate(mechanism.simulate(counts, np.random.default_rng(0))).answers(workload)
+        assert np.all(np.abs(answers - workload.answers(counts)) <= 5 * np.sqrt(np.maximum(each, 0)) + 1e-6)
+
+
+NOT_TOLD = "It is for combinations of exactly two ordered attributes, and the questions do not tell what they are."
+THREE = "It is for combinations of exactly two ordered attributes, and there are 3."
+NO_ORDER = "It is for two ordered attributes, and the questions name one that has no order."
+
+
+@pytest.mark.parametrize(
+    ("workload", "reason"),
+    [
+        (workloads.prefix(8), NOT_TOLD),
+        (workloads.custom(np.eye(8)), NOT_TOLD),
+        (workloads.union([rectangles((4, 2)), rectangles((2, 4))]), NOT_TOLD),
+        (asked(AGE), NOT_TOLD),
+        (workloads.k_way_marginals(3, 2), THREE),
+        (asked(AGE, INCOME, GRADE), THREE),
+        (asked(AGE, SEX), NO_ORDER),
+        (asked(AGE, SEX, parts=[workloads.KWayMarginalsPart(k=2)]), NO_ORDER),
+    ],
+)
+def test_other_questions_are_told_why_not(workload, reason):
+    assert library.spec("hierarchical_2d").unsuitable(workload.n, 1.0, workload) == reason
+    if reason != NO_ORDER:  # the arithmetic does without
+        with pytest.raises(ValueError, match=reason):
+            mechanisms.create("hierarchical_2d", workload=workload, epsilon=1.0)
+
+
+@pytest.mark.parametrize(
+    ("shape", "words"),
+    [
+        (None, NOT_TOLD),
+        ((4, 3), "Attributes of 4 and 3 values have 12 combinations; n is 8."),
+        ((8, 1), "two whole numbers of at least 2"),
+        ((2, 2, 2), "two whole numbers of at least 2"),
+        ("2x4", "two whole numbers of at least 2"),
+        ((2.0, 4.0), "two whole numbers of at least 2"),
+        (8, "two whole numbers of at least 2"),
+    ],
+)
+def test_bad_shapes_are_refused(shape, words):
+    with pytest.raises(ValueError, match=words):
+        mechanisms.create("hierarchical_2d", 8, 1.0, shape=shape)
+
+
+def test_a_shape_that_is_given_decides():
+    workload = rectangles((2, 4))
+    mechanism = mechanisms.create("hierarchical_2d", workload=workload, epsilon=1.0, shape=(4, 2), reconstruction="raw")
+    assert mechanism.parameters["shape"] == (4, 2)
+    counts = np.arange(8)  # rectangles of another table are answered from the finest cells
+    leaves = mechanism.query_variances(workloads.custom(workload.matrix), counts)
+    assert mechanism.query_variances(workload, counts) == pytest.approx(leaves)
+    table = OnAttributes((2, 4), [1], workloads.all_range(4))
+    leaves = mechanism.query_variances(workloads.custom(table.matrix), counts)
+    assert mechanism.query_variances(table, counts) == pytest.approx(leaves)
+
+
+def test_sweeps_and_comparisons_take_it():
+    workload = rectangles((4, 4))
+    found = sweep.epsilons(["hierarchical_2d", "oue"], workload, (0.5, 1.0, 2.0), bounds=()).points
+    users = found[found["name"] == "hierarchical_2d"].sort_values("epsilon")["users_needed"].to_numpy()
+    assert (np.diff(users) < 0).all()
+    mechanism = mechanisms.create("hierarchical_2d", workload=workload, epsilon=1.0)
+    assert users[1] == pytest.approx(analysis.sample_complexity(mechanism, workload))
+    left = sweep.epsilons(["hierarchical_2d"], workloads.prefix(16), (1.0, 2.0), bounds=()).left_out
+    assert set(left["reason"]) == {NOT_TOLD}
