@@ -18,7 +18,7 @@ import pandas as pd
 from ldp_core.data.population import expected_counts
 from ldp_core.mechanisms.trees.haar import Haar
 from ldp_core.mechanisms.trees.hierarchical import ConsistentTree
-from ldp_core.mechanisms.trees.levels import OrderedEstimate
+from ldp_core.mechanisms.trees.levels import OrderedEstimate, Tree
 from ldp_core.papers.panel import Row, frame_of
 from ldp_core.papers.stored import FOLDER
 from ldp_core.run import Budget, Callback, Cancel
@@ -38,7 +38,7 @@ Measure = Callable[[OrderedEstimate, np.ndarray], float]
 
 def mechanism(series: str, n: int, epsilon: float) -> ConsistentTree | Haar:
     """The collection that the paper calls HH2, HH4, HH16 (each with a superscript c) or HaarHRR."""
-    return Haar(n, epsilon) if series == "HaarHRR" else ConsistentTree(n, epsilon, BRANCHINGS[series], "oue")
+    return Haar(n, epsilon) if series == "HaarHRR" else ConsistentTree(Tree(n, BRANCHINGS[series]), epsilon, "oue")
 
 
 @cache
