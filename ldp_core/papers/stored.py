@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from ldp_core import frames
 from ldp_core.papers.panel import COLUMNS
 
 FOLDER = Path(__file__).with_name("stored")
@@ -20,4 +21,5 @@ def read(key: str) -> pd.DataFrame:
 
 def write(key: str, frame: pd.DataFrame) -> None:
     """Keep the frame of the panel ``key``."""
-    frame.to_csv(FOLDER / f"{key}.csv", index=False, float_format=f"%.{DIGITS}g", lineterminator="\n")
+    kept = frame.map(lambda cell: float(f"{cell:.{DIGITS}g}") if isinstance(cell, float) else cell)
+    (FOLDER / f"{key}.csv").write_text(frames.as_csv(kept), encoding="utf-8")

@@ -264,4 +264,4 @@ def test_weights_are_explained(app):
     part = app.configuration.workload.parts[0].model_copy(update={"weight": 2.0})
     app.session.change(workload=app.configuration.workload.model_copy(update={"parts": (part,)}))
     app.go("bounds").finish()
-    assert "one of weight 2 counts like four of weight 1" in app.words
+    assert "a query of weight 2 counts like four of weight 1" in app.words

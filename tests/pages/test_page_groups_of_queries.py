@@ -50,7 +50,7 @@ def chart(app, name):
 
 def test_every_page_says_what_weights_do(groups):
     for page in set(PAGES) - {"simulate"}:
-        assert "one of weight 2 counts like four of weight 1" in groups.go(page).words
+        assert "a query of weight 2 counts like four of weight 1" in groups.go(page).words
     plain = tuple(part.model_copy(update={"weight": 1.0}) for part in GROUPS)
     groups.session.change(workload=WorkloadRecipe(parts=plain))
     for page in PAGES:
@@ -59,7 +59,7 @@ def test_every_page_says_what_weights_do(groups):
 
 def test_simulated_answers_are_shares_under_their_names(groups):
     groups.go("simulate").press("run").finish()
-    assert "one of weight 2 counts like four of weight 1" in groups.words
+    assert "a query of weight 2 counts like four of weight 1" in groups.words
     released = chart(groups, "simulated-releases")
     named = {trace["customdata"][0] for trace in released["data"]}
     assert named == {"age below 10"}
