@@ -94,5 +94,6 @@ def _place(spec: Spec, fixed: Mapping[str, Any]) -> int:
         if value in offered:
             place += 3**order * (1 + offered.index(value))
         elif isinstance(value, Real):
-            place += 3**order * (1 + round(4 * math.log2(value) if value >= 1 else -math.log10(value)))
+            size = float(value)
+            place += 3**order * (1 + round(4 * math.log2(size) if size >= 1 else -math.log10(size)))
     return place

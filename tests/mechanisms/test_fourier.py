@@ -64,7 +64,7 @@ def test_three_way_marginals_need_as_many_users_as_in_the_paper():
 
 def test_sweeps_compare_what_is_built_for_the_workload():
     workload = workloads.k_way_marginals(6, 2)
-    users = sweep.over_epsilon(["fourier"], workload, [1.0], bounds=()).users_needed.item()
+    users = sweep.epsilons(["fourier"], workload, [1.0], bounds=()).points.users_needed.item()
     mechanism = mechanisms.create("fourier", workload=workload, epsilon=1.0)
     assert users == pytest.approx(analysis.sample_complexity(mechanism, workload))
 

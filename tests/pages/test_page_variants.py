@@ -218,3 +218,9 @@ def test_a_file_with_a_bad_variant_is_refused_in_a_sentence(compared, another, n
     other.load(document, "configuration.json")
     assert sentence in other.errors[0]
     assert other.configuration == before
+
+
+def test_the_mechanism_of_a_design_goes_by_its_name_alone(compared, another):
+    document = json.loads(compared.configuration.to_json())
+    other = another().load({**document, "mechanism": {"name": HH16, "parameters": {}}}, "configuration.json")
+    assert "goes by its name alone, with its parameters beside it" in other.errors[0]
