@@ -20,7 +20,7 @@ from ldp_core.wording import check_parameters, shortened
 NAME = re.compile(r"\s*(\w+)\s*\(([^()]*)\)\s*", re.ASCII)
 """A mechanism with its parameters in brackets."""
 LONGEST = 300
-FILLS, DASHES = ("-open", "-dot", "-open-dot"), ("dash", "dot", "dashdot", "longdash", "longdashdot")
+FILLS, DASHES = ("-open", "-open-dot"), ("dash", "dot", "dashdot", "longdash", "longdashdot")
 """What variants of one mechanism are told apart by in charts; the colour and the shape of the marker are its own."""
 
 
@@ -86,13 +86,14 @@ def variant(spec: Spec, parameters: Mapping[str, Any]) -> Spec:
 
 
 def _place(spec: Spec, fixed: Mapping[str, Any]) -> int:
-    """Where a variant stands among the looks of its mechanism, 0 for the mechanism itself. Two that differ in one choice, or in one
-    number by up to a factor of ten, look different."""
+    """Where a variant stands among the ten looks that `FILLS` and `DASHES` make, 0 for the mechanism itself. Those that differ in one
+    choice look different, and so do numbers up to a factor of five apart, or one to nine decades below 1."""
     told, place = spec.told(fixed), 0
     for order, (name, kind) in enumerate(spec.settings.items()):
         value, offered = told.get(name), kind.offered or ()
         if value in offered:
-            place += 4**order * (1 + offered.index(value))
+            place += 3**order * (1 + offered.index(value))
         elif isinstance(value, Real):
-            place += 4**order * (1 + round(4 * abs(math.log2(value))))
+            size = float(value)
+            place += 3**order * (1 + round(4 * math.log2(size) if size >= 1 else -math.log10(size)))
     return place

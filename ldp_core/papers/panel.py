@@ -75,7 +75,7 @@ def agreement(frame: pd.DataFrame) -> str:
     ratios = (frame["printed"] / frame["here"]).to_numpy(dtype=float)
     ratios = ratios[np.isfinite(ratios)]
     if not ratios.size:
-        return "The text at hand has no numbers here to compare with."
+        return "The paper's text gives no numbers here to compare with."
     low, middle, high = (wording.significant(float(value)) for value in (ratios.min(), np.median(ratios), ratios.max()))
     if len(ratios) == 1:
         return f"The printed number is {middle} times the one found here."

@@ -61,6 +61,7 @@ def style() -> None:
         .st-key-current-design [data-testid="stCaptionContainer"] { padding-left: 2.1rem; margin-bottom: -0.5rem; }
         .st-key-current-design [data-testid="stCaptionContainer"] p { padding-top: 0.3rem; }
         :has(> [data-testid="stMultiSelectTagsContainer"]) { max-height: 17rem; }
+        [data-tag], [data-tag] > span { height: auto; white-space: normal; } /* variants differ in their last words */
         </style>"""
     )
 

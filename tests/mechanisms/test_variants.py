@@ -154,7 +154,7 @@ def test_rows_and_start_of_the_projected_gradient():
 def test_variants_are_told_apart_and_keep_the_colour_of_their_mechanism():
     for spec in library.REGISTRY.values():
         for name, kind in spec.settings.items():
-            values = kind.offered or ((1e-9, 1e-8, 1e-7, 1e-5) if name == "delta" else (8, 16, 32, 64, 25, 50))
+            values = kind.offered or ((1e-9, 1e-8, 1e-7, 1e-5, 1e-4, 0.1) if name == "delta" else (8, 12, 16, 24, 32))
             looks = {(*spec.style, spec.dash)}
             for value in values:
                 variant = variants.variant(spec, {name: value})

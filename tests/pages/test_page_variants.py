@@ -52,7 +52,7 @@ def test_variants_are_added_and_removed_where_mechanisms_are_compared(compared):
     picture = compared.charts[0]["data"][0]
     assert set(picture["y"]) == {charts.title(name) for name in THREE}
     assert set(picture["marker"]["color"]) == {library.spec("hierarchical").style[0]}
-    assert len(set(picture["marker"]["symbol"])) == 3
+    assert set(picture["marker"]["symbol"]) == {library.spec(name).style[1] for name in THREE} > {"pentagon"}
     compared.enter("multiselect", "compared", [HH16])
     assert set(figures(compared).index) == titles(HH16)
     compared.press("undo")
@@ -218,3 +218,9 @@ def test_a_file_with_a_bad_variant_is_refused_in_a_sentence(compared, another, n
     other.load(document, "configuration.json")
     assert sentence in other.errors[0]
     assert other.configuration == before
+
+
+def test_the_mechanism_of_a_design_goes_by_its_name_alone(compared, another):
+    document = json.loads(compared.configuration.to_json())
+    other = another().load({**document, "mechanism": {"name": HH16, "parameters": {}}}, "configuration.json")
+    assert "goes by its name alone, with its parameters beside it" in other.errors[0]
