@@ -51,10 +51,11 @@ def came_through_app() -> None:
 
 
 def style() -> None:
-    """A laptop screen is 800 pixels high: less air above the title, and captions close to what they belong to."""
+    """A laptop screen is 1280 x 800 pixels: all pages in one row, less air above the title, captions close to what they belong to."""
     st.html(
         """<style>
         .stMainBlockContainer { padding: 4.5rem 2.5rem 3rem; }
+        [data-testid="stTopNavLink"] { padding: 0 4px; gap: 4px; }
         [data-testid="stSidebarUserContent"] { padding-top: 0; }
         [data-testid="stSidebarHeader"] { height: 2.5rem; }
         [data-testid="stSidebar"] .stPageLink p { white-space: nowrap; }
