@@ -298,8 +298,10 @@ class Configuration(_Inputs):
     @field_serializer("version")
     def _oldest_that_reads_it(self, version: int) -> int:
         """Designs without anything new are written as files of the version before, with the digests they had."""
+        parts = self.workload.parts if self.workload is not None else ()
         told = self.population.parameters or self.simulation.facts or _SETTINGS & set(self.mechanism.parameters)
-        return version if told or any(map(is_variant, self.compared)) else _WITHOUT_NEWS
+        later = any(part.kind == "rectangles" for part in parts) or any(map(is_variant, self.compared))
+        return version if told or later else _WITHOUT_NEWS
 
     @check("epsilon")
     @classmethod

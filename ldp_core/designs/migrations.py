@@ -78,12 +78,16 @@ def _one_attribute(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_news(document: dict[str, Any]) -> dict[str, Any]:
-    """Version 3 had shapes of populations without parameters, no public facts and no variants of mechanisms; the rest is as it was."""
+    """Version 3 had shapes of populations without parameters, no public facts, rectangles or variants of mechanisms; the rest is as it was."""
     population, simulation = document.get("population"), document.get("simulation")
     if isinstance(population, dict) and population.get("shape") in ("cauchy", "dirichlet"):
         raise ValueError("a shape of a later version")
     if isinstance(simulation, dict) and "facts" in simulation:
         raise ValueError("facts of a later version")
+    workload = document.get("workload")
+    parts = workload.get("parts") if isinstance(workload, dict) else None
+    if isinstance(parts, list) and any(isinstance(part, dict) and part.get("kind") == "rectangles" for part in parts):
+        raise ValueError("rectangles, of a later version")
     compared = document.get("compared")
     if isinstance(compared, list) and any(isinstance(name, str) and is_variant(name) for name in compared):
         raise ValueError("variants of mechanisms, of a later version")

@@ -45,6 +45,7 @@ from ldp_core.workloads.parts import Predicate as Predicate
 from ldp_core.workloads.parts import PredicatesPart as PredicatesPart
 from ldp_core.workloads.parts import PrefixPart as PrefixPart
 from ldp_core.workloads.parts import RangesPart as RangesPart
+from ldp_core.workloads.parts import RectanglesPart as RectanglesPart
 from ldp_core.workloads.parts import WorkloadPart as WorkloadPart
 from ldp_core.workloads.parts import default_parts as default_parts
 from ldp_core.workloads.parts import over_attributes as over_attributes

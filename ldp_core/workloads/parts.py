@@ -100,6 +100,25 @@ class RangesPart(Part):
         return _along(axes_of(attributes), self.attribute, self.by, ranges)
 
 
+class RectanglesPart(Part):
+    """All intervals of one ordered attribute together with all intervals of another: every rectangle of their table."""
+
+    kind: Literal["rectangles"] = "rectangles"
+    attributes: Annotated[tuple[Name, Name], Strict(False)]
+
+    @property
+    def summary(self) -> str:
+        return f"All ranges over {self.attributes[0]} and {self.attributes[1]} together"
+
+    def build(self, attributes: Any) -> Workload:
+        axes = axes_of(attributes)
+        places = sorted(_places(axes, self.attributes))
+        lines = [_line(axes[i]) for i in places]
+        base = Product([AllRange(line.size, [line]) for line in lines])
+        whole = all(axes[i].size == line.size for i, line in zip(places, lines, strict=True))
+        return _placed(axes, places, base, None if whole else [line.size for line in lines])
+
+
 class MarginalsPart(Part):
     """The joint counts of chosen groups of attributes, such as pairs or triples."""
 
@@ -237,6 +256,7 @@ WorkloadPart = Annotated[
     | JointHistogramPart
     | PrefixPart
     | RangesPart
+    | RectanglesPart
     | MarginalsPart
     | KWayMarginalsPart
     | AllMarginalsPart
@@ -333,14 +353,22 @@ def _along(axes: Sequence[Axis], name: str, by: Sequence[str], ordered: Any) -> 
     """``ordered(n, axis)`` along the ordinary types of an attribute, within each group of the attributes ``by``."""
     places = _places(axes, [name, *by])
     axis, groups = axes[places[0]], [axes[i] for i in places[1:]]
+    ordinary = _line(axis)
+    line = ordered(ordinary.size, ordinary)
+    base = Product([line, *(Histogram(group.size, [group]) for group in groups)]) if groups else line
+    used = [ordinary.size, *(group.size for group in groups)]
+    return _placed(axes, places, base, used if ordinary.size < axis.size else None)
+
+
+def _line(axis: Axis) -> Axis:
+    """The ordinary types of an ordered attribute. ValueError for one without an order, or with a single type that has a place."""
     if not axis.ordered:
         raise ValueError(
-            f"{shortened(name)} has no order, so nothing goes up to or between its values; ask for its histogram, or say on the "
-            "Data page that it is ordered."
+            f"{shortened(axis.name)} has no order, so nothing goes up to or between its values; ask for its histogram, or say on "
+            "the Data page that it is ordered."
         )
     if axis.ordinary < 2:
-        raise ValueError(f"{shortened(name)} has a single value besides (other) and (missing); ask for its histogram.")
-    line = ordered(axis.ordinary, axis.first(axis.ordinary))
-    base = Product([line, *(Histogram(group.size, [group]) for group in groups)]) if groups else line
-    used = [axis.ordinary, *(group.size for group in groups)]
-    return _placed(axes, places, base, used if axis.ordinary < axis.size else None)
+        raise ValueError(
+            f"{shortened(axis.name)} has a single value besides (other) and (missing); ask for its histogram."
+        )
+    return axis.first(axis.ordinary)

@@ -20,13 +20,14 @@ from ldp_core.designs import (
     MechanismRecipe,
     Population,
     Simulation,
+    WorkloadRecipe,
     export,
     from_link,
     load,
     load_configuration,
     to_link,
 )
-from ldp_core.workloads import StatedFact
+from ldp_core.workloads import RectanglesPart, StatedFact
 from sample_data import make
 
 SAMPLES = Path(make.__file__).parent
@@ -319,6 +320,7 @@ def test_there_are_at_most_a_hundred_facts():
 VARIANTS = (
     {"compared": ("haar", "hierarchical(branching=16, oracle=oue)")},
     {"compared": ("hierarchical()",)},
+    {"workload": WorkloadRecipe(parts=[RectanglesPart(attributes=("a", "b"))])},
     {"mechanism": MechanismRecipe(name="gaussian", parameters={"delta": 1e-9})},
     {"mechanism": MechanismRecipe(name="optimized_gradient", parameters={"rows": 64})},
 )
@@ -332,7 +334,7 @@ def test_variants_and_new_parameters_need_version_4(changes):
     assert load_configuration(json.dumps(document)) == configuration
     assert from_link(to_link(configuration)) == configuration
     assert load(export(configuration, {})).configuration == configuration
-    if "compared" in changes:
+    if "mechanism" not in changes:
         with pytest.raises(ConfigurationError, match="format version 3 but does not look like it: export it again"):
             load_configuration(json.dumps({**document, "version": 3}))
 

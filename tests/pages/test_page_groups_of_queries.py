@@ -110,3 +110,23 @@ def test_sweeps_of_equal_recipes_on_other_attributes_are_kept_apart(app):
     declare(app, [four, *yes_no(1)], part, "subset_selection")
     assert app.session.design().domain.size == 32
     assert work.sweep(app.session, "epsilon").key != first
+
+
+def test_ranges_over_two_orders_are_asked_and_trees_over_both_answer_them_best(app):
+    app.declare_table(16, 16).go("workload").enter("selectbox", "group-0-questions", "rectangles")
+    assert "All ranges over x and y together" in app.words
+    assert app.session.design().workload.num_queries == 136**2
+    app.session.change(compared=("oue", "hierarchical_2d"))
+    app.go("compare")
+    (table,) = [found.value for found in app.at.dataframe if "users_needed" in found.value]
+    users = dict(zip(table["name"], table["users_needed"], strict=True))
+    assert users["Hierarchical over two attributes"] < 0.8 * users["Optimised unary encoding"]
+    for page in ("design", "bounds", "plan", "simulate", "export"):
+        app.go(page)
+    app.go("workload").enter("selectbox", "group-0-second", "x")
+    assert "named twice" in app.errors[0]
+
+
+def test_ranges_over_two_orders_need_two(ages):
+    ages.go("workload")
+    assert "rectangles" not in ages.at.selectbox(key="group-0-questions").options

@@ -24,6 +24,7 @@ from ldp_core.workloads import (
     PredicatesPart,
     PrefixPart,
     RangesPart,
+    RectanglesPart,
     over_attributes,
 )
 
@@ -51,7 +52,11 @@ def some_part(draw, axes):
     weight = draw(st.sampled_from([1.0, 0.5, 3.0]))
     some = st.lists(st.sampled_from(names), min_size=1, max_size=3, unique=True)
     kinds = ["histogram", "joint", "marginals", "k_way", "all", "predicates", "matrix"]
-    kind = draw(st.sampled_from(kinds + ["prefix", "ranges"] * bool(ordered) + ["parity"] * bool(binary)))
+    fitting = ["prefix", "ranges"] * bool(ordered) + ["rectangles"] * (len(ordered) > 1) + ["parity"] * bool(binary)
+    kind = draw(st.sampled_from(kinds + fitting))
+    if kind == "rectangles":
+        pair = draw(st.lists(st.sampled_from(ordered), min_size=2, max_size=2, unique=True))
+        return RectanglesPart(attributes=pair, weight=weight)
     if kind == "histogram":
         return HistogramPart(attribute=draw(st.sampled_from(names)), weight=weight)
     if kind == "joint":
@@ -111,6 +116,15 @@ def rows_of(part, axes):
             return list(intervals((0, i) for i in range(last)))
         wide = part.width or last
         return list(intervals((i, j) for i in range(last) for j in range(i, min(last, i + wide))))
+    if kind == "rectangles":
+        first, second = sorted(place[name] for name in part.attributes)
+        each = [[(i, j) for j in range(axes[at].ordinary) for i in range(j + 1)] for at in (first, second)]
+        each = [sorted(ends) for ends in each]
+        return [
+            lambda r, a=a, b=b: float(a[0] <= r[first] <= a[1] and b[0] <= r[second] <= b[1])
+            for a in each[0]
+            for b in each[1]
+        ]
     if kind == "marginals":
         return [cell for group in part.groups for cell in cells(group)]
     if kind in ("k_way_marginals", "all_marginals"):
@@ -442,6 +456,8 @@ def test_ranges_on_one_attribute_of_many_take_small_matrices_only():
         (PrefixPart(attribute="sex"), "sex has no order"),
         (RangesPart(attribute="age", by=["age"]), "named twice: age, age"),
         (RangesPart(attribute="age", by=["zip"]), "no attribute zip; the attributes are age, sex, weight, education"),
+        (RectanglesPart(attributes=["age", "sex"]), "sex has no order"),
+        (RectanglesPart(attributes=["age", "age"]), "named twice: age, age"),
         (KWayMarginalsPart(k=5), "Groups of 5 attributes need at least 5 that have 2 types or more; there are 4"),
         (ParityPart(attributes=["age"]), "age has 4"),
         (MarginalsPart(groups=[["sex", "sex"]]), "named twice"),

@@ -202,6 +202,13 @@ def _width(part: workloads.RangesPart, group: Group, widest: int) -> None:
 
 
 @_settings.register
+def _rectangles(part: workloads.RectanglesPart, group: Group) -> None:
+    names, (first, second) = usable("rectangles", group.axes), part.attributes
+    _chooser(group, "Along", "first", first, names, lambda name: edited(part, attributes=(name, second)))
+    _chooser(group, "And along", "second", second, names, lambda name: edited(part, attributes=(first, name)))
+
+
+@_settings.register
 def _marginals(part: workloads.MarginalsPart, group: Group) -> None:
     names = usable("marginals", group.axes)
 

@@ -40,6 +40,10 @@ KINDS: dict[str, Kind] = {
         "Ranges along an order",
         "How many lie between two values, for all pairs of values or only those close together.",
     ),
+    "rectangles": Kind(
+        "Ranges over two orders at once",
+        "How many lie between two values of one attribute and between two of another, for all such rectangles.",
+    ),
     "marginals": Kind(
         "Joint counts of chosen attributes", "How many have each combination of values, in pairs or triples you choose."
     ),
@@ -69,7 +73,7 @@ _NAMED = re.compile(
 
 def usable(kind: str, axes: Sequence[Axis]) -> list[str]:
     """Names of the attributes that questions of this kind can be about."""
-    if kind in ("prefix", "ranges"):
+    if kind in ("prefix", "ranges", "rectangles"):
         return [axis.name for axis in axes if axis.ordered and axis.ordinary > 1]
     if kind == "parity":
         return [axis.name for axis in axes if axis.size == 2]
@@ -80,7 +84,8 @@ def offered(axes: Sequence[Axis]) -> list[str]:
     """The kinds that make sense for these attributes."""
     several = len(usable("histogram", axes)) > 1
     joint = ("marginals", "k_way_marginals", "all_marginals", "joint_histogram", "parity")
-    return [kind for kind in KINDS if usable(kind, axes) and (several or kind not in joint)]
+    possible = [kind for kind in KINDS if usable(kind, axes) and (several or kind not in joint)]
+    return [kind for kind in possible if kind != "rectangles" or len(usable(kind, axes)) > 1]
 
 
 def left_out(axes: Sequence[Axis]) -> list[str]:
@@ -129,6 +134,9 @@ def starting(
         fields["attribute"] = own if own in names else next((name for name in names if name not in about), names[0])
         if kind != "histogram" and fields["attribute"] not in by:
             fields["by"] = by
+    elif kind == "rectangles":
+        pairs = [part.attributes for part in others if isinstance(part, workloads.RectanglesPart)]
+        fields["attributes"] = _not_among(pairs, combinations(names, 2)) or names[:2]
     elif kind == "marginals":
         asked = [group for part in others if isinstance(part, MarginalsPart) for group in part.groups]
         fields["groups"] = [_not_among(asked, combinations(names, 2)) or names[:2]]
