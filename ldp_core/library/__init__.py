@@ -38,7 +38,9 @@ def spec(name: str) -> Spec:
 def _variant(name: str) -> Spec:
     mechanism, texts = variants.split(name) or (name, {})
     if mechanism not in REGISTRY:
-        raise ValueError(f"Unknown mechanism {shortened(mechanism)!r}; {meant(shortened(mechanism), REGISTRY)}")
+        raise ValueError(
+            f"Unknown mechanism {shortened(mechanism)!r}; {meant(shortened(mechanism).partition('(')[0], REGISTRY)}"
+        )
     return variants.read(REGISTRY[mechanism], texts)
 
 
