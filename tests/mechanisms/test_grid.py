@@ -438,15 +438,23 @@ NO_ORDER = "It is for two ordered attributes, and the questions name one that ha
 )
 def test_other_questions_are_told_why_not(workload, reason):
     assert library.spec("hierarchical_2d").unsuitable(workload.n, 1.0, workload) == reason
-    if reason != NO_ORDER:  # the arithmetic does without
+    if reason == THREE:  # the arithmetic does without an order
         with pytest.raises(ValueError, match=reason):
             mechanisms.create("hierarchical_2d", workload=workload, epsilon=1.0)
+
+
+@pytest.mark.parametrize(("n", "shape"), [(8, (2, 4)), (16, (4, 4)), (15, (3, 5)), (34, (2, 17))])
+def test_a_plain_list_of_types_becomes_two_attributes_as_equal_as_can_be(n, shape):
+    mechanism = mechanisms.create("hierarchical_2d", workload=workloads.prefix(n), epsilon=1.0)
+    assert mechanism.parameters["shape"] == shape
+    assert mechanism.supports(workloads.prefix(n)) is None
+    with pytest.raises(ValueError, match=NOT_TOLD):
+        mechanisms.create("hierarchical_2d", 7, 1.0)
 
 
 @pytest.mark.parametrize(
     ("shape", "words"),
     [
-        (None, NOT_TOLD),
         ((4, 3), "Attributes of 4 and 3 values have 12 combinations; n is 8."),
         ((8, 1), "two whole numbers of at least 2"),
         ((2, 2, 2), "two whole numbers of at least 2"),

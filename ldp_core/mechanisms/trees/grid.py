@@ -11,6 +11,7 @@ known), and reports the cell that holds their type. Two reconstructions of the a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -176,11 +177,14 @@ def build(
     reconstruction: str = "consistent",
     workload: Workload | None = None,
 ) -> ConsistentGrid | RawGrid:
-    """Trees over two attributes with ``shape`` values (None: as ``workload`` has them), with ``oracle`` in every table.
+    """Trees over two attributes with ``shape`` values, with ``oracle`` in every table. Without ``shape`` the attributes are those of
+    ``workload``; of a plain list of types, two that are as nearly equal as n allows.
 
-    ValueError where it is not told which two attributes there are.
+    ValueError where there are other than two attributes, or n is a prime number.
     """
-    sizes = (None if workload is None else told_shape(workload)) if shape is None else _checked(shape)
+    sizes = _checked(shape) if shape is not None else (told_shape(workload) if workload is not None else None)
+    if sizes is None:
+        sizes = next(((a, n // a) for a in range(math.isqrt(n), 1, -1) if n % a == 0), None)
     if sizes is None or len(sizes) != 2:
         raise ValueError(f"{domain_rule(n, epsilon, workload)} Pass their sizes as shape, or a workload over both.")
     if sizes[0] * sizes[1] != n:
