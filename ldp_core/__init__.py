@@ -24,25 +24,24 @@ from typing import TYPE_CHECKING
 from ldp_core import parts
 from ldp_core.version import __version__
 
-_PARTS = {
-    name: name
-    for name in (
-        "analysis",
-        "bounds",
-        "charts",
-        "data",
-        "designs",
-        "estimators",
-        "frames",
-        "library",
-        "mechanisms",
-        "optimize",
-        "papers",
-        "privacy",
-        "studies",
-        "workloads",
-    )
-} | {"simulate": "studies.simulate"}  # what notebooks run most is found at the top as well
+__all__ = [
+    "__version__",
+    "analysis",
+    "bounds",
+    "charts",
+    "data",
+    "designs",
+    "estimators",
+    "frames",
+    "library",
+    "mechanisms",
+    "optimize",
+    "papers",
+    "privacy",
+    "simulate",
+    "studies",
+    "workloads",
+]
 
 if TYPE_CHECKING:
     from ldp_core import (
@@ -63,26 +62,8 @@ if TYPE_CHECKING:
     )
     from ldp_core.studies import simulate
 else:
-    __getattr__ = parts.of(__name__, _PARTS)
-
-__all__ = [
-    "__version__",
-    "analysis",
-    "bounds",
-    "charts",
-    "data",
-    "designs",
-    "estimators",
-    "frames",
-    "library",
-    "mechanisms",
-    "optimize",
-    "papers",
-    "privacy",
-    "simulate",
-    "studies",
-    "workloads",
-]
+    # What notebooks run most is found at the top as well.
+    __getattr__ = parts.of(__name__, __all__, simulate="studies.simulate")
 
 
 def __dir__() -> list[str]:

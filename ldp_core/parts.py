@@ -1,18 +1,19 @@
 """Packages whose parts are imported when they are first asked for: readers, charts and solvers take a second."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from types import ModuleType
 
 from ldp_core import wording
 
 
-def of(package: str, places: Mapping[str, str]) -> Callable[[str], ModuleType]:
-    """The ``__getattr__`` of ``package``: its part by a name, from where ``places`` says it stands below the package."""
+def of(package: str, names: Sequence[str], **elsewhere: str) -> Callable[[str], ModuleType]:
+    """The ``__getattr__`` of ``package``: its part by one of ``names``, found under that name in the package, or where ``elsewhere``
+    says it stands below it."""
 
     def part(name: str) -> ModuleType:
-        if name in places:
-            return import_module(f"{package}.{places[name]}")
-        raise AttributeError(f"{package} has no part {name!r}; {wording.meant(name, places)}")
+        if name in names:
+            return import_module(f"{package}.{elsewhere.get(name, name)}")
+        raise AttributeError(f"{package} has no part {name!r}; {wording.meant(name, names)}")
 
     return part

@@ -21,6 +21,7 @@ layout.need(
     "Change the data",
 )
 
+session = ask.session_of(state, design)
 left, right = st.columns([1, 2], gap="large")
 with left:
     control(
@@ -30,10 +31,8 @@ with left:
         str(ask.rounds(state)),
         lambda text: ask.restart(state, rounds=whole_number(text, "the number of rounds", 1, asking.MOST_ROUNDS)),
         help="How many questions the people are split over. More rounds leave fewer people to answer each.",
-        disabled=ask.begun(state, design),
+        disabled=bool(session.asked),
     )
-session = ask.session_of(state, design)
-with left:
     if session.asked:
         st.button(
             "New session, new people",

@@ -279,7 +279,7 @@ def draw_query_errors() -> None:
         )
         return
     errors = later.value(
-        ("query_errors", [(name, m.digest) for name, m in ready.items()], design.naming, design.counts.tobytes()),
+        ("query_errors", [(name, m.digest) for name, m in ready.items()], design.naming, design.people_digest),
         "errors of single queries",
         n <= AT_ONCE_TYPES,
         lambda cancel: frames.query_errors(ready, design.workload, design.counts, design.labels, cancel=cancel),

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 from ldp_core import parts
 
+__all__ = ["domain", "population", "reading", "tables"]
+
 if TYPE_CHECKING:
     from ldp_core.data import domain, population, reading, tables
 else:
-    __getattr__ = parts.of(__name__, {name: name for name in ["domain", "population", "reading", "tables"]})
-
-__all__ = ["domain", "population", "reading", "tables"]
+    __getattr__ = parts.of(__name__, __all__)

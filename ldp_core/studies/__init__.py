@@ -5,11 +5,9 @@ from typing import TYPE_CHECKING
 
 from ldp_core import parts
 
+__all__ = ["asking", "outcomes", "planning", "simulate", "sweep", "theorems"]
+
 if TYPE_CHECKING:
     from ldp_core.studies import asking, outcomes, planning, simulate, sweep, theorems
 else:
-    __getattr__ = parts.of(
-        __name__, {name: name for name in ["asking", "outcomes", "planning", "simulate", "sweep", "theorems"]}
-    )
-
-__all__ = ["asking", "outcomes", "planning", "simulate", "sweep", "theorems"]
+    __getattr__ = parts.of(__name__, __all__)

@@ -16,7 +16,6 @@ import pandas as pd
 
 from ldp_core import bounds
 from ldp_core.mechanisms.noise.adaptive import AdaptiveSession, Answer, SimulatedUsers
-from ldp_core.privacy import odds
 from ldp_core.workloads import expressions
 from ldp_core.workloads.axes import Axis, axes_of, cell_name
 
@@ -173,8 +172,7 @@ class Asking:
     @property
     def expected_error(self) -> float:
         """Standard error of a mean between 0 and 1 at most, from the people of one round."""
-        E = odds(self.epsilon)
-        return (E + 1) / (E - 1) / 2 / math.sqrt(max(self.users / self.rounds, 1))
+        return self._session.size / math.sqrt(max(self.users / self.rounds, 1))
 
     @property
     def held(self) -> int:

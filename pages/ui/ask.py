@@ -30,37 +30,29 @@ LISTED = 2_000
 
 def rounds(state: Session) -> int:
     """Rounds of the session on screen."""
-    return state.view.get("ask", {}).get("rounds", ROUNDS)
+    return _entry(state, "rounds", ROUNDS)
+
+
+def _entry(state: Session, name: str, otherwise: Any) -> Any:
+    return state.view.get("ask", {}).get(name, otherwise)
 
 
 def _update(state: Session, **changes: object) -> None:
     state.view["ask"] = {**state.view.get("ask", {}), **changes}
 
 
-def _key(design: Design) -> tuple:
-    return design.naming, design.epsilon, hash(design.counts.tobytes())
-
-
-def begun(state: Session, design: Design) -> bool:
-    """Whether the people of this design have been asked something in the present session."""
-    known = state.view.get("ask", {}).get("session")
-    return known is not None and known[0] == _key(design) and bool(known[1].asked)
-
-
 def session_of(state: Session, design: Design) -> Asking:
     """The session with the people of this design; a new one where data or epsilon have changed."""
-    known = state.view.get("ask", {}).get("session")
-    if known is None or known[0] != _key(design) or (not known[1].asked and known[1].rounds != rounds(state)):
-        seed = state.view.get("ask", {}).get("seed", 0)
-        known = (_key(design), Asking(design.counts, design.epsilon, rounds(state), seed))
+    known, key = _entry(state, "session", None), (design.naming, design.epsilon, design.people_digest)
+    if known is None or known[0] != key or (not known[1].asked and known[1].rounds != rounds(state)):
+        known = (key, Asking(design.counts, design.epsilon, rounds(state), _entry(state, "seed", 0)))
         _update(state, session=known)
     return known[1]
 
 
 def restart(state: Session, rounds: int | None = None) -> None:
     """Other people, for as many rounds or another number of them."""
-    before = state.view.get("ask", {})
-    _update(state, session=None, seed=before.get("seed", 0) + 1, rounds=rounds or before.get("rounds", ROUNDS))
+    _update(state, session=None, seed=_entry(state, "seed", 0) + 1, rounds=rounds or _entry(state, "rounds", ROUNDS))
 
 
 def put(state: Session, design: Design, question: Question) -> None:
@@ -96,10 +88,6 @@ def _orderly(axis: Axis) -> bool:
 
 def _averaged(axis: Axis) -> bool:
     return asking.averageable(axis) and axis.size > 1
-
-
-def _entry(state: Session, name: str, otherwise: Any) -> Any:
-    return state.view.get("ask", {}).get(name, otherwise)
 
 
 def _keep(state: Session, name: str, read: Callable[[Any], Any] = lambda entered: entered) -> Callable[[Any], None]:

@@ -120,6 +120,12 @@ class AdaptiveSession:
         """Groups that have not answered yet."""
         return self.groups - len(self._asked)
 
+    @property
+    def size(self) -> float:
+        """c r, what a user's plus stands for, and their minus for the negative of."""
+        E = odds(self.epsilon)
+        return self.bound * (E + 1) / (E - 1)
+
     def ask(self, query: np.ndarray) -> Answer:
         """Unbiased mean of ``query`` (n,) over all users, from the next group. An empty group answers ``centre`` +- infinity.
 
@@ -136,8 +142,7 @@ class AdaptiveSession:
         least, most = self.centre - self.bound, self.centre + self.bound
         if not users:
             return Answer(self.centre, math.inf, 0, least, most)
-        E = odds(self.epsilon)
-        size = self.bound * (E + 1) / (E - 1)
+        size = self.size
         value = size * (2 * plus - users) / users
         # Every answer is +-size, so the sample variance follows from the mean.
         variance = (size**2 - value**2) / (users - 1) if users > 1 else math.inf

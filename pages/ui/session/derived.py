@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -64,6 +65,11 @@ class Design:
     @property
     def users(self) -> int:
         return int(self.counts.sum())
+
+    @cached_property
+    def people_digest(self) -> str:
+        """Equal where equally many people have each type."""
+        return hashlib.sha256(self.counts.tobytes()).hexdigest()
 
     @property
     def population(self) -> str:

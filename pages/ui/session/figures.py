@@ -192,8 +192,7 @@ class Figures(Derived):
     def summary(self, mechanism: mechanisms.Mechanism) -> analysis.Summary:
         """Exact costs of a mechanism in the current design. ValueError where they cannot be had."""
         profile, design, alpha = self.profile(mechanism), self.complete, self.configuration.target_alpha
-        people = hashlib.sha256(design.counts.tobytes()).hexdigest()
-        key = ("summary", mechanism.digest, design.workload.digest, alpha, people)
+        key = ("summary", mechanism.digest, design.workload.digest, alpha, design.people_digest)
         return self.cached(key, lambda: analysis.summarise(mechanism, design.workload, design.counts, alpha, profile))
 
     def costed(self, name: str) -> mechanisms.Mechanism | None:

@@ -300,7 +300,7 @@ class _Simulated:
         chosen = {name: mechanism for name in names if (mechanism := state.mechanism(name)) is not None}
         facts = state.facts() if any(estimators.spec(name).needs_facts for name in asked) else ()
         digests = [[name, mechanism.digest] for name, mechanism in chosen.items()]
-        inputs = [digests, design.naming, hash(design.counts.tobytes())]
+        inputs = [digests, design.naming, design.people_digest]
         return cls(chosen, asked, facts, [*inputs, [fact.text for fact in facts]] if facts else inputs)
 
 

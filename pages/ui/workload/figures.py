@@ -5,7 +5,6 @@ What takes longer than a moment is worked out in the background.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -323,9 +322,8 @@ def _dominance(later: Later, state: Session, design: Complete) -> Dominance | No
     case = state.cases()[state.aim(c.mechanism.name)]
     fits = [state.fitted_key(name) for name in able if library.spec(name).fitted]
     about = [list(able), fits, sorted(c.mechanism.parameters.items()), case.name]
-    people_key = hashlib.sha256(design.counts.tobytes()).hexdigest()
     return later.value(
-        ("dominating", w.digest, design.naming, design.epsilon, people_key, about),
+        ("dominating", w.digest, design.naming, design.epsilon, design.people_digest, about),
         "which queries dominate the error",
         w.n <= QUICK_TYPES,
         lambda cancel: _errors(able, design, case, cancel),
