@@ -108,14 +108,22 @@ def declare_range(
 
 
 def expected_counts(
-    shape: Shape, n: int, users: int, *, centre: float = 0.4, concentration: float = 1.0, draw: int = 0
+    shape: Shape,
+    n: int,
+    users: int,
+    *,
+    centre: float = 0.4,
+    concentration: float = 1.0,
+    draw: int = 0,
+    spread: bool = True,
 ) -> np.ndarray:
     """Expected number of users of each type, for planning without data; see `SHAPES` for the parameter of each shape.
 
     Shares are equal ("uniform"), proportional to 1/rank ("zipf"), a normal curve centred on the middle of the types with a
     standard deviation of n/6 ("bell"), a Cauchy distribution on [0, n] cut at its ends, centred at ``centre`` n with a
     scale of n/10 ("cauchy": Cormode et al. 2019, Section 5), or drawn from a symmetric Dirichlet distribution ("dirichlet":
-    Lopuhaa-Zwakenberg et al. 2020), the draw being numbered. They are rounded by largest remainders, ties to the earlier type.
+    Lopuhaa-Zwakenberg et al. 2020), the draw being numbered. People are whole, and what rounding leaves over is spread over the
+    domain: running totals are rounded, so that any first types together have the users they should have, to within half a person.
 
     Args:
         n: number of types.
@@ -124,6 +132,7 @@ def expected_counts(
         concentration: of the Dirichlet distribution for each type, in `CONCENTRATIONS`: at 1 all shares are equally likely, less
             puts most people into few types.
         draw: number of the draw, from 0 up.
+        spread: False rounds by largest remainders instead, ties to the earlier type, with which stored results were made.
 
     Returns:
         (n,) int64 summing to `users` exactly.
@@ -145,6 +154,9 @@ def expected_counts(
         weights = _dirichlet(n, concentration, draw)
     else:
         raise ValueError(f'the shape "{shape}" is unknown: use one of {", ".join(SHAPES)}.')
+    if spread:
+        totals = np.cumsum(weights)
+        return np.diff(np.floor(users * (totals / totals[-1]) + 0.5).astype(np.int64), prepend=0)
     shares = users * (weights / weights.sum())
     counts = np.floor(shares).astype(np.int64)
     largest = np.argsort(counts - shares, kind="stable")

@@ -361,11 +361,25 @@ def test_expected_counts_sum_exactly(shape, n, users):
     if shape == "uniform":
         assert counts.max() - counts.min() <= 1
     if shape == "zipf":
-        assert (np.diff(counts) <= 0).all()
         harmonic = math.fsum(1 / rank for rank in range(1, n + 1))
         np.testing.assert_allclose(counts, users / harmonic / np.arange(1, n + 1), atol=1)
     if shape == "bell":
         assert np.abs(counts - counts[::-1]).max() <= 1
+
+
+@given(st.sampled_from(list(SHAPES)), st.integers(1, 5000), st.integers(1, 10**6))
+def test_expected_people_are_spread_over_the_domain(shape, n, users):
+    """Also where there are fewer people than types: any first types have the people they should have, to within one."""
+    counts = tables.expected_counts(shape, n, users)
+    ideal = tables.expected_counts(shape, n, 10**9) / 10**9 * users  # at a thousand times the people rounding does not show
+    assert np.abs(np.cumsum(counts) - np.cumsum(ideal)).max() <= 0.5 + 1e-3
+    assert np.abs(counts - ideal).max() <= 1 + 1e-3
+
+
+def test_few_people_do_not_crowd_into_the_first_types():
+    counts = tables.expected_counts("uniform", 200, 150)
+    assert [counts[start : start + 4].sum() for start in range(0, 200, 4)] == [3] * 50
+    assert tables.expected_counts("uniform", 2**20, 10_000)[: 2**19].sum() == 5000
 
 
 @pytest.mark.parametrize("users", [0, -1, 2.0, True, "9", None, 10**9 + 1])
