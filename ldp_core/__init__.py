@@ -40,6 +40,7 @@ __all__ = [
     "privacy",
     "simulate",
     "studies",
+    "verdicts",
     "workloads",
 ]
 
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
         papers,
         privacy,
         studies,
+        verdicts,
         workloads,
     )
     from ldp_core.studies import simulate

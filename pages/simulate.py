@@ -11,7 +11,7 @@ from ldp_core.studies import outcomes
 from ldp_core.workloads import DENSE_TYPES
 from pages.ui import facts, layout
 from pages.ui.compared import mechanisms_control
-from pages.ui.controls import control, several, whole_number
+from pages.ui.controls import control, several, target_control, whole_number
 from pages.ui.outcomes import tabs
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
@@ -112,6 +112,7 @@ with left:
         titles = " and ".join(library.spec(name).title for name in waiting_for)
         st.info(f"{titles}: not fitted to this design yet.")
         st.page_link("pages/compare.py", label="Fit it on the Compare page", icon=":material/bar_chart:")
+    target_control(state)
     pairs = say_left_out()
     task = work.simulation(state, list(usable))
     running, done = task.running, task.result

@@ -29,7 +29,9 @@ LAYERS = [
     {"library"},
     {"analysis", "estimators"},
     {"studies.simulate", "studies.sweep", "studies.asking", "studies.theorems"},
-    {"frames", "studies.planning"},
+    {"frames"},
+    {"verdicts"},
+    {"studies.planning"},
     {"studies.outcomes"},
     {"designs", "charts"},
     {"papers"},
@@ -45,6 +47,7 @@ MATHEMATICS = {
     "estimators",
     "studies",
     "frames",
+    "verdicts",
 }
 
 

@@ -16,12 +16,12 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ldp_core import library
 from ldp_core.data import tables
-from ldp_core.designs import Configuration, DataChoice, DeclaredData, MechanismRecipe, Population, WorkloadRecipe
+from ldp_core.designs import DataChoice, DeclaredData, MechanismRecipe, Population, WorkloadRecipe
 from pages.ui.session.derived import Complete as Complete
 from pages.ui.session.derived import Design as Design
 from pages.ui.session.derived import counts_column as counts_column
 from pages.ui.session.figures import Figures
-from pages.ui.session.history import Draft
+from pages.ui.session.history import Draft, beginning
 from pages.ui.sources import Source
 
 SESSIONS: weakref.WeakValueDictionary[str, Session] = weakref.WeakValueDictionary()
@@ -68,7 +68,7 @@ class Session(Figures):
         for source in list(self._tables):
             source.forget()
         self.results.close()
-        self.configuration, self.source, self.draft, self._design = Configuration(), None, None, None
+        self.configuration, self.source, self.draft, self._design = beginning(), None, None, None
         for held in (self.past, self.future, self.view, self.invalid, self.notices, self.unasked):
             held.clear()
 
