@@ -55,18 +55,24 @@ def difference_for(alpha: float) -> float:
 
 
 def judge(standard_errors: np.ndarray | pd.Series, difference: float) -> np.ndarray:
-    """(q,) `USABLE`, `ROUGH` or `NOISE` for answers with these standard errors; both are shares of all users.
+    """(q,) `USABLE`, `ROUGH` or `NOISE` for answers with these standard errors, "" where they are nan; both are shares of all users.
 
     >>> ldp.verdicts.judge(np.array([0.004, 0.006, 0.02]), difference=0.01).tolist()
     ['usable', 'rough', 'noise']
     """
     errors, most = np.asarray(standard_errors, dtype=float), difference * (1 + _ROUNDING)
-    return np.where(MULTIPLE * errors <= most, USABLE, np.where(errors <= most, ROUGH, NOISE))
+    found = np.where(MULTIPLE * errors <= most, USABLE, np.where(errors <= most, ROUGH, NOISE))
+    return np.where(np.isnan(errors), "", found)
+
+
+def verdict(standard_error: float, difference: float) -> str:
+    """That of `judge` on one answer."""
+    return str(judge(np.array([standard_error]), difference)[0])
 
 
 def marked(verdict: str) -> str:
-    """A verdict as it is shown everywhere: its sign and its word."""
-    return f"{MARKS[verdict]} {verdict}"
+    """A verdict as it is shown everywhere: its sign and its word; nothing for none."""
+    return f"{MARKS[verdict]} {verdict}" if verdict else ""
 
 
 @dataclass(frozen=True)
@@ -108,8 +114,8 @@ def tally(
     '1 of 3 answers is usable, 1 rough and 1 noise'
     """
     found = judge(standard_errors, difference)
-    number = {verdict: int((found == verdict).sum()) for verdict in MEANINGS}
-    worst = float(np.max(standard_errors, initial=0.0))
+    number = {word: int((found == word).sum()) for word in MEANINGS}
+    worst = float(np.max(np.asarray(standard_errors), initial=0.0))
     for_all = users * (MULTIPLE * worst / difference) ** 2
     return Tally(**number, queries=len(found) if queries is None else queries, users_for_all=for_all)
 
@@ -120,14 +126,21 @@ def judged_queries(workload: Workload) -> np.ndarray:
     return np.arange(p) if p <= JUDGED_QUERIES else shown_queries(workload)
 
 
+def too_large(workload: Workload) -> str:
+    """Why the answers are not judged one by one; empty where they are."""
+    if workload.n <= JUDGED_TYPES:
+        return ""
+    return (
+        f"Single answers are judged for at most {JUDGED_TYPES:,} types; there are {workload.n:,} here. Simulate shows what some "
+        "are worth, or use coarser bins."
+    )
+
+
 def standard_errors(mechanism: Mechanism, workload: Workload, counts: np.ndarray) -> np.ndarray:
     """(q,) exact standard errors, as shares of all users and without weights, of the unbiased answers to `judged_queries` for the
-    users ``counts`` (n,). ValueError where these would take too long."""
-    if workload.n > JUDGED_TYPES:
-        raise ValueError(
-            f"Single answers are judged for at most {JUDGED_TYPES:,} types; there are {workload.n:,} here. Simulate shows "
-            "what some are worth, or use coarser bins."
-        )
+    users ``counts`` (n,). ValueError where these take too long (see `too_large`)."""
+    if reason := too_large(workload):
+        raise ValueError(reason)
     queries = judged_queries(workload)
     return np.sqrt(frames.variances_of(mechanism, workload, counts, queries)) / float(np.sum(counts))
 

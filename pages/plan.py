@@ -98,7 +98,6 @@ def shown(found: pd.DataFrame) -> pd.DataFrame:
     if solved == "standard_error":
         judged = verdicts.judge(table["standard_error"], state.difference)
         table.insert(2, "typical", [verdicts.marked(word) for word in judged])
-        table.loc[table["standard_error"].isna(), "typical"] = ""
         table["standard_error"] *= 100
     if not table["reason"].any():
         table = table.drop(columns="reason")
@@ -207,7 +206,7 @@ def recommendation() -> None:
     ranking["name"] = [library.spec(name).title for name in ranking["name"]]
     ranking["users_needed"] = np.ceil(ranking["users_needed"] - 1e-9)
     ranking[["gap", "standard_error"]] *= 100
-    ranking["typical"] = [verdicts.marked(word) if word else "" for word in ranking["typical"]]
+    ranking["typical"] = ranking["typical"].map(verdicts.marked)
     st.dataframe(
         ranking,
         hide_index=True,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -25,6 +24,8 @@ def counted(state: Session, mechanism: Mechanism, later: Later) -> Tally | None:
     """How many answers of a mechanism are usable on the people of this design; None while that is worked out. ValueError with a
     sentence where it takes too long."""
     design = state.complete
+    if reason := verdicts.too_large(design.workload):
+        raise ValueError(reason)
     errors = later.value(
         ("answer_errors", mechanism.digest, design.workload.digest, design.people_digest),
         "judging the answers",
@@ -44,7 +45,7 @@ def sentence(state: Session, mechanism: Mechanism, later: Later) -> str:
         found = counted(state, mechanism, later)
     except ValueError as error:
         typical = state.summary(mechanism).standard_error_on_data
-        verdict = str(verdicts.judge(np.array([typical]), state.difference)[0])
+        verdict = verdicts.verdict(typical, state.difference)
         return (
             f"{who}, the standard error of a typical answer is {wording.error(typical)}: **{verdict}** for a difference of "
             f"{difference}, which says nothing of the others. {plain(str(error))}"
@@ -60,7 +61,7 @@ def sentence(state: Session, mechanism: Mechanism, later: Later) -> str:
 def judged(state: Session, mechanism: Mechanism, later: Later) -> pd.DataFrame | None:
     """The queries shown with their standard errors, as of `frames.query_errors`; None while they are worked out, or take too long."""
     design = state.complete
-    if design.domain.size > verdicts.JUDGED_TYPES:
+    if verdicts.too_large(design.workload):
         return None
     return later.value(
         ("judged", mechanism.digest, design.naming, design.people_digest),

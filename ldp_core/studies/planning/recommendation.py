@@ -48,7 +48,7 @@ class Recommendation:
     ``ranking`` has one row per mechanism, fewest users first: name, users_needed (worst case, not rounded), bits of a
     report, gap (how many more users than the bound allows, as a share), fitted (made to measure), pure (not (epsilon,
     delta)), user_cost and collector_cost in words, standard_error of a typical query with these users in the worst case and the
-    verdict on it as ``typical`` (nan and None when their number was not given), and a note that says why the mechanism was passed over.
+    verdict on it as ``typical`` (nan and "" when their number was not given), and a note that says why the mechanism was passed over.
     ``answers`` counts the verdicts on all answers of the mechanism to take (None where these were not judged).
     """
 
@@ -156,9 +156,7 @@ def _row(
         "user_cost": spec.user_cost,
         "collector_cost": spec.collector_cost,
         "standard_error": error,
-        "typical": str(verdicts.judge(np.array([error]), verdicts.difference_for(alpha))[0])
-        if known and users
-        else None,
+        "typical": verdicts.verdict(error, verdicts.difference_for(alpha)),
         "note": outcome.reason or passed_over,
     }
 
