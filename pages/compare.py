@@ -12,9 +12,10 @@ from ldp_core import charts, frames, library, mechanisms, verdicts, wording
 from ldp_core.bounds.general.enumerated import MOST_TYPES as EXACT_TYPES
 from ldp_core.run import Progress
 from ldp_core.studies import sweep
-from pages.ui import judging, layout
+from pages.ui import layout
 from pages.ui.compared import compared_control, use_control
 from pages.ui.controls import control, pick, target_control
+from pages.ui.judging import explain, in_words, side_by_side
 from pages.ui.session.figures import PRICED_TYPES
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
@@ -183,7 +184,7 @@ with right:
     st.markdown(
         f"{names} {'needs' if len(winners) == 1 else 'need'} the fewest users: {wording.users(best['users_needed'])} until a difference "
         f"of {verdicts.in_words(state.difference)} shows clearly in a typical answer ({wording.error(state.alpha**0.5)} standard error), "
-        f"{case_meaning(case)}. {judging.sentence(state, ready[best['name']], later)}"
+        f"{case_meaning(case)}. {in_words(state, ready[best['name']], later)}"
     )
     overview, pictures, per_query, range_tab, size_tab = st.tabs(
         ["Users needed", "Patterns", "Error of each query", "Over epsilon", "Over domain size"]
@@ -292,8 +293,8 @@ def draw_query_errors() -> None:
         "query-errors",
         errors.assign(verdict=verdicts.judge(errors["standard_error"], state.difference)),
     )
-    st.dataframe(judging.side_by_side(errors, state.difference), hide_index=True)
-    judging.explain(state)
+    st.dataframe(side_by_side(errors, state.difference), hide_index=True)
+    explain(state)
 
 
 with per_query:

@@ -7,9 +7,10 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import charts, designs, frames, library, verdicts, wording
-from pages.ui import judging, layout
+from pages.ui import layout
 from pages.ui.controls import target_control
 from pages.ui.design import choices
+from pages.ui.judging import explain, in_words
 from pages.ui.session.figures import Curve, Proof
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
@@ -257,9 +258,9 @@ with right:
         f"a typical answer ({target} standard error), {case_meaning(case)}.{closeness}"
     )
     later = Later(state)
-    st.markdown(judging.sentence(state, mechanism, later))
+    st.markdown(in_words(state, mechanism, later))
     later.finish()
-    judging.explain(state)
+    explain(state)
     if state.weighting:
         st.caption(state.weighting)
     st.markdown(f"{plain(mechanism.explain())} A report is {bits} bit{'' if bits == '1' else 's'}.")

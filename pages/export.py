@@ -8,7 +8,8 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import designs, frames, library, mechanisms, verdicts, wording
-from pages.ui import judging, layout
+from pages.ui import layout
+from pages.ui.judging import explain, in_words, judged, show_answers
 from pages.ui.session import exchange
 from pages.ui.session.figures import PRICED_TYPES
 from pages.ui.tasks.later import Later
@@ -76,11 +77,11 @@ with right:
         )
         if summary is not None:
             later = Later(state)
-            st.markdown(judging.sentence(state, mechanism, later))
-            if (shown := judging.judged(state, mechanism, later)) is not None:
+            st.markdown(in_words(state, mechanism, later))
+            if (shown := judged(state, mechanism, later)) is not None:
                 with st.expander("What each answer is worth"):
-                    judging.show_answers(shown, state.difference)
-                    judging.explain(state)
+                    show_answers(shown, state.difference)
+                    explain(state)
             later.finish()
         if state.weighting:
             st.caption(state.weighting)

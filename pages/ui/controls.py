@@ -99,7 +99,7 @@ def several(
 
 def target_control(state: Session) -> None:
     """The difference that must be seen, typed in or taken from questions and data; the error aimed at follows from it."""
-    c, found, population = state.configuration, state.suggested, state.complete.population
+    c, found, design = state.configuration, state.suggested, state.complete
     control(
         st.text_input,
         "What difference must you be able to see? (percentage points of all users)",
@@ -110,7 +110,7 @@ def target_control(state: Session) -> None:
         "needed are for it.",
     )
     if found.typical is None or found.smallest is None or found.smallest_difference is None:
-        st.caption(f"Nothing can be taken from {population}: every answer is nobody or everybody.")
+        st.caption(f"Nothing can be taken from {design.population}: every answer is nobody or everybody.")
     else:
         shown = {
             "typical": f"Half a typical answer: {wording.significant(100 * found.difference)}",
@@ -118,7 +118,7 @@ def target_control(state: Session) -> None:
         }
         control(
             st.pills,
-            f"Taken from your questions and {population}",
+            f"Taken from your questions and {design.population}",
             "difference-from",
             c.difference,
             lambda chosen: state.change(difference=chosen, target_alpha=0.01 if chosen else state.alpha),
@@ -127,7 +127,7 @@ def target_control(state: Session) -> None:
         )
         if c.difference is not None:
             st.caption(
-                f"Not set by you: on {population}, a typical answer is {wording.share(found.typical)} of all users (or lacks that "
+                f"Not set by you: on {design.population}, a typical answer is {wording.share(found.typical)} of all users (or lacks that "
                 f"much to everybody), and nine in ten are {wording.share(found.smallest)} or more."
             )
     st.caption(

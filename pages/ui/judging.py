@@ -37,7 +37,7 @@ def counted(state: Session, mechanism: Mechanism, later: Later) -> Tally | None:
     return verdicts.tally(errors, state.difference, design.workload.num_queries, design.users)
 
 
-def sentence(state: Session, mechanism: Mechanism, later: Later) -> str:
+def in_words(state: Session, mechanism: Mechanism, later: Later) -> str:
     """With the people of this design, how many of the answers are usable; where that takes too long, what a typical one is."""
     design, difference = state.complete, verdicts.in_words(state.difference)
     who = f"With your {people(design.users)} on {design.population}"
@@ -45,7 +45,7 @@ def sentence(state: Session, mechanism: Mechanism, later: Later) -> str:
         found = counted(state, mechanism, later)
     except ValueError as error:
         typical = state.summary(mechanism).standard_error_on_data
-        verdict = verdicts.verdict(typical, state.difference)
+        verdict = plain(verdicts.verdict(typical, state.difference))
         return (
             f"{who}, the standard error of a typical answer is {wording.error(typical)}: **{verdict}** for a difference of "
             f"{difference}, which says nothing of the others. {plain(str(error))}"
@@ -55,7 +55,7 @@ def sentence(state: Session, mechanism: Mechanism, later: Later) -> str:
     more = ""
     if found.usable < found.judged:
         more = f" For all of them to be usable it takes about {wording.users(found.users_for_all)}."
-    return f"{who}, **{found.in_words()}** for a difference of {difference}.{more}"
+    return f"{who}, **{plain(found.in_words())}** for a difference of {difference}.{more}"
 
 
 def judged(state: Session, mechanism: Mechanism, later: Later) -> pd.DataFrame | None:

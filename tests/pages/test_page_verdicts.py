@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from ldp_core import analysis, frames, mechanisms, verdicts, workloads
+from ldp_core import analysis, frames, mechanisms, verdicts, wording, workloads
 from ldp_core.data import tables
 from ldp_core.data.domain import CategoricalAttribute, Domain
 from ldp_core.designs import Configuration, MechanismRecipe, Population, WorkloadRecipe
@@ -49,7 +49,8 @@ def test_the_difference_is_asked_for_where_it_is_used(fifty, page):
     offered = fifty.at.pills(key="difference-from")
     assert offered.options == ["Half a typical answer: 0.4", "The smallest share that matters: 0.5"]
     assert offered.value == "typical"
-    assert "Not set by you: on the expected population, a typical answer is 0.8 % of all users" in fifty.words
+    typical = wording.share(suggested.typical).replace("\N{NO-BREAK SPACE}", " ")
+    assert f"Not set by you: on the expected population, a typical answer is {typical} of all users" in fifty.words
     fifty.enter("text_input", "difference", "5")
     assert (fifty.configuration.target_alpha, fifty.configuration.difference) == (0.000625, None)
     assert "Not set by you" not in fifty.words
