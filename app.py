@@ -47,5 +47,6 @@ if exchange.LINK in st.query_params:
     exchange.open_link(session(), st.query_params.pop(exchange.LINK))
 ahead.settle(session())
 layout.style()
+layout.close_sidebar_on_phones()
 sidebar.draw(session())  # before the page: a page that lacks something stops the script
 page.run()
