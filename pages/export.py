@@ -32,7 +32,7 @@ with controls:
         st.error(plain(str(error)))
         st.stop()
     mechanism = state.mechanism(c.mechanism.name)
-    buttons = layout.actions()
+    buttons = layout.actions("export")
     with buttons:
         layout.download(
             "Download the design (zip)", content, "ldp-design.zip", "application/zip", "download", type="primary"

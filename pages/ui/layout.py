@@ -118,24 +118,31 @@ def style() -> None:
         .st-key-current-design [data-testid="stCaptionContainer"] { padding-left: 2.1rem; margin-bottom: -0.5rem; }
         .st-key-current-design [data-testid="stCaptionContainer"] p { padding-top: 0.3rem; }
         .st-key-head > :first-child { flex: 1 1 0; min-width: 0; }
+        .st-key-head h1 { padding: 0; }
         [class*="st-key-controls-"] { flex-flow: row wrap; align-items: end; gap: 0.6rem 1rem; }
         [class*="st-key-controls-"] > * { flex: 1 1 100%; min-width: 0; }
-        [class*="st-key-controls-"] > :has(> :is(.stTextInput, .stNumberInput)) { flex: 1 1 11rem; max-width: 16rem; }
-        [class*="st-key-controls-"] > :has(> :is(.stSelectbox, .stButtonGroup)),
-        [class*="st-key-controls-"] > .stElementContainer:has(.stSlider) { flex: 2 1 19rem; max-width: 28rem; }
-        [class*="st-key-controls-"] > :has(> :is(.stButton, .stPopover)), [class*="st-key-controls-"] > .stElementContainer:has(.stCheckbox)
-            { flex: 0 1 auto; width: auto; }
+        [class*="st-key-controls-"] > :has(> :is(.stTextInput, .stNumberInput)) { flex: 1 1 11rem; }
+        [class*="st-key-controls-"] > :has(> .stSelectbox), [class*="st-key-controls-"] > .stElementContainer:has(.stSlider) { flex: 2 1 18rem; }
+        [class*="st-key-controls-"] > :has(> .stMultiSelect) { flex: 1 1 20rem; }
+        [class*="st-key-controls-"] > :has(> :is(.stButton, .stPopover, .stButtonGroup)),
+        [class*="st-key-controls-"] > .stElementContainer:has(.stCheckbox) { flex: 0 1 auto; width: auto; }
         [class*="st-key-controls-"] > .stElementContainer:has([data-testid="stCaptionContainer"], .stAlert, .stPageLink) { order: 1; }
         [class*="st-key-controls-"] > :has(> .st-key-actions-page) { order: 2; }
+        [class*="st-key-metrics-"] { flex-flow: row wrap; }
+        [class*="st-key-metrics-"] > * { flex: 1 1 8.5rem; width: auto; min-width: min-content; }
+        [data-testid="stMetricValue"] { font-size: 1.6rem; }
+        [data-testid="stMetric"] * { overflow: visible; text-overflow: clip; }
+        [data-testid="stMetricLabel"] * { white-space: normal; }
         @media (max-width: 40rem) {
             .st-key-head { flex-wrap: wrap; }
             .st-key-head > :first-child { flex-basis: 100%; }
-            [class*="st-key-controls-"] > :has(> *) { max-width: none; }
+            .stMainBlockContainer { padding: 4rem 1.25rem 3rem; }
         }
-        [class*="st-key-metrics-"] { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 9.5rem), 1fr)); }
-        [data-testid="stMetricValue"] { font-size: 1.7rem; }
-        [data-testid="stMetricValue"] *, [data-testid="stMetricLabel"] * { white-space: normal; overflow: visible; text-overflow: clip;
-            overflow-wrap: anywhere; }
+        @media (min-width: 40rem) {
+            [class*="st-key-controls-"] > :has(> :is(.stTextInput, .stNumberInput)) { max-width: 19rem; }
+            [class*="st-key-controls-"] > :has(> .stSelectbox), [class*="st-key-controls-"] > .stElementContainer:has(.stSlider)
+                { max-width: 28rem; }
+        }
         :has(> [data-testid="stMultiSelectTagsContainer"]) { max-height: 17rem; }
         [data-tag], [data-tag] > span { height: auto; white-space: normal; } /* variants differ in their last words */
         </style>"""
