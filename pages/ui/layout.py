@@ -149,24 +149,6 @@ def style() -> None:
     )
 
 
-def close_sidebar_on_phones() -> None:
-    """Where the sidebar covers the page, it closes once something is chosen in it: Streamlit remembers it as open, and has no call for
-    this."""
-    st.html(
-        """<script>
-        if (!window.closesSidebar) {
-            window.closesSidebar = true;
-            document.addEventListener("click", (event) => {
-                const chosen = event.target.closest('[data-testid="stSidebar"] .stPageLink a, [class*="st-key-sample-"] button');
-                if (chosen && window.innerWidth <= 768)
-                    document.querySelector('[data-testid="stSidebarCollapseButton"] button')?.click();
-            });
-        }
-        </script>""",
-        unsafe_allow_javascript=True,
-    )
-
-
 def look() -> charts.Theme:
     """The chart theme of the page as the reader sees it."""
     return charts.DARK if st.context.theme.type == "dark" else charts.LIGHT
