@@ -12,6 +12,9 @@ from ldp_core import verdicts, wording
 from pages.ui.session.state import Session, session
 from pages.ui.words import plain
 
+_DRAWN = "controls-drawn"
+"""Where the page is kept on which each control was drawn last."""
+
 
 def control(
     widget: Callable[..., Any], label: str, key: str, value: Any, commit: Callable[[Any], None], **options: Any
@@ -24,12 +27,17 @@ def control(
     invalid = state.invalid.get(key)
     # The typed state is the only truth: without a refused entry, the widget always shows it (after undo or load as well). What it
     # shows already is not set again: that would take back what a person has chosen since this run began.
+    # On another page a widget of the same key is a new one, and would be empty.
     shown = invalid[0] if invalid else value
-    if key not in st.session_state or st.session_state[key] != shown:
+    drawn: dict[str, str] = st.session_state.setdefault(_DRAWN, {})
+    if key not in st.session_state or st.session_state[key] != shown or drawn.get(key) != state.page:
         st.session_state[key] = shown
+    drawn[key] = state.page
 
     def changed() -> None:
         entry = st.session_state[key]
+        if entry == shown:  # a control that has just left the page is reported once more if somebody chooses on meanwhile
+            return
         state.notices = []
         try:
             state.invalid.pop(key, None)
@@ -109,8 +117,9 @@ def target_control(state: Session) -> None:
         help="Between two answers, or between an answer and nobody. Every answer is called usable, rough or noise by it, and users "
         "needed are for it.",
     )
+    whence = ""
     if found.typical is None or found.smallest is None or found.smallest_difference is None:
-        st.caption(f"Nothing can be taken from {design.population}: every answer is nobody or everybody.")
+        whence = f"Nothing can be taken from {design.population}: every answer is nobody or everybody. "
     else:
         shown = {
             "typical": f"Half a typical answer: {wording.significant(100 * found.difference)}",
@@ -125,13 +134,12 @@ def target_control(state: Session) -> None:
             options=list(shown),
             format_func=shown.get,
         )
+        typical = f"a typical answer is {wording.share(found.typical)} of all users (or lacks that much to everybody)"
+        smallest = f"nine in ten answers are {wording.share(found.smallest)} of all users or more (or lack that much)"
         if c.difference is not None:
-            st.caption(
-                f"Not set by you: on {design.population}, a typical answer is {wording.share(found.typical)} of all users (or lacks that "
-                f"much to everybody), and nine in ten are {wording.share(found.smallest)} or more."
-            )
+            whence = f"Not set by you: on {design.population}, {typical if c.difference == 'typical' else smallest}. "
     st.caption(
-        f"The standard error aimed at is half of the difference, {wording.error(state.alpha**0.5)}: alpha = "
+        f"{whence}The standard error aimed at is half of the difference, {wording.error(state.alpha**0.5)}: alpha = "
         f"{wording.significant(state.alpha, 4)} (the papers' default is 0.01)."
     )
 
