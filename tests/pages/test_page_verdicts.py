@@ -178,3 +178,13 @@ def test_where_nothing_can_be_taken_the_papers_default_is_and_that_is_said(fifty
     fifty.go("design")
     assert fifty.session.alpha == analysis.DEFAULT_ALPHA
     assert "Nothing can be taken from the expected population: every answer is nobody or everybody" in fifty.words
+
+
+def test_what_two_pages_share_shows_the_same_on_the_second(fifty):
+    """A widget on another page is a new one, even under the same key."""
+    for page in ("design", "compare", "plan", "compare"):
+        fifty.go(page)
+        assert fifty.at.text_input(key="difference").value == "0.4"
+        assert fifty.at.pills(key="difference-from").value == "typical"
+        if page != "design":
+            assert fifty.at.multiselect(key="compared").value == ["randomized_response", "subset_selection"]
