@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ldp_core.designs import DataChoice, UploadedData
-from pages.ui import layout
+from pages.ui import layout, loaded
 from pages.ui.controls import control, number, pick, typed, whole_number
 from pages.ui.data import ahead, attribute_controls, picture, source_controls
 from pages.ui.data import choice as data_choice
@@ -194,8 +194,14 @@ def people(source: str) -> None:
             if source == "declared"
             else "Pick a sample on the left to see everything work, or bring your own table."
         )
-        st.info(f"Nothing is chosen yet. {way}")
+        if state.lacking:
+            st.info(plain(state.lacking))
+            loaded.held(state)
+        else:
+            st.info(f"Nothing is chosen yet. {way}")
     else:
+        if state.lacking:
+            st.info(plain(state.lacking))
         picture.facts(state, design)
         picture.along_one(state, design)
         picture.editor(state, design)

@@ -26,8 +26,10 @@ sample = catalogue()[0]
 
 def begin() -> None:
     """Take the sample and the epsilon on screen into the design."""
-    load_sample(state, sample["file"])
-    state.change(epsilon=f"{state.view.get('demo', 1.0):g}")
+    state.begin()
+    with state.one_step():
+        load_sample(state, sample["file"])
+        state.change(epsilon=f"{state.view.get('demo', 1.0):g}")
 
 
 left, right = st.columns([1, 2], gap="large")
@@ -47,15 +49,23 @@ with left:
     )
     risk = designs.risk_in_words(epsilon)
     st.caption(f"{risk[0].upper()}{risk[1:]}.")
+    there = not state.empty
+    if there and st.button(
+        "Continue with your design", type="primary", icon=":material/arrow_forward:", key="continue"
+    ):
+        st.switch_page("pages/design.py")
     begun = st.button(
-        "Use this sample on every page",
-        type="primary",
-        icon=":material/arrow_forward:",
+        "Use this sample instead" if there else "Use this sample on every page",
+        type="secondary" if there else "primary",
+        icon=":material/swap_horiz:" if there else ":material/arrow_forward:",
         key="begin",
         on_click=begin,  # before the page is drawn again: it is done even if another page is turned to meanwhile
     )
     if begun:
         st.switch_page("pages/design.py")
+    if there:
+        back = "it stays in the list under Designs" if state.name else "Undo, in the sidebar, brings it back"
+        st.caption(f"“Use this sample instead” puts the sample in the place of your design; {back}.")
     st.page_link("pages/data.py", label="Bring your own data", icon=":material/table_rows:")
     st.page_link("pages/guide.py", label="What is local differential privacy?", icon=":material/menu_book:")
 

@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from ldp_core import charts, designs, frames, mechanisms, wording
+from pages.ui import loaded
 from pages.ui.session.state import Complete, Design, Session, session
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job, jobs
@@ -82,8 +83,12 @@ def need(found: T | None, sentence: str, page: str, label: str) -> T:
 
 
 def need_domain(state: Session, sentence: str) -> Design:
-    """The current design with its domain; otherwise the page says that it needs one."""
-    return need(state.design(), sentence, "pages/data.py", "Choose or declare data")
+    """The current design with its domain; otherwise the page says that it needs one, and shows what else the design holds."""
+    found = state.design()
+    if found is None and state.lacking:
+        loaded.held(state)
+        sentence = plain(state.lacking)
+    return need(found, sentence, "pages/data.py", "Choose or declare data")
 
 
 def need_design(state: Session) -> Complete:
