@@ -52,21 +52,19 @@ class Shelf(History):
         """Give the design on screen a name, and with it a place in the list; another name where it has one. ValueError with a
         sentence where the name cannot be had, or the list is full; then nothing has changed."""
         name = self._checked(name)
-        if not self.name:
+        if self.name:
+            self.kept[self._place()].name = name
+        else:
             self._check_room()
             self.kept.append(Kept(name, self.configuration, self.source))
-        self._place().name = self.name = name
+        self.name = name
 
     def duplicate(self) -> None:
         """A copy of the design on screen, with its steps, takes its place there. ValueError where the list is full."""
         self._check_room()
-        before = self.name
         self._put_away()
-        at = next(i for i, one in enumerate(self.kept) if one.name == before)
-        copy = self._on_screen()
-        copy.name = self._free(before)
-        self.kept.insert(at + 1, copy)
-        self.name = copy.name
+        copy, self.name = self._place() + 1, self._free(self.name)
+        self.kept.insert(copy, self._on_screen())
 
     def switch(self, name: str) -> None:
         """Another design of the list comes on screen. The one that was there waits; if it had no name yet, under a suggested one."""
@@ -111,15 +109,16 @@ class Shelf(History):
     def _on_screen(self) -> Kept:
         return Kept(self.name, self.configuration, self.source, self.draft, [*self.past], [*self.future])
 
-    def _place(self) -> Kept:
-        return next(one for one in self.kept if one.name == self.name)
+    def _place(self) -> int:
+        """Where the design on screen is in the list."""
+        return [one.name for one in self.kept].index(self.name)
 
     def _put_away(self) -> None:
         if self.empty:
             return
         if not self.name:
             self.keep(self.suggested_name())
-        self.kept[self.kept.index(self._place())] = self._on_screen()
+        self.kept[self._place()] = self._on_screen()
         self._let_go()
 
     def _show(self, chosen: Kept) -> None:

@@ -139,8 +139,9 @@ class Session(Figures):
         """A named design with the results of this session, to look at or to work on; this session itself for the one on screen."""
         if kept.name == self.name:
             return self
-        shared = {"results": self.results, "loaded": self.loaded, "unasked": self.unasked}
-        return Session(self.id, kept.configuration, kept.source, name=kept.name, **shared)
+        other = Session(self.id, kept.configuration, kept.source, name=kept.name)
+        other.results, other.loaded, other.unasked = self.results, self.loaded, self.unasked
+        return other
 
 
 def _not_described(choice: DataChoice) -> str:
