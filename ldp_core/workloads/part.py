@@ -39,8 +39,8 @@ class Part(Frozen):
     @property
     def mentions(self) -> tuple[str, ...]:
         """The attributes that the recipe names, each once. Conditions are text, which is not looked into."""
-        groups = [getattr(self, field, None) or () for field in ("attributes", "by")]
-        groups += [[getattr(self, "attribute", None)], *getattr(self, "groups", ())]
+        several = [getattr(self, field, None) or () for field in ("attributes", "by")]
+        groups = [[getattr(self, "attribute", None)], *several, *getattr(self, "groups", ())]
         return tuple(dict.fromkeys(name for group in groups for name in group if name))
 
     @property

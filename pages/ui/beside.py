@@ -189,7 +189,7 @@ def _sentence(costs: list[Cost], table: pd.DataFrame, case: str) -> str:
     else:
         said = f"**{plain(costs[0].name)}** needs {wording.users(alike['users_needed'].iloc[0])}, {case_meaning(case)}."
     for cost in other:
-        said += f" The cost of **{plain(cost.name)}** cannot be compared with that: it {_differs(cost.about, costs[0].about)}."
+        said += f" The cost of **{plain(cost.name)}** cannot be compared with that: it {plain(_differs(cost.about, costs[0].about))}."
     return said
 
 
