@@ -32,8 +32,8 @@ def begin() -> None:
         state.change(epsilon=f"{state.view.get('demo', 1.0):g}")
 
 
-left, right = st.columns([1, 2], gap="large")
-with left:
+controls, results = layout.frame()
+with controls:
     st.markdown(
         f"**Try it.** {sample['sentence']} Each of them sends one randomised report; the chart shows what the collector gets."
     )
@@ -50,24 +50,25 @@ with left:
     risk = designs.risk_in_words(epsilon)
     st.caption(f"{risk[0].upper()}{risk[1:]}.")
     there = not state.empty
-    if there and st.button(
-        "Continue with your design", type="primary", icon=":material/arrow_forward:", key="continue"
-    ):
-        st.switch_page("pages/design.py")
-    begun = st.button(
-        "Use this sample instead" if there else "Use this sample on every page",
-        type="secondary" if there else "primary",
-        icon=":material/swap_horiz:" if there else ":material/arrow_forward:",
-        key="begin",
-        on_click=begin,  # before the page is drawn again: it is done even if another page is turned to meanwhile
-    )
-    if begun:
-        st.switch_page("pages/design.py")
+    with layout.actions():
+        if there and st.button(
+            "Continue with your design", type="primary", icon=":material/arrow_forward:", key="continue"
+        ):
+            st.switch_page("pages/design.py")
+        begun = st.button(
+            "Use this sample instead" if there else "Use this sample on every page",
+            type="secondary" if there else "primary",
+            icon=":material/swap_horiz:" if there else ":material/arrow_forward:",
+            key="begin",
+            on_click=begin,  # before the page is drawn again: it is done even if another page is turned to meanwhile
+        )
+        if begun:
+            st.switch_page("pages/design.py")
+        st.page_link("pages/data.py", label="Bring your own data", icon=":material/table_rows:")
+        st.page_link("pages/guide.py", label="What is local differential privacy?", icon=":material/menu_book:")
     if there:
         back = "it stays in the list under Designs" if state.name else "Undo, in the sidebar, brings it back"
         st.caption(f"“Use this sample instead” puts the sample in the place of your design; {back}.")
-    st.page_link("pages/data.py", label="Bring your own data", icon=":material/table_rows:")
-    st.page_link("pages/guide.py", label="What is local differential privacy?", icon=":material/menu_book:")
 
 
 @st.cache_data(max_entries=64, show_spinner=False)  # synthetic people, so every visitor may share them
@@ -82,7 +83,7 @@ def demonstration(file: str, column: str, epsilon: float) -> tuple[pd.DataFrame,
     return answers, frames.simulated_errors({mechanism.name: run}, {mechanism.name: mechanism}, workload)
 
 
-with right:
+with results:
     answers, errors = demonstration(sample["file"], sample["recipes"][0]["column"], epsilon)
     typical = wording.error(errors["observed"].iloc[0])
     layout.chart(
