@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from ldp_core import wording
-from ldp_core.charts.theme import LIGHT, Theme, colour, figure, literal, log_axis, marker, short, show_legend, title
+from ldp_core.charts.theme import LIGHT, Theme, colour, figure, literal, log_axis, marker, show_legend, title
 
-NAME_LENGTH = 28
+LINE_LENGTH = 28
+"""Most letters in a line of a name: those of designs differ in their last words."""
 
 
 def side_by_side(frame: pd.DataFrame, look: Theme = LIGHT, case: str = "worst case") -> go.Figure:
@@ -57,7 +60,7 @@ def side_by_side(frame: pd.DataFrame, look: Theme = LIGHT, case: str = "worst ca
     show_legend(fig)
     fig.update_yaxes(
         tickvals=rows,
-        ticktext=[short(name, NAME_LENGTH) for name in frame["design"]],
+        ticktext=["<br>".join(map(literal, textwrap.wrap(name, LINE_LENGTH))) for name in frame["design"]],
         range=[len(frame) - 0.5, -0.5],
         showgrid=False,
     )

@@ -74,9 +74,10 @@ def left_out(configuration: Configuration) -> tuple[str, ...]:
         {part.kind for part in design.workload.parts} if design.workload is not None else set()
         for design in (configuration, shared)
     )
+    values = configuration.domain != shared.domain or (configuration.data is not None and shared.data is None)
     gone = {
-        "attributes": configuration.domain is not None and shared.domain is None,
-        "people": shared.domain is not None and configuration.population != shared.population,
+        "attributes": values,
+        "people": not values and configuration.population != shared.population,
         "query": isinstance(configuration.data, UploadedData) and bool(configuration.data.query),
         "matrix": "matrix" in before - after,
         "conditions": "predicates" in before - after,

@@ -18,6 +18,7 @@ from pages.ui.tasks import work
 from pages.ui.words import case_meaning, case_title, gap_in_words, plain
 
 VIEWS = {"mechanisms": "Mechanisms for this design", "designs": "Designs of your list"}
+TIE = 1e-9
 CASES = ("worst_case", "average", "people")
 """Whose error can count in every design."""
 
@@ -69,14 +70,15 @@ def _designs(state: Session) -> None:
         )
         return
     case = state.view.get("case", "worst_case")
-    case = pick(
-        "Whose error counts",
-        "designs-case",
-        case if case in CASES else "worst_case",
-        lambda chosen: state.view.update(case=chosen),
-        {name: case_title(name).capitalize() for name in CASES},
-        help="The same for all designs. Your people are those of each design.",
-    )
+    with layout.controls("designs"):
+        case = pick(
+            "Whose error counts",
+            "designs-case",
+            case if case in CASES else "worst_case",
+            lambda chosen: state.view.update(case=chosen),
+            {name: case_title(name).capitalize() for name in CASES},
+            help="The same for all designs. Your people are those of each design.",
+        )
     with st.spinner("Working out what the designs cost"):
         costs = [_cost(state.standing_for(one), one, case) for one in kept]
         table = pd.DataFrame([_row(cost, case) for cost in costs])
@@ -181,10 +183,10 @@ def _sentence(costs: list[Cost], table: pd.DataFrame, case: str) -> str:
     if len(alike) > 1:
         best, last = alike.iloc[0], alike.iloc[-1]
         more = last["users_needed"] / best["users_needed"] - 1
-        how = "as many as" if more < 1e-9 else f"{gap_in_words(more)} {'more than' if more < 10 else 'as many as'}"
+        how = f"{wording.significant(more + 1)} times as many" if more >= 1 else f"{wording.share(more)} more"
         said = (
             f"For the same questions and target error, **{plain(best['design'])}** needs {wording.users(best['users_needed'])}, "
-            f"{case_meaning(case)}; **{plain(last['design'])}** needs {how} that."
+            f"{case_meaning(case)}; **{plain(last['design'])}** needs {how if more > TIE else 'as many'}."
         )
     else:
         said = f"**{plain(costs[0].name)}** needs {wording.users(alike['users_needed'].iloc[0])}, {case_meaning(case)}."
