@@ -27,7 +27,7 @@ state = layout.open_page(
 def where_from() -> str:
     """Which kind of source is on screen."""
     choice, shown = state.choice, state.source_shown
-    current: str = "sample" if choice is None else choice.source
+    current: str = choice.source if choice is not None else "upload" if state.lacking else "sample"
     if current == "upload" and shown is not None and shown.kind in ("local", "query"):
         current = "local"
     offered = [kind for kind in SOURCES if kind != "local" or may_read_local_files()]

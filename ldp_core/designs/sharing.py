@@ -78,7 +78,7 @@ def left_out(configuration: Configuration) -> tuple[str, ...]:
     gone = {
         "attributes": values,
         "people": not values and configuration.population != shared.population,
-        "query": isinstance(configuration.data, UploadedData) and bool(configuration.data.query),
+        "query": isinstance(configuration.data, UploadedData) and configuration.data.query is not None,
         "matrix": "matrix" in before - after,
         "conditions": "predicates" in before - after,
         "histogram": configuration.optimizer.histogram is not None,

@@ -100,6 +100,8 @@ def test_a_link_without_its_data_is_shown_everywhere_with_what_is_missing(app):
         held = at.dataframe[0].value.set_index("Choice")["In this design"]
         assert (held["Questions"], held["Epsilon of a report"]) == ("Histogram of diagnosis", "0.7")
         assert "Data: not chosen" not in words(at)
+        if page == "data":
+            assert at.segmented_control(key="data-source").value == "upload"
         assert "Workload: waits for the data" in words(at)
 
 

@@ -129,10 +129,11 @@ class Session(Figures):
             return f"{taken} {where}." if counted else ""
         if c.workload is None or self.draft is not None:
             return ""
-        of = f" of {', '.join(c.workload.mentions)}" if c.workload.mentions else ""
+        *names, last = c.workload.mentions or ("",)
+        of = f" of {', '.join(names)}{' and ' if names else ''}{last}" if last else ""
         return (
             f"This design was loaded without the values{of} that people can have, as those are left out of links where they were read "
-            "off a table. Choose that table, or declare the values, on the Data page; everything else is kept."
+            "off a table. Choose that table, or declare the values, on the Data page; what was loaded is kept."
         )
 
     def standing_for(self, kept: Kept) -> Session:
