@@ -1,12 +1,13 @@
 """The promise in one sentence, and a live demonstration."""
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
-from ldp_core import charts, designs, frames, library, wording, workloads
+from ldp_core import beliefs, charts, frames, library, wording, workloads
 from ldp_core.data.tables import NumericRecipe, build_domain, tally
 from ldp_core.studies import simulate
-from pages.ui import layout
+from pages.ui import layout, sides
 from pages.ui.controls import control
 from pages.ui.data.choice import load_sample
 from pages.ui.sources import catalogue, sample_table
@@ -37,18 +38,20 @@ with controls:
     st.markdown(
         f"**Try it.** {sample['sentence']} Each of them sends one randomised report; the chart shows what the collector gets."
     )
-    epsilon = control(
-        st.slider,
-        "Epsilon (more private on the left)",
-        "demo-epsilon",
-        state.view.get("demo", 1.0),
-        lambda value: state.view.update(demo=value),
-        min_value=0.1,
-        max_value=5.0,
-        step=0.1,
-    )
-    risk = designs.risk_in_words(epsilon)
-    st.caption(f"{risk[0].upper()}{risk[1:]}.")
+    left, right = st.columns(2)
+    with left:
+        epsilon = control(
+            st.slider,
+            "Epsilon (more private on the left)",
+            "demo-epsilon",
+            state.view.get("demo", 1.0),
+            lambda value: state.view.update(demo=value),
+            min_value=0.1,
+            max_value=5.0,
+            step=0.1,
+        )
+    with right:
+        sides.suspicion_control(state)
     there = not state.empty
     with layout.actions():
         if there and st.button(
@@ -72,24 +75,31 @@ with controls:
 
 
 @st.cache_data(max_entries=64, show_spinner=False)  # synthetic people, so every visitor may share them
-def demonstration(file: str, column: str, epsilon: float) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """True and private cumulative shares on the sample, and the error seen in them."""
+def demonstration(
+    file: str, column: str, epsilon: float
+) -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray, beliefs.Told]:
+    """True and private cumulative shares on the sample, the error seen in them, how people are spread, and what a report tells."""
     table = sample_table(file)
     domain = build_domain(NumericRecipe(column=column, bins=24), table)
     workload = workloads.prefix(domain.size)
     mechanism = library.create("subset_selection", n=domain.size, epsilon=epsilon)
     run = simulate.collect(mechanism, workload, tally(table, domain).counts, trials=TRIALS, seed=DEMO_SEED)
     answers = frames.simulated_answers({mechanism.name: run}, workload, domain.labels())
-    return answers, frames.simulated_errors({mechanism.name: run}, {mechanism.name: mechanism}, workload)
+    errors = frames.simulated_errors({mechanism.name: run}, {mechanism.name: mechanism}, workload)
+    return answers, errors, run.counts / run.counts.sum(), beliefs.told(mechanism, run.counts / run.counts.sum())
 
 
 with results:
-    answers, errors = demonstration(sample["file"], sample["recipes"][0]["column"], epsilon)
+    answers, errors, shares, told = demonstration(sample["file"], sample["recipes"][0]["column"], epsilon)
     typical = wording.error(errors["observed"].iloc[0])
-    layout.chart(
-        lambda look: charts.answers(answers, look),
-        f"Share of people up to each age: the truth, and {TRIALS} private collections by subset selection (mean ± one standard "
-        f"deviation of a single collection). At epsilon {epsilon:g} a typical answer is off by {typical}.",
-        "demonstration",
-        answers,
-    )
+    accuracy, risk = st.columns([3, 2])
+    with accuracy:
+        layout.chart(
+            lambda look: charts.answers(answers, look),
+            f"Share of people up to each age: the truth, and {TRIALS} private collections by subset selection (mean ± one standard "
+            f"deviation of a single collection). At epsilon {epsilon:g} a typical answer is off by {typical}.",
+            "demonstration",
+            answers,
+        )
+    with risk:
+        sides.draw_beliefs(sides.suspicion(state), shares, told, "subset_selection", epsilon)
