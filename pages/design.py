@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import charts, designs, frames, library, verdicts, wording
-from pages.ui import layout
+from pages.ui import layout, sides
 from pages.ui.controls import target_control
 from pages.ui.design import choices
 from pages.ui.judging import explain, in_words
@@ -166,6 +166,7 @@ with controls:
                 choices.search_controls(state)
 
 with results:
+    sides.show(state)
     try:
         mechanism = state.mechanism(name)
     except ValueError as error:
@@ -257,7 +258,7 @@ with results:
         f"This mechanism needs **{wording.users(required, 4)}** until a difference of {verdicts.in_words(state.difference)} shows clearly in "
         f"a typical answer ({target} standard error), {case_meaning(case)}.{closeness}"
     )
-    later = Later(state)
+    later = Later(state, "verdicts")
     st.markdown(in_words(state, mechanism, later))
     later.finish()
     explain(state)

@@ -12,9 +12,6 @@ from ldp_core import verdicts, wording
 from pages.ui.session.state import Session, session
 from pages.ui.words import plain
 
-_DRAWN = "controls-drawn"
-"""Where the page is kept on which each control was drawn last."""
-
 
 def control(
     widget: Callable[..., Any], label: str, key: str, value: Any, commit: Callable[[Any], None], **options: Any
@@ -25,18 +22,14 @@ def control(
     """
     state = session()
     invalid = state.invalid.get(key)
-    # The typed state is the only truth: without a refused entry, the widget always shows it (after undo or load as well). What it
-    # shows already is not set again: that would take back what a person has chosen since this run began.
-    # On another page a widget of the same key is a new one, and would be empty.
-    shown = invalid[0] if invalid else value
-    drawn: dict[str, str] = st.session_state.setdefault(_DRAWN, {})
-    if key not in st.session_state or st.session_state[key] != shown or drawn.get(key) != state.page:
-        st.session_state[key] = shown
-    drawn[key] = state.page
+    # The typed state is the only truth: without a refused entry, the widget always shows it (after undo or load as well).
+    st.session_state[key] = shown = invalid[0] if invalid else value
 
     def changed() -> None:
         entry = st.session_state[key]
-        if entry == shown:  # a control that has just left the page is reported once more if somebody chooses on meanwhile
+        if (
+            entry == shown
+        ):  # a control that has just left the page is reported once more if somebody chooses on meanwhile
             return
         state.notices = []
         try:

@@ -40,7 +40,10 @@ def test_errors_halve_and_users_quadruple_with_the_difference(compared):
     after = figures(compared)
     assert after["users_needed"].to_numpy() == pytest.approx(4 * before["users_needed"].to_numpy(), rel=5e-3)
     assert np.array_equal(after["standard_error_worst_case"], before["standard_error_worst_case"])
-    assert "a difference of 10 percentage points shows clearly in a typical answer (± 5 percentage points" in compared.words
+    assert (
+        "a difference of 10 percentage points shows clearly in a typical answer (± 5 percentage points"
+        in compared.words
+    )
 
 
 @pytest.mark.parametrize("entry", ["", "0", "-1", "abc", "nan", "inf", "201", "1,5"])
