@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from pages.ui import clicks, layout, sidebar
 from pages.ui.data import ahead
-from pages.ui.session import departed, exchange
+from pages.ui.session import browser, departed, exchange
 from pages.ui.session.state import session
 
 
@@ -47,5 +47,6 @@ if exchange.LINK in st.query_params:
     exchange.open_link(session(), st.query_params.pop(exchange.LINK))
 ahead.settle(session())
 layout.style()
+browser.remember(session())
 sidebar.draw(session())  # before the page: a page that lacks something stops the script
 page.run()

@@ -7,7 +7,7 @@ import math
 import streamlit as st
 
 from ldp_core import designs, library, wording
-from pages.ui import layout
+from pages.ui import forget, layout
 from pages.ui.controls import guarded
 from pages.ui.data import choice as data_choice
 from pages.ui.session import exchange
@@ -39,6 +39,7 @@ def draw(state: Session) -> None:
             _privacy(state)
             _mechanism(state, design)
         _actions(state)
+        forget.draw(state)
     if jobs().active(state.id):
         with st.sidebar:
             _follow(state)

@@ -15,6 +15,7 @@ from streamlit.testing.v1 import AppTest, app_test
 from ldp_core.data.domain import Domain, NumericAttribute
 from ldp_core.designs import Configuration, Population, WorkloadRecipe
 from ldp_core.workloads import RangesPart, TypesPart
+from pages.ui.session import browser
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import WORKERS, jobs
 
@@ -32,8 +33,6 @@ class App:
 
     def __init__(self):
         self.at = AppTest.from_file(APP, default_timeout=PATIENCE).run()
-        # All test sessions of one process share an id, which would let one find the jobs of another.
-        self.session.id = uuid.uuid4().hex
 
     @property
     def session(self):
@@ -174,6 +173,8 @@ def plain(text):
 def _served(monkeypatch):
     monkeypatch.setattr(app_test, "PagesManager", NavigationAsServed)
     monkeypatch.setattr(PagesManager, "uses_pages_directory", False)
+    # AppTest has no browser that could come back.
+    monkeypatch.setattr(browser, "visitor", lambda: None)
     # Searches end because they are done, however slow the machine is.
     monkeypatch.setattr(work, "SEARCH_SECONDS", {})
     monkeypatch.setattr(work, "LONGEST_SEARCH", float(PATIENCE))

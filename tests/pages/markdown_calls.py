@@ -61,7 +61,7 @@ KNOWN = [
     (r"ESTIMATORS\[.+\]\.short", "the catalogue of estimates"),
     (r"sample\['(title|sentence)'\]", "our samples"),
     (r"mechanisms\.FLOATING_POINT|spec\.caveat|designs\.DESIGN_ONLY", "sentences of ours"),
-    (r"promises\.(rows_in_memory|forgetting)\(\)", "sentences of ours"),
+    (r"promises\.(rows_in_memory|forgetting|holding)\(\)", "sentences of ours"),
     (r"tables\.limits\.(upload|local|query)_in_words\(\)", "sentences of ours"),
     (r"(self|state)\.weighting|design\.population", "sentences of ours"),
     (r"c\.epsilon|state\.configuration\.epsilon", "a decimal number, as the configuration checks"),

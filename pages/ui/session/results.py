@@ -37,6 +37,12 @@ class Results:
                 if self._items[old][1]:  # dropping what weighs nothing frees nothing
                     total -= self._items.pop(old)[1]
 
+    @property
+    def bytes(self) -> int:
+        """What all values hold, as it was stated."""
+        with self._lock:
+            return sum(size for _, size in self._items.values())
+
     def close(self) -> None:
         """Let go of everything and take nothing any more: work whose session has departed may still end."""
         with self._lock:
