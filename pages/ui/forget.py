@@ -10,13 +10,15 @@ from pages.ui.session.held import holder
 from pages.ui.session.state import Session, session
 from pages.ui.tasks.jobs import jobs
 
+_CONFIRMED = "forget-confirmed"
+
 
 def draw(state: Session) -> None:
     """The button; a second one asks before anything is lost."""
     with st.popover("Forget everything", key="forget", icon=":material/delete_forever:", width="stretch"):
         st.markdown(promises.FORGOTTEN_AT_ONCE)
         confirmed = st.button(
-            "Yes, forget everything", key="forget-confirmed", width="stretch", on_click=_forget, args=(state,)
+            "Yes, forget everything", key=_CONFIRMED, width="stretch", on_click=_forget, args=(state,)
         )
     if confirmed:
         st.switch_page("pages/start.py")
@@ -27,5 +29,5 @@ def _forget(state: Session) -> None:
         departed.empty(holder().forget(visitor.browser))
     jobs().forget(state.id)
     state.leave()
-    browser.clear()
+    browser.clear(_CONFIRMED)
     session().notices = [("success", "Everything has been forgotten.")]

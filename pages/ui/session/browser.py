@@ -38,6 +38,7 @@ _SCRIPT = """<style>:has(> .st-key-browser) { display: none; }</style>
     clearInterval(window.ldpRenewal);
     window.ldpRenewal = setInterval(() => keep(found() || token), 60000);
     window.onpagehide = () => { document.cookie = `${name}-left=${mark}; Max-Age=60${rest}`; };
+    document.currentScript?.remove();
 })(%s);
 </script>"""
 
@@ -79,10 +80,10 @@ def remember(state: Session) -> None:
         st.html(_SCRIPT % json.dumps(said), unsafe_allow_javascript=True)
 
 
-def clear() -> None:
-    """Forget what the widgets of this tab hold; it stays the same browser."""
+def clear(pressed: str) -> None:
+    """Forget what the widgets of this tab hold, but for the button that was pressed; it stays the same browser."""
     for key in list(st.session_state):
-        if key not in (_VISITOR, _TOKEN, _STALE):
+        if key not in (_VISITOR, _TOKEN, _STALE, pressed):
             del st.session_state[key]
 
 
