@@ -9,7 +9,7 @@ promises.uploads_stay_in_memory()  # before anything that takes long: a page lef
 import streamlit as st
 from threadpoolctl import threadpool_limits
 
-from pages.ui import clicks, layout, sidebar
+from pages.ui import clicks, layout, phones, sidebar
 from pages.ui.data import ahead
 from pages.ui.session import browser, departed, exchange
 from pages.ui.session.state import session
@@ -48,5 +48,6 @@ if exchange.LINK in st.query_params:
 ahead.settle(session())
 layout.style()
 browser.remember(session())
+phones.close_sidebar_after_choice()
 sidebar.draw(session())  # before the page: a page that lacks something stops the script
 page.run()

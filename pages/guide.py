@@ -129,7 +129,9 @@ st.markdown(
 
 #### What happens to uploaded data
 {promises.rows_in_memory()} They are not shared with other sessions, or sent anywhere. {promises.forgetting()}
+
 {promises.holding()}
+
 Exports hold the
 design, not the data; the Export page lists what a design reveals.
 """

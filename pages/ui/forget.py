@@ -15,11 +15,13 @@ _CONFIRMED = "forget-confirmed"
 
 def draw(state: Session) -> None:
     """The button; a second one asks before anything is lost."""
-    with st.popover("Forget everything", key="forget", icon=":material/delete_forever:", width="stretch"):
+    closed = f"forget-{holder().mark(state)}"  # a new session begins with a popover that is closed
+    with (
+        st.container(key="forget"),
+        st.popover("Forget everything", key=closed, icon=":material/delete_forever:", width="stretch"),
+    ):
         st.markdown(promises.FORGOTTEN_AT_ONCE)
-        confirmed = st.button(
-            "Yes, forget everything", key=_CONFIRMED, width="stretch", on_click=_forget, args=(state,)
-        )
+        confirmed = st.button("Yes, forget everything", key=_CONFIRMED, on_click=_forget, args=(state,))
     if confirmed:
         st.switch_page("pages/start.py")
 

@@ -96,10 +96,12 @@ def forgetting() -> str:
 
 def holding() -> str:
     """What comes back after a refresh and to whom, in sentences that are true of this server."""
+    minutes = kept_for() / 60
+    held = _minutes(round(minutes)) if minutes >= 1 else "less than a minute"
     return (
-        "A refresh or a lost connection loses nothing: data, design, results and running work are held in the memory of this server "
-        f"for {_minutes(max(1, round(kept_for() / 60)))}, and only the same browser gets them back, by a cookie with a random number. The "
-        "address opens nothing. A second tab, while the first is open, starts with an empty design. In all, at most "
+        "A refresh or a lost connection loses nothing: data, designs, results and running work are held in the memory of this server "
+        f"for {held}, and only the same browser gets them back, by a cookie with a random number. A copied address opens "
+        "nothing. A second tab beside an open one starts with a design of its own. In all, at most "
         f"{MOST_HELD_BYTES / 2**30:.0f} GB are held for people whose page is closed: whoever left first is forgotten first."
     )
 

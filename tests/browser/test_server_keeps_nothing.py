@@ -162,6 +162,7 @@ def test_what_is_held_can_be_forgotten_at_once(server, browser):
     expect(page.get_by_test_id("stMain").get_by_text("Everything has been forgotten")).to_be_visible()
     expect(page.locator("h1")).to_contain_text("Learn about everybody")
     expect(page.get_by_test_id("stSidebar")).to_contain_text("Data: not chosen")
+    expect(visitor.button("forget-confirmed")).to_have_count(0)
     page.reload()
     expect(page.get_by_test_id("stSidebar")).to_contain_text("Data: not chosen")
     found = counts(place, lambda found: not found["tables"] + found["bytes"])

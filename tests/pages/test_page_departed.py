@@ -182,7 +182,7 @@ def test_the_moment_of_forgetting_follows_from_the_settings(app, monkeypatch):
     for held_for, returns, every, told, hour in [
         (3600, 120, 10, "at most 62 minutes", "for 60 minutes"),
         (1, 120, 10, "at most 4 minutes", "for 2 minutes"),
-        (0, 1, 10, "at most 2 minutes", "for 1 minute,"),
+        (0, 1, 10, "at most 2 minutes", "for less than a minute,"),
         (7200, 120, 30, "at most 123 minutes", "for 120 minutes"),
     ]:
         monkeypatch.setenv("LDP_HELD_SECONDS", str(held_for))
