@@ -10,7 +10,7 @@ from playwright.sync_api import Error, expect
 
 from pages.ui.data import choice as data_choice
 from pages.ui.session.state import Session
-from tests.browser.conftest import Visitor, serve
+from tests.browser.conftest import SIZE, Visitor, serve
 from tests.browser.raw import RawVisitor
 
 PEOPLE = b"age,place\n" + b"".join(b"%d,town %d\n" % (i % 256, i % 4) for i in range(512))
@@ -141,6 +141,38 @@ def test_every_live_tab_has_its_own_design_and_the_one_left_last_comes_back(anal
         page = analyst.context.new_page()
         page.goto(analyst.address)
         expect(design(page)).to_contain_text(told)
+
+
+def test_tabs_opened_at_the_same_moment_are_one_browser(browser, server):
+    """The second arrives before the first has its cookie, and is answered after that."""
+    context, waiting, sockets = browser.new_context(viewport=SIZE), [], []
+
+    def answer_late(socket):
+        sockets.append(socket)
+        late, connection = len(sockets) == 1, socket.connect_to_server()
+        connection.on_message(lambda told: waiting.append((socket, told)) if late else socket.send(told))
+
+    second, first = context.new_page(), context.new_page()
+    second.route_web_socket(re.compile("_stcore/stream"), answer_late)
+    second.goto(server[0])
+    while not waiting:
+        second.wait_for_timeout(50)
+    assert not [cookie for cookie in context.cookies() if cookie["name"].startswith("ldp")]
+    first.goto(server[0])
+    first.locator(".st-key-begin button").click()
+    expect(design(first)).to_contain_text("3,000 users")
+    (given,) = [cookie["value"] for cookie in context.cookies() if cookie["name"].startswith("ldp")]
+    while len(sockets) == 1:
+        for socket, told in waiting[:]:
+            socket.send(told)
+            waiting.remove((socket, told))
+        second.wait_for_timeout(50)
+    expect(design(second)).to_contain_text("Data: not chosen")
+    kept = {cookie["name"]: cookie["value"] for cookie in context.cookies()}
+    assert given in kept.values()
+    first.reload()
+    expect(design(first)).to_contain_text("3,000 users")
+    context.close()
 
 
 def said(visitor):

@@ -30,7 +30,8 @@ _SCRIPT = """<style>:has(> .st-key-browser) { display: none; }</style>
     const rest = `; Path=${path}; SameSite=Strict` + (location.protocol === "https:" ? "; Secure" : "");
     const found = () => document.cookie.split("; ").find((one) => one.startsWith(name + "="))?.slice(name.length + 1);
     const keep = (value) => { document.cookie = `${name}=${value}; Max-Age=${seconds}${rest}`; };
-    if (found() && found() !== token && found() !== stale) {
+    if (found() && found() !== token && found() !== stale && !sessionStorage.ldpCameAgain) {
+        sessionStorage.ldpCameAgain = "once";
         location.reload(); // another tab, opened at the same moment, was given a number first: one browser has one
         return;
     }
