@@ -47,7 +47,7 @@ def sentence() -> str:
         shown = page.on_axis(state, exact)
         words += (
             f"**{title}** has {wording.error(shown['standard_error'])} for a typical query, exactly, and needs "
-            f"{wording.users(shown['users_needed'])} for {wording.error(c.target_alpha**0.5)}. "
+            f"{wording.users(shown['users_needed'])} for {wording.error(state.alpha**0.5)}. "
         )
     if mechanism is not None and mechanism.delta > 0:
         return words + "It has a delta, and what is impossible for pure epsilon may be possible for it."

@@ -8,13 +8,14 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from ldp_core import charts, frames, library, mechanisms, wording
+from ldp_core import charts, frames, library, mechanisms, verdicts, wording
 from ldp_core.bounds.general.enumerated import MOST_TYPES as EXACT_TYPES
 from ldp_core.run import Progress
 from ldp_core.studies import sweep
 from pages.ui import beside, layout
 from pages.ui.compared import compared_control, use_control
 from pages.ui.controls import control, pick, target_control
+from pages.ui.judging import explain, in_words, side_by_side
 from pages.ui.session.figures import PRICED_TYPES
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
@@ -165,6 +166,8 @@ with controls:
     for name, reason in failed:
         st.warning(plain(f"{library.spec(name).title}: {reason}"))
 
+later = Later(state)
+
 with results:
     if not ready:
         st.info("Choose at least one mechanism above that can be compared here.")
@@ -181,14 +184,10 @@ with results:
     winners = table["name"][table["users_needed"] <= best["users_needed"] * (1 + TIE)]
     title = library.spec(best["name"]).title
     names = " and ".join(f"**{library.spec(name).title}**" for name in winners)
-    floor = best["noise_floor"]
-    if floor < 1:
-        feasible = f"With your {people(design.users)}, shares below **{wording.share(floor)}** drown in noise."
-    else:
-        feasible = f"With your {people(design.users)} **nothing can be told from noise**, whatever the share."
     st.markdown(
-        f"{names} {'needs' if len(winners) == 1 else 'need'} the fewest users: {wording.users(best['users_needed'])} for a standard error of "
-        f"{wording.error(c.target_alpha**0.5)}, {case_meaning(case)}. {feasible}"
+        f"{names} {'needs' if len(winners) == 1 else 'need'} the fewest users: {wording.users(best['users_needed'])} until a difference "
+        f"of {verdicts.in_words(state.difference)} shows clearly in a typical answer ({wording.error(state.alpha**0.5)} standard error), "
+        f"{case_meaning(case)}. {in_words(state, ready[best['name']], later)}"
     )
     overview, pictures, per_query, range_tab, size_tab = st.tabs(
         ["Users needed", "Patterns", "Error of each query", "Over epsilon", "Over domain size"]
@@ -269,9 +268,6 @@ with pictures:
     )
 
 
-later = Later(state)
-
-
 def draw_query_errors() -> None:
     """Exact errors of single queries, for the mechanisms that are ready."""
     n = design.domain.size
@@ -298,8 +294,10 @@ def draw_query_errors() -> None:
         f"Exact standard errors on {design.population}. For {title} the hardest {among} is **{plain(hardest['label'])}** with "
         f"{wording.error(hardest['standard_error'])}.",
         "query-errors",
-        errors,
+        errors.assign(verdict=verdicts.judge(errors["standard_error"], state.difference)),
     )
+    st.dataframe(side_by_side(errors, state.difference), hide_index=True)
+    explain(state)
 
 
 with per_query:
@@ -378,6 +376,7 @@ layout.how_computed(
     "dual variables, which one factorisation of a matrix checks, rounding included. **Exact optimum**: the same problem over all 2ⁿ "
     "two-valued rows at once, a semidefinite program solved by CVXPY and proved row by row (derived in this project; for at most "
     f"{EXACT_TYPES} types). **Gap**: users needed divided by the users the bound allows, less 1, for the same "
-    "people. **Noise floor**: 1.96 worst-case standard errors of a typical query. Variances refer "
+    "people. **Verdicts**: with s the exact standard error of an answer and d the difference to be seen, it is usable where 2 s ≤ d, rough "
+    "where s ≤ d, and noise beyond. Variances refer "
     "to unbiased estimates; non-negative ones are compared by simulation."
 )

@@ -6,12 +6,15 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from ldp_core import charts, designs, frames, library, wording
+from ldp_core import charts, designs, frames, library, verdicts, wording
 from pages.ui import layout, sides
+from pages.ui.controls import target_control
 from pages.ui.design import choices
+from pages.ui.judging import explain, in_words
 from pages.ui.session.figures import Curve, Proof
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
+from pages.ui.tasks.later import Later
 from pages.ui.words import OPTIMUM_MEANING, above_optimum, case_meaning, case_title, gap_in_words, gap_to_optimum, plain
 
 SHOWN_REPORTS = 200
@@ -71,7 +74,7 @@ def curves(history: Curve) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The best mechanism so far and the bound proved so far, in users over seconds."""
     trace = design.workload.trace
     so_far = ((0.0, trace), *work.proved(proving, trace))
-    found, bound = (frames.convergence(points, design.workload, c.target_alpha) for points in (history, so_far))
+    found, bound = (frames.convergence(points, design.workload, state.alpha) for points in (history, so_far))
     # The closed form holds from the first moment.
     bound["users_needed"] = bound["users_needed"].clip(lower=max(state.closed_bounds(case).values())).cummax()
     return found, bound
@@ -155,6 +158,7 @@ controls, results = layout.frame()
 with controls:
     choices.privacy_controls(state)
     choices.mechanism_controls(state)
+    target_control(state)
     if spec.fitted:
         with layout.actions():
             optimizer_controls()
@@ -176,7 +180,7 @@ with results:
             limit = max(limits.values())
             hope = (
                 f" Whatever it finds, no unbiased mechanism with pure epsilon {c.epsilon} can need fewer than "
-                f"{wording.at_least(limit)} for a standard error of {wording.error(c.target_alpha**0.5)}, {case_meaning(case)}."
+                f"{wording.at_least(limit)} for a standard error of {wording.error(state.alpha**0.5)}, {case_meaning(case)}."
             )
             st.info(f"This mechanism is fitted to your workload: press Optimise.{hope if limit > 0 else ''}")
             if design.domain.size > COMPARED_TYPES:
@@ -200,7 +204,7 @@ with results:
 
     audit = mechanism.audit()
     try:
-        summary, gap = state.summary(mechanism), state.gap(mechanism)
+        gap = state.gap(mechanism)
     except ValueError as error:  # the mechanism can be used and simulated, but its costs would take matrices too large
         st.info(plain(str(error)))
         st.page_link("pages/simulate.py", label="Simulate it", icon=":material/casino:")
@@ -210,7 +214,7 @@ with results:
         st.stop()
     required, limits = state.users_needed(mechanism, case), state.bounds(case)
     bound = max(limits.values())
-    target = wording.error(c.target_alpha**0.5)
+    target = wording.error(state.alpha**0.5)
     row = layout.metrics("design")
     row.metric(
         "Users needed",
@@ -249,13 +253,15 @@ with results:
         )
     if not mechanism.delta:
         closeness += to_the_optimum("this mechanism", required)
-    enough = "enough" if design.users >= required else "not enough"
     bits = wording.count(math.ceil(mechanism.bits_per_report))
     st.markdown(
-        f"This mechanism needs **{wording.users(required, 4)}** for a standard error of {target} on a typical query, "
-        f"{case_meaning(case)}.{closeness} Your {wording.count(design.users)} are {enough}; with them, expect "
-        f"{wording.error(summary.standard_error_on_data)} on {design.population}."
+        f"This mechanism needs **{wording.users(required, 4)}** until a difference of {verdicts.in_words(state.difference)} shows clearly in "
+        f"a typical answer ({target} standard error), {case_meaning(case)}.{closeness}"
     )
+    later = Later(state, "verdicts")
+    st.markdown(in_words(state, mechanism, later))
+    later.finish()
+    explain(state)
     if state.weighting:
         st.caption(state.weighting)
     st.markdown(f"{plain(mechanism.explain())} A report is {bits} bit{'' if bits == '1' else 's'}.")
@@ -338,7 +344,7 @@ with results:
         "continuous noise it is a formula in real numbers, which no sampler in floating point keeps. "
         "**Variance.** With *d* the row sums of the strategy *Q*, *M = Q' D⁻¹ Q* and *R = M⁻¹ Q' D⁻¹*, one user of type *u* adds "
         "Σᵧ Qᵧᵤ |W Rᵧ|² − Gᵤᵤ (same paper, Theorems 3.4 and 3.10). **Users needed** (sample complexity): the largest of these over "
-        "*u*, divided by *p* α (Corollary 5.4); α is the mean squared error aimed at, set on the Compare page. "
+        "*u*, divided by *p* α (Corollary 5.4); α is the mean squared error aimed at, (d/2)² for a difference d to be seen. "
         "**Gap.** Users needed divided by the users the bound allows, less 1, both for the same people: average against average, (L − tr G)/(bound − tr "
         "G) − 1 with L = tr(M⁻¹G), and the worst type against a bound that is the largest over all priors. **Bounds.** In closed form "
         "|W1|²/n + |W(I − 11'/n)|²∗ / sinh²(ε/2); the certificate solves a relaxation (the second moments of two-valued rows) and proves its "

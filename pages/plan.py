@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from ldp_core import analysis, charts, library, wording
+from ldp_core import analysis, charts, library, verdicts, wording
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from ldp_core.run import Progress
 from ldp_core.studies import planning
@@ -12,6 +12,7 @@ from ldp_core.studies.sweep import BOUNDS
 from pages.ui import layout, sides
 from pages.ui.compared import compared_control, use, use_control
 from pages.ui.controls import change, control, pick, target_control, whole_number
+from pages.ui.judging import explain
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
 from pages.ui.words import case_meaning, case_title, plain
@@ -86,8 +87,7 @@ with controls:
         lambda chosen: state.view.update(plan_case=chosen),
         {name: f"{case_title(name).capitalize()}, {case_meaning(name)}" for name in analysis.CASES},
     )
-    if solved != "standard_error":
-        target_control(state)
+    target_control(state)
     compared_control(state)
     if state.weighting:
         st.caption(state.weighting)
@@ -101,7 +101,7 @@ with_fits = state.view.get("plan_fits", False)
 question = work.Question(
     epsilon=None if solved == "epsilon" else design.epsilon,
     users=None if solved == "users" else float(users),
-    alpha=None if solved == "standard_error" else c.target_alpha,
+    alpha=None if solved == "standard_error" else state.alpha,
     case=case,
     names=names if with_fits else ready,
 )
@@ -120,6 +120,8 @@ def shown(found: pd.DataFrame) -> pd.DataFrame:
     if solved == "users":
         table["users"] = np.ceil(table["users"] - 1e-9)
     if solved == "standard_error":
+        judged = verdicts.judge(table["standard_error"], state.difference)
+        table.insert(2, "typical", [verdicts.marked(word) for word in judged])
         table["standard_error"] *= 100
     if not table["reason"].any():
         table = table.drop(columns="reason")
@@ -135,6 +137,7 @@ def table_of(found: pd.DataFrame, name: str) -> None:
         column_config={
             "name": "Mechanism",
             solved: st.column_config.NumberColumn(ANSWERS[solved], format=formats[solved]),
+            "typical": "A typical answer is",
             "reason": st.column_config.TextColumn("Why there is no answer", width="large"),
         },
     )
@@ -171,7 +174,7 @@ def trade_off(found: pd.DataFrame) -> None:
             return
         points = planning.errors_over_epsilon(sweep.points, design.workload, users, case)
         layout.chart(
-            lambda look: charts.trade_off(points, "epsilon", c.target_alpha**0.5, look),
+            lambda look: charts.trade_off(points, "epsilon", state.alpha**0.5, look),
             f"The error of a typical query with {users:,} users; the dotted line is the error aimed at. A line crosses it at the "
             "epsilon its mechanism needs.",
             "trade-off",
@@ -182,7 +185,7 @@ def trade_off(found: pd.DataFrame) -> None:
     # Straight lines on log axes.
     points = planning.errors_over_users(found, np.geomspace(max(centre / 8, 1), centre * 100, 9).tolist())
     layout.chart(
-        lambda look: charts.trade_off(points, "users", c.target_alpha**0.5 if solved == "users" else None, look),
+        lambda look: charts.trade_off(points, "users", state.alpha**0.5 if solved == "users" else None, look),
         f"At epsilon {c.epsilon} the error of every mechanism falls like one over the square root of the number of users: half the error "
         "takes four times the users. Nothing unbiased reaches the shaded region.",
         "trade-off",
@@ -219,6 +222,7 @@ def recommendation() -> None:
     ranking["name"] = [library.spec(name).title for name in ranking["name"]]
     ranking["users_needed"] = np.ceil(ranking["users_needed"] - 1e-9)
     ranking[["gap", "standard_error"]] *= 100
+    ranking["typical"] = ranking["typical"].map(verdicts.marked)
     st.dataframe(
         ranking,
         hide_index=True,
@@ -236,11 +240,12 @@ def recommendation() -> None:
             "standard_error": st.column_config.NumberColumn(
                 "± with your users", format="%.3g pp", help=f"With {users:,} users, worst case."
             ),
-            "enough": "Users are enough",
+            "typical": "A typical answer is",
             "note": "Note",
         },
     )
     layout.download_table(found.ranking, "recommendation")
+    explain(state)
 
 
 with results:
@@ -282,5 +287,6 @@ layout.how_computed(
     "(McKenna et al. 2020, Corollary 5.4); ± is its root, the standard error of a typical query. Users and error follow at once; epsilon "
     "is the smallest at which the mechanism meets the error, found by bisection and checked there. The bound replaces v by a value that no "
     "unbiased mechanism can be below (certificate or centred SVD bound, this project). Fitted mechanisms are fitted anew at each epsilon "
-    "tried, for a fixed number of rounds, unless they are fitted to this design already."
+    "tried, for a fixed number of rounds, unless they are fitted to this design already. **Verdicts**: with s the standard error and d the "
+    "difference to be seen, an answer is usable where 2 s ≤ d, rough where s ≤ d, and noise beyond."
 )

@@ -11,7 +11,7 @@ from ldp_core.studies import outcomes
 from ldp_core.workloads import DENSE_TYPES
 from pages.ui import facts, layout
 from pages.ui.compared import mechanisms_control
-from pages.ui.controls import control, several, whole_number
+from pages.ui.controls import control, several, target_control, whole_number
 from pages.ui.outcomes import tabs
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
@@ -95,6 +95,7 @@ with controls:
         lambda text: update(seed=whole_number(text, "the seed", 0, 2**63 - 1)),
         help="The same seed gives the same trials. It is for simulation only: a client must never use it.",
     )
+    target_control(state)
     with st.expander("Public facts", expanded=bool(simulation.facts)):
         known = facts.stated(state, design)
     asked = work.estimates(state)

@@ -103,7 +103,7 @@ def _mechanism(state: Session, design: Design | None) -> None:
             case, share = case_title(state.aim(name)), state.gap(mechanism)
             needed = wording.users(state.users_needed(mechanism, state.aim(name)))
             mark, gap_mark, why = SET, SET, "At this epsilon the lower bounds say nothing"
-            detail = f"{needed} needed for {wording.error(state.configuration.target_alpha**0.5)}, {case}"
+            detail = f"{needed} needed for {wording.error(state.alpha**0.5)}, {case}"
             if state.from_file(name):
                 title += ", loaded from a file and not computed here"
             if not math.isinf(share):

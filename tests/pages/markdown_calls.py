@@ -69,6 +69,7 @@ KNOWN = [
     (r"audit\.method", "one of the ways to audit"),
     (r"spec\.(choices|settings)", "the catalogue of mechanisms"),
     (r"designs\.(risk|factor|audited)_in_words\(.+\)(\[.*\])?", "sentences about numbers"),
+    (r"verdicts\.in_words\(.+\)", "a number in words"),
     (r"entry\.assumptions", "the catalogue of theorems"),
     (r"(entry\.|best\.)?statement\.(title|words|latex|source)", "the catalogue of theorems"),
     (r"needed\.(label|name)", "settings of the workloads of the papers"),

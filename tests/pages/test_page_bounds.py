@@ -63,7 +63,7 @@ def test_the_survey_opens_with_bounds_and_says_that_nothing_is_fitted(ages):
 )
 def test_example_5_8(app, n, epsilon, users):
     app.declare(bins=n, high=str(n)).ask("histogram")
-    app.session.change(epsilon=epsilon)
+    app.session.change(epsilon=epsilon, difference=None, target_alpha=0.01)
     choose(app, "randomized_response").go("bounds")
     assert f"For ± 10 percentage points: {users}." in inside(app, "SVD bound")
 
@@ -131,11 +131,12 @@ def test_the_axis_changes_to_users_needed(histogram):
     histogram.enter("segmented_control", "bounds-quantity", "users_needed")
     assert "users needed" in histogram.charts[0]["layout"]["xaxis"]["title"]["text"] != before
     mechanism = mechanisms.create("hadamard", n=5, epsilon=1.0)
-    needed = analysis.average_variance(mechanism, workloads.histogram(5)) / 5 / 0.01
+    needed = analysis.average_variance(mechanism, workloads.histogram(5)) / 5 / histogram.session.alpha
     (own,) = [trace for trace in histogram.charts[0]["data"] if trace["name"] == "Hadamard response"]
     assert own["x"] == [pytest.approx(needed)]
+    histogram.enter("text_input", "difference", "20")
     assert number(histogram, "Theorem 4.5, frequency") == "13 users, once there are enough users"
-    histogram.enter("text_input", "target-error", "5")
+    histogram.enter("text_input", "difference", "10")
     assert number(histogram, "Theorem 4.5, frequency") == "50 users, once there are enough users"
 
 

@@ -80,7 +80,9 @@ def test_figures_are_those_of_the_core(ages):
     ages.go("design").enter("selectbox", "mechanism", "subset_selection")
     workload = workloads.prefix(25)
     mechanism = mechanisms.create("subset_selection", n=25, epsilon=1.0)
-    assert metric(ages, "needed") == f"{math.ceil(analysis.sample_complexity(mechanism, workload)):,}"
+    assert (
+        metric(ages, "needed") == f"{math.ceil(analysis.sample_complexity(mechanism, workload, ages.session.alpha)):,}"
+    )
     assert metric(ages, "audited") == "1"
     # Like with like: the worst type against a bound for the worst type.
     gap = analysis.worst_case_variance(mechanism, workload) / bounds.worst_case_variance(workload, 1.0) - 1

@@ -29,11 +29,11 @@ def worst(name, epsilon):
 def test_users_are_those_of_the_core(planned):
     table = answers(planned)
     for name in CLOSED:
-        needed = worst(name, 1.0) / (8 * 0.01)
+        needed = worst(name, 1.0) / (8 * planned.session.alpha)
         assert table.loc[library.spec(name).title, "users"] == math.ceil(needed - 1e-9)
     assert table["users"].is_monotonic_increasing
     assert table.index[0].startswith("Out of reach for all")
-    assert "no unbiased epsilon-LDP mechanism has an error of ± 10 percentage points with fewer than" in planned.words
+    assert "no unbiased epsilon-LDP mechanism has an error of ± 5 percentage points with fewer than" in planned.words
 
 
 def test_the_error_is_that_of_the_core(planned):
@@ -50,7 +50,7 @@ def test_the_error_is_that_of_the_core(planned):
 
 
 def test_epsilon_meets_the_error_it_is_solved_for(planned):
-    planned.enter("segmented_control", "solved", "epsilon").enter("text_input", "target-error", "2").finish()
+    planned.enter("segmented_control", "solved", "epsilon").enter("text_input", "difference", "4").finish()
     table = answers(planned)
     for name in CLOSED:
         epsilon = table.loc[library.spec(name).title, "epsilon"]
@@ -92,7 +92,8 @@ def test_the_trade_off_is_drawn_for_every_mechanism(planned):
 
 def test_the_recommendation_says_why_and_can_be_taken(planned):
     planned.press("recommend").finish()
-    found = planning.recommend(workloads.prefix(8), 1.0, 5000)
+    alpha, counts = planned.session.alpha, planned.session.design().counts
+    found = planning.recommend(workloads.prefix(8), 1.0, 5000, alpha, counts=counts)
     for sentence in found.sentences:
         assert sentence.replace("\N{NO-BREAK SPACE}", " ") in planned.words
     planned.press("use-recommended")

@@ -12,6 +12,7 @@ from ldp_core.studies.outcomes import LEVEL, RELEASES, Outcomes, scale_of
 from ldp_core.workloads import axes_of
 from pages.ui import layout
 from pages.ui.controls import control
+from pages.ui.judging import counts_in_words, explain, show_answers
 from pages.ui.session.state import Complete, Session
 from pages.ui.words import plain
 
@@ -89,6 +90,9 @@ def _errors(state: Session, design: Complete, found: Outcomes) -> None:
                 "Estimate": [names[pair] for pair in _pairs(table)],
                 "Typical query (pp)": _with_uncertainty(100 * table["observed"], 100 * table["standard_error"]),
                 "Predicted (pp)": _with_uncertainty(100 * table["predicted"]),
+                "Answers": [
+                    counts_in_words(_rows(found.queries, pair)["observed"], state.difference) for pair in _pairs(table)
+                ],
                 f"Total ({unit}users²)": _with_uncertainty(
                     table["total_observed"] / scale, table["total_standard_error"] / scale
                 ),
@@ -101,6 +105,7 @@ def _errors(state: Session, design: Complete, found: Outcomes) -> None:
         "pp: percentage points of all users. Totals are squared errors summed over all queries. After ± stands one standard error "
         f"of the simulation. {state.weighting}"
     )
+    explain(state)
 
 
 def _with_uncertainty(values: pd.Series, uncertain: pd.Series | None = None) -> list[str]:
@@ -128,6 +133,9 @@ def _by_query(state: Session, design: Complete, found: Outcomes) -> None:
         wins = best.groupby(["mechanism", "estimator"]).size()
         words += f" {_name(wins.idxmax())} is least wrong for {wins.max():,} of the {len(best):,} points."
     layout.chart(lambda look: charts.group_errors(table, found.by, look), words, "simulated-groups", table)
+    st.markdown(f"{_name(pair)}: what each answer is worth, by the error seen in {_trials(found)}, bias included.")
+    show_answers(_rows(found.queries, pair), state.difference, "observed")
+    _say_shown(found.queries, design)
 
 
 def _of(by: str, row: pd.Series) -> str:

@@ -15,7 +15,6 @@ import streamlit as st
 from ldp_core import library
 from ldp_core.data import tables
 from ldp_core.designs import (
-    Configuration,
     DataChoice,
     DeclaredData,
     MechanismRecipe,
@@ -29,7 +28,7 @@ from pages.ui.session.derived import Design as Design
 from pages.ui.session.derived import counts_column as counts_column
 from pages.ui.session.figures import Figures
 from pages.ui.session.held import holder, tab_lives
-from pages.ui.session.history import Draft
+from pages.ui.session.history import Draft, beginning
 from pages.ui.session.shelf import Kept
 from pages.ui.sources import Source
 
@@ -77,7 +76,7 @@ class Session(Figures):
         for source in list(self._tables):
             source.forget()
         self.results.close()
-        self.configuration, self.source, self.draft, self._design = Configuration(), None, None, None
+        self.configuration, self.source, self.draft, self._design = beginning(), None, None, None
         self.name, self.deleted = "", None
         for held in (self.kept, self.past, self.future, self.view, self.invalid, self.notices, self.unasked):
             held.clear()

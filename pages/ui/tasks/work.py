@@ -215,8 +215,8 @@ def sweep(state: Session, over: str) -> Task[studies.sweep.Sweep]:
     design, c, names = state.complete, state.configuration, state.side_by_side
     parameters = {name: sweep_options(state, name) for name in names}
     place = None if over == "epsilon" else c.epsilon_value
-    inputs = [over, design.workload.digest, place, sorted(names), c.target_alpha, parameters]
-    how: dict[str, Any] = {"alpha": c.target_alpha, "parameters": parameters, "results": state.results, "jobs": -1}
+    inputs = [over, design.workload.digest, place, sorted(names), state.alpha, parameters]
+    how: dict[str, Any] = {"alpha": state.alpha, "parameters": parameters, "results": state.results, "jobs": -1}
     how["scheduler"] = state.view.get("scheduler") or None
 
     def work(job: Job) -> studies.sweep.Sweep:
@@ -260,12 +260,18 @@ def _fitted(state: Session, names: Sequence[str]) -> dict[str, mechanisms.Mechan
 
 def recommendation(state: Session, users: float) -> Task[studies.planning.Recommendation]:
     """The mechanism to take for the current design, among all that need no fit or have been fitted, and the variants compared."""
-    design, alpha = state.complete, state.configuration.target_alpha
+    design, alpha = state.complete, state.alpha
     names = list(dict.fromkeys([*map(state.named, library.names()), *state.side_by_side]))
     fitted, parameters = _fitted(state, names), {name: state.parameters_for(name) for name in names}
     about = (design.workload, design.epsilon, users, alpha)
-    inputs = [design.workload.digest, *about[1:], [mechanism.digest for mechanism in fitted.values()]]
+    inputs = [
+        design.workload.digest,
+        *about[1:],
+        design.people_digest,
+        [mechanism.digest for mechanism in fitted.values()],
+    ]
     how: dict[str, Any] = {"candidates": names, "parameters": parameters, "fitted": fitted, "results": state.results}
+    how["counts"] = design.counts
 
     def work(job: Job) -> studies.planning.Recommendation:
         return studies.planning.recommend(*about, **how, cancel=job.cancelled)

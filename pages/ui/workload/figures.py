@@ -165,7 +165,7 @@ def bounds(later: Later, state: Session, design: Complete) -> dict[str, float] |
             f"How many users any mechanism needs is worked out for up to {most:,} types with questions like these; there are "
             f"{w.n:,}."
         )
-    about, alpha = state.cases()[case], c.target_alpha
+    about, alpha = state.cases()[case], state.alpha
     found = later.value(
         ("bounds", state.certificate_key(case), alpha),
         "how hard the questions are",
@@ -188,7 +188,7 @@ def hardness(later: Later, state: Session, design: Complete) -> None:
     if limits is None:
         st.info("How hard the questions are is being worked out.")
         return
-    bound, strongest, error = max(limits.values()), frames.strongest(limits), wording.error(c.target_alpha**0.5)
+    bound, strongest, error = max(limits.values()), frames.strongest(limits), wording.error(state.alpha**0.5)
     if bound > 0:
         enough = "cannot be enough" if design.users < bound else "are not ruled out"
         st.markdown(
@@ -197,7 +197,7 @@ def hardness(later: Later, state: Session, design: Complete) -> None:
             f"{people(design.users)} {enough}."
         )
         source = f"{charts.title(strongest)} ({SOURCES[strongest]})"
-        st.caption(f"By the {source}. The target error is set on the Compare page.")
+        st.caption(f"By the {source}. The error is half of the difference to be seen, which is set on the Design page.")
     else:
         st.markdown("At this epsilon the lower bounds say nothing.")
     _proving(state, case)
