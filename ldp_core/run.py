@@ -196,6 +196,7 @@ def drive(search: Search, budget: Budget, window: int | None = None) -> Run:
     stopped: Stopped | None = None
     try:
         _tell(search, budget, 0)
+        budget.check()
         search.prepare()
         recent = [_tell(search, budget, 0)[2]]
         while not search.finished and (stopped := budget.stopped()) is None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ldp_core import pictures
 from ldp_core.optimize.gradient.descent import Descent, Point, random_start, start_from
+from ldp_core.optimize.sizes import too_large
 from ldp_core.optimize.symmetric.orbits import first_orbits
 from ldp_core.privacy import check_epsilon, fitted_odds, odds
 from ldp_core.run import Budget, Callback, Cancel, Check, Stopped, drive
@@ -92,6 +93,8 @@ def projected_gradient(
     """
     epsilon = check_epsilon(epsilon)
     budget = Budget(time_limit, DEFAULT_ROUNDS if max_rounds is None else max_rounds, cancel, callback)
+    if reason := too_large(workload.n):
+        raise ValueError(reason)
     rng = np.random.default_rng(seed)
     root, held = workload.gram_root, math.log(fitted_odds(epsilon))
     if initial is not None and rows is not None:
