@@ -12,7 +12,7 @@ from ldp_core.optimize import sizes
 from ldp_core.optimize.columns import pricing
 from ldp_core.optimize.columns.first_rows import threshold_rows
 from ldp_core.optimize.columns.weights import BOLD, MONOTONE, Singular, Update, second_moments, update
-from ldp_core.optimize.symmetric.orbits import first_orbits
+from ldp_core.optimize.symmetric.orbits import Shifts, first_orbits
 from ldp_core.privacy import fitted_odds
 from ldp_core.run import Check, Interrupted, unchecked
 from ldp_core.workloads import Workload
@@ -70,7 +70,7 @@ class RowSearch:
         self._rng, self._check = rng, check
         self._size = sizes.rows(workload.n)
         self._ridge, self._anchors = 0.0, 0
-        orbits = first_orbits(workload.gram_dense(), self._ratio)
+        orbits = first_orbits(workload.gram_dense(), self._ratio, Shifts.of(workload))
         self.best = self._first(*orbits.rows(), orbits.objective)
 
     def _first(self, high: np.ndarray, weights: np.ndarray, objective: float) -> Mixture:

@@ -11,7 +11,7 @@ import numpy as np
 from ldp_core import pictures
 from ldp_core.optimize.gradient.descent import Descent, Point, random_start, start_from
 from ldp_core.optimize.sizes import too_large
-from ldp_core.optimize.symmetric.orbits import first_orbits
+from ldp_core.optimize.symmetric.orbits import Shifts, first_orbits
 from ldp_core.privacy import check_epsilon, fitted_odds, odds
 from ldp_core.run import Budget, Callback, Cancel, Check, Stopped, drive
 from ldp_core.threads import blas_threads
@@ -148,7 +148,7 @@ class _Search:
 
     def finish(self, at_once: bool) -> tuple[np.ndarray, float]:
         if self.best is None:  # interrupted before there was a start
-            first = first_orbits(self._workload.gram_dense(), odds(self._epsilon))
+            first = first_orbits(self._workload.gram_dense(), odds(self._epsilon), Shifts.of(self._workload))
             return np.ascontiguousarray(first.transposed.T), first.objective
         return self.descent.finish(self.best)
 

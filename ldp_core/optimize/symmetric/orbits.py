@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Protocol
 
 import numpy as np
 
@@ -43,6 +44,40 @@ LEAST_GAIN = 1e-6
 RIDGE = 1e-9
 
 
+class Group(Protocol):
+    """Translations of the types, such as a `Scheme`: their characters, and the type that row u is the translation of by column v."""
+
+    def transform(self, x: np.ndarray) -> np.ndarray: ...
+    @property
+    def differences(self) -> np.ndarray: ...
+
+
+@dataclass(frozen=True)
+class Shifts:
+    """Cyclic shifts along every axis of a table of types, whose ``sizes`` are given."""
+
+    sizes: tuple[int, ...]
+
+    @classmethod
+    def of(cls, workload: Workload) -> Shifts:
+        """One axis for each attribute."""
+        return cls(tuple(size for size, _ in workload.symmetry_group.shifts))
+
+    def transform(self, x: np.ndarray) -> np.ndarray:
+        """``x`` (..., n) by the characters."""
+        table = x.reshape(*x.shape[:-1], *self.sizes)
+        return np.fft.fftn(table, axes=range(-len(self.sizes), 0)).reshape(x.shape)
+
+    @property
+    def differences(self) -> np.ndarray:
+        """(n, n) the type that row u is the translation of by column v: u - v along every axis."""
+        n = math.prod(self.sizes)
+        found = np.zeros((n, n), dtype=np.int64)
+        for place, size in zip(np.unravel_index(np.arange(n), self.sizes), self.sizes, strict=True):
+            found = found * size + (place[:, None] - place) % size
+        return found
+
+
 @dataclass(frozen=True)
 class Orbits:
     """Base rows ``high`` (b, n), the ``shares`` (b,) of probability of their orbits, which translations leave a base row as it
@@ -57,10 +92,10 @@ class Orbits:
 
     @classmethod
     def of(
-        cls, high: np.ndarray, shares: np.ndarray, power: np.ndarray, ratio: float, scheme: Scheme, objective: float
+        cls, high: np.ndarray, shares: np.ndarray, power: np.ndarray, ratio: float, group: Group, objective: float
     ) -> Orbits:
         """From base rows with the squares ``power`` (b, n) of their transforms."""
-        return cls(high, shares, still(power, ratio, scheme), ratio, scheme.differences, objective)
+        return cls(high, shares, still(power, ratio, group), ratio, group.differences, objective)
 
     def rows(self) -> tuple[np.ndarray, np.ndarray]:
         """All different rows (k, n) of the orbits and their weights (k,)."""
@@ -80,40 +115,39 @@ class Orbits:
         return (weights[:, None] * np.where(high, self.ratio, 1.0)).T
 
 
-def still(power: np.ndarray, ratio: float, scheme: Scheme) -> np.ndarray:
+def still(power: np.ndarray, ratio: float, group: Group) -> np.ndarray:
     """(k, n) which translations leave the base rows as they are: an orbit has n divided by their number different rows.
 
     A translation that moves a row changes two entries or more, and lowers the autocorrelation by (E - 1)^2 or more.
     """
-    correlation = scheme.transform(power).real / power.shape[1]
+    correlation = group.transform(power).real / power.shape[1]
     return correlation > correlation[:, :1] - 0.5 * (ratio - 1) ** 2
 
 
-def first_orbits(gram: np.ndarray, ratio: float, scheme: Scheme | None = None) -> Orbits:
+def first_orbits(gram: np.ndarray, ratio: float, group: Group) -> Orbits:
     """A strategy for ``gram`` (n, n) after a few transforms: random rows shaped by the workload, always the same ones, with all
-    their translations (cyclic ones, unless ``scheme`` says otherwise), and randomized response as base row 0. ``ratio`` is E.
+    their translations by ``group``, and randomized response as base row 0. ``ratio`` is E.
 
     Whatever G is, M is then diagonal in the group's characters and the columns are balanced, and only the average of G over the
     group counts, so that the objective is known in closed form. The rows are thresholded Gaussian fields with the correlations of
     `ldp_core.bounds.centred.field_correlation` for that average.
     """
     n = len(gram)
-    scheme = scheme or Scheme(n, binary=False)
-    gamma = np.maximum(scheme.transform(np.bincount(scheme.differences.ravel(), gram.ravel()) / n).real, 0.0)
+    gamma = np.maximum(group.transform(np.bincount(group.differences.ravel(), gram.ravel()) / n).real, 0.0)
     roots = np.sqrt(gamma)
     roots[0] = 0.0
-    correlation = scheme.transform(roots + (1e-3 * roots.mean() or 1.0)).real
-    spectrum = scheme.transform(np.sin(np.pi / 2 * np.clip(correlation / correlation[0], -1, 1))).real
+    correlation = group.transform(roots + (1e-3 * roots.mean() or 1.0)).real
+    spectrum = group.transform(np.sin(np.pi / 2 * np.clip(correlation / correlation[0], -1, 1))).real
     noise = np.random.default_rng(0).standard_normal((MANY_BASES if n <= FEW_TYPES else FEW_BASES, n))
-    field = scheme.transform(np.sqrt(np.maximum(spectrum, 0.0)) * scheme.transform(noise)).real
+    field = group.transform(np.sqrt(np.maximum(spectrum, 0.0)) * group.transform(noise)).real
     size = min(max(round(n * high_share(ratio, n)), 1), n - 1)
     high = np.zeros(field.shape, dtype=bool)
     np.put_along_axis(high, np.argpartition(-field, size - 1, axis=1)[:, :size], True, axis=1)
     high = np.vstack([np.arange(n) == 0, np.unique(high, axis=0)])
-    power = np.abs(scheme.transform(np.where(high, ratio, 1.0))) ** 2
+    power = np.abs(group.transform(np.where(high, ratio, 1.0))) ** 2
     energies = power / power[:, :1]
     shares = fitted_shares(np.full(len(high), 1 / len(high)), energies, gamma + RIDGE * gamma.mean(), FIRST_UPDATES)
-    return Orbits.of(high, shares, power, ratio, scheme, float((gamma / (shares @ energies)).sum()))
+    return Orbits.of(high, shares, power, ratio, group, float((gamma / (shares @ energies)).sum()))
 
 
 class SubsetSearch:
