@@ -10,6 +10,7 @@ McKenna, Miklau, Hay and Machanavajjhala 2018 (p-identity strategies). The optim
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +19,7 @@ from scipy.optimize import OptimizeResult, minimize
 
 from ldp_core.mechanisms.noise.vectors import centred, centred_inverse, diameter, squared_distances
 from ldp_core.optimize.sizes import vectors_too_large
-from ldp_core.run import Budget, Callback, Cancel, Check, Interrupted, Stopped
+from ldp_core.run import Budget, Callback, Cancel, Check, Interrupted, Stopped, unchecked
 from ldp_core.workloads import MATRIX_ENTRIES, Workload
 
 DEFAULT_ROUNDS = 500
@@ -173,12 +174,18 @@ def optimal_l1(
     scored = [(4 * float(np.square(R).sum()), np.eye(n) / 2)]
     budget.tell(0, error=scored[0][0], bound=0.0)
     stopped: Stopped = "converged"
-    if workload.num_queries * n**2 <= PAIR_ENTRIES and workload.num_queries * n <= MATRIX_ENTRIES:
-        scored.append(_scaled_to_diameter(workload.matrix, workload))
     for start in (_spectral_start(R, int(p)), np.random.default_rng(seed).random((int(p), n))):
         if stopped == "converged":
-            fitted, stopped = _fit_p_identity(start, workload.gram_dense(), budget)
-            scored.append(_scaled_to_diameter(fitted, workload))
+            fitted, fit_error, stopped = _fit_p_identity(start, workload.gram_dense(), budget)
+            try:
+                budget.check()
+                scored.append(_scaled_to_diameter(fitted, workload))
+            except Interrupted:  # columns that sum to 1 are 2 apart at most
+                scored.append((4 * fit_error, fitted / 2))
+    with suppress(Interrupted):
+        budget.check()
+        if workload.num_queries * n**2 <= PAIR_ENTRIES and workload.num_queries * n <= MATRIX_ENTRIES:
+            scored.insert(1, _scaled_to_diameter(workload.matrix, workload))
     error, best = min(scored, key=lambda found: found[0])
     return StrategyDesign(best, error, 0.0, budget.rounds, budget.seconds, stopped)
 
@@ -195,16 +202,16 @@ def _spectral_start(R: np.ndarray, p: int) -> np.ndarray:
     return np.resize(rows, (p, R.shape[1])) / rows.max()
 
 
-def _fit_p_identity(start: np.ndarray, G: np.ndarray, budget: Budget) -> tuple[np.ndarray, Stopped]:
-    """(n + p, n) the strategy fitted from Theta = ``start`` (p, n), and why the fit stopped; its columns sum to 1, so its
-    diameter is at most 2."""
+def _fit_p_identity(start: np.ndarray, G: np.ndarray, budget: Budget) -> tuple[np.ndarray, float, Stopped]:
+    """(n + p, n) the strategy fitted from Theta = ``start`` (p, n), its error as it stands (infinite where there was no time for
+    it), and why the fit stopped; its columns sum to 1, so its diameter is at most 2."""
     p, n = start.shape
     error, theta = np.inf, start.ravel()
     stopped: Stopped | None = None
 
     def evaluate(flat: np.ndarray) -> tuple[float, np.ndarray]:
         budget.check()
-        return _p_identity_error(flat.reshape(p, n), G)
+        return _p_identity_error(flat.reshape(p, n), G, budget.check)
 
     def watch(intermediate_result: OptimizeResult) -> None:
         nonlocal error, theta, stopped
@@ -221,7 +228,7 @@ def _fit_p_identity(start: np.ndarray, G: np.ndarray, budget: Budget) -> tuple[n
         minimize(evaluate, theta, jac=True, method="L-BFGS-B", bounds=bounds, callback=watch, options=options)
     except Interrupted:
         stopped = budget.interrupted
-    return _p_identity(theta.reshape(p, n)), stopped or "converged"
+    return _p_identity(theta.reshape(p, n)), error, stopped or "converged"
 
 
 def _p_identity(theta: np.ndarray) -> np.ndarray:
@@ -229,11 +236,12 @@ def _p_identity(theta: np.ndarray) -> np.ndarray:
     return np.vstack([np.eye(theta.shape[1]), theta]) / (1 + theta.sum(axis=0))
 
 
-def _p_identity_error(theta: np.ndarray, G: np.ndarray) -> tuple[float, np.ndarray]:
+def _p_identity_error(theta: np.ndarray, G: np.ndarray, check: Check = unchecked) -> tuple[float, np.ndarray]:
     """tr(G (P A'A P)^+) of the p-identity strategy of ``theta`` (p, n), and its gradient, flat."""
     A = _p_identity(theta)
     n = theta.shape[1]
     S, _ = centred_inverse(A)
+    check()
     GS = G @ S
     slope = -2 * A @ (S @ GS)  # along A; P is in S already
     scale = 1 / (1 + theta.sum(axis=0))
