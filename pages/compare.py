@@ -20,7 +20,15 @@ from pages.ui.session.figures import PRICED_TYPES
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
 from pages.ui.tasks.later import Later
-from pages.ui.words import OPTIMUM_MEANING, above_optimum, case_meaning, case_title, gap_in_words, people, plain
+from pages.ui.words import (
+    OPTIMUM_MEANING,
+    above_optimum,
+    case_meaning,
+    case_title,
+    gap_in_words,
+    people,
+    plain,
+)
 
 # Errors of single queries take n^3 operations, next to no time up to this many types.
 AT_ONCE_TYPES = 512
@@ -147,6 +155,8 @@ with controls:
     missing = state.unfitted(state.side_by_side)
     fits = [work.fit(state, name) for name in missing]
     running = any(fit.running is not None for fit in fits)
+    if crowded := state.crowded(missing):
+        st.caption(crowded)
     with layout.actions():
         if missing:
             st.button(

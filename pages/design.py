@@ -15,7 +15,15 @@ from pages.ui.session.figures import Curve, Proof
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
 from pages.ui.tasks.later import Later
-from pages.ui.words import OPTIMUM_MEANING, above_optimum, case_meaning, case_title, gap_in_words, gap_to_optimum, plain
+from pages.ui.words import (
+    OPTIMUM_MEANING,
+    above_optimum,
+    case_meaning,
+    case_title,
+    gap_in_words,
+    gap_to_optimum,
+    plain,
+)
 
 SHOWN_REPORTS = 200
 # Up to this many types the costs of all compared mechanisms are worked out here as well; beyond, they take long.
@@ -54,9 +62,13 @@ def optimizer_controls() -> None:
             key="optimise",
             icon=":material/replay:",
         )
+    elif refusal is not None:  # the right side says why
+        st.button("Optimise", disabled=True, key="optimise", icon=":material/play_arrow:")
     elif state.fitted(name):
         st.caption("Fitted to this design. Another seed tries another start.")
     else:
+        if crowded := state.crowded([name]):
+            st.caption(crowded)
         st.button(
             "Optimise",
             type="primary",
@@ -100,6 +112,8 @@ def to_the_optimum(what: str, needed: float) -> str:
 
 def optimising(progress: work.FitProgress, job: Job) -> None:
     """The optimiser at work: the best mechanism falls, the certified bound stands, and the gap between them closes."""
+    if progress.ended:
+        st.info("The search has ended. What its best strategy costs and guarantees is being worked out.")
     if not progress.history:
         st.markdown(f"Round {progress.round:,}, {wording.duration(progress.seconds)} so far.")
         return
@@ -154,6 +168,7 @@ def proof_controls(proof: Proof) -> None:
         right.error("The certificate does not prove this bound. Please optimise again, and report this.")
 
 
+refusal = state.unfit(name)
 controls, results = layout.frame()
 with controls:
     choices.privacy_controls(state)
@@ -168,9 +183,12 @@ with controls:
 with results:
     sides.show(state)
     try:
+        if refusal is not None:
+            raise ValueError(refusal)
         mechanism = state.mechanism(name)
     except ValueError as error:
         st.error(plain(str(error)))
+        st.page_link("pages/compare.py", label="See what other mechanisms need", icon=":material/bar_chart:")
         st.stop()
     if mechanism is None:
         if (running := fit.running) is not None:
@@ -312,7 +330,11 @@ with results:
             f"reports. Its variances {'' if spec.continuous else 'and audit '}are exact all the same."
         )
     else:
-        drawn, m, table = mechanism, len(mechanism.strategy), state.reports(mechanism)
+        drawn, m = mechanism, len(mechanism.strategy)
+        with st.spinner("Looking through the reports"):
+            table = state.reports(mechanism)
+        with st.spinner("Drawing the strategy"):
+            state.patterns(mechanism, layout.look())
         layout.chart(
             partial(state.patterns, mechanism),
             f"Each of the {m:,} reports is a band, taller the more common it is; the types in colour send it up to "

@@ -10,7 +10,7 @@ from scipy import linalg, optimize
 from ldp_core.bounds.centred import centred_gram
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
-from ldp_core.run import Cancel, asked
+from ldp_core.run import Cancel, Check, asked, unchecked
 from ldp_core.workloads import Workload
 
 EIGEN_TYPES, EIGEN_TYPES_EVEN = 2048, 1024
@@ -83,13 +83,22 @@ def worst_case_variance(
     return max(0.0, least_favourable_prior(workload, epsilon, max_rounds, cancel)[1])
 
 
+def decompositions(n: int, most: int = 200) -> int:
+    """How many eigenvalue decompositions to spend on a prior: ``most``, fewer where each takes longer."""
+    return max(1, most * SEARCHED_TYPES**2 // max(n, SEARCHED_TYPES) ** 2)
+
+
 def least_favourable_prior(
-    workload: Workload, epsilon: float, max_rounds: int = 200, cancel: Cancel | None = None
+    workload: Workload,
+    epsilon: float,
+    max_rounds: int = 200,
+    cancel: Cancel | None = None,
+    check: Check = unchecked,
 ) -> tuple[np.ndarray, float]:
     """The prior (n,) that makes the bound of `worst_case_variance` largest, and that bound (which may be negative).
 
     The uniform one where it is best by symmetry, or where the search, ended early by ``cancel``, finds no larger bound that
-    says anything.
+    says anything. ``check`` (see `ldp_core.run`) is called before every decomposition.
     """
     epsilon, n = check_epsilon(epsilon), workload.n
     uniform = np.full(n, 1 / n)
@@ -105,6 +114,7 @@ def least_favourable_prior(
 
     def loss(x: np.ndarray) -> tuple[float, np.ndarray]:
         """Minus the bound at p, nearly softmax(x), and its gradient by x."""
+        check()
         p = prior_of(x)
         value, by_p = _prior_bound(G, p, spread)
         q = p - LEAST_SHARE / n

@@ -14,6 +14,7 @@ from ldp_core import charts, frames, library, wording
 from ldp_core.data import tables
 from ldp_core.data.domain import MAX_TYPES, Attribute
 from ldp_core.data.tables import AttributeRecipe
+from ldp_core.optimize import sizes
 from pages.ui import layout
 from pages.ui.controls import control, guarded
 from pages.ui.data import ahead
@@ -55,8 +56,11 @@ def facts(state: Session, design: Design) -> None:
 def _within_reach(state: Session, design: Design) -> tuple[int, str]:
     """Most types that the chosen mechanisms can be fitted to, and which these are."""
     chosen = [library.spec(name) for name in dict.fromkeys((state.chosen, *state.side_by_side))]
-    out = [s.title for s in chosen if s.fitted and s.unsuitable(design.domain.size, design.epsilon, design.workload)]
-    return (MAX_TYPES, " and ".join(out)) if out else (design.domain.size, "")
+    out = [s for s in chosen if s.fitted and s.unsuitable(design.domain.size, design.epsilon, design.workload)]
+    if not out:
+        return design.domain.size, ""
+    most = min(sizes.MOST_VECTOR_TYPES if s.continuous else sizes.MOST_TYPES for s in out)
+    return most, " and ".join(s.title for s in out)
 
 
 def along_one(state: Session, design: Design) -> None:

@@ -84,7 +84,7 @@ class Session(Figures):
     @property
     def touched(self) -> bool:
         """Whether anything was done here that somebody would miss."""
-        changed = self.configuration != Configuration() or self.draft is not None
+        changed = self.configuration != beginning() or self.draft is not None
         return changed or bool(self.past or self.future or self.kept or self.deleted)
 
     @property

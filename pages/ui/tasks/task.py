@@ -15,13 +15,14 @@ T = TypeVar("T")
 @dataclass(frozen=True)
 class Task(Generic[T]):
     """One piece of work for a session. ``key`` identifies its inputs, ``title`` says what is being done; ``work`` returns what is
-    to be kept (None for nothing), and ``size`` is how many bytes that holds."""
+    to be kept (None for nothing), ``size`` is how many bytes that holds, and ``dear`` keeps it longest: see `Results`."""
 
     state: Session
     key: str
     title: str
     work: Callable[[Job], T | None]
     size: Callable[[T], int] = lambda result: 0
+    dear: bool = False
 
     @property
     def result(self) -> T | None:
@@ -74,5 +75,5 @@ class Task(Generic[T]):
     def _run(self, job: Job) -> T | None:
         found = self.work(job)
         if found is not None:
-            self.state.results.put(self.key, found, self.size(found))
+            self.state.results.put(self.key, found, self.size(found), self.dear)
         return found

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from pages.ui.session.state import Session
 from pages.ui.tasks.jobs import Job, jobs
 from pages.ui.tasks.task import Task
 
+DRAWN_TYPES = 512
+"""Up to this many types a strategy at work is drawn along with what it needs: copying and ordering larger ones takes seconds."""
 PICTURE_EVERY = 0.4  # seconds between pictures of an optimiser at work
 SEARCH_SECONDS = {64: 10.0, 128: 30.0, 256: 60.0, 512: 120.0}
 """How long to search for the best mechanism, and to prove a bound, for at most this many types."""
@@ -48,12 +51,14 @@ def start_questions(state: Session) -> None:
 
 @dataclass(frozen=True)
 class FitProgress:
-    """A fit under way: ``history`` of (seconds, best objective) and the best strategy so far (m, n), where it has them."""
+    """A fit under way: ``history`` of (seconds, best objective) and the best strategy so far (m, n), where it has them and that
+    is quickly drawn. ``ended``: the search is over, and what its result costs is being worked out."""
 
     round: int
     seconds: float
     history: Curve
     strategy: np.ndarray | None
+    ended: bool = False
 
 
 def search_seconds(state: Session) -> float:
@@ -85,28 +90,34 @@ def fit(state: Session, name: str) -> Task[Fit]:
 
     def work(job: Job) -> Fit:
         history: list[tuple[float, float]] = []
-        trace, shown = design.workload.trace, -PICTURE_EVERY
+        trace, shown, close = design.workload.trace, -PICTURE_EVERY, False
 
         def follow(progress: Progress) -> None:
-            nonlocal shown
+            nonlocal shown, close
             if progress.objective is not None:  # some report an error of another kind, not one of users needed
                 history.append((progress.seconds, progress.objective))
+                bound = proved(proof, trace)[-1][1]
+                close = spec.aimed and progress.objective - trace <= (1 + GOOD_ENOUGH) * (bound - trace)
             if progress.seconds - shown >= PICTURE_EVERY:  # copying the strategy every round would slow the rounds
                 shown = progress.seconds
-                job.progress = FitProgress(progress.round, progress.seconds, tuple(history), progress.strategy)
+                drawn = progress.strategy if design.domain.size <= DRAWN_TYPES else None
+                job.progress = FitProgress(progress.round, progress.seconds, tuple(history), drawn)
 
-        def enough() -> bool:
-            bound = proved(proof, trace)[-1][1]
-            close = history and spec.aimed and history[-1][1] - trace <= (1 + GOOD_ENOUGH) * (bound - trace)
-            return job.cancelled() or bool(close)
+        def enough() -> bool:  # asked thousands of times a second
+            return job.cancelled() or close
 
         how = {**options, "callback": follow, "cancel": enough}
         mechanism = library.create(name, epsilon=design.epsilon, workload=design.workload, **how)
+        if job.progress is not None:
+            job.progress = replace(job.progress, strategy=None, ended=True)
         state.loaded.discard(mechanism.digest)
+        mechanism.audit()
+        with suppress(ValueError):  # the page says so
+            state.profiled(mechanism, design.workload)
         return Fit(mechanism, tuple(history))
 
     title = f"fitting {spec.title} to {design.questions}"
-    return Task(state, state.fitted_key(name), title, work, lambda found: weight(found.mechanism))
+    return Task(state, state.fitted_key(name), title, work, lambda found: weight(found.mechanism), dear=True)
 
 
 def start_fit(state: Session, *names: str) -> None:
@@ -142,7 +153,7 @@ def certificate(state: Session, case: str) -> Task[Proof]:
         return proof if before is None or found.variance >= before.certificate.variance else before
 
     title = f"proving what no mechanism for {design.questions} can beat"
-    return Task(state, key, title, work, lambda proof: proof.size)
+    return Task(state, key, title, work, lambda proof: proof.size, dear=True)
 
 
 def proved(task: Task[Proof], nothing: float) -> Curve:
