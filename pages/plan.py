@@ -28,8 +28,8 @@ c = state.configuration
 solved = state.view.get("solved", "users")
 users = state.view.get("plan_users") or design.users
 
-left, right = st.columns([1, 2], gap="large")
-with left:
+controls, results = layout.frame()
+with controls:
     control(
         st.segmented_control,
         "What do you want to know?",
@@ -227,7 +227,7 @@ def recommendation() -> None:
     layout.download_table(found.ranking, "recommendation")
 
 
-with right:
+with results:
     outcome, curve, choice = st.tabs(["Answer", "Trade-off", "Recommendation"])
     with outcome:
         if running is not None:
@@ -240,7 +240,7 @@ with right:
         elif done is not None and len(done):
             answer(done)
         else:
-            st.info("Choose at least one mechanism on the left.")
+            st.info("Choose at least one mechanism above.")
         if not with_fits and len(ready) < len(names):
             missing = [library.spec(name).title for name in names if name not in ready]
             st.button(
