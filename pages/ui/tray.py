@@ -68,7 +68,7 @@ def share(job: Job) -> float | None:
     return None if lasts is None else min(1.0, job.seconds / lasts)
 
 
-def status(job: Job) -> str:
+def so_far(job: Job) -> str:
     """How long a job has run, and how much longer it takes where that is known."""
     if job.cancelled():
         return "stopping"
@@ -78,7 +78,7 @@ def status(job: Job) -> str:
     done, limit = share(job) or 0.0, job.about.limit
     if limit is not None:
         rest = f", at most {wording.duration(limit - job.seconds)} left" if job.seconds < limit else ", finishing"
-    elif 0.05 <= done < 1:  # before that, what is left is a guess from very little
+    elif isinstance(job.progress, Progress) and 0.05 <= done < 1:  # before that, it is a guess from very little
         rest = f", about {wording.duration(job.seconds * (1 / done - 1))} left"
     else:
         rest = ""
@@ -87,7 +87,7 @@ def status(job: Job) -> str:
 
 def _line(job: Job, design: str) -> None:
     title, done = wording.shortened(_capital(job.title), LETTERS), share(job)
-    words = f"{title}{f', for {design}' if design else ''}: {status(job)}"
+    words = f"{title}{f', for {design}' if design else ''}: {so_far(job)}"
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"job-{job.number}"):
         if done is None or job.state == "queued":
             st.caption(plain(words), width="stretch")

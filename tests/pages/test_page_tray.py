@@ -43,14 +43,14 @@ def test_how_much_of_a_job_is_done(job, share):
 
 
 def test_how_long_a_job_still_takes():
-    assert tray.status(running(30, limit=90)) == "30 s, at most 1 min 0 s left"
-    assert tray.status(running(90, limit=90)) == "1 min 30 s, finishing"
-    assert tray.status(running(20, 0.25)) == "20 s, about 1 min 0 s left"
-    assert tray.status(running(20, 0.01)) == "20 s"
-    assert tray.status(running(20)) == "20 s"
+    assert tray.so_far(running(30, limit=90)) == "30 s, at most 1 min 0 s left"
+    assert tray.so_far(running(90, limit=90)) == "1 min 30 s, finishing"
+    assert tray.so_far(running(20, Progress(30, 20.0, 120))) == "20 s, about 1 min 0 s left"
+    assert tray.so_far(running(20, 0.25)) == "20 s"
+    assert tray.so_far(running(20)) == "20 s"
     stopped = running(20, 0.25)
     stopped.cancel()
-    assert tray.status(stopped) == "stopping"
+    assert tray.so_far(stopped) == "stopping"
 
 
 def test_every_job_is_in_the_tray_on_every_page_and_can_be_stopped(busy, ages):

@@ -72,15 +72,15 @@ def look(
 def looking(
     title: str,
 ) -> Callable[[Callable[[Session, DataChoice, Source, *Ts], None]], Callable[[Session, *Ts], None]]:
-    """Decorates an action ``(state, choice, found, ...)`` on the choice on screen and the table it is about: where that is
-    a local file, it is looked at first. Without a table nothing is done."""
+    """Decorates an action ``(state, choice, found, ...)`` on the choice on screen and the table it is about: where a look at
+    that takes long, it is looked at first. Without a table nothing is done."""
 
     def decorate(action: Callable[[Session, DataChoice, Source, *Ts], None]) -> Callable[[Session, *Ts], None]:
         def wrapped(state: Session, *arguments: *Ts) -> None:
             choice, found = state.choice, state.source_shown
             if choice is None or found is None:
                 return
-            if state.view.get(_DIRECT) or not isinstance(found.table, tables.LocalTable):
+            if state.view.get(_DIRECT) or not found.slow:
                 action(state, choice, found, *arguments)
             else:
                 look(state, title, lambda at, _: wrapped(at, *arguments))
