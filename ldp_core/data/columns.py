@@ -78,20 +78,23 @@ def parse(series: pd.Series, weights: np.ndarray | None = None) -> Column:
     if series.dtype == object:
         # As text before hashing: True, 1 and 1.0 are equal to a hash table but not to an analyst.
         series = pd.Series([_text(value) for value in series], dtype=object, name=series.name)
-    row_codes, distinct = pd.factorize(series)
-    # Different values can share a text ("a" and " a"), so the texts are factorised once more.
-    merged, texts = _texts(distinct)
-    codes = np.append(merged, -1)[row_codes].astype(np.int64)
+    if isinstance(series.dtype, pd.StringDtype) and series.dtype.storage == "pyarrow":
+        codes, texts = _stripped(series)
+        numbers = to_numbers(texts)
+    else:
+        row_codes, distinct = pd.factorize(series)
+        # Different values can share a text ("a" and " a"), so the texts are factorised once more.
+        merged, texts = pd.factorize(np.array([_text(value) for value in distinct], dtype=object))
+        codes = np.append(merged, -1)[row_codes].astype(np.int64)
+        if pd.api.types.is_numeric_dtype(distinct.dtype) and not pd.api.types.is_bool_dtype(distinct.dtype):
+            numbers = np.full(texts.size, np.nan)
+            # Nullable dtypes can hold NaN beside null, so a distinct value may still be without a text.
+            filled = merged >= 0
+            numbers[merged[filled]] = np.asarray(distinct[filled], dtype=np.float64)
+        else:
+            numbers = to_numbers(texts)
     missing = matching(texts, _LIKE_MISSING)
     missing[missing] = [text.casefold() in MISSING_WORDS for text in texts[missing]]
-
-    if pd.api.types.is_numeric_dtype(distinct.dtype) and not pd.api.types.is_bool_dtype(distinct.dtype):
-        numbers = np.full(texts.size, np.nan)
-        # Nullable dtypes can hold NaN beside null, so a distinct value may still be without a text.
-        filled = merged >= 0
-        numbers[merged[filled]] = np.asarray(distinct[filled], dtype=np.float64)
-    else:
-        numbers = to_numbers(texts)
     numbers[missing] = np.nan
     name = str(series.name) if series.name is not None else "the column"
     return Column(name, codes, texts, numbers, missing, weights)
@@ -100,8 +103,11 @@ def parse(series: pd.Series, weights: np.ndarray | None = None) -> Column:
 def to_numbers(texts: np.ndarray) -> np.ndarray:
     """Numbers written in `texts` (object array of strings); NaN where there is none. Float64, same shape."""
     likely = matching(texts, _NUMBER_SIGNS)
-    numbers = np.full(texts.shape, np.nan)
-    numbers[likely] = pd.to_numeric(texts[likely], errors="coerce")
+    numbers, words = np.full(texts.shape, np.nan), texts[likely]
+    try:
+        numbers[likely] = pc.cast(pa.array(words, pa.large_string()), pa.float64())
+    except (pa.ArrowInvalid, UnicodeEncodeError):  # Arrow reads all or nothing
+        numbers[likely] = pd.to_numeric(words, errors="coerce")
     return numbers
 
 
@@ -109,7 +115,8 @@ def matching(texts: np.ndarray, pattern: str) -> np.ndarray:
     """(texts,) mask of those (object array of strings) in which a regular expression of RE2 is found; reading a million texts
     one by one takes seconds."""
     try:
-        return pc.match_substring_regex(pa.array(texts, pa.large_string()), pattern).to_numpy(zero_copy_only=False).copy()
+        found = pc.match_substring_regex(pa.array(texts, pa.large_string()), pattern)
+        return np.array(found, dtype=bool)
     except UnicodeEncodeError:  # half of a pair of surrogates is no text to Arrow
         return np.ones(texts.shape, dtype=bool)
 
@@ -133,14 +140,15 @@ def not_numbers(column: Column, which: np.ndarray | list[int]) -> str:
     )
 
 
-def _texts(values: pd.Index | pd.api.extensions.ExtensionArray | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The text of each value by its position (-1 where it is null or blank), and the distinct texts (object); all at once where
-    the values are texts, as there may be a million."""
-    if not isinstance(values.dtype, pd.StringDtype):
-        return pd.factorize(np.array([_text(value) for value in values], dtype=object))
-    stripped = pc.utf8_trim(pa.array(values, pa.large_string()), characters=_BLANKS)
+def _stripped(series: pd.Series) -> tuple[np.ndarray, np.ndarray]:
+    """What `_text` makes of each text, a million at once: (rows,) positions in the distinct ones (-1 where it is null or blank),
+    and these (object)."""
+    words = pa.array(series, pa.large_string())
+    if isinstance(words, pa.ChunkedArray):
+        words = words.combine_chunks()
+    stripped = pc.utf8_trim(words, characters=_BLANKS)
     found = pc.if_else(pc.equal(stripped, ""), None, stripped).dictionary_encode()
-    return found.indices.fill_null(-1).to_numpy(), found.dictionary.to_numpy(zero_copy_only=False)
+    return found.indices.fill_null(-1).to_numpy().astype(np.int64), found.dictionary.to_numpy(zero_copy_only=False)
 
 
 def _text(value: object) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -141,6 +142,7 @@ def choose_columns(state: Session, choice: DataChoice, found: Source, columns: l
     """Which columns are the attributes, in their order. What was set up for a column comes back with it."""
     if not columns:
         raise ValueError("Please keep at least one column: a domain needs an attribute.")
+    _count_together(state, found, columns)
     remembered = state.view.setdefault("recipes", {})
     remembered.update({(found.id, recipe.column): recipe for recipe in choice.recipes})
     counts = counts_column(choice)
@@ -204,6 +206,15 @@ def load_sample(state: Session, file: str) -> None:
     entry = next(sample for sample in sources.catalogue() if sample["file"] == file)
     state.view.pop("source", None)
     state.set_data(SampleData(file=file, recipes=entry["recipes"]), sources.sample(file))
+
+
+def _count_together(state: Session, found: Source, columns: list[str]) -> None:
+    """Count columns of a local file in one look at it: what each holds by itself follows."""
+    counts = counts_column(state.choice)
+    together = columns if counts is None else list(dict.fromkeys([*columns, counts]))
+    if isinstance(found.table, tables.LocalTable) and all(name in found.columns for name in together):
+        with suppress(tables.TooManyRows):  # each may still be counted by itself
+            found.table.counts(together)
 
 
 def _first_to_count(state: Session, found: Source) -> str:
