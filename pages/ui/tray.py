@@ -78,7 +78,7 @@ def so_far(job: Job) -> str:
     done, limit = share(job) or 0.0, job.about.limit
     if limit is not None:
         rest = f", at most {wording.duration(limit - job.seconds)} left" if job.seconds < limit else ", finishing"
-    elif isinstance(job.progress, Progress) and 0.05 <= done < 1:  # before that, it is a guess from very little
+    elif isinstance(job.progress, Progress) and 0.05 <= done < 1:  # a guess from less would be wild
         rest = f", about {wording.duration(job.seconds * (1 / done - 1))} left"
     else:
         rest = ""

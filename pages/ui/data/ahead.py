@@ -52,7 +52,7 @@ def look(
 
     def work(job: Job) -> None:
         def progress(share: float) -> None:
-            job.progress = share
+            job.progress = max(share, job.progress or 0.0)  # the file may be looked at more than once
 
         with tables.watched(job.cancelled, progress):
             fetched.append(fetch())
@@ -126,13 +126,15 @@ def _progress(state: Session) -> None:
     if pending is None or not pending.job.active or pending.job.cancelled():
         st.rerun()
     job = pending.job
-    share = job.progress or 0.0
     if job.state == "queued":
         words = f"Waiting for {jobs().waiting_before(job):,} other calculations."
     else:
         title = plain(job.title)
         words = f"{title[:1].upper() + title[1:]}: {wording.duration(job.seconds)} so far."
-    st.progress(min(1.0, share), text=words)
+    if job.progress is None:  # an upload is read in one go
+        st.caption(words)
+    else:
+        st.progress(min(1.0, job.progress), text=words)
     if st.button("Cancel", key="look-cancel", icon=":material/stop_circle:", on_click=job.cancel):
         st.rerun()
 
