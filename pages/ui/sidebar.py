@@ -7,14 +7,13 @@ import math
 import streamlit as st
 
 from ldp_core import designs, library, wording
-from pages.ui import forget, layout, shelf
+from pages.ui import forget, layout, shelf, tray
 from pages.ui.controls import guarded
 from pages.ui.data import choice as data_choice
 from pages.ui.session import exchange
 from pages.ui.session.state import Complete, Design, Session
 from pages.ui.sources import catalogue
 from pages.ui.tasks import work
-from pages.ui.tasks.jobs import jobs
 from pages.ui.words import case_title, gap_in_words, people, plain
 
 SET, UNSET, STALE, RUNNING = (
@@ -29,7 +28,7 @@ LINE = 31
 
 
 def draw(state: Session) -> None:
-    """The whole sidebar, and a quiet poll while work is running so that its mark and the page follow."""
+    """The whole sidebar; its tray polls while work is running, so that its mark and the page follow."""
     with st.sidebar:
         design = state.design()
         st.markdown(f"**{plain(state.name or 'Current design')}**")
@@ -38,11 +37,9 @@ def draw(state: Session) -> None:
             _workload(state, design)
             _privacy(state)
             _mechanism(state, design)
+        tray.draw(state)
         _actions(state)
         forget.draw(state)
-    if jobs().active(state.id):
-        with st.sidebar:
-            _follow(state)
 
 
 def _line(page: str, mark: str, text: str, detail: str) -> None:
@@ -185,16 +182,3 @@ def _link(state: Session) -> None:
         st.caption("Opens this design on this server, without the data and what was read off it or given by hand.")
     else:
         st.caption("Opens this design on this server, with every choice but not the data.")
-
-
-@st.fragment(run_every=1.0)
-def _follow(state: Session) -> None:
-    """While work is running: what and for how long; when it ends, the whole page follows."""
-    active = jobs().active(state.id)
-    for job in active:
-        if job.state == "queued":
-            st.caption(f"Waiting: {plain(job.title)} ({jobs().waiting_before(job):,} before it)")
-        else:
-            st.caption(f"Running: {plain(job.title)}, {wording.duration(job.seconds)}")
-    if not active:
-        st.rerun()

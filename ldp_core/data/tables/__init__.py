@@ -11,6 +11,7 @@ from ldp_core.data.population import declare_range as declare_range
 from ldp_core.data.population import expected_counts as expected_counts
 from ldp_core.data.population import listed as listed
 from ldp_core.data.reading import ENCODINGS as ENCODINGS
+from ldp_core.data.reading import EXCEL_ENDINGS as EXCEL_ENDINGS
 from ldp_core.data.reading import PARQUET_ENDINGS as PARQUET_ENDINGS
 from ldp_core.data.reading import TEXT_ENDINGS as TEXT_ENDINGS
 from ldp_core.data.reading import Loaded as Loaded

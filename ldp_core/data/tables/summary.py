@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ldp_core.data import columns
-from ldp_core.data.domain.dates import read_date
+from ldp_core.data.domain.dates import are_dates
 
 # Below this many distinct numbers a column is a code or a score rather than a measurement.
 _FEW_NUMBERS = 20
@@ -71,9 +71,7 @@ def summarise(series: pd.Series, weights: np.ndarray | None = None) -> ColumnSum
     count = int(users[finite].sum())
     looks_numeric = count >= MOSTLY * present and np.unique(numbers).size > _FEW_NUMBERS
     words = ~finite & ~column.missing
-    dated = np.array(
-        [read_date(text, day_first=True) or read_date(text, day_first=False) for text in column.texts[words]]
-    )
+    dated = are_dates(column.texts[words])
     return ColumnSummary(
         name=column.name,
         rows=column.rows,
@@ -85,7 +83,7 @@ def summarise(series: pd.Series, weights: np.ndarray | None = None) -> ColumnSum
         maximum=float(numbers.max()) if count else None,
         examples=tuple(column.texts[words][:3].tolist()),
         suggested="numeric" if looks_numeric else "categorical",
-        dates=int(users[words][dated.astype(bool)].sum()),
+        dates=int(users[words][dated].sum()),
     )
 
 

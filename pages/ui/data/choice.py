@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -17,6 +20,8 @@ from pages.ui.data.ahead import look, looking, values
 from pages.ui.session.state import Session, counts_column
 from pages.ui.sources import Source
 
+GIVEN = "given"
+"""Where the view keeps the file that could not be read."""
 UNDESCRIBED = (CategoricalRecipe(column="value"),)
 
 
@@ -62,16 +67,40 @@ def _note(state: Session, notes: Iterable[str]) -> None:
 
 
 def upload(state: Session, content: bytes, name: str) -> None:
-    """Read an uploaded file. ValueError with a sentence when it is no table; then nothing has changed."""
-    options = _options(state)
-    adopt(state, sources.uploaded(content, name, options), options)
+    """Read an uploaded file. ValueError with a sentence when it is no table; then nothing has changed, and the file is kept
+    until it can be read or another one is given."""
+    read(state, sources.Given("upload", name, _options(state), content))
 
 
 def open_file(state: Session, path: str) -> None:
     """A CSV or Parquet file of this machine, counted where it is."""
-    options = _options(state)
-    found = partial(sources.local_file, path, options)
-    look(state, "reading the file", lambda at, found: adopt(at, found, options), found)
+    read(state, sources.Given("local", Path(path.strip()).name, _options(state), path=path))
+
+
+def read(state: Session, given: sources.Given) -> None:
+    """Read a file as it is to be read; in the background where that takes long."""
+    state.view[GIVEN] = given if given.has_options else None
+
+    def take(at: Session, found: Source) -> None:
+        adopt(at, found, given.options)
+        at.view.pop(GIVEN, None)
+
+    if given.slow:
+        look(state, "reading the file", take, given.read)
+    else:
+        take(state, given.read())
+
+
+def read_otherwise(state: Session, **said: Any) -> None:
+    """The file that could not be read, with other options."""
+    given: sources.Given = state.view[GIVEN]
+    read(state, replace(given, options=ReadOptions.model_validate({**dict(given.options), **said})))
+
+
+def forget(state: Session) -> None:
+    """Let go of a file that could not be read."""
+    state.view.pop(GIVEN, None)
+    state.notices = []
 
 
 def _options(state: Session) -> ReadOptions:
@@ -87,8 +116,13 @@ def run_query(state: Session, path: str, query: str) -> None:
 
 def rename_columns(state: Session, typed: str) -> None:
     """Other names for all columns, from a text with commas."""
+    read_again(state, {"names": listed_names(typed)})
+
+
+def listed_names(typed: str) -> tuple[str, ...]:
+    """Names of columns from a text with commas."""
     names = next(csv.reader([" ".join(typed.splitlines())], skipinitialspace=True), [])
-    read_again(state, {"names": tuple(name.strip() for name in names)})
+    return tuple(name.strip() for name in names)
 
 
 @looking("reading the file again")
@@ -115,6 +149,7 @@ def choose_columns(state: Session, choice: DataChoice, found: Source, columns: l
     """Which columns are the attributes, in their order. What was set up for a column comes back with it."""
     if not columns:
         raise ValueError("Please keep at least one column: a domain needs an attribute.")
+    _count_together(state, found, columns)
     remembered = state.view.setdefault("recipes", {})
     remembered.update({(found.id, recipe.column): recipe for recipe in choice.recipes})
     counts = counts_column(choice)
@@ -180,6 +215,15 @@ def load_sample(state: Session, file: str) -> None:
     entry = next(sample for sample in sources.catalogue() if sample["file"] == file)
     state.view.pop("source", None)
     state.set_data(SampleData(file=file, recipes=entry["recipes"]), sources.sample(file))
+
+
+def _count_together(state: Session, found: Source, columns: list[str]) -> None:
+    """Count columns of a local file in one look at it: what each holds by itself follows."""
+    counts = counts_column(state.choice)
+    together = columns if counts is None else list(dict.fromkeys([*columns, counts]))
+    if isinstance(found.table, tables.LocalTable) and all(name in found.columns for name in together):
+        with suppress(tables.TooManyRows):  # each may still be counted by itself
+            found.table.counts(together)
 
 
 def _first_to_count(state: Session, found: Source) -> str:
