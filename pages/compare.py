@@ -19,7 +19,7 @@ from pages.ui.session.figures import PRICED_TYPES
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
 from pages.ui.tasks.later import Later
-from pages.ui.words import OPTIMUM_MEANING, above_optimum, case_meaning, case_title, gap_in_words, people, plain
+from pages.ui.words import OPTIMUM_MEANING, above_optimum, case_meaning, case_title, cells, gap_in_words, people, plain
 
 # Errors of single queries take n^3 operations, next to no time up to this many types.
 AT_ONCE_TYPES = 512
@@ -121,7 +121,7 @@ left, right = st.columns([1, 2], gap="large")
 with left:
     compared_control(state)
     target_control(state)
-    case = state.view.get("case", "worst_case")
+    case = state.view.get("case") or state.aim(state.chosen)
     case = pick(
         "Whose error counts",
         "case",
@@ -201,11 +201,11 @@ with overview:
         )
         reach = (
             f"{title} is within {gap_in_words(best['gap'])} of that"
-            if best["gap"] < 10
+            if best["gap"] < 1
             else f"{title} needs {gap_in_words(best['gap'])} as many"
         )
         bound_sentence = (
-            f"No unbiased mechanism with pure epsilon {c.epsilon} can need fewer than {wording.at_least(bound, 4)}, "
+            f"No unbiased mechanism with pure epsilon {c.epsilon} can need fewer than {wording.at_least(bound)}, "
             f"{case_meaning(case)} ({charts.title(strongest)}"
             + (", which re-checks itself" if strongest == "certificate" else "")
             + f"); {others}. {reach if not math.isinf(best['gap']) else title + ' has no pure epsilon, so the bound does not hold for it'}."
@@ -213,7 +213,7 @@ with overview:
     else:
         bound_sentence = f"At epsilon {c.epsilon} the lower bounds say nothing here: they allow any number of users."
     if optimum is not None:
-        bound_sentence += f" The **exact optimum** is {wording.users(optimum, 4)}"
+        bound_sentence += f" The **exact optimum** is {wording.users(optimum)}"
         if (found := ready.get(best["name"])) is not None and found.delta == 0:
             bound_sentence += f"; {title} {above_optimum(best['users_needed'] / optimum - 1)}"
         bound_sentence += "."
@@ -313,7 +313,7 @@ columns = {
         "Users needed", format="%,.0f", help="For your target error, in the case chosen above."
     ),
     "gap": st.column_config.NumberColumn(
-        "Gap, at most", format="%,.1f %%", help="More users than the best bound allows, in the same case."
+        "Gap, at most", help="More users than the best bound allows, in the same case."
     ),
     "standard_error_worst_case": st.column_config.NumberColumn("± worst case", format="%.2f pp"),
     "standard_error_average": st.column_config.NumberColumn("± average case", format="%.2f pp"),
@@ -327,9 +327,9 @@ listed = table[list(columns)].copy()
 listed["name"] = [library.spec(n).title for n in listed["name"]]
 listed["users_needed"] = np.ceil(listed["users_needed"] - 1e-9)  # as everywhere: whole people
 listed["gap"] = listed["gap"].replace(math.inf, math.nan)  # where the bound says nothing, there is no gap
-for share in ("gap", "standard_error_worst_case", "standard_error_average", "standard_error_on_data"):
+for share in ("standard_error_worst_case", "standard_error_average", "standard_error_on_data"):
     listed[share] *= 100
-st.dataframe(listed, hide_index=True, column_config=columns)
+st.dataframe(cells(listed, gap=gap_in_words), hide_index=True, column_config=columns)
 layout.download_table(table, "comparison")
 st.caption(
     f"± is the standard error of a typical query (root mean square over the {design.workload.num_queries:,} queries) in percentage "

@@ -12,7 +12,16 @@ from pages.ui.design import choices
 from pages.ui.session.figures import Curve, Proof
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
-from pages.ui.words import OPTIMUM_MEANING, above_optimum, case_meaning, case_title, gap_in_words, gap_to_optimum, plain
+from pages.ui.words import (
+    OPTIMUM_MEANING,
+    above_optimum,
+    case_meaning,
+    case_title,
+    cells,
+    gap_in_words,
+    gap_to_optimum,
+    plain,
+)
 
 SHOWN_REPORTS = 200
 # Up to this many types the costs of all compared mechanisms are worked out here as well; beyond, they take long.
@@ -79,10 +88,10 @@ def curves(history: Curve) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def gap_sentence(needed: float, bound: float) -> str:
     if bound <= 0:
-        return f"The best so far needs {wording.users(needed, 4)}. At this epsilon the lower bound says nothing yet."
+        return f"The best so far needs {wording.users(needed)}. At this epsilon the lower bound says nothing yet."
     return (
-        f"The best so far needs {wording.users(needed, 4)}; no unbiased mechanism with pure epsilon {c.epsilon} can need "
-        f"fewer than {wording.at_least(bound, 4)}.{to_the_optimum('the best so far', needed)}"
+        f"The best so far needs {wording.users(needed)}; no unbiased mechanism with pure epsilon {c.epsilon} can need "
+        f"fewer than {wording.at_least(bound)}.{to_the_optimum('the best so far', needed)}"
     )
 
 
@@ -92,7 +101,7 @@ def to_the_optimum(what: str, needed: float) -> str:
     optimum = state.optimum(case)
     if optimum is None:
         return ""
-    return f" The exact optimum is {wording.users(optimum, 4)}; {what} {above_optimum(needed / optimum - 1)}."
+    return f" The exact optimum is {wording.users(optimum)}; {what} {above_optimum(needed / optimum - 1)}."
 
 
 def optimising(progress: work.FitProgress, job: Job) -> None:
@@ -127,9 +136,9 @@ def trade_off(costs: pd.DataFrame) -> str:
     """What aiming at one case costs in the others."""
     rows = costs.set_index("case")
     others = [
-        f"{gap_in_words(gap)} more than necessary {case_meaning(other)}"
+        f"{wording.more_users(gap)} necessary {case_meaning(other)}"
         for other, gap in rows["gap"].items()
-        if other != case and 0 <= gap < 10
+        if other != case and math.isfinite(gap)
     ]
     if not others:
         return f"Fitted for {case_title(case)}."
@@ -237,21 +246,19 @@ with right:
     )
     if math.isinf(gap):
         closeness = ""
-    elif gap < 10:
+    elif gap < 1:
         closeness = (
-            f" No unbiased mechanism with pure epsilon {c.epsilon} can need fewer than {wording.at_least(bound, 4)}: you are "
+            f" No unbiased mechanism with pure epsilon {c.epsilon} can need fewer than {wording.at_least(bound)}: you are "
             f"within {gap_in_words(gap)} of the best possible."
         )
     else:
-        closeness = (
-            f" The best bound says that {wording.at_least(bound, 4)} cannot be enough for any unbiased mechanism."
-        )
+        closeness = f" The best bound says that {wording.at_least(bound)} cannot be enough for any unbiased mechanism."
     if not mechanism.delta:
         closeness += to_the_optimum("this mechanism", required)
     enough = "enough" if design.users >= required else "not enough"
     bits = wording.count(math.ceil(mechanism.bits_per_report))
     st.markdown(
-        f"This mechanism needs **{wording.users(required, 4)}** for a standard error of {target} on a typical query, "
+        f"This mechanism needs **{wording.users(required)}** for a standard error of {target} on a typical query, "
         f"{case_meaning(case)}.{closeness} Your {wording.count(design.users)} are {enough}; with them, expect "
         f"{wording.error(summary.standard_error_on_data)} on {design.population}."
     )
@@ -317,11 +324,11 @@ with right:
         )
         with st.expander(f"The groups that share a report ({m:,})"):
             st.dataframe(
-                table.head(SHOWN_REPORTS),
+                cells(table.head(SHOWN_REPORTS), probability=wording.share),
                 hide_index=True,
                 column_order=["group", "types", "probability", "high", "low"],
                 column_config={
-                    "probability": st.column_config.NumberColumn("Sent by, on average", format="percent"),
+                    "probability": st.column_config.NumberColumn("Sent by, on average"),
                     "types": st.column_config.NumberColumn("Types in the group"),
                     "high": st.column_config.NumberColumn("Probability in the group", format="%.4g"),
                     "low": st.column_config.NumberColumn("Everyone else", format="%.4g"),

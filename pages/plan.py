@@ -14,7 +14,7 @@ from pages.ui.compared import compared_control, use, use_control
 from pages.ui.controls import change, control, pick, target_control, whole_number
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
-from pages.ui.words import case_meaning, case_title, plain
+from pages.ui.words import case_meaning, case_title, cells, gap_in_words, plain
 
 SOLVED = {"users": "Users", "standard_error": "Error", "epsilon": "Epsilon"}
 ANSWERS = {"users": "Users needed", "standard_error": "Error to expect", "epsilon": "Epsilon needed"}
@@ -27,6 +27,7 @@ design = layout.need_design(state)
 c = state.configuration
 solved = state.view.get("solved", "users")
 users = state.view.get("plan_users") or design.users
+aim = state.aim(state.chosen)
 
 left, right = st.columns([1, 2], gap="large")
 with left:
@@ -62,7 +63,7 @@ with left:
     case = pick(
         "Whose error counts",
         "plan-case",
-        state.view.get("plan_case", analysis.WORST_CASE.name),
+        state.view.get("plan_case", aim if aim in analysis.CASES else analysis.WORST_CASE.name),
         lambda chosen: state.view.update(plan_case=chosen),
         {name: f"{case_title(name).capitalize()}, {case_meaning(name)}" for name in analysis.CASES},
     )
@@ -72,8 +73,10 @@ with left:
         st.caption(state.weighting)
 
 names = state.side_by_side
-ready = tuple(name for name in names if not library.spec(name).fitted or state.fitted(name) is not None)
-with_fits = state.view.get("plan_fits", False)
+waiting = state.unfitted(names)
+ready = tuple(name for name in names if name not in waiting)
+# Only where epsilon is asked for are there fits of the plan's own; else those of the design are taken, as on every page.
+with_fits = solved == "epsilon" and state.view.get("plan_fits", False)
 question = work.Question(
     epsilon=None if solved == "epsilon" else design.epsilon,
     users=None if solved == "users" else float(users),
@@ -81,10 +84,18 @@ question = work.Question(
     case=case,
     names=names if with_fits else ready,
 )
+work.prove_unasked(state, [case])
 task = work.plan(state, question)
 if task.result is None and task.job is None:  # closed forms take a second at most, and fits were asked for
     task.start()
 running, done = task.running, task.result
+
+
+def include_fits() -> None:
+    if solved == "epsilon":
+        state.view["plan_fits"] = True
+    else:
+        work.start_fit(state, *waiting)
 
 
 def shown(found: pd.DataFrame) -> pd.DataFrame:
@@ -168,6 +179,9 @@ def trade_off(found: pd.DataFrame) -> None:
 
 def recommendation() -> None:
     task = work.recommendation(state, users)
+    about = (design.workload.digest, design.epsilon, users, c.target_alpha)
+    if task.result is None and task.job is None and state.view.get("recommended") == about:
+        task.start()  # asked for already; meanwhile a sharper bound was proved or a mechanism fitted
     busy, found = task.running is not None, task.result
     st.markdown(
         "Of all mechanisms within 5 % of the fewest users needed in the worst case, the simplest is taken: closed forms before "
@@ -179,7 +193,7 @@ def recommendation() -> None:
             type="primary",
             disabled=busy,
             key="recommend",
-            on_click=lambda: work.recommendation(state, users).start(),
+            on_click=lambda: state.view.update(recommended=about),
             icon=":material/recommend:",
         )
         if task.error:
@@ -202,17 +216,15 @@ def recommendation() -> None:
     ranking = found.ranking.copy()
     ranking["name"] = [library.spec(name).title for name in ranking["name"]]
     ranking["users_needed"] = np.ceil(ranking["users_needed"] - 1e-9)
-    ranking[["gap", "standard_error"]] *= 100
+    ranking["standard_error"] *= 100
     st.dataframe(
-        ranking,
+        cells(ranking, gap=gap_in_words),
         hide_index=True,
         column_config={
             "name": "Mechanism",
             "users_needed": st.column_config.NumberColumn("Users needed", format="%,.0f", help="Worst case."),
             "bits": st.column_config.NumberColumn("Bits a report", format="%,.0f"),
-            "gap": st.column_config.NumberColumn(
-                "Gap, at most", format="%,.1f %%", help="More users than the bound allows."
-            ),
+            "gap": st.column_config.NumberColumn("Gap, at most", help="More users than the bound allows."),
             "fitted": "Fitted",
             "pure": "Pure epsilon",
             "user_cost": "A user computes",
@@ -241,16 +253,21 @@ with right:
             answer(done)
         else:
             st.info("Choose at least one mechanism on the left.")
-        if not with_fits and len(ready) < len(names):
-            missing = [library.spec(name).title for name in names if name not in ready]
+        if waiting and not with_fits:
+            fits = [work.fit(state, name) for name in waiting]
+            fitting = solved != "epsilon" and any(fit.running is not None for fit in fits)
+            titles = " and ".join(library.spec(name).title for name in waiting)
             st.button(
-                f"Fit and include {' and '.join(missing)}",
-                on_click=state.view.update,
-                kwargs={"plan_fits": True},
+                "Fitting" if fitting else f"Fit and include {titles}",
+                on_click=include_fits,
+                disabled=fitting,
                 key="include-fits",
                 icon=":material/play_arrow:",
                 help="Fits it in the background, at several epsilons where epsilon is what you ask for. It may take a minute.",
             )
+            for fit in fits:
+                if fit.error:
+                    st.error(plain(fit.error))
     with curve:
         if done is not None and len(done):
             trade_off(done)

@@ -172,7 +172,7 @@ with right:
         "**Intervals**: for each query by a method that suits the number of people, named below the picture and in the file. *Exact*: the "
         "reports counted are a sum of two binomials, inverted as Clopper and Pearson (1934) do, or the sum of noise whose law is known. "
         "*Normal*: 1.96 standard errors from the exact variance, plus the largest part that one report can have in the answer, where "
-        f"that is at most {INTERVAL_PART:.0%} of a standard error; checked against exactly computed coverages. *Bounded*: Bennett's "
+        f"that is at most {wording.share(INTERVAL_PART)} of a standard error; checked against exactly computed coverages. *Bounded*: Bennett's "
         "inequality (Hoeffding 1963, Theorem 3) with the largest variance any population can have; proven for any number of people. "
         "All are cut off at what this many people can answer. *Credible*: the central 95 % of draws from the posterior distribution."
     )

@@ -51,21 +51,22 @@ def patterns(
     fig = figure(look, "type of person", vertical, height)
     single = n <= SLICES
     strength = level[order]
+    cells = np.round(binned(strength, SLICES), 3)
     fig.add_heatmap(
         x=[literal(label) for label in labels] if single else (np.arange(SLICES) + 0.5) * n / SLICES - 0.5,
         y=edges,
-        z=np.round(binned(strength, SLICES), 3),
+        z=cells,
         zmin=0,
         zmax=1,
         colorscale=[[0, "rgba(127,127,127,0.10)"], [1, shade or look.accent]],
         showscale=False,
-        customdata=_hover_numbers(strategy[order], strength) if single else None,
+        customdata=_hover_numbers(strategy[order], strength) if single else np.round(100 * cells),
         hovertemplate=(
             "%{x} sends this report with probability %{customdata[0]:.3g}<br>%{customdata[1]:.0f} of "
             f"{n:,} types do so about as often; everyone else with %{{customdata[2]:.3g}}<extra></extra>"
         )
         if single
-        else "%{z:.0%} of these types are in the group<extra></extra>",
+        else "%{customdata:.0f} % of these types are in the group<extra></extra>",
     )
     fig.update_yaxes(autorange="reversed", showgrid=False, ticksuffix=" %")
     fig.update_xaxes(showgrid=False, type="category" if single else "linear")

@@ -185,7 +185,7 @@ def test_texts_are_whole_numbers_or_refused_with_the_range(text):
 def test_phrases():
     assert [people(n) for n in (1, 2, 3000)] == ["1 user", "2 users", "3,000 users"]
     assert [gap_in_words(gap) for gap in (-1e-12, 0.0593, 25, float("inf"))] == [
-        "0\N{NO-BREAK SPACE}%",
+        "0.01\N{NO-BREAK SPACE}%",
         "5.93\N{NO-BREAK SPACE}%",
         "26 times",
         "unknown",
