@@ -59,7 +59,8 @@ def table_controls(choice: DataChoice, found: Source) -> None:
         "their values.",
     )
     if isinstance(choice, UploadedData):
-        many = {name: f"as many people as {name} says" for name in found.columns}
+        countable = (name for name in found.columns if name == choice.counts or ahead.can_count(state, found, name))
+        many = {name: f"as many people as {name} says" for name in countable}
         pick(
             "Each row stands for",
             "data-counts",

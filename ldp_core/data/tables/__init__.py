@@ -50,5 +50,7 @@ from ldp_core.data.tables.recipes import build_attribute as build_attribute
 from ldp_core.data.tables.recipes import build_domain as build_domain
 from ldp_core.data.tables.recipes import suggest_recipe as suggest_recipe
 from ldp_core.data.tables.summary import ColumnSummary as ColumnSummary
+from ldp_core.data.tables.summary import can_count as can_count
 from ldp_core.data.tables.summary import counts_column as counts_column
+from ldp_core.data.tables.summary import identifies as identifies
 from ldp_core.data.tables.summary import summarise as summarise
