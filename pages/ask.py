@@ -22,8 +22,8 @@ layout.need(
 )
 
 session = ask.session_of(state, design)
-left, right = st.columns([1, 2], gap="large")
-with left:
+controls, results = layout.frame()
+with controls:
     control(
         st.text_input,
         "Rounds",
@@ -60,12 +60,12 @@ with left:
             "back what its people have told, and asking them again would spend epsilon twice. A question that is refused costs nothing."
         )
 
-with right:
+with results:
     per_round = session.users / session.rounds
-    shown = st.columns(3)
-    shown[0].metric("Rounds left", f"{session.remaining:,} of {session.rounds:,}")
-    shown[1].metric("People per round, about", wording.count(per_round))
-    shown[2].metric(
+    row = layout.metrics("ask")
+    row.metric("Rounds left", f"{session.remaining:,} of {session.rounds:,}")
+    row.metric("People per round, about", wording.count(per_round))
+    row.metric(
         "Error of one share, about",
         f"± {wording.significant(100 * session.expected_error)} pp",
         help="In percentage points: one standard error of an answer that is a share of all people, from the people of one round.",

@@ -117,8 +117,8 @@ def sweep_tab(over: str) -> None:
                 st.markdown(f"- {plain(f'{title} at {where}: {reason}')}")
 
 
-left, right = st.columns([1, 2], gap="large")
-with left:
+controls, results = layout.frame()
+with controls:
     compared_control(state)
     target_control(state)
     case = state.view.get("case") or state.aim(state.chosen)
@@ -162,9 +162,9 @@ with left:
     for name, reason in failed:
         st.warning(plain(f"{library.spec(name).title}: {reason}"))
 
-with right:
+with results:
     if not ready:
-        st.info("Choose at least one mechanism on the left that can be compared here.")
+        st.info("Choose at least one mechanism above that can be compared here.")
         st.stop()
     table = state.compared(ready, case)
     limits = state.bounds(case)

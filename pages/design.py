@@ -112,11 +112,8 @@ def optimising(progress: work.FitProgress, job: Job) -> None:
     found, bound = curves(progress.history)
     needed, least = found["users_needed"].iloc[-1], bound["users_needed"].iloc[-1]
     gap = frames.gap(needed, least)
-    big, words = st.columns([1, 3])
-    big.metric("Gap to the best, at most", gap_in_words(gap))
-    words.markdown(
-        f"{gap_sentence(needed, least)} Round {progress.round:,}, {wording.duration(progress.seconds)} so far."
-    )
+    st.metric("Gap to the best, at most", gap_in_words(gap))
+    st.markdown(f"{gap_sentence(needed, least)} Round {progress.round:,}, {wording.duration(progress.seconds)} so far.")
     st.plotly_chart(
         charts.closing_gap(found, bound, name, layout.look(), state.optimum(case)),
         theme=None,
@@ -163,14 +160,17 @@ def proof_controls(proof: Proof) -> None:
         right.error("The certificate does not prove this bound. Please optimise again, and report this.")
 
 
-left, right = st.columns([1, 2], gap="large")
-with left:
+controls, results = layout.frame()
+with controls:
     choices.privacy_controls(state)
     choices.mechanism_controls(state)
     if spec.fitted:
-        optimizer_controls()
+        with layout.actions():
+            optimizer_controls()
+            with layout.more("Search settings"):
+                choices.search_controls(state)
 
-with right:
+with results:
     try:
         mechanism = state.mechanism(name)
     except ValueError as error:
@@ -219,26 +219,26 @@ with right:
     required, limits = state.users_needed(mechanism, case), state.bounds(case)
     bound = max(limits.values())
     target = wording.error(c.target_alpha**0.5)
-    needed, least, distance, audited = st.columns(4)
-    needed.metric(
+    row = layout.metrics("design")
+    row.metric(
         "Users needed",
         wording.whole(required),
         help=f"So that a typical query has a standard error of {target} of all users, {case_meaning(case)}.",
     )
-    least.metric(
+    row.metric(
         "Proved minimum",
         wording.whole(bound) if bound > 0 and not mechanism.delta else "unknown",
         help=f"Proved for every unbiased mechanism with pure epsilon {c.epsilon} by the "
         f"{charts.title(frames.strongest(limits))}, for the same error and the same people.",
     )
-    distance.metric(
+    row.metric(
         "Gap, at most",
         gap_in_words(gap),
         help="The lower bound says nothing at this epsilon."
         if math.isinf(gap)
         else f"How many more users this mechanism needs than the fewest the bound allows, {case_meaning(case)}.",
     )
-    audited.metric(
+    row.metric(
         "Audited epsilon",
         designs.audited_in_words(c.epsilon_value, audit),
         help=f"Rounded up. Computed from the {'noise' if spec.continuous else 'actual probabilities'} ({audit.method}); you asked "

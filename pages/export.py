@@ -22,8 +22,8 @@ design = layout.need_design(state)
 c = state.configuration
 spec = library.spec(c.mechanism.name)
 
-left, right = st.columns([1, 2], gap="large")
-with left:
+controls, results = layout.frame()
+with controls:
     st.markdown(f"**{spec.title}**, epsilon {c.epsilon}, for {plain(design.questions)}")
     st.caption("Choose another mechanism on the Design page.")
     try:
@@ -52,7 +52,7 @@ with left:
             f"standard error to expect in its answer on {design.population}, as a share of all users and without its weight."
         )
 
-with right:
+with results:
     if mechanism is not None:
         st.subheader("What you promise")
         layout.guarantee(c, mechanism.audit())

@@ -29,8 +29,8 @@ solved = state.view.get("solved", "users")
 users = state.view.get("plan_users") or design.users
 aim = state.aim(state.chosen)
 
-left, right = st.columns([1, 2], gap="large")
-with left:
+controls, results = layout.frame()
+with controls:
     control(
         st.segmented_control,
         "What do you want to know?",
@@ -239,7 +239,7 @@ def recommendation() -> None:
     layout.download_table(found.ranking, "recommendation")
 
 
-with right:
+with results:
     outcome, curve, choice = st.tabs(["Answer", "Trade-off", "Recommendation"])
     with outcome:
         if running is not None:
@@ -252,7 +252,7 @@ with right:
         elif done is not None and len(done):
             answer(done)
         else:
-            st.info("Choose at least one mechanism on the left.")
+            st.info("Choose at least one mechanism above.")
         if waiting and not with_fits:
             fits = [work.fit(state, name) for name in waiting]
             fitting = solved != "epsilon" and any(fit.running is not None for fit in fits)

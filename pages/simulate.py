@@ -62,8 +62,8 @@ def say_left_out() -> int:
     return len(usable) * len(asked) - len(found)
 
 
-left, right = st.columns([1, 2], gap="large")
-with left:
+controls, results = layout.frame()
+with controls:
     simulated = tuple(state.view.get("simulated", (c.mechanism.name,)))
     mechanisms_control(state, "simulated", simulated, lambda chosen: state.view.update(simulated=chosen))
     names = tuple(dict.fromkeys(map(state.named, simulated)))
@@ -141,7 +141,7 @@ with left:
             icon=":material/play_arrow:",
         )
 
-with right:
+with results:
     if running is not None:
         layout.live(running, trials)
         st.stop()

@@ -30,8 +30,8 @@ def begin() -> None:
     state.change(epsilon=f"{state.view.get('demo', 1.0):g}")
 
 
-left, right = st.columns([1, 2], gap="large")
-with left:
+controls, results = layout.frame()
+with controls:
     st.markdown(
         f"**Try it.** {sample['sentence']} Each of them sends one randomised report; the chart shows what the collector gets."
     )
@@ -47,17 +47,18 @@ with left:
     )
     risk = designs.risk_in_words(epsilon)
     st.caption(f"{risk[0].upper()}{risk[1:]}.")
-    begun = st.button(
-        "Use this sample on every page",
-        type="primary",
-        icon=":material/arrow_forward:",
-        key="begin",
-        on_click=begin,  # before the page is drawn again: it is done even if another page is turned to meanwhile
-    )
-    if begun:
-        st.switch_page("pages/design.py")
-    st.page_link("pages/data.py", label="Bring your own data", icon=":material/table_rows:")
-    st.page_link("pages/guide.py", label="What is local differential privacy?", icon=":material/menu_book:")
+    with layout.actions():
+        begun = st.button(
+            "Use this sample on every page",
+            type="primary",
+            icon=":material/arrow_forward:",
+            key="begin",
+            on_click=begin,  # before the page is drawn again: it is done even if another page is turned to meanwhile
+        )
+        if begun:
+            st.switch_page("pages/design.py")
+        st.page_link("pages/data.py", label="Bring your own data", icon=":material/table_rows:")
+        st.page_link("pages/guide.py", label="What is local differential privacy?", icon=":material/menu_book:")
 
 
 @st.cache_data(max_entries=64, show_spinner=False)  # synthetic people, so every visitor may share them
@@ -72,7 +73,7 @@ def demonstration(file: str, column: str, epsilon: float) -> tuple[pd.DataFrame,
     return answers, frames.simulated_errors({mechanism.name: run}, {mechanism.name: mechanism}, workload)
 
 
-with right:
+with results:
     answers, errors = demonstration(sample["file"], sample["recipes"][0]["column"], epsilon)
     typical = wording.error(errors["observed"].iloc[0])
     layout.chart(

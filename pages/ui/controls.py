@@ -30,6 +30,8 @@ def control(
 
     def changed() -> None:
         entry = st.session_state[key]
+        if entry == shown:  # a control that has just left the page is reported once more if somebody chooses on meanwhile
+            return
         state.notices = []
         try:
             state.invalid.pop(key, None)

@@ -1,4 +1,4 @@
-"""What every page looks like: title and purpose, controls beside a picture, words under it, downloads."""
+"""What every page looks like: title and purpose, controls above a picture, words under it, downloads."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from ldp_core import charts, designs, frames, mechanisms, wording
 from pages.ui.session.state import Complete, Design, Session, session
@@ -18,6 +19,19 @@ from pages.ui.words import plain, spoken
 T = TypeVar("T")
 
 _APP = "came-through-app"
+_NEXT = {
+    "Data": "Workload",
+    "Workload": "Design",
+    "Design": "Compare",
+    "Compare": "Plan",
+    "Bounds": "Plan",
+    "Plan": "Simulate",
+    "Simulate": "Export",
+    "Ask": "Export",
+    "Papers": "Data",
+    "Guide": "Data",
+}
+"""Where each page leads on. Export is the end of the way; any other page, such as the first, leads to the data."""
 _CHART_OPTIONS = {"displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "select2d", "autoScale2d"]}
 
 
@@ -28,7 +42,7 @@ def open_page(title: str, purpose: str) -> Session:
         # sidebar: the first visitor after a restart would get that under any address but the root.
         st.switch_page("app.py")
     state = session()
-    st.title(title)
+    _head(title)
     st.markdown(purpose)
     if title != state.page:
         if state.page:  # what a link had to say is for the first page
@@ -43,6 +57,44 @@ def open_page(title: str, purpose: str) -> Session:
             "Optimise again", on_click=work.start_fit, args=(state, name), key="offer", icon=":material/play_arrow:"
         )
     return state
+
+
+def _head(title: str) -> None:
+    """The title, and at its right the one button that leads on."""
+    with st.container(horizontal=True, vertical_alignment="center", key="head"):
+        st.title(title)
+        if title == "Export":
+            return
+        following = _NEXT.get(title, "Data")
+        if st.button(f"Next: {following}", key="next", icon=":material/arrow_forward:", icon_position="right"):
+            st.switch_page(f"pages/{following.lower()}.py")
+
+
+def frame() -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Where the controls of a page stand, and below them its results at full width."""
+    return controls("page"), st.container(key="results")
+
+
+def controls(name: str, border: bool = False) -> DeltaGenerator:
+    """A place for controls: entries and choices of one value flow into rows of two to four; anything longer, and every container, has
+    a row of its own. Inside, `actions` and `more` put buttons and rare settings into one line."""
+    return st.container(key=f"controls-{name}", border=border)
+
+
+def actions(name: str = "page") -> DeltaGenerator:
+    """A line of buttons, the primary one first."""
+    return st.container(horizontal=True, vertical_alignment="center", key=f"actions-{name}")
+
+
+def more(label: str = "More settings", name: str = "page") -> DeltaGenerator:
+    """Settings that are rarely needed, behind a button."""
+    with st.popover(label, icon=":material/tune:"):
+        return controls(f"more-{name}")
+
+
+def metrics(name: str) -> DeltaGenerator:
+    """Numbers side by side, in as many lines as they need; none is cut."""
+    return st.container(key=f"metrics-{name}")
 
 
 def came_through_app() -> None:
@@ -61,6 +113,17 @@ def style() -> None:
         [data-testid="stSidebar"] .stPageLink p { white-space: nowrap; }
         .st-key-current-design [data-testid="stCaptionContainer"] { padding-left: 2.1rem; margin-bottom: -0.5rem; }
         .st-key-current-design [data-testid="stCaptionContainer"] p { padding-top: 0.3rem; }
+        .st-key-head { flex-wrap: wrap-reverse; }
+        .st-key-head > :has([data-testid="stHeading"]) { min-width: min(100%, 20rem); }
+        [class*="st-key-controls-"] { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 12.5rem), 1fr));
+            grid-auto-flow: dense; column-gap: 1rem; row-gap: 0.6rem; align-items: end; }
+        [class*="st-key-controls-"] > * { grid-column: 1 / -1; }
+        [class*="st-key-controls-"] > :is(:has(> .stSlider), :has(> .stTextInput), :has(> .stNumberInput), :has(> .stSelectbox),
+            :has(> .stButton), :has(> .stCheckbox)) { grid-column: auto; }
+        [class*="st-key-metrics-"] { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 9.5rem), 1fr)); }
+        [data-testid="stMetricValue"] { font-size: 1.7rem; }
+        [data-testid="stMetricValue"] *, [data-testid="stMetricLabel"] * { white-space: normal; overflow: visible; text-overflow: clip;
+            overflow-wrap: anywhere; }
         :has(> [data-testid="stMultiSelectTagsContainer"]) { max-height: 17rem; }
         [data-tag], [data-tag] > span { height: auto; white-space: normal; } /* variants differ in their last words */
         </style>"""

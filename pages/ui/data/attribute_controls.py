@@ -101,7 +101,7 @@ def _categories(recipe: CategoricalRecipe, change: Change, commit: Commit) -> No
             recipe.rare_below,
             lambda people: change(rare_below=people),
             min_value=0,
-            help="0 keeps every value. To merge or rename values by hand, edit the table on the right.",
+            help="0 keeps every value. To merge or rename values by hand, edit the table below.",
         )
     else:
         st.caption("The categories were edited by hand.")
@@ -174,9 +174,8 @@ def _ends(recipe: NumericRecipe | DateRecipe, change: Change, key: str, *example
         labels = {"first": f"First {recipe.unit}", "last": f"Last {recipe.unit}"}
     else:
         labels = {"low": "Lowest value", "high": "Highest value"}
-    for place, name, example in zip(st.columns(2), labels, examples, strict=True):
-        with place:
-            _end(recipe, change, name, labels[name], f"{key}-{name}", example)
+    for name, example in zip(labels, examples, strict=True):
+        _end(recipe, change, name, labels[name], f"{key}-{name}", example)
 
 
 def _end(recipe: NumericRecipe | DateRecipe, change: Change, name: str, label: str, key: str, example: str) -> None:

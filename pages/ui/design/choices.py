@@ -1,4 +1,4 @@
-"""The choices on the left of the Design page: how private, which mechanism, and whose error it makes small."""
+"""The choices of the Design page: how private, which mechanism, and whose error it makes small."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def privacy_controls(state: Session) -> None:
 
 
 def mechanism_controls(state: Session) -> None:
-    """The mechanism with its parameters, and the settings of its fit."""
+    """The mechanism with its parameters, and whose error it makes small."""
     c = state.configuration
     name, spec = c.mechanism.name, library.spec(c.mechanism.name)
     control(
@@ -105,9 +105,6 @@ def mechanism_controls(state: Session) -> None:
         )
     if spec.aimed:
         _aim_controls(state)
-    if spec.fitted:
-        with st.expander("Search settings"):
-            _search_controls(state)
 
 
 def parameter_control(
@@ -197,7 +194,8 @@ def _set_histogram(state: Session, text: str) -> None:
     _set_optimizer(state, histogram=weights)
 
 
-def _search_controls(state: Session) -> None:
+def search_controls(state: Session) -> None:
+    """How long the optimiser searches, and from where."""
     c = state.configuration
     control(
         st.number_input,
