@@ -100,14 +100,14 @@ def gap(value: float) -> str:
     return f"{_up(100 * max(value, LEAST_GAP))}\N{NO-BREAK SPACE}%"
 
 
-def more(value: float) -> str:
+def extra(value: float) -> str:
     """A gap, to follow "needs": "4.27 % more", "10.1 times as many"."""
     return f"{gap(value)} {'more' if value < 1 else 'as many'}"
 
 
 def more_users(value: float) -> str:
     """A gap, between "needs" and what is compared with: "4.27 % more users than", "10.1 times as many users as"."""
-    return f"{more(value)} users {'than' if value < 1 else 'as'}"
+    return f"{extra(value)} users {'than' if value < 1 else 'as'}"
 
 
 def _up(value: float) -> str:

@@ -39,7 +39,9 @@ def people(number: float) -> str:
     return f"{wording.count(number)} user{'' if number == 1 else 's'}"
 
 
-gap_in_words = wording.gap
+def gap_in_words(gap: float) -> str:
+    """A gap in users, the same on every page."""
+    return wording.gap(gap)
 
 
 def cells(table: pd.DataFrame, **written: Callable[[float], str]) -> Styler:
@@ -58,7 +60,7 @@ def above_optimum(gap: float) -> str:
     """How many more users than the exact optimum a mechanism needs, to follow its name."""
     if gap < OPTIMAL:
         return f"attains it to within {wording.share(OPTIMAL)}"
-    return f"needs {wording.more(gap)}"
+    return f"needs {wording.extra(gap)}"
 
 
 def gap_to_optimum(gap: float) -> str:

@@ -35,6 +35,7 @@ from ldp_core.data.tables.editing import declared_recipe as declared_recipe
 from ldp_core.data.tables.editing import edge_table as edge_table
 from ldp_core.data.tables.editing import recipe_of_categories as recipe_of_categories
 from ldp_core.data.tables.editing import recipe_of_edges as recipe_of_edges
+from ldp_core.data.tables.editing import split_bins as split_bins
 from ldp_core.data.tables.joint import JointFacts as JointFacts
 from ldp_core.data.tables.joint import joint_facts as joint_facts
 from ldp_core.data.tables.joint import size_warnings as size_warnings
