@@ -33,32 +33,33 @@ with controls:
         help="How many questions the people are split over. More rounds leave fewer people to answer each.",
         disabled=bool(session.asked),
     )
-    if session.asked:
-        st.button(
-            "New session, new people",
-            on_click=ask.restart,
-            args=(state,),
-            key="ask-restart",
-            icon=":material/restart_alt:",
-            help="These people have answered what they can. A new session simulates others.",
-        )
     question = ask.question(state, design)
-    st.button(
-        "Ask",
-        on_click=guarded,
-        args=(state, ask.put, state, design, question),
-        key="ask-put",
-        type="primary",
-        icon=":material/send:",
-        disabled=question is None or not session.remaining,
-    )
+    with layout.actions():
+        st.button(
+            "Ask",
+            on_click=guarded,
+            args=(state, ask.put, state, design, question),
+            key="ask-put",
+            type="primary",
+            icon=":material/send:",
+            disabled=question is None or not session.remaining,
+        )
+        if session.asked:
+            st.button(
+                "New session, new people",
+                on_click=ask.restart,
+                args=(state,),
+                key="ask-restart",
+                icon=":material/restart_alt:",
+                help="These people have answered what they can. A new session simulates others.",
+            )
+        with st.popover("Why there is no undo"):
+            st.markdown(
+                "Every person belongs to one round and answers once, with all of their epsilon. Taking a question back would not take "
+                "back what its people have told, and asking them again would spend epsilon twice. A question that is refused costs nothing."
+            )
     if not session.remaining:
         st.info("Everybody has answered. A new session needs new people.")
-    with st.expander("Why there is no undo"):
-        st.markdown(
-            "Every person belongs to one round and answers once, with all of their epsilon. Taking a question back would not take "
-            "back what its people have told, and asking them again would spend epsilon twice. A question that is refused costs nothing."
-        )
 
 with results:
     per_round = session.users / session.rounds

@@ -120,7 +120,6 @@ def sweep_tab(over: str) -> None:
 controls, results = layout.frame()
 with controls:
     compared_control(state)
-    target_control(state)
     case = state.view.get("case") or state.aim(state.chosen)
     case = pick(
         "Whose error counts",
@@ -130,6 +129,7 @@ with controls:
         {name: case_title(name).capitalize() for name in state.cases()},
         help="Users needed, bounds and gaps are all for the same people: the worst type, an even spread, or yours.",
     )
+    target_control(state)
 
     ready: dict[str, mechanisms.Mechanism] = {}
     failed = []
@@ -142,23 +142,25 @@ with controls:
                     ready[name] = mechanism
         except ValueError as error:
             failed.append((name, str(error)))
-    use_control(state, ready)
-    if missing := state.unfitted(state.side_by_side):
-        fits = [work.fit(state, name) for name in missing]
-        running = any(fit.running is not None for fit in fits)
-        st.button(
-            "Fitting" if running else f"Add {len(missing)} fitted mechanism{'' if len(missing) == 1 else 's'}",
-            key="optimise",
-            type="primary",
-            disabled=running,
-            on_click=work.start_fit,
-            args=(state, *missing),
-            icon=":material/play_arrow:",
-            help="Fits each to your workload in the background; it joins the comparison when it is ready.",
-        )
-        for fit in fits:
-            if fit.error:
-                st.error(plain(fit.error))
+    missing = state.unfitted(state.side_by_side)
+    fits = [work.fit(state, name) for name in missing]
+    running = any(fit.running is not None for fit in fits)
+    with layout.actions():
+        if missing:
+            st.button(
+                "Fitting" if running else f"Add {len(missing)} fitted mechanism{'' if len(missing) == 1 else 's'}",
+                key="optimise",
+                type="primary",
+                disabled=running,
+                on_click=work.start_fit,
+                args=(state, *missing),
+                icon=":material/play_arrow:",
+                help="Fits each to your workload in the background; it joins the comparison when it is ready.",
+            )
+        use_control(state, ready)
+    for fit in fits:
+        if fit.error:
+            st.error(plain(fit.error))
     for name, reason in failed:
         st.warning(plain(f"{library.spec(name).title}: {reason}"))
 

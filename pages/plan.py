@@ -18,6 +18,7 @@ from pages.ui.words import case_meaning, case_title, cells, gap_in_words, plain
 
 SOLVED = {"users": "Users", "standard_error": "Error", "epsilon": "Epsilon"}
 ANSWERS = {"users": "Users needed", "standard_error": "Error to expect", "epsilon": "Epsilon needed"}
+TABS = ["Answer", "Trade-off", "Recommendation"]
 MOST_USERS = 10**9
 
 state = layout.open_page(
@@ -28,6 +29,32 @@ c = state.configuration
 solved = state.view.get("solved", "users")
 users = state.view.get("plan_users") or design.users
 aim = state.aim(state.chosen)
+
+
+def recommend_button() -> None:
+    """Starts the recommendation and turns to its tab."""
+
+    about = (design.workload.digest, design.epsilon, users, c.target_alpha)
+
+    def start() -> None:
+        state.view["recommended"] = about
+        work.recommendation(state, users).start()
+        st.session_state["plan-tabs"] = TABS[2]
+
+    task = work.recommendation(state, users)
+    if task.result is None and task.job is None and state.view.get("recommended") == about:
+        task.start()  # asked for already; meanwhile a sharper bound was proved or a mechanism fitted
+    if task.result is None:
+        busy = task.running is not None
+        st.button(
+            "Working it out" if busy else "Recommend a mechanism",
+            type="primary",
+            disabled=busy,
+            key="recommend",
+            on_click=start,
+            icon=":material/recommend:",
+        )
+
 
 controls, results = layout.frame()
 with controls:
@@ -58,8 +85,6 @@ with controls:
             lambda text: state.view.update(plan_users=whole_number(text, "the number of users", 1, MOST_USERS)),
             help=f"How many people you expect to report; {design.users:,} in this design.",
         )
-    if solved != "standard_error":
-        target_control(state)
     case = pick(
         "Whose error counts",
         "plan-case",
@@ -67,10 +92,14 @@ with controls:
         lambda chosen: state.view.update(plan_case=chosen),
         {name: f"{case_title(name).capitalize()}, {case_meaning(name)}" for name in analysis.CASES},
     )
+    if solved != "standard_error":
+        target_control(state)
     compared_control(state)
-    use_control(state, state.side_by_side)
     if state.weighting:
         st.caption(state.weighting)
+    with layout.actions():
+        recommend_button()
+        use_control(state, state.side_by_side)
 
 names = state.side_by_side
 waiting = state.unfitted(names)
@@ -179,23 +208,12 @@ def trade_off(found: pd.DataFrame) -> None:
 
 def recommendation() -> None:
     task = work.recommendation(state, users)
-    about = (design.workload.digest, design.epsilon, users, c.target_alpha)
-    if task.result is None and task.job is None and state.view.get("recommended") == about:
-        task.start()  # asked for already; meanwhile a sharper bound was proved or a mechanism fitted
-    busy, found = task.running is not None, task.result
+    found = task.result
     st.markdown(
         "Of all mechanisms within 5 % of the fewest users needed in the worst case, the simplest is taken: closed forms before "
         "fitted ones, then the shortest reports."
     )
     if found is None:
-        st.button(
-            "Working it out" if busy else "Recommend a mechanism",
-            type="primary",
-            disabled=busy,
-            key="recommend",
-            on_click=lambda: state.view.update(recommended=about),
-            icon=":material/recommend:",
-        )
         if task.error:
             st.error(plain(task.error))
         return
@@ -240,7 +258,7 @@ def recommendation() -> None:
 
 
 with results:
-    outcome, curve, choice = st.tabs(["Answer", "Trade-off", "Recommendation"])
+    outcome, curve, choice = st.tabs(TABS, key="plan-tabs", on_change="rerun")
     with outcome:
         if running is not None:
             st.button(

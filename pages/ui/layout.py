@@ -77,7 +77,7 @@ def frame() -> tuple[DeltaGenerator, DeltaGenerator]:
 
 def controls(name: str, border: bool = False) -> DeltaGenerator:
     """A place for controls: entries and choices of one value flow into rows of two to four; anything longer, and every container, has
-    a row of its own. Inside, `actions` and `more` put buttons and rare settings into one line."""
+    a row of its own. What is said about them follows below, and then the line of `actions`."""
     return st.container(key=f"controls-{name}", border=border)
 
 
@@ -86,10 +86,14 @@ def actions(name: str = "page") -> DeltaGenerator:
     return st.container(horizontal=True, vertical_alignment="center", key=f"actions-{name}")
 
 
-def more(label: str = "More settings", name: str = "page") -> DeltaGenerator:
+def more(label: str = "More settings") -> DeltaGenerator:
     """Settings that are rarely needed, behind a button."""
-    with st.popover(label, icon=":material/tune:"):
-        return controls(f"more-{name}")
+    return st.popover(label, icon=":material/tune:")
+
+
+def wide() -> DeltaGenerator:
+    """A row of its own among controls, for an entry that may be long."""
+    return st.container()
 
 
 def metrics(name: str) -> DeltaGenerator:
@@ -113,17 +117,32 @@ def style() -> None:
         [data-testid="stSidebar"] .stPageLink p { white-space: nowrap; }
         .st-key-current-design [data-testid="stCaptionContainer"] { padding-left: 2.1rem; margin-bottom: -0.5rem; }
         .st-key-current-design [data-testid="stCaptionContainer"] p { padding-top: 0.3rem; }
-        .st-key-head { flex-wrap: wrap-reverse; }
-        .st-key-head > :has([data-testid="stHeading"]) { min-width: min(100%, 20rem); }
-        [class*="st-key-controls-"] { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 12.5rem), 1fr));
-            grid-auto-flow: dense; column-gap: 1rem; row-gap: 0.6rem; align-items: end; }
-        [class*="st-key-controls-"] > * { grid-column: 1 / -1; }
-        [class*="st-key-controls-"] > :is(:has(> .stSlider), :has(> .stTextInput), :has(> .stNumberInput), :has(> .stSelectbox),
-            :has(> .stButton), :has(> .stCheckbox)) { grid-column: auto; }
-        [class*="st-key-metrics-"] { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 9.5rem), 1fr)); }
-        [data-testid="stMetricValue"] { font-size: 1.7rem; }
-        [data-testid="stMetricValue"] *, [data-testid="stMetricLabel"] * { white-space: normal; overflow: visible; text-overflow: clip;
-            overflow-wrap: anywhere; }
+        .st-key-head > :first-child { flex: 1 1 0; min-width: 0; }
+        .st-key-head h1 { padding: 0; }
+        [class*="st-key-controls-"] { flex-flow: row wrap; align-items: end; gap: 0.6rem 1rem; }
+        [class*="st-key-controls-"] > * { flex: 1 1 100%; min-width: 0; }
+        [class*="st-key-controls-"] > :has(> :is(.stTextInput, .stNumberInput)) { flex: 1 1 11rem; }
+        [class*="st-key-controls-"] > :has(> .stSelectbox), [class*="st-key-controls-"] > .stElementContainer:has(.stSlider) { flex: 2 1 18rem; }
+        [class*="st-key-controls-"] > :has(> .stMultiSelect) { flex: 1 1 20rem; }
+        [class*="st-key-controls-"] > :has(> :is(.stButton, .stPopover, .stButtonGroup)),
+        [class*="st-key-controls-"] > .stElementContainer:has(.stCheckbox) { flex: 0 1 auto; width: auto; }
+        [class*="st-key-controls-"] > .stElementContainer:has([data-testid="stCaptionContainer"], .stAlert, .stPageLink) { order: 1; }
+        [class*="st-key-controls-"] > :has(> .st-key-actions-page) { order: 2; }
+        [class*="st-key-metrics-"] { flex-flow: row wrap; }
+        [class*="st-key-metrics-"] > * { flex: 1 1 8.5rem; width: auto; min-width: min-content; }
+        [data-testid="stMetricValue"] { font-size: 1.6rem; }
+        [data-testid="stMetric"] * { overflow: visible; text-overflow: clip; }
+        [data-testid="stMetricLabel"] * { white-space: normal; }
+        @media (max-width: 40rem) {
+            .st-key-head { flex-wrap: wrap; }
+            .st-key-head > :first-child { flex-basis: 100%; }
+            .stMainBlockContainer { padding: 4rem 1.25rem 3rem; }
+        }
+        @media (min-width: 40rem) {
+            [class*="st-key-controls-"] > :has(> :is(.stTextInput, .stNumberInput)) { max-width: 19rem; }
+            [class*="st-key-controls-"] > :has(> .stSelectbox), [class*="st-key-controls-"] > .stElementContainer:has(.stSlider)
+                { max-width: 28rem; }
+        }
         :has(> [data-testid="stMultiSelectTagsContainer"]) { max-height: 17rem; }
         [data-tag], [data-tag] > span { height: auto; white-space: normal; } /* variants differ in their last words */
         </style>"""

@@ -10,6 +10,7 @@ import streamlit as st
 from ldp_core.data import tables
 from ldp_core.data.domain import MAX_TYPES
 from ldp_core.data.tables import AttributeRecipe, CategoricalRecipe, DateRecipe, NumericRecipe
+from pages.ui import layout
 from pages.ui.controls import control, number, pick, typed
 
 KINDS = {"categorical": "categories", "numeric": "numbers in bins", "date": "dates"}
@@ -42,11 +43,14 @@ def of_column(recipe: AttributeRecipe, commit: Commit) -> None:
     else:
         _dates(recipe, change, "blank: as found")
         _pick("Day and month", "day_first", recipe, change, DAY_FIRST)
-        _texts(recipe, change, "non_dates", "a date")
-    _pick("Missing values", "missing", recipe, change, MISSING)
-    ways = {way: words for way, words in OUTSIDE.items() if way != "clamp" or recipe.kind != "categorical"}
-    help = "What a person's device does with a value that is not listed or lies beyond the ends."
-    _pick("Values outside the domain", "outside", recipe, change, ways, help=help)
+    with layout.more("Values that do not fit"):
+        if recipe.kind != "categorical":
+            name, what = ("non_numbers", "a number") if recipe.kind == "numeric" else ("non_dates", "a date")
+            _texts(recipe, change, name, what)
+        _pick("Missing values", "missing", recipe, change, MISSING)
+        ways = {way: words for way, words in OUTSIDE.items() if way != "clamp" or recipe.kind != "categorical"}
+        help = "What a person's device does with a value that is not listed or lies beyond the ends."
+        _pick("Values outside the domain", "outside", recipe, change, ways, help=help)
 
 
 def declared(recipe: AttributeRecipe, commit: Commit) -> None:
@@ -139,18 +143,18 @@ def _numbers(recipe: NumericRecipe, change: Change) -> None:
         _bins(recipe, change, "data-bins", MANY_BINS if recipe.method == "range" else MAX_TYPES)
     if recipe.method == "range":
         _ends(recipe, change, "data", "as found", "as found")
-    _texts(recipe, change, "non_numbers", "a number")
 
 
 def _own_edges(recipe: NumericRecipe, change: Change, key: str) -> None:
-    control(
-        st.text_input,
-        "Edges, from low to high",
-        key,
-        ", ".join(map(typed, recipe.edges)),
-        lambda text: change(edges=_edges(text)),
-        placeholder="0, 18, 30, 45, 65, 100",
-    )
+    with layout.wide():
+        control(
+            st.text_input,
+            "Edges, from low to high",
+            key,
+            ", ".join(map(typed, recipe.edges)),
+            lambda text: change(edges=_edges(text)),
+            placeholder="0, 18, 30, 45, 65, 100",
+        )
 
 
 def _dates(recipe: DateRecipe, change: Change, example: str) -> None:
@@ -182,7 +186,7 @@ def _bins(recipe: NumericRecipe, change: Change, key: str, most: int) -> None:
 
 
 def _ends(recipe: NumericRecipe | DateRecipe, change: Change, key: str, *examples: str) -> None:
-    """Where the values begin and end, side by side; an empty end is read off the data."""
+    """Where the values begin and end; an empty end is read off the data."""
     if recipe.kind == "date":
         labels = {"first": f"First {recipe.unit}", "last": f"Last {recipe.unit}"}
     else:
