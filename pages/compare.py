@@ -10,6 +10,7 @@ import streamlit as st
 
 from ldp_core import charts, frames, library, mechanisms, wording
 from ldp_core.bounds.general.enumerated import MOST_TYPES as EXACT_TYPES
+from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.run import Progress
 from ldp_core.studies import sweep
 from pages.ui import layout
@@ -25,6 +26,8 @@ from pages.ui.words import OPTIMUM_MEANING, above_optimum, case_meaning, case_ti
 AT_ONCE_TYPES = 512
 
 TIE = 1e-9
+# Of subset selection, whose reports are too many, so many are drawn, over at most so many types.
+SAMPLED_REPORTS, SAMPLED_TYPES = 64, 1024
 
 state = layout.open_page(
     "Compare", "See which mechanism needs the fewest users for your questions, and what errors to expect."
@@ -65,6 +68,27 @@ def filling(over: str, progress: Progress, job: Job) -> None:
         )
 
 
+def grid_in_words(over: str, known: pd.DataFrame) -> str:
+    """The epsilons, or those numbers of types at which something will be computed."""
+    if over == "epsilon":
+        return ", ".join(f"{epsilon:g}" for epsilon in sweep.EPSILONS)
+    everything = len(sweep.BOUNDS) + len(state.side_by_side)
+    sizes = [n for n in sweep.SIZES if not len(known) or (known["n"] == n).sum() < everything]
+    return f"{', '.join(f'{n:,}' for n in sizes)} types"
+
+
+def say_without_points(found: pd.DataFrame, column: str, label: str) -> None:
+    """What a sweep has no figures for, and why."""
+    if not len(found):
+        return
+    reasons = found.groupby(["name", "reason"], sort=False)[column].apply(list)
+    with st.expander(label):
+        for (name, reason), places in reasons.items():
+            title = charts.title(name) if name in sweep.BOUNDS else library.spec(name).title
+            where = ", ".join(f"{place:,g}" for place in places)
+            st.markdown(f"- {plain(f'{title} at {where}: {reason}')}")
+
+
 def sweep_tab(over: str) -> None:
     """Users needed over epsilon or over the number of types, filling in live; cheap mechanisms come first."""
     task, column = work.sweep(state, over), "epsilon" if over == "epsilon" else "n"
@@ -76,6 +100,13 @@ def sweep_tab(over: str) -> None:
         layout.live(running, partial(filling, over))
         return
     what = "epsilon" if over == "epsilon" else "the domain size"
+    known = pd.DataFrame()
+    if over == "size":
+        try:
+            known = work.left_out_of_sizes(state)
+        except ValueError as error:
+            st.info(plain(str(error)))
+            return
     if done is None or task.cut_short:
         st.button(
             f"Compute over {what}",
@@ -98,8 +129,8 @@ def sweep_tab(over: str) -> None:
     if task.error:
         st.error(plain(task.error))
     if done is None:
-        grid = ", ".join(f"{e:g}" for e in sweep.EPSILONS) if over == "epsilon" else "8 to 1,024 types"
-        st.caption(f"Users needed at {grid} for the chosen mechanisms and all bounds.")
+        st.caption(f"Users needed at {grid_in_words(over, known)} for the chosen mechanisms and all bounds.")
+        say_without_points(known, column, "What will be left out")
         return
     if len(done.points):
         layout.chart(
@@ -108,13 +139,7 @@ def sweep_tab(over: str) -> None:
             f"over-{over}",
             done.points,
         )
-    if len(done.left_out):
-        reasons = done.left_out.groupby(["name", "reason"], sort=False)[column].apply(list)
-        with st.expander("Left out"):
-            for (name, reason), places in reasons.items():
-                title = charts.title(name) if name in sweep.BOUNDS else library.spec(name).title
-                where = ", ".join(f"{place:g}" for place in places)
-                st.markdown(f"- {plain(f'{title} at {where}: {reason}')}")
+    say_without_points(done.left_out, column, "Left out")
 
 
 controls, results = layout.frame()
@@ -259,11 +284,32 @@ with pictures:
                 f"patterns-{name}",
                 partial(state.reports, shown),
             )
+    pictures_drawn = len(drawn)
+    for name, mechanism in ready.items():
+        if state.drawable(mechanism):
+            continue
+        title = library.spec(name).title
+        if isinstance(mechanism, SubsetSelection) and design.domain.size <= SAMPLED_TYPES:
+            some = mechanism.rows_at_random(SAMPLED_REPORTS)
+            with sides[pictures_drawn % 2]:
+                st.markdown(f"**{title}**")
+                layout.chart(
+                    partial(charts.patterns, some, design.labels, shade=charts.colour(name), compact=True),
+                    f"{SAMPLED_REPORTS} reports drawn at random: all of them, {wording.count(math.ceil(mechanism.bits_per_report))} bits "
+                    "each, are too many to draw.",
+                    f"patterns-{name}",
+                    frames.reports(some, design.labels),
+                )
+            pictures_drawn += 1
+        elif library.spec(name).continuous:
+            st.caption(f"{title} has no patterns: it sends numbers, not one of a list of reports.")
+        else:
+            st.caption(f"{title} has too many possible reports to draw its patterns.")
     st.markdown(
         "Each band is a report, taller the more common it is; the types in colour send it more often than the others. What a "
         "mechanism was made for shows in its groups: single values, halves of the domain, neighbours, or the two sides of a "
         "yes-or-no question."
-        if drawn
+        if pictures_drawn
         else "None of the chosen mechanisms sends one of a short list of reports."
     )
 

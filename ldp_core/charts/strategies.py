@@ -31,7 +31,7 @@ def patterns(
 
     Bands are ordered so that like ones are neighbours. The best strategies have two-valued rows (a group of types, everyone
     else); others shade in between, on the scale of the logarithm. More than `SLICES` reports are drawn as that many slices of
-    equal probability. ``prior`` (n,) weights the types in what is common (None: evenly). ``compact`` is for several side by side.
+    equal probability; where ``strategy`` holds some of the reports only, heights are shares of these. ``prior`` (n,) weights the types in what is common (None: evenly). ``compact`` is for several side by side.
     """
     m, n = strategy.shape
     shares = strategy @ (np.full(n, 1 / n) if prior is None else prior)
@@ -44,7 +44,7 @@ def patterns(
         heights = np.full(SLICES, 1 / SLICES)
     order = order[_by_likeness(level[order])]
     if m <= SLICES:
-        heights = shares[order]
+        heights = shares[order] / shares.sum()
     edges = 100 * np.concatenate([[0.0], np.cumsum(heights)])
 
     vertical, height = ("share of reports", 260) if compact else ("reports, by how common they are (%)", 460)

@@ -79,7 +79,8 @@ def test_tabs_show_users_errors_and_the_way_to_a_sweep(compared):
         "Over epsilon",
         "Over domain size",
     ]
-    assert len(compared.charts) == 2 + 3  # the strategies of three of the four can be written out
+    assert len(compared.charts) == 2 + 4  # of the many reports of subset selection, some are drawn
+    assert "64 reports drawn at random" in compared.words
     assert compared.has("button", "sweep-epsilon")
     design, best = compared.session.design(), figures(compared).index[0]
     mechanism = mechanisms.create(TITLES[best], n=25, epsilon=1.0)
@@ -166,6 +167,20 @@ def test_sweep_agrees_with_the_table_and_is_kept(app):
     assert not app.has("button", "sweep-epsilon")  # a sweep does not depend on the epsilon chosen
     app.enter("text_input", "target-error", "5")
     assert app.has("button", "sweep-epsilon")
+
+
+def test_sizes_that_cannot_be_computed_are_said_before(app):
+    app.declare(bins=8).ask("prefix").go("compare").enter("multiselect", "compared", ["fourier", "optimized"])
+    assert "Users needed at 8, 16, 32, 64, 128, 256, 512, 1,024 types" in app.words
+    assert "What will be left out" in [box.label for box in app.at.expander]
+    assert "- Optimized (column generation) at 1,024: Fitting it to 1,024 types takes too long" in app.words
+    assert "- certificate at 512: A certificate for 512 types takes too long" in app.words
+
+
+def test_questions_of_their_own_types_offer_no_sizes(app):
+    app.declare_table().go("compare")
+    assert "exist for their own types only" in app.words
+    assert not app.has("button", "sweep-size")
 
 
 def test_sweep_over_the_domain_size(app):

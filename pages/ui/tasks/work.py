@@ -228,6 +228,16 @@ def sweep(state: Session, over: str) -> Task[studies.sweep.Sweep]:
     return Task(state, "sweep:" + json.dumps(inputs, sort_keys=True), title, work)
 
 
+def left_out_of_sizes(state: Session) -> pd.DataFrame:
+    """What a sweep over the size of the domain will leave out, as far as that is known before. ValueError with a sentence where
+    the questions exist for their own types only."""
+    design, names = state.complete, state.side_by_side
+    parameters = {name: sweep_options(state, name) for name in names}
+    about = (names, design.workload, design.epsilon)
+    key = ("without figures", names, design.workload.digest, design.epsilon, parameters)
+    return state.cached(key, lambda: studies.sweep.without_figures(*about, parameters=parameters))
+
+
 @dataclass(frozen=True)
 class Question:
     """Two of epsilon, users and alpha are given, the third is asked for, for these mechanisms in this case."""
