@@ -10,12 +10,12 @@ import streamlit as st
 
 from ldp_core import charts, frames, library, mechanisms, wording
 from ldp_core.bounds.general.enumerated import MOST_TYPES as EXACT_TYPES
-from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.run import Progress
 from ldp_core.studies import sweep
-from pages.ui import layout
+from pages.ui import layout, patterns
 from pages.ui.compared import compared_control, use_control
 from pages.ui.controls import control, pick, target_control
+from pages.ui.formulas import COMPARE
 from pages.ui.session.figures import PRICED_TYPES
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
@@ -26,8 +26,6 @@ from pages.ui.words import OPTIMUM_MEANING, above_optimum, case_meaning, case_ti
 AT_ONCE_TYPES = 512
 
 TIE = 1e-9
-# Of subset selection, whose reports are too many, so many are drawn, over at most so many types.
-SAMPLED_REPORTS, SAMPLED_TYPES = 64, 1024
 
 state = layout.open_page(
     "Compare", "See which mechanism needs the fewest users for your questions, and what errors to expect."
@@ -273,46 +271,7 @@ with overview:
     if proving.error:
         st.error(plain(proving.error))
 with pictures:
-    drawn = [(name, mechanism) for name, mechanism in ready.items() if state.drawable(mechanism)]
-    sides = st.columns(2)
-    for position, (name, shown) in enumerate(drawn):
-        with sides[position % 2]:
-            st.markdown(f"**{library.spec(name).title}**")
-            layout.chart(
-                partial(state.patterns, shown, compact=True),
-                f"{len(shown.strategy):,} reports, {wording.count(math.ceil(shown.bits_per_report))} bits each.",
-                f"patterns-{name}",
-                partial(state.reports, shown),
-            )
-    pictures_drawn = len(drawn)
-    for name, mechanism in ready.items():
-        if state.drawable(mechanism):
-            continue
-        title = library.spec(name).title
-        if isinstance(mechanism, SubsetSelection) and design.domain.size <= SAMPLED_TYPES:
-            some = mechanism.rows_at_random(SAMPLED_REPORTS)
-            with sides[pictures_drawn % 2]:
-                st.markdown(f"**{title}**")
-                layout.chart(
-                    partial(charts.patterns, some, design.labels, shade=charts.colour(name), compact=True),
-                    f"{SAMPLED_REPORTS} reports drawn at random: all of them, {wording.count(math.ceil(mechanism.bits_per_report))} bits "
-                    "each, are too many to draw.",
-                    f"patterns-{name}",
-                    frames.reports(some, design.labels),
-                )
-            pictures_drawn += 1
-        elif library.spec(name).continuous:
-            st.caption(f"{title} has no patterns: it sends numbers, not one of a list of reports.")
-        else:
-            st.caption(f"{title} has too many possible reports to draw its patterns.")
-    st.markdown(
-        "Each band is a report, taller the more common it is; the types in colour send it more often than the others. What a "
-        "mechanism was made for shows in its groups: single values, halves of the domain, neighbours, or the two sides of a "
-        "yes-or-no question."
-        if pictures_drawn
-        else "None of the chosen mechanisms sends one of a short list of reports."
-    )
-
+    patterns.side_by_side(state, ready)
 
 later = Later(state)
 
@@ -414,15 +373,4 @@ with st.expander("Every mechanism: what it was made for, what it costs, and wher
         f"only: {mechanisms.FLOATING_POINT}"
     )
 later.finish()
-layout.how_computed(
-    "**Users needed** is the sample complexity *max t / (p α)* (McKenna et al. 2020, Corollary 5.4), *t* being the variance one user "
-    "of each type adds over all queries. **SVD bound**: L ≥ (Σσ)²/e^ε (same paper, Theorem 5.6). **Centred SVD bound**: "
-    "L ≥ |W1|²/n + |W(I − 11'/n)|²∗ / sinh²(ε/2), derived in this project: scaled to mean one, a report's probabilities have "
-    "variance at most sinh²(ε/2) over the types; for the worst case it is the largest over all spreads of people. A bound on L gives "
-    "(L − tr G)/(n p α) users. **Certificate**: a relaxation of the best mechanism (second moments of two-valued rows), proved by its own "
-    "dual variables, which one factorisation of a matrix checks, rounding included. **Exact optimum**: the same problem over all 2ⁿ "
-    "two-valued rows at once, a semidefinite program solved by CVXPY and proved row by row (derived in this project; for at most "
-    f"{EXACT_TYPES} types). **Gap**: users needed divided by the users the bound allows, less 1, for the same "
-    "people. **Noise floor**: 1.96 worst-case standard errors of a typical query. Variances refer "
-    "to unbiased estimates; non-negative ones are compared by simulation."
-)
+layout.how_computed(COMPARE)

@@ -7,6 +7,7 @@ from pages.ui import layout
 from pages.ui.controls import control, number, pick, typed, whole_number
 from pages.ui.data import ahead, attribute_controls, picture, source_controls
 from pages.ui.data import choice as data_choice
+from pages.ui.formulas import DATA
 from pages.ui.sources import Source, may_read_local_files
 from pages.ui.words import plain
 
@@ -202,12 +203,7 @@ def people(source: str) -> None:
         picture.across_two(state, design)
     picture.first_rows(state)
     if design is not None:
-        layout.how_computed(
-            "Each person has exactly one of the *n* types: a combination of one value of each attribute. The histogram is the "
-            "data vector *x* of the papers: *x*ᵤ users are of type *u* (McKenna et al. 2020, Section 2.1). Types are numbered "
-            "with the last attribute running fastest. Bins include their lower edge; the last also includes its upper edge. "
-            "Cells that are empty or read NA, N/A, NaN, null, none or ? are missing values."
-        )
+        layout.how_computed(DATA)
 
 
 # Tables stay in functions: Streamlit keeps callbacks, and with them every variable of this script, as long as the session.

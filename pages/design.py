@@ -9,6 +9,7 @@ import streamlit as st
 from ldp_core import charts, designs, frames, library, wording
 from pages.ui import layout
 from pages.ui.design import choices
+from pages.ui.formulas import DESIGN
 from pages.ui.session.figures import Curve, Proof
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
@@ -338,19 +339,4 @@ with results:
             shown = f"The {SHOWN_REPORTS} commonest; the download has all." if m > SHOWN_REPORTS else "All reports."
             st.caption(shown)
             layout.download_table(table, "reports")
-    layout.how_computed(
-        "**Privacy.** Epsilon-LDP: for every report *y* and any two types *u, v*, P(*y* | *u*) ≤ e^ε P(*y* | *v*) (McKenna et al. 2020, "
-        "Definition 2.4). The audit takes the largest such ratio over the numbers as stored, in exact arithmetic, and rounds up; for "
-        "continuous noise it is a formula in real numbers, which no sampler in floating point keeps. "
-        "**Variance.** With *d* the row sums of the strategy *Q*, *M = Q' D⁻¹ Q* and *R = M⁻¹ Q' D⁻¹*, one user of type *u* adds "
-        "Σᵧ Qᵧᵤ |W Rᵧ|² − Gᵤᵤ (same paper, Theorems 3.4 and 3.10). **Users needed** (sample complexity): the largest of these over "
-        "*u*, divided by *p* α (Corollary 5.4); α is the mean squared error aimed at, set on the Compare page. "
-        "**Gap.** Users needed divided by the users the bound allows, less 1, both for the same people: average against average, (L − tr G)/(bound − tr "
-        "G) − 1 with L = tr(M⁻¹G), and the worst type against a bound that is the largest over all priors. **Bounds.** In closed form "
-        "|W1|²/n + |W(I − 11'/n)|²∗ / sinh²(ε/2); the certificate solves a relaxation (the second moments of two-valued rows) and proves its "
-        "value by duality: L ≥ tr(CG)² / 1'μ whenever v'CGCv ≤ (1'v)(μ'v) for every two-valued row v, which one eigenvalue "
-        "decomposition checks (both derived in this project). **Optimiser.** The best strategy is a measure over two-valued rows and the "
-        "problem is convex: new rows by pricing, weights by majorisation. For the worst case the prior moves until no type is worse off. "
-        "**Exact optimum**: the same problem over all 2ⁿ rows, a semidefinite program proved row by row (derived in this project); for the "
-        "worst case only where the questions treat all types alike, as nobody is then worse off than the average."
-    )
+    layout.how_computed(DESIGN)

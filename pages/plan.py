@@ -12,6 +12,7 @@ from ldp_core.studies.sweep import BOUNDS
 from pages.ui import layout
 from pages.ui.compared import compared_control, use, use_control
 from pages.ui.controls import change, control, pick, target_control, whole_number
+from pages.ui.formulas import PLAN
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
 from pages.ui.words import case_meaning, case_title, cells, gap_in_words, plain
@@ -294,10 +295,4 @@ with results:
     with choice:
         recommendation()
 
-layout.how_computed(
-    "With v(ε) the variance one user adds, summed over the p queries, N users give a mean squared error of shares α = v(ε)/(p N) "
-    "(McKenna et al. 2020, Corollary 5.4); ± is its root, the standard error of a typical query. Users and error follow at once; epsilon "
-    "is the smallest at which the mechanism meets the error, found by bisection and checked there. The bound replaces v by a value that no "
-    "unbiased mechanism can be below (certificate or centred SVD bound, this project). Fitted mechanisms are fitted anew at each epsilon "
-    "tried, for a fixed number of rounds, unless they are fitted to this design already."
-)
+layout.how_computed(PLAN)

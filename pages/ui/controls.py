@@ -30,7 +30,9 @@ def control(
 
     def changed() -> None:
         entry = st.session_state[key]
-        if entry == shown:  # a control that has just left the page is reported once more if somebody chooses on meanwhile
+        if (
+            entry == shown
+        ):  # a control that has just left the page is reported once more if somebody chooses on meanwhile
             return
         state.notices = []
         try:
