@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import charts, designs, frames, library, wording
-from pages.ui import layout
+from pages.ui import layout, sides
 from pages.ui.design import choices
 from pages.ui.formulas import DESIGN
 from pages.ui.session.figures import Curve, Proof
@@ -172,6 +172,7 @@ with controls:
                 choices.search_controls(state)
 
 with results:
+    sides.show(state)
     try:
         mechanism = state.mechanism(name)
     except ValueError as error:
