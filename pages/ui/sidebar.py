@@ -6,7 +6,7 @@ import math
 
 import streamlit as st
 
-from ldp_core import designs, library, wording
+from ldp_core import charts, designs, frames, library, wording
 from pages.ui import forget, layout, shelf, tray
 from pages.ui.controls import guarded
 from pages.ui.data import choice as data_choice
@@ -97,6 +97,8 @@ def _mechanism(state: Session, design: Design | None) -> None:
             mark, detail = (RUNNING, "optimising") if running else (STALE, "not optimised for this design yet")
             gap_mark, why = mark, "Follows once it is optimised"
         else:
+            if library.spec(name).fitted:
+                work.prove_unasked(state, [state.aim(name)])  # a design that was loaded comes without its proofs
             case, share = case_title(state.aim(name)), state.gap(mechanism)
             needed = wording.users(state.users_needed(mechanism, state.aim(name)))
             mark, gap_mark, why = SET, SET, "At this epsilon the lower bounds say nothing"
@@ -104,7 +106,9 @@ def _mechanism(state: Session, design: Design | None) -> None:
             if state.from_file(name):
                 title += ", loaded from a file and not computed here"
             if not math.isinf(share):
-                gap, why = f"at most {gap_in_words(share)}", f"More users than the best lower bound allows, {case}"
+                gap = f"at most {gap_in_words(share)}"
+                strongest = charts.title(frames.strongest(state.bounds(state.aim(name))))
+                why = f"More users than the {strongest} allows, {case}"
     except ValueError as error:
         mark, detail, why = STALE, str(error), "Choose another mechanism"
     _line("pages/design.py", mark, "Mechanism", f"{title}: {detail}")

@@ -127,11 +127,15 @@ class App:
         return self.load(made.model_dump(mode="json"))
 
     def finish(self):
-        """Wait until the background work of this session is done, and let the page follow."""
-        while jobs().active(self.session.id):
-            time.sleep(0.02)
-        self.at.run()
-        return self.check()
+        """Wait until the background work of this session is done, and let the page follow, which may ask for more."""
+        while True:
+            while jobs().active(self.session.id):
+                time.sleep(0.02)
+            before = list(jobs()._jobs)
+            self.at.run()
+            self.check()
+            if all(job in before for job in jobs()._jobs if job.session == self.session.id):
+                return self
 
     @property
     def errors(self):

@@ -83,7 +83,8 @@ def test_tabs_show_users_errors_and_the_way_to_a_sweep(compared):
         "Over epsilon",
         "Over domain size",
     ]
-    assert len(compared.charts) == 2 + 3  # the strategies of three of the four can be written out
+    assert len(compared.charts) == 2 + 4  # of the many reports of subset selection, some are drawn
+    assert "64 reports drawn at random" in compared.words
     assert compared.has("button", "sweep-epsilon")
     design, best = compared.session.design(), figures(compared).index[0]
     mechanism = mechanisms.create(TITLES[best], n=25, epsilon=1.0)
@@ -121,9 +122,9 @@ def test_bounds_and_gaps_are_of_the_case_chosen(app):
             shares = session.design().counts / 500
             variance = {"worst_case": profile.max(), "average": profile.mean(), "people": shares @ profile}[case]
             assert row["users_needed"] == np.ceil(variance / (8 * alpha) - 1e-9)
-            assert row["gap"] == pytest.approx(100 * (variance / (8 * alpha) / max(limits.values()) - 1))
+            assert row["gap"] == pytest.approx(variance / (8 * alpha) / max(limits.values()) - 1)
             assert row["gap"] >= 0
-        assert f"can need fewer than {wording.at_least(limits['certificate'], 4)}" in app.words
+        assert f"can need fewer than {wording.at_least(limits['certificate'])}" in app.words
         assert "certificate, which re-checks itself" in app.words
 
 
@@ -172,6 +173,20 @@ def test_sweep_agrees_with_the_table_and_is_kept(app):
     assert not app.has("button", "sweep-epsilon")  # a sweep does not depend on the epsilon chosen
     app.enter("text_input", "difference", "5")
     assert app.has("button", "sweep-epsilon")
+
+
+def test_sizes_that_cannot_be_computed_are_said_before(app):
+    app.declare(bins=8).ask("prefix").go("compare").enter("multiselect", "compared", ["fourier", "optimized"])
+    assert "Users needed at 8, 16, 32, 64, 128, 256, 512, 1,024 types" in app.words
+    assert "What will be left out" in [box.label for box in app.at.expander]
+    assert "- Optimized (column generation) at 1,024: Fitting it to 1,024 types takes too long" in app.words
+    assert "- certificate at 512: A certificate for 512 types takes too long" in app.words
+
+
+def test_questions_of_their_own_types_offer_no_sizes(app):
+    app.declare_table().go("compare")
+    assert "exist for their own types only" in app.words
+    assert not app.has("button", "sweep-size")
 
 
 def test_sweep_over_the_domain_size(app):

@@ -93,7 +93,8 @@ def test_the_trade_off_is_drawn_for_every_mechanism(planned):
 def test_the_recommendation_says_why_and_can_be_taken(planned):
     planned.press("recommend").finish()
     alpha, counts = planned.session.alpha, planned.session.design().counts
-    found = planning.recommend(workloads.prefix(8), 1.0, 5000, alpha, counts=counts)
+    floor = 8 * alpha * max(planned.session.bounds("worst_case").values())
+    found = planning.recommend(workloads.prefix(8), 1.0, 5000, alpha, counts=counts, floor=floor)
     for sentence in found.sentences:
         assert sentence.replace("\N{NO-BREAK SPACE}", " ") in planned.words
     planned.press("use-recommended")

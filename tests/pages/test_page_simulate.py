@@ -148,12 +148,18 @@ def test_a_mechanism_that_cannot_be_built_is_said_not_raised(ready):
     assert len(observed(ready)) == 2
 
 
-def test_marginals_are_shown_by_attributes_and_have_no_distribution(app):
+def test_marginals_are_shown_by_attributes_and_tell_the_distribution(app):
     app.declare(bins=8).ask("all_marginals")
     app.go("design").enter("selectbox", "mechanism", "subset_selection").go("simulate").press("run").finish()
-    assert "needs questions along the order of an attribute" in app.words
+    assert "nine in ten private curves run inside the band" in app.words  # all marginals tell every count
     groups = shown(app, "groups")[0]
     assert len(groups["x"]) == 8  # sets of three yes-or-no attributes
+
+
+def test_questions_that_do_not_tell_the_running_totals_have_no_distribution(app):
+    app.declare(bins=8).ask("parity", max_weight=1)
+    app.go("design").enter("selectbox", "mechanism", "subset_selection").go("simulate").press("run").finish()
+    assert "needs questions along the order of an attribute" in app.words
 
 
 def test_predictions_are_the_exact_standard_errors(ready):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -27,6 +28,10 @@ COUNT_NAMES = {
     "frequency",
     "freq",
 }
+
+
+_NUMBERED = re.compile(r"(?i:(?:^|[^a-z])(?:id|uuid|guid)s?(?:$|[^a-z]))|[a-z]I[dD]$")
+"""Names of columns that number people or rows: "id", "user_id", "Person ID", "rowId"."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +90,26 @@ def summarise(series: pd.Series, weights: np.ndarray | None = None) -> ColumnSum
         suggested="numeric" if looks_numeric else "categorical",
         dates=int(users[words][dated].sum()),
     )
+
+
+def identifies(series: pd.Series, weights: np.ndarray | None = None) -> bool:
+    """Whether a column seems to tell people apart rather than to say something about them: it is called an id, or nearly all of its
+    texts or whole numbers differ."""
+    if _NUMBERED.search(str(series.name)):
+        return True
+    found = summarise(series, weights)
+    present = found.rows - found.missing
+    measured = found.numbers >= MOSTLY * present and not found.integer
+    dated = found.dates >= MOSTLY * present
+    return found.distinct > max(_FEW_NUMBERS, MOSTLY * present) and not (measured or dated)
+
+
+def can_count(series: pd.Series) -> bool:
+    """Whether a column can say how many people each row stands for: whole numbers of at least 0, none missing."""
+    if pd.api.types.is_bool_dtype(series.dtype) or pd.api.types.is_datetime64_any_dtype(series.dtype):
+        return False
+    numbers = pd.to_numeric(series, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+    return bool(len(numbers) and (numbers >= 0).all() and whole(numbers))
 
 
 def counts_column(table: pd.DataFrame) -> str | None:

@@ -166,6 +166,17 @@ def edit_table(
     return state.cached(key, lambda: make(*about, *values(state, found, column, counts)))
 
 
+def can_count(state: Session, found: Source, column: str) -> bool:
+    """Whether a column can say how many people each row stands for; of a local file only the first rows are asked."""
+    first = beginning(state, found)
+    if column not in first or not tables.can_count(first[column]):
+        return False
+    table = found.table
+    if isinstance(table, tables.LocalTable):
+        return True
+    return state.cached(("can count", found.id, column), lambda: tables.can_count(table[column]))
+
+
 def _end(pending: Pending) -> None:
     if pending.job.cancelled():
         raise ValueError("Reading was cancelled.")

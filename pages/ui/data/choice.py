@@ -38,9 +38,11 @@ def adopt(state: Session, found: Source, reading: ReadOptions) -> None:
         state.set_data(choice.model_copy(update={**kept, "counts": counts}), found)
     else:
         counts = tables.counts_column(found.table) if isinstance(found.table, pd.DataFrame) else None
-        first = next(name for name in found.columns if name != counts)
+        others = [name for name in found.columns if name != counts]
         if isinstance(found.table, tables.LocalTable):
             first = state.cached(("first to count", found.id), lambda: _first_to_count(state, found))
+        else:
+            first = _first_telling(state, found, others, counts)
         about = [name for name in _asked_about(state) if name in found.columns and name != counts] or [first]
         recipes = tuple(_suggested(state, found, name) for name in about)
         state.set_data(UploadedData(recipes=recipes, counts=counts, reading=reading, query=found.query), found)
@@ -227,14 +229,22 @@ def _count_together(state: Session, found: Source, columns: list[str]) -> None:
 
 
 def _first_to_count(state: Session, found: Source) -> str:
-    """The first column of a large file with few enough different values: people's numbers often come first."""
+    """The first column of a large file with few enough different values, and one that is no id if there is one."""
+    countable = []
     for name in found.columns[:-1]:
         try:
-            values(state, found, name, None)
-            return name
+            if not tables.identifies(*values(state, found, name, None)):
+                return name
+            countable.append(name)
         except tables.TooManyRows:
             continue
-    return found.columns[-1]
+    return found.columns[-1] if not countable else countable[0]
+
+
+def _first_telling(state: Session, found: Source, names: list[str], counts: str | None) -> str:
+    """The first column that says something about people rather than telling them apart: their numbers often come first."""
+    telling = (name for name in names if not tables.identifies(*values(state, found, name, counts)))
+    return next(telling, names[0])
 
 
 def _suggested(state: Session, found: Source, column: str, counts: str | None = None) -> AttributeRecipe:

@@ -156,7 +156,7 @@ def _distribution(state: Session, design: Complete, found: Outcomes) -> None:
     if not len(found.curves) or scale is None:
         st.info(
             "A cumulative distribution needs questions along the order of an attribute, such as its running totals, ranges or "
-            "histogram, and answers that give the running totals of everybody."
+            "histogram, and answers that give the running totals of everybody; these questions do not."
         )
         return
     pair, curve = _chosen(state, found.curves, "pair-distribution")

@@ -328,6 +328,14 @@ class Figures(Derived):
             return found
         return {**found, "certificate": frames.users_certified(proof.certificate, self.alpha)}
 
+    def floor(self, case: str) -> tuple[str, float] | None:
+        """The strongest of these bounds by name, and the variance per user that it says no unbiased mechanism goes below. None where
+        bounds take too long to work out while a page is drawn."""
+        if self.complete.domain.size > PRICED_TYPES:
+            return None
+        limits, alpha = self.bounds(case), self.alpha
+        return frames.strongest(limits), max(limits.values()) * alpha * self.complete.workload.squared_weights
+
     # --- the best there is --------------------------------------------------------------------------------------
 
     def optimum_prior(self, case: str) -> np.ndarray | None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ldp_core import bounds, estimators, library, mechanisms, optimize, studies, workloads
+from ldp_core import analysis, bounds, estimators, library, mechanisms, optimize, studies, workloads
 from ldp_core.run import Progress
 from ldp_core.workloads.axes import axes_of
 from pages.ui.session.figures import Curve, Fit, Proof, weight
@@ -250,6 +250,16 @@ def sweep(state: Session, over: str) -> Task[studies.sweep.Sweep]:
     return Task(state, "sweep:" + json.dumps(inputs, sort_keys=True), title, work, of=of, page="Compare")
 
 
+def left_out_of_sizes(state: Session) -> pd.DataFrame:
+    """What a sweep over the size of the domain will leave out, as far as that is known before. ValueError with a sentence where
+    the questions exist for their own types only."""
+    design, names = state.complete, state.side_by_side
+    parameters = {name: sweep_options(state, name) for name in names}
+    about = (names, design.workload, design.epsilon)
+    key = ("without figures", names, design.workload.digest, design.epsilon, parameters)
+    return state.cached(key, lambda: studies.sweep.without_figures(*about, parameters=parameters))
+
+
 @dataclass(frozen=True)
 class Question:
     """Two of epsilon, users and alpha are given, the third is asked for, for these mechanisms in this case."""
@@ -265,8 +275,11 @@ def plan(state: Session, question: Question) -> Task[pd.DataFrame]:
     """What is asked, mechanism by mechanism."""
     workload, asked, fitted = state.complete.workload, asdict(question), _fitted(state, question.names)
     parameters = {name: sweep_options(state, name) for name in question.names}
-    inputs = [asked, workload.digest, parameters, [mechanism.digest for mechanism in fitted.values()]]
+    # At the epsilon of the design the bound is the one that every page shows.
+    bound, floor = (question.epsilon and state.floor(question.case)) or (None, None)
+    inputs = [asked, workload.digest, parameters, [mechanism.digest for mechanism in fitted.values()], bound, floor]
     how: dict[str, Any] = {"parameters": parameters, "fitted": fitted, "results": state.results}
+    how |= {"bound": bound, "floor": floor}
 
     def work(job: Job) -> pd.DataFrame:
         return studies.planning.plan(workload, **asked, **how, **job.followed)
@@ -288,14 +301,11 @@ def recommendation(state: Session, users: float) -> Task[studies.planning.Recomm
     names = list(dict.fromkeys([*map(state.named, library.names()), *state.side_by_side]))
     fitted, parameters = _fitted(state, names), {name: state.parameters_for(name) for name in names}
     about = (design.workload, design.epsilon, users, alpha)
-    inputs = [
-        design.workload.digest,
-        *about[1:],
-        design.people_digest,
-        [mechanism.digest for mechanism in fitted.values()],
-    ]
+    _, floor = state.floor(analysis.WORST_CASE.name) or ("", None)
+    digests = [mechanism.digest for mechanism in fitted.values()]
+    inputs = [design.workload.digest, *about[1:], design.people_digest, digests, floor]
     how: dict[str, Any] = {"candidates": names, "parameters": parameters, "fitted": fitted, "results": state.results}
-    how["counts"] = design.counts
+    how |= {"counts": design.counts, "floor": floor}
 
     def work(job: Job) -> studies.planning.Recommendation:
         return studies.planning.recommend(*about, **how, cancel=job.cancelled)
