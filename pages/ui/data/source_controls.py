@@ -183,12 +183,13 @@ def _options(reading: ReadOptions, text: bool, sheets: bool, key: str, change: C
     def option(label: str, name: str, shown: dict[Any, str]) -> None:
         pick(label, f"{key}-{name}", getattr(reading, name), lambda value: change(**{name: value}), shown)
 
-    if text or sheets:
-        option("The first row holds the column names", "header", HEADERS)
-    if text:
-        option("Delimiter", "delimiter", DELIMITERS)
-        option("Encoding", "encoding", ENCODED)
-        option("Decimal sign", "decimal", DECIMALS)
+    with st.container(horizontal=True, vertical_alignment="bottom", key=f"{key}-options"):
+        if text or sheets:
+            option("The first row holds the column names", "header", HEADERS)
+        if text:
+            option("Delimiter", "delimiter", DELIMITERS)
+            option("Encoding", "encoding", ENCODED)
+            option("Decimal sign", "decimal", DECIMALS)
 
 
 def _option(state: Session, label: str, name: str, value: Any, shown: dict[Any, str]) -> None:
