@@ -12,7 +12,7 @@ from ldp_core import charts, frames, library, mechanisms, wording
 from ldp_core.bounds.general.enumerated import MOST_TYPES as EXACT_TYPES
 from ldp_core.run import Progress
 from ldp_core.studies import sweep
-from pages.ui import beside, layout
+from pages.ui import beside, layout, lazy
 from pages.ui.compared import compared_control, use_control
 from pages.ui.controls import control, pick, target_control
 from pages.ui.session.figures import PRICED_TYPES
@@ -190,11 +190,10 @@ with results:
         f"{names} {'needs' if len(winners) == 1 else 'need'} the fewest users: {wording.users(best['users_needed'])} for a standard error of "
         f"{wording.error(c.target_alpha**0.5)}, {case_meaning(case)}. {feasible}"
     )
-    overview, pictures, per_query, range_tab, size_tab = st.tabs(
-        ["Users needed", "Patterns", "Error of each query", "Over epsilon", "Over domain size"]
-    )
 
-with overview:
+
+def users_needed() -> None:
+    """How many users each mechanism needs, and what none can do with fewer."""
     if bound > 0:
         strongest = frames.strongest(limits)
         others = " and ".join(
@@ -248,7 +247,10 @@ with overview:
         )
     if proving.error:
         st.error(plain(proving.error))
-with pictures:
+
+
+def patterns() -> None:
+    """The strategies that can be drawn."""
     drawn = [(name, mechanism) for name, mechanism in ready.items() if state.drawable(mechanism)]
     sides = st.columns(2)
     for position, (name, shown) in enumerate(drawn):
@@ -302,12 +304,18 @@ def draw_query_errors() -> None:
     )
 
 
-with per_query:
-    draw_query_errors()
-with range_tab:
-    sweep_tab("epsilon")
-with size_tab:
-    sweep_tab("size")
+with results:
+    lazy.tabs(
+        state,
+        "compare-tabs",
+        {
+            "Users needed": users_needed,
+            "Patterns": patterns,
+            "Error of each query": draw_query_errors,
+            "Over epsilon": partial(sweep_tab, "epsilon"),
+            "Over domain size": partial(sweep_tab, "size"),
+        },
+    )
 
 st.subheader("All figures")
 columns = {
@@ -347,27 +355,29 @@ if any(mechanism.delta > 0 for mechanism in ready.values()):
 if any(library.spec(name).continuous for name in table["name"]):
     titles = [library.spec(name).title for name in table["name"] if library.spec(name).continuous]
     st.caption(f"{', '.join(titles)}: {mechanisms.FLOATING_POINT}")
-with st.expander("Every mechanism: what it was made for, what it costs, and where it cannot run"):
-    catalogue = frames.catalogue(design.domain.size, design.epsilon, design.workload)
-    st.dataframe(
-        catalogue,
-        hide_index=True,
-        column_config={
-            "mechanism": "Mechanism",
-            "made_for": "Made for",
-            "note": "Note for this design",
-            "privacy": "Privacy",
-            "bits_a_report": "Bits a report",
-            "user_computes": "A user computes",
-            "collector_computes": "The collector computes",
-            "source": "Source",
-        },
-    )
-    layout.download_table(catalogue, "mechanisms")
-    st.caption(
-        "n is the number of types, p the number of queries. An empty note means that it can run on this design. In real numbers "
-        f"only: {mechanisms.FLOATING_POINT}"
-    )
+every = lazy.fold("Every mechanism: what it was made for, what it costs, and where it cannot run", "every-mechanism")
+if every is not None:
+    with every:
+        catalogue = frames.catalogue(design.domain.size, design.epsilon, design.workload)
+        st.dataframe(
+            catalogue,
+            hide_index=True,
+            column_config={
+                "mechanism": "Mechanism",
+                "made_for": "Made for",
+                "note": "Note for this design",
+                "privacy": "Privacy",
+                "bits_a_report": "Bits a report",
+                "user_computes": "A user computes",
+                "collector_computes": "The collector computes",
+                "source": "Source",
+            },
+        )
+        layout.download_table(catalogue, "mechanisms")
+        st.caption(
+            "n is the number of types, p the number of queries. An empty note means that it can run on this design. In real numbers "
+            f"only: {mechanisms.FLOATING_POINT}"
+        )
 later.finish()
 layout.how_computed(
     "**Users needed** is the sample complexity *max t / (p α)* (McKenna et al. 2020, Corollary 5.4), *t* being the variance one user "

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import charts, designs, frames, library, wording
-from pages.ui import layout, sides
+from pages.ui import layout, lazy, sides
 from pages.ui.design import choices
 from pages.ui.session.figures import Curve, Proof
 from pages.ui.tasks import work
@@ -306,7 +306,7 @@ with results:
             f"reports. Its variances {'' if spec.continuous else 'and audit '}are exact all the same."
         )
     else:
-        drawn, m, table = mechanism, len(mechanism.strategy), state.reports(mechanism)
+        drawn, m = mechanism, len(mechanism.strategy)
         layout.chart(
             partial(state.patterns, mechanism),
             f"Each of the {m:,} reports is a band, taller the more common it is; the types in colour send it up to "
@@ -316,22 +316,24 @@ with results:
             "patterns",
             lambda: pd.DataFrame(drawn.strategy, columns=list(design.labels)),
         )
-        with st.expander(f"The groups that share a report ({m:,})"):
-            st.dataframe(
-                table.head(SHOWN_REPORTS),
-                hide_index=True,
-                column_order=["group", "types", "probability", "high", "low"],
-                column_config={
-                    "probability": st.column_config.NumberColumn("Sent by, on average", format="percent"),
-                    "types": st.column_config.NumberColumn("Types in the group"),
-                    "high": st.column_config.NumberColumn("Probability in the group", format="%.4g"),
-                    "low": st.column_config.NumberColumn("Everyone else", format="%.4g"),
-                    "group": st.column_config.TextColumn("Group", width="large"),
-                },
-            )
-            shown = f"The {SHOWN_REPORTS} commonest; the download has all." if m > SHOWN_REPORTS else "All reports."
-            st.caption(shown)
-            layout.download_table(table, "reports")
+        if (groups := lazy.fold(f"The groups that share a report ({m:,})", "groups")) is not None:
+            with groups:
+                table = state.reports(mechanism)
+                st.dataframe(
+                    table.head(SHOWN_REPORTS),
+                    hide_index=True,
+                    column_order=["group", "types", "probability", "high", "low"],
+                    column_config={
+                        "probability": st.column_config.NumberColumn("Sent by, on average", format="percent"),
+                        "types": st.column_config.NumberColumn("Types in the group"),
+                        "high": st.column_config.NumberColumn("Probability in the group", format="%.4g"),
+                        "low": st.column_config.NumberColumn("Everyone else", format="%.4g"),
+                        "group": st.column_config.TextColumn("Group", width="large"),
+                    },
+                )
+                shown = f"The {SHOWN_REPORTS} commonest; the download has all." if m > SHOWN_REPORTS else "All reports."
+                st.caption(shown)
+                layout.download_table(table, "reports")
     layout.how_computed(
         "**Privacy.** Epsilon-LDP: for every report *y* and any two types *u, v*, P(*y* | *u*) ≤ e^ε P(*y* | *v*) (McKenna et al. 2020, "
         "Definition 2.4). The audit takes the largest such ratio over the numbers as stored, in exact arithmetic, and rounds up; for "
