@@ -38,6 +38,7 @@ elif mechanism is None:
     st.page_link("pages/design.py", label="Optimise it on the Design page", icon=":material/arrow_forward:")
 
 about = page.setting(state, mechanism)
+panels.begin_populations(state, mechanism, about)
 found = page.entries(state, about, mechanism, exact)
 table, quantity = theorems.table(found), page.quantity(state)
 limits = [entry for entry in found if entry.statement.kind == "impossible" and entry.variance]

@@ -186,7 +186,9 @@ def test_sweep_over_the_domain_size(app):
 
 
 def test_an_unreachable_cluster_is_a_sentence(app):
-    turn(app.declare(bins=8).go("compare"), "Over epsilon").enter("text_input", "scheduler-epsilon", "tcp://127.0.0.1:9")
+    turn(app.declare(bins=8).go("compare"), "Over epsilon").enter(
+        "text_input", "scheduler-epsilon", "tcp://127.0.0.1:9"
+    )
     app.press("sweep-epsilon").finish()
     assert "No Dask scheduler answers at tcp://127.0.0.1:9" in app.errors[0]
     assert app.has("button", "sweep-epsilon")

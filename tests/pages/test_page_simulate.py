@@ -93,11 +93,11 @@ def test_refused_seeds(ready, entry):
 def test_one_trial_makes_no_claims_about_spread(ready):
     ready.enter("number_input", "trials", 1).press("run").finish()
     assert "1 trial of 3,000 users" in ready.words
-    assert "A single trial says little" in ready.words
     assert len(published(ready)) == 2
     assert f"Run {RELEASES} trials or more" in ready.words
     for tab in TABS:
         assert "nan" not in turn(ready, tab).words.lower()
+    assert any("A single trial says little" in turn(ready, tab).words for tab in TABS)
 
 
 def test_several_mechanisms_and_the_choice_between_them(ready):
