@@ -12,7 +12,7 @@ from ldp_core import charts, frames, library, mechanisms, verdicts, wording
 from ldp_core.bounds.general.enumerated import MOST_TYPES as EXACT_TYPES
 from ldp_core.run import Progress
 from ldp_core.studies import sweep
-from pages.ui import beside, layout, patterns
+from pages.ui import beside, layout, lazy, patterns
 from pages.ui.compared import compared_control, use_control
 from pages.ui.controls import control, pick, target_control
 from pages.ui.formulas import COMPARE
@@ -214,11 +214,10 @@ with results:
         f"of {verdicts.in_words(state.difference)} shows clearly in a typical answer ({wording.error(state.alpha**0.5)} standard error), "
         f"{case_meaning(case)}. {in_words(state, ready[best['name']], later)}"
     )
-    overview, pictures, per_query, range_tab, size_tab = st.tabs(
-        ["Users needed", "Patterns", "Error of each query", "Over epsilon", "Over domain size"]
-    )
 
-with overview:
+
+def users_needed() -> None:
+    """How many users each mechanism needs, and what none can do with fewer."""
     if bound > 0:
         strongest = frames.strongest(limits)
         others = " and ".join(
@@ -272,8 +271,6 @@ with overview:
         )
     if proving.error:
         st.error(plain(proving.error))
-with pictures:
-    patterns.side_by_side(state, ready)
 
 
 def draw_query_errors() -> None:
@@ -308,12 +305,18 @@ def draw_query_errors() -> None:
     explain(state)
 
 
-with per_query:
-    draw_query_errors()
-with range_tab:
-    sweep_tab("epsilon")
-with size_tab:
-    sweep_tab("size")
+with results:
+    lazy.tabs(
+        state,
+        "compare-tabs",
+        {
+            "Users needed": users_needed,
+            "Patterns": partial(patterns.side_by_side, state, ready),
+            "Error of each query": draw_query_errors,
+            "Over epsilon": partial(sweep_tab, "epsilon"),
+            "Over domain size": partial(sweep_tab, "size"),
+        },
+    )
 
 st.subheader("All figures")
 columns = {
@@ -353,26 +356,28 @@ if any(mechanism.delta > 0 for mechanism in ready.values()):
 if any(library.spec(name).continuous for name in table["name"]):
     titles = [library.spec(name).title for name in table["name"] if library.spec(name).continuous]
     st.caption(f"{', '.join(titles)}: {mechanisms.FLOATING_POINT}")
-with st.expander("Every mechanism: what it was made for, what it costs, and where it cannot run"):
-    catalogue = frames.catalogue(design.domain.size, design.epsilon, design.workload)
-    st.dataframe(
-        catalogue,
-        hide_index=True,
-        column_config={
-            "mechanism": "Mechanism",
-            "made_for": "Made for",
-            "note": "Note for this design",
-            "privacy": "Privacy",
-            "bits_a_report": "Bits a report",
-            "user_computes": "A user computes",
-            "collector_computes": "The collector computes",
-            "source": "Source",
-        },
-    )
-    layout.download_table(catalogue, "mechanisms")
-    st.caption(
-        "n is the number of types, p the number of queries. An empty note means that it can run on this design. In real numbers "
-        f"only: {mechanisms.FLOATING_POINT}"
-    )
+every = lazy.fold("Every mechanism: what it was made for, what it costs, and where it cannot run", "every-mechanism")
+if every is not None:
+    with every:
+        catalogue = frames.catalogue(design.domain.size, design.epsilon, design.workload)
+        st.dataframe(
+            catalogue,
+            hide_index=True,
+            column_config={
+                "mechanism": "Mechanism",
+                "made_for": "Made for",
+                "note": "Note for this design",
+                "privacy": "Privacy",
+                "bits_a_report": "Bits a report",
+                "user_computes": "A user computes",
+                "collector_computes": "The collector computes",
+                "source": "Source",
+            },
+        )
+        layout.download_table(catalogue, "mechanisms")
+        st.caption(
+            "n is the number of types, p the number of queries. An empty note means that it can run on this design. In real numbers "
+            f"only: {mechanisms.FLOATING_POINT}"
+        )
 later.finish()
 layout.how_computed(COMPARE)

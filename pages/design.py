@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import charts, designs, frames, library, verdicts, wording
-from pages.ui import layout, sides
+from pages.ui import layout, lazy, sides
 from pages.ui.controls import target_control
 from pages.ui.design import choices
 from pages.ui.formulas import DESIGN
@@ -331,8 +331,6 @@ with results:
         )
     else:
         drawn, m = mechanism, len(mechanism.strategy)
-        with st.spinner("Looking through the reports"):
-            table = state.reports(mechanism)
         with st.spinner("Drawing the strategy"):
             state.patterns(mechanism, layout.look())
         layout.chart(
@@ -344,20 +342,23 @@ with results:
             "patterns",
             lambda: pd.DataFrame(drawn.strategy, columns=list(design.labels)),
         )
-        with st.expander(f"The groups that share a report ({m:,})"):
-            st.dataframe(
-                cells(table.head(SHOWN_REPORTS), probability=wording.share),
-                hide_index=True,
-                column_order=["group", "types", "probability", "high", "low"],
-                column_config={
-                    "probability": st.column_config.NumberColumn("Sent by, on average"),
-                    "types": st.column_config.NumberColumn("Types in the group"),
-                    "high": st.column_config.NumberColumn("Probability in the group", format="%.4g"),
-                    "low": st.column_config.NumberColumn("Everyone else", format="%.4g"),
-                    "group": st.column_config.TextColumn("Group", width="large"),
-                },
-            )
-            shown = f"The {SHOWN_REPORTS} commonest; the download has all." if m > SHOWN_REPORTS else "All reports."
-            st.caption(shown)
-            layout.download_table(table, "reports")
+        if (groups := lazy.fold(f"The groups that share a report ({m:,})", "groups")) is not None:
+            with groups:
+                with st.spinner("Looking through the reports"):
+                    table = state.reports(mechanism)
+                st.dataframe(
+                    cells(table.head(SHOWN_REPORTS), probability=wording.share),
+                    hide_index=True,
+                    column_order=["group", "types", "probability", "high", "low"],
+                    column_config={
+                        "probability": st.column_config.NumberColumn("Sent by, on average"),
+                        "types": st.column_config.NumberColumn("Types in the group"),
+                        "high": st.column_config.NumberColumn("Probability in the group", format="%.4g"),
+                        "low": st.column_config.NumberColumn("Everyone else", format="%.4g"),
+                        "group": st.column_config.TextColumn("Group", width="large"),
+                    },
+                )
+                shown = f"The {SHOWN_REPORTS} commonest; the download has all." if m > SHOWN_REPORTS else "All reports."
+                st.caption(shown)
+                layout.download_table(table, "reports")
     layout.how_computed(DESIGN)

@@ -9,7 +9,7 @@ from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from ldp_core.run import Progress
 from ldp_core.studies import planning
 from ldp_core.studies.sweep import BOUNDS
-from pages.ui import layout, sides
+from pages.ui import layout, lazy, sides
 from pages.ui.compared import compared_control, use, use_control
 from pages.ui.controls import change, control, pick, target_control, whole_number
 from pages.ui.formulas import PLAN
@@ -266,8 +266,8 @@ def recommendation() -> None:
 with results:
     if solved != "epsilon":
         sides.show(state)
-    outcome, curve, choice = st.tabs(TABS, key="plan-tabs", on_change="rerun")
-    with outcome:
+
+    def outcome() -> None:
         if running is not None:
             st.button(
                 "Cancel and keep these answers", on_click=running.cancel, key="cancel", icon=":material/stop_circle:"
@@ -294,12 +294,13 @@ with results:
             for fit in fits:
                 if fit.error:
                     st.error(plain(fit.error))
-    with curve:
+
+    def curve() -> None:
         if done is not None and len(done):
             trade_off(done)
         else:
             st.caption("Follows once the answer is worked out.")
-    with choice:
-        recommendation()
+
+    lazy.tabs(state, "plan-tabs", dict(zip(TABS, (outcome, curve, recommendation), strict=True)))
 
 layout.how_computed(PLAN)

@@ -59,6 +59,19 @@ class App:
         getattr(self.at, kind)(key=key).set_value(value).run()
         return self.check()
 
+    def open(self, tabs, title):
+        """Turn to a tab: only what is in the open one is drawn."""
+        assert title in [tab.label for tab in self.at.tabs]
+        self.at.session_state[tabs] = title
+        self.at.run()
+        return self.check()
+
+    def unfold(self, key):
+        """Open what is folded away, and drawn only while it is open."""
+        self.at.session_state[key] = True
+        self.at.run()
+        return self.check()
+
     def has(self, kind, key):
         return any(element.key == key for element in getattr(self.at, kind))
 
