@@ -9,7 +9,7 @@ promises.uploads_stay_in_memory()  # before anything that takes long: a page lef
 import streamlit as st
 from threadpoolctl import threadpool_limits
 
-from pages.ui import clicks, layout, sidebar
+from pages.ui import clicks, layout, phones, sidebar
 from pages.ui.data import ahead
 from pages.ui.session import departed, exchange
 from pages.ui.session.state import session
@@ -44,8 +44,13 @@ page = st.navigation(
 )
 layout.came_through_app()
 if exchange.LINK in st.query_params:
-    exchange.open_link(session(), st.query_params.pop(exchange.LINK))
+    opened = exchange.open_link(
+        session(), st.query_params.pop(exchange.LINK), st.query_params.pop(exchange.WITHOUT, "")
+    )
+    if opened:
+        st.switch_page("pages/design.py")
 ahead.settle(session())
 layout.style()
+phones.close_sidebar_after_choice()
 sidebar.draw(session())  # before the page: a page that lacks something stops the script
 page.run()

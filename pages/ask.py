@@ -22,8 +22,8 @@ layout.need(
 )
 
 session = ask.session_of(state, design)
-left, right = st.columns([1, 2], gap="large")
-with left:
+controls, results = layout.frame()
+with controls:
     control(
         st.text_input,
         "Rounds",
@@ -33,39 +33,40 @@ with left:
         help="How many questions the people are split over. More rounds leave fewer people to answer each.",
         disabled=bool(session.asked),
     )
-    if session.asked:
-        st.button(
-            "New session, new people",
-            on_click=ask.restart,
-            args=(state,),
-            key="ask-restart",
-            icon=":material/restart_alt:",
-            help="These people have answered what they can. A new session simulates others.",
-        )
     question = ask.question(state, design)
-    st.button(
-        "Ask",
-        on_click=guarded,
-        args=(state, ask.put, state, design, question),
-        key="ask-put",
-        type="primary",
-        icon=":material/send:",
-        disabled=question is None or not session.remaining,
-    )
+    with layout.actions():
+        st.button(
+            "Ask",
+            on_click=guarded,
+            args=(state, ask.put, state, design, question),
+            key="ask-put",
+            type="primary",
+            icon=":material/send:",
+            disabled=question is None or not session.remaining,
+        )
+        if session.asked:
+            st.button(
+                "New session, new people",
+                on_click=ask.restart,
+                args=(state,),
+                key="ask-restart",
+                icon=":material/restart_alt:",
+                help="These people have answered what they can. A new session simulates others.",
+            )
+        with st.popover("Why there is no undo"):
+            st.markdown(
+                "Every person belongs to one round and answers once, with all of their epsilon. Taking a question back would not take "
+                "back what its people have told, and asking them again would spend epsilon twice. A question that is refused costs nothing."
+            )
     if not session.remaining:
         st.info("Everybody has answered. A new session needs new people.")
-    with st.expander("Why there is no undo"):
-        st.markdown(
-            "Every person belongs to one round and answers once, with all of their epsilon. Taking a question back would not take "
-            "back what its people have told, and asking them again would spend epsilon twice. A question that is refused costs nothing."
-        )
 
-with right:
+with results:
     per_round = session.users / session.rounds
-    shown = st.columns(3)
-    shown[0].metric("Rounds left", f"{session.remaining:,} of {session.rounds:,}")
-    shown[1].metric("People per round, about", wording.count(per_round))
-    shown[2].metric(
+    row = layout.metrics("ask")
+    row.metric("Rounds left", f"{session.remaining:,} of {session.rounds:,}")
+    row.metric("People per round, about", wording.count(per_round))
+    row.metric(
         "Error of one share, about",
         f"± {wording.significant(100 * session.expected_error)} pp",
         help="In percentage points: one standard error of an answer that is a share of all people, from the people of one round.",

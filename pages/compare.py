@@ -12,7 +12,7 @@ from ldp_core import charts, frames, library, mechanisms, wording
 from ldp_core.bounds.general.enumerated import MOST_TYPES as EXACT_TYPES
 from ldp_core.run import Progress
 from ldp_core.studies import sweep
-from pages.ui import layout
+from pages.ui import beside, layout
 from pages.ui.compared import compared_control, use_control
 from pages.ui.controls import control, pick, target_control
 from pages.ui.session.figures import PRICED_TYPES
@@ -37,6 +37,7 @@ TIE = 1e-9
 state = layout.open_page(
     "Compare", "See which mechanism needs the fewest users for your questions, and what errors to expect."
 )
+beside.choose(state)  # named designs side by side end the page here
 design = layout.need_design(state)
 c = state.configuration
 
@@ -125,10 +126,9 @@ def sweep_tab(over: str) -> None:
                 st.markdown(f"- {plain(f'{title} at {where}: {reason}')}")
 
 
-left, right = st.columns([1, 2], gap="large")
-with left:
+controls, results = layout.frame()
+with controls:
     compared_control(state)
-    target_control(state)
     case = state.view.get("case", "worst_case")
     case = pick(
         "Whose error counts",
@@ -138,6 +138,7 @@ with left:
         {name: case_title(name).capitalize() for name in state.cases()},
         help="Users needed, bounds and gaps are all for the same people: the worst type, an even spread, or yours.",
     )
+    target_control(state)
 
     ready: dict[str, mechanisms.Mechanism] = {}
     failed = []
@@ -150,31 +151,33 @@ with left:
                     ready[name] = mechanism
         except ValueError as error:
             failed.append((name, str(error)))
-    use_control(state, ready)
-    if missing := state.unfitted(state.side_by_side):
-        fits = [work.fit(state, name) for name in missing]
-        running = any(fit.running is not None for fit in fits)
-        if crowded := state.crowded(missing):
-            st.caption(crowded)
-        st.button(
-            "Fitting" if running else f"Add {len(missing)} fitted mechanism{'' if len(missing) == 1 else 's'}",
-            key="optimise",
-            type="primary",
-            disabled=running,
-            on_click=work.start_fit,
-            args=(state, *missing),
-            icon=":material/play_arrow:",
-            help="Fits each to your workload in the background; it joins the comparison when it is ready.",
-        )
-        for fit in fits:
-            if fit.error:
-                st.error(plain(fit.error))
+    missing = state.unfitted(state.side_by_side)
+    fits = [work.fit(state, name) for name in missing]
+    running = any(fit.running is not None for fit in fits)
+    if missing and (crowded := state.crowded(missing)):
+        st.caption(crowded)
+    with layout.actions():
+        if missing:
+            st.button(
+                "Fitting" if running else f"Add {len(missing)} fitted mechanism{'' if len(missing) == 1 else 's'}",
+                key="optimise",
+                type="primary",
+                disabled=running,
+                on_click=work.start_fit,
+                args=(state, *missing),
+                icon=":material/play_arrow:",
+                help="Fits each to your workload in the background; it joins the comparison when it is ready.",
+            )
+        use_control(state, ready)
+    for fit in fits:
+        if fit.error:
+            st.error(plain(fit.error))
     for name, reason in failed:
         st.warning(plain(f"{library.spec(name).title}: {reason}"))
 
-with right:
+with results:
     if not ready:
-        st.info("Choose at least one mechanism on the left that can be compared here.")
+        st.info("Choose at least one mechanism above that can be compared here.")
         st.stop()
     table = state.compared(ready, case)
     limits = state.bounds(case)

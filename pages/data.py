@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ldp_core.designs import DataChoice, UploadedData
-from pages.ui import layout
+from pages.ui import layout, loaded
 from pages.ui.controls import control, number, pick, typed, whole_number
 from pages.ui.data import ahead, attribute_controls, picture, source_controls
 from pages.ui.data import choice as data_choice
@@ -27,7 +27,7 @@ state = layout.open_page(
 def where_from() -> str:
     """Which kind of source is on screen."""
     choice, shown = state.choice, state.source_shown
-    current: str = "sample" if choice is None else choice.source
+    current: str = choice.source if choice is not None else "upload" if state.lacking else "sample"
     if current == "upload" and shown is not None and shown.kind in ("local", "query"):
         current = "local"
     offered = [kind for kind in SOURCES if kind != "local" or may_read_local_files()]
@@ -81,8 +81,7 @@ def declared_controls() -> None:
         recipes[position],
         lambda recipe: data_choice.declare(state, (*recipes[:position], recipe, *recipes[position + 1 :]), position),
     )
-    add, remove = st.columns(2)
-    add.button(
+    st.button(
         "Add another",
         key="declare-add",
         icon=":material/add:",
@@ -91,7 +90,7 @@ def declared_controls() -> None:
         width="stretch",
         help="Another value that each person has. It starts as a yes-or-no question.",
     )
-    remove.button(
+    st.button(
         "Remove",
         key="declare-remove",
         icon=":material/remove:",
@@ -168,7 +167,7 @@ def population_controls() -> None:
 
 
 def settings() -> str:
-    """Everything on the left; which kind of source is on screen."""
+    """Everything above the results; which kind of source is on screen."""
     source = where_from()
     if source == "declared":
         declared_controls()
@@ -182,7 +181,7 @@ def settings() -> str:
 
 
 def people(source: str) -> None:
-    """Everything on the right: what was chosen."""
+    """The results: what was chosen."""
     if state.draft is not None:
         kept = " The design keeps its earlier data until then." if state.configuration.domain is not None else ""
         sentence = plain(state.draft.error[:1].upper() + state.draft.error[1:] + kept)
@@ -190,12 +189,18 @@ def people(source: str) -> None:
     design = state.design()
     if design is None:
         way = (
-            "List the categories on the left, or the ends of a range; add attributes as you need them."
+            "List the categories above, or the ends of a range; add attributes as you need them."
             if source == "declared"
-            else "Pick a sample on the left to see everything work, or bring your own table."
+            else "Pick a sample above to see everything work, or bring your own table."
         )
-        st.info(f"Nothing is chosen yet. {way}")
+        if state.lacking:
+            st.info(plain(state.lacking))
+            loaded.held(state)
+        else:
+            st.info(f"Nothing is chosen yet. {way}")
     else:
+        if state.lacking:
+            st.info(plain(state.lacking))
         picture.facts(state, design)
         picture.along_one(state, design)
         picture.editor(state, design)
@@ -211,8 +216,8 @@ def people(source: str) -> None:
 
 
 # Tables stay in functions: Streamlit keeps callbacks, and with them every variable of this script, as long as the session.
-left, right = st.columns([1, 2], gap="large")
-with left:
+controls, results = layout.frame()
+with controls:
     shown = settings()
-with right:
+with results:
     people(shown)

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import charts, designs, frames, library, wording
-from pages.ui import layout
+from pages.ui import layout, sides
 from pages.ui.design import choices
 from pages.ui.session.figures import Curve, Proof
 from pages.ui.tasks import work
@@ -64,8 +64,6 @@ def optimizer_controls() -> None:
     elif state.fitted(name):
         st.caption("Fitted to this design. Another seed tries another start.")
     else:
-        if crowded := state.crowded([name]):
-            st.caption(crowded)
         st.button(
             "Optimise",
             type="primary",
@@ -117,11 +115,8 @@ def optimising(progress: work.FitProgress, job: Job) -> None:
     found, bound = curves(progress.history)
     needed, least = found["users_needed"].iloc[-1], bound["users_needed"].iloc[-1]
     gap = frames.gap(needed, least)
-    big, words = st.columns([1, 3])
-    big.metric("Gap to the best, at most", gap_in_words(gap))
-    words.markdown(
-        f"{gap_sentence(needed, least)} Round {progress.round:,}, {wording.duration(progress.seconds)} so far."
-    )
+    st.metric("Gap to the best, at most", gap_in_words(gap))
+    st.markdown(f"{gap_sentence(needed, least)} Round {progress.round:,}, {wording.duration(progress.seconds)} so far.")
     st.plotly_chart(
         charts.closing_gap(found, bound, name, layout.look(), state.optimum(case)),
         theme=None,
@@ -154,7 +149,8 @@ def proof_controls(proof: Proof) -> None:
     """The certificate re-checks itself: without the optimiser, from the numbers it carries."""
     left, right = st.columns([2, 3])
     if left.button("Check the proof again", key="check-proof", icon=":material/verified:"):
-        holds = proof.certificate.verify()
+        with st.spinner("Checking the proof"):
+            holds = proof.certificate.verify()
         state.view["checked"] = (state.certificate_key(case), holds)
     checked, holds = state.view.get("checked", ("", True))
     if checked != state.certificate_key(case):
@@ -169,14 +165,18 @@ def proof_controls(proof: Proof) -> None:
 
 
 refusal = state.unfit(name)
-left, right = st.columns([1, 2], gap="large")
-with left:
+controls, results = layout.frame()
+with controls:
     choices.privacy_controls(state)
     choices.mechanism_controls(state)
     if spec.fitted:
-        optimizer_controls()
+        with layout.actions():
+            optimizer_controls()
+            with layout.more("Search settings"):
+                choices.search_controls(state)
 
-with right:
+with results:
+    sides.show(state)
     try:
         if refusal is not None:
             raise ValueError(refusal)
@@ -196,6 +196,8 @@ with right:
                 f"{wording.at_least(limit)} for a standard error of {wording.error(c.target_alpha**0.5)}, {case_meaning(case)}."
             )
             st.info(f"This mechanism is fitted to your workload: press Optimise.{hope if limit > 0 else ''}")
+            if crowded := state.crowded([name]):
+                st.caption(crowded)
             if design.domain.size > COMPARED_TYPES:
                 st.page_link("pages/compare.py", label="See what other mechanisms need", icon=":material/bar_chart:")
                 st.stop()
@@ -228,26 +230,26 @@ with right:
     required, limits = state.users_needed(mechanism, case), state.bounds(case)
     bound = max(limits.values())
     target = wording.error(c.target_alpha**0.5)
-    needed, least, distance, audited = st.columns(4)
-    needed.metric(
+    row = layout.metrics("design")
+    row.metric(
         "Users needed",
         wording.whole(required),
         help=f"So that a typical query has a standard error of {target} of all users, {case_meaning(case)}.",
     )
-    least.metric(
+    row.metric(
         "Proved minimum",
         wording.whole(bound) if bound > 0 and not mechanism.delta else "unknown",
         help=f"Proved for every unbiased mechanism with pure epsilon {c.epsilon} by the "
         f"{charts.title(frames.strongest(limits))}, for the same error and the same people.",
     )
-    distance.metric(
+    row.metric(
         "Gap, at most",
         gap_in_words(gap),
         help="The lower bound says nothing at this epsilon."
         if math.isinf(gap)
         else f"How many more users this mechanism needs than the fewest the bound allows, {case_meaning(case)}.",
     )
-    audited.metric(
+    row.metric(
         "Audited epsilon",
         designs.audited_in_words(c.epsilon_value, audit),
         help=f"Rounded up. Computed from the {'noise' if spec.continuous else 'actual probabilities'} ({audit.method}); you asked "

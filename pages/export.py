@@ -22,8 +22,8 @@ design = layout.need_design(state)
 c = state.configuration
 spec = library.spec(c.mechanism.name)
 
-left, right = st.columns([1, 2], gap="large")
-with left:
+controls, results = layout.frame()
+with controls:
     st.markdown(f"**{spec.title}**, epsilon {c.epsilon}, for {plain(design.questions)}")
     st.caption("Choose another mechanism on the Design page.")
     try:
@@ -32,9 +32,11 @@ with left:
         st.error(plain(str(error)))
         st.stop()
     mechanism = state.mechanism(c.mechanism.name)
-    layout.download(
-        "Download the design (zip)", content, "ldp-design.zip", "application/zip", "download", type="primary"
-    )
+    buttons = layout.actions("export")
+    with buttons:
+        layout.download(
+            "Download the design (zip)", content, "ldp-design.zip", "application/zip", "download", type="primary"
+        )
     st.caption(f"{wording.significant(len(content) / 1000)} kB. Load it again with “Load a design” in the sidebar.")
     if mechanism is None:
         st.warning(
@@ -46,13 +48,14 @@ with left:
         every = np.arange(design.workload.num_queries) if few else None
         listed = partial(frames.query_errors, [mechanism], design.workload, design.counts, design.labels, every)
         label = "Download the queries by name (CSV)"
-        layout.download(label, lambda: frames.as_csv(listed()), "queries.csv", "text/csv", "download-queries")
+        with buttons:
+            layout.download(label, lambda: frames.as_csv(listed()), "queries.csv", "text/csv", "download-queries")
         st.caption(
             f"{'All queries' if few else 'Some of the queries, evenly spread,'} in the order of their numbers, each with the "
             f"standard error to expect in its answer on {design.population}, as a share of all users and without its weight."
         )
 
-with right:
+with results:
     if mechanism is not None:
         st.subheader("What you promise")
         layout.guarantee(c, mechanism.audit())

@@ -9,7 +9,7 @@ from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from ldp_core.run import Progress
 from ldp_core.studies import planning
 from ldp_core.studies.sweep import BOUNDS
-from pages.ui import layout
+from pages.ui import layout, sides
 from pages.ui.compared import compared_control, use, use_control
 from pages.ui.controls import change, control, pick, target_control, whole_number
 from pages.ui.tasks import work
@@ -18,6 +18,7 @@ from pages.ui.words import case_meaning, case_title, plain
 
 SOLVED = {"users": "Users", "standard_error": "Error", "epsilon": "Epsilon"}
 ANSWERS = {"users": "Users needed", "standard_error": "Error to expect", "epsilon": "Epsilon needed"}
+TABS = ["Answer", "Trade-off", "Recommendation"]
 MOST_USERS = 10**9
 
 state = layout.open_page(
@@ -28,8 +29,29 @@ c = state.configuration
 solved = state.view.get("solved", "users")
 users = state.view.get("plan_users") or design.users
 
-left, right = st.columns([1, 2], gap="large")
-with left:
+
+def recommend_button() -> None:
+    """Starts the recommendation and turns to its tab."""
+
+    def start() -> None:
+        work.recommendation(state, users).start()
+        st.session_state["plan-tabs"] = TABS[2]
+
+    task = work.recommendation(state, users)
+    if task.result is None:
+        busy = task.running is not None
+        st.button(
+            "Working it out" if busy else "Recommend a mechanism",
+            type="primary",
+            disabled=busy,
+            key="recommend",
+            on_click=start,
+            icon=":material/recommend:",
+        )
+
+
+controls, results = layout.frame()
+with controls:
     control(
         st.segmented_control,
         "What do you want to know?",
@@ -57,8 +79,6 @@ with left:
             lambda text: state.view.update(plan_users=whole_number(text, "the number of users", 1, MOST_USERS)),
             help=f"How many people you expect to report; {design.users:,} in this design.",
         )
-    if solved != "standard_error":
-        target_control(state)
     case = pick(
         "Whose error counts",
         "plan-case",
@@ -66,10 +86,14 @@ with left:
         lambda chosen: state.view.update(plan_case=chosen),
         {name: f"{case_title(name).capitalize()}, {case_meaning(name)}" for name in analysis.CASES},
     )
+    if solved != "standard_error":
+        target_control(state)
     compared_control(state)
-    use_control(state, state.side_by_side)
     if state.weighting:
         st.caption(state.weighting)
+    with layout.actions():
+        recommend_button()
+        use_control(state, state.side_by_side)
 
 names = state.side_by_side
 ready = tuple(name for name in names if not library.spec(name).fitted or state.fitted(name) is not None)
@@ -168,20 +192,12 @@ def trade_off(found: pd.DataFrame) -> None:
 
 def recommendation() -> None:
     task = work.recommendation(state, users)
-    busy, found = task.running is not None, task.result
+    found = task.result
     st.markdown(
         "Of all mechanisms within 5 % of the fewest users needed in the worst case, the simplest is taken: closed forms before "
         "fitted ones, then the shortest reports."
     )
     if found is None:
-        st.button(
-            "Working it out" if busy else "Recommend a mechanism",
-            type="primary",
-            disabled=busy,
-            key="recommend",
-            on_click=lambda: work.recommendation(state, users).start(),
-            icon=":material/recommend:",
-        )
         if task.error:
             st.error(plain(task.error))
         return
@@ -227,8 +243,10 @@ def recommendation() -> None:
     layout.download_table(found.ranking, "recommendation")
 
 
-with right:
-    outcome, curve, choice = st.tabs(["Answer", "Trade-off", "Recommendation"])
+with results:
+    if solved != "epsilon":
+        sides.show(state)
+    outcome, curve, choice = st.tabs(TABS, key="plan-tabs", on_change="rerun")
     with outcome:
         if running is not None:
             st.button(
@@ -240,7 +258,7 @@ with right:
         elif done is not None and len(done):
             answer(done)
         else:
-            st.info("Choose at least one mechanism on the left.")
+            st.info("Choose at least one mechanism above.")
         if not with_fits and len(ready) < len(names):
             missing = [library.spec(name).title for name in names if name not in ready]
             st.button(

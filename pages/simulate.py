@@ -62,8 +62,8 @@ def say_left_out() -> int:
     return len(usable) * len(asked) - len(found)
 
 
-left, right = st.columns([1, 2], gap="large")
-with left:
+controls, results = layout.frame()
+with controls:
     simulated = tuple(state.view.get("simulated", (c.mechanism.name,)))
     mechanisms_control(state, "simulated", simulated, lambda chosen: state.view.update(simulated=chosen))
     names = tuple(dict.fromkeys(map(state.named, simulated)))
@@ -73,12 +73,9 @@ with left:
         if simulation.facts or name in simulation.estimators or not estimators.spec(name).needs_facts
     }
     several("Estimates", "estimators", simulation.estimators, lambda chosen: update(estimators=chosen), offered)
-    with st.expander("What these estimates are"):
+    with st.popover("What these estimates are"):
         for name in simulation.estimators:
             st.markdown(f"**{estimators.spec(name).title}**: {estimators.spec(name).meaning}.")
-    known, asked = facts.stated(state, design), work.estimates(state)
-    for name in (name for name in simulation.estimators if name not in asked):
-        st.caption(f"{estimators.spec(name).title} is left out until the facts can be used.")
     control(
         st.number_input,
         "Trials",
@@ -98,6 +95,11 @@ with left:
         lambda text: update(seed=whole_number(text, "the seed", 0, 2**63 - 1)),
         help="The same seed gives the same trials. It is for simulation only: a client must never use it.",
     )
+    with st.expander("Public facts", expanded=bool(simulation.facts)):
+        known = facts.stated(state, design)
+    asked = work.estimates(state)
+    for name in (name for name in simulation.estimators if name not in asked):
+        st.caption(f"{estimators.spec(name).title} is left out until the facts can be used.")
 
     usable: dict[str, mechanisms.Mechanism] = {}
     for name in names:
@@ -129,19 +131,22 @@ with left:
                 f"{simulation.trials:,} trial{'s take' if simulation.trials > 1 else ' takes'} about "
                 f"{wording.duration(seconds * simulation.trials)} here, judging from one. You can cancel and keep the trials done."
             )
-    if running is not None:
-        st.button("Cancel and keep these trials", on_click=running.cancel, key="cancel", icon=":material/stop_circle:")
-    else:
-        st.button(
-            "Run the simulation",
-            type="primary",
-            key="run",
-            on_click=lambda: work.simulation(state, list(usable)).start(),
-            disabled=not pairs or (done is not None and not task.cut_short),
-            icon=":material/play_arrow:",
-        )
+    with layout.actions():
+        if running is not None:
+            st.button(
+                "Cancel and keep these trials", on_click=running.cancel, key="cancel", icon=":material/stop_circle:"
+            )
+        else:
+            st.button(
+                "Run the simulation",
+                type="primary",
+                key="run",
+                on_click=lambda: work.simulation(state, list(usable)).start(),
+                disabled=not pairs or (done is not None and not task.cut_short),
+                icon=":material/play_arrow:",
+            )
 
-with right:
+with results:
     if running is not None:
         layout.live(running, trials)
         st.stop()

@@ -20,14 +20,14 @@ if recipe is None:
     st.rerun()
 
 axes = state.cached(("axes", design.domain.model_dump_json()), lambda: axes_of(design.domain))
-left, right = st.columns([1, 2], gap="large")
-with left:
+controls, results = layout.frame()
+with controls:
     groups.groups(state, design, axes)
-with right:
+with results:
     layout.need_questions(state, design)
     if not isinstance(design, Complete):
         st.warning(
-            "The questions no longer fit the data. They are kept as they were: mend or remove the groups marked on the left, "
+            "The questions no longer fit the data. They are kept as they were: mend or remove the groups marked above, "
             "undo the last change, or start again."
             if not design.dear
             else plain(f"The questions are too many for this server. {design.misfit}")

@@ -12,6 +12,7 @@ from ldp_core import wording
 from ldp_core.studies import asking
 from ldp_core.studies.asking import Asking, Question
 from ldp_core.workloads.axes import Axis, axes_of
+from pages.ui import layout
 from pages.ui.controls import control, pick
 from pages.ui.session.state import Design, Session
 from pages.ui.words import plain
@@ -95,14 +96,15 @@ def _keep(state: Session, name: str, read: Callable[[Any], Any] = lambda entered
 
 
 def _condition(state: Session, design: Design, axes: tuple[Axis, ...]) -> Question | None:
-    text = control(
-        st.text_input,
-        "The share of people for whom this holds",
-        "ask-condition",
-        _entry(state, "condition", ""),
-        _keep(state, "condition"),
-        help="Conditions as on the Workload page, such as age >= 30 and not (sex = male).",
-    )
+    with layout.wide():
+        text = control(
+            st.text_input,
+            "The share of people for whom this holds",
+            "ask-condition",
+            _entry(state, "condition", ""),
+            _keep(state, "condition"),
+            help="Conditions as on the Workload page, such as age >= 30 and not (sex = male).",
+        )
     return asking.condition(design.domain, text) if text and text.strip() else None
 
 

@@ -1,4 +1,4 @@
-"""What every page looks like: title and purpose, controls beside a picture, words under it, downloads."""
+"""What every page looks like: title and purpose, controls above a picture, words under it, downloads."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import Any, TypeVar
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from ldp_core import charts, designs, frames, mechanisms, wording
+from pages.ui import loaded
 from pages.ui.session.state import Complete, Design, Session, session
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job, jobs
@@ -18,6 +20,19 @@ from pages.ui.words import plain, spoken
 T = TypeVar("T")
 
 _APP = "came-through-app"
+_NEXT = {
+    "Data": "Workload",
+    "Workload": "Design",
+    "Design": "Compare",
+    "Compare": "Plan",
+    "Bounds": "Plan",
+    "Plan": "Simulate",
+    "Simulate": "Export",
+    "Ask": "Export",
+    "Papers": "Data",
+    "Guide": "Data",
+}
+"""Where each page leads on. Export is the end of the way; any other page, such as the first, leads to the data."""
 _CHART_OPTIONS = {"displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "select2d", "autoScale2d"]}
 
 
@@ -28,7 +43,7 @@ def open_page(title: str, purpose: str) -> Session:
         # sidebar: the first visitor after a restart would get that under any address but the root.
         st.switch_page("app.py")
     state = session()
-    st.title(title)
+    _head(title)
     st.markdown(purpose)
     if title != state.page:
         if state.page:  # what a link had to say is for the first page
@@ -43,6 +58,48 @@ def open_page(title: str, purpose: str) -> Session:
             "Optimise again", on_click=work.start_fit, args=(state, name), key="offer", icon=":material/play_arrow:"
         )
     return state
+
+
+def _head(title: str) -> None:
+    """The title, and at its right the one button that leads on."""
+    with st.container(horizontal=True, vertical_alignment="center", key="head"):
+        st.title(title)
+        if title == "Export":
+            return
+        following = _NEXT.get(title, "Data")
+        if st.button(f"Next: {following}", key="next", icon=":material/arrow_forward:", icon_position="right"):
+            st.switch_page(f"pages/{following.lower()}.py")
+
+
+def frame() -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Where the controls of a page stand, and below them its results at full width."""
+    return controls("page"), st.container(key="results")
+
+
+def controls(name: str, border: bool = False) -> DeltaGenerator:
+    """A place for controls: entries and choices of one value flow into rows of two to four; anything longer, and every container, has
+    a row of its own. What is said about them follows below, and then the line of `actions`."""
+    return st.container(key=f"controls-{name}", border=border)
+
+
+def actions(name: str = "page") -> DeltaGenerator:
+    """A line of buttons, the primary one first."""
+    return st.container(horizontal=True, vertical_alignment="center", key=f"actions-{name}")
+
+
+def more(label: str = "More settings") -> DeltaGenerator:
+    """Settings that are rarely needed, behind a button."""
+    return st.popover(label, icon=":material/tune:")
+
+
+def wide() -> DeltaGenerator:
+    """A row of its own among controls, for an entry that may be long."""
+    return st.container()
+
+
+def metrics(name: str) -> DeltaGenerator:
+    """Numbers side by side, in as many lines as they need; none is cut."""
+    return st.container(key=f"metrics-{name}")
 
 
 def came_through_app() -> None:
@@ -61,6 +118,32 @@ def style() -> None:
         [data-testid="stSidebar"] .stPageLink p { white-space: nowrap; }
         .st-key-current-design [data-testid="stCaptionContainer"] { padding-left: 2.1rem; margin-bottom: -0.5rem; }
         .st-key-current-design [data-testid="stCaptionContainer"] p { padding-top: 0.3rem; }
+        .st-key-head > :first-child { flex: 1 1 0; min-width: 0; }
+        .st-key-head h1 { padding: 0; }
+        [class*="st-key-controls-"] { flex-flow: row wrap; align-items: end; gap: 0.6rem 1rem; }
+        [class*="st-key-controls-"] > * { flex: 1 1 100%; min-width: 0; }
+        [class*="st-key-controls-"] > :has(> :is(.stTextInput, .stNumberInput)) { flex: 1 1 11rem; }
+        [class*="st-key-controls-"] > :has(> .stSelectbox), [class*="st-key-controls-"] > .stElementContainer:has(.stSlider) { flex: 2 1 18rem; }
+        [class*="st-key-controls-"] > :has(> .stMultiSelect) { flex: 1 1 20rem; }
+        [class*="st-key-controls-"] > :has(> :is(.stButton, .stPopover, .stButtonGroup)),
+        [class*="st-key-controls-"] > .stElementContainer:has(.stCheckbox) { flex: 0 1 auto; width: auto; }
+        [class*="st-key-controls-"] > .stElementContainer:has([data-testid="stCaptionContainer"], .stAlert, .stPageLink) { order: 1; }
+        [class*="st-key-controls-"] > :has(> .st-key-actions-page) { order: 2; }
+        [class*="st-key-metrics-"] { flex-flow: row wrap; }
+        [class*="st-key-metrics-"] > * { flex: 1 1 8.5rem; width: auto; min-width: min-content; }
+        [data-testid="stMetricValue"] { font-size: 1.6rem; }
+        [data-testid="stMetric"] * { overflow: visible; text-overflow: clip; }
+        [data-testid="stMetricLabel"] * { white-space: normal; }
+        @media (max-width: 40rem) {
+            .st-key-head { flex-wrap: wrap; }
+            .st-key-head > :first-child { flex-basis: 100%; }
+            .stMainBlockContainer { padding: 4rem 1.25rem 3rem; }
+        }
+        @media (min-width: 40rem) {
+            [class*="st-key-controls-"] > :has(> :is(.stTextInput, .stNumberInput)) { max-width: 19rem; }
+            [class*="st-key-controls-"] > :has(> .stSelectbox), [class*="st-key-controls-"] > .stElementContainer:has(.stSlider)
+                { max-width: 28rem; }
+        }
         :has(> [data-testid="stMultiSelectTagsContainer"]) { max-height: 17rem; }
         [data-tag], [data-tag] > span { height: auto; white-space: normal; } /* variants differ in their last words */
         </style>"""
@@ -82,8 +165,14 @@ def need(found: T | None, sentence: str, page: str, label: str) -> T:
 
 
 def need_domain(state: Session, sentence: str) -> Design:
-    """The current design with its domain; otherwise the page says that it needs one."""
-    return need(state.design(), sentence, "pages/data.py", "Choose or declare data")
+    """The current design with its domain; otherwise the page says that it needs one, and shows what else the design holds."""
+    found = state.design()
+    if found is None and state.lacking:
+        st.info(plain(state.lacking))
+        st.page_link("pages/data.py", label="Choose or declare data", icon=":material/arrow_forward:")
+        loaded.held(state)
+        st.stop()
+    return need(found, sentence, "pages/data.py", "Choose or declare data")
 
 
 def need_design(state: Session) -> Complete:

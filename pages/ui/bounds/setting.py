@@ -11,6 +11,7 @@ from ldp_core.bounds.statements import KINDS, Setting
 from ldp_core.mechanisms import Mechanism
 from ldp_core.studies import theorems
 from ldp_core.studies.theorems import Entry
+from pages.ui import layout
 from pages.ui.bounds import work as costly
 from pages.ui.controls import control, number, pick, target_control
 from pages.ui.session.state import Session
@@ -52,9 +53,8 @@ def concentration(state: Session) -> float | None:
 
 
 def controls(state: Session) -> None:
-    """The axis, the prior, and which groups are drawn, in one row; the target error where it tells."""
-    axis, prior, groups = st.columns([0.85, 1, 1.45], gap="medium")
-    with axis:
+    """The axis, the prior, and which groups are drawn; the target error where it tells."""
+    with layout.controls("page"):
         control(
             st.segmented_control,
             "On the axis",
@@ -67,7 +67,6 @@ def controls(state: Session) -> None:
         )
         if quantity(state) == "users_needed":
             target_control(state)
-    with prior:
         pick(
             "Prior of the large-N lines",
             "bounds-prior",
@@ -84,7 +83,6 @@ def controls(state: Session) -> None:
                 f"{_kept(state, 'own', 5.0):g}",
                 lambda text: _keep(state, own=_concentration(text)),
             )
-    with groups:
         control(
             st.pills,
             "Groups in the picture",

@@ -10,6 +10,7 @@ import streamlit as st
 from ldp_core.data import tables
 from ldp_core.data.domain import MAX_TYPES
 from ldp_core.data.tables import AttributeRecipe, CategoricalRecipe, DateRecipe, NumericRecipe
+from pages.ui import layout
 from pages.ui.controls import control, number, pick, typed
 
 KINDS = {"categorical": "categories", "numeric": "numbers in bins", "date": "dates"}
@@ -42,11 +43,14 @@ def of_column(recipe: AttributeRecipe, commit: Commit) -> None:
     else:
         _dates(recipe, change, "blank: as found")
         _pick("Day and month", "day_first", recipe, change, DAY_FIRST)
-        _texts(recipe, change, "non_dates", "a date")
-    _pick("Missing values", "missing", recipe, change, MISSING)
-    ways = {way: words for way, words in OUTSIDE.items() if way != "clamp" or recipe.kind != "categorical"}
-    help = "What a person's device does with a value that is not listed or lies beyond the ends."
-    _pick("Values outside the domain", "outside", recipe, change, ways, help=help)
+    with layout.more("Values that do not fit"):
+        if recipe.kind != "categorical":
+            name, what = ("non_numbers", "a number") if recipe.kind == "numeric" else ("non_dates", "a date")
+            _texts(recipe, change, name, what)
+        _pick("Missing values", "missing", recipe, change, MISSING)
+        ways = {way: words for way, words in OUTSIDE.items() if way != "clamp" or recipe.kind != "categorical"}
+        help = "What a person's device does with a value that is not listed or lies beyond the ends."
+        _pick("Values outside the domain", "outside", recipe, change, ways, help=help)
 
 
 def declared(recipe: AttributeRecipe, commit: Commit) -> None:
@@ -101,7 +105,7 @@ def _categories(recipe: CategoricalRecipe, change: Change, commit: Commit) -> No
             recipe.rare_below,
             lambda people: change(rare_below=people),
             min_value=0,
-            help="0 keeps every value. To merge or rename values by hand, edit the table on the right.",
+            help="0 keeps every value. To merge or rename values by hand, edit the table below.",
         )
     else:
         st.caption("The categories were edited by hand.")
@@ -125,19 +129,19 @@ def _ordered(recipe: CategoricalRecipe, change: Change) -> None:
 def _numbers(recipe: NumericRecipe, change: Change) -> None:
     _pick("Bins", "method", recipe, change, METHODS)
     if recipe.method == "own_edges":
-        control(
-            st.text_input,
-            "Edges, from low to high",
-            "data-edges",
-            ", ".join(map(typed, recipe.edges)),
-            lambda text: change(edges=_edges(text)),
-            placeholder="0, 18, 30, 45, 65, 100",
-        )
+        with layout.wide():
+            control(
+                st.text_input,
+                "Edges, from low to high",
+                "data-edges",
+                ", ".join(map(typed, recipe.edges)),
+                lambda text: change(edges=_edges(text)),
+                placeholder="0, 18, 30, 45, 65, 100",
+            )
     else:
         _bins(recipe, change, "data-bins", MANY_BINS if recipe.method == "range" else MAX_TYPES)
     if recipe.method == "range":
         _ends(recipe, change, "data", "as found", "as found")
-    _texts(recipe, change, "non_numbers", "a number")
 
 
 def _dates(recipe: DateRecipe, change: Change, example: str) -> None:
@@ -169,14 +173,13 @@ def _bins(recipe: NumericRecipe, change: Change, key: str, most: int) -> None:
 
 
 def _ends(recipe: NumericRecipe | DateRecipe, change: Change, key: str, *examples: str) -> None:
-    """Where the values begin and end, side by side; an empty end is read off the data."""
+    """Where the values begin and end; an empty end is read off the data."""
     if recipe.kind == "date":
         labels = {"first": f"First {recipe.unit}", "last": f"Last {recipe.unit}"}
     else:
         labels = {"low": "Lowest value", "high": "Highest value"}
-    for place, name, example in zip(st.columns(2), labels, examples, strict=True):
-        with place:
-            _end(recipe, change, name, labels[name], f"{key}-{name}", example)
+    for name, example in zip(labels, examples, strict=True):
+        _end(recipe, change, name, labels[name], f"{key}-{name}", example)
 
 
 def _end(recipe: NumericRecipe | DateRecipe, change: Change, name: str, label: str, key: str, example: str) -> None:

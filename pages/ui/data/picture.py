@@ -1,4 +1,4 @@
-"""The right side of the Data page: what the chosen data looks like, and a table to edit it in."""
+"""The results of the Data page: what the chosen data looks like, and a table to edit it in."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ def facts(state: Session, design: Design) -> None:
     """Users and types in numbers, and what is wrong with them."""
     tally, domain = state.tally, design.domain
     several = len(domain.attributes) > 1
-    users, types, each, rest = st.columns(4)
-    users.metric("Users (N)", wording.count(design.users), help="People who will each send reports.")
+    row = layout.metrics("data")
+    row.metric("Users (N)", wording.count(design.users), help="People who will each send reports.")
     kinds = "combinations of values a person can have" if several else "values a person can have, after binning"
-    types.metric("Types (n)", f"{domain.size:,}", help=f"Different {kinds}.")
+    row.metric("Types (n)", f"{domain.size:,}", help=f"Different {kinds}.")
     average, noise = (
         wording.significant(design.users / domain.size),
         "With few people per type, every count is mostly noise.",
     )
-    each.metric("Users per type", average, help=f"On average. {noise}")
+    row.metric("Users per type", average, help=f"On average. {noise}")
     if tally is not None:
-        rest.metric("Left out", f"{tally.dropped:,}", help="People left out because a value of theirs is missing.")
+        row.metric("Left out", f"{tally.dropped:,}", help="People left out because a value of theirs is missing.")
     if several:
         sizes = " × ".join(f"{attribute.size:,} {plain(attribute.name)}" for attribute in domain.attributes)
         st.caption(f"{domain.size:,} types = {sizes}.")

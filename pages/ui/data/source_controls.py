@@ -9,7 +9,7 @@ import streamlit as st
 
 from ldp_core.data import tables
 from ldp_core.data.tables import ENCODINGS, PARQUET_ENDINGS, TEXT_ENDINGS
-from pages.ui import promises, sources
+from pages.ui import layout, promises, sources
 from pages.ui.controls import control, guarded, pick
 from pages.ui.data import choice as data_choice
 from pages.ui.session.state import Session
@@ -23,15 +23,15 @@ PLACEHOLDER = "SELECT age, sex FROM people"
 
 
 def samples(state: Session) -> None:
-    for sample in sources.catalogue():
-        st.button(
-            sample["title"],
-            key=f"pick-{sample['file']}",
-            on_click=data_choice.load_sample,
-            args=(state, sample["file"]),
-            help=sample["sentence"],
-            width="stretch",
-        )
+    with layout.actions("samples"):
+        for sample in sources.catalogue():
+            st.button(
+                sample["title"],
+                key=f"pick-{sample['file']}",
+                on_click=data_choice.load_sample,
+                args=(state, sample["file"]),
+                help=sample["sentence"],
+            )
 
 
 def upload(state: Session) -> None:
@@ -55,16 +55,17 @@ def upload(state: Session) -> None:
 
 def local(state: Session) -> None:
     """A file by its path, for servers that only this machine can reach."""
-    path = control(
-        st.text_input,
-        "Path of a CSV, Parquet, SQLite or DuckDB file on this machine",
-        "local-path",
-        state.view.get("path", ""),
-        lambda text: state.view.update(path=text.strip()),
-        placeholder="/home/me/survey.parquet",
-        help="For files too large to upload: columns are counted in the file, and the rows are never all loaded at once. Offered "
-        "because only this machine can reach this server.",
-    )
+    with layout.wide():
+        path = control(
+            st.text_input,
+            "Path of a CSV, Parquet, SQLite or DuckDB file on this machine",
+            "local-path",
+            state.view.get("path", ""),
+            lambda text: state.view.update(path=text.strip()),
+            placeholder="/home/me/survey.parquet",
+            help="For files too large to upload: columns are counted in the file, and the rows are never all loaded at once. Offered "
+            "because only this machine can reach this server.",
+        )
     if not path.strip():
         st.caption("Large files are counted where they are. A database is read by one SELECT.")
         return

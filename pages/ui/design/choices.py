@@ -1,4 +1,4 @@
-"""The choices on the left of the Design page: how private, which mechanism, and whose error it makes small."""
+"""The choices of the Design page: how private, which mechanism, and whose error it makes small."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ import streamlit as st
 from ldp_core import designs, library, wording
 from ldp_core.library import Spec
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
+from pages.ui import sides
 from pages.ui.controls import change, control
 from pages.ui.session.state import Session, choose_mechanism
 from pages.ui.tasks import work
-from pages.ui.words import CASES, case_title
+from pages.ui.words import CASES, case_title, plain
 
 SLIDER_LOW, SLIDER_HIGH = 0.1, 5.0
 PARAMETERS = {
@@ -57,8 +58,6 @@ def privacy_controls(state: Session) -> None:
         change(state, "epsilon"),
         help=f"Any number from {MIN_EPSILON:g} to {MAX_EPSILON:g}.",
     )
-    risk = designs.risk_in_words(c.epsilon_value, state.delta)
-    st.caption(f"{risk[0].upper()}{risk[1:]}.")
     control(
         st.number_input,
         "Reports per user",
@@ -71,13 +70,12 @@ def privacy_controls(state: Session) -> None:
     )
     total = f"In total epsilon {wording.significant(c.total_epsilon, 4)} per person"
     if c.reports_per_user > 1:
-        risk = designs.risk_in_words(c.epsilon_value, state.delta, c.reports_per_user)
-        total += f": {c.reports_per_user:,} reports of {c.epsilon} each. {risk[0].upper()}{risk[1:]}"
-    st.caption(f"{total}.")
+        total += f": {c.reports_per_user:,} reports of {c.epsilon} each"
+    st.caption(f"{total}. {plain(sides.risk(state))}")
 
 
 def mechanism_controls(state: Session) -> None:
-    """The mechanism with its parameters, and the settings of its fit."""
+    """The mechanism with its parameters, and whose error it makes small."""
     c = state.configuration
     name, spec = c.mechanism.name, library.spec(c.mechanism.name)
     control(
@@ -105,9 +103,6 @@ def mechanism_controls(state: Session) -> None:
         )
     if spec.aimed:
         _aim_controls(state)
-    if spec.fitted:
-        with st.expander("Search settings"):
-            _search_controls(state)
 
 
 def parameter_control(
@@ -197,7 +192,8 @@ def _set_histogram(state: Session, text: str) -> None:
     _set_optimizer(state, histogram=weights)
 
 
-def _search_controls(state: Session) -> None:
+def search_controls(state: Session) -> None:
+    """How long the optimiser searches, and from where."""
     c = state.configuration
     control(
         st.number_input,

@@ -206,8 +206,8 @@ def _releases(state: Session, design: Complete, found: Outcomes) -> None:
 def _intervals(state: Session, design: Complete, found: Outcomes) -> None:
     if not len(found.intervals):
         st.info(
-            "Confidence intervals exist for unbiased estimates, credible ones for the posterior mean: choose one of these on the "
-            "left. Biased estimates are off by more than chance."
+            "Confidence intervals exist for unbiased estimates, credible ones for the posterior mean: choose one of these "
+            "above. Biased estimates are off by more than chance."
         )
         return
     pair, rows = _chosen(state, found.intervals, "pair-intervals")
@@ -229,7 +229,7 @@ def _intervals(state: Session, design: Complete, found: Outcomes) -> None:
 def _predicted(state: Session, design: Complete, found: Outcomes) -> None:
     rows = found.queries[found.queries["predicted"].notna()]
     if not len(rows):
-        st.info("Exact predictions exist for unbiased estimates: choose one on the left.")
+        st.info("Exact predictions exist for unbiased estimates: choose one above.")
         return
     if found.trials > 1:
         known = rows[rows["predicted"] > 0]

@@ -80,10 +80,8 @@ def show(state: Session, panel: Panel) -> None:
     """The panel: what it is, its picture and numbers, and what can be done with it."""
     long = task(state, panel)
     running, found = long.running, long.result
-    words, buttons = st.columns([2, 1], vertical_alignment="center")
-    words.markdown(f"**{plain(panel.place)}: {plain(panel.title)}.** {plain(panel.setting)}")
-    with buttons:
-        _buttons(state, panel, long)
+    st.markdown(f"**{plain(panel.place)}: {plain(panel.title)}.** {plain(panel.setting)}")
+    _buttons(state, panel, long)
     if long.error:
         st.error(plain(long.error))
     if running is not None:
@@ -116,7 +114,7 @@ def _origin(panel: Panel, long: Task[pd.DataFrame]) -> str:
 
 
 def _buttons(state: Session, panel: Panel, long: Task[pd.DataFrame]) -> None:
-    with st.container(horizontal=True, horizontal_alignment="right", key="papers-buttons"):
+    with layout.actions("papers"):
         if long.running is not None:
             st.button("Cancel", on_click=long.running.cancel, key="papers-cancel", icon=":material/stop_circle:")
         elif panel.seconds > AT_ONCE:

@@ -1,4 +1,4 @@
-"""What the questions of a design look like and how hard they are: the right of the Workload page.
+"""What the questions of a design look like and how hard they are: the results of the Workload page.
 
 What takes longer than a moment is worked out in the background.
 """
@@ -87,28 +87,28 @@ def spectrum(later: Later, design: Complete) -> tuple[np.ndarray, int] | None:
 
 def metrics(later: Later, state: Session, design: Complete) -> None:
     """The questions in numbers."""
-    queries, rank, least = st.columns(3)
+    row = layout.metrics("workload")
     many = f"{design.workload.num_queries:,}"
-    queries.metric("Queries (p)", many, help="Numbers that will be estimated, each a count of people.")
+    row.metric("Queries (p)", many, help="Numbers that will be estimated, each a count of people.")
     try:
         found = spectrum(later, design)
-        rank.metric(
+        row.metric(
             "Independent (rank)",
             "…" if found is None else f"{found[1]:,}",
             help=f"Queries that do not follow from the others: never more than there are types, here {design.domain.size:,}.",
         )
     except ValueError as error:
-        rank.caption(plain(str(error)))
+        row.caption(plain(str(error)))
     try:
         limits = bounds(later, state, design)
         bound = max(limits.values()) if limits else None
-        least.metric(
+        row.metric(
             "Users any mechanism needs",
             "…" if bound is None else wording.whole(bound) if bound > 0 else "unknown",
             help="How hard the questions are: with fewer users, no unbiased mechanism reaches the target error at this epsilon.",
         )
     except ValueError as error:
-        least.caption(plain(str(error)))
+        row.caption(plain(str(error)))
 
 
 def matrix(later: Later, state: Session, design: Complete, parts: Sequence[WorkloadPart]) -> None:

@@ -1,4 +1,4 @@
-"""The groups of queries on the left of the Workload page: controls for each by its kind, and a way to add another."""
+"""The groups of queries at the top of the Workload page: controls for each by its kind, and a way to add another."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from ldp_core import wording, workloads
 from ldp_core.designs.configuration import MAX_PARTS
 from ldp_core.workloads import Axis, Union, Workload, WorkloadPart
 from ldp_core.workloads.matrix_files import MAX_BYTES
+from pages.ui import layout
 from pages.ui.controls import control, guarded
 from pages.ui.session.state import Design, Session
 from pages.ui.words import plain
@@ -61,7 +62,7 @@ def groups(state: Session, design: Design, axes: Sequence[Axis]) -> None:
     queries = [None] * len(parts) if asked is None else [own.num_queries for own in built(parts, asked)]
     for i, (part, many) in enumerate(zip(parts, queries, strict=True)):
         group = Group(state, i, axes)
-        with st.container(border=True, key=f"group-{i}"):
+        with layout.controls(f"group-{i}", border=True):
             _heading(group, part, many)
             _kind(group, part)
             _settings(part, group)

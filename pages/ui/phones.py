@@ -1,0 +1,20 @@
+"""What small screens need besides the style: the sidebar, which covers the page there, closes once something is chosen in it."""
+
+import streamlit as st
+
+
+def close_sidebar_after_choice() -> None:
+    """Streamlit remembers that it was opened, and has no call to close it. The only script of this app, the same for everybody."""
+    st.html(
+        """<script>
+        if (!window.sidebarCloses) {
+            window.sidebarCloses = true;
+            document.addEventListener("click", (event) => {
+                const choice = '[data-testid="stSidebar"] .stPageLink a, [class*="st-key-sample-"] button';
+                if (event.target.closest(choice) && window.innerWidth <= 768)
+                    document.querySelector('[data-testid="stSidebarCollapseButton"] button')?.click();
+            });
+        }
+        </script>""",
+        unsafe_allow_javascript=True,
+    )

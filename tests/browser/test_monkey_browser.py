@@ -1,0 +1,132 @@
+"""Somebody presses whatever there is, in no order: no page ever shows a traceback, an empty screen or an error in the console."""
+
+import os
+import random
+
+import pytest
+from playwright.sync_api import expect
+
+PRESSES = int(os.environ.get("MONKEY_PRESSES", "40"))
+SEED = int(os.environ.get("MONKEY_SEED", "0"))
+PAGES = ("Data", "Workload", "Design", "Compare", "Bounds", "Plan", "Simulate", "Ask", "Export", "Papers", "Guide")
+CONTROLS = ", ".join(
+    f"{place} {what}"
+    for place in ("[data-testid=stMain]", "[data-testid=stSidebar]", "[data-testid=stPopoverBody]")
+    for what in (
+        "button:not([disabled]):not([role=option])",
+        "[data-testid=stPageLink] a",
+        "summary",
+        "input:not([type=file]):not([disabled])",
+        "textarea:not([disabled])",
+    )
+)
+TYPED = (
+    "",
+    "0",
+    "1",
+    "-1",
+    "2.5",
+    "1e9",
+    "7",
+    "abc",
+    "=1+1",
+    "<b>x</b>",
+    "50 of 100",
+    "age > 3",
+    "1 2 3",
+    "\N{SNOWMAN}",
+    "0.01",
+)
+# Downloads and uploads are the browser's own business; these say where the page and its charts are, not what is designed.
+LEFT_ALONE = (
+    "stDownloadButton",
+    "stFileUploader",
+    "stElementToolbar",
+    "modebar",
+    "stToolbar",
+    "stBaseButton-elementToolbar",
+)
+
+
+def _controls(page):
+    """Visible controls, each with what a person would call it."""
+    found = []
+    for control in page.locator(CONTROLS).element_handles():
+        about = control.evaluate(
+            """e => ({tag: e.tagName, type: e.type || '', role: e.getAttribute('role') || '',
+                seen: e.offsetParent !== null || e.getClientRects().length > 0,
+                around: [...function*() { for (let at = e; at; at = at.parentElement)
+                    yield (at.dataset ? at.dataset.testid || '' : '') + ' ' + (at.className.baseVal ?? at.className); }()].join(' '),
+                name: (e.getAttribute('aria-label') || e.textContent || '').slice(0, 60)})"""
+        )
+        if about["seen"] and not any(part in about["around"] for part in LEFT_ALONE):
+            found.append((control, about))
+    return found
+
+
+def _press(page, control, about, chance):
+    if about["tag"] == "TEXTAREA":
+        control.fill(chance.choice(TYPED), timeout=2000)
+        control.press("Control+Enter", timeout=2000)
+    elif about["role"] == "combobox":
+        control.click(timeout=2000)
+        options = page.get_by_role("option")
+        if options.count():
+            options.nth(chance.randrange(options.count())).click(timeout=2000)
+        page.keyboard.press("Escape")
+    elif about["type"] in ("checkbox", "radio"):
+        control.evaluate("e => e.click()")
+    elif about["role"] == "slider" or about["type"] == "range":
+        control.press(chance.choice(("ArrowLeft", "ArrowRight", "Home", "End")), timeout=2000)
+    elif about["tag"] == "INPUT":
+        control.click(timeout=2000)
+        page.keyboard.press("Control+a")
+        page.keyboard.type(chance.choice(TYPED))  # what is no number cannot be typed everywhere
+        page.keyboard.press("Enter")
+    else:
+        control.click(timeout=2000)
+
+
+def _press_anything(visitor, presses, seed):
+    """``presses`` controls on all pages; each step is written down, to be read where a check fails."""
+    page, chance, steps = visitor.page, random.Random(seed), []
+    page.on("dialog", lambda dialog: dialog.dismiss())
+    while len(steps) < presses:
+        expect(page.locator("h1")).to_have_count(1)  # an empty screen would not get one
+        visitor.drawn()
+        assert page.get_by_test_id("stException").count() == 0, steps
+        assert visitor.problems == [], steps
+        if chance.random() < 0.15:
+            title = chance.choice(PAGES)
+            page.keyboard.press("Escape")
+            page.get_by_test_id("stTopNavLink").filter(has_text=title).click()
+            steps.append(f"go to {title}")
+            continue
+        there = _controls(page)
+        control, about = chance.choice(there)
+        steps.append(f"{page.title()}: {about['tag']} {about['type']} {about['name']}")
+        try:
+            _press(page, control, about, chance)
+        except (
+            Exception
+        ) as error:  # it went away, or something lies over it: a person would have pressed something else
+            if "Timeout" not in str(error) and "not attached" not in str(error) and "not visible" not in str(error):
+                raise
+            page.keyboard.press("Escape")
+    return steps
+
+
+def test_some_random_presses(visit):
+    visitor = visit()
+    visitor.button("begin").click()
+    expect(visitor.page.locator("h1")).to_have_text("Design")
+    _press_anything(visitor, PRESSES, SEED)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(1, 9))
+def test_two_thousand_random_presses(visit, seed):
+    visitor = visit()
+    visitor.button("begin").click()
+    expect(visitor.page.locator("h1")).to_have_text("Design")
+    assert len(_press_anything(visitor, 250, seed)) == 250
