@@ -170,7 +170,7 @@ with controls:
     missing = state.unfitted(state.side_by_side)
     fits = [work.fit(state, name) for name in missing]
     running = any(fit.running is not None for fit in fits)
-    if crowded := state.crowded(missing):
+    if missing and (crowded := state.crowded(missing)):
         st.caption(crowded)
     with layout.actions():
         if missing:

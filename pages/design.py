@@ -69,8 +69,6 @@ def optimizer_controls() -> None:
     elif state.fitted(name):
         st.caption("Fitted to this design. Another seed tries another start.")
     else:
-        if crowded := state.crowded([name]):
-            st.caption(crowded)
         st.button(
             "Optimise",
             type="primary",
@@ -156,7 +154,8 @@ def proof_controls(proof: Proof) -> None:
     """The certificate re-checks itself: without the optimiser, from the numbers it carries."""
     left, right = st.columns([2, 3])
     if left.button("Check the proof again", key="check-proof", icon=":material/verified:"):
-        holds = proof.certificate.verify()
+        with st.spinner("Checking the proof"):
+            holds = proof.certificate.verify()
         state.view["checked"] = (state.certificate_key(case), holds)
     checked, holds = state.view.get("checked", ("", True))
     if checked != state.certificate_key(case):
@@ -203,6 +202,8 @@ with results:
                 f"{wording.at_least(limit)} for a standard error of {wording.error(state.alpha**0.5)}, {case_meaning(case)}."
             )
             st.info(f"This mechanism is fitted to your workload: press Optimise.{hope if limit > 0 else ''}")
+            if crowded := state.crowded([name]):
+                st.caption(crowded)
             if design.domain.size > COMPARED_TYPES:
                 st.page_link("pages/compare.py", label="See what other mechanisms need", icon=":material/bar_chart:")
                 st.stop()

@@ -12,7 +12,7 @@ from ldp_core.bounds.general.certificate import nothing
 from ldp_core.data.domain import Domain, NumericAttribute
 from ldp_core.optimize import design, projected_gradient, sizes, strategies, worst_case_design
 from ldp_core.optimize.columns import generation, weights
-from ldp_core.optimize.symmetric.orbits import Shifts, first_orbits
+from ldp_core.optimize.symmetric.orbits import Shifts, first_orbits, variances_of_types
 from ldp_core.run import GRACE, LEAST_GRACE, Budget, Interrupted, drive
 
 PREFIX = workloads.prefix(24)
@@ -119,6 +119,13 @@ def test_what_is_there_at_once_follows_the_attributes():
     strategy = np.ascontiguousarray(first.transposed.T)
     mechanism = mechanisms.ExplicitMechanism("first", strategy, 1.0)
     assert analysis.objective(mechanism, workload) == pytest.approx(first.objective, rel=1e-6)
+    assert variances_of_types(first, workload.gram_dense(), group) == pytest.approx(
+        mechanism.variance_profile(workload), rel=1e-6
+    )
+    uneven = workloads.prefix(60)  # whatever the questions are
+    assert variances_of_types(first, uneven.gram_dense(), group) == pytest.approx(
+        mechanism.variance_profile(uneven), rel=1e-6
+    )
     information = mechanism.information(None)
     for size in group.sizes:  # unchanged by shifting any attribute
         axis = group.sizes.index(size)

@@ -12,7 +12,7 @@ from ldp_core.optimize import sizes
 from ldp_core.optimize.columns import pricing
 from ldp_core.optimize.columns.first_rows import threshold_rows
 from ldp_core.optimize.columns.weights import BOLD, MONOTONE, Singular, Update, second_moments, update
-from ldp_core.optimize.symmetric.orbits import Shifts, first_orbits
+from ldp_core.optimize.symmetric.orbits import Orbits, Shifts, first_orbits
 from ldp_core.privacy import fitted_odds
 from ldp_core.run import Check, Interrupted, unchecked
 from ldp_core.workloads import Workload
@@ -70,11 +70,12 @@ class RowSearch:
         self._rng, self._check = rng, check
         self._size = sizes.rows(workload.n)
         self._ridge, self._anchors = 0.0, 0
-        orbits = first_orbits(workload.gram_dense(), self._ratio, Shifts.of(workload))
-        self.best = self._first(*orbits.rows(), orbits.objective)
+        self._shifts = Shifts.of(workload)
+        self.best = self._first(first_orbits(workload.gram_dense(), self._ratio, self._shifts))
 
-    def _first(self, high: np.ndarray, weights: np.ndarray, objective: float) -> Mixture:
-        """What there is before any search; ``objective`` holds for the uniform prior."""
+    def _first(self, orbits: Orbits) -> Mixture:
+        """What there is before any search, from ``orbits``, whose objective is that for the uniform prior."""
+        (high, weights), objective = orbits.rows(), orbits.objective
         if np.ptp(self._reference) > 0:
             rows = np.where(high, self._ratio, 1.0)
             M = second_moments(rows, weights / (rows @ self._reference), unchecked)

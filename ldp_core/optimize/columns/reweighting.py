@@ -24,9 +24,10 @@ from ldp_core.bounds.general.hardest_prior import moved
 from ldp_core.bounds.scales import equivalent_objective
 from ldp_core.bounds.singular_values import decompositions, least_favourable_prior
 from ldp_core.optimize.certified import check_types, design
-from ldp_core.optimize.columns.generation import Mixture, RowSearch, strategy_of
+from ldp_core.optimize.columns.generation import Mixture, RowSearch
 from ldp_core.optimize.columns.weights import Singular, squared_lengths
 from ldp_core.optimize.gradient.method import Optimized
+from ldp_core.optimize.symmetric.orbits import Orbits, variances_of_types
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Budget, Callback, Cancel, Check, drive, unchecked
 from ldp_core.threads import blas_threads
@@ -130,10 +131,10 @@ class WorstCaseSearch(RowSearch):
         self._aim(np.full(workload.n, 1 / workload.n))
         super().__init__(workload, epsilon, np.ones(workload.n), rng, check)
 
-    def _first(self, high: np.ndarray, weights: np.ndarray, objective: float) -> Saddle:
-        worst_case = type_variances(strategy_of(high, weights, self._ratio), self._workload).max()
+    def _first(self, orbits: Orbits) -> Saddle:
+        worst_case = variances_of_types(orbits, self._workload.gram_dense(), self._shifts).max()
         objective = equivalent_objective(float(worst_case), self._workload)
-        return Saddle(high, weights, self._ratio, objective, self._prior)
+        return Saddle(*orbits.rows(), self._ratio, objective, self._prior)
 
     def prepare(self) -> None:
         """The prior to start from, and the first rows for it."""
