@@ -11,7 +11,14 @@ from ldp_core.data.domain import CategoricalAttribute, Domain, RangeAttribute
 from ldp_core.studies import asking, outcomes, planning, sides, simulate, sweep, theorems
 
 N = 24
-MECHANISMS = ("randomized_response", "subset_selection", "hadamard", "hierarchical", "haar", "hierarchical(branching=8)")
+MECHANISMS = (
+    "randomized_response",
+    "subset_selection",
+    "hadamard",
+    "hierarchical",
+    "haar",
+    "hierarchical(branching=8)",
+)
 ESTIMATORS = ("unbiased", "wnnls", "norm_sub")
 AGES = [f"{17 + 3 * i}-{19 + 3 * i}" for i in range(N)]
 AGE = RangeAttribute(name="age", low=17, high=88, bins=N, integer=True)
@@ -64,7 +71,9 @@ def _inputs():
 
 def _costs():
     workload = workloads.prefix(N)
-    needed = pd.DataFrame({"name": [*MECHANISMS, "optimized"], "users_needed": [9e4, 3.1e4, 2.2e4, 9800.0, 9400.0, 9450.0, 7100.0]})
+    needed = pd.DataFrame(
+        {"name": [*MECHANISMS, "optimized"], "users_needed": [9e4, 3.1e4, 2.2e4, 9800.0, 9400.0, 9450.0, 7100.0]}
+    )
     limits = {"svd": 2100.0, "centred_svd": 6300.0, "certificate": 6900.0}
     seconds = np.linspace(0.2, 20, 60)
     history = pd.DataFrame({"seconds": seconds, "users_needed": 7100 + 9000 * np.exp(-seconds / 3)})
@@ -84,8 +93,7 @@ def _costs():
             "alike": [True, True, False, True],
         }
     )  # fmt: skip
-    made = [mechanisms.create(name, n=N, epsilon=1.0) for name in MECHANISMS[1:5]]
-    errors = frames.query_errors(made, workload, COUNTS, AGES)
+    errors = query_frame()
     ages = library.create("subset_selection", n=N, epsilon=1.0)
     shares = COUNTS / COUNTS.sum()
     curves = lambda at: beliefs.over_epsilon(0.5, shares, N, np.union1d(sides.epsilons(at), at))  # noqa: E731
@@ -104,18 +112,24 @@ def _costs():
         "over size, few": lambda look: charts.over_size(sizes[sizes["name"].isin(["haar", "svd"])], 24, look),
         "trade-off": lambda look: charts.trade_off(traded, "epsilon", 0.01, look),
         "trade-off, few": lambda look: charts.trade_off(
-            traded[traded["name"].isin(["haar", "hierarchical(branching=8)", "optimized", "certificate"])], "epsilon", 0.01, look
+            traded[traded["name"].isin(["haar", "hierarchical(branching=8)", "optimized", "certificate"])],
+            "epsilon",
+            0.01,
+            look,
         ),
         "side by side": lambda look: charts.side_by_side(beside, look),
         "query errors": lambda look: charts.query_errors(errors, look, True),
         "beliefs": lambda look: charts.beliefs(curves(1.0), 1.0, 0.5, "subset_selection", 0.6, 0.12, look),
         "beliefs, small epsilon": lambda look: charts.beliefs(curves(0.2), 0.2, 0.5, ages.name, 0.52, 0.09, look),
         "accuracy": lambda look: charts.accuracy(reach, 1.0, 48_842, look),
-        "accuracy, small epsilon": lambda look: charts.accuracy(
-            reach, float(at[3]), 48_842, look
-        ),
+        "accuracy, small epsilon": lambda look: charts.accuracy(reach, float(at[3]), 48_842, look),
         "asked": lambda look: charts.asked(asked, look),
     }
+
+
+def query_frame():
+    made = [mechanisms.create(name, n=N, epsilon=1.0) for name in MECHANISMS[1:5]]
+    return frames.query_errors(made, workloads.prefix(N), COUNTS, AGES)
 
 
 def _asked():
@@ -137,9 +151,7 @@ def _simulated():
         {name: mechanisms.create(name, n=32, epsilon=1.0) for name in ("hadamard", "fourier")},
         sets, people, types, 6, 0, ("unbiased", "wnnls"), None,
     )  # fmt: skip
-    ranges = outcomes.compare(
-        {"haar": made["haar"]}, workloads.all_range(N), COUNTS, AGES, 9, 0, ("unbiased",), None
-    )
+    ranges = outcomes.compare({"haar": made["haar"]}, workloads.all_range(N), COUNTS, AGES, 9, 0, ("unbiased",), None)
     predicted = found.queries[found.queries["predicted"].notna()]
     runs = {name: simulate.collect(one, workload, COUNTS, 5) for name, one in made.items()}
     answers = frames.simulated_answers(runs, workload, AGES)
@@ -180,7 +192,9 @@ def _theory():
         "bounds, error": lambda look: charts.on_one_axis(
             table, "standard_error", {"standard_error": 0.02}, "hadamard", look
         ),
-        "bounds, users": lambda look: charts.on_one_axis(table, "users_needed", {"users_needed": 41_000.0}, "hadamard", look),
+        "bounds, users": lambda look: charts.on_one_axis(
+            table, "users_needed", {"users_needed": 41_000.0}, "hadamard", look
+        ),
         "approach": lambda look: charts.approach(approach, look),
         "branching": lambda look: charts.over_branching(
             branching, "standard_error", theorems.formula_branching(), 4, look

@@ -41,7 +41,9 @@ def asked(found: Sequence[Asked], look: Theme = LIGHT) -> go.Figure:
         marker={"color": look.text, "size": 9, "symbol": "line-ns-open", "line": {"width": 2}},
         hovertemplate="truth %{x:.2f} %<extra></extra>",
     )
-    labels = [row_name(f"{k}. {wording.shortened(one.question.text, 34)}") for k, one in zip(rounds, found, strict=True)]
+    labels = [
+        row_name(f"{k}. {wording.shortened(one.question.text, 34)}") for k, one in zip(rounds, found, strict=True)
+    ]
     fig.update_yaxes(tickvals=rounds, ticktext=labels, range=[len(found) + 0.7, 0.3], showgrid=False)
     show_legend(fig)
     return fig

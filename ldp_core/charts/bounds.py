@@ -38,9 +38,9 @@ GROUPS = {
     "few_users": "Few users",
 }
 MARKS = {"prediction": "diamond-open", "few_users": "triangle-left"}
-ORDERS, NAME = "lower_order", 28
+ORDERS, NAME = "lower_order", 32
 """Bounds are lines; predictions and what an algorithm is proved to reach are points."""
-LINE, LABEL_HEIGHT = 15, 0.1
+ROW, LABEL_HEIGHT = 38, 0.1
 
 
 def on_one_axis(
@@ -66,8 +66,7 @@ def on_one_axis(
             places[one.name] = row + place
             names.append((row + place, _row(one.title, _beside(one, scale * getattr(one, quantity), quantity))))
         row += len(part) + 1
-    lines = max((text.count("<br>") + 1 for _, text in names), default=1)
-    fig = figure(look, AXES[quantity], "", height=round(150 + (4 + LINE * lines) * max(row, 2)))
+    fig = figure(look, AXES[quantity], "", height=round(150 + ROW * max(row, 2)))
     values = [*(scale * shown[quantity]), *(scale * exact[quantity] for _ in names[:1] if quantity in exact)]
     if not values:
         return fig
@@ -80,7 +79,7 @@ def on_one_axis(
     axis = log_axis(min(values), max(values), most=3)
     low, high = np.log10(min(values) / 1.8), np.log10(max(values) * 1.8)
     fig.update_xaxes(**{**axis, "range": [low, high], "side": "top"})  # in sight however many rows there are
-    fig.update_layout(margin={"t": MODE_BAR + 64})
+    fig.update_layout(margin={"t": MODE_BAR + 110})
     fig.update_yaxes(
         tickvals=[place for place, _ in names],
         ticktext=[text for _, text in names],
@@ -93,7 +92,17 @@ def on_one_axis(
 
 def _shade(fig: go.Figure, bound: float, place: float, look: Theme) -> None:
     fig.add_vrect(x0=1e-12, x1=bound, fillcolor=look.faint, opacity=0.14, line_width=0, layer="below")
-    note(fig, wrapped(IMPOSSIBLE.replace("<br>", " "), 18), look.faint, look, xref="paper", x=0.004, y=place, xanchor="left", align="left")
+    note(
+        fig,
+        wrapped(IMPOSSIBLE.replace("<br>", " "), 18),
+        look.faint,
+        look,
+        xref="paper",
+        x=0.004,
+        y=place,
+        xanchor="left",
+        align="left",
+    )
 
 
 def _add_mechanism(fig: go.Figure, name: str, value: float, quantity: str, look: Theme) -> None:

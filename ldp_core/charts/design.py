@@ -62,7 +62,15 @@ def closing_gap(
         _label(fig, text, end, best, "bottom", colour(name), "right", 24 if above else 4)
     if optimum:
         fig.add_hline(y=optimum, line={"color": look.accent, "width": 2, "dash": OPTIMUM_DASH})
-        _label(fig, f"{OPTIMUM}: {wording.whole(optimum)} users", end, best if optimum < best < CLOSE * optimum else optimum, "bottom", look.accent, "right")
+        _label(
+            fig,
+            f"{OPTIMUM}: {wording.whole(optimum)} users",
+            end,
+            best if optimum < best < CLOSE * optimum else optimum,
+            "bottom",
+            look.accent,
+            "right",
+        )
     if len(both):
         low, high = min(float(both["users_needed"].min()), optimum or math.inf), float(both["users_needed"].max())
         room = max(1.06, (high / low) ** 0.4)  # for the words below the bound

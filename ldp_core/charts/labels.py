@@ -72,7 +72,9 @@ def row_ticks(labels: Sequence[str], most: int) -> dict:
     """As `label_ticks` for an axis of rows, where only their number matters: at most ``most`` ticks."""
     found = _ticks(labels, -(-len(labels) // most), ROW_LENGTH)
     step = -(-len(labels) // most)
-    return found | {"ticktext": [row_name(wording.shortened(label, ROW_LENGTH), ROW_LENGTH // 2 + 3) for label in labels[::step]]}
+    return found | {
+        "ticktext": [row_name(wording.shortened(label, ROW_LENGTH), ROW_LENGTH // 2 + 3) for label in labels[::step]]
+    }
 
 
 def _ticks(labels: Sequence[str], step: int, length: int) -> dict:

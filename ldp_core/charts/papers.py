@@ -11,7 +11,18 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from ldp_core import library, wording
-from ldp_core.charts.theme import BOUND_LINES, LIGHT, Theme, colour, figure, literal, log_axis, marker, show_legend, title
+from ldp_core.charts.theme import (
+    BOUND_LINES,
+    LIGHT,
+    Theme,
+    colour,
+    figure,
+    literal,
+    log_axis,
+    marker,
+    show_legend,
+    title,
+)
 
 OTHERS = (
     ("#0072B2", "circle"),
@@ -24,6 +35,17 @@ OTHERS = (
     ("#999933", "triangle-down"),
 )
 """Styles of series that are no mechanisms, in turn: Okabe and Ito's colours."""
+MORE_MARKERS = (
+    "pentagon",
+    "hexagon",
+    "hexagram",
+    "bowtie",
+    "hourglass",
+    "star-diamond",
+    "triangle-left",
+    "triangle-right",
+)
+"""Those of a second round of the colours."""
 HEIGHT = 400
 TICK_LETTERS = 16
 """Most letters in a line of a name below the horizontal axis."""
@@ -64,7 +86,8 @@ def _styles(names: list[str]) -> Mapping[str, tuple[str, str]]:
     """Colour and marker of every series: a mechanism's own, else the next of `OTHERS` in a colour and shape that no mechanism beside it has."""
     known = {name: (colour(name), marker(name)) for name in names if name in library.REGISTRY}
     taken = {part for style in known.values() for part in style}
-    free = [style for style in OTHERS if not taken & set(style)] or OTHERS
+    again = zip((shade for shade, _ in OTHERS), MORE_MARKERS, strict=True)
+    free = [style for style in (*OTHERS, *again) if not taken & set(style)] or OTHERS
     others = (name for name in names if name not in known)
     return known | dict(zip(others, cycle(free), strict=False))
 

@@ -71,7 +71,9 @@ def workload_matrix(
     fig.update_xaxes(type="category", showgrid=False, **label_ticks(types, 28))
     fig.update_yaxes(type="category", autorange="reversed", showgrid=False, showticklabels=False, ticks="")
     if len(ends) > 1:
-        _mark_groups(fig, [row_name(f"{wording.shortened(name, 26)} ({size:,})", 16) for name, size in groups], ends, look)
+        _mark_groups(
+            fig, [row_name(f"{wording.shortened(name, 26)} ({size:,})", 16) for name, size in groups], ends, look
+        )
     elif len(shown) <= NAMED_ROWS:
         fig.update_yaxes(showticklabels=True, **row_ticks(names, NAMED_ROWS))
     return fig
@@ -178,7 +180,10 @@ def query_shares(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
         hoverinfo="text",
     )
     fig.update_yaxes(
-        autorange="reversed", showgrid=False, tickvals=rows, ticktext=[row_name(wording.shortened(name, 40), 24) for name in frame["name"]]
+        autorange="reversed",
+        showgrid=False,
+        tickvals=rows,
+        ticktext=[row_name(wording.shortened(name, 40), 24) for name in frame["name"]],
     )
     longest = 100 * float(frame["share"].max()) if len(frame) else 0.0
     fig.update_xaxes(range=[0, 1.35 * longest or 1.0])  # room for the label of the longest bar

@@ -24,8 +24,6 @@ PIXELS = 512
 FEWEST_TICKS = 3
 MARKED = 16
 """Markers on a line that has them only to be told apart."""
-PLAIN_NAME = 30
-"""Most letters of the name of a mechanism in a legend; variants have longer ones."""
 TICK_LENGTH = 18
 """Most letters of a label beside a tick."""
 TITLE_LENGTH = 30
@@ -37,7 +35,7 @@ NAME_LENGTH = 18
 LEGEND_ROW = 20
 BELOW = {
     "orientation": "h", "xref": "container", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0, "xanchor": "left",
-    "lenmode": "pixels", "len": 180, "thickness": 12, "outlinewidth": 0,
+    "lenmode": "pixels", "len": 290, "thickness": 12, "outlinewidth": 0,
 }  # fmt: skip
 """A scale of colours below the chart, where it takes no width and lies under no buttons."""
 MODE_BAR = 34
@@ -125,7 +123,10 @@ def figure(look: Theme, x: str, y: str, height: int = 380) -> go.Figure:
         "exponentformat": "none",  # nobody reads "60µ" percentage points as a number
     }
     fig.update_xaxes(title={"text": wrapped(x, TITLE_LENGTH if y else ROWS_TITLE_LENGTH), "font": {"size": 14}}, **axis)
-    fig.update_yaxes(title={"text": wrapped(y, TITLE_LENGTH if height < TALL else round(1.3 * TITLE_LENGTH)), "font": {"size": 14}}, **axis)
+    fig.update_yaxes(
+        title={"text": wrapped(y, TITLE_LENGTH if height < TALL else round(1.3 * TITLE_LENGTH)), "font": {"size": 14}},
+        **axis,
+    )
     return fig
 
 
@@ -134,13 +135,18 @@ def show_legend(fig: go.Figure) -> None:
     telephone, where it has a single column."""
     names = {trace.name for trace in fig.data if trace.name and trace.showlegend is not False}
     longest = max(map(len, names), default=0)
-    width = 180 if longest <= PLAIN_NAME else 40 + 6 * longest
+    width = max(150, 48 + round(6.6 * longest))
     fig.update_layout(showlegend=True, legend_entrywidth=width, height=fig.layout.height + LEGEND_ROW * len(names))
 
 
 def wrapped(text: str, length: int = NAME_LENGTH) -> str:
     """``text``, which may be markup, in lines of at most ``length`` letters."""
-    return "<br>".join("<br>".join(textwrap.wrap(line.replace("(log scale", "(log\N{NO-BREAK SPACE}scale"), length, break_long_words=False)) for line in text.split("<br>"))
+    return "<br>".join(
+        "<br>".join(
+            textwrap.wrap(line.replace("(log scale", "(log\N{NO-BREAK SPACE}scale"), length, break_long_words=False)
+        )
+        for line in text.split("<br>")
+    )
 
 
 def row_name(text: str, length: int = NAME_LENGTH) -> str:
