@@ -7,7 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from ldp_core.beliefs import out_of
-from ldp_core.charts.theme import BOUND_LINES, LIGHT, Theme, colour, dash, figure, log_axis, marker, note, title
+from ldp_core.charts.theme import BOUND_LINES, LIGHT, Theme, colour, dash, figure, log_axis, marker, title
 
 HEIGHT = 320
 OUT_OF_REACH = 0.45
