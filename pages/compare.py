@@ -295,7 +295,7 @@ def draw_query_errors() -> None:
     shown, p = errors["query"].nunique(), design.workload.num_queries
     among = "query" if shown == p else f"of the {shown:,} queries shown (of {p:,})"
     layout.chart(
-        lambda look: charts.query_errors(errors, look),
+        lambda look: charts.query_errors(errors, look, in_order=design.workload.kind == "prefix"),
         f"Exact standard errors on {design.population}. For {title} the hardest {among} is **{plain(hardest['label'])}** with "
         f"{wording.error(hardest['standard_error'])}.",
         "query-errors",
