@@ -63,8 +63,9 @@ what is in the report. It does not cover the fact that somebody took part, their
   up to each value, *ranges* for everybody between any two values, *joint counts* (marginals) for the combinations of some attributes,
   *parity* asks whether the number of yes answers is even. A group of questions with weight 2 counts as if it were asked
   four times when errors are added up; the answers themselves are not scaled.
-- **Condition**: a question written out, such as *age >= 30 and not (sex = male or city in {Paris, "New York"})*. It knows
-  =, !=, <, <=, >, >=, *between ... and ...*, *in {...}*, *and*, *or*, *not* and brackets; names with spaces stand in quotes.
+- **Condition**: a question written out, such as `age >= 30 and not (sex = male or city in {Paris, "New York"})`. It knows
+  `=`, `!=`, `<`, `<=`, `>`, `>=`, `between ... and ...`, `in {...}`, `and`, `or`, `not` and brackets; names with spaces stand in
+  quotes.
 - **Mechanism**: how a device turns a value into a report, and how answers are computed from the reports.
 - **Strategy**: the table of a mechanism's probabilities, with one row per report and one column per type.
 - **Difference to be seen**: how far apart two answers must be, in percentage points of all users, for you to tell them apart. Until you
@@ -133,6 +134,9 @@ st.markdown(
 
 #### What happens to uploaded data
 {promises.rows_in_memory()} They are not shared with other sessions, or sent anywhere. {promises.forgetting()}
+
+{promises.holding()}
+
 Exports hold the
 design, not the data; the Export page lists what a design reveals.
 """

@@ -188,7 +188,7 @@ def _sentence(costs: list[Cost], table: pd.DataFrame, case: str) -> str:
     if len(alike) > 1:
         best, last = alike.iloc[0], alike.iloc[-1]
         more = last["users_needed"] / best["users_needed"] - 1
-        how = f"{wording.significant(more + 1)} times as many" if more >= 1 else f"{wording.share(more)} more"
+        how = wording.extra(more)
         said = (
             f"For the same questions and target error, **{plain(best['design'])}** needs {wording.users(best['users_needed'])}, "
             f"{case_meaning(case)}; **{plain(last['design'])}** needs {how if more > TIE else 'as many'}."

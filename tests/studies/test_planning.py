@@ -270,7 +270,7 @@ def test_rows_in_words():
     )
     own, bound = sentences("randomized_response", epsilon=1.0, standard_error=0.02)
     assert (
-        own == f"At epsilon 1, Randomized response needs 8,480 users for an error of ± 2 percentage points {typical}."
+        own == f"At epsilon 1, Randomized response needs 8,474 users for an error of ± 2 percentage points {typical}."
     )
     assert bound.startswith(
         "At epsilon 1, no unbiased epsilon-LDP mechanism has an error of ± 2 percentage points with fewer than 6,"

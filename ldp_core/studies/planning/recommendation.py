@@ -196,7 +196,7 @@ def _sentences(
         )
     if chosen["name"] != best["name"]:
         more = chosen["users_needed"] / best["users_needed"] - 1
-        how = f"{wording.share(more)} more users than" if more > NEGLIGIBLE else "as many users as"
+        how = wording.more_users(more) if more > NEGLIGIBLE else "as many users as"
         why = "has to be fitted" if best["fitted"] and not chosen["fitted"] else "sends longer reports"
         yield f"It needs {how} {library.spec(best['name']).title}, which {why}."
     else:
@@ -211,7 +211,7 @@ def _sentences(
     elif gap <= NEGLIGIBLE:
         yield "No unbiased epsilon-LDP mechanism needs fewer users: this is the best possible."
     elif math.isfinite(gap):
-        yield f"It needs at most {wording.share(gap)} more users than the best possible unbiased epsilon-LDP mechanism."
+        yield f"It needs at most {wording.more_users(gap)} the best possible unbiased epsilon-LDP mechanism."
     if caveat := library.spec(chosen["name"]).caveat:
         yield caveat
     if unfitted and not gap <= TOLERANCE:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -10,7 +12,7 @@ from ldp_core import charts, wording
 from ldp_core.estimators import ESTIMATORS, METHODS
 from ldp_core.studies.outcomes import LEVEL, RELEASES, Outcomes, scale_of
 from ldp_core.workloads import axes_of
-from pages.ui import layout
+from pages.ui import layout, lazy
 from pages.ui.controls import control
 from pages.ui.judging import counts_in_words, explain, show_answers
 from pages.ui.session.state import Complete, Session
@@ -33,9 +35,8 @@ def show(state: Session, found: Outcomes) -> None:
         "Intervals": _intervals,
         "Predicted": _predicted,
     }
-    for tab, view in zip(st.tabs(list(views)), views.values(), strict=True):
-        with tab:
-            view(state, state.complete, found)
+    drawn = {title: partial(view, state, state.complete, found) for title, view in views.items()}
+    lazy.tabs(state, "outcome-tabs", drawn)
 
 
 def _pairs(table: pd.DataFrame) -> list[Pair]:
@@ -156,7 +157,7 @@ def _distribution(state: Session, design: Complete, found: Outcomes) -> None:
     if not len(found.curves) or scale is None:
         st.info(
             "A cumulative distribution needs questions along the order of an attribute, such as its running totals, ranges or "
-            "histogram, and answers that give the running totals of everybody."
+            "histogram, and answers that give the running totals of everybody; these questions do not."
         )
         return
     pair, curve = _chosen(state, found.curves, "pair-distribution")
