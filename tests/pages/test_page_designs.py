@@ -64,7 +64,7 @@ def test_save_holds_the_strategy_and_brings_back_the_same_numbers(ages, another)
 
 def test_save_works_where_nothing_can_be_worked_out(app, another):
     empty = designs.load(exchange.saved(app.session))
-    assert empty.configuration == Configuration()
+    assert empty.configuration == Configuration(difference="typical")
     app.sample().go("design").enter("selectbox", "mechanism", "fourier")  # 25 types are no power of two
     with pytest.raises(ValueError, match="power of two"):
         exchange.export(app.session)
@@ -330,6 +330,7 @@ def test_epsilon_one_against_two(ages):
 
 
 def test_two_sets_of_questions_are_shown_and_said_not_to_compare(ages):
+    ages.session.change(difference=None)  # else each set of questions has a target of its own
     ages.go("design").enter("selectbox", "mechanism", "hierarchical")
     ages.session.keep("totals")
     ages.session.duplicate()

@@ -53,7 +53,7 @@ def test_both_sides_follow_epsilon_and_the_suspicion(subset):
         single = 100 * beliefs.strongest(suspicion / 100, told.single)
         assert trace(risk, "one value against all others")["y"] == pytest.approx([single])
         assert trace(risk, "best guess %{y:.3g} of 100<extra>Subset")["y"] == pytest.approx([100 * told.guess])
-        needed = analysis.sample_complexity(mechanism, workloads.prefix(25))
+        needed = analysis.sample_complexity(mechanism, workloads.prefix(25), subset.session.alpha)
         users = titled(subset, "users needed")
         marked = [one for one in users["data"] if one["mode"] == "markers"]
         assert [(one["x"], one["y"]) for one in marked] == [([epsilon], [pytest.approx(needed)])]

@@ -100,6 +100,7 @@ def test_as_many_users_as_it_says_make_all_answers_usable(fifty):
 
 def test_compare_marks_every_answer_of_every_mechanism(fifty):
     fifty.go("compare").enter("text_input", "difference", "8").finish()
+    fifty.open("compare-tabs", "Error of each query")
     marks = next(table for table in fifty.dataframes if "Question" in table)
     assert list(marks.columns) == ["Question", "Randomized response", "Subset selection"]
     expected = verdicts.judge(errors_with(1000), 0.08)
@@ -138,6 +139,7 @@ def test_simulate_marks_answers_by_the_error_seen(fifty):
     fifty.go("simulate").press("run").finish()
     fifty.enter("text_input", "difference", "8")
     totals = next(table for table in fifty.dataframes if "Answers" in table)
+    fifty.open("outcome-tabs", "By query")
     marks = next(table for table in fifty.dataframes if "Verdict" in table)
     shown = marks["± percentage points"].to_numpy() / 100
     assert marks["Verdict"].tolist() == [verdicts.marked(word) for word in verdicts.judge(shown, 0.08)]
