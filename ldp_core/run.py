@@ -1,11 +1,13 @@
 """Long work: what it may take (`Budget`), what those who follow it see (`Progress`), and the loop of the optimisers (`drive`).
 
 Everything that takes long has two parameters: ``callback``, a function of a `Progress`, and ``cancel``, an event or a function
-without arguments that says whether to stop. Only rounds bear on a result: time and cancelling end the work with the best so far.
+without arguments that says whether to stop. Only rounds bear on a result: time and cancelling end the work with the best so far,
+also inside a round: what takes long there calls `Budget.check` every fraction of a second.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,6 +17,8 @@ import numpy as np
 
 # A search has converged when a window of rounds together gains less than this share of the objective.
 SETTLED = 1e-6
+# What is under way when the time is over may take this share of the limit more, or at least so many seconds.
+GRACE, LEAST_GRACE = 0.05, 1.0
 
 Stopped = Literal["converged", "rounds", "time", "cancelled"]
 
@@ -26,6 +30,16 @@ class Event(Protocol):
 
 
 Cancel = Event | Callable[[], bool]
+Check = Callable[[], None]
+"""What is called between steps that take a fraction of a second: it raises `Interrupted` where there should be no further one."""
+
+
+class Interrupted(Exception):
+    """The time is over or somebody cancelled, inside a round: what it was to bring is given up."""
+
+
+def unchecked() -> None:
+    """The `Check` of work that nobody limits."""
 
 
 def asked(cancel: Cancel | None) -> Callable[[], bool]:
@@ -117,6 +131,19 @@ class Budget:
             return "time"
         return "rounds" if self.max_rounds is not None and self.rounds >= self.max_rounds else None
 
+    def check(self) -> None:
+        """Raise `Interrupted` where somebody has cancelled, or what is under way has taken too much time on top of the limit."""
+        if self.cancelled():
+            raise Interrupted
+        limit = self._time_limit
+        if limit is not None and self.seconds > limit + max(LEAST_GRACE, GRACE * limit):
+            raise Interrupted
+
+    @property
+    def interrupted(self) -> Stopped:
+        """Why `check` raised."""
+        return "cancelled" if self.cancelled() else "time"
+
     def tell(self, done: int | None = None, **known: Any) -> Progress:
         """A round is done, or ``done`` in all: counts it, and tells what is ``known`` (see `Progress`)."""
         self.rounds = self.rounds + 1 if done is None else done
@@ -134,12 +161,17 @@ class Best(Protocol):
 
 
 class Search(Protocol):
-    """What `drive` drives: rounds that improve ``best``, until ``finished`` or told to stop."""
+    """What `drive` drives: rounds that improve ``best``, until ``finished`` or told to stop.
+
+    ``best`` is there from the start where something is known in a moment (else None); ``prepare`` is what takes long before the
+    first round. It and ``round`` may raise `Interrupted`, and leave ``best`` as it is then; ``finish`` may not, and takes a moment where nothing is left.
+    """
 
     finished: bool
 
     @property
-    def best(self) -> Best: ...
+    def best(self) -> Best | None: ...
+    def prepare(self) -> None: ...
     def round(self) -> None: ...
     def finish(self, at_once: bool) -> tuple[Any, float]: ...
 
@@ -156,15 +188,32 @@ class Run:
 
 
 def drive(search: Search, budget: Budget, window: int | None = None) -> Run:
-    """Rounds of ``search`` until it is finished, ``window`` of them gain next to nothing, or ``budget`` says to stop."""
+    """Rounds of ``search`` until it is finished, ``window`` of them gain next to nothing, or ``budget`` says to stop.
+
+    What is known before the first round is told as round 0, at once and again when the search is prepared.
+    """
     history: list[tuple[int, float, float]] = []
-    recent, stopped = [search.best.objective], None
-    while not search.finished and (stopped := budget.stopped()) is None:
-        if window is not None and len(recent) > window and recent[-1] > recent[-1 - window] * (1 - SETTLED):
-            break
-        search.round()
-        recent.append(search.best.objective)
-        progress = budget.tell(objective=search.best.objective, best=search.best)
-        history.append((progress.round, progress.seconds, search.best.objective))
+    stopped: Stopped | None = None
+    try:
+        _tell(search, budget, 0)
+        budget.check()
+        search.prepare()
+        recent = [_tell(search, budget, 0)[2]]
+        while not search.finished and (stopped := budget.stopped()) is None:
+            if window is not None and len(recent) > window and recent[-1] > recent[-1 - window] * (1 - SETTLED):
+                break
+            search.round()
+            history.append(_tell(search, budget))
+            recent.append(history[-1][2])
+    except Interrupted:
+        stopped = budget.interrupted
     found = search.finish(stopped == "cancelled")
     return Run(found, tuple(history), budget.seconds, stopped or "converged")
+
+
+def _tell(search: Search, budget: Budget, done: int | None = None) -> tuple[int, float, float]:
+    """Tell the best so far: rounds, seconds and its objective, infinite while nothing is known."""
+    best = search.best
+    objective = None if best is None else best.objective
+    progress = budget.tell(done, objective=objective, best=best)
+    return progress.round, progress.seconds, math.inf if objective is None else objective

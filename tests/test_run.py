@@ -24,6 +24,9 @@ class Halving:
     def finished(self):
         return self.objective < self._end
 
+    def prepare(self):
+        pass
+
     def round(self):
         self.objective = max(self._floor, self.objective / 2)
 

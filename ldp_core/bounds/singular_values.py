@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy import linalg, optimize
@@ -10,7 +12,7 @@ from scipy import linalg, optimize
 from ldp_core.bounds.centred import centred_gram
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
-from ldp_core.run import Cancel, asked
+from ldp_core.run import Cancel, Check, asked, unchecked
 from ldp_core.workloads import Workload
 
 EIGEN_TYPES, EIGEN_TYPES_EVEN = 2048, 1024
@@ -19,6 +21,8 @@ SEARCHED_TYPES = 512
 """Up to this many types, the search for the least favourable population takes a second at most."""
 # The search for a prior leaves every type this share of the uniform one: none is lost for good.
 LEAST_SHARE = 1e-6
+# The nuclear norms of a workload by the digest of the prior: they are what takes long, and no epsilon changes them.
+_KEPT: WeakKeyDictionary[Workload, dict[str, float]] = WeakKeyDictionary()
 
 
 def svd(workload: Workload, epsilon: float) -> float:
@@ -40,16 +44,24 @@ def centred_svd(workload: Workload, epsilon: float, prior: np.ndarray | None = N
     """
     epsilon, n = check_epsilon(epsilon), workload.n
     p = check_prior(prior, n)
-    scheme = workload.symmetry_group.scheme if prior is None else None
+    known = _KEPT.setdefault(workload, {})
+    about = "" if prior is None else hashlib.sha256(p.tobytes()).hexdigest()
+    if about not in known:
+        known[about] = _nuclear(workload, p, prior is None)
+    return n * (float(workload.quadratic(p)) + known[about] ** 2 / math.sinh(epsilon / 2) ** 2)
+
+
+def _nuclear(workload: Workload, p: np.ndarray, even: bool) -> float:
+    """|W S P|_* as in `centred_svd`, or a number below it."""
+    n = workload.n
+    scheme = workload.symmetry_group.scheme if even else None
     if scheme is not None:
         gamma, _ = scheme.spectrum(workload.gram_column)
-        nuclear = float(scheme.multiplicities[1:] @ np.sqrt(np.maximum(gamma[1:], 0))) / math.sqrt(n)
-    elif n > (EIGEN_TYPES_EVEN if prior is None else EIGEN_TYPES):
-        nuclear = _nuclear_at_least(workload, p)
-    else:
-        K = centred_gram(workload.gram_dense(), p)
-        nuclear = float(np.sqrt(np.maximum(linalg.eigvalsh(K), 0)).sum())
-    return n * (float(workload.quadratic(p)) + nuclear**2 / math.sinh(epsilon / 2) ** 2)
+        return float(scheme.multiplicities[1:] @ np.sqrt(np.maximum(gamma[1:], 0))) / math.sqrt(n)
+    if n > (EIGEN_TYPES_EVEN if even else EIGEN_TYPES):
+        return _nuclear_at_least(workload, p)
+    K = centred_gram(workload.gram_dense(), p)
+    return float(np.sqrt(np.maximum(linalg.eigvalsh(K), 0)).sum())
 
 
 def _nuclear_at_least(workload: Workload, p: np.ndarray) -> float:
@@ -83,13 +95,22 @@ def worst_case_variance(
     return max(0.0, least_favourable_prior(workload, epsilon, max_rounds, cancel)[1])
 
 
+def decompositions(n: int, most: int = 200) -> int:
+    """How many eigenvalue decompositions to spend on a prior: ``most``, fewer where each takes longer."""
+    return max(1, most * SEARCHED_TYPES**2 // max(n, SEARCHED_TYPES) ** 2)
+
+
 def least_favourable_prior(
-    workload: Workload, epsilon: float, max_rounds: int = 200, cancel: Cancel | None = None
+    workload: Workload,
+    epsilon: float,
+    max_rounds: int = 200,
+    cancel: Cancel | None = None,
+    check: Check = unchecked,
 ) -> tuple[np.ndarray, float]:
     """The prior (n,) that makes the bound of `worst_case_variance` largest, and that bound (which may be negative).
 
     The uniform one where it is best by symmetry, or where the search, ended early by ``cancel``, finds no larger bound that
-    says anything.
+    says anything. ``check`` (see `ldp_core.run`) is called before every decomposition.
     """
     epsilon, n = check_epsilon(epsilon), workload.n
     uniform = np.full(n, 1 / n)
@@ -105,6 +126,7 @@ def least_favourable_prior(
 
     def loss(x: np.ndarray) -> tuple[float, np.ndarray]:
         """Minus the bound at p, nearly softmax(x), and its gradient by x."""
+        check()
         p = prior_of(x)
         value, by_p = _prior_bound(G, p, spread)
         q = p - LEAST_SHARE / n

@@ -15,7 +15,7 @@ from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.trees import hierarchical
 from ldp_core.mechanisms.trees.levels import Tree
 from ldp_core.optimize import design, design_orbits, projected_gradient, worst_case_design
-from ldp_core.optimize.certified import MOST_TYPES
+from ldp_core.optimize.sizes import MOST_TYPES, too_large
 from ldp_core.optimize.symmetric.translations import MOST_TYPES as MOST_ORBIT_TYPES
 from ldp_core.run import Callback, Cancel, Progress
 from ldp_core.workloads import Workload
@@ -150,10 +150,9 @@ def _comparable(callback: Callback, workload: Workload, prior: np.ndarray) -> Ca
 
 def domain_rule(n: int, epsilon: float, workload: Workload | None) -> str | None:
     """Why no mechanism is designed for ``n`` types, None when one is."""
-    if 16 * n * n <= STRATEGY_ENTRIES:
-        return None
+    reason = too_large(n)
     if workload is not None and workload.symmetry == "exchangeable":
         return None
     if workload is not None and workload.symmetry == "hamming" and n <= MOST_ORBIT_TYPES:
         return None
-    return f"It needs a strategy matrix of about {16 * n:,} x {n:,} entries, too large to write out. Use coarser bins."
+    return reason

@@ -12,15 +12,13 @@ import numpy as np
 
 from ldp_core.optimize.columns.generation import RowSearch
 from ldp_core.optimize.gradient.method import Optimized
+from ldp_core.optimize.sizes import too_large
 from ldp_core.optimize.symmetric import orbits
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
-from ldp_core.run import Budget, Callback, Cancel, Search, drive
+from ldp_core.run import Budget, Callback, Cancel, Check, Search, drive
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload
-
-MOST_TYPES = 2048
-"""Largest number of types for which a strategy matrix is designed."""
 
 # The search has converged when this many rounds together gain next to nothing.
 WINDOW = 60
@@ -63,7 +61,7 @@ def design(
     check_types(workload)
     reference = workload.n * check_prior(prior, workload.n)
     with blas_threads(workload.n):
-        search = _search(workload, epsilon, reference, np.random.default_rng(seed), prior is None)
+        search = _search(workload, epsilon, reference, np.random.default_rng(seed), prior is None, budget.check)
         run = drive(search, budget, WINDOW)
     strategy, objective = run.found
     strategy = precise(strategy)
@@ -78,19 +76,21 @@ def precise(strategy: np.ndarray) -> np.ndarray:
 
 
 def _search(
-    workload: Workload, epsilon: float, reference: np.ndarray, rng: np.random.Generator, uniform: bool
+    workload: Workload,
+    epsilon: float,
+    reference: np.ndarray,
+    rng: np.random.Generator,
+    uniform: bool,
+    check: Check,
 ) -> Search:
     scheme = workload.symmetry_group.scheme
     if not uniform or scheme is None:
-        return RowSearch(workload, epsilon, reference, rng)
+        return RowSearch(workload, epsilon, reference, rng, check)
     if orbits.SubsetSearch.fits(workload, epsilon):
         return orbits.SubsetSearch(workload, epsilon)
-    return orbits.OrbitSearch(workload, scheme, epsilon, rng)
+    return orbits.OrbitSearch(workload, scheme, epsilon, rng, check)
 
 
 def check_types(workload: Workload) -> None:
-    if workload.n > MOST_TYPES:
-        raise ValueError(
-            f"A strategy matrix for {workload.n:,} types would be too large to design; at most {MOST_TYPES:,} are. Use "
-            "coarser bins, or a closed-form mechanism such as subset selection."
-        )
+    if reason := too_large(workload.n):
+        raise ValueError(reason)

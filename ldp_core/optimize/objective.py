@@ -14,6 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import blas, lapack
 
+from ldp_core.optimize import sizes
+from ldp_core.run import Check, unchecked
+
 
 @dataclass(frozen=True)
 class Evaluation:
@@ -25,11 +28,16 @@ class Evaluation:
     solved: np.ndarray
 
 
-def evaluate(transposed: np.ndarray, root: np.ndarray) -> Evaluation | None:
+def evaluate(transposed: np.ndarray, root: np.ndarray, check: Check = unchecked) -> Evaluation | None:
     """L and its parts at ``transposed`` (n, m), or None where M is singular: no unbiased reconstruction exists."""
     outputs = transposed.sum(axis=0)
     scaled = transposed * (1 / np.sqrt(outputs))
-    information = blas.dsyrk(1.0, scaled.T, trans=1, lower=1)
+    n, m = transposed.shape
+    information = np.zeros((n, n), order="F")
+    for part in sizes.blocks(m, n):
+        check()
+        information = blas.dsyrk(1.0, scaled[:, part].T, beta=1.0, c=information, trans=1, lower=1, overwrite_c=1)
+    check()
     cholesky, failed = lapack.dpotrf(information, lower=1)
     # A pivot lost in rounding means that M is numerically singular even where the factorisation runs through.
     if failed or cholesky.diagonal().min() ** 2 < 1e-14 * information.diagonal().max():
@@ -38,14 +46,18 @@ def evaluate(transposed: np.ndarray, root: np.ndarray) -> Evaluation | None:
     return Evaluation(float(np.einsum("ij,ji->", solved, root)), outputs, cholesky, solved)
 
 
-def slopes(transposed: np.ndarray, at: Evaluation) -> tuple[np.ndarray, np.ndarray]:
+def slopes(transposed: np.ndarray, at: Evaluation, check: Check = unchecked) -> tuple[np.ndarray, np.ndarray]:
     """``(X P, a)`` with ``X = M^-1 G M^-1`` and ``a_y = q_y' X q_y / d_y`` (m,), from which all derivatives follow.
 
     The gradient is ``dL/dQ[y, u] = a_y / d_y - 2 (X q_y)_u / d_y``, and stretching row y changes L at the rate
     ``-a_y``.
     """
     curved = blas.dsyrk(1.0, at.solved, lower=1)
-    product = blas.dsymm(1.0, curved, transposed.T, side=1, lower=1).T
+    n, m = transposed.shape
+    product = np.empty((n, m))
+    for part in sizes.blocks(m, n):
+        check()
+        product[:, part] = blas.dsymm(1.0, curved, transposed[:, part].T, side=1, lower=1).T
     return product, np.einsum("ij,ij->j", transposed, product) / at.outputs
 
 

@@ -10,6 +10,7 @@ McKenna, Miklau, Hay and Machanavajjhala 2018 (p-identity strategies). The optim
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,11 +18,9 @@ from scipy import linalg
 from scipy.optimize import OptimizeResult, minimize
 
 from ldp_core.mechanisms.noise.vectors import centred, centred_inverse, diameter, squared_distances
-from ldp_core.run import Budget, Callback, Cancel, Stopped
+from ldp_core.optimize.sizes import vectors_too_large
+from ldp_core.run import Budget, Callback, Cancel, Check, Interrupted, Stopped, unchecked
 from ldp_core.workloads import MATRIX_ENTRIES, Workload
-
-LARGEST_TYPES = 1024
-"""Both optimisers factor n x n matrices in every round; past this many types a design would take many minutes."""
 
 DEFAULT_ROUNDS = 500
 TOLERANCE = 1e-3
@@ -52,16 +51,6 @@ class StrategyDesign:
         rows, n = self.strategy.shape
         figures = f"error {self.error:.6g}, bound {self.bound:.6g}, {self.rounds:,} rounds, stopped: {self.stopped}"
         return f"<StrategyDesign: {rows:,} x {n:,} strategy, {figures}>"
-
-
-def too_large(n: int) -> str | None:
-    """Why strategies on ``n`` types are not optimised, None where they are."""
-    if n <= LARGEST_TYPES:
-        return None
-    return (
-        f"Strategies of the matrix mechanism are optimised for at most {LARGEST_TYPES:,} types; there are {n:,}. Use coarser "
-        "bins, or the Gaussian mechanism, which needs no optimisation."
-    )
 
 
 def error_of(strategy: np.ndarray, workload: Workload) -> float:
@@ -97,17 +86,24 @@ def optimal_l2(
     grow by a power of d_uv^2, as in multiplicative algorithms for optimal designs, until the two agree.
 
     Starts from equal weights, with no random choice; deterministic in ``max_rounds`` (default 500, rarely reached).
-    ``cancel`` and ``callback`` as in `ldp_core.run`. ValueError past `LARGEST_TYPES` types or for a workload that asks
+    ``cancel`` and ``callback`` as in `ldp_core.run`. ValueError past `ldp_core.optimize.sizes.MOST_VECTOR_TYPES` types or for a workload that asks
     for nothing but the number of users.
     """
     budget = _budget(time_limit, max_rounds, cancel, callback)
     R, n = _centred_root(workload), workload.n
     weights = np.full((n, n), 1 / (n * (n - 1)))  # of ordered pairs: L counts each pair twice
     np.fill_diagonal(weights, 0.0)
-    error, bound, power, best = np.inf, 0.0, BOLDEST_POWER, R
-    while True:
-        factor, relaxed, lower = _best_under(weights, R)
-        squares = squared_distances(factor.T @ factor)
+    # Equal distances of 1 are there at once.
+    error, bound, power, best = 2 * float(np.square(R).sum()), 0.0, BOLDEST_POWER, centred(np.eye(n)) / np.sqrt(2)
+    budget.tell(0, error=error, bound=bound)
+    stopped: Stopped | None = None
+    while stopped is None:
+        try:
+            factor, relaxed, lower = _best_under(weights, R, budget.check)
+            squares = squared_distances(factor.T @ factor)
+        except Interrupted:
+            stopped = budget.interrupted
+            break
         largest = squares.max()
         if lower < bound:
             power = max(1.0, power / 2)
@@ -115,20 +111,21 @@ def optimal_l2(
         if relaxed * largest < error:
             error, best = relaxed * largest, factor / np.sqrt(largest)
         budget.tell(error=error, bound=bound)
-        stopped: Stopped | None = "converged" if error <= bound * (1 + tolerance) else budget.stopped()
-        if stopped is not None:
-            break
+        stopped = "converged" if error <= bound * (1 + tolerance) else budget.stopped()
         weights *= (squares / largest) ** power
         weights /= weights.sum()
     return StrategyDesign(best, error, bound, budget.rounds, budget.seconds, stopped)
 
 
-def _best_under(weights: np.ndarray, R: np.ndarray) -> tuple[np.ndarray, float, float]:
+def _best_under(weights: np.ndarray, R: np.ndarray, check: Check) -> tuple[np.ndarray, float, float]:
     """B (r, n) with B'B = S, the best under tr(LS) <= 1 for the pair ``weights`` (n, n), its error and tau^2."""
+    check()
     K = 2 * ((R * weights.sum(axis=1)) @ R.T - R @ weights @ R.T)
+    check()
     values, vectors = linalg.eigh((K + K.T) / 2, driver="evd")
     # Directions whose weights vanish would get infinite distances; a floor keeps them finite and visible in the next round.
     roots = np.sqrt(np.maximum(values, values[-1] * 1e-14))
+    check()
     total = roots.sum()
     tau = np.sqrt(np.maximum(values, 0.0)).sum()
     return (vectors / np.sqrt(roots * total)).T @ R, float(total**2), float(tau**2)
@@ -136,7 +133,7 @@ def _best_under(weights: np.ndarray, R: np.ndarray) -> tuple[np.ndarray, float, 
 
 def _centred_root(workload: Workload) -> np.ndarray:
     """(r, n) R with R'R = PGP and r its rank."""
-    if reason := too_large(workload.n):
+    if reason := vectors_too_large(workload.n):
         raise ValueError(reason)
     values, vectors = linalg.eigh(centred(centred(workload.gram_dense()).T), driver="evd")
     kept = values > workload.trace * workload.n * np.finfo(float).eps
@@ -164,7 +161,7 @@ def optimal_l1(
     result is a local optimum at best, never worse than the other kinds. Every candidate is scaled by its exact diameter.
     ``queries`` defaults to n/16, at least 4.
 
-    ``cancel`` and ``callback`` as in `ldp_core.run`. ValueError past `LARGEST_TYPES` types, or where nothing is asked.
+    ``cancel`` and ``callback`` as in `ldp_core.run`. ValueError past `ldp_core.optimize.sizes.MOST_VECTOR_TYPES` types, or where nothing is asked.
     """
     budget = _budget(time_limit, max_rounds, cancel, callback)
     R, n = _centred_root(workload), workload.n
@@ -173,15 +170,23 @@ def optimal_l1(
         raise ValueError(
             f"The number of queries besides the identity must be a whole number from 1 up; got {queries!r}."
         )
-    candidates: list[np.ndarray] = [np.eye(n)]
+    # The identity, whose columns are 2 apart, is there at once.
+    scored = [(4 * float(np.square(R).sum()), np.eye(n) / 2)]
+    budget.tell(0, error=scored[0][0], bound=0.0)
     stopped: Stopped = "converged"
-    if workload.num_queries * n**2 <= PAIR_ENTRIES and workload.num_queries * n <= MATRIX_ENTRIES:
-        candidates.append(workload.matrix)
     for start in (_spectral_start(R, int(p)), np.random.default_rng(seed).random((int(p), n))):
         if stopped == "converged":
-            fitted, stopped = _fit_p_identity(start, workload.gram_dense(), budget)
-            candidates.append(fitted)
-    error, best = min((_scaled_to_diameter(A, workload) for A in candidates), key=lambda scored: scored[0])
+            fitted, fit_error, stopped = _fit_p_identity(start, workload.gram_dense(), budget)
+            try:
+                budget.check()
+                scored.append(_scaled_to_diameter(fitted, workload))
+            except Interrupted:  # columns that sum to 1 are 2 apart at most
+                scored.append((4 * fit_error, fitted / 2))
+    with suppress(Interrupted):
+        budget.check()
+        if workload.num_queries * n**2 <= PAIR_ENTRIES and workload.num_queries * n <= MATRIX_ENTRIES:
+            scored.insert(1, _scaled_to_diameter(workload.matrix, workload))
+    error, best = min(scored, key=lambda found: found[0])
     return StrategyDesign(best, error, 0.0, budget.rounds, budget.seconds, stopped)
 
 
@@ -197,15 +202,16 @@ def _spectral_start(R: np.ndarray, p: int) -> np.ndarray:
     return np.resize(rows, (p, R.shape[1])) / rows.max()
 
 
-def _fit_p_identity(start: np.ndarray, G: np.ndarray, budget: Budget) -> tuple[np.ndarray, Stopped]:
-    """(n + p, n) the strategy fitted from Theta = ``start`` (p, n), and why the fit stopped; its columns sum to 1, so its
-    diameter is at most 2."""
+def _fit_p_identity(start: np.ndarray, G: np.ndarray, budget: Budget) -> tuple[np.ndarray, float, Stopped]:
+    """(n + p, n) the strategy fitted from Theta = ``start`` (p, n), its error as it stands (infinite where there was no time for
+    it), and why the fit stopped; its columns sum to 1, so its diameter is at most 2."""
     p, n = start.shape
     error, theta = np.inf, start.ravel()
     stopped: Stopped | None = None
 
     def evaluate(flat: np.ndarray) -> tuple[float, np.ndarray]:
-        return _p_identity_error(flat.reshape(p, n), G)
+        budget.check()
+        return _p_identity_error(flat.reshape(p, n), G, budget.check)
 
     def watch(intermediate_result: OptimizeResult) -> None:
         nonlocal error, theta, stopped
@@ -217,10 +223,12 @@ def _fit_p_identity(start: np.ndarray, G: np.ndarray, budget: Budget) -> tuple[n
             raise StopIteration
 
     options = {"maxiter": budget.max_rounds, "ftol": 1e-7, "gtol": 0.0}
-    minimize(
-        evaluate, theta, jac=True, method="L-BFGS-B", bounds=[(0, None)] * (p * n), callback=watch, options=options
-    )
-    return _p_identity(theta.reshape(p, n)), stopped or "converged"
+    bounds = [(0, None)] * (p * n)
+    try:
+        minimize(evaluate, theta, jac=True, method="L-BFGS-B", bounds=bounds, callback=watch, options=options)
+    except Interrupted:
+        stopped = budget.interrupted
+    return _p_identity(theta.reshape(p, n)), error, stopped or "converged"
 
 
 def _p_identity(theta: np.ndarray) -> np.ndarray:
@@ -228,11 +236,12 @@ def _p_identity(theta: np.ndarray) -> np.ndarray:
     return np.vstack([np.eye(theta.shape[1]), theta]) / (1 + theta.sum(axis=0))
 
 
-def _p_identity_error(theta: np.ndarray, G: np.ndarray) -> tuple[float, np.ndarray]:
+def _p_identity_error(theta: np.ndarray, G: np.ndarray, check: Check = unchecked) -> tuple[float, np.ndarray]:
     """tr(G (P A'A P)^+) of the p-identity strategy of ``theta`` (p, n), and its gradient, flat."""
     A = _p_identity(theta)
     n = theta.shape[1]
     S, _ = centred_inverse(A)
+    check()
     GS = G @ S
     slope = -2 * A @ (S @ GS)  # along A; P is in S already
     scale = 1 / (1 + theta.sum(axis=0))

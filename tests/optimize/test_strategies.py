@@ -156,11 +156,11 @@ def test_rounds_alone_decide_the_result(optimise):
     first = optimise(workload, max_rounds=6, callback=seen.append)
     again = optimise(workload, max_rounds=6, time_limit=1e6, cancel=lambda: False)
     assert np.array_equal(first.strategy, again.strategy)
-    assert first.rounds == again.rounds == len(seen) == 6
+    assert first.rounds == again.rounds == 6
     assert first.stopped == "rounds"
-    assert [progress.round for progress in seen] == list(range(1, 7))
+    assert [progress.round for progress in seen] == list(range(7))
     assert all(progress.max_rounds == 6 and progress.bound <= progress.error for progress in seen)
-    cancelled = optimise(workload, cancel=lambda: len(seen) > 7, callback=seen.append)
+    cancelled = optimise(workload, cancel=lambda: len(seen) > 9, callback=seen.append)
     assert (cancelled.rounds, cancelled.stopped) == (2, "cancelled")
     out_of_time = optimise(workload, time_limit=0)
     assert (out_of_time.rounds, out_of_time.stopped) == (1, "time")

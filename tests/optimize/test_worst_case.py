@@ -122,7 +122,7 @@ def test_progress_is_the_worst_case_on_the_scale_of_L_and_never_rises():
         seen.append((progress.round, progress.seconds, progress.objective))
 
     result = worst_case_design(workload, 1.0, time_limit=None, max_rounds=25, callback=watch)
-    assert result.history == tuple(seen)
+    assert result.history == tuple(seen[2:])  # after what there is at once, and before the first round
     assert (np.diff([s[2] for s in seen]) <= 0).all()
     assert (result.stopped, result.rounds) == ("rounds", 25)
     assert result.objective <= seen[-1][2] * (1 + 1e-4)

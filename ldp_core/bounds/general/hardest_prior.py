@@ -7,15 +7,23 @@ p, its gradient is the vector of the types' own variances there, and F <= max_p 
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 from scipy import linalg
 
-from ldp_core.bounds.general.certificate import Certificate, certificate, closed_form, general_certificate
+from ldp_core.bounds.general.certificate import (
+    AT_ONCE_TYPES,
+    Certificate,
+    certificate,
+    closed_form,
+    general_certificate,
+)
 from ldp_core.bounds.scales import average_variance, equivalent_objective
-from ldp_core.bounds.singular_values import LEAST_SHARE, least_favourable_prior
+from ldp_core.bounds.singular_values import LEAST_SHARE, decompositions, least_favourable_prior
 from ldp_core.bounds.symmetric.certificate import SymmetricCertificate
 from ldp_core.priors import check_prior
-from ldp_core.run import Budget, Callback, Cancel, Progress
+from ldp_core.run import Budget, Callback, Cancel, Interrupted, Progress, unchecked
 from ldp_core.workloads import Workload
 
 # The search is over when the types' variances say that no prior gives this much more.
@@ -65,10 +73,14 @@ def worst_case(
 
         return general_certificate(workload, epsilon, p, Budget(budget.left(), None, cancel, pass_on))
 
-    closed, _ = least_favourable_prior(workload, epsilon)
+    closed = np.full(workload.n, 1 / workload.n)
+    with suppress(Interrupted):  # `at` finds that out again
+        check = unchecked if workload.n <= AT_ONCE_TYPES else budget.check
+        closed, _ = least_favourable_prior(workload, epsilon, decompositions(workload.n), check=check)
     best = at(closed if prior is None else check_prior(prior, workload.n))
     if prior is not None:
-        best = max(best, closed_form(workload, epsilon, closed), key=lambda found: found.variance)
+        with suppress(Interrupted):
+            best = max(best, closed_form(workload, epsilon, closed, budget.check), key=lambda found: found.variance)
     step = FIRST_STEP
     while step >= LEAST_STEP and budget.stopped() is None:
         variances = type_variances(best)
@@ -86,7 +98,13 @@ def worst_case(
 def type_variances(found: Certificate) -> np.ndarray:
     """(n,) variance per user of each type at the optimum of the relaxation: ``M mu - diag G``, the multipliers of M r = 1
     being mu, and ``M = C^-1``. Exact where the certificate is."""
-    return linalg.lstsq(found.inverse, found.multipliers)[0] - found.workload.gram_diag
+    C, mu, solved = found.inverse, found.multipliers, None
+    if len(mu) > AT_ONCE_TYPES:  # where singular values would take long
+        with suppress(linalg.LinAlgError):
+            solved = linalg.solve(C, mu, assume_a="pos")
+    if solved is None:
+        solved = linalg.lstsq(C, mu)[0]
+    return solved - found.workload.gram_diag
 
 
 def moved(prior: np.ndarray, variances: np.ndarray, step: float) -> np.ndarray:

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.linalg import blas
 
 from ldp_core.bounds.general.moments import Point, Relaxation
+from ldp_core.run import Check, unchecked
 
 TO_BOUNDARY = 0.98
 SUFFICIENT = 1e-4
@@ -77,9 +78,12 @@ class Path:
         first = first + every_type + share * (2 * p + relaxation.spread * p * p)
         return relaxation.eliminated(second, first, mass + whole + share)
 
-    def newton(self, tolerance: float, most_steps: int, stop: Callable[[], bool]) -> Direction:
+    def newton(
+        self, tolerance: float, most_steps: int, stop: Callable[[], bool], check: Check = unchecked
+    ) -> Direction:
         """The Newton direction, to a relative ``tolerance``: conjugate gradients, preconditioned by the diagonal."""
         X = self.curvature()
+        check()
         gradient, at_mass, _ = self.gradient(X)
         # The Hessian of log det M has the form of that of tr(M^-1 G), with half its weight times M for G.
         X = X + self.relaxation.log_weight(self.weight) / 2 * self.point.inverse
@@ -92,6 +96,7 @@ class Path:
         rz = np.vdot(r, p) + r0 * p0
         target = tolerance**2 * rz
         for _ in range(most_steps):
+            check()
             q, q0 = apply(p, p0)
             bend = np.vdot(p, q) + p0 * q0
             if not bend > 0:
@@ -144,7 +149,7 @@ class Path:
         diagonal += squares + squares.T
         return diagonal + self._pair_multipliers / (point.moments.second + np.eye(self.relaxation.n))
 
-    def advance(self, direction: Direction) -> bool:
+    def advance(self, direction: Direction, check: Check = unchecked) -> bool:
         """Step along the direction while inside and descending; False where no step is left."""
         point, relaxation = self.point, self.relaxation
         change = relaxation.moments(direction.mass, direction.second, 0.0)
@@ -153,6 +158,7 @@ class Path:
         before = self.barrier(point)
         length = min(1.0, TO_BOUNDARY * min(room, _room(point.cuts, relaxation.cut_values(change))))
         while True:
+            check()
             moved = relaxation.moments(point.moments.mass + length * direction.mass, second + length * direction.second)
             found = relaxation.point(moved)
             allowed = before + SUFFICIENT * length * direction.slope + 1e-12 * abs(before)

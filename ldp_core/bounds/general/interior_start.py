@@ -10,6 +10,7 @@ from scipy.special import ndtri
 
 from ldp_core.bounds.centred import field_correlation, high_share
 from ldp_core.bounds.general.moments import Moments, Point, Relaxation
+from ldp_core.run import Check, unchecked
 
 # Barrier weights to start with, as a share of the objective spread over all pairs: near the optimum, and from afar.
 NEAR, FAR = 0.01, 1.0
@@ -17,25 +18,26 @@ SHRINKAGES = (0.95, 0.8, 0.5)
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)
 
 
-def starting_point(relaxation: Relaxation, ratio: float) -> tuple[Point, float]:
+def starting_point(relaxation: Relaxation, ratio: float, check: Check = unchecked) -> tuple[Point, float]:
     """A point strictly inside, and the barrier's weight to begin with.
 
     The moments of thresholded Gaussian fields shaped by the workload (as the optimiser's first rows) are a few per cent off
     the optimum; where they miss a constraint, those of independent entries never do.
     """
-    for moments, weight in _candidates(relaxation, ratio):
+    for moments, weight in _candidates(relaxation, ratio, check):
+        check()
         if (point := relaxation.point(moments)) is not None:
             return point, weight * point.objective / relaxation.n**2
     raise ValueError("The relaxation is too narrow for floating-point numbers; choose an epsilon that is less extreme.")
 
 
-def _candidates(relaxation: Relaxation, ratio: float) -> Iterator[tuple[Moments, float]]:
+def _candidates(relaxation: Relaxation, ratio: float, check: Check) -> Iterator[tuple[Moments, float]]:
     """Moments to try in turn, each with the weight to begin with."""
     n, r, D = relaxation.n, relaxation.reference, relaxation.spread
     share, mass = _independent(relaxation, ratio)
     correlation = field_correlation(relaxation.gram)
     for shrinkage in SHRINKAGES:
-        both = D**2 * _orthant(shrinkage * correlation, share)
+        both = D**2 * _orthant(shrinkage * correlation, share, check)
         np.fill_diagonal(both, 0.0)
         total = n**2 + 2 * D * n * (r @ share) + r @ both @ r + D**2 * (share @ r**2)
         yield relaxation.moments(n / total, np.asfortranarray(both * (n / total))), NEAR
@@ -62,7 +64,7 @@ def _independent(relaxation: Relaxation, ratio: float) -> tuple[np.ndarray, floa
     return shares(A), 1 / (A * (1 + height))
 
 
-def _orthant(correlation: np.ndarray, share: np.ndarray) -> np.ndarray:
+def _orthant(correlation: np.ndarray, share: np.ndarray, check: Check = unchecked) -> np.ndarray:
     """P(both high) of pairs of standard normal variables above thresholds passed with probability ``share`` (n,).
 
     Plackett (1954): the derivative by the correlation sin(t) is the density at the thresholds; Gauss-Legendre in t.
@@ -72,6 +74,7 @@ def _orthant(correlation: np.ndarray, share: np.ndarray) -> np.ndarray:
     squares, products = c[:, None] ** 2 + c**2, 2 * np.outer(c, c)
     integral = np.zeros_like(angle)
     for node, weight in zip(NODES, WEIGHTS, strict=True):
+        check()
         sine = np.sin(angle * (node + 1) / 2)
         integral += weight * np.exp(-(squares - products * sine) / (2 * (1 - sine**2)))
     return np.outer(share, share) + integral * angle / (4 * np.pi)

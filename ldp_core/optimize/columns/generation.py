@@ -6,17 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import linalg
-from scipy.linalg import blas
+from scipy.linalg import blas, lapack
 
+from ldp_core.optimize import sizes
 from ldp_core.optimize.columns import pricing
 from ldp_core.optimize.columns.first_rows import threshold_rows
-from ldp_core.optimize.columns.weights import BOLD, MONOTONE, Singular, Update, update
+from ldp_core.optimize.columns.weights import BOLD, MONOTONE, Singular, Update, second_moments, update
+from ldp_core.optimize.symmetric.orbits import Orbits, Shifts, first_orbits
 from ldp_core.privacy import fitted_odds
+from ldp_core.run import Check, Interrupted, unchecked
 from ldp_core.workloads import Workload
 
-ROWS_PER_TYPE = 16
-LEAST_ROWS = 256
-MOST_ENTRIES = 2**25
 # Rows to climb from in each round: how many per type, and at least; and the weight of a new row as a share of the average.
 STARTS_PER_TYPE = 1
 LEAST_STARTS = 64
@@ -58,24 +58,50 @@ class RowSearch:
 
     finished = False
 
-    def __init__(self, workload: Workload, epsilon: float, reference: np.ndarray, rng: np.random.Generator):
-        self._ratio, self._reference, self._rng = fitted_odds(epsilon), reference, rng
-        n, gram = workload.n, workload.gram_dense()
-        self._root, self._ridge = workload.gram_root, 0.0
+    def __init__(
+        self,
+        workload: Workload,
+        epsilon: float,
+        reference: np.ndarray,
+        rng: np.random.Generator,
+        check: Check = unchecked,
+    ):
+        self._workload, self._ratio, self._reference = workload, fitted_odds(epsilon), reference
+        self._rng, self._check = rng, check
+        self._size = sizes.rows(workload.n)
+        self._ridge, self._anchors = 0.0, 0
+        self._shifts = Shifts.of(workload)
+        self.best = self._first(first_orbits(workload.gram_dense(), self._ratio, self._shifts))
+
+    def _first(self, orbits: Orbits) -> Mixture:
+        """What there is before any search, from ``orbits``, whose objective is that for the uniform prior."""
+        (high, weights), objective = orbits.rows(), orbits.objective
+        if np.ptp(self._reference) > 0:
+            rows = np.where(high, self._ratio, 1.0)
+            M = second_moments(rows, weights / (rows @ self._reference), unchecked)
+            factor, _ = lapack.dpotrf(M, lower=1)
+            solved, _ = lapack.dpotrs(factor, self._workload.gram_dense(), lower=1)
+            objective = float(np.trace(solved))
+        return Mixture(high, weights, self._ratio, objective)
+
+    def prepare(self) -> None:
+        """The first rows, and their weights."""
+        n, gram = self._workload.n, self._workload.gram_dense()
+        self._root = self._workload.gram_root
+        self._check()
         if len(self._root) < n:
-            self._ridge = RIDGE * workload.trace / n
+            self._ridge = RIDGE * self._workload.trace / n
             self._root = linalg.cholesky(gram + self._ridge * np.eye(n))
         self._anchors = n if self._ridge else 0
-        self._size = min(max(ROWS_PER_TYPE * n, LEAST_ROWS), max(MOST_ENTRIES // n, 2 * n))
         # Randomized response makes sure that all types are told apart, also where few draws are high anywhere.
-        high = np.vstack([np.eye(n, dtype=bool), threshold_rows(gram, self._ratio, self._size - n, rng)])
+        drawn = threshold_rows(gram, self._ratio, self._size - n, self._rng, self._check)
+        high = np.vstack([np.eye(n, dtype=bool), drawn])
         self._hold(*_distinct(high, np.ones(len(high))))
         masses = self._masses()
         self._weights = n / len(masses) / masses  # outputs equally likely; the first update balances the columns
         self._power = MONOTONE
         first = self._updated(None)
         self._weights, self._multipliers = first.weights, first.multipliers
-        self.best = Mixture(self._high, self._weights, self._ratio, np.inf)
         self._measure(self._step())
 
     def round(self) -> None:
@@ -89,24 +115,31 @@ class RowSearch:
 
     def finish(self, at_once: bool) -> tuple[np.ndarray, float]:
         """The best strategy and its objective, after some more updates without new rows if there is time."""
-        if not at_once:
-            best = self.best
-            self._hold(best.high, best.weights)
-            try:
-                for _ in range(LAST_UPDATES):
-                    self._measure(self._step())
-            except Singular:
-                pass  # the best mixture stays as it is
+        try:
+            self._check()
+            if not at_once:
+                self._polish()
+            return self._trimmed()
+        except (Singular, Interrupted):
+            return strategy_of(self.best.high, self.best.weights, self._ratio), self.best.objective
+
+    def _polish(self) -> None:
+        self._hold(self.best.high, self.best.weights)
+        try:
+            for _ in range(LAST_UPDATES):
+                self._measure(self._step())
+        except Singular:
+            pass  # the best mixture stays as it is
+
+    def _trimmed(self) -> tuple[np.ndarray, float]:
+        """The best strategy without rows that carry nothing, and its objective."""
         best = self.best
         kept = best.weights > NEGLIGIBLE * best.weights.mean()
         kept[: self._anchors] = True
-        try:
-            self._hold(best.high[kept], best.weights[kept])
-            self._step()  # balances the columns, which leaving rows out moved a little
-            weights = self._weights
-            return strategy_of(self._high, weights, self._ratio), self._step()
-        except Singular:
-            return strategy_of(best.high, best.weights, self._ratio), best.objective
+        self._hold(best.high[kept], best.weights[kept])
+        self._step()  # balances the columns, which leaving rows out moved a little
+        weights = self._weights
+        return strategy_of(self._high, weights, self._ratio), self._step()
 
     def _restart(self) -> None:
         """Go on from the best mixture and a little randomized response, which alone can balance any columns."""
@@ -137,7 +170,9 @@ class RowSearch:
     def _updated(self, multipliers: np.ndarray | None) -> Update:
         floor = np.zeros(len(self._weights))
         floor[: self._anchors] = LEAST_WEIGHT * self._weights.mean()
-        return update(self._rows, self._masses(), self._weights, self._root, multipliers, self._power, floor)
+        return update(
+            self._rows, self._masses(), self._weights, self._root, multipliers, self._power, floor, self._check
+        )
 
     def _true(self, done: Update) -> float:
         """tr(M^-1 G) without the ridge."""
@@ -153,7 +188,8 @@ class RowSearch:
         n = self._high.shape[1]
         count = min(max(STARTS_PER_TYPE * n, LEAST_STARTS), len(self._high))
         starts = self._rng.choice(len(self._high), count, replace=False)
-        found, gains = pricing.climb(self._high[starts], curvature, self._multipliers, self._reference, self._ratio - 1)
+        about = (curvature, self._multipliers, self._reference, self._ratio - 1)
+        found, gains = pricing.climb(self._high[starts], *about, self._check)
         found = found[gains > LEAST_GAIN]
         rank = self._weights.copy()
         rank[: self._anchors] = np.inf

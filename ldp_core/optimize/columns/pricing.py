@@ -5,14 +5,23 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import blas
 
+from ldp_core.run import Check, unchecked
+
 # Shares of entries flipped in rows held, to climb somewhere else from there.
 CHANGES = (1 / 64, 1 / 16, 1 / 4)
 # Smallest relative rise a flip must bring; single precision resolves no less.
 LEAST_RISE = 2e-6
+# Rows climb together in blocks of at most so many entries, which a cache holds.
+TOGETHER = 2**19
 
 
 def climb(
-    high: np.ndarray, curvature: np.ndarray, multipliers: np.ndarray, reference: np.ndarray, spread: float
+    high: np.ndarray,
+    curvature: np.ndarray,
+    multipliers: np.ndarray,
+    reference: np.ndarray,
+    spread: float,
+    check: Check = unchecked,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Rows that flips of single entries cannot improve, from the starts ``high`` (k, n) of booleans.
 
@@ -23,6 +32,22 @@ def climb(
 
     Works in single precision on the polynomial in t (v itself would lose the small D): gains need two or three digits.
     """
+    size = max(1, TOGETHER // high.shape[1])
+    parts = [
+        _climb(high[start : start + size], curvature, multipliers, reference, spread, check)
+        for start in range(0, max(1, len(high)), size)
+    ]
+    return np.concatenate([found for found, _ in parts]), np.concatenate([gains for _, gains in parts])
+
+
+def _climb(
+    high: np.ndarray,
+    curvature: np.ndarray,
+    multipliers: np.ndarray,
+    reference: np.ndarray,
+    spread: float,
+    check: Check,
+) -> tuple[np.ndarray, np.ndarray]:
     form = np.asfortranarray(spread**2 * curvature, dtype=np.float32)
     ones = curvature.sum(axis=1)
     # A flip with sign s changes v'Xv by ``s y + X_uu D^2``, r'v by ``s D r_u``, mu'v by ``s D mu_u``.
@@ -38,6 +63,7 @@ def climb(
     found, gains = high.copy(), _gains(value, d, c)
     index = np.arange(len(t))  # places of the rows still climbing
     for _ in range(2 * high.shape[1]):
+        check()
         score = sign * y
         score += diagonal
         score += value.astype(np.float32)[:, None]

@@ -14,6 +14,7 @@ kept is the one with the least actual ``max_u t_u``.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from scipy import linalg
@@ -21,13 +22,14 @@ from scipy.linalg import blas
 
 from ldp_core.bounds.general.hardest_prior import moved
 from ldp_core.bounds.scales import equivalent_objective
-from ldp_core.bounds.singular_values import least_favourable_prior
+from ldp_core.bounds.singular_values import decompositions, least_favourable_prior
 from ldp_core.optimize.certified import check_types, design
 from ldp_core.optimize.columns.generation import Mixture, RowSearch
-from ldp_core.optimize.columns.weights import Singular
+from ldp_core.optimize.columns.weights import Singular, squared_lengths
 from ldp_core.optimize.gradient.method import Optimized
+from ldp_core.optimize.symmetric.orbits import Orbits, variances_of_types
 from ldp_core.privacy import check_epsilon
-from ldp_core.run import Budget, Callback, Cancel, drive
+from ldp_core.run import Budget, Callback, Cancel, Check, drive, unchecked
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload
 
@@ -46,11 +48,16 @@ PRIOR_ROUNDS = 60
 class WorstCaseOptimized(Optimized):
     """A strategy designed for its worst type, to be used with the reconstruction for ``prior``.
 
-    ``worst_case_variance`` is per user, in squared users summed over the queries; ``objective`` and ``history`` are on the
-    scale of L, as ``n worst_case_variance + tr G``.
+    ``objective`` and ``history`` are on the scale of L, as ``n worst_case_variance + tr G``; where ``workload`` treats all types
+    alike, the average is in the place of the worst case.
     """
 
-    worst_case_variance: float = field(kw_only=True)
+    workload: Workload = field(kw_only=True)
+
+    @cached_property
+    def worst_case_variance(self) -> float:
+        """Per user, in squared users summed over the queries."""
+        return float(type_variances(self.strategy, self.workload, self.prior).max())
 
 
 def worst_case_design(
@@ -72,13 +79,12 @@ def worst_case_design(
     """
     if workload.symmetry_group.all_alike:
         even = design(workload, epsilon, time_limit, max_rounds, seed, callback, cancel)
-        worst_case = type_variances(even.strategy, workload).max()
-        return WorstCaseOptimized(**vars(even), worst_case_variance=float(worst_case))
+        return WorstCaseOptimized(**vars(even), workload=workload)
     budget = Budget(time_limit, max_rounds, cancel, callback)
     epsilon = check_epsilon(epsilon)
     check_types(workload)
     with blas_threads(workload.n):
-        search = WorstCaseSearch(workload, epsilon, np.random.default_rng(seed))
+        search = WorstCaseSearch(workload, epsilon, np.random.default_rng(seed), budget.check)
         run = drive(search, budget, PATIENCE)
     strategy, objective = run.found
     return WorstCaseOptimized(
@@ -91,7 +97,7 @@ def worst_case_design(
         seed,
         run.stopped,
         search.best.prior,
-        worst_case_variance=(objective - workload.trace) / workload.n,
+        workload=workload,
     )
 
 
@@ -120,24 +126,37 @@ class WorstCaseSearch(RowSearch):
 
     best: Saddle
 
-    def __init__(self, workload: Workload, epsilon: float, rng: np.random.Generator):
-        self._workload = workload
-        self._prior, _ = least_favourable_prior(workload, epsilon, PRIOR_ROUNDS)
-        super().__init__(workload, epsilon, workload.n * self._prior, rng)
+    def __init__(self, workload: Workload, epsilon: float, rng: np.random.Generator, check: Check = unchecked):
+        self._epsilon = epsilon
+        self._aim(np.full(workload.n, 1 / workload.n))
+        super().__init__(workload, epsilon, np.ones(workload.n), rng, check)
+
+    def _first(self, orbits: Orbits) -> Saddle:
+        worst_case = variances_of_types(orbits, self._workload.gram_dense(), self._shifts).max()
+        objective = equivalent_objective(float(worst_case), self._workload)
+        return Saddle(*orbits.rows(), self._ratio, objective, self._prior)
+
+    def prepare(self) -> None:
+        """The prior to start from, and the first rows for it."""
+        rounds = decompositions(self._workload.n, PRIOR_ROUNDS)
+        prior, _ = least_favourable_prior(self._workload, self._epsilon, rounds, check=self._check)
+        self._aim(prior)
+        super().prepare()
 
     def round(self) -> None:
         """New rows and updates as always, then a move of the prior that the weights follow."""
         super().round()
         self._settle(SETTLINGS)
 
-    def finish(self, at_once: bool) -> tuple[np.ndarray, float]:
-        """The best strategy for the prior of ``best``, and n times its worst type's variance + tr G."""
-        if not at_once:
-            self._hold(self.best.high, self.best.weights)
-            self._aim(self.best.prior)
-            self._settle(LAST_SETTLINGS)
+    def _polish(self) -> None:
+        self._hold(self.best.high, self.best.weights)
         self._aim(self.best.prior)
-        strategy, _ = super().finish(True)
+        self._settle(LAST_SETTLINGS)
+
+    def _trimmed(self) -> tuple[np.ndarray, float]:
+        """The best strategy for the prior of ``best``, and n times its worst type's variance + tr G."""
+        self._aim(self.best.prior)
+        strategy, _ = super()._trimmed()
         worst_case = type_variances(strategy, self._workload, self.best.prior).max()
         return strategy, equivalent_objective(float(worst_case), self._workload)
 
@@ -153,12 +172,12 @@ class WorstCaseSearch(RowSearch):
 
     def _aim(self, prior: np.ndarray) -> None:
         self._prior = prior
-        self._reference = self._workload.n * prior
+        self._reference = len(prior) * prior
 
     def _measure(self, objective: float) -> None:
         """Keep the weights before the last update if their worst type is the best off so far, whatever the average is."""
-        product = blas.dgemm(1.0, self._solved, self._rows.T, trans_a=1)
-        shares = self._previous * np.einsum("ij,ij->j", product, product) / self._masses() ** 2
+        lengths = squared_lengths(self._rows, self._solved, self._check)
+        shares = self._previous * lengths / self._masses() ** 2
         self._variances = blas.dgemv(1.0, self._rows.T, shares) - self._workload.gram_diag
         worst_case = equivalent_objective(float(self._variances.max()), self._workload)
         if worst_case < self.best.objective:

@@ -11,6 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import blas, lapack
 
+from ldp_core.optimize.sizes import blocks
+from ldp_core.run import Check, unchecked
+
 # Column sums are solved to this accuracy; what rounding allows is about 1e-15.
 SUM_TOLERANCE = 1e-13
 MAX_NEWTON = 60
@@ -51,6 +54,7 @@ def update(
     multipliers: np.ndarray | None,
     power: float,
     floor: np.ndarray,
+    check: Check = unchecked,
 ) -> Update:
     """One majorise-minimise step for ``tr(M(w)^-1 G)``, ``G = root' root``, on ``rows`` (k, n).
 
@@ -59,28 +63,48 @@ def update(
     ``w_k = w0_k (g_k / mu'v_k)^(1/2)``. ``power`` is that exponent, MONOTONE or BOLD; w0 is at least ``floor`` (k,), so
     that a row needed to make M regular can come back. Raises Singular where M is not.
     """
-    information = blas.dsyrk(1.0, (rows * np.sqrt(weights / masses)[:, None]).T, lower=1)
-    factor, failed = lapack.dpotrf(information, lower=1)
+    factor, failed = lapack.dpotrf(second_moments(rows, weights / masses, check), lower=1)
     if failed:
         raise Singular("the rows cannot tell all types apart, so L is infinite: add independent rows.")
+    check()
     solved, _ = lapack.dpotrs(factor, root.T, lower=1)
     objective = float(np.einsum("ij,ji->", solved, root))
     inverse, _ = lapack.dtrtri(factor, lower=1)
-    worth = _squared_lengths(rows, solved) / masses
+    worth = squared_lengths(rows, solved, check) / masses
     if multipliers is None:
         multipliers = np.full(rows.shape[1], objective / rows.shape[1])
-    weights, multipliers = _balanced(rows, np.maximum(weights, floor), worth, multipliers, objective, power)
+    weights, multipliers = _balanced(rows, np.maximum(weights, floor), worth, multipliers, objective, power, check)
     return Update(objective, weights, multipliers, solved, float(np.square(np.tril(inverse)).sum()))
 
 
-def _squared_lengths(rows: np.ndarray, solved: np.ndarray) -> np.ndarray:
+def second_moments(rows: np.ndarray, weights: np.ndarray, check: Check, scale: float = 1.0) -> np.ndarray:
+    """(n, n) ``scale sum_k weights_k v_k v_k'``, the lower triangle."""
+    n = rows.shape[1]
+    total, roots = np.zeros((n, n), order="F"), np.sqrt(weights)[:, None]
+    for part in blocks(*rows.shape):
+        check()
+        total = blas.dsyrk(scale, (rows[part] * roots[part]).T, beta=1.0, c=total, lower=1, overwrite_c=1)
+    return total
+
+
+def squared_lengths(rows: np.ndarray, solved: np.ndarray, check: Check) -> np.ndarray:
     """v'Xv for every row, X = solved solved'."""
-    product = blas.dgemm(1.0, solved, rows.T, trans_a=1)
-    return np.einsum("ij,ij->j", product, product)
+    found = np.empty(len(rows))
+    for part in blocks(*rows.shape):
+        check()
+        product = blas.dgemm(1.0, solved, rows[part].T, trans_a=1)
+        found[part] = np.einsum("ij,ij->j", product, product)
+    return found
 
 
 def _balanced(
-    rows: np.ndarray, weights: np.ndarray, worth: np.ndarray, mu: np.ndarray, objective: float, power: float
+    rows: np.ndarray,
+    weights: np.ndarray,
+    worth: np.ndarray,
+    mu: np.ndarray,
+    objective: float,
+    power: float,
+    check: Check,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Weights ``w (worth / mu'v)^power`` with the mu that makes ``V'w = 1``: Newton steps on a concave dual.
 
@@ -94,6 +118,7 @@ def _balanced(
     scaled = weights * worth**power
     factor, previous = None, np.inf
     for step in range(MAX_NEWTON):
+        check()
         balanced = scaled / slopes**power
         short = 1 - blas.dgemv(1.0, rows.T, balanced)
         error = np.abs(short).max()
@@ -102,8 +127,7 @@ def _balanced(
         if error <= SUM_TOLERANCE or (error < 10 * SUM_TOLERANCE and error >= previous):
             break
         if factor is None or step == 1 or error > STALE * previous:
-            bent = rows * np.sqrt(balanced / slopes)[:, None]
-            factor, failed = lapack.dpotrf(blas.dsyrk(power, bent.T, lower=1), lower=1)
+            factor, failed = lapack.dpotrf(second_moments(rows, balanced / slopes, check, power), lower=1)
             if failed:
                 raise Singular("the rows held cannot make all columns sum to 1: add independent rows.")
         previous = error

@@ -9,6 +9,7 @@ import numpy as np
 from ldp_core.optimize.gradient.projection import project, project_types
 from ldp_core.optimize.objective import Evaluation, evaluate, multipliers, slopes, types_to_outputs
 from ldp_core.privacy import odds
+from ldp_core.run import Check, Interrupted, unchecked
 
 # The step on z is this share of the full relative step 1 - mu'q/a, and grows to it over about WARM_UP rounds: rows
 # should find their shape before light ones die (the paper also takes a smaller step on z than on Q).
@@ -43,7 +44,9 @@ class Point:
         return self.at.objective
 
 
-def random_start(root: np.ndarray, epsilon: float, rows: int, rng: np.random.Generator) -> Point:
+def random_start(
+    root: np.ndarray, epsilon: float, rows: int, rng: np.random.Generator, check: Check = unchecked
+) -> Point:
     """The paper's start: a uniform random matrix (m, n) projected with equal z.
 
     The paper's z = (1 + e^-epsilon) / 2m leaves room for a share 1/(1 + e^epsilon) of entries at the upper bound;
@@ -52,11 +55,11 @@ def random_start(root: np.ndarray, epsilon: float, rows: int, rng: np.random.Gen
     n = root.shape[1]
     share = max(1 / (1 + np.exp(epsilon)), 1 / n)
     lower = np.full(rows, 1 / (rows * (1 + np.expm1(epsilon) * share)))
-    strategy = project(rng.random((rows, n)), lower, epsilon)
-    return _evaluated(strategy, lower, root, "no start was found: raise rows or epsilon.")
+    strategy = project(rng.random((rows, n)), lower, epsilon, check)
+    return _evaluated(strategy, lower, root, "no start was found: raise rows or epsilon.", check)
 
 
-def start_from(strategy: np.ndarray, root: np.ndarray, epsilon: float) -> Point:
+def start_from(strategy: np.ndarray, root: np.ndarray, epsilon: float, check: Check = unchecked) -> Point:
     """A given epsilon-LDP strategy (m, n) as a point; ValueError where it is not one."""
     strategy = np.asarray(strategy, dtype=float)
     n = root.shape[1]
@@ -76,13 +79,16 @@ def start_from(strategy: np.ndarray, root: np.ndarray, epsilon: float) -> Point:
     # Halfway between the least and the largest z that fit leaves the projection room for rounding on both sides.
     lower = (smallest + largest / odds(epsilon)) / 2
     lower = np.minimum(lower, smallest)
-    projected = project(strategy, lower, epsilon)
-    return _evaluated(projected, lower, root, "initial cannot tell all types apart: start from another strategy.")
+    projected = project(strategy, lower, epsilon, check)
+    problem = "initial cannot tell all types apart: start from another strategy."
+    return _evaluated(projected, lower, root, problem, check)
 
 
-def _evaluated(strategy: np.ndarray, lower: np.ndarray, root: np.ndarray, problem: str) -> Point:
+def _evaluated(
+    strategy: np.ndarray, lower: np.ndarray, root: np.ndarray, problem: str, check: Check = unchecked
+) -> Point:
     transposed = np.ascontiguousarray(strategy.T)
-    at = evaluate(transposed, root)
+    at = evaluate(transposed, root, check)
     if at is None:
         raise ValueError(problem)
     return Point(transposed, lower, at)
@@ -91,8 +97,8 @@ def _evaluated(strategy: np.ndarray, lower: np.ndarray, root: np.ndarray, proble
 class Descent:
     """Monotone projected gradient descent from a point; `step` moves ``point`` and says whether it could."""
 
-    def __init__(self, root: np.ndarray, epsilon: float, point: Point):
-        self.point = point
+    def __init__(self, root: np.ndarray, epsilon: float, point: Point, check: Check = unchecked):
+        self.point, self._check = point, check
         self._root, self._epsilon, self._ratio = root, epsilon, odds(epsilon)
         n = len(point.transposed)
         self._mu = np.full(n, point.objective / n)
@@ -109,7 +115,7 @@ class Descent:
         """One round of Algorithm 2: stretch rows along dL/dz, then Q against dL/dQ, projected; halved until L falls."""
         point = self.point
         outputs = point.at.outputs
-        product, curvature = slopes(point.transposed, point.at)
+        product, curvature = slopes(point.transposed, point.at, self._check)
         # A row the workload is blind to has no curvature, but still a finite worth: it should shrink.
         divisor = np.maximum(curvature, FLATTEST * outputs * (curvature.sum() / outputs.sum()))
         self._mu = mu = multipliers(point.transposed, divisor, point.at, self._mu, CONJUGATE_STEPS)
@@ -140,7 +146,7 @@ class Descent:
         noise = PERTURBATION * (self._ratio - 1) * point.lower
         values = point.transposed + noise * rng.standard_normal(point.transposed.shape)
         transposed, _ = project_types(values, point.lower, point.lower * self._ratio, np.zeros(len(values)))
-        at = evaluate(transposed, self._root)
+        at = evaluate(transposed, self._root, self._check)
         self.point = point if at is None else Point(transposed, point.lower, at)
         self._reset()
 
@@ -151,8 +157,12 @@ class Descent:
         if kept.all():
             return strategy, point.objective
         lower = point.lower[kept]
-        strategy = project(strategy[kept], lower, self._epsilon)
-        return strategy, _evaluated(strategy, lower, self._root, "rows that are never sent were needed.").objective
+        try:
+            strategy = project(strategy[kept], lower, self._epsilon, self._check)
+            found = _evaluated(strategy, lower, self._root, "rows that are never sent were needed.", self._check)
+        except Interrupted:
+            return np.ascontiguousarray(point.transposed.T), point.objective
+        return strategy, found.objective
 
     def _trial_step(self, product: np.ndarray, curvature: np.ndarray) -> float:
         """First step length: entries then move by about their own size 1/m."""
@@ -178,6 +188,6 @@ class Descent:
         values -= self._step * level
         if self._momentum:
             values -= self._momentum * self._previous
-        transposed, self._shift = project_types(values, lower, lower * self._ratio, self._shift)
-        at = evaluate(transposed, self._root)
+        transposed, self._shift = project_types(values, lower, lower * self._ratio, self._shift, check=self._check)
+        at = evaluate(transposed, self._root, self._check)
         return None if at is None else Point(transposed, lower, at)

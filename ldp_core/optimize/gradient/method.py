@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from ldp_core import pictures
-from ldp_core.optimize.gradient.descent import Descent, random_start, start_from
-from ldp_core.privacy import check_epsilon, fitted_odds
-from ldp_core.run import Budget, Callback, Cancel, Stopped, drive
+from ldp_core.optimize.gradient.descent import Descent, Point, random_start, start_from
+from ldp_core.optimize.sizes import too_large
+from ldp_core.optimize.symmetric.orbits import Shifts, first_orbits
+from ldp_core.privacy import check_epsilon, fitted_odds, odds
+from ldp_core.run import Budget, Callback, Cancel, Check, Stopped, drive
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload
 
@@ -90,17 +93,20 @@ def projected_gradient(
     """
     epsilon = check_epsilon(epsilon)
     budget = Budget(time_limit, DEFAULT_ROUNDS if max_rounds is None else max_rounds, cancel, callback)
+    if reason := too_large(workload.n):
+        raise ValueError(reason)
     rng = np.random.default_rng(seed)
     root, held = workload.gram_root, math.log(fitted_odds(epsilon))
-    if initial is None:
-        start = random_start(root, held, _checked_outputs(rows, workload.n), rng)
-    elif rows is None:
-        start = start_from(initial, root, held)
-    else:
+    if initial is not None and rows is not None:
         raise ValueError("initial fixes the number of rows: give rows or initial, not both.")
 
+    def start() -> Point:
+        if initial is not None:
+            return start_from(initial, root, held, budget.check)
+        return random_start(root, held, _checked_outputs(rows, workload.n), rng, budget.check)
+
     with blas_threads(workload.n):
-        run = drive(_Search(Descent(root, held, start), rng), budget)
+        run = drive(_Search(workload, root, held, start, rng, budget.check), budget)
     strategy, objective = run.found
     return Optimized(strategy, objective, run.history, budget.rounds, run.seconds, epsilon, seed, run.stopped)
 
@@ -108,18 +114,32 @@ def projected_gradient(
 class _Search:
     """Descents one after the other: each starts at the best point so far, perturbed, once the last has settled."""
 
-    def __init__(self, descent: Descent, rng: np.random.Generator):
-        self.descent = descent
-        self.best = descent.point
-        self.finished = descent.point.objective <= 0  # nothing is asked
-        self._rng = rng
-        self._recent = [descent.point.objective]
+    finished = False
+    best: Point | None = None
+
+    def __init__(
+        self,
+        workload: Workload,
+        root: np.ndarray,
+        epsilon: float,
+        start: Callable[[], Point],
+        rng: np.random.Generator,
+        check: Check,
+    ):
+        self._workload, self._root, self._epsilon, self._start = workload, root, epsilon, start
+        self._rng, self._check = rng, check
         self._target = np.inf
         self._failures = 0
 
+    def prepare(self) -> None:
+        self.best = point = self._start()
+        self.descent = Descent(self._root, self._epsilon, point, self._check)
+        self.finished = point.objective <= 0  # nothing is asked
+        self._recent = [point.objective]
+
     def round(self) -> None:
         moved = self.descent.step()
-        if self.descent.point.objective < self.best.objective:
+        if self.best is None or self.descent.point.objective < self.best.objective:
             self.best = self.descent.point
         self._recent.append(self.descent.point.objective)
         settled = len(self._recent) > WINDOW and self._recent[-1] > self._recent[-1 - WINDOW] * (1 - SETTLED)
@@ -127,9 +147,13 @@ class _Search:
             self._restart()
 
     def finish(self, at_once: bool) -> tuple[np.ndarray, float]:
+        if self.best is None:  # interrupted before there was a start
+            first = first_orbits(self._workload.gram_dense(), odds(self._epsilon), Shifts.of(self._workload))
+            return np.ascontiguousarray(first.transposed.T), first.objective
         return self.descent.finish(self.best)
 
     def _restart(self) -> None:
+        assert self.best is not None
         if self.best.objective < self._target:
             self._target = self.best.objective * (1 - SETTLED)
             self._failures = 0

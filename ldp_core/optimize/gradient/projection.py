@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ldp_core.privacy import MAX_EPSILON, odds
+from ldp_core.run import Check, unchecked
 
 # Room for rounding when row minima at the very edge of what is possible are checked.
 EDGE = 1e-14
@@ -13,7 +14,7 @@ SUM_TOLERANCE = 5e-14
 MAX_NEWTON = 100
 
 
-def project(matrix: np.ndarray, lower: np.ndarray, epsilon: float) -> np.ndarray:
+def project(matrix: np.ndarray, lower: np.ndarray, epsilon: float, check: Check = unchecked) -> np.ndarray:
     """(m, n) the closest matrix to ``matrix`` (m, n) whose columns sum to 1 with ``lower <= row <= e^epsilon lower``.
 
     Column u of the result is ``clip(r_u + shift_u, z, e^epsilon z)`` with the one shift that makes it sum to 1
@@ -42,12 +43,18 @@ def project(matrix: np.ndarray, lower: np.ndarray, epsilon: float) -> np.ndarray
             f"the row minima sum to {total:.6g}, but columns can only sum to 1 when that sum lies between "
             f"{1 / ratio:.6g} and 1: rescale lower."
         )
-    projected, _ = project_types(np.ascontiguousarray(matrix.T), lower, lower * ratio, np.zeros(matrix.shape[1]))
+    about = (lower, lower * ratio, np.zeros(matrix.shape[1]))
+    projected, _ = project_types(np.ascontiguousarray(matrix.T), *about, check=check)
     return np.ascontiguousarray(projected.T)
 
 
 def project_types(
-    values: np.ndarray, low: np.ndarray, high: np.ndarray, shift: np.ndarray, again: bool = True
+    values: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    shift: np.ndarray,
+    again: bool = True,
+    check: Check = unchecked,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Algorithm 1 for the transposed matrix: the rows of ``values`` (n, m) projected, and the shifts (n,).
 
@@ -57,6 +64,7 @@ def project_types(
     left, right = np.full(len(shift), -np.inf), np.full(len(shift), np.inf)
     active = np.arange(len(shift))
     for _ in range(MAX_NEWTON):
+        check()
         at, rows = shift[active], values if active.size == len(values) else values[active]
         moved = rows + at[:, None]
         out[active] = clipped = np.clip(moved, low, high)

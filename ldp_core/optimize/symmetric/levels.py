@@ -68,6 +68,9 @@ class LevelSearch:
         self._update()
         self.best = self._mixture()
 
+    def prepare(self) -> None:
+        """Nothing is left to do."""
+
     def round(self) -> None:
         worth = self._searched / self._m**2
         self._add_juntas(worth)

@@ -14,29 +14,68 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Protocol
 
 import numpy as np
 
+from ldp_core.bounds.centred import high_share
 from ldp_core.mechanisms.subset_selection import best_subset_size
 from ldp_core.optimize.columns import pricing
 from ldp_core.optimize.columns.first_rows import threshold_rows
 from ldp_core.optimize.columns.weights import fitted_shares
+from ldp_core.optimize.sizes import MOST_ENTRIES
 from ldp_core.optimize.symmetric.levels import LevelSearch, images
 from ldp_core.privacy import fitted_odds, odds
+from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Workload
 from ldp_core.workloads.symmetry import Scheme
 
-# Subset selection is written out up to this many rows, orbits up to ROWS_PER_TYPE n, within these limits.
+# Subset selection is written out up to this many rows, orbits up to ROWS_PER_TYPE n, within these limits and MOST_ENTRIES.
 FEWEST_ROWS, MOST_ROWS, ROWS_PER_TYPE = 2**13, 2**15, 128
-MOST_ENTRIES = 2**25
 STARTS = 64
 # Rounds of the design that permutes attributes too, which comes first; images taken of those of its base rows that at least
 # SMALL_ORBIT translations leave as they are.
 LEVEL_ROUNDS, IMAGES, SMALL_ORBIT = 20, 120, 8
 UPDATES = 30
+# Base rows of the strategy that is there at once, up to FEW_TYPES types and beyond.
+FEW_TYPES, MANY_BASES, FEW_BASES, FIRST_UPDATES = 512, 16, 4, 60
 NEW_SHARE = 0.1
 LEAST_GAIN = 1e-6
 RIDGE = 1e-9
+
+
+class Group(Protocol):
+    """Translations of the types, such as a `Scheme`: their characters, and the type that row u is the translation of by column v."""
+
+    def transform(self, x: np.ndarray) -> np.ndarray: ...
+    @property
+    def differences(self) -> np.ndarray: ...
+
+
+@dataclass(frozen=True)
+class Shifts:
+    """Cyclic shifts along every axis of a table of types, whose ``sizes`` are given."""
+
+    sizes: tuple[int, ...]
+
+    @classmethod
+    def of(cls, workload: Workload) -> Shifts:
+        """One axis for each attribute."""
+        return cls(tuple(size for size, _ in workload.symmetry_group.shifts))
+
+    def transform(self, x: np.ndarray) -> np.ndarray:
+        """``x`` (..., n) by the characters."""
+        table = x.reshape(*x.shape[:-1], *self.sizes)
+        return np.fft.fftn(table, axes=range(-len(self.sizes), 0)).reshape(x.shape)
+
+    @property
+    def differences(self) -> np.ndarray:
+        """(n, n) the type that row u is the translation of by column v: u - v along every axis."""
+        n = math.prod(self.sizes)
+        found = np.zeros((n, n), dtype=np.int64)
+        for place, size in zip(np.unravel_index(np.arange(n), self.sizes), self.sizes, strict=True):
+            found = found * size + (place[:, None] - place) % size
+        return found
 
 
 @dataclass(frozen=True)
@@ -50,6 +89,13 @@ class Orbits:
     ratio: float
     difference: np.ndarray
     objective: float
+
+    @classmethod
+    def of(
+        cls, high: np.ndarray, shares: np.ndarray, power: np.ndarray, ratio: float, group: Group, objective: float
+    ) -> Orbits:
+        """From base rows with the squares ``power`` (b, n) of their transforms."""
+        return cls(high, shares, still(power, ratio, group), ratio, group.differences, objective)
 
     def rows(self) -> tuple[np.ndarray, np.ndarray]:
         """All different rows (k, n) of the orbits and their weights (k,)."""
@@ -67,6 +113,60 @@ class Orbits:
     def transposed(self) -> np.ndarray:
         high, weights = self.rows()
         return (weights[:, None] * np.where(high, self.ratio, 1.0)).T
+
+
+def still(power: np.ndarray, ratio: float, group: Group) -> np.ndarray:
+    """(k, n) which translations leave the base rows as they are: an orbit has n divided by their number different rows.
+
+    A translation that moves a row changes two entries or more, and lowers the autocorrelation by (E - 1)^2 or more.
+    """
+    correlation = group.transform(power).real / power.shape[1]
+    return correlation > correlation[:, :1] - 0.5 * (ratio - 1) ** 2
+
+
+def variances_of_types(orbits: Orbits, gram: np.ndarray, group: Group) -> np.ndarray:
+    """(n,) variance per user of each type for any ``gram`` (n, n), with the reconstruction for users spread evenly.
+
+    With M diagonal in the characters, ``v_s'X v_s = sum_kl conj(v_k) X_kl v_l chi_(k-l)(s) / n^2`` for all translations v_s of a
+    base row, X = M^-1 G M^-1 and v in the characters: transforms instead of products of matrices.
+    """
+    n, rows = len(gram), np.where(orbits.high, orbits.ratio, 1.0)
+    masses, hats, differences = rows.sum(axis=1), group.transform(rows), group.differences.ravel()
+    m = orbits.shares @ (np.abs(hats) / masses[:, None]) ** 2
+    X = group.transform(np.conj(group.transform(gram)).T).T / np.outer(m, m)
+    found = -gram.diagonal()
+    for share, mass, hat in zip(orbits.shares, masses, hats, strict=True):
+        products = (np.conj(hat)[:, None] * X * hat).ravel()
+        sums = np.bincount(differences, products.real) - 1j * np.bincount(differences, products.imag)
+        worth = group.transform(sums).real / n**2
+        found = found + share / mass**3 / n * group.transform(np.conj(hat * group.transform(worth))).real
+    return found
+
+
+def first_orbits(gram: np.ndarray, ratio: float, group: Group) -> Orbits:
+    """A strategy for ``gram`` (n, n) after a few transforms: random rows shaped by the workload, always the same ones, with all
+    their translations by ``group``, and randomized response as base row 0. ``ratio`` is E.
+
+    Whatever G is, M is then diagonal in the group's characters and the columns are balanced, and only the average of G over the
+    group counts, so that the objective is known in closed form. The rows are thresholded Gaussian fields with the correlations of
+    `ldp_core.bounds.centred.field_correlation` for that average.
+    """
+    n = len(gram)
+    gamma = np.maximum(group.transform(np.bincount(group.differences.ravel(), gram.ravel()) / n).real, 0.0)
+    roots = np.sqrt(gamma)
+    roots[0] = 0.0
+    correlation = group.transform(roots + (1e-3 * roots.mean() or 1.0)).real
+    spectrum = group.transform(np.sin(np.pi / 2 * np.clip(correlation / correlation[0], -1, 1))).real
+    noise = np.random.default_rng(0).standard_normal((MANY_BASES if n <= FEW_TYPES else FEW_BASES, n))
+    field = group.transform(np.sqrt(np.maximum(spectrum, 0.0)) * group.transform(noise)).real
+    size = min(max(round(n * high_share(ratio, n)), 1), n - 1)
+    high = np.zeros(field.shape, dtype=bool)
+    np.put_along_axis(high, np.argpartition(-field, size - 1, axis=1)[:, :size], True, axis=1)
+    high = np.vstack([np.arange(n) == 0, np.unique(high, axis=0)])
+    power = np.abs(group.transform(np.where(high, ratio, 1.0))) ** 2
+    energies = power / power[:, :1]
+    shares = fitted_shares(np.full(len(high), 1 / len(high)), energies, gamma + RIDGE * gamma.mean(), FIRST_UPDATES)
+    return Orbits.of(high, shares, power, ratio, group, float((gamma / (shares @ energies)).sum()))
 
 
 class SubsetSearch:
@@ -97,6 +197,9 @@ class SubsetSearch:
         n = workload.n
         return workload.symmetry == "exchangeable" and math.comb(n, best_subset_size(n, epsilon)) <= FEWEST_ROWS
 
+    def prepare(self) -> None:
+        """Nothing is left to do."""
+
     def round(self) -> None:
         """Nothing is left to improve."""
 
@@ -109,31 +212,40 @@ class OrbitSearch:
 
     finished = False
 
-    def __init__(self, workload: Workload, scheme: Scheme, epsilon: float, rng: np.random.Generator):
+    def __init__(
+        self, workload: Workload, scheme: Scheme, epsilon: float, rng: np.random.Generator, check: Check = unchecked
+    ):
         n = workload.n
+        self._workload, self._epsilon, self._check = workload, epsilon, check
         self._rng, self._ratio, self._scheme = rng, fitted_odds(epsilon), scheme
         self._differences = scheme.differences
         self._most_rows = min(max(ROWS_PER_TYPE * n, FEWEST_ROWS), MOST_ROWS, MOST_ENTRIES // n)
         # G commutes with the group, so that its first column transforms into its eigenvalues.
         self._gamma = scheme.transform(workload.gram_column).real
         self._searched = self._gamma + RIDGE * self._gamma.mean()
-        high = self._starts(workload, epsilon)
+        self.best = first_orbits(workload.gram_column[self._differences], self._ratio, scheme)
+
+    def prepare(self) -> None:
+        """The first base rows, and their shares."""
+        n, high = self._workload.n, self._starts()
         self._high = np.vstack([np.arange(n)[None] == 0, high[high.any(axis=1) & ~high.all(axis=1)]])
         self._power = self._powers(self._high)
         self._shares = np.full(len(self._high), 1 / len(self._high))
         self._update()
-        self.best = self._mixture()
+        self._keep_better()
 
-    def _starts(self, workload: Workload, epsilon: float) -> np.ndarray:
+    def _starts(self) -> np.ndarray:
         """Base rows to begin with. Over binary attributes, rows of small orbits come from the design that permutes attributes
         too, with their images; there are too few of the others for an even choice, and they find their own shape."""
-        drawn = threshold_rows(workload.gram_column[self._differences], self._ratio, STARTS, self._rng)
+        gram = self._workload.gram_column[self._differences]
+        drawn = threshold_rows(gram, self._ratio, STARTS, self._rng, self._check)
         if not self._scheme.binary:
             return drawn
-        search = LevelSearch(workload, epsilon, self._rng)
+        search = LevelSearch(self._workload, self._epsilon, self._rng)
         for _ in range(LEVEL_ROUNDS):
+            self._check()
             search.round()
-        small = self._still(self._powers(search.best.high)).sum(axis=1) >= SMALL_ORBIT
+        small = still(self._powers(search.best.high), self._ratio, self._scheme).sum(axis=1) >= SMALL_ORBIT
         few = np.where(small, IMAGES, 1)
         return np.vstack([drawn, images(search.best, few, self._rng)])
 
@@ -141,6 +253,9 @@ class OrbitSearch:
         """New base rows, then many updates of the shares (they cost next to nothing)."""
         self._price()
         self._update()
+        self._keep_better()
+
+    def _keep_better(self) -> None:
         found = self._mixture()
         if found.objective < self.best.objective:
             self.best = found
@@ -150,7 +265,7 @@ class OrbitSearch:
 
     def _mixture(self) -> Orbits:
         objective = float((self._gamma / self._m).sum())
-        return Orbits(self._high, self._shares, self._still(self._power), self._ratio, self._differences, objective)
+        return Orbits.of(self._high, self._shares, self._power, self._ratio, self._scheme, objective)
 
     def _powers(self, high: np.ndarray) -> np.ndarray:
         return np.abs(self._scheme.transform(np.where(high, self._ratio, 1.0))) ** 2
@@ -161,19 +276,11 @@ class OrbitSearch:
         shares = fitted_shares(self._shares, energies, self._searched, UPDATES)
         heavy = np.argsort(-shares, kind="stable")
         heavy = np.concatenate([[0], heavy[heavy != 0]])
-        sizes = energies.shape[1] // self._still(self._power).sum(axis=1)
+        sizes = energies.shape[1] // still(self._power, self._ratio, self._scheme).sum(axis=1)
         kept = np.sort(heavy[np.cumsum(sizes[heavy]) <= self._most_rows])
         self._high, self._power, energies = self._high[kept], self._power[kept], energies[kept]
         self._shares = fitted_shares(shares[kept], energies, self._searched, UPDATES)
         self._m = self._shares @ energies
-
-    def _still(self, power: np.ndarray) -> np.ndarray:
-        """(k, n) which translations leave the base rows as they are: an orbit has n divided by their number different rows.
-
-        A translation that moves a row changes two entries or more, and lowers the autocorrelation by (E - 1)^2 or more.
-        """
-        correlation = self._scheme.transform(power).real / power.shape[1]
-        return correlation > correlation[:, :1] - 0.5 * (self._ratio - 1) ** 2
 
     def _price(self) -> None:
         """Climb from rows held, from changed ones and from random ones of any density. The multipliers of the columns are all
@@ -189,6 +296,7 @@ class OrbitSearch:
             level,
             np.ones(n),
             self._ratio - 1,
+            self._check,
         )
         found = np.unique(found[gains > LEAST_GAIN], axis=0)
         self._high, self._power = np.vstack([self._high, found]), np.vstack([self._power, self._powers(found)])

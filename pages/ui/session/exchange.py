@@ -100,7 +100,7 @@ def _adopt(state: Session, mechanism: mechanisms.Mechanism, outcome: dict[str, A
     own = state.fitted(mechanism.name)
     if own is not None and own.mechanism.digest == mechanism.digest and not state.from_file(mechanism.name):
         return []
-    state.results.put(state.fitted_key(mechanism.name), Fit(mechanism, ()), weight(mechanism))
+    state.results.put(state.fitted_key(mechanism.name), Fit(mechanism, ()), weight(mechanism), dear=True)
     state.loaded.add(mechanism.digest)
     said = [
         "The strategy was loaded from the file, not computed here: its epsilon was audited and its errors are computed anew, but "

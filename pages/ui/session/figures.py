@@ -13,10 +13,12 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from ldp_core import analysis, bounds, charts, frames, library, mechanisms, optimize
+from ldp_core import analysis, bounds, charts, frames, library, mechanisms, optimize, verdicts, workloads
 from ldp_core.bounds.general.enumerated import MOST_TYPES as EXACT_TYPES
 from ldp_core.mechanisms.noise.additive import VectorMechanism
 from ldp_core.mechanisms.noise.gaussian_privacy import DEFAULT_DELTA
+from ldp_core.optimize import sizes
+from pages.ui.session import results
 from pages.ui.session.derived import Derived
 
 DRAWN_BITS = 22
@@ -25,6 +27,10 @@ PICTURE_BYTES = 2**21
 WEIGHTED = (
     "In typical and total errors a query counts by the square of its weight: a query of weight 2 counts like four of weight 1. "
     "Answers and errors of single queries are shown without weights."
+)
+NO_ROOM = (
+    "Results of this size do not all fit beside each other: of what was fitted and proved before, what you used longest ago is let "
+    "go of when the new result is there."
 )
 PRICED_TYPES = 2048
 """Exact variances that are not in closed form take n^3 operations: seconds at 2,048 types, half a minute at 4,096."""
@@ -125,12 +131,38 @@ class Figures(Derived):
         found = self.fitted(name) if library.spec(name).fitted else None
         return found is not None and found.mechanism.digest in self.loaded
 
+    def unfit(self, name: str) -> str | None:
+        """Why a mechanism cannot be fitted to the current design, in a sentence; None where it can, or needs no fit."""
+        design, name = self.complete, self.named(name)
+        spec, n = library.spec(name), design.domain.size
+        if not spec.fitted:
+            return None
+        if reason := spec.unsuitable(n, design.epsilon, design.workload):
+            return reason
+        case = self.cases()[self.aim(name)]
+        if spec.aimed and case.prior is not None and not case.uniform and (reason := sizes.too_large(n)):
+            return f"{reason} Any number can be had where the worst case counts, or an even spread."
+        if self.fit_bytes(name) > results.KEPT_BYTES:
+            return "So many rows are too large to keep: choose fewer, or leave their number empty."
+        return None
+
+    def fit_bytes(self, name: str) -> int:
+        """About how much the fit of a mechanism will take (see `weight`)."""
+        n, name = self.present.domain.size, self.named(name)
+        spec = library.spec(name)
+        if spec.continuous:
+            return 16 * n * (n + n // 16)
+        asked = {**self.parameters_for(name), **spec.fixed}.get("rows")
+        return 24 * n * (asked or sizes.rows(n)) if asked or n <= sizes.MOST_TYPES else 0
+
+    def crowded(self, names: Iterable[str]) -> str:
+        """What to say before these mechanisms are fitted where their fits cannot all be kept beside what there is; else nothing."""
+        return "" if self.results.room(sum(map(self.fit_bytes, names))) else NO_ROOM
+
     def unfitted(self, names: Iterable[str]) -> list[str]:
         """Those of the named mechanisms that await their fit to the current design and can have one."""
-        design = self.complete
-        about = (design.domain.size, design.epsilon, design.workload)
         waiting = (name for name in names if library.spec(name).fitted and self.fitted(name) is None)
-        return [name for name in waiting if library.spec(name).unsuitable(*about) is None]
+        return [name for name in waiting if self.unfit(name) is None]
 
     def mechanism(self, name: str) -> mechanisms.Mechanism | None:
         """The named mechanism for the current design; None for an optimised one that was not computed yet.
@@ -165,6 +197,30 @@ class Figures(Derived):
             return spec.fixed.get("delta", DEFAULT_DELTA)
         return self.cached(("delta", mechanism.digest), mechanism.audit).delta
 
+    # --- what must be seen --------------------------------------------------------------------------------------
+
+    @property
+    def suggested(self) -> verdicts.Suggestion:
+        """Differences taken from the questions and the people of the design."""
+        design = self.complete
+        key = ("suggested", design.workload.digest, design.people_digest)
+        return self.cached(key, lambda: verdicts.suggest(design.workload, design.counts))
+
+    @property
+    def difference(self) -> float:
+        """The difference between answers that must be seen, as a share of all users."""
+        c = self.configuration
+        if c.difference is None:
+            return verdicts.difference_for(c.target_alpha)
+        found = self.suggested
+        return (c.difference == "smallest" and found.smallest_difference) or found.difference
+
+    @property
+    def alpha(self) -> float:
+        """The mean squared error of shares aimed at: as given, or that with which the difference shows clearly."""
+        c = self.configuration
+        return c.target_alpha if c.difference is None else verdicts.alpha_for(self.difference)
+
     # --- what they cost -----------------------------------------------------------------------------------------
 
     def priced(self, name: str) -> mechanisms.Mechanism | None:
@@ -185,13 +241,16 @@ class Figures(Derived):
     def profile(self, mechanism: mechanisms.Mechanism) -> np.ndarray:
         """(n,) variance per user of each type. ValueError where it takes too long."""
         self._check_price(mechanism.name)
-        workload = self.complete.workload
+        return self.profiled(mechanism, self.complete.workload)
+
+    def profiled(self, mechanism: mechanisms.Mechanism, workload: workloads.Workload) -> np.ndarray:
+        """The same for any workload, and however long it takes."""
         key = ("profile", mechanism.digest, workload.digest)
         return self.cached(key, lambda: mechanism.variance_profile(workload))
 
     def summary(self, mechanism: mechanisms.Mechanism) -> analysis.Summary:
         """Exact costs of a mechanism in the current design. ValueError where they cannot be had."""
-        profile, design, alpha = self.profile(mechanism), self.complete, self.configuration.target_alpha
+        profile, design, alpha = self.profile(mechanism), self.complete, self.alpha
         key = ("summary", mechanism.digest, design.workload.digest, alpha, design.people_digest)
         return self.cached(key, lambda: analysis.summarise(mechanism, design.workload, design.counts, alpha, profile))
 
@@ -232,7 +291,7 @@ class Figures(Derived):
     def users_needed(self, mechanism: mechanisms.Mechanism, case: str) -> float:
         """Users a mechanism needs for the target error in a case."""
         variance = self.cases()[case].variance(self.profile(mechanism))
-        return analysis.users_for(variance, self.complete.workload.squared_weights, self.configuration.target_alpha)
+        return analysis.users_for(variance, self.complete.workload.squared_weights, self.alpha)
 
     # --- what none can beat -------------------------------------------------------------------------------------
 
@@ -248,7 +307,7 @@ class Figures(Derived):
         found: Proof | None = self.results.get(key)
         if found is None and design.workload.symmetry == "exchangeable" and self.even(case):
             found = Proof(bounds.certificate(design.workload, design.epsilon), (), True)
-            self.results.put(key, found, found.size)
+            self.results.put(key, found, found.size, dear=True)
         return found
 
     def even(self, case: str) -> bool:
@@ -258,7 +317,7 @@ class Figures(Derived):
 
     def closed_bounds(self, case: str) -> dict[str, float]:
         """Lower bounds on users needed that are known at once, in closed form, by name."""
-        design, alpha = self.complete, self.configuration.target_alpha
+        design, alpha = self.complete, self.alpha
         key = ("bounds", self.certificate_key(case), alpha)
         return self.cached(key, lambda: frames.users_bounds(design.workload, design.epsilon, alpha, self.cases()[case]))
 
@@ -267,7 +326,15 @@ class Figures(Derived):
         found, proof = self.closed_bounds(case), self.certificate(case)
         if proof is None:
             return found
-        return {**found, "certificate": frames.users_certified(proof.certificate, self.configuration.target_alpha)}
+        return {**found, "certificate": frames.users_certified(proof.certificate, self.alpha)}
+
+    def floor(self, case: str) -> tuple[str, float] | None:
+        """The strongest of these bounds by name, and the variance per user that it says no unbiased mechanism goes below. None where
+        bounds take too long to work out while a page is drawn."""
+        if self.complete.domain.size > PRICED_TYPES:
+            return None
+        limits, alpha = self.bounds(case), self.alpha
+        return frames.strongest(limits), max(limits.values()) * alpha * self.complete.workload.squared_weights
 
     # --- the best there is --------------------------------------------------------------------------------------
 
@@ -292,9 +359,7 @@ class Figures(Derived):
         found: optimize.ExactOptimum | None = None if prior is None else self.results.get(self.optimum_key(prior))
         if found is None:
             return None
-        return analysis.users_for(
-            found.variance, self.complete.workload.squared_weights, self.configuration.target_alpha
-        )
+        return analysis.users_for(found.variance, self.complete.workload.squared_weights, self.alpha)
 
     def gap(self, mechanism: mechanisms.Mechanism, case: str | None = None) -> float:
         """How many more users (as a share) a mechanism needs than the best bound allows, in one case (its own)."""
@@ -308,7 +373,7 @@ class Figures(Derived):
         limits = {case: {} if mechanism.delta > 0 else self.bounds(case) for case in self.cases()}
         known = {case: self.optimum(case) for case in self.cases() if mechanism.delta == 0}
         optima = {case: users for case, users in known.items() if users is not None}
-        workload, alpha = self.complete.workload, self.configuration.target_alpha
+        workload, alpha = self.complete.workload, self.alpha
         return frames.costs(self.profile(mechanism), self.cases(), limits, workload.squared_weights, alpha, optima)
 
     def compared(self, ready: Mapping[str, mechanisms.Mechanism], case: str) -> pd.DataFrame:

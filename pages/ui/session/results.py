@@ -6,14 +6,16 @@ import threading
 from collections import OrderedDict
 from typing import Any
 
-KEPT_BYTES = 256 * 2**20
+KEPT_BYTES = 640 * 2**20
+"""Room for the largest strategy that is fitted, with its proof."""
 
 
 class Results:
-    """Values by key, least recently used dropped past `KEPT_BYTES` (the newest is always kept). Safe across threads."""
+    """Values by key within `KEPT_BYTES`, safe across threads. What is soon worked out again goes first, what is ``dear`` (fits and
+    proofs) last, of each the least recently used; the newest is always kept, and what is dear makes no room for what is not."""
 
     def __init__(self) -> None:
-        self._items: OrderedDict[str, tuple[Any, int]] = OrderedDict()
+        self._items: OrderedDict[str, tuple[Any, int, bool]] = OrderedDict()
         self._lock = threading.Lock()
         self._closed = False
 
@@ -24,18 +26,28 @@ class Results:
             self._items.move_to_end(key)
             return self._items[key][0]
 
-    def put(self, key: str, value: Any, size: int = 0) -> None:
+    def put(self, key: str, value: Any, size: int = 0, dear: bool = False) -> None:
         with self._lock:
             if self._closed:
                 return
-            self._items[key] = (value, size)
+            self._items[key] = (value, size, dear)
             self._items.move_to_end(key)
-            total = sum(size for _, size in self._items.values())
-            for old in list(self._items)[:-1]:
-                if total <= KEPT_BYTES:
-                    break
-                if self._items[old][1]:  # dropping what weighs nothing frees nothing
-                    total -= self._items.pop(old)[1]
+            total = sum(size for _, size, _ in self._items.values())
+            for goes in (False, True) if dear else (False,):
+                for old, (_, held, precious) in list(self._items.items())[:-1]:
+                    if total > KEPT_BYTES and held and precious == goes:  # dropping what weighs nothing frees nothing
+                        total -= self._items.pop(old)[1]
+
+    def room(self, size: int) -> bool:
+        """Whether something dear of this ``size`` fits beside all that is."""
+        with self._lock:
+            return size + sum(held for _, held, dear in self._items.values() if dear) <= KEPT_BYTES
+
+    @property
+    def bytes(self) -> int:
+        """What all values hold, as it was stated."""
+        with self._lock:
+            return sum(size for _, size, _ in self._items.values())
 
     def close(self) -> None:
         """Let go of everything and take nothing any more: work whose session has departed may still end."""

@@ -1,0 +1,319 @@
+"""Searches and proofs have something at once, end inside a round when they should, and know their limits beforehand."""
+
+import itertools
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from ldp_core import analysis, bounds, library, mechanisms, workloads
+from ldp_core.bounds.general.certificate import nothing
+from ldp_core.data.domain import Domain, NumericAttribute
+from ldp_core.optimize import design, projected_gradient, sizes, strategies, worst_case_design
+from ldp_core.optimize.columns import generation, weights
+from ldp_core.optimize.symmetric.orbits import Shifts, first_orbits, variances_of_types
+from ldp_core.run import GRACE, LEAST_GRACE, Budget, Interrupted, drive
+
+PREFIX = workloads.prefix(24)
+PRIOR = np.arange(1.0, 25) / 300
+
+
+def average(how):
+    return design(PREFIX, 1.0, None, max_rounds=4, **how)
+
+
+def with_prior(how):
+    return design(PREFIX, 1.0, None, max_rounds=4, prior=PRIOR, **how)
+
+
+def blind(how):
+    return design(workloads.parity(5, 2), 1.0, None, max_rounds=4, prior=np.arange(1.0, 33) / 528, **how)
+
+
+def orbits(how):
+    return design(workloads.all_marginals(5), 1.0, None, max_rounds=2, **how)
+
+
+def alike(how):
+    return design(workloads.histogram(40), 1.0, None, max_rounds=2, **how)
+
+
+def worst_case(how):
+    return worst_case_design(PREFIX, 1.0, None, max_rounds=4, **how)
+
+
+def gradient(how):
+    return projected_gradient(PREFIX, 1.0, max_rounds=4, **how)
+
+
+SEARCHES = [average, with_prior, blind, orbits, alike, worst_case, gradient]
+
+
+class Asked:
+    """Says yes from the ``last`` time on that it is asked."""
+
+    def __init__(self, last):
+        self.times, self.last = 0, last
+
+    def __call__(self):
+        self.times += 1
+        return self.times >= self.last
+
+
+def assert_as_told(search, result):
+    """The result is a mechanism whose costs are those it tells."""
+    workload = {blind: workloads.parity(5, 2), orbits: workloads.all_marginals(5), alike: workloads.histogram(40)}.get(
+        search, PREFIX
+    )
+    assert np.abs(result.strategy.sum(axis=0) - 1).max() <= 1e-12
+    mechanism = mechanisms.ExplicitMechanism("found", result.strategy, 1.0, prior=result.prior)
+    assert mechanism.audit().epsilon <= 1 + 1e-11
+    profile = mechanism.variance_profile(workload)
+    if search is worst_case:
+        told, cost = result.objective, workload.n * profile.max() + workload.trace
+        assert result.worst_case_variance == pytest.approx(profile.max(), rel=1e-6)
+    elif result.prior is not None:
+        told, cost = bounds.average_variance(result.objective, workload, result.prior), result.prior @ profile
+    else:
+        told, cost = result.objective, analysis.objective(mechanism, workload)
+    assert told == pytest.approx(cost, rel=1e-5)
+
+
+@pytest.mark.parametrize("asks", [1, 2, 3, 9, 40])
+@pytest.mark.parametrize("search", SEARCHES)
+def test_cancelling_anywhere_leaves_what_was_best(search, asks):
+    cancel = Asked(asks)
+    result = search({"cancel": cancel})
+    if cancel.times < asks:
+        pytest.skip("it was done before")
+    assert result.stopped == "cancelled"
+    assert cancel.times <= asks + 3  # why it was interrupted, and whether to polish: no work goes on
+    assert_as_told(search, result)
+
+
+@pytest.mark.parametrize("search", SEARCHES[:-1])
+def test_there_is_a_strategy_before_anything_takes_long(search, monkeypatch):
+    """The first picture comes before any row is drawn or weighed."""
+
+    def never(*_):
+        raise AssertionError("this takes long")
+
+    for place in ("columns.generation.threshold_rows", "symmetric.orbits.threshold_rows", "columns.generation.update"):
+        monkeypatch.setattr(f"ldp_core.optimize.{place}", never)
+    seen = []
+    result = search({"callback": seen.append, "cancel": lambda: bool(seen)})
+    assert (seen[0].round, result.rounds) == (0, 0)
+    assert seen[0].objective == result.objective
+    assert_as_told(search, result)
+
+
+def test_what_is_there_at_once_follows_the_attributes():
+    """Marginals stay the same under shifts of every attribute, so that hardly anything is lost by using all of them."""
+    axes = [NumericAttribute(name=f"a{n}", edges=tuple(range(n + 1)), origin="declared") for n in (3, 4, 5)]
+    pairs = workloads.MarginalsPart(groups=[("a3", "a4"), ("a4", "a5")])
+    workload = workloads.over_attributes([pairs], Domain(attributes=axes))
+    group = Shifts.of(workload)
+    assert group.sizes == (3, 4, 5)
+    first = first_orbits(workload.gram_dense(), math.e * (1 - 2.0**-38), group)
+    strategy = np.ascontiguousarray(first.transposed.T)
+    mechanism = mechanisms.ExplicitMechanism("first", strategy, 1.0)
+    assert analysis.objective(mechanism, workload) == pytest.approx(first.objective, rel=1e-6)
+    assert variances_of_types(first, workload.gram_dense(), group) == pytest.approx(
+        mechanism.variance_profile(workload), rel=1e-6
+    )
+    uneven = workloads.prefix(60)  # whatever the questions are
+    assert variances_of_types(first, uneven.gram_dense(), group) == pytest.approx(
+        mechanism.variance_profile(uneven), rel=1e-6
+    )
+    information = mechanism.information(None)
+    for size in group.sizes:  # unchanged by shifting any attribute
+        axis = group.sizes.index(size)
+        moved = np.roll(np.arange(60).reshape(3, 4, 5), 1, axis=axis).ravel()
+        assert information[np.ix_(moved, moved)] == pytest.approx(information)
+    assert first.objective < 1.5 * bounds.certificate(workload, 1.0, None).value
+
+
+def test_what_is_there_at_once_is_a_few_times_the_best_at_most():
+    """For running totals and for a histogram."""
+    for workload, factor in (
+        (workloads.prefix(64), 2.0),
+        (workloads.histogram(40), 1.2),
+        (workloads.all_marginals(6), 2.0),
+    ):
+        seen = []
+        found = design(workload, 1.0, None, max_rounds=10, callback=lambda p, seen=seen: seen.append(p.objective))
+        assert found.objective <= seen[0] <= factor * found.objective
+
+
+@pytest.mark.parametrize("search", [average, with_prior, worst_case, gradient])
+def test_work_is_asked_about_block_by_block(search, monkeypatch):
+    """In smaller blocks: the same result, and as many more questions as there are blocks."""
+
+    def never():
+        nonlocal times
+        times += 1
+        return False
+
+    times = 0
+    whole, before = search({"cancel": never}), times
+    monkeypatch.setattr(sizes, "BLOCK", 24**2 * 16)  # 16 rows of 24 types, of 384
+    monkeypatch.setattr("ldp_core.optimize.columns.pricing.TOGETHER", 24 * 8)
+    times = 0
+    parts = search({"cancel": never})
+    assert times > before + 50
+    assert parts.objective == pytest.approx(whole.objective, rel=0.02)  # rounding decides which flip is the best
+
+
+def test_products_in_blocks_are_products(monkeypatch):
+    rng = np.random.default_rng(0)
+    rows, shares, solved = rng.random((50, 7)), rng.random(50), rng.random((7, 4))
+    for block in (2**33, 7**2 * 8):
+        monkeypatch.setattr(sizes, "BLOCK", block)
+        asked = []
+        found = weights.second_moments(rows, shares, lambda asked=asked: asked.append(1), 0.5)
+        assert np.tril(found) == pytest.approx(np.tril(0.5 * rows.T @ (shares[:, None] * rows)))
+        assert weights.squared_lengths(rows, solved, lambda: None) == pytest.approx(
+            np.square(rows @ solved).sum(axis=1)
+        )
+        assert len(asked) == (1 if block > 50 * 49 else 7)
+
+
+class Clock:
+    """Every look at it takes a second."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def perf_counter(self):
+        self.now += 1.0
+        return self.now
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize("limit", [0, 40, 1000])
+def test_a_time_limit_holds_within_a_tenth(search, limit, monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr("ldp_core.run.time", clock)
+    calls = {average: design, with_prior: design, blind: design, orbits: design, alike: design}
+    workload = {blind: workloads.parity(5, 2), orbits: workloads.all_marginals(5), alike: workloads.histogram(40)}
+    how = {"prior": PRIOR} if search is with_prior else {}
+    run = {worst_case: worst_case_design, gradient: projected_gradient}.get(search) or calls[search]
+    result = run(workload.get(search, PREFIX), 1.0, time_limit=limit, **how)
+    assert result.stopped == "time" or clock.now < limit
+    assert clock.now <= limit + max(LEAST_GRACE, GRACE * limit) + 8
+
+
+def test_a_step_under_way_has_a_little_time(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("ldp_core.run.time", SimpleNamespace(perf_counter=lambda: now[0]))
+    budget = Budget(time_limit=100)
+    now[0] = 104.0
+    budget.check()
+    assert budget.stopped() == "time"
+    now[0] = 106.0
+    with pytest.raises(Interrupted):
+        budget.check()
+    assert budget.interrupted == "time"
+    Budget().check()
+    with pytest.raises(Interrupted):
+        Budget(cancel=lambda: True).check()
+
+
+def test_the_loop_keeps_what_was_best_when_a_round_is_interrupted():
+    class Search:
+        finished, objective = False, 8.0
+
+        @property
+        def best(self):
+            return self
+
+        def prepare(self):
+            self.objective = 4.0
+
+        def round(self):
+            if self.objective < 2:
+                raise Interrupted
+            self.objective /= 2
+
+        def finish(self, at_once):
+            return at_once, self.objective
+
+    told = []
+    run = drive(Search(), Budget(callback=lambda p: told.append((p.round, p.objective))))
+    assert told == [(0, 8.0), (0, 4.0), (1, 2.0), (2, 1.0)]
+    assert (run.found, run.stopped, len(run.history)) == ((False, 1.0), "time", 2)
+
+
+@pytest.mark.parametrize("optimise", [strategies.optimal_l1, strategies.optimal_l2])
+@pytest.mark.parametrize("asks", range(1, 9))
+def test_matrix_strategies_can_be_cancelled_anywhere(optimise, asks):
+    cancel, seen = Asked(asks), []
+    found = optimise(PREFIX, max_rounds=30, cancel=cancel, callback=seen.append)
+    assert found.stopped == "cancelled"
+    assert cancel.times <= asks + 3
+    assert found.error == pytest.approx(strategies.error_of(found.strategy, PREFIX), rel=1e-6)
+    assert found.error <= seen[0].error
+    assert seen[0].round == 0
+
+
+@pytest.mark.parametrize("bound", [bounds.certificate, bounds.worst_case])
+@pytest.mark.parametrize("at_once", [0, 512])
+def test_proofs_can_be_cancelled_anywhere(bound, at_once, monkeypatch):
+    """With ``at_once`` 0 as where even the closed form takes seconds."""
+    for place in ("certificate", "hardest_prior"):
+        monkeypatch.setattr(f"ldp_core.bounds.general.{place}.AT_ONCE_TYPES", at_once)
+    full, values = bound(PREFIX, 1.0, time_limit=None), []
+    for asks in itertools.chain(range(1, 12), (20, 40, 80, 160)):
+        cancel = Asked(asks)
+        found = bound(PREFIX, 1.0, time_limit=None, cancel=cancel)
+        assert found.verify()
+        assert cancel.times <= asks + 4
+        values.append(found.variance)
+    assert max(values) <= full.variance * (1 + 1e-9)
+    assert values[-1] > 0
+    assert (values[0] == 0) == (at_once == 0)
+
+
+def test_the_variances_of_types_do_not_depend_on_how_they_are_solved_for(monkeypatch):
+    proof = bounds.certificate(PREFIX, 1.0, time_limit=None)
+    by_squares = bounds.general.hardest_prior.type_variances(proof)
+    monkeypatch.setattr("ldp_core.bounds.general.hardest_prior.AT_ONCE_TYPES", 0)
+    assert bounds.general.hardest_prior.type_variances(proof) == pytest.approx(by_squares, rel=1e-9)
+
+
+@pytest.mark.parametrize("workload", [PREFIX, workloads.parity(4, 2)], ids=repr)
+def test_nothing_proved_is_a_proof_of_nothing(workload):
+    prior = np.arange(1.0, workload.n + 1)
+    proof = nothing(workload, 1.0, prior / prior.sum())
+    assert (proof.value, proof.variance, proof.verify()) == (0.0, 0.0, True)
+
+
+def test_rows_fall_from_sixteen_to_four_for_each_type():
+    per_type = np.array([sizes.rows(n) / n for n in range(16, sizes.MOST_TYPES + 1)])
+    assert (np.diff(per_type) <= 0).all()
+    assert per_type[0] == per_type[512] == 16
+    assert per_type[-1] == 4
+    assert all(sizes.rows(n) * n <= sizes.MOST_ENTRIES for n in range(16, sizes.MOST_TYPES + 1))
+
+
+@pytest.mark.parametrize("name", ["optimized", "optimized_gradient"])
+def test_one_number_limits_what_is_fitted(name, monkeypatch):
+    spec = library.spec(name)
+    assert spec.unsuitable(sizes.MOST_TYPES, 1.0, workloads.prefix(sizes.MOST_TYPES)) is None
+    for most in (sizes.MOST_TYPES, 16):
+        monkeypatch.setattr(sizes, "MOST_TYPES", most)
+        above = workloads.prefix(most + 1)
+        reason = spec.unsuitable(most + 1, 1.0, above)
+        assert f"at most {most:,}" in reason
+        with pytest.raises(ValueError, match=f"at most {most:,}"):
+            mechanisms.create(name, epsilon=1.0, workload=above)
+
+
+def test_a_search_holds_no_more_rows_than_its_size(monkeypatch):
+    monkeypatch.setattr(sizes, "MOST_ENTRIES", 24 * 24 * 6)
+    search = generation.RowSearch(PREFIX, 1.0, np.ones(24), np.random.default_rng(0))
+    search.prepare()
+    for _ in range(3):
+        search.round()
+        assert len(search.best.high) <= 24 * 6 + generation.LEAST_STARTS

@@ -1,0 +1,153 @@
+"""What was fitted stays, every page survives what is missing, and limits are known before a button is pressed."""
+
+import time
+
+import numpy as np
+import pytest
+
+from ldp_core.optimize import sizes
+from pages.ui.session import results as kept
+from pages.ui.session.derived import digest
+from pages.ui.session.figures import weight
+from pages.ui.session.results import Results
+from pages.ui.tasks import work
+from pages.ui.tasks.jobs import jobs
+
+PAGES = ("data", "workload", "design", "compare", "bounds", "plan", "simulate", "ask", "export", "guide", "papers")
+
+
+def chosen(app, name="optimized"):
+    return app.enter("selectbox", "mechanism", name)
+
+
+@pytest.fixture
+def fitted(ages):
+    chosen(ages.go("design"))
+    return ages.press("optimise").finish()
+
+
+def test_what_is_dear_goes_last(monkeypatch):
+    monkeypatch.setattr(kept, "KEPT_BYTES", 100)
+    results = Results()
+    results.put("fit", "fit", 60, dear=True)
+    results.put("picture", "picture", 30)
+    results.put("proof", "proof", 30, dear=True)
+    assert [results.get(name) for name in ("fit", "picture", "proof")] == ["fit", None, "proof"]
+    results.put("another picture", "another", 90)  # of no use without what it shows
+    results.put("a third", "third", 90)
+    assert [results.get(name) for name in ("fit", "proof", "another picture", "a third")] == [
+        "fit",
+        "proof",
+        None,
+        "third",
+    ]
+    assert results.room(10)
+    assert not results.room(11)
+    results.put("another fit", "another fit", 60, dear=True)  # the fit was used longest ago, and now the proof
+    assert [results.get(name) for name in ("fit", "proof", "another fit")] == [None, "proof", "another fit"]
+
+
+def test_pictures_do_not_push_out_what_they_show(fitted, monkeypatch):
+    """Hours of work went like this: the picture of a strategy weighs more than there was left."""
+    held = weight(fitted.session.fitted("optimized").mechanism) + fitted.session.certificate("worst_case").size
+    monkeypatch.setattr(kept, "KEPT_BYTES", held + 1000)
+    for page in ("design", "compare", "bounds", "design", "start", "design"):
+        fitted.go(page)
+    assert fitted.session.fitted("optimized") is not None
+    assert fitted.session.certificate("worst_case") is not None
+    assert "This mechanism needs" in fitted.words
+
+
+@pytest.mark.parametrize("lost", [("fitted:",), ("certificate:",), ("",)])
+def test_every_page_survives_what_is_missing(fitted, lost):
+    for page in PAGES:
+        items = fitted.session.results._items
+        for key in [key for key in items if key.startswith(lost)]:
+            del items[key]
+        fitted.go(page)
+        assert "Current design" in fitted.words
+
+
+def test_a_cancelled_fit_stays_with_its_costs(app):
+    """The largest fit of one attribute, at a small scale: cancelled at once, it is what there is before any search."""
+    chosen(app.declare("0", "64", 64).go("design"))
+    session = app.session
+    app.at.button(key="optimise").click().run()
+    jobs().cancel(session.id)
+    app.finish()
+    if session.fitted("optimized") is None:  # cancelled before it began
+        app.press("optimise").finish()
+    app.go("design")
+    assert "This mechanism needs" in app.words
+    assert session.results.get(kept_profile(session)) is not None
+
+
+def kept_profile(session):
+    mechanism = session.fitted("optimized").mechanism
+    return digest(("profile", mechanism.digest, session.complete.workload.digest))
+
+
+def test_what_a_fit_costs_is_worked_out_along_with_it(ages):
+    """Not when the page is drawn, which would take ten seconds at 2,048 types."""
+    fitted = chosen(ages.go("design"))
+    work.fit(fitted.session, "optimized").start()
+    while jobs().active(fitted.session.id):
+        time.sleep(0.01)
+    fresh = fitted.session.results.get(kept_profile(fitted.session))
+    assert np.array_equal(fresh, fitted.session.fitted("optimized").mechanism.variance_profile(fitted.workload))
+
+
+def test_one_limit_is_known_on_every_page(app, monkeypatch):
+    """25 types where 16 are the most."""
+    monkeypatch.setattr(sizes, "MOST_TYPES", 16)
+    app.sample(page="design")
+    chosen(app)
+    assert "at most 16 are" in app.errors[0]
+    assert app.at.button(key="optimise").disabled
+    assert "Fitted to this design" not in app.words
+    app.go("data")
+    assert "25 types (25) are more than the 16 that" in app.words
+    app.go("compare")
+    app.session.change(compared=("subset_selection", "optimized", "optimized_gradient"))
+    app.at.run()
+    assert not app.has("button", "optimise")
+    assert "at most 16 are" in app.words
+    app.go("plan")
+    assert "takes part once it is fitted" not in app.words
+
+
+def test_fewer_rows_for_more_types_fit_what_is_kept():
+    """The largest fit, with the rows found in its last round, and its proof."""
+    for n in (512, 1024, 1800, 2048):
+        assert 3 * 8 * n * (sizes.rows(n) + n) + 2 * 8 * n**2 <= kept.KEPT_BYTES
+
+
+def test_rows_that_cannot_be_kept_are_refused_before_the_fit(ages, monkeypatch):
+    monkeypatch.setattr(kept, "KEPT_BYTES", 24 * 25 * 500)
+    chosen(ages.go("design"), "optimized_gradient")
+    assert not ages.at.button(key="optimise").disabled
+    ages.enter("text_input", "choice-rows", "501")
+    assert ages.at.button(key="optimise").disabled
+    assert "too large to keep" in ages.errors[0]
+    ages.enter("text_input", "choice-rows", "500")
+    assert not ages.at.button(key="optimise").disabled
+
+
+def test_what_makes_room_is_said_before_the_fit(fitted, monkeypatch):
+    monkeypatch.setattr(kept, "KEPT_BYTES", 24 * 25 * 500)
+    chosen(fitted.go("design"), "optimized_gradient")
+    assert "do not all fit beside each other" in fitted.words
+    fitted.session.change(compared=("optimized_gradient",))
+    fitted.go("compare")
+    assert "do not all fit beside each other" in fitted.words
+
+
+def test_a_prior_on_many_types_is_refused_before_the_fit(app, monkeypatch):
+    """An even spread is solved by symmetry at any size; other people are not."""
+    monkeypatch.setattr(sizes, "MOST_TYPES", 16)
+    app.sample(page="design").ask("histogram")
+    chosen(app.go("design"))
+    assert not app.at.button(key="optimise").disabled
+    app.enter("selectbox", "aim", "people")
+    assert app.at.button(key="optimise").disabled
+    assert "an even spread" in app.errors[0]
