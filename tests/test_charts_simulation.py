@@ -106,7 +106,7 @@ def test_many_queries_without_an_order_are_put_in_that_of_the_truth():
     assert published.y == pytest.approx(100 * first["released"])
     assert published.x.tolist() == list(range(1, len(first) + 1))
     assert published.mode == "markers"
-    assert "smallest true answer" in fig.layout.xaxis2.title.text  # three collections, in one row
+    assert "smallest<br>true answer" in fig.layout.xaxis2.title.text  # three collections, in one row
     points = charts.intervals(found.intervals, in_order=False).data[-1]
     assert np.diff(points.y).min() >= 0
     assert len(first) > FEW

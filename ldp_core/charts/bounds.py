@@ -28,7 +28,7 @@ from ldp_core.studies.theorems import Approach
 
 AXES = {
     "standard_error": "standard error, percentage points (log scale)",
-    "users_needed": "users needed for the target error (log scale)",
+    "users_needed": "users needed (log scale)",
 }
 SHORT = {"standard_error": "standard error (percentage points)", "users_needed": "users needed"}
 GROUPS = {

@@ -8,7 +8,7 @@ from plotly.colors import sample_colorscale
 
 from ldp_core import wording
 from ldp_core.charts.labels import Bins, bins_of, cell_names, in_template, label_ticks, row_ticks
-from ldp_core.charts.theme import BELOW, LIGHT, Theme, figure, short
+from ldp_core.charts.theme import LIGHT, Theme, figure, short
 from ldp_core.data.domain import Attribute, Domain
 
 MOST_BARS = 1000
@@ -114,7 +114,8 @@ def _coloured(people: np.ndarray, look: Theme) -> dict:
     z[people > 0] = np.log10(some) if log else some
     bar = {
         "title": {"text": "people (log scale)" if log else "people", "side": "right"},
-        **BELOW,
+        "thickness": 14,
+        "outlinewidth": 0,
     }
     if log:
         decades = np.arange(np.ceil(np.log10(low)), np.floor(np.log10(high)) + 1)

@@ -11,7 +11,7 @@ from plotly.colors import hex_to_rgb
 
 from ldp_core import wording
 from ldp_core.charts.labels import BESIDE, cell_names, label_ticks, row_ticks
-from ldp_core.charts.theme import BELOW, LIGHT, PIXELS, Theme, colour, figure, row_name, short
+from ldp_core.charts.theme import LIGHT, PIXELS, Theme, colour, figure, row_name, short
 from ldp_core.pictures import binned
 from ldp_core.studies.simulate import spread
 from ldp_core.workloads import Workload
@@ -66,7 +66,7 @@ def workload_matrix(
         zmin=-max(high, -low) if low < 0 else 0,
         zmax=max(high, -low),
         showscale=not plain,
-        colorbar={"title": {"text": "weight", "side": "right"}, **BELOW},
+        colorbar={"title": {"text": "weight", "side": "right"}, "thickness": 14, "outlinewidth": 0},
     )
     fig.update_xaxes(type="category", showgrid=False, **label_ticks(types, 28))
     fig.update_yaxes(type="category", autorange="reversed", showgrid=False, showticklabels=False, ticks="")

@@ -33,11 +33,6 @@ ROWS_TITLE_LENGTH, TALL = 22, 440
 NAME_LENGTH = 18
 """Most letters in a line of a name beside a row or a line."""
 LEGEND_ROW = 20
-BELOW = {
-    "orientation": "h", "xref": "container", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0, "xanchor": "left",
-    "lenmode": "pixels", "len": 290, "thickness": 12, "outlinewidth": 0,
-}  # fmt: skip
-"""A scale of colours below the chart, where it takes no width and lies under no buttons."""
 MODE_BAR = 34
 """Pixels at the top that are left to the buttons of a chart."""
 
