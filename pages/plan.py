@@ -276,7 +276,7 @@ with results:
         else:
             st.caption("Follows once the answer is worked out.")
 
-    lazy.tabs(state, "plan-tabs", dict(zip(TABS, (outcome, curve, recommendation), strict=True)))
+    lazy.panes(state, "plan-tabs", TABS, (outcome, curve, recommendation))
 
 layout.how_computed(
     "With v(ε) the variance one user adds, summed over the p queries, N users give a mean squared error of shares α = v(ε)/(p N) "

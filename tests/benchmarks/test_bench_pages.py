@@ -11,7 +11,7 @@ from streamlit.testing.v1 import app_test
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "pages"))
 
-from conftest import App, NavigationAsServed  # noqa: E402
+from conftest import App, NavigationAsServed
 
 pytestmark = pytest.mark.benchmark
 PAGES = (
