@@ -102,7 +102,7 @@ def group(kind: Kind) -> None:
         panels.corrected_lemma(about)
 
 
-lazy.tabs(state, "bounds-tabs", {GROUPS[kind]: partial(group, kind) for kind in KINDS})
+lazy.panes(state, "bounds-tabs", [GROUPS[kind] for kind in KINDS], [partial(group, kind) for kind in KINDS])
 
 layout.how_computed(
     r"In the formulas $n$ is the number of types, $N$ of users, $d$ of queries, $W$ their matrix with singular values $\sigma$ and "

@@ -306,16 +306,17 @@ def draw_query_errors() -> None:
 
 
 with results:
-    lazy.tabs(
+    lazy.panes(
         state,
         "compare-tabs",
-        {
-            "Users needed": users_needed,
-            "Patterns": partial(patterns.side_by_side, state, ready),
-            "Error of each query": draw_query_errors,
-            "Over epsilon": partial(sweep_tab, "epsilon"),
-            "Over domain size": partial(sweep_tab, "size"),
-        },
+        ["Users needed", "Patterns", "Error of each query", "Over epsilon", "Over domain size"],
+        [
+            users_needed,
+            partial(patterns.side_by_side, state, ready),
+            draw_query_errors,
+            partial(sweep_tab, "epsilon"),
+            partial(sweep_tab, "size"),
+        ],
     )
 
 st.subheader("All figures")

@@ -301,6 +301,6 @@ with results:
         else:
             st.caption("Follows once the answer is worked out.")
 
-    lazy.tabs(state, "plan-tabs", dict(zip(TABS, (outcome, curve, recommendation), strict=True)))
+    lazy.panes(state, "plan-tabs", TABS, (outcome, curve, recommendation))
 
 layout.how_computed(PLAN)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -10,17 +10,17 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.ui.session.state import Session
 
 
-def tabs(state: Session, key: str, views: Mapping[str, Callable[[], None]]) -> None:
-    """One tab for each of ``views`` by its title, of which the open one is drawn. Which one that is, is remembered when the page
-    is left."""
+def panes(state: Session, key: str, titles: Sequence[str], draws: Sequence[Callable[[], None]]) -> None:
+    """A tab for each of ``titles``, of which the open one is drawn by its function of ``draws``. Which one that is, is remembered
+    when the page is left."""
     opened = state.view.get(key)
-    if opened in views and key not in st.session_state:
+    if opened in titles and key not in st.session_state:
         st.session_state[key] = opened
-    for tab, (title, draw) in zip(st.tabs(list(views), key=key, on_change="rerun"), views.items(), strict=True):
+    for place, tab in enumerate(st.tabs(titles, key=key, on_change="rerun")):
         if tab.open:
-            state.view[key] = title
+            state.view[key] = titles[place]
             with tab:
-                draw()
+                draws[place]()
 
 
 def fold(title: str, key: str) -> DeltaGenerator | None:

@@ -99,7 +99,9 @@ def test_a_design_without_exact_costs_says_so_and_can_be_simulated(app):
     app.go("simulate").finish().press("run").finish()
     assert "a typical query was off by" in app.words
     assert "the exact prediction is" not in app.words
-    assert len(chart(app, "simulated-predicted")["data"]) == 2  # errors of single queries are predicted all the same
+    assert (
+        len(chart(app.open("outcome-tabs", "Predicted"), "simulated-predicted")["data"]) == 2
+    )  # errors of single queries are predicted all the same
 
 
 def test_sweeps_of_equal_recipes_on_other_attributes_are_kept_apart(app):

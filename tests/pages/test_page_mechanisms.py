@@ -8,7 +8,7 @@ FITTED = [name for name in mechanisms.names() if library.spec(name).fitted]
 
 
 def test_every_mechanism_is_listed_with_costs_and_a_note_where_it_cannot_run(app):
-    app.declare(bins=12).go("compare")
+    app.declare(bins=12).go("compare").unfold("every-mechanism")
     (listed,) = [table for table in app.dataframes if "bits_a_report" in table]
     assert list(listed["mechanism"]) == [library.spec(name).title for name in mechanisms.names()]
     assert listed[["made_for", "privacy", "bits_a_report", "user_computes", "collector_computes", "source"]].all(

@@ -112,7 +112,7 @@ def test_two_variants_are_simulated_and_the_results_are_not_mixed(app):
 
 def test_a_sweep_has_a_line_for_every_variant(app):
     app.declare(bins=8).ask("histogram").go("compare").enter("multiselect", "compared", ["hierarchical"])
-    add(app, branching=2).press("sweep-epsilon").finish()
+    add(app, branching=2).open("compare-tabs", "Over epsilon").press("sweep-epsilon").finish()
     curves = {trace["name"]: trace for trace in app.charts[-1]["data"]}
     for name in ("hierarchical", HH2):
         at_one = list(curves[charts.title(name)]["x"]).index(1.0)

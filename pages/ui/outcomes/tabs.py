@@ -27,16 +27,9 @@ _UNITS = ((1e9, "billion "), (1e6, "million "), (1e3, "thousand "), (1.0, ""))
 
 def show(state: Session, found: Outcomes) -> None:
     """All views of ``found``, outcomes for the design of ``state``."""
-    views = {
-        "Errors": _errors,
-        "By query": _by_query,
-        "Distribution": _distribution,
-        "Possible releases": _releases,
-        "Intervals": _intervals,
-        "Predicted": _predicted,
-    }
-    drawn = {title: partial(view, state, state.complete, found) for title, view in views.items()}
-    lazy.tabs(state, "outcome-tabs", drawn)
+    titles = ["Errors", "By query", "Distribution", "Possible releases", "Intervals", "Predicted"]
+    views = (_errors, _by_query, _distribution, _releases, _intervals, _predicted)
+    lazy.panes(state, "outcome-tabs", titles, [partial(view, state, state.complete, found) for view in views])
 
 
 def _pairs(table: pd.DataFrame) -> list[Pair]:
