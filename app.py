@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from pages.ui import clicks, layout, phones, sidebar
 from pages.ui.data import ahead
-from pages.ui.session import departed, exchange
+from pages.ui.session import browser, departed, exchange
 from pages.ui.session.state import session
 
 
@@ -51,6 +51,7 @@ if exchange.LINK in st.query_params:
         st.switch_page("pages/design.py")
 ahead.settle(session())
 layout.style()
+browser.remember(session())
 phones.close_sidebar_after_choice()
 sidebar.draw(session())  # before the page: a page that lacks something stops the script
 page.run()

@@ -41,6 +41,7 @@ __all__ = [
     "privacy",
     "simulate",
     "studies",
+    "verdicts",
     "workloads",
 ]
 
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
         papers,
         privacy,
         studies,
+        verdicts,
         workloads,
     )
     from ldp_core.studies import simulate

@@ -1,5 +1,5 @@
-"""Numbers as people read and write them: at most three significant digits, and always a unit; long texts cut; and the name
-that somebody meant."""
+"""Numbers as people read and write them: three significant digits, four for users needed, and always a unit; long texts cut;
+and the name that somebody meant."""
 
 from __future__ import annotations
 
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 """A finite decimal number as a text."""
+USERS_DIGITS = 4
+"""Significant digits of users needed in sentences: with three, a gap below 1 % could not be seen."""
+LEAST_GAP = 1e-4
+"""A smaller gap is told as this much: it is the most that can be saved, and nobody need know it more closely."""
 
 
 def shortened(text: str, most: int = 90) -> str:
@@ -60,30 +64,54 @@ def count(value: float) -> str:
     return f"{value:,.0f}"
 
 
-def users(value: float, digits: int = 3) -> str:
-    """Users needed, whole and rounded up to ``digits`` significant digits: 18237 -> "18,300 users"."""
-    return _people(value, digits, up=True)
+def users(value: float) -> str:
+    """Users needed in a sentence, whole and rounded up to four significant digits: 18237 -> "18,240 users"."""
+    return _people(value, up=True)
 
 
-def at_least(value: float, digits: int = 3) -> str:
-    """A lower bound on users, rounded down so that it stays true: 18237 -> "18,200 users"."""
-    return _people(value, digits, up=False)
+def at_least(value: float) -> str:
+    """A lower bound on users in a sentence, rounded down so that it stays true: 18237 -> "18,230 users"."""
+    return _people(value, up=False)
 
 
-def _people(value: float, digits: int, up: bool) -> str:
+def _people(value: float, up: bool) -> str:
     if not math.isfinite(value):
         return "unlimited users"
     if value <= 0:
         return "0 users"
     people = math.ceil(value - 1e-9)  # a whole number may come out of a computation a little above itself
-    unit = 10 ** max(0, len(str(people)) - digits)
+    unit = 10 ** max(0, len(str(people)) - USERS_DIGITS)
     shown = (-(-people // unit) if up else people // unit) * unit
     return f"{shown:,} user{'s' if shown != 1 else ''}"
 
 
 def whole(value: float) -> str:
-    """Users needed in full: 18236.2 -> "18,237"."""
+    """Users needed in full, for tables and metrics: 18236.2 -> "18,237"."""
     return f"{math.ceil(value - 1e-9):,}" if math.isfinite(value) else "unlimited"
+
+
+def gap(value: float) -> str:
+    """How many more users than a bound allows, rounded up since it is the most that can be saved: 0.04261 -> "4.27 %"; from
+    twice the bound on a multiple of it: 9.04 -> "10.1 times". "unknown" where the bound says nothing (inf or nan)."""
+    if not math.isfinite(value):
+        return "unknown"
+    if value >= 1:
+        return f"{_up(value + 1)} times"
+    return f"{_up(100 * max(value, LEAST_GAP))}\N{NO-BREAK SPACE}%"
+
+
+def extra(value: float) -> str:
+    """A gap, to follow "needs": "4.27 % more", "10.1 times as many"."""
+    return f"{gap(value)} {'more' if value < 1 else 'as many'}"
+
+
+def more_users(value: float) -> str:
+    """A gap, between "needs" and what is compared with: "4.27 % more users than", "10.1 times as many users as"."""
+    return f"{extra(value)} users {'than' if value < 1 else 'as'}"
+
+
+def _up(value: float) -> str:
+    return significant(float(rounded_up(value * (1 - 1e-9), 3)))  # not for what is rounding alone
 
 
 def share(value: float) -> str:

@@ -1,11 +1,14 @@
 """Every bound and prediction of the papers for the design at hand, on one axis, each with what it says and whether it applies."""
 
+from functools import partial
+
 import streamlit as st
 
 from ldp_core import charts, library, wording
 from ldp_core.bounds.statements import KINDS
+from ldp_core.bounds.statements.statement import Kind
 from ldp_core.studies import theorems
-from pages.ui import layout
+from pages.ui import layout, lazy
 from pages.ui.bounds import entries, panels
 from pages.ui.bounds import setting as page
 from pages.ui.bounds.setting import GROUPS
@@ -35,6 +38,7 @@ elif mechanism is None:
     st.page_link("pages/design.py", label="Optimise it on the Design page", icon=":material/arrow_forward:")
 
 about = page.setting(state, mechanism)
+panels.begin_populations(state, mechanism, about)
 found = page.entries(state, about, mechanism, exact)
 table, quantity = theorems.table(found), page.quantity(state)
 limits = [entry for entry in found if entry.statement.kind == "impossible" and entry.variance]
@@ -47,7 +51,7 @@ def sentence() -> str:
         shown = page.on_axis(state, exact)
         words += (
             f"**{title}** has {wording.error(shown['standard_error'])} for a typical query, exactly, and needs "
-            f"{wording.users(shown['users_needed'])} for {wording.error(c.target_alpha**0.5)}. "
+            f"{wording.users(shown['users_needed'])} for {wording.error(state.alpha**0.5)}. "
         )
     if mechanism is not None and mechanism.delta > 0:
         return words + "It has a delta, and what is impossible for pure epsilon may be possible for it."
@@ -77,25 +81,28 @@ layout.chart(
 if state.weighting:
     st.caption(state.weighting)
 
-tabs = st.tabs([GROUPS[kind] for kind in KINDS])
-for kind, tab in zip(KINDS, tabs, strict=True):
-    with tab:
-        st.markdown(KINDS[kind])
-        own = [entry for entry in found if entry.statement.kind == kind]
-        if kind == "large_sample":
-            panels.populations(state, mechanism, about)
-        entries.group(state, own, quantity)
-        if kind == "impossible":
-            if not own[-1].reason:
-                panels.certificate(state)
-            panels.singular_values(state)
-        elif kind == "large_sample" and any(not entry.reason for entry in own):
-            panels.approaching(state, about)
-        elif kind == "prediction":
-            panels.branching(state, mechanism)
-        elif kind == "few_users":
-            panels.switches(about)
-            panels.corrected_lemma(about)
+
+def group(kind: Kind) -> None:
+    """The statements of one kind, and what belongs to them."""
+    st.markdown(KINDS[kind])
+    own = [entry for entry in found if entry.statement.kind == kind]
+    if kind == "large_sample":
+        panels.populations(state, mechanism, about)
+    entries.group(state, own, quantity)
+    if kind == "impossible":
+        if not own[-1].reason:
+            panels.certificate(state)
+        panels.singular_values(state)
+    elif kind == "large_sample" and any(not entry.reason for entry in own):
+        panels.approaching(state, about)
+    elif kind == "prediction":
+        panels.branching(state, mechanism)
+    elif kind == "few_users":
+        panels.switches(about)
+        panels.corrected_lemma(about)
+
+
+lazy.tabs(state, "bounds-tabs", {GROUPS[kind]: partial(group, kind) for kind in KINDS})
 
 layout.how_computed(
     r"In the formulas $n$ is the number of types, $N$ of users, $d$ of queries, $W$ their matrix with singular values $\sigma$ and "

@@ -8,26 +8,20 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from ldp_core import charts, frames, library, mechanisms, wording
+from ldp_core import charts, frames, library, mechanisms, verdicts, wording
 from ldp_core.bounds.general.enumerated import MOST_TYPES as EXACT_TYPES
 from ldp_core.run import Progress
 from ldp_core.studies import sweep
-from pages.ui import beside, layout
+from pages.ui import beside, layout, lazy, patterns
 from pages.ui.compared import compared_control, use_control
 from pages.ui.controls import control, pick, target_control
+from pages.ui.formulas import COMPARE
+from pages.ui.judging import explain, in_words, side_by_side
 from pages.ui.session.figures import PRICED_TYPES
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
 from pages.ui.tasks.later import Later
-from pages.ui.words import (
-    OPTIMUM_MEANING,
-    above_optimum,
-    case_meaning,
-    case_title,
-    gap_in_words,
-    people,
-    plain,
-)
+from pages.ui.words import OPTIMUM_MEANING, above_optimum, case_meaning, case_title, cells, gap_in_words, people, plain
 
 # Errors of single queries take n^3 operations, next to no time up to this many types.
 AT_ONCE_TYPES = 512
@@ -74,6 +68,27 @@ def filling(over: str, progress: Progress, job: Job) -> None:
         )
 
 
+def grid_in_words(over: str, known: pd.DataFrame) -> str:
+    """The epsilons, or those numbers of types at which something will be computed."""
+    if over == "epsilon":
+        return ", ".join(f"{epsilon:g}" for epsilon in sweep.EPSILONS)
+    everything = len(sweep.BOUNDS) + len(state.side_by_side)
+    sizes = [n for n in sweep.SIZES if not len(known) or (known["n"] == n).sum() < everything]
+    return f"{', '.join(f'{n:,}' for n in sizes)} types"
+
+
+def say_without_points(found: pd.DataFrame, column: str, label: str) -> None:
+    """What a sweep has no figures for, and why."""
+    if not len(found):
+        return
+    reasons = found.groupby(["name", "reason"], sort=False)[column].apply(list)
+    with st.expander(label):
+        for (name, reason), places in reasons.items():
+            title = charts.title(name) if name in sweep.BOUNDS else library.spec(name).title
+            where = ", ".join(f"{place:,g}" for place in places)
+            st.markdown(f"- {plain(f'{title} at {where}: {reason}')}")
+
+
 def sweep_tab(over: str) -> None:
     """Users needed over epsilon or over the number of types, filling in live; cheap mechanisms come first."""
     task, column = work.sweep(state, over), "epsilon" if over == "epsilon" else "n"
@@ -85,6 +100,13 @@ def sweep_tab(over: str) -> None:
         layout.live(running, partial(filling, over))
         return
     what = "epsilon" if over == "epsilon" else "the domain size"
+    known = pd.DataFrame()
+    if over == "size":
+        try:
+            known = work.left_out_of_sizes(state)
+        except ValueError as error:
+            st.info(plain(str(error)))
+            return
     if done is None or task.cut_short:
         st.button(
             f"Compute over {what}",
@@ -107,8 +129,8 @@ def sweep_tab(over: str) -> None:
     if task.error:
         st.error(plain(task.error))
     if done is None:
-        grid = ", ".join(f"{e:g}" for e in sweep.EPSILONS) if over == "epsilon" else "8 to 1,024 types"
-        st.caption(f"Users needed at {grid} for the chosen mechanisms and all bounds.")
+        st.caption(f"Users needed at {grid_in_words(over, known)} for the chosen mechanisms and all bounds.")
+        say_without_points(known, column, "What will be left out")
         return
     if len(done.points):
         layout.chart(
@@ -117,19 +139,13 @@ def sweep_tab(over: str) -> None:
             f"over-{over}",
             done.points,
         )
-    if len(done.left_out):
-        reasons = done.left_out.groupby(["name", "reason"], sort=False)[column].apply(list)
-        with st.expander("Left out"):
-            for (name, reason), places in reasons.items():
-                title = charts.title(name) if name in sweep.BOUNDS else library.spec(name).title
-                where = ", ".join(f"{place:g}" for place in places)
-                st.markdown(f"- {plain(f'{title} at {where}: {reason}')}")
+    say_without_points(done.left_out, column, "Left out")
 
 
 controls, results = layout.frame()
 with controls:
     compared_control(state)
-    case = state.view.get("case", "worst_case")
+    case = state.view.get("case") or state.aim(state.chosen)
     case = pick(
         "Whose error counts",
         "case",
@@ -175,6 +191,8 @@ with controls:
     for name, reason in failed:
         st.warning(plain(f"{library.spec(name).title}: {reason}"))
 
+later = Later(state)
+
 with results:
     if not ready:
         st.info("Choose at least one mechanism above that can be compared here.")
@@ -191,20 +209,15 @@ with results:
     winners = table["name"][table["users_needed"] <= best["users_needed"] * (1 + TIE)]
     title = library.spec(best["name"]).title
     names = " and ".join(f"**{library.spec(name).title}**" for name in winners)
-    floor = best["noise_floor"]
-    if floor < 1:
-        feasible = f"With your {people(design.users)}, shares below **{wording.share(floor)}** drown in noise."
-    else:
-        feasible = f"With your {people(design.users)} **nothing can be told from noise**, whatever the share."
     st.markdown(
-        f"{names} {'needs' if len(winners) == 1 else 'need'} the fewest users: {wording.users(best['users_needed'])} for a standard error of "
-        f"{wording.error(c.target_alpha**0.5)}, {case_meaning(case)}. {feasible}"
-    )
-    overview, pictures, per_query, range_tab, size_tab = st.tabs(
-        ["Users needed", "Patterns", "Error of each query", "Over epsilon", "Over domain size"]
+        f"{names} {'needs' if len(winners) == 1 else 'need'} the fewest users: {wording.users(best['users_needed'])} until a difference "
+        f"of {verdicts.in_words(state.difference)} shows clearly in a typical answer ({wording.error(state.alpha**0.5)} standard error), "
+        f"{case_meaning(case)}. {in_words(state, ready[best['name']], later)}"
     )
 
-with overview:
+
+def users_needed() -> None:
+    """How many users each mechanism needs, and what none can do with fewer."""
     if bound > 0:
         strongest = frames.strongest(limits)
         others = " and ".join(
@@ -214,11 +227,11 @@ with overview:
         )
         reach = (
             f"{title} is within {gap_in_words(best['gap'])} of that"
-            if best["gap"] < 10
+            if best["gap"] < 1
             else f"{title} needs {gap_in_words(best['gap'])} as many"
         )
         bound_sentence = (
-            f"No unbiased mechanism with pure epsilon {c.epsilon} can need fewer than {wording.at_least(bound, 4)}, "
+            f"No unbiased mechanism with pure epsilon {c.epsilon} can need fewer than {wording.at_least(bound)}, "
             f"{case_meaning(case)} ({charts.title(strongest)}"
             + (", which re-checks itself" if strongest == "certificate" else "")
             + f"); {others}. {reach if not math.isinf(best['gap']) else title + ' has no pure epsilon, so the bound does not hold for it'}."
@@ -226,7 +239,7 @@ with overview:
     else:
         bound_sentence = f"At epsilon {c.epsilon} the lower bounds say nothing here: they allow any number of users."
     if optimum is not None:
-        bound_sentence += f" The **exact optimum** is {wording.users(optimum, 4)}"
+        bound_sentence += f" The **exact optimum** is {wording.users(optimum)}"
         if (found := ready.get(best["name"])) is not None and found.delta == 0:
             bound_sentence += f"; {title} {above_optimum(best['users_needed'] / optimum - 1)}"
         bound_sentence += "."
@@ -258,28 +271,6 @@ with overview:
         )
     if proving.error:
         st.error(plain(proving.error))
-with pictures:
-    drawn = [(name, mechanism) for name, mechanism in ready.items() if state.drawable(mechanism)]
-    sides = st.columns(2)
-    for position, (name, shown) in enumerate(drawn):
-        with sides[position % 2]:
-            st.markdown(f"**{library.spec(name).title}**")
-            layout.chart(
-                partial(state.patterns, shown, compact=True),
-                f"{len(shown.strategy):,} reports, {wording.count(math.ceil(shown.bits_per_report))} bits each.",
-                f"patterns-{name}",
-                partial(state.reports, shown),
-            )
-    st.markdown(
-        "Each band is a report, taller the more common it is; the types in colour send it more often than the others. What a "
-        "mechanism was made for shows in its groups: single values, halves of the domain, neighbours, or the two sides of a "
-        "yes-or-no question."
-        if drawn
-        else "None of the chosen mechanisms sends one of a short list of reports."
-    )
-
-
-later = Later(state)
 
 
 def draw_query_errors() -> None:
@@ -304,20 +295,28 @@ def draw_query_errors() -> None:
     shown, p = errors["query"].nunique(), design.workload.num_queries
     among = "query" if shown == p else f"of the {shown:,} queries shown (of {p:,})"
     layout.chart(
-        lambda look: charts.query_errors(errors, look),
+        lambda look: charts.query_errors(errors, look, in_order=design.workload.kind == "prefix"),
         f"Exact standard errors on {design.population}. For {title} the hardest {among} is **{plain(hardest['label'])}** with "
         f"{wording.error(hardest['standard_error'])}.",
         "query-errors",
-        errors,
+        errors.assign(verdict=verdicts.judge(errors["standard_error"], state.difference)),
     )
+    st.dataframe(side_by_side(errors, state.difference), hide_index=True)
+    explain(state)
 
 
-with per_query:
-    draw_query_errors()
-with range_tab:
-    sweep_tab("epsilon")
-with size_tab:
-    sweep_tab("size")
+with results:
+    lazy.tabs(
+        state,
+        "compare-tabs",
+        {
+            "Users needed": users_needed,
+            "Patterns": partial(patterns.side_by_side, state, ready),
+            "Error of each query": draw_query_errors,
+            "Over epsilon": partial(sweep_tab, "epsilon"),
+            "Over domain size": partial(sweep_tab, "size"),
+        },
+    )
 
 st.subheader("All figures")
 columns = {
@@ -326,7 +325,7 @@ columns = {
         "Users needed", format="%,.0f", help="For your target error, in the case chosen above."
     ),
     "gap": st.column_config.NumberColumn(
-        "Gap, at most", format="%,.1f %%", help="More users than the best bound allows, in the same case."
+        "Gap, at most", help="More users than the best bound allows, in the same case."
     ),
     "standard_error_worst_case": st.column_config.NumberColumn("± worst case", format="%.2f pp"),
     "standard_error_average": st.column_config.NumberColumn("± average case", format="%.2f pp"),
@@ -340,9 +339,9 @@ listed = table[list(columns)].copy()
 listed["name"] = [library.spec(n).title for n in listed["name"]]
 listed["users_needed"] = np.ceil(listed["users_needed"] - 1e-9)  # as everywhere: whole people
 listed["gap"] = listed["gap"].replace(math.inf, math.nan)  # where the bound says nothing, there is no gap
-for share in ("gap", "standard_error_worst_case", "standard_error_average", "standard_error_on_data"):
+for share in ("standard_error_worst_case", "standard_error_average", "standard_error_on_data"):
     listed[share] *= 100
-st.dataframe(listed, hide_index=True, column_config=columns)
+st.dataframe(cells(listed, gap=gap_in_words), hide_index=True, column_config=columns)
 layout.download_table(table, "comparison")
 st.caption(
     f"± is the standard error of a typical query (root mean square over the {design.workload.num_queries:,} queries) in percentage "
@@ -357,37 +356,28 @@ if any(mechanism.delta > 0 for mechanism in ready.values()):
 if any(library.spec(name).continuous for name in table["name"]):
     titles = [library.spec(name).title for name in table["name"] if library.spec(name).continuous]
     st.caption(f"{', '.join(titles)}: {mechanisms.FLOATING_POINT}")
-with st.expander("Every mechanism: what it was made for, what it costs, and where it cannot run"):
-    catalogue = frames.catalogue(design.domain.size, design.epsilon, design.workload)
-    st.dataframe(
-        catalogue,
-        hide_index=True,
-        column_config={
-            "mechanism": "Mechanism",
-            "made_for": "Made for",
-            "note": "Note for this design",
-            "privacy": "Privacy",
-            "bits_a_report": "Bits a report",
-            "user_computes": "A user computes",
-            "collector_computes": "The collector computes",
-            "source": "Source",
-        },
-    )
-    layout.download_table(catalogue, "mechanisms")
-    st.caption(
-        "n is the number of types, p the number of queries. An empty note means that it can run on this design. In real numbers "
-        f"only: {mechanisms.FLOATING_POINT}"
-    )
+every = lazy.fold("Every mechanism: what it was made for, what it costs, and where it cannot run", "every-mechanism")
+if every is not None:
+    with every:
+        catalogue = frames.catalogue(design.domain.size, design.epsilon, design.workload)
+        st.dataframe(
+            catalogue,
+            hide_index=True,
+            column_config={
+                "mechanism": "Mechanism",
+                "made_for": "Made for",
+                "note": "Note for this design",
+                "privacy": "Privacy",
+                "bits_a_report": "Bits a report",
+                "user_computes": "A user computes",
+                "collector_computes": "The collector computes",
+                "source": "Source",
+            },
+        )
+        layout.download_table(catalogue, "mechanisms")
+        st.caption(
+            "n is the number of types, p the number of queries. An empty note means that it can run on this design. In real numbers "
+            f"only: {mechanisms.FLOATING_POINT}"
+        )
 later.finish()
-layout.how_computed(
-    "**Users needed** is the sample complexity *max t / (p α)* (McKenna et al. 2020, Corollary 5.4), *t* being the variance one user "
-    "of each type adds over all queries. **SVD bound**: L ≥ (Σσ)²/e^ε (same paper, Theorem 5.6). **Centred SVD bound**: "
-    "L ≥ |W1|²/n + |W(I − 11'/n)|²∗ / sinh²(ε/2), derived in this project: scaled to mean one, a report's probabilities have "
-    "variance at most sinh²(ε/2) over the types; for the worst case it is the largest over all spreads of people. A bound on L gives "
-    "(L − tr G)/(n p α) users. **Certificate**: a relaxation of the best mechanism (second moments of two-valued rows), proved by its own "
-    "dual variables, which one factorisation of a matrix checks, rounding included. **Exact optimum**: the same problem over all 2ⁿ "
-    "two-valued rows at once, a semidefinite program solved by CVXPY and proved row by row (derived in this project; for at most "
-    f"{EXACT_TYPES} types). **Gap**: users needed divided by the users the bound allows, less 1, for the same "
-    "people. **Noise floor**: 1.96 worst-case standard errors of a typical query. Variances refer "
-    "to unbiased estimates; non-negative ones are compared by simulation."
-)
+layout.how_computed(COMPARE)

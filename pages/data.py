@@ -7,6 +7,7 @@ from pages.ui import layout, loaded
 from pages.ui.controls import control, number, pick, typed, whole_number
 from pages.ui.data import ahead, attribute_controls, picture, source_controls
 from pages.ui.data import choice as data_choice
+from pages.ui.formulas import DATA
 from pages.ui.sources import Source, may_read_local_files
 from pages.ui.words import plain
 
@@ -59,7 +60,8 @@ def table_controls(choice: DataChoice, found: Source) -> None:
         "their values.",
     )
     if isinstance(choice, UploadedData):
-        many = {name: f"as many people as {name} says" for name in found.columns}
+        countable = (name for name in found.columns if name == choice.counts or ahead.can_count(state, found, name))
+        many = {name: f"as many people as {name} says" for name in countable}
         pick(
             "Each row stands for",
             "data-counts",
@@ -207,12 +209,7 @@ def people(source: str) -> None:
         picture.across_two(state, design)
     picture.first_rows(state)
     if design is not None:
-        layout.how_computed(
-            "Each person has exactly one of the *n* types: a combination of one value of each attribute. The histogram is the "
-            "data vector *x* of the papers: *x*ᵤ users are of type *u* (McKenna et al. 2020, Section 2.1). Types are numbered "
-            "with the last attribute running fastest. Bins include their lower edge; the last also includes its upper edge. "
-            "Cells that are empty or read NA, N/A, NaN, null, none or ? are missing values."
-        )
+        layout.how_computed(DATA)
 
 
 # Tables stay in functions: Streamlit keeps callbacks, and with them every variable of this script, as long as the session.

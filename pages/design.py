@@ -6,17 +6,22 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from ldp_core import charts, designs, frames, library, wording
-from pages.ui import layout, sides
+from ldp_core import charts, designs, frames, library, verdicts, wording
+from pages.ui import layout, lazy, sides
+from pages.ui.controls import target_control
 from pages.ui.design import choices
+from pages.ui.formulas import DESIGN
+from pages.ui.judging import explain, in_words
 from pages.ui.session.figures import Curve, Proof
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
+from pages.ui.tasks.later import Later
 from pages.ui.words import (
     OPTIMUM_MEANING,
     above_optimum,
     case_meaning,
     case_title,
+    cells,
     gap_in_words,
     gap_to_optimum,
     plain,
@@ -81,7 +86,7 @@ def curves(history: Curve) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The best mechanism so far and the bound proved so far, in users over seconds."""
     trace = design.workload.trace
     so_far = ((0.0, trace), *work.proved(proving, trace))
-    found, bound = (frames.convergence(points, design.workload, c.target_alpha) for points in (history, so_far))
+    found, bound = (frames.convergence(points, design.workload, state.alpha) for points in (history, so_far))
     # The closed form holds from the first moment.
     bound["users_needed"] = bound["users_needed"].clip(lower=max(state.closed_bounds(case).values())).cummax()
     return found, bound
@@ -89,10 +94,10 @@ def curves(history: Curve) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def gap_sentence(needed: float, bound: float) -> str:
     if bound <= 0:
-        return f"The best so far needs {wording.users(needed, 4)}. At this epsilon the lower bound says nothing yet."
+        return f"The best so far needs {wording.users(needed)}. At this epsilon the lower bound says nothing yet."
     return (
-        f"The best so far needs {wording.users(needed, 4)}; no unbiased mechanism with pure epsilon {c.epsilon} can need "
-        f"fewer than {wording.at_least(bound, 4)}.{to_the_optimum('the best so far', needed)}"
+        f"The best so far needs {wording.users(needed)}; no unbiased mechanism with pure epsilon {c.epsilon} can need "
+        f"fewer than {wording.at_least(bound)}.{to_the_optimum('the best so far', needed)}"
     )
 
 
@@ -102,7 +107,7 @@ def to_the_optimum(what: str, needed: float) -> str:
     optimum = state.optimum(case)
     if optimum is None:
         return ""
-    return f" The exact optimum is {wording.users(optimum, 4)}; {what} {above_optimum(needed / optimum - 1)}."
+    return f" The exact optimum is {wording.users(optimum)}; {what} {above_optimum(needed / optimum - 1)}."
 
 
 def optimising(progress: work.FitProgress, job: Job) -> None:
@@ -136,9 +141,9 @@ def trade_off(costs: pd.DataFrame) -> str:
     """What aiming at one case costs in the others."""
     rows = costs.set_index("case")
     others = [
-        f"{gap_in_words(gap)} more than necessary {case_meaning(other)}"
+        f"{wording.more_users(gap)} necessary {case_meaning(other)}"
         for other, gap in rows["gap"].items()
-        if other != case and 0 <= gap < 10
+        if other != case and math.isfinite(gap)
     ]
     if not others:
         return f"Fitted for {case_title(case)}."
@@ -169,6 +174,7 @@ controls, results = layout.frame()
 with controls:
     choices.privacy_controls(state)
     choices.mechanism_controls(state)
+    target_control(state)
     if spec.fitted:
         with layout.actions():
             optimizer_controls()
@@ -193,7 +199,7 @@ with results:
             limit = max(limits.values())
             hope = (
                 f" Whatever it finds, no unbiased mechanism with pure epsilon {c.epsilon} can need fewer than "
-                f"{wording.at_least(limit)} for a standard error of {wording.error(c.target_alpha**0.5)}, {case_meaning(case)}."
+                f"{wording.at_least(limit)} for a standard error of {wording.error(state.alpha**0.5)}, {case_meaning(case)}."
             )
             st.info(f"This mechanism is fitted to your workload: press Optimise.{hope if limit > 0 else ''}")
             if crowded := state.crowded([name]):
@@ -219,7 +225,7 @@ with results:
 
     audit = mechanism.audit()
     try:
-        summary, gap = state.summary(mechanism), state.gap(mechanism)
+        gap = state.gap(mechanism)
     except ValueError as error:  # the mechanism can be used and simulated, but its costs would take matrices too large
         st.info(plain(str(error)))
         st.page_link("pages/simulate.py", label="Simulate it", icon=":material/casino:")
@@ -229,7 +235,7 @@ with results:
         st.stop()
     required, limits = state.users_needed(mechanism, case), state.bounds(case)
     bound = max(limits.values())
-    target = wording.error(c.target_alpha**0.5)
+    target = wording.error(state.alpha**0.5)
     row = layout.metrics("design")
     row.metric(
         "Users needed",
@@ -257,24 +263,24 @@ with results:
     )
     if math.isinf(gap):
         closeness = ""
-    elif gap < 10:
+    elif gap < 1:
         closeness = (
-            f" No unbiased mechanism with pure epsilon {c.epsilon} can need fewer than {wording.at_least(bound, 4)}: you are "
+            f" No unbiased mechanism with pure epsilon {c.epsilon} can need fewer than {wording.at_least(bound)}: you are "
             f"within {gap_in_words(gap)} of the best possible."
         )
     else:
-        closeness = (
-            f" The best bound says that {wording.at_least(bound, 4)} cannot be enough for any unbiased mechanism."
-        )
+        closeness = f" The best bound says that {wording.at_least(bound)} cannot be enough for any unbiased mechanism."
     if not mechanism.delta:
         closeness += to_the_optimum("this mechanism", required)
-    enough = "enough" if design.users >= required else "not enough"
     bits = wording.count(math.ceil(mechanism.bits_per_report))
     st.markdown(
-        f"This mechanism needs **{wording.users(required, 4)}** for a standard error of {target} on a typical query, "
-        f"{case_meaning(case)}.{closeness} Your {wording.count(design.users)} are {enough}; with them, expect "
-        f"{wording.error(summary.standard_error_on_data)} on {design.population}."
+        f"This mechanism needs **{wording.users(required)}** until a difference of {verdicts.in_words(state.difference)} shows clearly in "
+        f"a typical answer ({target} standard error), {case_meaning(case)}.{closeness}"
     )
+    later = Later(state, "verdicts")
+    st.markdown(in_words(state, mechanism, later))
+    later.finish()
+    explain(state)
     if state.weighting:
         st.caption(state.weighting)
     st.markdown(f"{plain(mechanism.explain())} A report is {bits} bit{'' if bits == '1' else 's'}.")
@@ -326,8 +332,6 @@ with results:
         )
     else:
         drawn, m = mechanism, len(mechanism.strategy)
-        with st.spinner("Looking through the reports"):
-            table = state.reports(mechanism)
         with st.spinner("Drawing the strategy"):
             state.patterns(mechanism, layout.look())
         layout.chart(
@@ -339,35 +343,23 @@ with results:
             "patterns",
             lambda: pd.DataFrame(drawn.strategy, columns=list(design.labels)),
         )
-        with st.expander(f"The groups that share a report ({m:,})"):
-            st.dataframe(
-                table.head(SHOWN_REPORTS),
-                hide_index=True,
-                column_order=["group", "types", "probability", "high", "low"],
-                column_config={
-                    "probability": st.column_config.NumberColumn("Sent by, on average", format="percent"),
-                    "types": st.column_config.NumberColumn("Types in the group"),
-                    "high": st.column_config.NumberColumn("Probability in the group", format="%.4g"),
-                    "low": st.column_config.NumberColumn("Everyone else", format="%.4g"),
-                    "group": st.column_config.TextColumn("Group", width="large"),
-                },
-            )
-            shown = f"The {SHOWN_REPORTS} commonest; the download has all." if m > SHOWN_REPORTS else "All reports."
-            st.caption(shown)
-            layout.download_table(table, "reports")
-    layout.how_computed(
-        "**Privacy.** Epsilon-LDP: for every report *y* and any two types *u, v*, P(*y* | *u*) ≤ e^ε P(*y* | *v*) (McKenna et al. 2020, "
-        "Definition 2.4). The audit takes the largest such ratio over the numbers as stored, in exact arithmetic, and rounds up; for "
-        "continuous noise it is a formula in real numbers, which no sampler in floating point keeps. "
-        "**Variance.** With *d* the row sums of the strategy *Q*, *M = Q' D⁻¹ Q* and *R = M⁻¹ Q' D⁻¹*, one user of type *u* adds "
-        "Σᵧ Qᵧᵤ |W Rᵧ|² − Gᵤᵤ (same paper, Theorems 3.4 and 3.10). **Users needed** (sample complexity): the largest of these over "
-        "*u*, divided by *p* α (Corollary 5.4); α is the mean squared error aimed at, set on the Compare page. "
-        "**Gap.** Users needed divided by the users the bound allows, less 1, both for the same people: average against average, (L − tr G)/(bound − tr "
-        "G) − 1 with L = tr(M⁻¹G), and the worst type against a bound that is the largest over all priors. **Bounds.** In closed form "
-        "|W1|²/n + |W(I − 11'/n)|²∗ / sinh²(ε/2); the certificate solves a relaxation (the second moments of two-valued rows) and proves its "
-        "value by duality: L ≥ tr(CG)² / 1'μ whenever v'CGCv ≤ (1'v)(μ'v) for every two-valued row v, which one eigenvalue "
-        "decomposition checks (both derived in this project). **Optimiser.** The best strategy is a measure over two-valued rows and the "
-        "problem is convex: new rows by pricing, weights by majorisation. For the worst case the prior moves until no type is worse off. "
-        "**Exact optimum**: the same problem over all 2ⁿ rows, a semidefinite program proved row by row (derived in this project); for the "
-        "worst case only where the questions treat all types alike, as nobody is then worse off than the average."
-    )
+        if (groups := lazy.fold(f"The groups that share a report ({m:,})", "groups")) is not None:
+            with groups:
+                with st.spinner("Looking through the reports"):
+                    table = state.reports(mechanism)
+                st.dataframe(
+                    cells(table.head(SHOWN_REPORTS), probability=wording.share),
+                    hide_index=True,
+                    column_order=["group", "types", "probability", "high", "low"],
+                    column_config={
+                        "probability": st.column_config.NumberColumn("Sent by, on average"),
+                        "types": st.column_config.NumberColumn("Types in the group"),
+                        "high": st.column_config.NumberColumn("Probability in the group", format="%.4g"),
+                        "low": st.column_config.NumberColumn("Everyone else", format="%.4g"),
+                        "group": st.column_config.TextColumn("Group", width="large"),
+                    },
+                )
+                shown = f"The {SHOWN_REPORTS} commonest; the download has all." if m > SHOWN_REPORTS else "All reports."
+                st.caption(shown)
+                layout.download_table(table, "reports")
+    layout.how_computed(DESIGN)

@@ -4,12 +4,15 @@ import json
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
-from ldp_core import designs, frames, library, mechanisms, wording
+from ldp_core import designs, frames, library, mechanisms, verdicts, wording
 from pages.ui import layout
+from pages.ui.judging import explain, in_words, judged, show_answers
 from pages.ui.session import exchange
 from pages.ui.session.figures import PRICED_TYPES
+from pages.ui.tasks.later import Later
 from pages.ui.words import people, plain
 
 LISTED_QUERIES = 10_000
@@ -21,6 +24,13 @@ state = layout.open_page(
 design = layout.need_design(state)
 c = state.configuration
 spec = library.spec(c.mechanism.name)
+
+
+def answers(mechanism: mechanisms.Mechanism, queries: np.ndarray | None) -> pd.DataFrame:
+    """The queries with their errors and verdicts; some of them for None."""
+    found = frames.query_errors([mechanism], design.workload, design.counts, design.labels, queries)
+    return found.assign(verdict=verdicts.judge(found["standard_error"], state.difference))
+
 
 controls, results = layout.frame()
 with controls:
@@ -46,13 +56,14 @@ with controls:
     else:
         few = design.workload.num_queries <= LISTED_QUERIES and design.domain.size <= PRICED_TYPES
         every = np.arange(design.workload.num_queries) if few else None
-        listed = partial(frames.query_errors, [mechanism], design.workload, design.counts, design.labels, every)
+        listed = partial(answers, mechanism, every)
         label = "Download the queries by name (CSV)"
         with buttons:
             layout.download(label, lambda: frames.as_csv(listed()), "queries.csv", "text/csv", "download-queries")
         st.caption(
             f"{'All queries' if few else 'Some of the queries, evenly spread,'} in the order of their numbers, each with the "
-            f"standard error to expect in its answer on {design.population}, as a share of all users and without its weight."
+            f"standard error to expect in its answer on {design.population}, as a share of all users and without its weight, and whether "
+            f"that is usable, rough or noise for a difference of {verdicts.in_words(state.difference)}."
         )
 
 with results:
@@ -67,6 +78,14 @@ with results:
             if summary is not None
             else f"With {design.domain.size:,} types the errors to expect are not computed exactly; Simulate shows them."
         )
+        if summary is not None:
+            later = Later(state)
+            st.markdown(in_words(state, mechanism, later))
+            if (shown := judged(state, mechanism, later)) is not None:
+                with st.expander("What each answer is worth"):
+                    show_answers(shown, state.difference)
+                    explain(state)
+            later.finish()
         if state.weighting:
             st.caption(state.weighting)
         if state.from_file(c.mechanism.name):

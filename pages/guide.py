@@ -63,11 +63,16 @@ what is in the report. It does not cover the fact that somebody took part, their
   up to each value, *ranges* for everybody between any two values, *joint counts* (marginals) for the combinations of some attributes,
   *parity* asks whether the number of yes answers is even. A group of questions with weight 2 counts as if it were asked
   four times when errors are added up; the answers themselves are not scaled.
-- **Condition**: a question written out, such as *age >= 30 and not (sex = male or city in {Paris, "New York"})*. It knows
-  =, !=, <, <=, >, >=, *between ... and ...*, *in {...}*, *and*, *or*, *not* and brackets; names with spaces stand in quotes.
+- **Condition**: a question written out, such as `age >= 30 and not (sex = male or city in {Paris, "New York"})`. It knows
+  `=`, `!=`, `<`, `<=`, `>`, `>=`, `between ... and ...`, `in {...}`, `and`, `or`, `not` and brackets; names with spaces stand in
+  quotes.
 - **Mechanism**: how a device turns a value into a report, and how answers are computed from the reports.
 - **Strategy**: the table of a mechanism's probabilities, with one row per report and one column per type.
-- **Users needed** (sample complexity): how many people must report so that a typical answer has the error you can live with.
+- **Difference to be seen**: how far apart two answers must be, in percentage points of all users, for you to tell them apart. Until you
+  say so, it is half of a typical answer.
+- **Usable, rough, noise**: what each answer is worth. An answer is *usable* (✓) if the difference to be seen is at least two of its standard
+  errors, *rough* (≈) if it is between one and two, and *noise* (✕) if it is less than one.
+- **Users needed** (sample complexity): how many people must report so that a typical answer is usable. Some answers may need more.
 - **Standard error**: how far an answer is typically off. "± 2 percentage points" means that about two collections in three land within
   2 points of the truth, and 19 in 20 within 4.
 - **Worst case, average case, on this data**: the error depends on the values people really have. The worst case holds
@@ -129,6 +134,9 @@ st.markdown(
 
 #### What happens to uploaded data
 {promises.rows_in_memory()} They are not shared with other sessions, or sent anywhere. {promises.forgetting()}
+
+{promises.holding()}
+
 Exports hold the
 design, not the data; the Export page lists what a design reveals.
 """

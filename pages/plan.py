@@ -4,17 +4,19 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from ldp_core import analysis, charts, library, wording
+from ldp_core import analysis, charts, library, verdicts, wording
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from ldp_core.run import Progress
 from ldp_core.studies import planning
 from ldp_core.studies.sweep import BOUNDS
-from pages.ui import layout, sides
+from pages.ui import layout, lazy, sides
 from pages.ui.compared import compared_control, use, use_control
 from pages.ui.controls import change, control, pick, target_control, whole_number
+from pages.ui.formulas import PLAN
+from pages.ui.judging import explain
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
-from pages.ui.words import case_meaning, case_title, plain
+from pages.ui.words import case_meaning, case_title, cells, gap_in_words, plain
 
 SOLVED = {"users": "Users", "standard_error": "Error", "epsilon": "Epsilon"}
 ANSWERS = {"users": "Users needed", "standard_error": "Error to expect", "epsilon": "Epsilon needed"}
@@ -28,16 +30,22 @@ design = layout.need_design(state)
 c = state.configuration
 solved = state.view.get("solved", "users")
 users = state.view.get("plan_users") or design.users
+aim = state.aim(state.chosen)
 
 
 def recommend_button() -> None:
     """Starts the recommendation and turns to its tab."""
 
+    about = (design.workload.digest, design.epsilon, users, state.alpha)
+
     def start() -> None:
+        state.view["recommended"] = about
         work.recommendation(state, users).start()
         st.session_state["plan-tabs"] = TABS[2]
 
     task = work.recommendation(state, users)
+    if task.result is None and task.job is None and state.view.get("recommended") == about:
+        task.start()  # asked for already; meanwhile a sharper bound was proved or a mechanism fitted
     if task.result is None:
         busy = task.running is not None
         st.button(
@@ -82,12 +90,11 @@ with controls:
     case = pick(
         "Whose error counts",
         "plan-case",
-        state.view.get("plan_case", analysis.WORST_CASE.name),
+        state.view.get("plan_case", aim if aim in analysis.CASES else analysis.WORST_CASE.name),
         lambda chosen: state.view.update(plan_case=chosen),
         {name: f"{case_title(name).capitalize()}, {case_meaning(name)}" for name in analysis.CASES},
     )
-    if solved != "standard_error":
-        target_control(state)
+    target_control(state)
     compared_control(state)
     if state.weighting:
         st.caption(state.weighting)
@@ -96,19 +103,29 @@ with controls:
         use_control(state, state.side_by_side)
 
 names = state.side_by_side
-ready = tuple(name for name in names if not library.spec(name).fitted or state.fitted(name) is not None)
-with_fits = state.view.get("plan_fits", False)
+waiting = state.unfitted(names)
+ready = tuple(name for name in names if name not in waiting)
+# Only where epsilon is asked for are there fits of the plan's own; else those of the design are taken, as on every page.
+with_fits = solved == "epsilon" and state.view.get("plan_fits", False)
 question = work.Question(
     epsilon=None if solved == "epsilon" else design.epsilon,
     users=None if solved == "users" else float(users),
-    alpha=None if solved == "standard_error" else c.target_alpha,
+    alpha=None if solved == "standard_error" else state.alpha,
     case=case,
     names=names if with_fits else ready,
 )
+work.prove_unasked(state, [case])
 task = work.plan(state, question)
 if task.result is None and task.job is None:  # closed forms take a second at most, and fits were asked for
     task.start()
 running, done = task.running, task.result
+
+
+def include_fits() -> None:
+    if solved == "epsilon":
+        state.view["plan_fits"] = True
+    else:
+        work.start_fit(state, *waiting)
 
 
 def shown(found: pd.DataFrame) -> pd.DataFrame:
@@ -120,6 +137,8 @@ def shown(found: pd.DataFrame) -> pd.DataFrame:
     if solved == "users":
         table["users"] = np.ceil(table["users"] - 1e-9)
     if solved == "standard_error":
+        judged = verdicts.judge(table["standard_error"], state.difference)
+        table.insert(2, "typical", [verdicts.marked(word) for word in judged])
         table["standard_error"] *= 100
     if not table["reason"].any():
         table = table.drop(columns="reason")
@@ -135,6 +154,7 @@ def table_of(found: pd.DataFrame, name: str) -> None:
         column_config={
             "name": "Mechanism",
             solved: st.column_config.NumberColumn(ANSWERS[solved], format=formats[solved]),
+            "typical": "A typical answer is",
             "reason": st.column_config.TextColumn("Why there is no answer", width="large"),
         },
     )
@@ -171,7 +191,7 @@ def trade_off(found: pd.DataFrame) -> None:
             return
         points = planning.errors_over_epsilon(sweep.points, design.workload, users, case)
         layout.chart(
-            lambda look: charts.trade_off(points, "epsilon", c.target_alpha**0.5, look),
+            lambda look: charts.trade_off(points, "epsilon", state.alpha**0.5, look),
             f"The error of a typical query with {users:,} users; the dotted line is the error aimed at. A line crosses it at the "
             "epsilon its mechanism needs.",
             "trade-off",
@@ -182,7 +202,7 @@ def trade_off(found: pd.DataFrame) -> None:
     # Straight lines on log axes.
     points = planning.errors_over_users(found, np.geomspace(max(centre / 8, 1), centre * 100, 9).tolist())
     layout.chart(
-        lambda look: charts.trade_off(points, "users", c.target_alpha**0.5 if solved == "users" else None, look),
+        lambda look: charts.trade_off(points, "users", state.alpha**0.5 if solved == "users" else None, look),
         f"At epsilon {c.epsilon} the error of every mechanism falls like one over the square root of the number of users: half the error "
         "takes four times the users. Nothing unbiased reaches the shaded region.",
         "trade-off",
@@ -218,17 +238,16 @@ def recommendation() -> None:
     ranking = found.ranking.copy()
     ranking["name"] = [library.spec(name).title for name in ranking["name"]]
     ranking["users_needed"] = np.ceil(ranking["users_needed"] - 1e-9)
-    ranking[["gap", "standard_error"]] *= 100
+    ranking["standard_error"] *= 100
+    ranking["typical"] = ranking["typical"].map(verdicts.marked)
     st.dataframe(
-        ranking,
+        cells(ranking, gap=gap_in_words),
         hide_index=True,
         column_config={
             "name": "Mechanism",
             "users_needed": st.column_config.NumberColumn("Users needed", format="%,.0f", help="Worst case."),
             "bits": st.column_config.NumberColumn("Bits a report", format="%,.0f"),
-            "gap": st.column_config.NumberColumn(
-                "Gap, at most", format="%,.1f %%", help="More users than the bound allows."
-            ),
+            "gap": st.column_config.NumberColumn("Gap, at most", help="More users than the bound allows."),
             "fitted": "Fitted",
             "pure": "Pure epsilon",
             "user_cost": "A user computes",
@@ -236,18 +255,19 @@ def recommendation() -> None:
             "standard_error": st.column_config.NumberColumn(
                 "± with your users", format="%.3g pp", help=f"With {users:,} users, worst case."
             ),
-            "enough": "Users are enough",
+            "typical": "A typical answer is",
             "note": "Note",
         },
     )
     layout.download_table(found.ranking, "recommendation")
+    explain(state)
 
 
 with results:
     if solved != "epsilon":
         sides.show(state)
-    outcome, curve, choice = st.tabs(TABS, key="plan-tabs", on_change="rerun")
-    with outcome:
+
+    def outcome() -> None:
         if running is not None:
             st.button(
                 "Cancel and keep these answers", on_click=running.cancel, key="cancel", icon=":material/stop_circle:"
@@ -259,28 +279,28 @@ with results:
             answer(done)
         else:
             st.info("Choose at least one mechanism above.")
-        if not with_fits and len(ready) < len(names):
-            missing = [library.spec(name).title for name in names if name not in ready]
+        if waiting and not with_fits:
+            fits = [work.fit(state, name) for name in waiting]
+            fitting = solved != "epsilon" and any(fit.running is not None for fit in fits)
+            titles = " and ".join(library.spec(name).title for name in waiting)
             st.button(
-                f"Fit and include {' and '.join(missing)}",
-                on_click=state.view.update,
-                kwargs={"plan_fits": True},
+                "Fitting" if fitting else f"Fit and include {titles}",
+                on_click=include_fits,
+                disabled=fitting,
                 key="include-fits",
                 icon=":material/play_arrow:",
                 help="Fits it in the background, at several epsilons where epsilon is what you ask for. It may take a minute.",
             )
-    with curve:
+            for fit in fits:
+                if fit.error:
+                    st.error(plain(fit.error))
+
+    def curve() -> None:
         if done is not None and len(done):
             trade_off(done)
         else:
             st.caption("Follows once the answer is worked out.")
-    with choice:
-        recommendation()
 
-layout.how_computed(
-    "With v(ε) the variance one user adds, summed over the p queries, N users give a mean squared error of shares α = v(ε)/(p N) "
-    "(McKenna et al. 2020, Corollary 5.4); ± is its root, the standard error of a typical query. Users and error follow at once; epsilon "
-    "is the smallest at which the mechanism meets the error, found by bisection and checked there. The bound replaces v by a value that no "
-    "unbiased mechanism can be below (certificate or centred SVD bound, this project). Fitted mechanisms are fitted anew at each epsilon "
-    "tried, for a fixed number of rounds, unless they are fitted to this design already."
-)
+    lazy.tabs(state, "plan-tabs", dict(zip(TABS, (outcome, curve, recommendation), strict=True)))
+
+layout.how_computed(PLAN)

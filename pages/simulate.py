@@ -5,13 +5,13 @@ from typing import Any
 import streamlit as st
 
 from ldp_core import estimators, library, mechanisms, wording
-from ldp_core.estimators import INTERVAL_PART
 from ldp_core.run import Progress
 from ldp_core.studies import outcomes
 from ldp_core.workloads import DENSE_TYPES
 from pages.ui import facts, layout
 from pages.ui.compared import mechanisms_control
-from pages.ui.controls import control, several, whole_number
+from pages.ui.controls import control, several, target_control, whole_number
+from pages.ui.formulas import SIMULATE
 from pages.ui.outcomes import tabs
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
@@ -95,6 +95,7 @@ with controls:
         lambda text: update(seed=whole_number(text, "the seed", 0, 2**63 - 1)),
         help="The same seed gives the same trials. It is for simulation only: a client must never use it.",
     )
+    target_control(state)
     with st.expander("Public facts", expanded=bool(simulation.facts)):
         known = facts.stated(state, design)
     asked = work.estimates(state)
@@ -164,20 +165,4 @@ with results:
         f"Seed {simulation.seed:d}, {done.trials:,} trial{'s' if done.trials > 1 else ''} of {people(design.users)}. Bars are ± 2 "
         "standard errors, the uncertainty that this number of trials leaves; exact predictions exist for unbiased estimates only."
     )
-    layout.how_computed(
-        "Each trial draws the tally of all reports exactly, type by type, never user by user: its distribution is the one real reports "
-        "would have. All estimates see the same reports. **Unbiased**: x̂ = R y, with the optimal reconstruction R (McKenna et al. 2020, "
-        "Theorem 3.10). **WNNLS**: the x ≥ 0 closest to x̂ in (x − x̂)' G (x − x̂) (same paper, Appendix A), solved exactly. "
-        "**Agreement with facts**: the same projection onto the x that sum to the number of users and of which all facts are true, a quadratic "
-        "program solved by CVXPY; as every projection onto a convex set that holds the truth, it leads no farther from the truth. "
-        "**Norm-Sub**: the closest x ≥ 0 that sums to the number of users (Wang et al. 2020). **Observed error**: the root of the mean "
-        "squared error over queries and trials; its standard error by the delta method. **Value error**: distance of the private "
-        "quantile from the true one; **quantile error**: how far the share asked for is from the shares of users below and up to the "
-        "private quantile (Cormode et al. 2019, Section 4.7); private quantiles are found by bisection on the private running totals. "
-        "**Intervals**: for each query by a method that suits the number of people, named below the picture and in the file. *Exact*: the "
-        "reports counted are a sum of two binomials, inverted as Clopper and Pearson (1934) do, or the sum of noise whose law is known. "
-        "*Normal*: 1.96 standard errors from the exact variance, plus the largest part that one report can have in the answer, where "
-        f"that is at most {INTERVAL_PART:.0%} of a standard error; checked against exactly computed coverages. *Bounded*: Bennett's "
-        "inequality (Hoeffding 1963, Theorem 3) with the largest variance any population can have; proven for any number of people. "
-        "All are cut off at what this many people can answer. *Credible*: the central 95 % of draws from the posterior distribution."
-    )
+    layout.how_computed(SIMULATE)

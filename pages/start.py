@@ -95,7 +95,7 @@ with results:
     accuracy, risk = st.columns([3, 2])
     with accuracy:
         layout.chart(
-            lambda look: charts.answers(answers, look),
+            lambda look: charts.answers(answers, look, in_order=True),
             f"Share of people up to each age: the truth, and {TRIALS} private collections by subset selection (mean ± one standard "
             f"deviation of a single collection). At epsilon {epsilon:g} a typical answer is off by {typical}.",
             "demonstration",

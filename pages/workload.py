@@ -5,6 +5,7 @@ import streamlit as st
 from ldp_core.designs import WorkloadRecipe
 from ldp_core.workloads import axes_of
 from pages.ui import layout
+from pages.ui.formulas import WORKLOAD
 from pages.ui.session.state import Complete
 from pages.ui.tasks.later import Later
 from pages.ui.words import plain
@@ -46,14 +47,4 @@ with results:
     figures.dominating(later, state, design, parts)
     figures.singular_values(later, state, design)
     later.finish()
-    layout.how_computed(
-        "A workload is a matrix *W* with one row per query and one column per type; the answers are *W x*. A group with weight *w* has "
-        "its rows multiplied by *w*, so its squared errors count *w*² times. Variances and bounds depend on *W* only through "
-        "the Gram matrix *G = W'W* (McKenna et al. 2020, Section 2.1), which is known in closed form or as a product over the "
-        "attributes for everything but conditions and uploaded matrices. **Rank and singular values** are those of *W*. "
-        "**Users any mechanism needs.** The sum of the singular values squared, divided by e^ε, bounds the error of every "
-        "mechanism (same paper, Theorem 5.6); sharper are |W1|²/n + |W(I − 11'/n)|²∗ / sinh²(ε/2), and the certificate, which "
-        "proves L ≥ tr(CG)² / 1'μ whenever v'CGCv ≤ (1'v)(μ'v) for every two-valued row v (both derived in this project). "
-        "**Which queries dominate.** The exact variance of each unbiased answer, with the people of this design; the squares of "
-        "the weights are counted in the shares."
-    )
+    layout.how_computed(WORKLOAD)

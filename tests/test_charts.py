@@ -220,7 +220,7 @@ def test_users_needed_marks_mechanisms_bounds_and_plan(ready, bounds, users, loo
     fig = charts.users_needed(frame, bounds, users, look)
     assert size(fig) < LIMIT
     (dots,) = fig.data
-    shown = dict(zip(dots.y, dots.x, strict=True))
+    shown = dict(zip(dots.text, dots.x, strict=True))
     assert shown == {title(row["name"]): row["users_needed"] for _, row in frame.iterrows()}
     lines = [shape for shape in fig.layout.shapes if shape.type == "line"]
     assert len(lines) == sum(value > 0 for value in bounds.values()) + (users is not None)
@@ -270,7 +270,7 @@ def test_simulated_errors_build(ready, trials):
     fig = charts.errors(frame)
     assert size(fig) < LIMIT
     observed, predicted = fig.data
-    assert len(set(observed.y)) == len(frame) == len(NAMES) * len(SUITABLE)
+    assert len(set(observed.text)) == len(frame) == len(NAMES) * len(SUITABLE)
     assert np.array_equal(predicted.x, 100 * frame["predicted"], equal_nan=True)
 
 

@@ -29,7 +29,9 @@ LAYERS = [
     {"library"},
     {"analysis", "beliefs", "estimators"},
     {"studies.simulate", "studies.sweep", "studies.asking", "studies.theorems"},
-    {"frames", "studies.planning", "studies.sides"},
+    {"frames"},
+    {"verdicts"},
+    {"studies.planning", "studies.sides"},
     {"studies.outcomes"},
     {"designs", "charts"},
     {"papers"},
@@ -46,6 +48,7 @@ MATHEMATICS = {
     "estimators",
     "studies",
     "frames",
+    "verdicts",
 }
 
 

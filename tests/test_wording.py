@@ -1,6 +1,8 @@
 """Numbers as people read them, and names as they meant them."""
 
 import math
+import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -45,11 +47,11 @@ def test_significant_digits_read_back_within_half_a_unit_of_the_last(value, digi
 @pytest.mark.parametrize(
     ("value", "needed", "floor"),
     [
-        (18237, "18,300 users", "18,200 users"),
-        (18236.2, "18,300 users", "18,200 users"),
+        (18237, "18,240 users", "18,230 users"),
+        (18236.2, "18,240 users", "18,230 users"),
         (18200, "18,200 users", "18,200 users"),
-        (18200.5, "18,300 users", "18,200 users"),
-        (999.2, "1,000 users", "1,000 users"),
+        (18200.5, "18,210 users", "18,200 users"),
+        (9999.2, "10,000 users", "10,000 users"),
         (12.1, "13 users", "13 users"),
         (1, "1 user", "1 user"),
         (0.3, "1 user", "1 user"),
@@ -70,10 +72,44 @@ def test_users_are_rounded_up_and_bounds_down(value):
 
     up, down = number(wording.users(value)), number(wording.at_least(value))
     assert up >= value * (1 - 1e-9)
-    assert up <= max(1, value * 1.0101 + 1)
+    assert up <= max(1, value * 1.00101 + 1)
     assert down <= math.ceil(value)
-    assert down >= value * 0.98
-    assert len(str(up).rstrip("0")) <= 3 or value < 1000
+    assert down >= value * 0.998
+    assert len(str(up).rstrip("0")) <= 4 or value < 10_000
+
+
+@pytest.mark.parametrize(
+    ("value", "short", "phrase"),
+    [
+        (0.04261, "4.27 %", "4.27 % more users than"),
+        (0.05, "5 %", "5 % more users than"),
+        (-1e-12, "0.01 %", "0.01 % more users than"),
+        (0.9999, "100 %", "100 % more users than"),
+        (1.0, "2 times", "2 times as many users as"),
+        (9.04, "10.1 times", "10.1 times as many users as"),
+        (math.inf, "unknown", None),
+        (math.nan, "unknown", None),
+    ],
+)
+def test_gaps_are_rounded_up_and_become_multiples(value, short, phrase):
+    assert wording.gap(value).replace("\N{NO-BREAK SPACE}", " ") == short
+    if phrase is not None:
+        assert wording.more_users(value).replace("\N{NO-BREAK SPACE}", " ") == phrase
+
+
+@given(st.floats(1e-4, 1e4))
+def test_what_a_gap_says_is_never_below_it(value):
+    text = wording.gap(value).replace(",", "")
+    said = float(text.split()[0]) - 1 if text.endswith("times") else float(text.split("\N{NO-BREAK SPACE}")[0]) / 100
+    assert value * (1 - 2e-9) - 1e-9 <= said <= (value + 1) * 1.0101 - 1 + 1e-9
+
+
+def test_per_cent_has_one_style():
+    """A number, a space, the sign: what Python, Streamlit and the charts' own formats write has no space."""
+    root = Path(wording.__file__).parents[1]
+    for file in [*root.glob("pages/**/*.py"), *root.glob("ldp_core/**/*.py")]:
+        found = re.findall(r"[{:][^{}\n]{0,40}\.\d+%[}]|:%}|format=\"percent\"|[\w}]%%", file.read_text())
+        assert not found, (file, found)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy import linalg, optimize
@@ -19,6 +21,8 @@ SEARCHED_TYPES = 512
 """Up to this many types, the search for the least favourable population takes a second at most."""
 # The search for a prior leaves every type this share of the uniform one: none is lost for good.
 LEAST_SHARE = 1e-6
+# The nuclear norms of a workload by the digest of the prior: they are what takes long, and no epsilon changes them.
+_KEPT: WeakKeyDictionary[Workload, dict[str, float]] = WeakKeyDictionary()
 
 
 def svd(workload: Workload, epsilon: float) -> float:
@@ -40,16 +44,24 @@ def centred_svd(workload: Workload, epsilon: float, prior: np.ndarray | None = N
     """
     epsilon, n = check_epsilon(epsilon), workload.n
     p = check_prior(prior, n)
-    scheme = workload.symmetry_group.scheme if prior is None else None
+    known = _KEPT.setdefault(workload, {})
+    about = "" if prior is None else hashlib.sha256(p.tobytes()).hexdigest()
+    if about not in known:
+        known[about] = _nuclear(workload, p, prior is None)
+    return n * (float(workload.quadratic(p)) + known[about] ** 2 / math.sinh(epsilon / 2) ** 2)
+
+
+def _nuclear(workload: Workload, p: np.ndarray, even: bool) -> float:
+    """|W S P|_* as in `centred_svd`, or a number below it."""
+    n = workload.n
+    scheme = workload.symmetry_group.scheme if even else None
     if scheme is not None:
         gamma, _ = scheme.spectrum(workload.gram_column)
-        nuclear = float(scheme.multiplicities[1:] @ np.sqrt(np.maximum(gamma[1:], 0))) / math.sqrt(n)
-    elif n > (EIGEN_TYPES_EVEN if prior is None else EIGEN_TYPES):
-        nuclear = _nuclear_at_least(workload, p)
-    else:
-        K = centred_gram(workload.gram_dense(), p)
-        nuclear = float(np.sqrt(np.maximum(linalg.eigvalsh(K), 0)).sum())
-    return n * (float(workload.quadratic(p)) + nuclear**2 / math.sinh(epsilon / 2) ** 2)
+        return float(scheme.multiplicities[1:] @ np.sqrt(np.maximum(gamma[1:], 0))) / math.sqrt(n)
+    if n > (EIGEN_TYPES_EVEN if even else EIGEN_TYPES):
+        return _nuclear_at_least(workload, p)
+    K = centred_gram(workload.gram_dense(), p)
+    return float(np.sqrt(np.maximum(linalg.eigvalsh(K), 0)).sum())
 
 
 def _nuclear_at_least(workload: Workload, p: np.ndarray) -> float:

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from ldp_core.charts.theme import LIGHT, Theme, colour, figure, short
+from ldp_core import wording
+from ldp_core.charts.theme import LIGHT, Theme, colour, figure, row_name, show_legend
 from ldp_core.studies.asking import Asked
 
 
 def asked(found: Sequence[Asked], look: Theme = LIGHT) -> go.Figure:
     """Answers of a session, one below the other in the order asked, on the scale of what each query can be (0 to 100 %)."""
-    fig = figure(look, "answer (%; 0 is the least it can be, 100 the greatest)", "", 140 + 34 * len(found))
+    fig = figure(look, "answer (%; 0 is the least it can be, 100 the greatest)", "", 150 + 40 * len(found))
     rounds = list(range(1, len(found) + 1))
     means = [one.answer for one in found]
     fig.add_scatter(
@@ -40,7 +41,9 @@ def asked(found: Sequence[Asked], look: Theme = LIGHT) -> go.Figure:
         marker={"color": look.text, "size": 9, "symbol": "line-ns-open", "line": {"width": 2}},
         hovertemplate="truth %{x:.2f} %<extra></extra>",
     )
-    labels = [f"{k}. {short(one.question.text, 28)}" for k, one in zip(rounds, found, strict=True)]
+    labels = [
+        row_name(f"{k}. {wording.shortened(one.question.text, 34)}") for k, one in zip(rounds, found, strict=True)
+    ]
     fig.update_yaxes(tickvals=rounds, ticktext=labels, range=[len(found) + 0.7, 0.3], showgrid=False)
-    fig.update_layout(showlegend=True, legend_entrywidth=220)
+    show_legend(fig)
     return fig

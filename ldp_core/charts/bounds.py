@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from ldp_core import wording
-from ldp_core.charts.theme import IMPOSSIBLE, LIGHT, Theme, colour, figure, log_axis, marker, title
+from ldp_core.charts.theme import (
+    IMPOSSIBLE,
+    LIGHT,
+    MODE_BAR,
+    Theme,
+    colour,
+    figure,
+    log_axis,
+    marker,
+    note,
+    show_legend,
+    title,
+    wrapped,
+)
 from ldp_core.studies.theorems import Approach
 
 AXES = {
@@ -24,8 +38,9 @@ GROUPS = {
     "few_users": "Few users",
 }
 MARKS = {"prediction": "diamond-open", "few_users": "triangle-left"}
+ORDERS, NAME = "lower_order", 32
 """Bounds are lines; predictions and what an algorithm is proved to reach are points."""
-ROW, LABEL_HEIGHT = 22, 0.065
+ROW, LABEL_HEIGHT = 38, 0.1
 
 
 def on_one_axis(
@@ -41,16 +56,17 @@ def on_one_axis(
     shown = frame[np.isfinite(frame[quantity]) & (frame[quantity] > 0)]
     names, places, row = [], {}, 0.0
     if quantity in exact:
-        names, row = [(0.0, f"<b>{title(mechanism)}, exact</b>")], 1.0
+        said = _in_words(scale * exact[quantity], quantity)
+        names, row = [(0.0, f"<b>{wrapped(title(mechanism), NAME)},<br>exact: {said}</b>")], 1.2
     headers = {}
     for kind, part in shown.groupby("kind", sort=False):
         headers[kind] = row
         names.append((row, f"<b>{GROUPS[kind]}</b>"))
         for place, one in enumerate(part.itertuples(), start=1):
             places[one.name] = row + place
-            names.append((row + place, one.title))
+            names.append((row + place, _row(one.title, _beside(one, scale * getattr(one, quantity), quantity))))
         row += len(part) + 1
-    fig = figure(look, AXES[quantity], "", height=round(95 + ROW * max(row, 2)))
+    fig = figure(look, AXES[quantity], "", height=round(150 + ROW * max(row, 2)))
     values = [*(scale * shown[quantity]), *(scale * exact[quantity] for _ in names[:1] if quantity in exact)]
     if not values:
         return fig
@@ -60,14 +76,15 @@ def on_one_axis(
         _add_mechanism(fig, mechanism, scale * exact[quantity], quantity, look)
     for _, part in shown.groupby("kind", sort=False):
         _add_group(fig, part, quantity, scale, [places[name] for name in part["name"]], look)
-    axis = log_axis(min(values), max(values))
+    axis = log_axis(min(values), max(values), most=3)
     low, high = np.log10(min(values) / 1.8), np.log10(max(values) * 1.8)
-    room = 0.16 * (high - low)  # for the numbers beside the points
-    fig.update_xaxes(**{**axis, "range": [low, high + room], "side": "top"})  # in sight however many rows there are
+    fig.update_xaxes(**{**axis, "range": [low, high], "side": "top"})  # in sight however many rows there are
+    fig.update_layout(margin={"t": MODE_BAR + 110})
     fig.update_yaxes(
         tickvals=[place for place, _ in names],
         ticktext=[text for _, text in names],
         range=[row - 0.4, -0.6],
+        tickfont={"size": 11},
         showgrid=False,
     )
     return fig
@@ -75,10 +92,17 @@ def on_one_axis(
 
 def _shade(fig: go.Figure, bound: float, place: float, look: Theme) -> None:
     fig.add_vrect(x0=1e-12, x1=bound, fillcolor=look.faint, opacity=0.14, line_width=0, layer="below")
-    fig.add_annotation(
-        xref="paper", x=0.004, y=place, xanchor="left", text=IMPOSSIBLE, showarrow=False,
-        font={"size": 12, "color": look.faint},
-    )  # fmt: skip
+    note(
+        fig,
+        wrapped(IMPOSSIBLE.replace("<br>", " "), 18),
+        look.faint,
+        look,
+        xref="paper",
+        x=0.004,
+        y=place,
+        xanchor="left",
+        align="left",
+    )
 
 
 def _add_mechanism(fig: go.Figure, name: str, value: float, quantity: str, look: Theme) -> None:
@@ -87,11 +111,8 @@ def _add_mechanism(fig: go.Figure, name: str, value: float, quantity: str, look:
         x=[value],
         y=[0.0],
         name=title(name),
-        mode="markers+text",
+        mode="markers",
         marker={"size": 14, "color": colour(name), "symbol": marker(name)},
-        text=[f"<b>  {_in_words(value, quantity)}</b>"],
-        textposition="middle right",
-        cliponaxis=False,
         hovertemplate=f"{title(name)}, exact: {_in_words(value, quantity)}<extra></extra>",
     )
 
@@ -101,9 +122,7 @@ def _add_group(
 ) -> None:
     kind, values = part["kind"].iloc[0], scale * part[quantity].to_numpy()
     words = [_in_words(value, quantity) for value in values]
-    after = ", large N" if kind == "large_sample" else ""
-    orders = part["name"].str.startswith("lower_order")
-    beside = [f"  {'order of ' if order else ''}{text}{after}" for order, text in zip(orders, words, strict=True)]
+    orders = part["name"].str.startswith(ORDERS)
     lines = kind in ("impossible", "large_sample")
     if lines:
         dash = "solid" if kind == "impossible" else "3px,3px"
@@ -115,7 +134,7 @@ def _add_group(
         x=values,
         y=places,
         name=GROUPS[kind],
-        mode="markers+text",
+        mode="markers",
         marker={
             "symbol": ["asterisk-open" if order else MARKS.get(kind, "circle") for order in orders],
             "size": 10,
@@ -131,12 +150,19 @@ def _add_group(
         }
         if random
         else None,
-        text=beside,
-        textposition="middle right",
-        cliponaxis=False,
         customdata=np.column_stack([part["title"], words, part["ratio"].map(_ratio)]),
         hovertemplate="%{customdata[0]}: %{customdata[1]}%{customdata[2]}<extra></extra>",
     )
+
+
+def _beside(one: Any, value: float, quantity: str) -> str:
+    """The number of a row beside its name, where no line runs through it."""
+    order = "order of " if one.name.startswith(ORDERS) else ""
+    return f"{order}{_in_words(value, quantity)}".replace(" ", "\N{NO-BREAK SPACE}")
+
+
+def _row(name: str, number: str) -> str:
+    return wrapped(f"{name}: {number}", NAME)
 
 
 def _ratio(ratio: float) -> str:
@@ -150,7 +176,7 @@ def _in_words(value: float, quantity: str) -> str:
 def approach(found: Approach, look: Theme = LIGHT) -> go.Figure:
     """N times the exact error of the best estimator over N, rising to its limit, and the large-N lines it crosses on the way."""
     frame = found.frame
-    fig = figure(look, "users N (log scale)", "N x squared error", height=330)
+    fig = figure(look, "users N (log scale)", "N x squared error", height=440)
     fig.add_scatter(
         x=frame["users"], y=frame["error"], name="best estimator, exact", mode="lines+markers",
         line={"color": look.accent, "width": 2.5}, marker={"size": 7},
@@ -163,8 +189,8 @@ def approach(found: Approach, look: Theme = LIGHT) -> go.Figure:
     lines = {
         "its limit": (found.limit, "dot"),
         "Corollary 4.3": (found.corollary, "dash"),
-        "Theorem 4.5, sharper": (found.sharp, "dash"),
-        "Theorem 4.5": (found.paper, "dash"),
+        "Theorem 4.5, sharper": (found.sharp, "longdashdot"),
+        "Theorem 4.5": (found.paper, "dashdot"),
     }
     ends = [(value, f"{name}, large N") for name, (value, _) in lines.items()]
     for value, dash in lines.values():
@@ -177,12 +203,12 @@ def approach(found: Approach, look: Theme = LIGHT) -> go.Figure:
         lowest = max(lowest + LABEL_HEIGHT * top, value)
         own = text.startswith("best")
         fig.add_annotation(
-            xref="paper", x=1.0, y=lowest, xanchor="left", xshift=6, text=text, showarrow=False,
+            xref="paper", x=1.0, y=lowest, xanchor="left", xshift=6, text=wrapped(text, 20), align="left", showarrow=False,
             font={"size": 12, "color": look.accent if own else look.text},
         )  # fmt: skip
-    fig.update_xaxes(**log_axis(frame["users"].min(), frame["users"].max(), 1.1))
+    fig.update_xaxes(**log_axis(frame["users"].min(), frame["users"].max(), 1.1, most=4))
     fig.update_yaxes(range=[0, max(top, lowest * 1.04)])
-    fig.update_layout(margin={"r": 190})
+    fig.update_layout(margin={"r": 140})
     return fig
 
 
@@ -212,15 +238,16 @@ def over_branching(
             marker={"size": np.where(best, 14, 7), "symbol": symbol},
             hovertemplate=f"B = %{{x}}: %{{y:.4g}}<extra>{name}</extra>",
         )
-    for reconstruction, value in formulas.items():
+    for row, (reconstruction, value) in enumerate(formulas.items()):
         fig.add_vline(x=value, line={"color": look.text, "width": 1.2, "dash": LINES[reconstruction][0]})
         fig.add_annotation(
-            x=value, y=1, yref="paper", yanchor="bottom", showarrow=False, font={"size": 12},
+            x=value, y=1, yref="paper", yanchor="bottom", yshift=17 * row, showarrow=False, font={"size": 12},
             text=f"formula, {reconstruction}: {value:.2f}",
         )  # fmt: skip
     if chosen is not None:
         fig.add_vline(x=chosen, line={"color": look.faint, "width": 8}, opacity=0.25)
-    fig.update_layout(showlegend=True, legend={"y": 1.08, "entrywidth": 190}, margin={"t": 56})
+    show_legend(fig)
+    fig.update_layout(margin={"t": MODE_BAR + 17 * len(formulas)})
     fig.update_yaxes(rangemode="tozero")
-    fig.update_xaxes(dtick=1)
+    fig.update_xaxes(dtick=max(1, round(np.ptp(frame["branching"]) / 8)) if len(frame) else 1)
     return fig

@@ -12,6 +12,7 @@ from ldp_core.charts.theme import (
     BOUND_TITLES,
     IMPOSSIBLE,
     LIGHT,
+    MODE_BAR,
     OPTIMUM,
     OPTIMUM_DASH,
     Theme,
@@ -25,6 +26,7 @@ from ldp_core.charts.theme import (
     query_ticks,
     show_legend,
     title,
+    wrapped,
 )
 
 
@@ -43,23 +45,21 @@ def users_needed(
     needs, where that is known.
     """
     frame = frame.sort_values("users_needed", ascending=False)
-    fig = figure(look, f"users needed, {case} (log scale)", "", height=180 + 50 * len(frame))
+    fig = figure(look, f"users needed, {case} (log scale)", "", height=200 + 46 * len(frame))
     best = max(bounds.values(), default=0)
     if best > 0:
         fig.add_vrect(x0=1e-9, x1=best, fillcolor=look.faint, opacity=0.12, line_width=0)
     fig.add_scatter(
         x=frame["users_needed"],
-        y=[title(name) for name in frame["name"]],
-        mode="markers+text",
+        y=np.arange(len(frame)),
+        mode="markers",
         marker={
             "size": 15,
             "color": [colour(name) for name in frame["name"]],
             "symbol": [marker(name) for name in frame["name"]],
         },
-        text=[wording.whole(value) for value in frame["users_needed"]],
-        textposition="top center",
-        cliponaxis=False,
-        hovertemplate="%{y}: %{x:,.0f} users<extra></extra>",
+        text=[title(name) for name in frame["name"]],
+        hovertemplate="%{text}: %{x:,.0f} users<extra></extra>",
     )
     lines = [
         (value, f"{BOUND_TITLES[name]} {wording.whole(value)}", *BOUND_LINES[name], look.faint)
@@ -71,48 +71,56 @@ def users_needed(
         lines.append((optimum, f"{OPTIMUM} {wording.whole(optimum)}", OPTIMUM_DASH, 2.5, look.accent))
     lines = sorted((line for line in lines if line[0] > 0), key=lambda line: line[0])
     values = [value for value in [*frame["users_needed"], *(line[0] for line in lines)] if value > 0]
-    low, high = np.log10(min(values) / 2.2), np.log10(max(values) * 4)
+    low, high = np.log10(min(values) / 2.2), np.log10(max(values) * 2.2)
     for value, _, style, width, shade in sorted(lines, key=lambda line: line[2] == OPTIMUM_DASH):  # that one on top
         fig.add_vline(x=value, line={"color": shade, "width": width, "dash": style})
     for row, (value, text, _, _, shade) in enumerate(reversed(lines)):
+        place = (np.log10(value) - low) / (high - low)
         fig.add_annotation(
             x=np.log10(value),
             y=1.0,
             yref="paper",
             yanchor="bottom",
             yshift=17 * row,  # one row each: lines may be close together
-            xanchor="center",
+            xanchor="left" if place < 1 / 3 else "right" if place > 2 / 3 else "center",  # none leaves the chart
             text=text,
             showarrow=False,
-            font={"size": 13, "color": shade},
+            font={"size": 12, "color": shade},
         )
-    if best > 0:
+    if best > 0:  # in a row of its own, where there are neither marks nor names
         fig.add_annotation(
             x=np.log10(best),
-            y=0,
-            yref="paper",
-            yanchor="bottom",
+            y=-1,
             xanchor="right",
             xshift=-6,
             showarrow=False,
-            text=IMPOSSIBLE.replace("LDP mechanism", "LDP<br>mechanism"),
+            text=IMPOSSIBLE,
             align="right",
             font={"size": 12, "color": look.faint},
         )
-    fig.update_layout(margin={"t": 24 + 17 * len(lines)})
-    fig.update_xaxes(**{**log_axis(min(values), max(values)), "range": [float(low), float(high)]})
+    fig.update_layout(margin={"t": MODE_BAR + 17 * len(lines)})
+    # The numbers stand with the names: beside the marks, lines would run through them.
+    names = [
+        wrapped(f"{title(name)}: {wording.whole(value)}", 22)
+        for name, value in zip(frame["name"], frame["users_needed"], strict=True)
+    ]
+    fig.update_yaxes(
+        tickvals=np.arange(len(frame)), ticktext=names, range=[-1.5 if best > 0 else -0.6, len(frame) - 0.4]
+    )
+    fig.update_xaxes(**{**log_axis(min(values), max(values), most=4), "range": [float(low), float(high)]})
     return fig
 
 
-def query_errors(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
-    """Standard error of each query on the data, as a share of all users. ``frame``: name, query, label, standard_error."""
+def query_errors(frame: pd.DataFrame, look: Theme = LIGHT, in_order: bool = False) -> go.Figure:
+    """Standard error of each query on the data, as a share of all users. ``frame``: name, query, label, standard_error.
+    Lines join queries only where these are ``in_order``."""
     fig = figure(look, "query", "standard error (percentage points)", height=430)
     for name, points in frame.groupby("name", sort=False):
         fig.add_scattergl(
             x=points["query"] + 1,
             y=100 * points["standard_error"],
             name=title(name),
-            mode=query_mode(points["query"]),
+            mode=query_mode(points["query"]) if in_order else "markers",
             line={"color": colour(name), "width": 2, "dash": dash(name)},
             marker={"symbol": marker(name), "size": 6},
             customdata=points["label"].map(literal),

@@ -11,6 +11,9 @@ import plotly.graph_objects as go
 from ldp_core import wording
 from ldp_core.charts.theme import IMPOSSIBLE, LIGHT, OPTIMUM, OPTIMUM_DASH, Theme, colour, figure, log_axis
 
+CLOSE = 1.3
+"""Users closer than this to each other by ratio have their words one above the other."""
+
 
 def closing_gap(
     history: pd.DataFrame, proved: pd.DataFrame, name: str, look: Theme = LIGHT, optimum: float | None = None
@@ -39,7 +42,11 @@ def closing_gap(
             line={"color": look.faint, "width": 2.5, "shape": "hv"},
             hovertemplate="after %{x:.2f} s: proved that fewer than %{y:,.0f} users are impossible<extra></extra>",
         )
-        _label(fig, IMPOSSIBLE, end / 2, proved["users_needed"].iloc[-1], "top", look.faint)
+        fig.add_annotation(
+            xref="paper", yref="paper", x=0.5, y=0, yanchor="bottom", text=IMPOSSIBLE, showarrow=False,
+            font={"size": 12, "color": look.faint},
+        )  # fmt: skip
+    best = 0.0
     if len(history):
         history = _held_until(history, end)
         fig.add_scatter(
@@ -50,13 +57,23 @@ def closing_gap(
             hovertemplate="after %{x:.2f} s: the best mechanism needs %{y:,.0f} users<extra></extra>",
         )
         best = history["users_needed"].iloc[-1]
-        _label(fig, f"best so far: {wording.whole(best)} users", end, best, "bottom", colour(name), "right")
+        above = optimum is not None and best < CLOSE * optimum  # the words for the optimum are there
+        text = f"best so far: {wording.whole(best)} users"
+        _label(fig, text, end, best, "bottom", colour(name), "right", 24 if above else 4)
     if optimum:
         fig.add_hline(y=optimum, line={"color": look.accent, "width": 2, "dash": OPTIMUM_DASH})
-        _label(fig, f"{OPTIMUM}: {wording.whole(optimum)} users", end / 2, optimum, "bottom", look.accent)
+        _label(
+            fig,
+            f"{OPTIMUM}: {wording.whole(optimum)} users",
+            end,
+            best if optimum < best < CLOSE * optimum else optimum,
+            "bottom",
+            look.accent,
+            "right",
+        )
     if len(both):
         low, high = min(float(both["users_needed"].min()), optimum or math.inf), float(both["users_needed"].max())
-        room = max(1.06, (high / low) ** 0.3)  # for the words below the bound
+        room = max(1.06, (high / low) ** 0.4)  # for the words below the bound
         fig.update_yaxes(**log_axis(low, high, room))
     fig.update_xaxes(range=[0, end])
     return fig
@@ -68,13 +85,13 @@ def _held_until(curve: pd.DataFrame, end: float) -> pd.DataFrame:
     return pd.concat([first, curve, last], ignore_index=True)
 
 
-def _label(fig: go.Figure, text: str, x: float, users: float, anchor: str, shade: str, side: str = "center") -> None:
+def _label(fig: go.Figure, text: str, x: float, users: float, anchor: str, shade: str, side: str, up: int = 4) -> None:
     fig.add_annotation(
         x=x,
         y=np.log10(users),
         xanchor=side,
         yanchor=anchor,
-        yshift=-4 if anchor == "top" else 4,
+        yshift=up,
         text=text,
         showarrow=False,
         font={"size": 13, "color": shade},

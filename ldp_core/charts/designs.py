@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import textwrap
-
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from ldp_core import wording
-from ldp_core.charts.theme import LIGHT, Theme, colour, figure, literal, log_axis, marker, show_legend, title
+from ldp_core.charts.theme import LIGHT, Theme, colour, figure, literal, log_axis, marker, row_name, show_legend, title
 
-LINE_LENGTH = 28
+LINE_LENGTH = 22
 """Most letters in a line of a name: those of designs differ in their last words."""
 
 
@@ -60,11 +58,11 @@ def side_by_side(frame: pd.DataFrame, look: Theme = LIGHT, case: str = "worst ca
     show_legend(fig)
     fig.update_yaxes(
         tickvals=rows,
-        ticktext=["<br>".join(map(literal, textwrap.wrap(name, LINE_LENGTH))) for name in frame["design"]],
+        ticktext=[row_name(name, LINE_LENGTH) for name in frame["design"]],
         range=[len(frame) - 0.5, -0.5],
         showgrid=False,
     )
     values = [*frame["users_needed"], *frame["users_bound"][proved]]
     low, high = np.log10(min(values) / 1.6), np.log10(max(values) * 3)
-    fig.update_xaxes(**{**log_axis(min(values), max(values)), "range": [float(low), float(high)]})
+    fig.update_xaxes(**{**log_axis(min(values), max(values), most=4), "range": [float(low), float(high)]})
     return fig

@@ -8,7 +8,7 @@ from plotly.colors import sample_colorscale
 
 from ldp_core import wording
 from ldp_core.charts.labels import Bins, bins_of, cell_names, in_template, label_ticks, row_ticks
-from ldp_core.charts.theme import LIGHT, Theme, figure, short
+from ldp_core.charts.theme import BELOW, LIGHT, Theme, figure, short
 from ldp_core.data.domain import Attribute, Domain
 
 MOST_BARS = 1000
@@ -58,7 +58,7 @@ def joint(domain: Domain, counts: np.ndarray, first: str, second: str, look: The
     columns, rows = bins_of(across, SIDE), bins_of(up, SIDE)
     people = rows.sums(columns.sums(cells, axis=1), axis=0)
     x_title, y_title = (_axis_title(a.name, bins, "cell") for a, bins in ((across, columns), (up, rows)))
-    fig = figure(look, x_title, y_title, height=int(np.clip(150 + 28 * len(rows.labels), 300, 640)))
+    fig = figure(look, x_title, y_title, height=int(np.clip(200 + 30 * len(rows.labels), 360, 700)))
     few = people.size <= 60 and len(columns.labels) <= 5
     fig.add_heatmap(
         x=cell_names(columns.labels),
@@ -114,8 +114,7 @@ def _coloured(people: np.ndarray, look: Theme) -> dict:
     z[people > 0] = np.log10(some) if log else some
     bar = {
         "title": {"text": "people (log scale)" if log else "people", "side": "right"},
-        "thickness": 14,
-        "outlinewidth": 0,
+        **BELOW,
     }
     if log:
         decades = np.arange(np.ceil(np.log10(low)), np.floor(np.log10(high)) + 1)

@@ -8,15 +8,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ldp_core.charts.theme import TICK_LENGTH, literal, short
+from ldp_core import wording
+from ldp_core.charts.theme import TICK_LENGTH, literal, row_name, short
 from ldp_core.data.domain import Attribute, NumericAttribute, RangeAttribute, bin_labels
 
-LABELLED_TYPES = 40
-TICKS, TICK_LETTERS = 16, 80
+LABELLED_TYPES = 16
+TICKS, TICK_LETTERS = 12, 80
 """Most ticks of an axis with more labels than fit, and most letters in all of them."""
 HOVER_BYTES = 100_000
 """The names on one axis of a heat map take up about this much of a figure at most."""
-ROW_LENGTH = 28
+ROW_LENGTH = 34
 """Most letters of a label beside a row."""
 BESIDE = 2.0**-10
 """Ticks stand this far beside whole positions: an axis of names takes tick 17 for the type called "17"."""
@@ -69,7 +70,11 @@ def label_ticks(labels: Sequence[str], length: int = TICK_LENGTH) -> dict:
 
 def row_ticks(labels: Sequence[str], most: int) -> dict:
     """As `label_ticks` for an axis of rows, where only their number matters: at most ``most`` ticks."""
-    return _ticks(labels, -(-len(labels) // most), ROW_LENGTH)
+    found = _ticks(labels, -(-len(labels) // most), ROW_LENGTH)
+    step = -(-len(labels) // most)
+    return found | {
+        "ticktext": [row_name(wording.shortened(label, ROW_LENGTH), ROW_LENGTH // 2 + 3) for label in labels[::step]]
+    }
 
 
 def _ticks(labels: Sequence[str], step: int, length: int) -> dict:

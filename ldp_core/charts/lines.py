@@ -17,13 +17,15 @@ from ldp_core.charts.theme import (
     figure,
     log_axis,
     marker,
+    note,
     show_legend,
     title,
+    wrapped,
 )
 
 FEW = 5
 """Up to this many lines are named beside their ends, more in a legend."""
-LABEL_HEIGHT = 0.05  # of the chart
+LABEL_HEIGHT = 0.09  # of the chart, in two lines
 
 _TRADE_OFFS = {
     "epsilon": ("epsilon (log scale, more private on the left)", "epsilon %{x:.3g}"),
@@ -109,7 +111,7 @@ def _on_log_axes(fig: go.Figure, frame: pd.DataFrame, x: str, y: str, hover: str
     strongest, names = _draw(fig, shown, x, y, hover, look), shown["name"].nunique()
     if not names:
         return
-    axes = log_axis(shown[x].min(), shown[x].max(), 1.1), log_axis(shown[y].min(), shown[y].max(), 2)
+    axes = log_axis(shown[x].min(), shown[x].max(), 1.1, most=6), log_axis(shown[y].min(), shown[y].max(), 2)
     fig.update_xaxes(**axes[0])
     fig.update_yaxes(**axes[1])
     if names > FEW:
@@ -117,10 +119,10 @@ def _on_log_axes(fig: go.Figure, frame: pd.DataFrame, x: str, y: str, hover: str
     else:
         _name_ends(fig, shown, x, y, axes[1]["range"], look)
     if strongest:
-        fig.add_annotation(
-            xref="paper", yref="paper", x=0.01, y=0.01, xanchor="left", yanchor="bottom",
-            text=IMPOSSIBLE, showarrow=False, font={"size": 12, "color": look.faint},
-        )  # fmt: skip
+        bound = shown[shown["name"] == strongest].sort_values(x)[y]
+        right = bound.iloc[0] < bound.iloc[-1]  # where there is most room below the bound
+        side = {"x": 0.99, "xanchor": "right"} if right else {"x": 0.01, "xanchor": "left"}
+        note(fig, IMPOSSIBLE, look.faint, look, xref="paper", yref="paper", y=0.01, yanchor="bottom", **side)
 
 
 def _name_ends(fig: go.Figure, shown: pd.DataFrame, x: str, y: str, heights: list[float], look: Theme) -> None:
@@ -131,7 +133,8 @@ def _name_ends(fig: go.Figure, shown: pd.DataFrame, x: str, y: str, heights: lis
         lowest = max(lowest + apart, np.log10(end[y]))
         shade = look.faint if end["name"] in BOUND_TITLES else colour(end["name"])
         fig.add_annotation(
-            xref="paper", x=1.0, y=lowest, xanchor="left", xshift=6, text=title(end["name"]), showarrow=False,
-            font={"size": 13, "color": shade},
+            xref="paper", x=1.0, y=lowest, xanchor="left", xshift=6, text=wrapped(title(end["name"])), showarrow=False,
+            align="left", font={"size": 13, "color": shade},
         )  # fmt: skip
-    fig.update_layout(margin={"r": max(190, 20 + 6 * max(len(title(name)) for name in ends["name"]))})
+    longest = max(len(line) for name in ends["name"] for line in wrapped(title(name)).split("<br>"))
+    fig.update_layout(margin={"r": 16 + 7 * longest})

@@ -14,7 +14,9 @@ from ldp_core.charts.simulation import ESTIMATOR_DASH, pair_names
 from ldp_core.charts.theme import (
     LIGHT,
     MARKED,
+    MODE_BAR,
     TICK_LENGTH,
+    TITLE_LENGTH,
     Theme,
     colour,
     figure,
@@ -22,16 +24,20 @@ from ldp_core.charts.theme import (
     marker,
     query_mode,
     short,
+    show_legend,
     varied,
+    wrapped,
 )
 
 FEW = 64
 """Up to this many points are drawn one by one."""
 MISSED = "#CC3311"
 _SORTED = "queries, from the smallest true answer to the largest"
-_LETTERS = 80  # of tick labels fit beside each other in the narrowest chart
-_NAMED_SETS = 32
-"""Up to this many sets of attributes, or groups of queries, are all named beside their ticks."""
+_LETTERS = 36  # of tick labels fit beside each other in the narrowest chart
+_NAMED_SETS = 16
+"""Up to this many sets of attributes, or groups of queries, are named beside their ticks."""
+_CATEGORIES = ("attributes", "group of queries")
+"""What has no order: lines do not join them."""
 _SIDE = 3
 _FAINT = "rgba(127,127,127,0.30)"
 
@@ -46,17 +52,18 @@ def group_errors(frame: pd.DataFrame, by: str, look: Theme = LIGHT) -> go.Figure
             x=points["group"] + shift * index,
             y=100 * points["observed"],
             name=name,
-            mode="lines+markers" if few or varied(mechanism) else "lines",
+            mode="markers" if by in _CATEGORIES else "lines+markers" if few or varied(mechanism) else "lines",
             line=_line(points),
-            marker={"symbol": marker(mechanism), "size": 8 if few else 6, "maxdisplayed": 0 if few else MARKED},
+            marker=_mark(points, by in _CATEGORIES, few),
             error_y=_bars(200 * points["standard_error"], colour(mechanism), 100 * points["observed"]),
             customdata=np.stack([points["label"].map(literal), points["queries"]], axis=-1),
             hovertemplate=f"{by} %{{customdata[0]}} (%{{customdata[1]:,}} queries): ± %{{y:.3g}} percentage points"
             f"<extra>{name}</extra>",
         )
     _ticks(fig, frame["group"], frame["label"])
-    if by in ("attributes", "group of queries") and frame["group"].nunique() <= _NAMED_SETS:
+    if by in _CATEGORIES and frame["group"].nunique() <= FEW:
         sets = frame.drop_duplicates("group")
+        sets = sets.iloc[:: -(-len(sets) // _NAMED_SETS)]
         fig.update_xaxes(tickvals=sets["group"], ticktext=[short(label, 26) for label in sets["label"]], tickangle=-60)
     fig.update_yaxes(rangemode="tozero")
     return _named(fig, frame)
@@ -67,7 +74,7 @@ def quantile_errors(frame: pd.DataFrame, unit: str, look: Theme = LIGHT) -> go.F
 
     ``frame``: `Outcomes.quantiles`; ``unit`` of the values, such as "types".
     """
-    fig = _grid(look, 1, 2, height=360, horizontal_spacing=0.16)
+    fig = _grid(look, 2, 1, height=520, vertical_spacing=0.16)
     panels = {"value_error": (1, 1.0, literal(unit)), "quantile_error": (2, 100.0, "percentage points")}
     for column, (place, scale, what) in panels.items():
         for index, ((mechanism, _), name, points) in enumerate(_pairs(frame)):
@@ -84,11 +91,12 @@ def quantile_errors(frame: pd.DataFrame, unit: str, look: Theme = LIGHT) -> go.F
                 customdata=np.stack([points["quantile"], points["true_label"].map(literal)], axis=-1),
                 hovertemplate="quantile %{customdata[0]}, truly at %{customdata[1]}: off by %{y:.3g} "
                 f"{what}<extra>{name}</extra>",
-                row=1,
-                col=place,
+                row=place,
+                col=1,
             )
-        fig.update_yaxes(title_text=f"{column.replace('_', ' ')}<br>({what})", rangemode="tozero", row=1, col=place)
-    fig.update_xaxes(title_text="quantile", tickvals=[0.1, 0.3, 0.5, 0.7, 0.9])
+        fig.update_yaxes(title_text=f"{column.replace('_', ' ')}<br>({what})", rangemode="tozero", row=place, col=1)
+    fig.update_xaxes(tickvals=[0.1, 0.3, 0.5, 0.7, 0.9])
+    fig.update_xaxes(title_text="quantile", row=2, col=1)
     return _named(fig, frame)
 
 
@@ -107,7 +115,7 @@ def distribution(frame: pd.DataFrame, what: str, look: Theme = LIGHT) -> go.Figu
     )
     for column, name, line in (
         ("first", "one private collection", {"color": shade, "width": 2}),
-        ("true", "true", {"color": look.text, "width": 2}),
+        ("true", "true", {"color": look.text, "width": 2, "dash": "dash"}),
     ):
         fig.add_scatter(
             x=x,
@@ -119,7 +127,7 @@ def distribution(frame: pd.DataFrame, what: str, look: Theme = LIGHT) -> go.Figu
             hovertemplate="up to %{customdata}: %{y:.2f} %" + f"<extra>{name}</extra>",
         )
     _ticks(fig, frame["type"], frame["label"])
-    fig.update_layout(showlegend=True, legend_entrywidth=155)
+    show_legend(fig)
     return fig
 
 
@@ -158,13 +166,14 @@ def releases(frame: pd.DataFrame, in_order: bool = True, look: Theme = LIGHT, pe
             **cell,
         )
     ends = frame.drop_duplicates("query").sort_values("query")["label"].iloc[[0, -1]]
-    span = f"queries: {short(ends.iloc[0], 2 * TICK_LENGTH)} … {short(ends.iloc[-1], 2 * TICK_LENGTH)}"
+    span = f"queries: {short(ends.iloc[0], TICK_LENGTH)} …<br>{short(ends.iloc[-1], 2 * TICK_LENGTH)}"
     fig.update_xaxes(showticklabels=False, showgrid=False)
-    fig.update_xaxes(title_text=_SORTED if sorted_ else span, row=rows, col=(columns + 1) // 2)
+    fig.update_xaxes(title_text=wrapped(_SORTED, TITLE_LENGTH) if sorted_ else span, row=rows, col=(columns + 1) // 2)
     fig.update_yaxes(nticks=5)
     fig.update_yaxes(title_text=_answer(people), row=(rows + 1) // 2, col=1)
     fig.update_annotations(font={"size": 12, "color": look.faint})
-    fig.update_layout(showlegend=True, legend={"y": 1.0 + 28 / (90 + 175 * rows), "entrywidth": 90})
+    fig.update_layout(margin={"t": MODE_BAR + 20})  # for the title of the first row
+    show_legend(fig)
     return fig
 
 
@@ -184,8 +193,9 @@ def intervals(frame: pd.DataFrame, in_order: bool = True, look: Theme = LIGHT, p
             x=[x for place in points["place"] for x in (place, place, None)],
             y=[y for low, high in ends for y in (low, high, None)],
             name=name,
-            mode="lines",
+            mode="lines" if holds else "lines+markers",
             line={"color": shade, "width": 3 if few else 1.2},
+            marker={"symbol": "line-ew-open", "size": 9 if few else 4, "color": shade, "line": {"width": 2}},
             hoverinfo="skip",
             showlegend=len(points) > 0,
         )
@@ -205,7 +215,8 @@ def intervals(frame: pd.DataFrame, in_order: bool = True, look: Theme = LIGHT, p
         fig.update_xaxes(showticklabels=False, showgrid=False)
     else:
         _ticks(fig, frame["place"], frame["label"])
-    fig.update_layout(showlegend=True, legend_itemsizing="constant", legend_entrywidth=170)
+    show_legend(fig)
+    fig.update_layout(legend_itemsizing="constant")
     return fig
 
 
@@ -233,7 +244,7 @@ def predicted(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
         )
     fig.update_xaxes(rangemode="tozero")
     fig.update_yaxes(rangemode="tozero")
-    fig.update_layout(showlegend=True, legend_entrywidth=250)
+    show_legend(fig)
     return fig
 
 
@@ -277,12 +288,18 @@ def _pairs(frame: pd.DataFrame) -> Iterator[tuple[tuple[str, str], str, pd.DataF
 
 
 def _named(fig: go.Figure, frame: pd.DataFrame) -> go.Figure:
-    names = pair_names(frame).values()
-    width = 45 + 6 * max(map(len, names))
-    columns = 2 if width <= 330 else 1
-    rows = -(-len(names) // columns) if len(names) > 1 else 0
-    fig.update_layout(showlegend=rows > 0, legend_entrywidth=width, height=fig.layout.height + 20 * rows)
+    if len(pair_names(frame)) > 1:
+        show_legend(fig)
     return fig
+
+
+def _mark(points: pd.DataFrame, alone: bool, few: bool) -> dict:
+    """Markers of a mechanism and estimator: where no line joins them, the fill tells the estimators of a mechanism apart."""
+    symbol = marker(points["mechanism"].iloc[0])
+    if alone:
+        place = list(ESTIMATOR_DASH).index(points["estimator"].iloc[0])
+        symbol = symbol.removesuffix("-open") + ("", "-open", "-dot", "-open-dot")[place % 4]
+    return {"symbol": symbol, "size": 8 if few else 6, "maxdisplayed": 0 if few or alone else MARKED}
 
 
 def _line(points: pd.DataFrame) -> dict:

@@ -11,7 +11,18 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from ldp_core import library, wording
-from ldp_core.charts.theme import BOUND_LINES, LIGHT, Theme, colour, figure, literal, log_axis, marker, title
+from ldp_core.charts.theme import (
+    BOUND_LINES,
+    LIGHT,
+    Theme,
+    colour,
+    figure,
+    literal,
+    log_axis,
+    marker,
+    show_legend,
+    title,
+)
 
 OTHERS = (
     ("#0072B2", "circle"),
@@ -24,6 +35,17 @@ OTHERS = (
     ("#999933", "triangle-down"),
 )
 """Styles of series that are no mechanisms, in turn: Okabe and Ito's colours."""
+MORE_MARKERS = (
+    "pentagon",
+    "hexagon",
+    "hexagram",
+    "bowtie",
+    "hourglass",
+    "star-diamond",
+    "triangle-left",
+    "triangle-right",
+)
+"""Those of a second round of the colours."""
 HEIGHT = 400
 TICK_LETTERS = 16
 """Most letters in a line of a name below the horizontal axis."""
@@ -37,14 +59,14 @@ def panel(
     names = list(dict.fromkeys(frame["series"]))
     titles = {name: title(name) for name in names}
     fig, compared = figure(look, x, y, HEIGHT), bool(frame["printed"].notna().any())
-    beside = {"orientation": "v", "x": 1.01, "xanchor": "left", "y": 1.0, "yanchor": "top", "entrywidth": 0}
-    fig.update_layout(showlegend=len(names) > 1 or compared, legend=beside)
     named = not pd.api.types.is_numeric_dtype(frame["x"])
     styles = _styles(names)
     for name in names:
         _add_series(fig, frame[frame["series"] == name], name, titles[name], styles, named, look)
     if compared:
         fig.add_scatter(x=[None], y=[None], name="printed", mode="markers", marker=_hollow(look.text, "circle"))
+    if len(names) > 1 or compared:
+        show_legend(fig)
     if named:
         places = list(dict.fromkeys(frame["x"]))
         words = ["<br>".join(map(literal, textwrap.wrap(place, TICK_LETTERS))) for place in places]
@@ -61,10 +83,11 @@ def panel(
 
 
 def _styles(names: list[str]) -> Mapping[str, tuple[str, str]]:
-    """Colour and marker of every series: a mechanism's own, else the next of `OTHERS` in a colour that no mechanism beside it has."""
+    """Colour and marker of every series: a mechanism's own, else the next of `OTHERS` in a colour and shape that no mechanism beside it has."""
     known = {name: (colour(name), marker(name)) for name in names if name in library.REGISTRY}
-    taken = {shade for shade, _ in known.values()}
-    free = [style for style in OTHERS if style[0] not in taken] or OTHERS
+    taken = {part for style in known.values() for part in style}
+    again = zip((shade for shade, _ in OTHERS), MORE_MARKERS, strict=True)
+    free = [style for style in (*OTHERS, *again) if not taken & set(style)] or OTHERS
     others = (name for name in names if name not in known)
     return known | dict(zip(others, cycle(free), strict=False))
 

@@ -11,7 +11,7 @@ from plotly.colors import hex_to_rgb
 
 from ldp_core import wording
 from ldp_core.charts.labels import BESIDE, cell_names, label_ticks, row_ticks
-from ldp_core.charts.theme import LIGHT, PIXELS, Theme, colour, figure, short
+from ldp_core.charts.theme import BELOW, LIGHT, PIXELS, Theme, colour, figure, row_name, short
 from ldp_core.pictures import binned
 from ldp_core.studies.simulate import spread
 from ldp_core.workloads import Workload
@@ -66,12 +66,14 @@ def workload_matrix(
         zmin=-max(high, -low) if low < 0 else 0,
         zmax=max(high, -low),
         showscale=not plain,
-        colorbar={"title": {"text": "weight", "side": "right"}, "thickness": 14, "outlinewidth": 0},
+        colorbar={"title": {"text": "weight", "side": "right"}, **BELOW},
     )
     fig.update_xaxes(type="category", showgrid=False, **label_ticks(types, 28))
     fig.update_yaxes(type="category", autorange="reversed", showgrid=False, showticklabels=False, ticks="")
     if len(ends) > 1:
-        _mark_groups(fig, [f"{short(name, 26)} ({size:,})" for name, size in groups], ends, look)
+        _mark_groups(
+            fig, [row_name(f"{wording.shortened(name, 26)} ({size:,})", 16) for name, size in groups], ends, look
+        )
     elif len(shown) <= NAMED_ROWS:
         fig.update_yaxes(showticklabels=True, **row_ticks(names, NAMED_ROWS))
     return fig
@@ -159,7 +161,7 @@ def singular_values(workload: Workload, look: Theme = LIGHT) -> go.Figure:
 def query_shares(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
     """The queries that make up most of the total squared error as bars, largest on top. ``frame``: see
     `frames.query_shares`."""
-    fig = figure(look, "share of the total squared error (%)", "", height=110 + 26 * len(frame))
+    fig = figure(look, "share of the total squared error (%)", "", height=130 + 38 * len(frame))
     rows = np.arange(len(frame))
     fig.add_bar(
         x=100 * frame["share"],
@@ -178,9 +180,12 @@ def query_shares(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
         hoverinfo="text",
     )
     fig.update_yaxes(
-        autorange="reversed", showgrid=False, tickvals=rows, ticktext=[short(name, 40) for name in frame["name"]]
+        autorange="reversed",
+        showgrid=False,
+        tickvals=rows,
+        ticktext=[row_name(wording.shortened(name, 40), 24) for name in frame["name"]],
     )
     longest = 100 * float(frame["share"].max()) if len(frame) else 0.0
-    fig.update_xaxes(range=[0, 1.15 * longest or 1.0])  # room for the label of the longest bar
+    fig.update_xaxes(range=[0, 1.35 * longest or 1.0])  # room for the label of the longest bar
     fig.update_layout(bargap=0.25)
     return fig

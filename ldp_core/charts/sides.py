@@ -9,7 +9,9 @@ import plotly.graph_objects as go
 from ldp_core.beliefs import out_of
 from ldp_core.charts.theme import BOUND_LINES, LIGHT, Theme, colour, dash, figure, log_axis, marker, title
 
-HEIGHT = 300
+HEIGHT = 320
+OUT_OF_REACH = 0.45
+"""Of the width of the chart: what the words take up on a telephone."""
 EPSILON = "epsilon (more private on the left)"
 _BELIEF, _GUESS = "strongest belief", "best guess"
 _ROOM = 118  # of 100: the name of a line that ends near certainty stands above it
@@ -43,7 +45,8 @@ def beliefs(
             hovertemplate=f"epsilon %{{x:.3g}}: {called} %{{y:.3g}} of 100 at most<extra>any mechanism</extra>",
         )
         at = float(np.interp(epsilon, frame["epsilon"], frame[column]))
-        _mark(fig, epsilon, at, shade, "circle", "top left", f"{called} %{{y:.3g}} of 100<extra>any mechanism</extra>")
+        left = "top left" if epsilon > 0.12 * end["epsilon"] else "bottom right"  # or the edge cuts the number
+        _mark(fig, epsilon, at, shade, "circle", left, f"{called} %{{y:.3g}} of 100<extra>any mechanism</extra>")
         if own is not None:
             said = "belief in one value against all others" if column == "belief" else called
             told = f"{said} %{{y:.3g}} of 100<extra>{title(name)}</extra>"
@@ -105,13 +108,18 @@ def accuracy(frame: pd.DataFrame, epsilon: float, users: float, look: Theme = LI
             )
             _named(fig, points, users, title(name), shade)
     fig.add_hline(y=max(users, 1.0), line={"color": look.text, "width": 1, "dash": "dash"})
+    at_hand = np.log10(max(users, 1.0))
+    ahead = at_hand - np.log10(shown["users_needed"][~shown["name"].isin(BOUND_LINES)].min()) if len(shown) else 1.0
     fig.add_annotation(
-        xref="paper", x=1, y=np.log10(max(users, 1.0)), xanchor="right", yanchor="bottom", text=f"your {users:,.0f} users",
-        showarrow=False, font={"size": 12, "color": look.text},
+        xref="paper", x=1, y=at_hand, xanchor="right", yanchor="top" if ahead < 0 else "bottom",
+        text=f"your {users:,.0f} users", showarrow=False, font={"size": 12, "color": look.text},
     )  # fmt: skip
+    # To the right of the chosen epsilon where its line would run through the words.
+    beside = epsilon < OUT_OF_REACH * float(frame["epsilon"].max())
+    start = {"x": epsilon, "xshift": 6} if beside else {"xref": "paper", "x": 0.01}
     fig.add_annotation(
-        xref="paper", yref="paper", x=0.01, y=0.01, xanchor="left", yanchor="bottom", text="out of reach",
-        showarrow=False, font={"size": 12, "color": look.faint},
+        yref="paper", y=0.01, xanchor="left", yanchor="bottom", text="out of reach", showarrow=False,
+        font={"size": 12, "color": look.faint}, **start,
     )  # fmt: skip
     _here(fig, frame["epsilon"], epsilon, look)
     fig.update_yaxes(**heights)
@@ -142,7 +150,7 @@ def _mark(
 
 def _named(fig: go.Figure, points: pd.DataFrame, users: float, text: str, shade: str) -> None:
     """A name above a falling line, to the right, where the line of the ``users`` at hand is far; beside a single point."""
-    places = points["epsilon"].max() * np.array([0.4, 0.6]) if len(points) > 1 else points["epsilon"].to_numpy()
+    places = points["epsilon"].max() * np.array([0.35, 0.5]) if len(points) > 1 else points["epsilon"].to_numpy()
     heights = np.interp(places, points["epsilon"], np.log10(points["users_needed"]))
     best = int(np.argmax(np.abs(heights + 0.1 - np.log10(max(users, 1.0)))))
     alone = len(points) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -18,6 +19,7 @@ from ldp_core.charts.theme import (
     show_legend,
     title,
     varied,
+    wrapped,
 )
 from ldp_core.estimators import ESTIMATORS
 
@@ -34,10 +36,11 @@ ESTIMATOR_DASH = {
 }
 
 
-def answers(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
+def answers(frame: pd.DataFrame, look: Theme = LIGHT, in_order: bool = False) -> go.Figure:
     """True answers and the mean estimate with a band of one standard deviation over the trials.
 
-    ``frame``: mechanism, estimator, query, label, true, mean, deviation, all answers as shares of users.
+    ``frame``: mechanism, estimator, query, label, true, mean, deviation, all answers as shares of users. Lines join
+    queries only where these are ``in_order``.
     """
     fig = figure(look, "query", "share of users (%)", height=420)
     one = frame.groupby(["mechanism", "estimator"], sort=False)
@@ -47,13 +50,13 @@ def answers(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
         x=truth["query"] + 1,
         y=100 * truth["true"],
         name="true answer",
-        mode=query_mode(truth["query"], few=48),
+        mode=query_mode(truth["query"], few=48) if in_order else "markers",
         line={"color": look.text, "width": 2},
         marker={"size": 5},
         customdata=truth["label"].map(literal),
         hovertemplate="%{customdata}: %{y:.2f} %<extra>true</extra>",
     )
-    mode = "markers" if few or "markers" in query_mode(truth["query"], few=48) else "lines"
+    mode = "markers" if few or not in_order or "markers" in query_mode(truth["query"], few=48) else "lines"
     for index, ((mechanism, estimator), points) in enumerate(one):
         shift = 0.12 * (index + 1) if few else 0
         fig.add_scatter(
@@ -97,11 +100,13 @@ def errors(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
 
     ``frame``: mechanism, estimator, observed, standard_error, predicted (NaN where no exact prediction exists), as shares.
     """
-    fig = figure(look, "error of a typical query (percentage points)", "", height=130 + 44 * len(frame))
+    fig = figure(look, "error of a typical query (percentage points)", "", height=150 + 44 * len(frame))
     names = [pair_names(frame)[row.mechanism, row.estimator] for row in frame.itertuples()]
+    places = np.arange(len(frame))
     fig.add_scatter(
         x=100 * frame["observed"],
-        y=names,
+        y=places,
+        text=names,
         mode="markers",
         name="observed, ± 2 standard errors",
         marker={
@@ -110,17 +115,18 @@ def errors(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
             "symbol": [marker(n) for n in frame["mechanism"]],
         },
         error_x={"type": "data", "array": 200 * frame["standard_error"], "thickness": 1.5, "color": look.text},
-        hovertemplate="%{y}: %{x:.3g} percentage points observed<extra></extra>",
+        hovertemplate="%{text}: %{x:.3g} percentage points observed<extra></extra>",
     )
     fig.add_scatter(
         x=100 * frame["predicted"],
-        y=names,
+        y=places,
+        text=names,
         mode="markers",
         name="predicted exactly",
         marker={"symbol": "line-ns-open", "size": 26, "color": look.text, "line": {"width": 3}},
-        hovertemplate="%{y}: %{x:.3g} percentage points predicted<extra></extra>",
+        hovertemplate="%{text}: %{x:.3g} percentage points predicted<extra></extra>",
     )
-    fig.update_layout(showlegend=True, legend_entrywidth=230)
+    show_legend(fig)
     fig.update_xaxes(rangemode="tozero")
-    fig.update_yaxes(autorange="reversed")
+    fig.update_yaxes(tickvals=places, ticktext=[wrapped(name, 24) for name in names], range=[len(frame) - 0.5, -0.5])
     return fig

@@ -31,7 +31,7 @@ def patterns(
 
     Bands are ordered so that like ones are neighbours. The best strategies have two-valued rows (a group of types, everyone
     else); others shade in between, on the scale of the logarithm. More than `SLICES` reports are drawn as that many slices of
-    equal probability. ``prior`` (n,) weights the types in what is common (None: evenly). ``compact`` is for several side by side.
+    equal probability; where ``strategy`` holds some of the reports only, heights are shares of these. ``prior`` (n,) weights the types in what is common (None: evenly). ``compact`` is for several side by side.
     """
     m, n = strategy.shape
     shares = strategy @ (np.full(n, 1 / n) if prior is None else prior)
@@ -44,28 +44,29 @@ def patterns(
         heights = np.full(SLICES, 1 / SLICES)
     order = order[_by_likeness(level[order])]
     if m <= SLICES:
-        heights = shares[order]
+        heights = shares[order] / shares.sum()
     edges = 100 * np.concatenate([[0.0], np.cumsum(heights)])
 
     vertical, height = ("share of reports", 260) if compact else ("reports, by how common they are (%)", 460)
     fig = figure(look, "type of person", vertical, height)
     single = n <= SLICES
     strength = level[order]
+    cells = np.round(binned(strength, SLICES), 3)
     fig.add_heatmap(
         x=[literal(label) for label in labels] if single else (np.arange(SLICES) + 0.5) * n / SLICES - 0.5,
         y=edges,
-        z=np.round(binned(strength, SLICES), 3),
+        z=cells,
         zmin=0,
         zmax=1,
         colorscale=[[0, "rgba(127,127,127,0.10)"], [1, shade or look.accent]],
         showscale=False,
-        customdata=_hover_numbers(strategy[order], strength) if single else None,
+        customdata=_hover_numbers(strategy[order], strength) if single else np.round(100 * cells),
         hovertemplate=(
             "%{x} sends this report with probability %{customdata[0]:.3g}<br>%{customdata[1]:.0f} of "
             f"{n:,} types do so about as often; everyone else with %{{customdata[2]:.3g}}<extra></extra>"
         )
         if single
-        else "%{z:.0%} of these types are in the group<extra></extra>",
+        else "%{customdata:.0f} % of these types are in the group<extra></extra>",
     )
     fig.update_yaxes(autorange="reversed", showgrid=False, ticksuffix=" %")
     fig.update_xaxes(showgrid=False, type="category" if single else "linear")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import html
+import textwrap
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,16 +18,28 @@ BOUND_TITLES = {"svd": "SVD bound", "centred_svd": "centred SVD bound", "certifi
 # Dash and width, weakest bound first.
 BOUND_LINES = {"svd": ("dash", 1.5), "centred_svd": ("dashdot", 1.5), "certificate": ("solid", 2.5)}
 OPTIMUM, OPTIMUM_DASH = "exact optimum", "longdash"
-IMPOSSIBLE = "no unbiased ε-LDP mechanism can be here"
+IMPOSSIBLE = "no unbiased ε-LDP<br>mechanism can be here"
 PIXELS = 512
 """Heat maps are binned to at most this many cells along each side before they reach the browser."""
 FEWEST_TICKS = 3
 MARKED = 16
 """Markers on a line that has them only to be told apart."""
-PLAIN_NAME = 30
-"""Most letters of the name of a mechanism in a legend; variants have longer ones."""
 TICK_LENGTH = 18
 """Most letters of a label beside a tick."""
+TITLE_LENGTH = 30
+"""Most letters in a line of the title of an axis: as long as the axis of a chart on a telephone."""
+ROWS_TITLE_LENGTH, TALL = 22, 440
+"""As `TITLE_LENGTH` beside the names of rows; and pixels from which a chart is high enough for longer ones."""
+NAME_LENGTH = 18
+"""Most letters in a line of a name beside a row or a line."""
+LEGEND_ROW = 20
+BELOW = {
+    "orientation": "h", "xref": "container", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0, "xanchor": "left",
+    "lenmode": "pixels", "len": 290, "thickness": 12, "outlinewidth": 0,
+}  # fmt: skip
+"""A scale of colours below the chart, where it takes no width and lies under no buttons."""
+MODE_BAR = 34
+"""Pixels at the top that are left to the buttons of a chart."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +96,7 @@ def figure(look: Theme, x: str, y: str, height: int = 380) -> go.Figure:
     fig = go.Figure()
     fig.update_layout(
         height=height,
-        margin={"l": 10, "r": 20, "t": 30, "b": 10},
+        margin={"l": 10, "r": 20, "t": MODE_BAR, "b": 10},
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
         font={"color": look.text, "size": 13, "family": "Source Sans, Source Sans Pro, sans-serif"},
@@ -91,8 +105,11 @@ def figure(look: Theme, x: str, y: str, height: int = 380) -> go.Figure:
         hoverlabel={"font": {"size": 13}},
         legend={
             "orientation": "h",
+            "yref": "container",  # below the chart: above it are the buttons
             "yanchor": "bottom",
-            "y": 1.0,
+            "y": 0,
+            "xref": "container",
+            "xanchor": "left",
             "x": 0,
             "entrywidth": 180,  # two columns beside the controls of a laptop screen
         },
@@ -105,19 +122,47 @@ def figure(look: Theme, x: str, y: str, height: int = 380) -> go.Figure:
         "separatethousands": True,
         "exponentformat": "none",  # nobody reads "60µ" percentage points as a number
     }
-    fig.update_xaxes(title={"text": x, "font": {"size": 14}}, **axis)
-    fig.update_yaxes(title={"text": y, "font": {"size": 14}}, **axis)
+    fig.update_xaxes(title={"text": wrapped(x, TITLE_LENGTH if y else ROWS_TITLE_LENGTH), "font": {"size": 14}}, **axis)
+    fig.update_yaxes(
+        title={"text": wrapped(y, TITLE_LENGTH if height < TALL else round(1.3 * TITLE_LENGTH)), "font": {"size": 14}},
+        **axis,
+    )
     return fig
 
 
 def show_legend(fig: go.Figure) -> None:
-    """A legend whose columns are wide enough for the names of variants."""
-    longest = max((len(trace.name or "") for trace in fig.data), default=0)
-    fig.update_layout(showlegend=True, legend_entrywidth=180 if longest <= PLAIN_NAME else 40 + 6 * longest)
+    """A legend whose columns are wide enough for its names, and a figure that is higher by as much as the legend takes up on a
+    telephone, where it has a single column."""
+    names = {trace.name for trace in fig.data if trace.name and trace.showlegend is not False}
+    longest = max(map(len, names), default=0)
+    width = max(150, 48 + round(6.6 * longest))
+    fig.update_layout(showlegend=True, legend_entrywidth=width, height=fig.layout.height + LEGEND_ROW * len(names))
 
 
-def log_axis(low: float, high: float, pad: float = 1.4) -> dict:
-    """Axis settings for a log axis over [low, high] labelled in plain numbers (100, 1,000, ...)."""
+def wrapped(text: str, length: int = NAME_LENGTH) -> str:
+    """``text``, which may be markup, in lines of at most ``length`` letters."""
+    return "<br>".join(
+        "<br>".join(
+            textwrap.wrap(line.replace("(log scale", "(log\N{NO-BREAK SPACE}scale"), length, break_long_words=False)
+        )
+        for line in text.split("<br>")
+    )
+
+
+def row_name(text: str, length: int = NAME_LENGTH) -> str:
+    """A name of the user's in lines, as text."""
+    return "<br>".join(map(literal, textwrap.wrap(text, length))) or literal(text)
+
+
+def note(fig: go.Figure, text: str, shade: str, look: Theme, **place: Any) -> None:
+    """Words on a chart, on the colour of the page so that no line runs through them."""
+    fig.add_annotation(
+        text=text, showarrow=False, font={"size": 12, "color": shade}, bgcolor=look.paper, borderpad=1, **place
+    )
+
+
+def log_axis(low: float, high: float, pad: float = 1.4, most: int | None = None) -> dict:
+    """Axis settings for a log axis over [low, high] labelled in plain numbers (100, 1,000, ...), about ``most`` of them."""
     low, high = max(low, 1e-12) / pad, max(high, 1e-12) * pad
     decades = np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1)
     span = np.log10(high / low)
@@ -125,9 +170,13 @@ def log_axis(low: float, high: float, pad: float = 1.4) -> dict:
         (1,) if span > 3.5 else (1, 3) if span > 1.8 else (1, 2, 5) if span > 0.7 else (1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9)
     )
     ticks = [step * 10.0**decade for decade in decades for step in steps]
+    if most and sum(low <= tick <= high for tick in ticks) > most:
+        apart = max(1, int(span // most))
+        ticks = [10.0**decade for decade in decades[::apart]]
     if sum(low <= tick <= high for tick in ticks) < FEWEST_TICKS:  # a narrow range is nearly linear
         unit = 10.0 ** np.floor(np.log10((high - low) / 4))
         unit *= next(step for step in (1, 2, 5, 10) if (high - low) / (step * unit) <= 8)
+        unit *= 2 if most and (high - low) / unit > most else 1
         ticks = [float(tick) for tick in np.arange(np.ceil(low / unit), np.floor(high / unit) + 1) * unit]
     return {
         "type": "log",

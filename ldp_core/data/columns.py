@@ -11,14 +11,25 @@ One set of rules serves summaries, domains and encoding, so that a count shown t
 
 from __future__ import annotations
 
+import re
+import sys
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from ldp_core.wording import quote_examples
 
 MISSING_WORDS = frozenset({"na", "n/a", "nan", "null", "none", "?"})
+
+_LIKE_MISSING = rf"^(?i:{'|'.join(map(re.escape, sorted(MISSING_WORDS)))})$"
+_BLANKS = "".join(sign for sign in map(chr, range(sys.maxunicode + 1)) if sign.isspace())
+"""What `str.strip` takes away."""
+
+_NUMBER_SIGNS = r"^[0-9.+\-eE\s]+$|^(?i:\s*[+-]?(inf|infinity)\s*)$"
+"""What numbers are made of: reading a text that is none takes long."""
 
 # Above this, neighbouring whole floats are further than 1 apart and writing them as integers would invent digits.
 _EXACT_WHOLE = 2.0**53
@@ -67,19 +78,23 @@ def parse(series: pd.Series, weights: np.ndarray | None = None) -> Column:
     if series.dtype == object:
         # As text before hashing: True, 1 and 1.0 are equal to a hash table but not to an analyst.
         series = pd.Series([_text(value) for value in series], dtype=object, name=series.name)
-    row_codes, distinct = pd.factorize(series)
-    # Different values can share a text ("a" and " a"), so the texts are factorised once more.
-    merged, texts = pd.factorize(np.array([_text(value) for value in distinct], dtype=object))
-    codes = np.append(merged, -1)[row_codes].astype(np.int64)
-    missing = np.array([text.casefold() in MISSING_WORDS for text in texts], dtype=bool)
-
-    if pd.api.types.is_numeric_dtype(distinct.dtype) and not pd.api.types.is_bool_dtype(distinct.dtype):
-        numbers = np.full(texts.size, np.nan)
-        # Nullable dtypes can hold NaN beside null, so a distinct value may still be without a text.
-        filled = merged >= 0
-        numbers[merged[filled]] = np.asarray(distinct[filled], dtype=np.float64)
-    else:
+    if isinstance(series.dtype, pd.StringDtype) and series.dtype.storage == "pyarrow":
+        codes, texts = _stripped(series)
         numbers = to_numbers(texts)
+    else:
+        row_codes, distinct = pd.factorize(series)
+        # Different values can share a text ("a" and " a"), so the texts are factorised once more.
+        merged, texts = pd.factorize(np.array([_text(value) for value in distinct], dtype=object))
+        codes = np.append(merged, -1)[row_codes].astype(np.int64)
+        if pd.api.types.is_numeric_dtype(distinct.dtype) and not pd.api.types.is_bool_dtype(distinct.dtype):
+            numbers = np.full(texts.size, np.nan)
+            # Nullable dtypes can hold NaN beside null, so a distinct value may still be without a text.
+            filled = merged >= 0
+            numbers[merged[filled]] = np.asarray(distinct[filled], dtype=np.float64)
+        else:
+            numbers = to_numbers(texts)
+    missing = matching(texts, _LIKE_MISSING)
+    missing[missing] = [text.casefold() in MISSING_WORDS for text in texts[missing]]
     numbers[missing] = np.nan
     name = str(series.name) if series.name is not None else "the column"
     return Column(name, codes, texts, numbers, missing, weights)
@@ -87,7 +102,34 @@ def parse(series: pd.Series, weights: np.ndarray | None = None) -> Column:
 
 def to_numbers(texts: np.ndarray) -> np.ndarray:
     """Numbers written in `texts` (object array of strings); NaN where there is none. Float64, same shape."""
-    return np.array(pd.to_numeric(texts, errors="coerce"), dtype=np.float64)
+    likely = matching(texts, _NUMBER_SIGNS)
+    numbers, words = np.full(texts.shape, np.nan), texts[likely]
+    try:
+        numbers[likely] = pc.cast(pa.array(words, pa.large_string()), pa.float64())
+    except (pa.ArrowInvalid, UnicodeEncodeError):  # Arrow reads all or nothing
+        numbers[likely] = pd.to_numeric(words, errors="coerce")
+    return numbers
+
+
+def matching(texts: np.ndarray, pattern: str) -> np.ndarray:
+    """(texts,) mask of those (object array of strings) in which a regular expression of RE2 is found; reading a million texts
+    one by one takes seconds."""
+    try:
+        found = pc.match_substring_regex(pa.array(texts, pa.large_string()), pattern)
+        return np.array(found, dtype=bool)
+    except UnicodeEncodeError:  # half of a pair of surrogates is no text to Arrow
+        return np.ones(texts.shape, dtype=bool)
+
+
+def simplified(texts: np.ndarray, pattern: str, by: str) -> tuple[np.ndarray, np.ndarray]:
+    """The texts (object array of strings) with the first place that a regular expression of RE2 is found in replaced ``by``
+    another text, where Arrow can read them: position of each among the distinct ones, and these."""
+    try:
+        words = pc.replace_substring_regex(pa.array(texts, pa.large_string()), pattern, by, max_replacements=1)
+    except UnicodeEncodeError:
+        return pd.factorize(texts)
+    found = words.dictionary_encode()
+    return found.indices.to_numpy(), found.dictionary.to_numpy(zero_copy_only=False)
 
 
 def not_numbers(column: Column, which: np.ndarray | list[int]) -> str:
@@ -96,6 +138,17 @@ def not_numbers(column: Column, which: np.ndarray | list[int]) -> str:
         f"{column.rows_per_text[which].sum():,} of {column.rows:,} values of {column.name} are not numbers, "
         f"such as {quote_examples(column.texts[which])}: use the values as categories, or treat these as missing."
     )
+
+
+def _stripped(series: pd.Series) -> tuple[np.ndarray, np.ndarray]:
+    """What `_text` makes of each text, a million at once: (rows,) positions in the distinct ones (-1 where it is null or blank),
+    and these (object)."""
+    words = pa.array(series, pa.large_string())
+    if isinstance(words, pa.ChunkedArray):
+        words = words.combine_chunks()
+    stripped = pc.utf8_trim(words, characters=_BLANKS)
+    found = pc.if_else(pc.equal(stripped, ""), None, stripped).dictionary_encode()
+    return found.indices.fill_null(-1).to_numpy().astype(np.int64), found.dictionary.to_numpy(zero_copy_only=False)
 
 
 def _text(value: object) -> str | None:

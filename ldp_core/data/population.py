@@ -22,6 +22,8 @@ SHAPES: dict[Shape, dict[str, float | int]] = {
 }
 """How people can spread over types before there is data, and what each shape can be told, with what it starts from."""
 
+_GOLDEN = (5**0.5 - 1) / 2
+
 Kind = TypeVar("Kind", CategoricalAttribute, NumericAttribute)
 
 
@@ -108,14 +110,22 @@ def declare_range(
 
 
 def expected_counts(
-    shape: Shape, n: int, users: int, *, centre: float = 0.4, concentration: float = 1.0, draw: int = 0
+    shape: Shape,
+    n: int,
+    users: int,
+    *,
+    centre: float = 0.4,
+    concentration: float = 1.0,
+    draw: int = 0,
+    spread: bool = True,
 ) -> np.ndarray:
     """Expected number of users of each type, for planning without data; see `SHAPES` for the parameter of each shape.
 
     Shares are equal ("uniform"), proportional to 1/rank ("zipf"), a normal curve centred on the middle of the types with a
     standard deviation of n/6 ("bell"), a Cauchy distribution on [0, n] cut at its ends, centred at ``centre`` n with a
     scale of n/10 ("cauchy": Cormode et al. 2019, Section 5), or drawn from a symmetric Dirichlet distribution ("dirichlet":
-    Lopuhaa-Zwakenberg et al. 2020), the draw being numbered. They are rounded by largest remainders, ties to the earlier type.
+    Lopuhaa-Zwakenberg et al. 2020), the draw being numbered. People are whole, and what rounding leaves over is spread over the
+    domain: any first types together have the users they should have, to within less than one.
 
     Args:
         n: number of types.
@@ -124,6 +134,7 @@ def expected_counts(
         concentration: of the Dirichlet distribution for each type, in `CONCENTRATIONS`: at 1 all shares are equally likely, less
             puts most people into few types.
         draw: number of the draw, from 0 up.
+        spread: False rounds by largest remainders instead, ties to the earlier type, with which stored results were made.
 
     Returns:
         (n,) int64 summing to `users` exactly.
@@ -145,11 +156,25 @@ def expected_counts(
         weights = _dirichlet(n, concentration, draw)
     else:
         raise ValueError(f'the shape "{shape}" is unknown: use one of {", ".join(SHAPES)}.')
+    if spread:
+        return np.diff(_spread(np.cumsum(weights), users), prepend=0)
     shares = users * (weights / weights.sum())
     counts = np.floor(shares).astype(np.int64)
     largest = np.argsort(counts - shares, kind="stable")
     counts[largest[: users - counts.sum()]] += 1
     return counts
+
+
+def _spread(totals: np.ndarray, users: int) -> np.ndarray:
+    """(n,) how many people are up to each type, from running totals (n,) of the weights, to within less than one.
+
+    The range from 0 to ``users`` has a person in each unit. Where in it follows the golden ratio: in the middle of each, all
+    might have the same value of an attribute, as two values in turn have with half as many people as types.
+    """
+    exact = users * (totals / totals[-1])
+    whole = np.floor(exact)
+    place = (whole + 1) * _GOLDEN % 1
+    return (whole + (place < exact - whole)).astype(np.int64)
 
 
 def _checked_centre(centre: float) -> float:

@@ -35,8 +35,9 @@ from ldp_core.wording import NUMBER
 from ldp_core.workloads import MOST_FACTS, StatedFact, Workload, WorkloadPart, default_parts, over_attributes
 
 FORMAT: Final = "ldp-design"
-VERSION: Final = 4
-_WITHOUT_NEWS: Final = 3  # what files say that an earlier version can read
+VERSION: Final = 5
+_WITH_VARIANTS: Final = 4  # what files say that earlier versions can read
+_WITHOUT_NEWS: Final = 3
 # Parameters of mechanisms that version 3 took no notice of.
 _SETTINGS = frozenset({"size", "blocks", "max_weight", "queries", "delta", "rows", "start"})
 MAX_ATTRIBUTES = 60
@@ -276,12 +277,13 @@ class Optimizer(_Inputs):
 class Configuration(_Inputs):
     """Everything an analyst chose. Undo is a list of these; a result is stale when its digest no longer matches.
 
-    `epsilon` (of one report) is the decimal text as entered, `target_alpha` the normalised variance aimed at. `compared` names
-    mechanisms and variants of them (see `ldp_core.library.variants`).
+    `epsilon` (of one report) is the decimal text as entered, `target_alpha` the normalised variance aimed at, unless `difference`
+    says that it follows from what the answers are (see `ldp_core.verdicts`): a difference of half a typical answer, or of the smallest share that
+    matters, is to be seen. `compared` names mechanisms and variants of them (see `ldp_core.library.variants`).
     """
 
     format: Literal["ldp-design"] = FORMAT
-    version: Literal[4] = VERSION
+    version: Literal[5] = VERSION
     data: DataChoice | None = None
     domain: Domain | None = None
     population: Population = Population(users=None, origin="declared", shape="uniform")
@@ -297,16 +299,26 @@ class Configuration(_Inputs):
         "optimized",
     )
     target_alpha: float = Field(default=0.01, gt=0, le=1)
+    difference: Literal["typical", "smallest"] | None = None
     simulation: Simulation = Simulation()
     optimizer: Optimizer = Optimizer()
 
     @field_serializer("version")
     def _oldest_that_reads_it(self, version: int) -> int:
-        """Designs without anything new are written as files of the version before, with the digests they had."""
+        """Designs without anything new are written as files of the versions before, with the digests they had."""
+        if self.difference is not None:
+            return version
         parts = self.workload.parts if self.workload is not None else ()
         told = self.population.parameters or self.simulation.facts or _SETTINGS & set(self.mechanism.parameters)
         later = any(part.kind == "rectangles" for part in parts) or any(map(is_variant, self.compared))
-        return version if told or later else _WITHOUT_NEWS
+        return _WITH_VARIANTS if told or later else _WITHOUT_NEWS
+
+    @model_serializer(mode="wrap")
+    def _without_none(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields = written(self)
+        if self.difference is None:
+            fields.pop("difference", None)
+        return fields
 
     @check("epsilon")
     @classmethod

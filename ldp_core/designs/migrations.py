@@ -94,6 +94,13 @@ def _without_news(document: dict[str, Any]) -> dict[str, Any]:
     return document
 
 
+def _with_a_target_of_its_own(document: dict[str, Any]) -> dict[str, Any]:
+    """Version 4 had a target error that was always given, never taken from the answers."""
+    if "difference" in document:
+        raise ValueError("a difference of a later version")
+    return {**document, "difference": None}
+
+
 def _from_table(data: dict[str, Any]) -> dict[str, Any]:
     treatment = _filled(data["treatment"], _TREATMENT)
     rest = {key: value for key, value in data.items() if key not in ("column", "treatment")}
@@ -149,5 +156,6 @@ MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {
     1: _aims_for_the_average,
     2: _one_attribute,
     3: _without_news,
+    4: _with_a_target_of_its_own,
 }
 """Version v -> the function that turns a document of version v into one of v + 1."""

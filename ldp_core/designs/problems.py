@@ -62,7 +62,9 @@ def _problem(item: ErrorDetails, document: Any) -> str:
         return f"{path} is missing"
     if kind == "extra_forbidden":
         return f"{path} is not a known setting: remove it or correct its spelling"
-    return f"{path}: {_complaint(kind, context, value, item['msg'])}"
+    complaint = _complaint(kind, context, value, item["msg"])
+    named = complaint.casefold().startswith(f"{path.casefold()} ")  # "Epsilon 0 is too small" says what it is about
+    return complaint if named else f"{path}: {complaint}"
 
 
 def _complaint(kind: str, context: dict[str, Any], value: Any, message: str) -> str:

@@ -56,6 +56,16 @@ class SubsetSelection(ExchangeableMechanism):
         np.put_along_axis(Q, members, inside, axis=1)
         return Q
 
+    def rows_at_random(self, many: int, seed: int = 0) -> np.ndarray:
+        """(many, n) some rows of the strategy, for pictures where all of them are too many to write out."""
+        keys = np.random.default_rng(seed).random((many, self.n))
+        members = np.argpartition(keys, self.size - 1, axis=1)[:, : self.size]
+        sets_with_own = math.comb(self.n - 1, self.size - 1)
+        inside, outside = (float(probability / sets_with_own) for probability in self._two_probabilities())
+        Q = np.full((many, self.n), outside)
+        np.put_along_axis(Q, members, inside, axis=1)
+        return Q
+
     def _two_probabilities(self) -> tuple[Fraction, Fraction]:
         # Times C(n - 1, k - 1): there are (n - k)/k times as many sets without the type.
         p = Fraction(self.p)

@@ -112,7 +112,7 @@ def over_centres(size: int, centres: Sequence[float] = CENTRES) -> list[Point]:
 def of_length(size: int, length: int, callback: Callback | None, cancel: Cancel | None) -> pd.DataFrame:
     """Figure 4: exact errors of ranges of one length by branching factor, of all where there are few, else of some."""
     n, rows = 2**size, list[Row]()
-    counts, workload = expected_counts("cauchy", n, USERS), workloads.all_range(n)
+    counts, workload = expected_counts("cauchy", n, USERS, spread=False), workloads.all_range(n)
     starts = np.arange(n - length + 1)
     if starts.size > 2**8:
         starts = np.random.default_rng(length).choice(starts, SAMPLED_RANGES, replace=False)

@@ -240,7 +240,7 @@ def spread_of_people(callback: Callback | None, cancel: Cancel | None) -> pd.Dat
     """Variance on people of several shapes over that of the worst type, on Prefix."""
     workload = FAMILIES[1].on(SMALL)
     found: list[Row] = []
-    people = {title: expected_counts(shape, SMALL, 10**6) for title, shape in SHAPES.items()}
+    people = {title: expected_counts(shape, SMALL, 10**6, spread=False) for title, shape in SHAPES.items()}
     for name in SPREAD_MECHANISMS:
         fit = {"max_rounds": FIT_ROUNDS} if library.spec(name).fitted else {}
         profile = library.create(name, SMALL, 1.0, workload, **fit).variance_profile(workload)
@@ -255,7 +255,7 @@ def gains_of_wnnls(
     """Mean squared error of a share with and without WNNLS, simulated on `PEOPLE` people of a Zipf population."""
     found: list[Row] = []
     budget = Budget(None, len(families), cancel, callback)
-    counts = expected_counts("zipf", TYPES, PEOPLE)
+    counts = expected_counts("zipf", TYPES, PEOPLE, spread=False)
     for family in families:
         if budget.stopped():
             break

@@ -128,7 +128,7 @@ def exact_errors(
     for point in points:
         if budget.stopped() is not None:
             break
-        counts = expected_counts("cauchy", n, USERS, centre=point.centre)
+        counts = expected_counts("cauchy", n, USERS, centre=point.centre, spread=False)
         here = exact(mechanism(point.series, n, point.epsilon), workload, counts)
         rows.append((point.series, point.x, here, math.nan, point.printed))
         budget.tell()
@@ -198,7 +198,7 @@ def _collections(
         if budget.stopped() == "cancelled":
             return
         if point.centre not in counts:
-            counts = {point.centre: expected_counts("cauchy", n, USERS, centre=point.centre)}
+            counts = {point.centre: expected_counts("cauchy", n, USERS, centre=point.centre, spread=False)}
         x, found = counts[point.centre], []
         collection = mechanism(point.series, n, point.epsilon)
         for trial in range(TRIALS):

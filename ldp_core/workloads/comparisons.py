@@ -19,6 +19,15 @@ LONGEST_NAME = 60
 _BARE = re.compile(r"[^\s\"'`“<>=!≤≥≠(){},][^\s\"`“<>=!≤≥≠(){},]*")
 
 
+class CutsBin(ValueError):
+    """A comparison that tells apart users of one bin of ``attribute``. It would not with ``edges`` there as well: of whole numbers, the
+    first ones of bins. None where no edges would do."""
+
+    def __init__(self, sentence: str, attribute: str, edges: Sequence[float] = ()):
+        super().__init__(sentence)
+        self.attribute, self.edges = attribute, tuple(edges)
+
+
 def quoted(name: str) -> str:
     """``name`` as it is written in a condition: in quotes where it needs them."""
     if _BARE.fullmatch(name) and name.lower() not in ("and", "or", "not", "in", "between"):
@@ -70,17 +79,21 @@ def equal_to(axis: Axis, text: str, number: float | None) -> np.ndarray:
         return np.arange(axis.size) == place
     if not len(axis.edges) or number is None:
         raise ValueError(_unknown(axis, text))
-    name, label = shortened(axis.name), None
+    name, label, cuts = shortened(axis.name), None, list[float]()
     if axis.edges[0] <= number <= axis.edges[-1] and (not axis.integer or number == int(number)):
         place = min(int(np.searchsorted(axis.edges, number, side="right")) - 1, axis.ordinary - 1)
         if axis.integer and axis.whole_bin(place) == (number, number):
             return np.arange(axis.size) == place
         label = quoted(axis.labels[place])
+        if axis.integer:
+            low, high = axis.whole_bin(place)
+            cuts = [edge for edge in (number, number + 1) if low < edge <= high]
     if label is None:
         raise ValueError(f"{name} is never {shortened(text)}; its values range {_reach(axis)}.")
-    raise ValueError(
+    sentence = (
         f"{name} = {shortened(text)} would cut the bin {label}, whose users are not told apart; use {name} = {label}."
     )
+    raise CutsBin(sentence, axis.name, cuts)
 
 
 def _unknown(axis: Axis, text: str) -> str:
@@ -115,7 +128,7 @@ def _parted(axis: Axis, sign: str, number: float, inclusive: bool) -> int:
         place = min(max(0, int(np.searchsorted(edges, last, side="right")) - 1), axis.ordinary - 1)
         low, high = axis.whole_bin(place)
         if low <= last < high:
-            raise ValueError(_cut(axis, sign, number, place))
+            raise CutsBin(_cut(axis, sign, number, place), axis.name, (last + 1,))
         return place + (last >= high)
     around = int(np.searchsorted(edges, number))
     for i in range(max(0, around - 1), min(len(edges), around + 2)):
@@ -128,7 +141,8 @@ def _parted(axis: Axis, sign: str, number: float, inclusive: bool) -> int:
         return 0
     if place < axis.ordinary and edges[place] == number and not inclusive:
         return place
-    raise ValueError(_cut(axis, sign, number, min(place, axis.ordinary - 1)))
+    # Bins begin at their edges, so none ends with a number that need not be whole.
+    raise CutsBin(_cut(axis, sign, number, min(place, axis.ordinary - 1)), axis.name, () if inclusive else (number,))
 
 
 def _cut(axis: Axis, sign: str, number: float, place: int) -> str:

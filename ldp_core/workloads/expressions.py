@@ -29,7 +29,7 @@ import numpy as np
 from ldp_core import wording
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import MATRIX_ENTRIES
-from ldp_core.workloads.comparisons import LONGEST_NAME, SEARCHED, compare, equal_to, nearest, shortened
+from ldp_core.workloads.comparisons import LONGEST_NAME, SEARCHED, CutsBin, compare, equal_to, nearest, shortened
 
 LONGEST = 10_000
 """Most characters that a condition may have."""
@@ -50,11 +50,12 @@ _WORDS = ("and", "or", "not", "in", "between")
 
 
 class PredicateError(ValueError):
-    """A condition that cannot be read; the message is one sentence, ``position`` the character it is about (from 0)."""
+    """A condition that cannot be read; the message is one sentence, ``position`` the character it is about (from 0), ``cut`` the bin it
+    cuts where that is what is wrong."""
 
-    def __init__(self, sentence: str, position: int):
+    def __init__(self, sentence: str, position: int, cut: CutsBin | None = None):
         super().__init__(f"At character {position + 1}: {sentence}")
-        self.position = position
+        self.position, self.cut = position, cut
 
 
 @dataclass(frozen=True)
@@ -359,7 +360,7 @@ class _Parser:
         try:
             return tuple(compare(axis, sign, value.text, value.number).tolist())
         except ValueError as error:
-            raise PredicateError(str(error), value.position) from None
+            raise PredicateError(str(error), value.position, error if isinstance(error, CutsBin) else None) from None
 
     def _between(self, axis: Axis, low: _Token, high: _Token) -> tuple[bool, ...]:
         ends = zip(self._compared(axis, ">=", low), self._compared(axis, "<=", high), strict=True)
@@ -375,7 +376,9 @@ class _Parser:
             try:
                 found |= equal_to(axis, value.text, value.number)
             except ValueError as error:
-                raise PredicateError(str(error), value.position) from None
+                raise PredicateError(
+                    str(error), value.position, error if isinstance(error, CutsBin) else None
+                ) from None
             if not self._took(","):
                 break
         self._expect(closing, "after the values")

@@ -122,7 +122,12 @@ def _cost(own: Session, kept: Kept, case: str) -> Cost:
     except ValueError as error:
         mechanism, why = None, str(error)
     people = design.people_digest if case == "people" and design is not None else ""
-    return Cost(kept.name, own, mechanism, why, (c.digest(["domain", "workload"]), c.target_alpha, people), unfitted)
+    return Cost(kept.name, own, mechanism, why, (c.digest(["domain", "workload"]), _alpha(own), people), unfitted)
+
+
+def _alpha(own: Session) -> float:
+    """The mean squared error a design aims at; NaN while its questions are not worked out."""
+    return own.alpha if isinstance(own.design(), Complete) else math.nan
 
 
 def _row(cost: Cost, case: str) -> dict[str, object]:
@@ -138,7 +143,7 @@ def _row(cost: Cost, case: str) -> dict[str, object]:
         "epsilon": c.epsilon,
         "reports_per_user": c.reports_per_user,
         "mechanism": own.chosen,
-        "target_error": c.target_alpha**0.5,
+        "target_error": _alpha(own) ** 0.5,
     }
     costs = ("users_needed", "users_bound", "gap", "standard_error_worst_case", "standard_error_on_data")
     if cost.mechanism is None:
@@ -183,7 +188,7 @@ def _sentence(costs: list[Cost], table: pd.DataFrame, case: str) -> str:
     if len(alike) > 1:
         best, last = alike.iloc[0], alike.iloc[-1]
         more = last["users_needed"] / best["users_needed"] - 1
-        how = f"{wording.significant(more + 1)} times as many" if more >= 1 else f"{wording.share(more)} more"
+        how = wording.extra(more)
         said = (
             f"For the same questions and target error, **{plain(best['design'])}** needs {wording.users(best['users_needed'])}, "
             f"{case_meaning(case)}; **{plain(last['design'])}** needs {how if more > TIE else 'as many'}."

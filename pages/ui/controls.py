@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from ldp_core import wording
+from ldp_core import verdicts, wording
 from pages.ui.session.state import Session, session
 from pages.ui.words import plain
 
@@ -27,7 +27,9 @@ def control(
 
     def changed() -> None:
         entry = st.session_state[key]
-        if entry == shown:  # a control that has just left the page is reported once more if somebody chooses on meanwhile
+        if (
+            entry == shown
+        ):  # a control that has just left the page is reported once more if somebody chooses on meanwhile
             return
         state.notices = []
         try:
@@ -97,26 +99,51 @@ def several(
 
 
 def target_control(state: Session) -> None:
-    """The error aimed at, in percentage points."""
-    alpha = state.configuration.target_alpha
+    """The difference that must be seen, typed in or taken from questions and data; the error aimed at follows from it."""
+    c, found, design = state.configuration, state.suggested, state.complete
     control(
         st.text_input,
-        "Target error (± percentage points of all users)",
-        "target-error",
-        wording.significant(100 * alpha**0.5, 6),
-        lambda text: state.change(target_alpha=_alpha(text)),
-        help="The standard error of a typical query that you can live with. Users needed are for this error.",
+        "What difference must you be able to see? (percentage points of all users)",
+        "difference",
+        wording.significant(100 * state.difference, 6),
+        lambda text: state.change(difference=None, target_alpha=verdicts.alpha_for(_difference(text))),
+        help="Between two answers, or between an answer and nobody. Every answer is called usable, rough or noise by it, and users "
+        "needed are for it.",
     )
-    st.caption(f"Mean squared error of a share alpha = {wording.significant(alpha, 4)} (the papers' default is 0.01).")
+    whence = ""
+    if found.typical is None or found.smallest is None or found.smallest_difference is None:
+        whence = f"Nothing can be taken from {design.population}: every answer is nobody or everybody. "
+    else:
+        shown = {
+            "typical": f"Half a typical answer: {wording.significant(100 * found.difference)}",
+            "smallest": f"The smallest share that matters: {wording.significant(100 * found.smallest_difference)}",
+        }
+        control(
+            st.pills,
+            f"Taken from your questions and {design.population}",
+            "difference-from",
+            c.difference,
+            lambda chosen: state.change(difference=chosen, target_alpha=0.01 if chosen else state.alpha),
+            options=list(shown),
+            format_func=shown.get,
+        )
+        typical = f"a typical answer is {wording.share(found.typical)} of all users (or lacks that much to everybody)"
+        smallest = f"nine in ten answers are {wording.share(found.smallest)} of all users or more (or lack that much)"
+        if c.difference is not None:
+            whence = f"Not set by you: on {design.population}, {typical if c.difference == 'typical' else smallest}. "
+    st.caption(
+        f"{whence}The standard error aimed at is half of the difference, {wording.error(state.alpha**0.5)}: alpha = "
+        f"{state.alpha:.4g} (the papers' default is 0.01)."
+    )
 
 
-def _alpha(text: str) -> float:
-    """The mean squared error of a share whose root was typed in percentage points. ValueError with a sentence."""
-    points = number(text.strip().removesuffix("%"), "the target error in percentage points")
-    if not 0.01 <= points <= 100:
-        raise ValueError("The target error must be from 0.01 to 100 percentage points; 1 to 10 is common.")
-    # Ten percentage points must give alpha = 0.01 exactly, not 0.010000000000000002.
-    return round((points / 100) ** 2, 15)
+def _difference(text: str) -> float:
+    """A difference typed in percentage points, as a share. ValueError with a sentence."""
+    points = number(text.strip().removesuffix("%"), "the difference in percentage points")
+    low, high = 100 * verdicts.LEAST, 100 * verdicts.MOST
+    if not low <= points <= high:
+        raise ValueError(f"The difference must be from {low:g} to {high:g} percentage points; 1 to 10 is common.")
+    return points / 100
 
 
 def number(text: str, what: str) -> float:

@@ -3,8 +3,10 @@
 import pandas as pd
 import streamlit as st
 
-from ldp_core import library, wording
+from ldp_core import library, verdicts
 from pages.ui.session.state import Session
+
+SEEN = {"typical": "half a typical answer", "smallest": "the smallest share that matters"}
 
 
 def held(state: Session) -> None:
@@ -16,6 +18,9 @@ def held(state: Session) -> None:
         ("Epsilon of a report", c.epsilon),
         ("Reports per person", f"{c.reports_per_user:,}"),
         ("Mechanism", library.spec(c.mechanism.name).title),
-        ("Target error", wording.error(c.target_alpha**0.5)),
+        (
+            "Difference to be seen",
+            SEEN.get(c.difference or "") or verdicts.in_words(verdicts.difference_for(c.target_alpha)),
+        ),
     ]
     st.dataframe(pd.DataFrame(choices, columns=["Choice", "In this design"]), hide_index=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import os
 from functools import cache
 
 import streamlit as st
@@ -17,6 +18,14 @@ EVERY = 10.0
 """Seconds between looks for sessions that have departed."""
 _FREEING = 30.0
 """Seconds that freeing may take on a busy server."""
+_NOTICED = 60.0
+"""Seconds until a server misses a browser that went without a word: it pings every half minute, and waits as long."""
+MOST_HELD_BYTES = 2 * 2**30
+"""Tables and results of all sessions whose tab has gone."""
+FORGOTTEN_AT_ONCE = (
+    "This removes your data, designs, results and running work from this server at once, also those of other tabs of this browser. "
+    "It cannot be undone. Files you have saved stay with you."
+)
 _TRIED_BYTES = 2**21  # twice the parser's own limit
 _FRAMING_BYTES = 2**21  # what a form adds to its file, at most
 
@@ -61,16 +70,44 @@ def returns_within() -> float:
     return float(st.config.get_option("server.disconnectedSessionTTL"))
 
 
+def held_for() -> float:
+    """Seconds for which what a browser has left is held: an hour, unless the environment says otherwise."""
+    return float(os.environ.get("LDP_HELD_SECONDS", "3600"))
+
+
+def kept_for() -> float:
+    """Seconds after which nobody can come back to what was left, neither through us nor through Streamlit."""
+    return max(held_for(), returns_within())
+
+
 def kept_minutes() -> int:
     """Whole minutes after which nothing is left of a session whose page was closed: `pages.ui.session.departed` misses it at one
     look, and frees it at the first look after the time for coming back is over."""
-    return math.ceil((returns_within() + 2 * EVERY + _FREEING) / 60)
+    return math.ceil((_NOTICED + kept_for() + 2 * EVERY + _FREEING) / 60)
 
 
 def forgetting() -> str:
     """When rows are forgotten, in a sentence that is true of this server."""
-    minutes = kept_minutes()
-    return f"They are forgotten at most {minutes} minute{'s' if minutes > 1 else ''} after the page is closed."
+    return (
+        f"They are forgotten at most {_minutes(kept_minutes())} after the page is closed or its connection is lost, or at once when "
+        "you press Forget everything."
+    )
+
+
+def holding() -> str:
+    """What comes back after a refresh and to whom, in sentences that are true of this server."""
+    minutes = kept_for() / 60
+    held = _minutes(round(minutes)) if minutes >= 1 else "less than a minute"
+    return (
+        "A refresh or a lost connection loses nothing: data, designs, results and running work are held in the memory of this server "
+        f"for {held}, and only the same browser gets them back, by a cookie with a random number. A copied address opens "
+        "nothing. A second tab beside an open one starts with a design of its own. In all, at most "
+        f"{MOST_HELD_BYTES / 2**30:.0f} GB are held for people whose page is closed: whoever left first is forgotten first."
+    )
+
+
+def _minutes(count: int) -> str:
+    return f"{count} minute{'s' if count > 1 else ''}"
 
 
 def rows_in_memory() -> str:

@@ -6,15 +6,14 @@ import math
 
 import streamlit as st
 
-from ldp_core import designs, library, wording
-from pages.ui import layout, shelf
+from ldp_core import charts, designs, frames, library, wording
+from pages.ui import forget, layout, shelf, tray
 from pages.ui.controls import guarded
 from pages.ui.data import choice as data_choice
 from pages.ui.session import exchange
 from pages.ui.session.state import Complete, Design, Session
 from pages.ui.sources import catalogue
 from pages.ui.tasks import work
-from pages.ui.tasks.jobs import jobs
 from pages.ui.words import case_title, gap_in_words, people, plain
 
 SET, UNSET, STALE, RUNNING = (
@@ -29,7 +28,7 @@ LINE = 31
 
 
 def draw(state: Session) -> None:
-    """The whole sidebar, and a quiet poll while work is running so that its mark and the page follow."""
+    """The whole sidebar; its tray polls while work is running, so that its mark and the page follow."""
     with st.sidebar:
         design = state.design()
         st.markdown(f"**{plain(state.name or 'Current design')}**")
@@ -38,10 +37,9 @@ def draw(state: Session) -> None:
             _workload(state, design)
             _privacy(state)
             _mechanism(state, design)
+        tray.draw(state)
         _actions(state)
-    if jobs().active(state.id):
-        with st.sidebar:
-            _follow(state)
+        forget.draw(state)
 
 
 def _line(page: str, mark: str, text: str, detail: str) -> None:
@@ -99,14 +97,18 @@ def _mechanism(state: Session, design: Design | None) -> None:
             mark, detail = (RUNNING, "optimising") if running else (STALE, "not optimised for this design yet")
             gap_mark, why = mark, "Follows once it is optimised"
         else:
+            if library.spec(name).fitted:
+                work.prove_unasked(state, [state.aim(name)])  # a design that was loaded comes without its proofs
             case, share = case_title(state.aim(name)), state.gap(mechanism)
             needed = wording.users(state.users_needed(mechanism, state.aim(name)))
             mark, gap_mark, why = SET, SET, "At this epsilon the lower bounds say nothing"
-            detail = f"{needed} needed for {wording.error(state.configuration.target_alpha**0.5)}, {case}"
+            detail = f"{needed} needed for {wording.error(state.alpha**0.5)}, {case}"
             if state.from_file(name):
                 title += ", loaded from a file and not computed here"
             if not math.isinf(share):
-                gap, why = f"at most {gap_in_words(share)}", f"More users than the best lower bound allows, {case}"
+                gap = f"at most {gap_in_words(share)}"
+                strongest = charts.title(frames.strongest(state.bounds(state.aim(name))))
+                why = f"More users than the {strongest} allows, {case}"
     except ValueError as error:
         mark, detail, why = STALE, str(error), "Choose another mechanism"
     _line("pages/design.py", mark, "Mechanism", f"{title}: {detail}")
@@ -184,16 +186,3 @@ def _link(state: Session) -> None:
         st.caption("Opens this design on this server, without the data and what was read off it or given by hand.")
     else:
         st.caption("Opens this design on this server, with every choice but not the data.")
-
-
-@st.fragment(run_every=1.0)
-def _follow(state: Session) -> None:
-    """While work is running: what and for how long; when it ends, the whole page follows."""
-    active = jobs().active(state.id)
-    for job in active:
-        if job.state == "queued":
-            st.caption(f"Waiting: {plain(job.title)} ({jobs().waiting_before(job):,} before it)")
-        else:
-            st.caption(f"Running: {plain(job.title)}, {wording.duration(job.seconds)}")
-    if not active:
-        st.rerun()

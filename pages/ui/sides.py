@@ -128,7 +128,7 @@ def draw_beliefs(
 
 def _accuracy(state: Session, design: Complete, mechanism: Mechanism | None, later: Later) -> None:
     c, n, name = state.configuration, design.domain.size, state.chosen
-    at, case, alpha = sides.epsilons(c.epsilon_value, CURVE_POINTS), state.aim(c.mechanism.name), c.target_alpha
+    at, case, alpha = sides.epsilons(c.epsilon_value, CURVE_POINTS), state.aim(c.mechanism.name), state.alpha
     chosen, workload, at_once = state.cases()[case], design.workload, n <= QUICK_TYPES
     people = None if chosen.prior is None else chosen.prior.tobytes()
     about, rows, words = (workload.digest, alpha, people, at.tobytes()), list[pd.DataFrame](), ""

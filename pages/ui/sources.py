@@ -16,6 +16,8 @@ from ldp_core.data.tables import ReadOptions
 
 SAMPLES = Path(__file__).parents[2] / "sample_data"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+QUICK_BYTES, QUICK_ROWS = 2**21, 50_000
+"""Text and tables up to this size are read, and looked at, in a tenth of a second or two."""
 
 
 @dataclass(eq=False)
@@ -45,6 +47,13 @@ class Source:
         return [str(name) for name in self.table.columns]
 
     @property
+    def slow(self) -> bool:
+        """Whether reading it again, or a look at all its rows, may take longer than a page should wait."""
+        if isinstance(self.table, tables.LocalTable):
+            return True
+        return len(self.table) > QUICK_ROWS or _takes_long(self.name, self.content)
+
+    @property
     def size(self) -> int:
         """Bytes it holds, roughly; samples are shared."""
         if self.kind == "sample" or isinstance(self.table, tables.LocalTable):
@@ -62,6 +71,47 @@ class Source:
             frame, rows = self.table.counts(needed)
             return frame[name], rows * tables.checked_weights(frame, counts)
         return self.table[name], None if counts is None else tables.checked_weights(self.table, counts)
+
+
+@dataclass(frozen=True)
+class Given:
+    """A file that was given, and how it is to be read: what is kept of one that could not be read, to read it in another way.
+
+    Attributes: kind: "upload" with its content, or "local" with its path.
+    """
+
+    kind: str
+    name: str
+    options: ReadOptions
+    content: bytes = b""
+    path: str = ""
+
+    @property
+    def ending(self) -> str:
+        return Path(self.name).suffix.lower()
+
+    @property
+    def has_options(self) -> bool:
+        """Whether it may be read in another way."""
+        there = bool(self.content) if self.kind == "upload" else Path(self.path.strip()).expanduser().is_file()
+        return there and self.ending in tables.TEXT_ENDINGS | tables.EXCEL_ENDINGS
+
+    @property
+    def slow(self) -> bool:
+        """Whether reading it may take longer than a page should wait."""
+        return self.kind == "local" or _takes_long(self.name, self.content)
+
+    def read(self) -> Source:
+        """ValueError with a sentence when it is no table."""
+        if self.kind == "local":
+            return local_file(self.path, self.options)
+        return uploaded(self.content, self.name, self.options)
+
+
+def _takes_long(name: str, content: bytes) -> bool:
+    """Other files than text need a process of their own, and up to ten times as long for a byte."""
+    text = Path(name).suffix.lower() in tables.TEXT_ENDINGS
+    return len(content) > (QUICK_BYTES if text else QUICK_BYTES // 10)
 
 
 def uploaded(content: bytes, name: str, options: ReadOptions) -> Source:

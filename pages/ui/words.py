@@ -2,6 +2,10 @@
 
 import math
 import re
+from collections.abc import Callable
+
+import pandas as pd
+from pandas.io.formats.style import Styler
 
 from ldp_core import wording
 from ldp_core.bounds.general.enumerated import MOST_TYPES
@@ -36,10 +40,14 @@ def people(number: float) -> str:
 
 
 def gap_in_words(gap: float) -> str:
-    """A gap in users as a share or, where that is too large to picture, as a multiple of the bound."""
-    if math.isinf(gap):
-        return "unknown"
-    return wording.share(max(gap, 0)) if gap < 10 else f"{wording.significant(gap + 1)} times"
+    """A gap in users, the same on every page."""
+    return wording.gap(gap)
+
+
+def cells(table: pd.DataFrame, **written: Callable[[float], str]) -> Styler:
+    """A table to show in which the columns named are written as they are in sentences and metrics; they sort as the numbers they
+    are."""
+    return table.style.format(written, na_rep="–")
 
 
 OPTIMUM_MEANING = (
@@ -52,7 +60,7 @@ def above_optimum(gap: float) -> str:
     """How many more users than the exact optimum a mechanism needs, to follow its name."""
     if gap < OPTIMAL:
         return f"attains it to within {wording.share(OPTIMAL)}"
-    return f"needs {gap_in_words(gap)} {'more' if gap < 10 else 'as many'}"
+    return f"needs {wording.extra(gap)}"
 
 
 def gap_to_optimum(gap: float) -> str:

@@ -112,10 +112,11 @@ def document(rng: random.Random) -> dict[str, Any]:
     """A document of the present version that is valid in all but perhaps how its parts fit one another."""
     names = distinct(rng, name, 1, 3)
     told = rng.choice([{}] * 4 + [{"centre": 0.25}, {"concentration": 0.5, "draw": 3}])
+    seen = rng.choice([{}, {}, {"difference": "typical"}])
     shapes = {0: ["data", "uniform", "zipf", "bell"], 1: ["cauchy"], 2: ["dirichlet"]}[len(told)]
     return {
         "format": "ldp-design",
-        "version": 4 if told else 3,
+        "version": 5 if seen else 4 if told else 3,
         "data": data(rng),
         "domain": rng.choice([None, *[{"attributes": [attribute(rng, called) for called in names]}] * 5]),
         "population": {
@@ -133,6 +134,7 @@ def document(rng: random.Random) -> dict[str, Any]:
         },
         "compared": ["randomized_response", text(rng), *rng.choice([[], ["oue(reconstruction=optimal)"]])],
         "target_alpha": rng.choice([0.01, 1.0, 1e-300]),
+        **seen,
         "simulation": {"seed": rng.choice([0, 2**63 - 1]), "trials": 20, "estimators": ["unbiased"]},
         "optimizer": {
             "seed": 0,

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import linalg
 
 from ldp_core import analysis, bounds, mechanisms, workloads
 
@@ -149,3 +150,15 @@ def test_without_eigenvalues_the_bound_is_lower_but_hardly(monkeypatch, workload
     assert lower <= exact * (1 + 1e-12)
     if even:
         assert lower > 0.85 * exact
+
+
+def test_another_epsilon_takes_no_other_decomposition(monkeypatch):
+    taken = []
+    decompose = linalg.eigvalsh
+    monkeypatch.setattr(linalg, "eigvalsh", lambda K: taken.append(len(K)) or decompose(K))
+    workload, priors = workloads.prefix(13), (None, np.arange(1, 14) / 91)
+    for prior in priors:
+        for epsilon in (0.5, 2.0, 0.5):
+            expected = centred_by_formula(workload.matrix, epsilon, np.full(13, 1 / 13) if prior is None else prior)
+            assert bounds.centred_svd(workload, epsilon, prior) == pytest.approx(expected)
+    assert taken == [13, 13]

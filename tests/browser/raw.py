@@ -16,21 +16,23 @@ BOUNDARY = "----a-form"
 class RawVisitor:
     """One session on a page of the app."""
 
-    def __init__(self, address, query=""):
+    def __init__(self, address, query="", cookies=""):
         self.host, self.page, self.query = urlsplit(address).netloc, "", query
+        self.scripts, self.lines = [], []  # of pages that were sent, and the lines of the sidebar
         self.session, self.uploaders, self.helps, self._widgets = "", {}, {}, []
         self._http = http.client.HTTPConnection(self.host, timeout=PATIENCE)
         self._http.request("GET", "/_stcore/health")
         answer = self._http.getresponse()
         answer.read()
         self._cookie = (answer.getheader("set-cookie") or "").split(";")[0]
+        cookies = f"{self._cookie}; {cookies}".strip("; ")
         self._open = ExitStack()
         self._socket = self._open.enter_context(
             connect(
                 f"ws://{self.host}/_stcore/stream",
                 subprotocols=["streamlit"],
                 max_size=None,
-                additional_headers={"Cookie": self._cookie},
+                additional_headers={"Cookie": cookies},
                 origin=address,
             )
         )
@@ -56,6 +58,10 @@ class RawVisitor:
             elif kind == "delta" and told.delta.new_element.WhichOneof("type") == "file_uploader":
                 found = told.delta.new_element.file_uploader
                 self.uploaders[found.label], self.helps[found.label] = found.id, found.help
+            elif kind == "delta" and told.delta.new_element.WhichOneof("type") == "html":
+                self.scripts.append(told.delta.new_element.html.body)
+            elif kind == "delta" and told.delta.new_element.WhichOneof("type") == "page_link":
+                self.lines.append(told.delta.new_element.page_link.label)
             elif kind == "script_finished" and told.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
                 return
 

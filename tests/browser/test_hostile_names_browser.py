@@ -21,7 +21,7 @@ FOLLOW = f"""() => {{
     window.said = []; window.linked = [];
     new MutationObserver(() => {{
         const side = document.querySelector('[data-testid=stSidebar]').textContent;
-        const at = side.search(/(Running|Waiting): /);
+        const at = side.search(/Working/);
         if (at >= 0) window.said.push(side.slice(at));
         window.linked.push(...({LINKS})());
     }}).observe(document.body, {{subtree: true, childList: true, characterData: true}});
@@ -137,7 +137,7 @@ def test_names_are_text_on_every_page(attacked, tmp_path):
 
     visitor.go("Design")
     page.evaluate(FOLLOW)
-    _fits_until_said(visitor, " fitting Optimized (column generation) to ", FIRST)
+    _fits_until_said(visitor, "Fitting Optimized (column generation) to ", FIRST[:6])
     assert page.evaluate("() => window.linked") == []
     check(visitor, "The largest ratio lies between ")
 

@@ -6,6 +6,8 @@ import zipfile
 import pytest
 from playwright.sync_api import expect
 
+from ldp_core import wording
+
 PAGES = ["Data", "Workload", "Design", "Compare", "Plan", "Simulate", "Export", "Papers", "Guide"]
 NEEDED = "Users needed"
 
@@ -41,7 +43,7 @@ def test_from_a_sample_to_an_exported_design_and_back(visit, tmp_path):
 
     visitor.go("Compare")
     expect(page.locator(".st-key-chart-users-needed .js-plotly-plot")).to_be_visible()
-    expect(page.get_by_text(f"needs the fewest users: {needed} users")).to_be_visible()
+    expect(page.get_by_text(f"needs the fewest users: {wording.users(int(needed.replace(',', '')))}")).to_be_visible()
     page.get_by_role("tab", name="Error of each query").click()
     expect(page.locator(".st-key-chart-query-errors .js-plotly-plot")).to_be_visible()
 

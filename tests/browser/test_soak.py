@@ -52,7 +52,10 @@ class Server:
             port = free.getsockname()[1]
         self.address, self.log = f"http://127.0.0.1:{port}", folder / "log.txt"
         command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
-        self.process = subprocess.Popen(command, cwd=ROOT, stdout=self.log.open("wb"), stderr=subprocess.STDOUT)
+        shorter = {**os.environ, "LDP_HELD_SECONDS": "60"}  # so that some who left come back and others are forgotten
+        self.process = subprocess.Popen(
+            command, cwd=ROOT, stdout=self.log.open("wb"), stderr=subprocess.STDOUT, env=shorter
+        )
 
     def wait(self):
         while self.process.poll() is None:

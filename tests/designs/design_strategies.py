@@ -223,6 +223,7 @@ configurations = st.builds(
     ),
     compared=several(st.one_of(texts, st.sampled_from(["hierarchical()", "hierarchical(branching=16, oracle=oue)"]))),
     target_alpha=st.floats(0, 1, exclude_min=True),
+    difference=st.sampled_from([None, "typical", "smallest"]),
     simulation=st.builds(
         Simulation,
         seed=seeds,

@@ -70,6 +70,7 @@ CHANGES = {
     "mechanism": MechanismRecipe(name="hierarchical", parameters={"branching": 8, "oracle": "hadamard"}),
     "compared": ("hadamard",),
     "target_alpha": 0.02,
+    "difference": "smallest",
     "simulation": Simulation(seed=1),
     "optimizer": Optimizer(seed=1),
 }
@@ -314,7 +315,7 @@ def test_no_text_crashes_the_parser(text):
         ("compared", "hadamard", "compared: 'hadamard' is not a list"),
         ("mechanism", None, "mechanism: null is not an object in braces"),
         ("colour", "red", "colour is not a known setting"),
-        ("version", 5, "made by a newer version of this program (format 5, here 4)"),
+        ("version", 6, "made by a newer version of this program (format 6, here 5)"),
         ("version", 0, "format version 0, which is unknown"),
         ("version", "1", "must give its version as a number"),
         ("format", "other", 'it must be an object with "format": "ldp-design"'),
@@ -326,7 +327,7 @@ def test_an_edited_file_is_refused_naming_the_place(path, value, reason):
 
 @pytest.mark.parametrize("key", Configuration.model_fields)
 def test_a_missing_key_is_never_replaced_by_a_default(key):
-    content = document()
+    content = document(FULL.with_(difference="typical"))
     del content[key]
     assert key in complaint(json.dumps(content))
 

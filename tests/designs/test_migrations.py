@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ldp_core import workloads
+from ldp_core import verdicts, workloads
 from ldp_core.data import tables
 from ldp_core.data.population import SHAPES
 from ldp_core.designs import (
@@ -215,7 +215,7 @@ def test_declarations_that_never_worked_are_refused_in_a_sentence(changes):
 
 
 @pytest.mark.parametrize("version", [1, 2])
-@pytest.mark.parametrize("key", sorted(set(Configuration.model_fields) - {"format", "version"}))
+@pytest.mark.parametrize("key", sorted(set(Configuration.model_fields) - {"format", "version", "difference"}))
 def test_a_missing_key_is_never_replaced_by_a_default(version, key):
     document = dict(OLD[f"version {version}, categories"]["document"])
     del document[key]
@@ -337,6 +337,32 @@ def test_variants_and_new_parameters_need_version_4(changes):
     if "mechanism" not in changes:
         with pytest.raises(ConfigurationError, match="format version 3 but does not look like it: export it again"):
             load_configuration(json.dumps({**document, "version": 3}))
+
+
+@pytest.mark.parametrize("taken", ["typical", "smallest"])
+def test_a_difference_taken_from_the_answers_needs_version_5(taken):
+    configuration = Configuration(difference=taken)
+    document = json.loads(configuration.to_json())
+    assert (document["version"], document["difference"]) == (5, taken)
+    assert load_configuration(json.dumps(document)) == configuration
+    assert from_link(to_link(configuration)) == configuration
+    for version in (3, 4):
+        with pytest.raises(ConfigurationError, match="format version 4 but does not look like it: export it again"):
+            load_configuration(json.dumps({**document, "version": version}))
+    with pytest.raises(ConfigurationError, match="difference is missing"):
+        load_configuration(json.dumps({key: value for key, value in document.items() if key != "difference"}))
+    with pytest.raises(ConfigurationError, match="difference: 'median' is not one of"):
+        load_configuration(json.dumps({**document, "difference": "median"}))
+
+
+@pytest.mark.parametrize("name", OLD)
+def test_the_target_of_an_old_design_is_kept_as_the_difference_it_stands_for(name):
+    document = {**OLD[name]["document"], "target_alpha": 0.0004}
+    configuration = load_configuration(json.dumps(document))
+    assert (configuration.target_alpha, configuration.difference) == (0.0004, None)
+    assert verdicts.difference_for(configuration.target_alpha) == pytest.approx(0.04)
+    assert json.loads(configuration.to_json())["target_alpha"] == 0.0004
+    assert "difference" not in json.loads(configuration.to_json())
 
 
 def test_parameters_that_were_there_before_need_no_new_version():

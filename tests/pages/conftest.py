@@ -15,6 +15,7 @@ from streamlit.testing.v1 import AppTest, app_test
 from ldp_core.data.domain import Domain, NumericAttribute
 from ldp_core.designs import Configuration, Population, WorkloadRecipe
 from ldp_core.workloads import RangesPart, TypesPart
+from pages.ui.session import browser
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import WORKERS, jobs
 
@@ -32,8 +33,6 @@ class App:
 
     def __init__(self):
         self.at = AppTest.from_file(APP, default_timeout=PATIENCE).run()
-        # All test sessions of one process share an id, which would let one find the jobs of another.
-        self.session.id = uuid.uuid4().hex
 
     @property
     def session(self):
@@ -60,6 +59,19 @@ class App:
         getattr(self.at, kind)(key=key).set_value(value).run()
         return self.check()
 
+    def open(self, tabs, title):
+        """Turn to a tab: only what is in the open one is drawn."""
+        assert title in [tab.label for tab in self.at.tabs]
+        self.at.session_state[tabs] = title
+        self.at.run()
+        return self.check()
+
+    def unfold(self, key):
+        """Open what is folded away, and drawn only while it is open."""
+        self.at.session_state[key] = True
+        self.at.run()
+        return self.check()
+
     def has(self, kind, key):
         return any(element.key == key for element in getattr(self.at, kind))
 
@@ -73,7 +85,9 @@ class App:
         self.enter("segmented_control", "data-source", "upload")
         (box,) = [u for u in self.at.file_uploader if u.key.startswith("upload-")]
         box.set_value((name, content, "application/octet-stream")).run()
-        return self.check()
+        return (
+            self.finish() if jobs().active(self.session.id) else self.check()
+        )  # large files are read in the background
 
     def ask(self, family, **parameters):
         """Ask one of the papers' workloads on the list of types, or the only attribute."""
@@ -126,11 +140,15 @@ class App:
         return self.load(made.model_dump(mode="json"))
 
     def finish(self):
-        """Wait until the background work of this session is done, and let the page follow."""
-        while jobs().active(self.session.id):
-            time.sleep(0.02)
-        self.at.run()
-        return self.check()
+        """Wait until the background work of this session is done, and let the page follow, which may ask for more."""
+        while True:
+            while jobs().active(self.session.id):
+                time.sleep(0.02)
+            before = list(jobs()._jobs)
+            self.at.run()
+            self.check()
+            if all(job in before for job in jobs()._jobs if job.session == self.session.id):
+                return self
 
     @property
     def errors(self):
@@ -174,6 +192,8 @@ def plain(text):
 def _served(monkeypatch):
     monkeypatch.setattr(app_test, "PagesManager", NavigationAsServed)
     monkeypatch.setattr(PagesManager, "uses_pages_directory", False)
+    # AppTest has no browser that could come back.
+    monkeypatch.setattr(browser, "visitor", lambda: None)
     # Searches end because they are done, however slow the machine is.
     monkeypatch.setattr(work, "SEARCH_SECONDS", {})
     monkeypatch.setattr(work, "LONGEST_SEARCH", float(PATIENCE))

@@ -61,7 +61,7 @@ KNOWN = [
     (r"ESTIMATORS\[.+\]\.short", "the catalogue of estimates"),
     (r"sample\['(title|sentence)'\]", "our samples"),
     (r"mechanisms\.FLOATING_POINT|spec\.caveat|designs\.DESIGN_ONLY", "sentences of ours"),
-    (r"promises\.(rows_in_memory|forgetting)\(\)", "sentences of ours"),
+    (r"promises\.((rows_in_memory|forgetting|holding)\(\)|FORGOTTEN_AT_ONCE)", "sentences of ours"),
     (r"tables\.limits\.(upload|local|query)_in_words\(\)", "sentences of ours"),
     (r"(self|state)\.weighting|design\.population", "sentences of ours"),
     (r"c\.epsilon|state\.configuration\.epsilon", "a decimal number, as the configuration checks"),
@@ -69,11 +69,14 @@ KNOWN = [
     (r"audit\.method", "one of the ways to audit"),
     (r"spec\.(choices|settings)", "the catalogue of mechanisms"),
     (r"designs\.(risk|factor|audited)_in_words\(.+\)(\[.*\])?", "sentences about numbers"),
+    (r"verdicts\.in_words\(.+\)", "a number in words"),
     (r"entry\.assumptions", "the catalogue of theorems"),
     (r"(entry\.|best\.)?statement\.(title|words|latex|source)", "the catalogue of theorems"),
     (r"needed\.(label|name)", "settings of the workloads of the papers"),
 ]
 """What else may be shown, and what it is."""
+COOKIE = ("pages/ui/session/browser.py", "_SCRIPT % told")
+"""The script that lets a browser keep its cookie, with values as JSON: the only HTML that is not fixed."""
 _NUMBER = re.compile(r".*[,defgG%]")
 
 
@@ -133,7 +136,8 @@ class Pages:
                 self._drawn = f"{module.name}:{getattr(node, 'lineno', 0)}"
                 if isinstance(node, ast.Call):
                     self._all(module, _texts(node))
-                    if ast.unparse(node.func) == "st.html" and not isinstance(node.args[0], ast.Constant):
+                    html = node.args[0] if ast.unparse(node.func) == "st.html" else ast.Constant("")
+                    if not isinstance(html, ast.Constant) and (module.name, ast.unparse(html)) != COOKIE:
                         self._report(module, node)
                 elif _handed_on(module, node):
                     self._report(module, node)

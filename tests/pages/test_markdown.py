@@ -1,6 +1,7 @@
 """Text that comes from data, files, links or visitors is shown as it is: no page puts it into Markdown unescaped."""
 
 import ast
+import json
 import re
 import textwrap
 
@@ -8,10 +9,13 @@ import markdown_calls
 import numpy as np
 import pytest
 
+from pages.ui.session import browser
+from pages.ui.session.state import Session
 from pages.ui.words import JOINER, plain, spoken
 
 SOURCES = markdown_calls.sources()
 SCRIPT = "pages/ui/phones.py"
+COOKIE = markdown_calls.COOKIE[0]
 
 
 def test_all_text_in_markdown_is_ours_or_has_been_made_safe():
@@ -76,10 +80,21 @@ def test_a_bypass_is_found(reported, bypass):
 def test_html_in_markdown_is_never_switched_on():
     for name, source in SOURCES.items():
         switches = re.findall(r"unsafe_allow_html|unsafe_allow_javascript|components\.(?:v1|html)|iframe", source)
-        assert switches == (["unsafe_allow_javascript"] if name == SCRIPT else []), name
+        assert switches == (["unsafe_allow_javascript"] if name in (SCRIPT, COOKIE) else []), name
 
 
-def test_the_only_script_is_fixed():
+def test_a_cookie_cannot_end_the_script_that_sets_it(monkeypatch):
+    """Nor can anything else that the script is told."""
+    hostile, drawn = '</script><script>alert(1)</script>"});', []
+    monkeypatch.setattr(browser.st, "session_state", dict.fromkeys((browser._TOKEN, browser._STALE), hostile))
+    monkeypatch.setattr(browser.st, "html", lambda text, **options: drawn.append(text))
+    browser.remember(Session("one"))
+    (text,) = drawn
+    assert text.count("</script>") == text.count("<script>") == 1
+    assert json.loads(text.rsplit("})(", 1)[1].split(");\n")[0])["token"] == hostile
+
+
+def test_the_only_other_script_is_fixed():
     calls = [node for node in ast.walk(ast.parse(SOURCES[SCRIPT])) if isinstance(node, ast.Call)]
     assert [ast.unparse(call.func) for call in calls] == ["st.html"]
     assert isinstance(calls[0].args[0], ast.Constant)

@@ -6,6 +6,7 @@ import pytest
 
 from ldp_core import analysis, mechanisms, wording, workloads
 from ldp_core.bounds.statements import KINDS, STATEMENTS
+from pages.ui.bounds.setting import GROUPS
 from pages.ui.session.state import choose_mechanism
 from pages.ui.tasks.jobs import jobs
 
@@ -16,8 +17,14 @@ def choose(app, name, **parameters):
     return app.check()
 
 
+def turn(app, kind):
+    return app.open("bounds-tabs", GROUPS[kind])
+
+
 def entry(app, title):
-    """The label of the entry of a statement, what stands in it, or nothing."""
+    """The entry of a statement in the tab of its kind, or nothing."""
+    (kind,) = {statement.kind for statement in STATEMENTS.values() if statement.title == title}
+    turn(app, kind)
     found = [box for box in app.at.expander if box.label.startswith(f"**{title}**: ")]
     return found[0] if found else None
 
@@ -32,9 +39,11 @@ def inside(app, title):
 
 
 def not_applying(app):
-    return " ".join(
-        mark.value for box in app.at.expander if box.label.startswith("Does not apply") for mark in box.markdown
-    ).replace("\\", "")
+    found = []
+    for kind in KINDS:
+        boxes = [box for box in turn(app, kind).at.expander if box.label.startswith("Does not apply")]
+        found += [mark.value for box in boxes for mark in box.markdown]
+    return " ".join(found).replace("\\", "")
 
 
 @pytest.fixture
@@ -63,7 +72,7 @@ def test_the_survey_opens_with_bounds_and_says_that_nothing_is_fitted(ages):
 )
 def test_example_5_8(app, n, epsilon, users):
     app.declare(bins=n, high=str(n)).ask("histogram")
-    app.session.change(epsilon=epsilon)
+    app.session.change(epsilon=epsilon, difference=None, target_alpha=0.01)
     choose(app, "randomized_response").go("bounds")
     assert f"For ± 10 percentage points: {users}." in inside(app, "SVD bound")
 
@@ -73,10 +82,10 @@ def test_every_statement_is_on_the_page_once_or_its_absence_is_explained(histogr
     absent = not_applying(histogram)
     for statement in STATEMENTS.values():
         assert (entry(histogram, statement.title) is None) == (f"**{statement.title}** (" in absent), statement.name
-    assert {box.value.strip("$\n") for box in histogram.at.latex} >= {
-        statement.latex for statement in STATEMENTS.values() if entry(histogram, statement.title)
-    }
-    for words in KINDS.values():
+    for kind, words in KINDS.items():
+        own = [statement for statement in STATEMENTS.values() if statement.kind == kind]
+        present = {statement.latex for statement in own if entry(histogram, statement.title)}
+        assert {box.value.strip("$\n") for box in turn(histogram, kind).at.latex} >= present
         assert words in histogram.words
 
 
@@ -117,7 +126,7 @@ def test_a_prior_of_ones_own_brings_an_error_bar(histogram):
 
 
 def test_the_approach_says_that_large_n_is_no_bound(histogram):
-    histogram.finish()
+    turn(histogram, "large_sample").finish()
     assert "How slowly the limit is reached" in histogram.words
     # 1.6228 and 2.0086 of 2.0913 in the notes.
     assert "77.6 % with 100 users and 96 % with 100,000 users" in histogram.words
@@ -131,11 +140,12 @@ def test_the_axis_changes_to_users_needed(histogram):
     histogram.enter("segmented_control", "bounds-quantity", "users_needed")
     assert "users needed" in histogram.charts[0]["layout"]["xaxis"]["title"]["text"] != before
     mechanism = mechanisms.create("hadamard", n=5, epsilon=1.0)
-    needed = analysis.average_variance(mechanism, workloads.histogram(5)) / 5 / 0.01
+    needed = analysis.average_variance(mechanism, workloads.histogram(5)) / 5 / histogram.session.alpha
     (own,) = [trace for trace in histogram.charts[0]["data"] if trace["name"] == "Hadamard response"]
     assert own["x"] == [pytest.approx(needed)]
+    histogram.enter("text_input", "difference", "20")
     assert number(histogram, "Theorem 4.5, frequency") == "13 users, once there are enough users"
-    histogram.enter("text_input", "target-error", "5")
+    histogram.enter("text_input", "difference", "10")
     assert number(histogram, "Theorem 4.5, frequency") == "50 users, once there are enough users"
 
 
@@ -166,7 +176,7 @@ def test_predictions_stand_beside_exact_errors(ranges):
 
 
 def test_the_best_branching_factor_goes_into_the_design(ranges):
-    ranges.go("bounds").finish()
+    turn(ranges.go("bounds"), "prediction").finish()
     assert "The formulas are least at B = 4.92 without consistency and 9.19 with it" in ranges.words
     exact = {}
     for B in range(2, 17):
@@ -198,6 +208,7 @@ def test_a_mechanism_with_a_delta_has_no_impossible_region(app):
     assert not_applying(app).count("It is for pure epsilon, and this mechanism has a delta.") == 7
     assert not [shape for shape in app.charts[0]["layout"].get("shapes", []) if shape["type"] == "rect"]
     assert not app.has("button", "prove")
+    turn(app, "few_users")
     table = next(frame for frame in app.dataframes if "Switch at" in frame)
     assert table["Algorithm"].tolist() == ["Gaussian noise (2), your noise", "Rejection sampling (4)"]
     noise = mechanisms.create("gaussian", n=16, epsilon=1.0, workload=workloads.prefix(16)).noise.variance
@@ -208,7 +219,7 @@ def test_a_mechanism_with_a_delta_has_no_impossible_region(app):
 
 def test_the_corrected_lemma_has_its_numbers(app):
     app.declare(bins=10, high="10").ask("prefix")
-    choose(app, "hadamard").go("bounds")
+    turn(choose(app, "hadamard").go("bounds"), "few_users")
     assert "With your 10 types: printed 1.52, true mean **1.88**, corrected bound 2.45" in " ".join(
         mark.value for mark in app.at.markdown
     )
@@ -221,8 +232,8 @@ def test_a_large_domain_has_the_bounds_that_need_no_matrix(app):
     assert number(app, "SVD bound").startswith("±")
     assert number(app, "Centred SVD bound").startswith("±")
     assert "formed for at most 4,096 types" in not_applying(app)
-    assert "Exact errors of trees are worked out for at most 2,048 types" in app.words
-    assert len(app.charts) == 1  # no picture of 65,536 singular values goes to the browser
+    assert "Exact errors of trees are worked out for at most 2,048 types" in turn(app, "prediction").words
+    assert len(turn(app, "impossible").charts) == 1  # no picture of 65,536 singular values goes to the browser
 
 
 def test_a_large_histogram_is_bound_in_closed_form(app):
@@ -249,7 +260,8 @@ def test_without_a_domain_the_page_says_what_it_needs(app):
 
 
 def test_another_kind_of_tree_is_compared_with_those_of_the_paper(ranges):
-    choose(ranges, "hierarchical", branching=4, oracle="hadamard", reconstruction="optimal").go("bounds").finish()
+    choose(ranges, "hierarchical", branching=4, oracle="hadamard", reconstruction="optimal").go("bounds")
+    turn(ranges, "prediction").finish()
     (drawn,) = [chart for chart in ranges.charts if chart["layout"]["xaxis"]["title"]["text"] == "branching factor B"]
     assert [trace["name"] for trace in drawn["data"]] == ["raw (OUE)", "consistent (OUE)", "optimal (HADAMARD)"]
     lowest = min(min(trace["y"]) for trace in drawn["data"])

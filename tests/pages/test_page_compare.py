@@ -9,6 +9,10 @@ CLOSED = ["randomized_response", "subset_selection", "hadamard", "hierarchical"]
 TITLES = {library.spec(name).title: name for name in mechanisms.names()}
 
 
+def turn(app, tab):
+    return app.open("compare-tabs", tab)
+
+
 @pytest.fixture
 def compared(ages):
     return ages.go("compare")
@@ -25,30 +29,34 @@ def test_table_agrees_with_the_core_and_the_chart(compared):
     shown = dict(zip(chart["y"], chart["text"], strict=True))
     for title, row in table.iterrows():
         mechanism = mechanisms.create(TITLES[title], n=25, epsilon=1.0)
-        assert row["users_needed"] == np.ceil(analysis.sample_complexity(mechanism, workload))
+        assert row["users_needed"] == np.ceil(analysis.sample_complexity(mechanism, workload, compared.session.alpha))
         assert row["worst_case_variance"] == pytest.approx(analysis.worst_case_variance(mechanism, workload))
         assert row["average_variance"] == pytest.approx(analysis.average_variance(mechanism, workload))
         assert shown[title] == f"{row['users_needed']:,.0f}"  # the picture and the table say the same number
     assert table["users_needed"].is_monotonic_increasing
 
 
-def test_errors_halve_and_users_quadruple_with_the_target(compared):
-    before = figures(compared)
-    compared.enter("text_input", "target-error", "5 %")
+def test_errors_halve_and_users_quadruple_with_the_difference(compared):
+    before = figures(compared.enter("text_input", "difference", "20"))
+    assert (compared.configuration.target_alpha, compared.configuration.difference) == (0.01, None)
+    compared.enter("text_input", "difference", "10 %")
     assert compared.configuration.target_alpha == 0.0025
     after = figures(compared)
     assert after["users_needed"].to_numpy() == pytest.approx(4 * before["users_needed"].to_numpy(), rel=5e-3)
     assert np.array_equal(after["standard_error_worst_case"], before["standard_error_worst_case"])
-    assert "± 5 percentage points, whatever values people have" in compared.words
+    assert (
+        "a difference of 10 percentage points shows clearly in a typical answer (± 5 percentage points"
+        in compared.words
+    )
 
 
-@pytest.mark.parametrize("entry", ["", "0", "-1", "abc", "nan", "inf", "101", "1,5"])
-def test_refused_target_errors(compared, entry):
-    compared.enter("text_input", "target-error", entry)
+@pytest.mark.parametrize("entry", ["", "0", "-1", "abc", "nan", "inf", "201", "1,5"])
+def test_refused_differences(compared, entry):
+    compared.enter("text_input", "difference", entry)
     assert len(compared.errors) == 1
     assert "percentage points" in compared.errors[0]
-    assert compared.configuration.target_alpha == 0.01
-    assert compared.at.text_input(key="target-error").value == entry
+    assert (compared.configuration.target_alpha, compared.configuration.difference) == (0.01, "typical")
+    assert compared.at.text_input(key="difference").value == entry
 
 
 def test_mechanisms_can_be_left_out_down_to_none(compared):
@@ -79,17 +87,20 @@ def test_tabs_show_users_errors_and_the_way_to_a_sweep(compared):
         "Over epsilon",
         "Over domain size",
     ]
-    assert len(compared.charts) == 2 + 3  # the strategies of three of the four can be written out
-    assert compared.has("button", "sweep-epsilon")
+    assert len(compared.charts) == 1
+    turn(compared, "Patterns")
+    assert len(compared.charts) == 4  # of the many reports of subset selection, some are drawn
+    assert "64 reports drawn at random" in compared.words
+    assert turn(compared, "Over epsilon").has("button", "sweep-epsilon")
     design, best = compared.session.design(), figures(compared).index[0]
     mechanism = mechanisms.create(TITLES[best], n=25, epsilon=1.0)
     errors = analysis.standard_errors(mechanism, design.workload, design.counts)
     name = design.workload.query_name(int(errors.argmax()), design.labels)
-    assert f"the hardest query is **{name}**" in compared.words
+    assert f"the hardest query is **{name}**" in turn(compared, "Error of each query").words
 
 
 def test_hardest_of_a_selection_is_called_that(app):
-    app.declare(bins=64).ask("all_range").go("compare")
+    turn(app.declare(bins=64).ask("all_range").go("compare"), "Error of each query")
     assert "the hardest of the 400 queries shown (of 2,080) is" in app.words
 
 
@@ -106,6 +117,7 @@ def test_bounds_and_gaps_are_of_the_case_chosen(app):
     app.session.change(population=app.configuration.population.model_copy(update={"shape": "zipf"}))
     app.go("compare").finish()
     workload, session = workloads.prefix(8), app.session
+    alpha = session.alpha
     for case in ("worst_case", "average", "people"):
         app.enter("selectbox", "case", case)
         assert session.certificate(case).certificate.verify()
@@ -115,10 +127,10 @@ def test_bounds_and_gaps_are_of_the_case_chosen(app):
             profile = mechanism.variance_profile(workload)
             shares = session.design().counts / 500
             variance = {"worst_case": profile.max(), "average": profile.mean(), "people": shares @ profile}[case]
-            assert row["users_needed"] == np.ceil(variance / (8 * 0.01) - 1e-9)
-            assert row["gap"] == pytest.approx(100 * (variance / (8 * 0.01) / max(limits.values()) - 1))
+            assert row["users_needed"] == np.ceil(variance / (8 * alpha) - 1e-9)
+            assert row["gap"] == pytest.approx(variance / (8 * alpha) / max(limits.values()) - 1)
             assert row["gap"] >= 0
-        assert f"can need fewer than {wording.at_least(limits['certificate'], 4)}" in app.words
+        assert f"can need fewer than {wording.at_least(limits['certificate'])}" in app.words
         assert "certificate, which re-checks itself" in app.words
 
 
@@ -130,10 +142,11 @@ def test_equal_mechanisms_share_the_first_place(app):
 
 def test_few_users_are_told_from_many(app):
     app.declare(users="3").go("compare")
-    assert "nothing can be told from noise" in app.words
+    assert "15 noise" in app.words
+    assert "For all of them to be usable it takes about" in app.words
     app.go("data").enter("text_input", "declare-users", "1,000,000").go("compare")
-    assert "drown in noise" in app.words
-    assert "nothing can be told" not in app.words
+    assert "all 16 answers are usable** for a difference of 10 percentage points" in app.words
+    assert "For all of them" not in app.words
 
 
 def test_bound_of_nobody_is_no_bound(app):
@@ -152,9 +165,9 @@ def test_the_certificate_speaks_where_the_closed_forms_are_silent(app):
 
 def test_sweep_agrees_with_the_table_and_is_kept(app):
     app.declare(bins=8).go("compare").enter("multiselect", "compared", CLOSED)
-    app.press("sweep-epsilon").finish()
+    turn(app, "Over epsilon").press("sweep-epsilon").finish()
     assert not app.has("button", "sweep-epsilon")
-    assert len(app.charts) == 7
+    assert len(app.charts) == 1
     table = figures(app)
     curves = {trace["name"]: trace for trace in app.charts[-1]["data"]}
     for title, row in table.iterrows():
@@ -164,30 +177,49 @@ def test_sweep_agrees_with_the_table_and_is_kept(app):
     assert "Fewest users: " in app.words
     app.go("design").enter("text_input", "epsilon-text", "2").go("compare")
     assert not app.has("button", "sweep-epsilon")  # a sweep does not depend on the epsilon chosen
-    app.enter("text_input", "target-error", "5")
+    app.enter("text_input", "difference", "5")
     assert app.has("button", "sweep-epsilon")
+
+
+def test_sizes_that_cannot_be_computed_are_said_before(app):
+    app.declare(bins=8).ask("prefix").go("compare").enter("multiselect", "compared", ["fourier", "optimized"])
+    assert "Users needed at 8, 16, 32, 64, 128, 256, 512, 1,024 types" in app.words
+    assert "What will be left out" in [box.label for box in app.at.expander]
+    assert "- Optimized (column generation) at 1,024: Fitting it to 1,024 types takes too long" in app.words
+    assert "- certificate at 512: A certificate for 512 types takes too long" in app.words
+
+
+def test_questions_of_their_own_types_offer_no_sizes(app):
+    app.declare_table().go("compare")
+    assert "exist for their own types only" in app.words
+    assert not app.has("button", "sweep-size")
 
 
 def test_sweep_over_the_domain_size(app):
     app.declare(bins=8).ask("prefix").go("compare")
-    app.enter("multiselect", "compared", ["subset_selection", "fourier"]).press("sweep-size").finish()
+    app.enter("multiselect", "compared", ["subset_selection", "fourier"])
+    turn(app, "Over domain size").press("sweep-size").finish()
     curves = {trace["name"]: trace for trace in app.charts[-1]["data"]}
     curve = curves["Subset selection"]
     assert list(curve["x"]) == [8, 16, 32, 64, 128, 256, 512, 1024]
     mechanism = mechanisms.create("subset_selection", n=64, epsilon=1.0)
-    assert curve["y"][3] == pytest.approx(analysis.sample_complexity(mechanism, workloads.prefix(64)))
+    assert curve["y"][3] == pytest.approx(
+        analysis.sample_complexity(mechanism, workloads.prefix(64), app.session.alpha)
+    )
     assert {"SVD bound", "centred SVD bound", "certificate"} <= set(curves)
 
 
 def test_an_unreachable_cluster_is_a_sentence(app):
-    app.declare(bins=8).go("compare").enter("text_input", "scheduler-epsilon", "tcp://127.0.0.1:9")
+    turn(app.declare(bins=8).go("compare"), "Over epsilon").enter(
+        "text_input", "scheduler-epsilon", "tcp://127.0.0.1:9"
+    )
     app.press("sweep-epsilon").finish()
     assert "No Dask scheduler answers at tcp://127.0.0.1:9" in app.errors[0]
     assert app.has("button", "sweep-epsilon")
 
 
 def test_a_cancelled_sweep_keeps_its_points_and_can_start_again(app):
-    app.declare(bins=256).ask("prefix").go("compare")
+    turn(app.declare(bins=256).ask("prefix").go("compare"), "Over epsilon")
     app.enter("multiselect", "compared", ["optimized_gradient", "hadamard"]).press("sweep-epsilon")
     app.press("cancel-epsilon").finish()
     assert app.has("button", "sweep-epsilon")

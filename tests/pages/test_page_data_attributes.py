@@ -91,9 +91,16 @@ def test_a_table_of_counts(app):
     design = app.session.design()
     assert dict(zip(design.labels, design.counts.tolist(), strict=True)) == {"blue": 250, "green": 0, "red": 400}
     assert app.configuration.population.users == 650
-    app.enter("selectbox", "data-counts", "colour")
-    assert "not whole numbers" in app.errors[0]
-    assert app.session.design().users == 650
+    offered = [label for label in app.at.selectbox(key="data-counts").options if label != "one person"]
+    assert offered == ["as many people as people says"]  # colours count nobody
+
+
+def test_a_table_opens_with_a_column_that_says_something_about_people(app):
+    rows = "".join(f"{1000 + i},{i % 5},p{i},{i / 7:.3f}\n" for i in range(60))
+    app.upload("people.csv", f"number,score,name,size\n{rows}".encode())
+    assert app.configuration.data.recipes[0].column == "score"
+    app.upload("sizes.csv", f"user_id,score,name,size\n{rows}".encode())
+    assert app.configuration.data.recipes[0].column == "score"
 
 
 def test_how_a_file_is_read_can_be_said(app):

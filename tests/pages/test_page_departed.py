@@ -9,16 +9,23 @@ import pytest
 import streamlit as st
 from starlette.formparsers import MultiPartParser
 
+from ldp_core.data.tables import CategoricalRecipe
+from ldp_core.designs import DeclaredData
 from pages.ui import promises
 from pages.ui.data import choice as data_choice
-from pages.ui.session import departed
-from pages.ui.session.state import SESSIONS, Session
+from pages.ui.session.held import Holder, Visitor
+from pages.ui.session.state import Session
 from pages.ui.tasks.jobs import Jobs
 from pages.ui.tasks.jobs import jobs as all_jobs
 from pages.ui.tasks.later import Later
 
-KEPT = 120.0
+KEPT, RETURNS = 3600.0, 120.0
+ROOM = 2**40
 GONE = 1000.0  # when it is first missed: long after it was last seen, because a look came late
+
+
+def nobody(tab):
+    return False
 
 
 def ended(jobs, job):
@@ -44,36 +51,47 @@ def test_a_job_lets_go_of_what_it_worked_on(fails):
     assert held() is None
 
 
-def test_sessions_without_a_browser_lose_their_jobs_then_everything():
-    state, jobs, go = Session("me"), Jobs(), threading.Event()
-    SESSIONS[state.id] = state
+def arrived(held, name, browser="a browser"):
+    state = Session(name)
+    held.add(state, Visitor(browser, f"tab of {name}"))
+    return state
+
+
+def touched(state):
+    state.change(epsilon="2")
+    return state
+
+
+def test_sessions_without_a_tab_keep_their_jobs_for_the_hour_then_lose_everything():
+    jobs, go, here = Jobs(), threading.Event(), {"tab of me", "tab of you"}
+    held = Holder(jobs)
+    state, _ = arrived(held, "me"), arrived(held, "you")
     data_choice.upload(state, b"age\n1\n2\n3\n", "people.csv")
-    held, results = state.source, state.results  # as callbacks of Streamlit's may for long
+    first, results = state.source, state.results  # as callbacks of Streamlit's may for long
     data_choice.upload(state, b"age\n1\n2\n", "fewer.csv")
     later = state.source
-    state.change(epsilon="2")  # and a step to undo
+    touched(state)  # and a step to undo
     state.results.put("counts", state.design().counts)
     job = jobs.submit("me", "key", "", lambda job: go.wait())
     other = jobs.submit("you", "key", "", lambda job: go.wait())
-    watch, here = departed.Watch(jobs), {"me", "you"}
 
     def look(now):
-        return watch.look(now, here.__contains__, KEPT)
+        return held.look(now, here.__contains__, KEPT, RETURNS, ROOM)
 
     assert not look(0.0)
-    here.discard("me")
+    here.discard("tab of me")
     assert not look(GONE)
-    assert not look(GONE + departed.ABANDONED_AFTER)
-    assert not job.cancelled()
-    assert not look(GONE + departed.ABANDONED_AFTER + 0.1)
-    assert job.cancelled()
-    assert state.source is later  # who comes back finds everything
+    assert not look(GONE + RETURNS + 1)
     assert not look(GONE + KEPT)
-    assert len(held.table) == 3
+    assert state.source is later  # who comes back finds everything
+    assert len(first.table) == 3
+    assert job.active
+    assert not job.cancelled()
     assert look(GONE + KEPT + 0.1)
+    assert job.cancelled()
     assert jobs.find("me", "key") is None
-    assert "me" not in SESSIONS
-    for source in (held, later):
+    assert not held.holds(state)
+    for source in (first, later):
         assert not len(source.table)
         assert not source.content
     assert state.design() is None
@@ -86,13 +104,39 @@ def test_sessions_without_a_browser_lose_their_jobs_then_everything():
 
 
 def test_who_comes_back_in_time_is_counted_anew():
-    state, jobs = Session("back"), Jobs()
-    SESSIONS[state.id] = state
-    watch, here = departed.Watch(jobs), set()
-    watch.look(0.0, here.__contains__, KEPT)
-    watch.look(KEPT, {"back"}.__contains__, KEPT)
-    assert not watch.look(2 * KEPT, here.__contains__, KEPT)
-    assert "back" in SESSIONS
+    held, here = Holder(Jobs()), set()
+    state = touched(arrived(held, "back"))
+    held.look(0.0, here.__contains__, KEPT, RETURNS, ROOM)
+    held.look(KEPT, {"tab of back"}.__contains__, KEPT, RETURNS, ROOM)
+    assert not held.look(2 * KEPT, here.__contains__, KEPT, RETURNS, ROOM)
+    assert held.holds(state)
+
+
+def test_where_nothing_was_done_nothing_is_held():
+    held = Holder(Jobs())
+    idle, busy, unfinished = arrived(held, "idle"), touched(arrived(held, "busy")), arrived(held, "unfinished")
+    unfinished.set_data(DeclaredData(recipes=(CategoricalRecipe(column="kind"),)), None)
+    held.look(0.0, nobody, KEPT, RETURNS, ROOM)
+    assert held.look(RETURNS + 1, nobody, KEPT, RETURNS, ROOM)
+    assert [held.holds(state) for state in (idle, busy, unfinished)] == [False, True, True]
+
+
+def test_beyond_the_room_there_is_who_left_first_is_forgotten_first():
+    held, here = Holder(Jobs()), {f"tab of {i}" for i in range(4)}
+    states = [arrived(held, str(i)) for i in range(4)]
+    for i, state in enumerate(states):
+        data_choice.upload(state, b"age\n" + b"1\n2\n" * 500, f"{i}.csv")
+        state.results.put("large", i, 50_000)
+        assert 50_000 < state.weight < 100_000
+    for now, gone in enumerate([2, 0, 1]):  # the last one stays and is no matter of room
+        here.discard(f"tab of {gone}")
+        assert not held.look(float(now), here.__contains__, KEPT, RETURNS, ROOM)
+    room = states[0].weight + states[1].weight
+    assert held.look(3.0, here.__contains__, KEPT, RETURNS, room)
+    assert [held.holds(state) for state in states] == [True, True, False, True]
+    assert not held.look(4.0, here.__contains__, KEPT, RETURNS, room)
+    assert held.look(5.0, here.__contains__, KEPT, RETURNS, 0)
+    assert [held.holds(state) for state in states] == [False, False, False, True]
 
 
 @pytest.fixture
@@ -135,33 +179,42 @@ def test_pages_promise_what_is_true_of_this_server(app, monkeypatch):
 
 def test_the_moment_of_forgetting_follows_from_the_settings(app, monkeypatch):
     """How long it takes a server is seen in tests/browser/test_server_keeps_nothing.py."""
-    for kept, every, told in [
-        (120, 10, "at most 3 minutes"),
-        (1, 10, "at most 1 minute "),
-        (600, 30, "at most 12 minutes"),
+    for held_for, returns, every, told, hour in [
+        (3600, 120, 10, "at most 62 minutes", "for 60 minutes"),
+        (1, 120, 10, "at most 4 minutes", "for 2 minutes"),
+        (0, 1, 10, "at most 2 minutes", "for less than a minute,"),
+        (7200, 120, 30, "at most 123 minutes", "for 120 minutes"),
     ]:
+        monkeypatch.setenv("LDP_HELD_SECONDS", str(held_for))
         monkeypatch.setattr(promises, "EVERY", float(every))
-        monkeypatch.setattr(promises, "returns_within", lambda kept=kept: float(kept))
-        watch, here = departed.Watch(Jobs()), set()
-        SESSIONS["leaving"] = state = Session("leaving")
+        monkeypatch.setattr(promises, "returns_within", lambda returns=returns: float(returns))
+        held = Holder(Jobs())
+        state = touched(arrived(held, "leaving"))
+
+        def look(now, lives, held=held):
+            return held.look(now, lives, promises.kept_for(), promises.returns_within(), ROOM)
+
         # The worst there is: it goes just after a look that saw it, and time runs out just after another.
-        watch.look(0.0, {"leaving"}.__contains__, kept)
-        looks = [every * i for i in range(1, 100)]
-        freed = next(now for now in looks if watch.look(now, here.__contains__, kept))
-        assert freed <= 60 * promises.kept_minutes()
-        assert state.results.get("any") is None
+        look(0.0, lambda tab: True)
+        freed = next(now for now in range(every, 10_000, every) if look(float(now), nobody))
+        assert held_for < freed <= 60 * promises.kept_minutes()
+        assert not held.holds(state)
         sentence = promises.forgetting()
         assert told in sentence
+        assert hour in promises.holding()
         app.go("guide")
-        assert any(sentence in element.value for element in app.at.markdown)
+        assert any(sentence in element.value and promises.holding() in element.value for element in app.at.markdown)
         app.go("data")
         app.enter("segmented_control", "data-source", "upload")
         (box,) = [u for u in app.at.file_uploader if u.key.startswith("upload-")]
         assert sentence in box.help
 
 
-def test_the_settings_are_those_of_the_server():
+def test_the_settings_are_those_of_the_server(monkeypatch):
+    monkeypatch.delenv("LDP_HELD_SECONDS", raising=False)
     assert promises.returns_within() == st.config.get_option("server.disconnectedSessionTTL") == 120
+    assert promises.held_for() == promises.kept_for() == 3600
+    assert f"{promises.MOST_HELD_BYTES // 2**30} GB" in promises.holding()
 
 
 def test_work_that_a_page_waits_for_notices_when_it_is_cancelled():

@@ -60,11 +60,16 @@ def visited(app, seen, monkeypatch):
     app.go("design").enter("number_input", "time-limit", 1)
     app.press("optimise").finish()
     app.go("compare").enter("multiselect", "compared", ["subset_selection", "hadamard"])
+    for tab in ("Patterns", "Error of each query", "Over epsilon"):
+        app.open("compare-tabs", tab).finish()
     app.press("sweep-epsilon").finish()
+    app.unfold("every-mechanism")
     app.go("plan").finish()
     app.press("recommend").finish()
     app.go("simulate").enter("multiselect", "simulated", ["subset_selection", "optimized"])
     app.enter("number_input", "trials", 20).press("run").finish()
+    for tab in [tab.label for tab in app.at.tabs]:
+        app.open("outcome-tabs", tab).finish()
     app.go("export").go("guide")
     return files, figures
 

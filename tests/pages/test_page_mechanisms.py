@@ -8,14 +8,14 @@ FITTED = [name for name in mechanisms.names() if library.spec(name).fitted]
 
 
 def test_every_mechanism_is_listed_with_costs_and_a_note_where_it_cannot_run(app):
-    app.declare(bins=10).go("compare")
+    app.declare(bins=12).go("compare")
     (listed,) = [table for table in app.dataframes if "bits_a_report" in table]
     assert list(listed["mechanism"]) == [library.spec(name).title for name in mechanisms.names()]
     assert listed[["made_for", "privacy", "bits_a_report", "user_computes", "collector_computes", "source"]].all(
         axis=None
     )
     notes = listed.set_index("mechanism")["note"]
-    assert "power of two" in notes["Fourier"]  # 10 types are no yes-or-no attributes
+    assert "power of two" in notes["Fourier"]  # 12 types are no yes-or-no attributes
     assert notes["Hadamard response"] == ""
 
 
@@ -64,7 +64,7 @@ def test_trees_over_two_attributes_are_exact_past_any_matrix(app):
 
 
 def test_fourier_says_that_it_needs_yes_or_no_attributes(app):
-    app.declare(bins=10).go("design").enter("selectbox", "mechanism", "fourier")
+    app.declare(bins=12).go("design").enter("selectbox", "mechanism", "fourier")
     assert "power of two" in app.errors[0]
 
 

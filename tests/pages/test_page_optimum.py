@@ -34,7 +34,7 @@ def test_compare_draws_it_and_says_how_far_the_best_is_from_it(few, case):
     workload, design = workloads.prefix(8), few.session.design()
     prior = {"average": None, "people": design.counts / 500}[case]
     best = optimize.exact(workload, 1.0, prior)
-    needed = analysis.users_for(best.variance, 8, 0.01)
+    needed = analysis.users_for(best.variance, 8, few.session.alpha)
     texts, (line,) = lines(few)
     assert line["x0"] == pytest.approx(needed, rel=1e-6)
     assert f"exact optimum {wording.whole(needed)}" in texts
@@ -42,10 +42,10 @@ def test_compare_draws_it_and_says_how_far_the_best_is_from_it(few, case):
     table = next(table for table in few.dataframes if "users_needed" in table)
     assert needed < table["users_needed"].min()
     title = table["name"].iloc[0]
-    assert f"The **exact optimum** is {wording.users(needed, 4)}; {title} needs " in few.words
+    assert f"The **exact optimum** is {wording.users(needed)}; {title} needs " in few.words
     profile = mechanisms.create(NAMES[title], n=8, epsilon=1.0).variance_profile(workload)
-    exactly = analysis.users_for(float((np.full(8, 1 / 8) if prior is None else prior) @ profile), 8, 0.01)
-    said = wording.share(exactly / needed - 1).replace("\N{NO-BREAK SPACE}", " ")
+    exactly = analysis.users_for(float((np.full(8, 1 / 8) if prior is None else prior) @ profile), 8, few.session.alpha)
+    said = wording.gap(exactly / needed - 1).replace("\N{NO-BREAK SPACE}", " ")
     assert f"{title} needs {said} more." in few.words
     assert MEANING in few.words
 
@@ -57,7 +57,9 @@ def test_the_worst_case_has_none_but_where_all_types_are_alike(few):
     few.ask("histogram").finish()
     _, (line,) = lines(few)
     best = mechanisms.create("subset_selection", n=8, epsilon=1.0)  # the optimum, by Ye and Barg
-    assert line["x0"] == pytest.approx(analysis.sample_complexity(best, workloads.histogram(8)), rel=1e-6)
+    assert line["x0"] == pytest.approx(
+        analysis.sample_complexity(best, workloads.histogram(8), few.session.alpha), rel=1e-6
+    )
     assert "Subset selection attains it to within 0.01 %." in few.words
 
 
@@ -78,9 +80,9 @@ def test_design_shows_it_where_the_gap_closes(few):
     few.press("optimise").finish()
     session = few.session
     needed = session.users_needed(session.mechanism("optimized"), "average")
-    least = analysis.users_for(optimize.exact(workloads.prefix(8), 1.0).variance, 8, 0.01)
+    least = analysis.users_for(optimize.exact(workloads.prefix(8), 1.0).variance, 8, few.session.alpha)
     assert session.bounds("average")["certificate"] <= least * (1 + 1e-9) <= needed * (1 + 2e-9)
-    assert f"The exact optimum is {wording.users(least, 4)}; this mechanism " in few.words
+    assert f"The exact optimum is {wording.users(least)}; this mechanism " in few.words
     texts, (line,) = lines(few)
     assert line["y0"] == pytest.approx(least, rel=1e-6)
     assert f"exact optimum: {wording.whole(least)} users" in texts

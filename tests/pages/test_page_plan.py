@@ -29,11 +29,11 @@ def worst(name, epsilon):
 def test_users_are_those_of_the_core(planned):
     table = answers(planned)
     for name in CLOSED:
-        needed = worst(name, 1.0) / (8 * 0.01)
+        needed = worst(name, 1.0) / (8 * planned.session.alpha)
         assert table.loc[library.spec(name).title, "users"] == math.ceil(needed - 1e-9)
     assert table["users"].is_monotonic_increasing
     assert table.index[0].startswith("Out of reach for all")
-    assert "no unbiased epsilon-LDP mechanism has an error of ± 10 percentage points with fewer than" in planned.words
+    assert "no unbiased epsilon-LDP mechanism has an error of ± 5 percentage points with fewer than" in planned.words
 
 
 def test_the_error_is_that_of_the_core(planned):
@@ -50,13 +50,13 @@ def test_the_error_is_that_of_the_core(planned):
 
 
 def test_epsilon_meets_the_error_it_is_solved_for(planned):
-    planned.enter("segmented_control", "solved", "epsilon").enter("text_input", "target-error", "2").finish()
+    planned.enter("segmented_control", "solved", "epsilon").enter("text_input", "difference", "4").finish()
     table = answers(planned)
     for name in CLOSED:
         epsilon = table.loc[library.spec(name).title, "epsilon"]
         assert worst(name, epsilon) / (8 * 5000) == pytest.approx(0.02**2, rel=1e-6)
     assert table["epsilon"].iloc[0] == table["epsilon"].min()
-    assert len(planned.charts) == 0
+    assert len(planned.open("plan-tabs", "Trade-off").charts) == 0
     assert "comes from the sweep on the Compare page" in planned.words
 
 
@@ -82,7 +82,7 @@ def test_fitted_mechanisms_join_when_asked(planned):
 
 
 def test_the_trade_off_is_drawn_for_every_mechanism(planned):
-    (chart,) = planned.charts
+    (chart,) = planned.open("plan-tabs", "Trade-off").charts
     curves = {trace["name"]: trace for trace in chart["data"]}
     curve = curves[library.spec("subset_selection").title]
     assert np.array(curve["y"]) ** 2 * np.array(curve["x"]) == pytest.approx(
@@ -92,7 +92,9 @@ def test_the_trade_off_is_drawn_for_every_mechanism(planned):
 
 def test_the_recommendation_says_why_and_can_be_taken(planned):
     planned.press("recommend").finish()
-    found = planning.recommend(workloads.prefix(8), 1.0, 5000)
+    alpha, counts = planned.session.alpha, planned.session.design().counts
+    floor = 8 * alpha * max(planned.session.bounds("worst_case").values())
+    found = planning.recommend(workloads.prefix(8), 1.0, 5000, alpha, counts=counts, floor=floor)
     for sentence in found.sentences:
         assert sentence.replace("\N{NO-BREAK SPACE}", " ") in planned.words
     planned.press("use-recommended")

@@ -9,6 +9,7 @@ from ldp_core.studies.outcomes import RELEASES
 from ldp_core.workloads import prefix
 
 TABS = ["Errors", "By query", "Distribution", "Possible releases", "Intervals", "Predicted"]
+TAB_OF = {"groups": "By query", "quantiles": "Distribution", "releases": "Possible releases"}
 
 
 @pytest.fixture
@@ -17,8 +18,13 @@ def ready(ages):
     return ages.go("design").enter("selectbox", "mechanism", "subset_selection").go("simulate")
 
 
+def turn(app, tab):
+    return app.open("outcome-tabs", tab)
+
+
 def shown(app, name):
     """The traces of the chart ``name``."""
+    turn(app, TAB_OF.get(name, name.capitalize()))
     keys = [element.proto.id for element in app.at.get("plotly_chart")]
     (place,) = [i for i, key in enumerate(keys) if key.endswith(f"-chart-simulated-{name}")]
     return app.charts[place]["data"]
@@ -51,15 +57,15 @@ def test_run_shows_every_view_of_the_same_collections(ready):
     assert private == pytest.approx(first)
     assert true == pytest.approx(truth)
     assert len(low) == 25
-    assert "confidence intervals of the first collection hold the truth" in ready.words
-    assert f"by the method **normal**: {METHODS['normal']}" in ready.words
     assert "the private median lies at" in ready.words
-    assert "the error of a query is largest for" in ready.words
+    assert "confidence intervals of the first collection hold the truth" in turn(ready, "Intervals").words
+    assert f"by the method **normal**: {METHODS['normal']}" in ready.words
+    assert "the error of a query is largest for" in turn(ready, "By query").words
 
 
 def test_every_chart_and_table_can_be_downloaded(ready):
     ready.press("run").finish()
-    keys = {element.proto.id for element in ready.at.get("download_button")}
+    keys = {element.proto.id for tab in TABS for element in turn(ready, tab).at.get("download_button")}
     for name in ("errors", "groups", "distribution", "quantiles", "releases", "intervals", "predicted"):
         for kind in ("csv", "html"):
             assert any(key.endswith(f"-{kind}-simulated-{name}") for key in keys), (kind, name)
@@ -87,10 +93,11 @@ def test_refused_seeds(ready, entry):
 def test_one_trial_makes_no_claims_about_spread(ready):
     ready.enter("number_input", "trials", 1).press("run").finish()
     assert "1 trial of 3,000 users" in ready.words
-    assert "A single trial says little" in ready.words
-    assert f"Run {RELEASES} trials or more" in ready.words
     assert len(published(ready)) == 2
-    assert "nan" not in ready.words.lower()
+    assert f"Run {RELEASES} trials or more" in ready.words
+    for tab in TABS:
+        assert "nan" not in turn(ready, tab).words.lower()
+    assert any("A single trial says little" in turn(ready, tab).words for tab in TABS)
 
 
 def test_several_mechanisms_and_the_choice_between_them(ready):
@@ -99,11 +106,12 @@ def test_several_mechanisms_and_the_choice_between_them(ready):
     assert len(observed(ready)) == 4
     assert "the exact prediction" not in ready.words  # there is none for biased estimates
     assert ESTIMATORS["wnnls"].meaning in ready.words
-    assert "Confidence intervals exist for unbiased estimates" in ready.words
-    assert "Exact predictions exist for unbiased estimates: choose one" in ready.words
+    assert "Confidence intervals exist for unbiased estimates" in turn(ready, "Intervals").words
+    assert "Exact predictions exist for unbiased estimates: choose one" in turn(ready, "Predicted").words
     before = published(ready)
     ready.enter("selectbox", "pair-releases", ("randomized_response", "norm_sub"))
     assert published(ready) != before
+    turn(ready, "Distribution")
     assert ready.at.selectbox(key="pair-distribution").value == ("randomized_response", "norm_sub")
 
 
@@ -123,7 +131,7 @@ def test_slow_estimates_say_how_long_they_take(ready):
     assert "2 trials take about" in ready.words
     ready.press("run").finish()
     assert "judging from one" not in ready.words
-    ready.enter("selectbox", "pair-intervals", ("randomized_response", "posterior"))
+    turn(ready, "Intervals").enter("selectbox", "pair-intervals", ("randomized_response", "posterior"))
     assert "credible intervals of the first collection hold the truth" in ready.words
 
 
@@ -148,12 +156,20 @@ def test_a_mechanism_that_cannot_be_built_is_said_not_raised(ready):
     assert len(observed(ready)) == 2
 
 
-def test_marginals_are_shown_by_attributes_and_have_no_distribution(app):
+def test_marginals_are_shown_by_attributes_and_tell_the_distribution(app):
     app.declare(bins=8).ask("all_marginals")
     app.go("design").enter("selectbox", "mechanism", "subset_selection").go("simulate").press("run").finish()
-    assert "needs questions along the order of an attribute" in app.words
+    assert (
+        "nine in ten private curves run inside the band" in turn(app, "Distribution").words
+    )  # all marginals tell every count
     groups = shown(app, "groups")[0]
     assert len(groups["x"]) == 8  # sets of three yes-or-no attributes
+
+
+def test_questions_that_do_not_tell_the_running_totals_have_no_distribution(app):
+    app.declare(bins=8).ask("parity", max_weight=1)
+    app.go("design").enter("selectbox", "mechanism", "subset_selection").go("simulate").press("run").finish()
+    assert "needs questions along the order of an attribute" in app.words
 
 
 def test_predictions_are_the_exact_standard_errors(ready):

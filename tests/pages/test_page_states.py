@@ -182,10 +182,23 @@ def test_texts_are_whole_numbers_or_refused_with_the_range(text):
             whole_number(text, "the number of users", 1, 10**9)
 
 
+def test_signs_in_the_guide_quote_nothing(app):
+    """A line that begins with ">", as in ">=", would be a quotation."""
+    lines = [line for element in app.go("guide").at.markdown for line in element.value.splitlines()]
+    assert any(">=" in line for line in lines)
+    assert not [line for line in lines if re.match(r"\s*(- |\d+\. )?\s*>", line)]
+
+
+def test_refused_epsilon_is_named_once(app):
+    app.go("design").sample(page="design").enter("text_input", "epsilon-text", "0")
+    (sentence,) = app.errors
+    assert sentence.startswith("Epsilon 0 is too small")
+
+
 def test_phrases():
     assert [people(n) for n in (1, 2, 3000)] == ["1 user", "2 users", "3,000 users"]
     assert [gap_in_words(gap) for gap in (-1e-12, 0.0593, 25, float("inf"))] == [
-        "0\N{NO-BREAK SPACE}%",
+        "0.01\N{NO-BREAK SPACE}%",
         "5.93\N{NO-BREAK SPACE}%",
         "26 times",
         "unknown",

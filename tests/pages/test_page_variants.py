@@ -48,7 +48,7 @@ def test_variants_are_added_and_removed_where_mechanisms_are_compared(compared):
     for name, branching in zip(THREE, (4, 2, 16), strict=True):
         mechanism = mechanisms.create("hierarchical", n=16, epsilon=1.0, branching=branching)
         shown = table.loc[library.spec(name).title, "users_needed"]
-        assert shown == np.ceil(analysis.sample_complexity(mechanism, workload))
+        assert shown == np.ceil(analysis.sample_complexity(mechanism, workload, compared.session.alpha))
     picture = compared.charts[0]["data"][0]
     assert set(picture["y"]) == {charts.title(name) for name in THREE}
     assert set(picture["marker"]["color"]) == {library.spec("hierarchical").style[0]}
@@ -196,7 +196,7 @@ def test_variants_come_back_from_a_file_and_from_a_link(compared, another):
     compared.go("design").enter("selectbox", "mechanism", "gaussian").enter("text_input", "choice-delta", "1e-9")
     content = exchange.export(compared.session)
     document = json.loads(zipfile.ZipFile(io.BytesIO(content)).read("configuration.json"))
-    assert document["version"] == 4
+    assert document["version"] == 5
     other = another().load(content)
     assert other.configuration == compared.configuration
     assert set(figures(other.go("compare")).index) == titles("hierarchical", HH16)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ldp_core import analysis, bounds, mechanisms, workloads
+from ldp_core import analysis, bounds, mechanisms, verdicts, workloads
 from ldp_core.studies import planning, sweep
 from ldp_core.studies.planning.words import rounded
 
@@ -270,7 +270,7 @@ def test_rows_in_words():
     )
     own, bound = sentences("randomized_response", epsilon=1.0, standard_error=0.02)
     assert (
-        own == f"At epsilon 1, Randomized response needs 8,480 users for an error of ± 2 percentage points {typical}."
+        own == f"At epsilon 1, Randomized response needs 8,474 users for an error of ± 2 percentage points {typical}."
     )
     assert bound.startswith(
         "At epsilon 1, no unbiased epsilon-LDP mechanism has an error of ± 2 percentage points with fewer than 6,"
@@ -317,7 +317,8 @@ def test_subset_selection_is_best_possible_on_histograms():
     assert top["users_needed"] == pytest.approx(
         analysis.sample_complexity(mechanisms.create("subset_selection", 32, 1.0), workloads.histogram(32))
     )
-    assert (found.ranking["enough"].dropna() == (found.ranking["users_needed"].dropna() <= 1000)).all()
+    known = found.ranking[found.ranking["typical"] != ""]
+    assert ((known["typical"] == "usable") == (known["users_needed"] <= 1000)).all()
 
 
 def test_near_ties_go_to_the_shorter_report():
@@ -376,13 +377,37 @@ def test_a_floor_of_the_caller_sets_the_gap():
     assert any("at most 25\N{NO-BREAK SPACE}% more users than the best possible" in s for s in found.sentences)
 
 
-def test_users_that_are_not_enough_are_said_so():
-    found = planning.recommend(workloads.prefix(16), 1.0, users=100, candidates=["haar"])
+def test_the_answers_of_the_recommended_mechanism_are_judged_one_by_one():
+    workload, users = workloads.prefix(16), 1500
+    found = planning.recommend(workload, 1.0, users=users, alpha=0.0025, candidates=["haar"])
     row = found.ranking.iloc[0]
-    assert row["enough"] is False or not row["enough"]
-    error = planning.plan(workloads.prefix(16), ["haar"], epsilon=1.0, users=100)["standard_error"].iloc[0]
+    error = planning.plan(workload, ["haar"], epsilon=1.0, users=users)["standard_error"].iloc[0]
     assert row["standard_error"] == pytest.approx(error)
-    assert found.sentences[1].startswith("Your 100 users are not enough")
+    assert row["typical"] == "rough"
+    exact = analysis.standard_errors(mechanisms.create("haar", 16, 1.0), workload, np.full(16, users / 16)) / users
+    expected = [int((exact <= 0.05).sum()), int(((exact > 0.05) & (exact <= 0.1)).sum())]
+    assert [found.answers.usable, found.answers.rough] == expected
+    assert 0 < expected[0] < 16
+    assert found.sentences[1].startswith(f"With your 1,500 users, {expected[0]} of 16 answers")
+    enough = planning.recommend(workload, 1.0, np.ceil(found.answers.users_for_all), 0.0025, candidates=["haar"])
+    assert enough.sentences[1].endswith("users, all 16 answers are usable.")
+
+
+def test_a_typical_error_within_the_target_is_never_called_enough():
+    """Fifty categories and 1,000 users: the typical error is below 10 percentage points, and says nothing of shares of 2 %."""
+    workload, counts = workloads.histogram(50), np.full(50, 20)
+    found = planning.recommend(workload, 1.0, users=1000, alpha=0.01, counts=counts)
+    assert found.ranking.iloc[0]["standard_error"] < 0.1
+    assert not any("enough" in sentence for sentence in found.sentences)
+    fine = planning.recommend(workload, 1.0, users=1000, alpha=verdicts.alpha_for(0.01), counts=counts)
+    assert fine.sentences[1].startswith("With your 1,000 users, all 50 answers are noise.")
+
+
+def test_where_single_answers_take_too_long_the_typical_one_is_judged_and_that_is_said():
+    found = planning.recommend(workloads.histogram(4096), 1.0, users=1000, candidates=["subset_selection"], floor=1.0)
+    assert found.answers is None
+    assert found.sentences[1].startswith("With your 1,000 users, a typical answer is usable (")
+    assert found.sentences[1].endswith("single answers were not judged.")
 
 
 def test_nothing_to_recommend_says_so():

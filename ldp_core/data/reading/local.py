@@ -46,8 +46,12 @@ from ldp_core.wording import quoted
 
 MAX_DISTINCT = 5_000_000
 """Most distinct rows `counts` returns."""
-KEPT_COUNTS, KEPT_DISTINCT = 16, 100_000
-"""Small counts are kept for the column sets asked about last: other bins then need no further look at the file."""
+KEPT_BYTES = 2**27
+"""Counts are kept for the column sets asked about last, up to this size: other bins, and fewer columns, then need no further look
+at the file."""
+SUMMED = 300_000
+"""Counts of at most so many rows are added up where fewer columns are asked for; a look at the file takes less than adding up more."""
+_TOO_MANY = "These columns have more distinct rows than fit in memory: choose fewer."
 _POLL = 0.1  # seconds between looks at who watches
 _SAMPLE = 65536
 _BATCH = 2**18
@@ -92,6 +96,8 @@ class LocalTable:
         self.columns, self.options, self.notes = tuple(names), options, notes
         self._commas = set(commas)
         self._counted: dict[tuple[str, ...], tuple[pd.DataFrame, np.ndarray]] = {}
+        self._lock = threading.Lock()
+        self._version = _version(self.path)
         # DuckDB renames columns that differ in case alone, so they are known by their position.
         with self._query(f"SELECT * FROM {self._source} LIMIT 0") as result:
             self._stored = dict(zip(self.columns, result.columns, strict=True))
@@ -102,20 +108,44 @@ class LocalTable:
         Raises:
             UnreadableTable: more than `most` distinct rows, an unknown column, or a file that turns out to be damaged.
         """
-        known = self._counted.get(tuple(columns))
-        if known is not None and len(known[1]) <= most:
-            return known[0].copy(), known[1].copy()
+        frame, users = self._known(columns) or self._count(columns, most)  # two threads may look at the same time
+        if len(users) > most:
+            raise TooManyRows(_TOO_MANY)
+        self._keep(tuple(columns), frame, users)
+        return frame.copy(), users.copy()
+
+    def _count(self, columns: list[str], most: int) -> tuple[pd.DataFrame, np.ndarray]:
         chosen = self._select(columns)
         with self._query(f"SELECT {chosen}, count(*) AS n FROM {self._source} GROUP BY ALL") as result:
             found = _fetch(result, most)
         if found.num_rows == 0:
             raise UnreadableTable("This file has column names but no rows: choose one with rows.")
-        users = found.column("n").to_numpy().astype(np.int64)
-        frame = self._frame(found.drop_columns("n"), columns)
-        if len(users) <= KEPT_DISTINCT:
-            self._counted = dict([*self._counted.items()][-KEPT_COUNTS:])
-            self._counted[tuple(columns)] = frame.copy(), users.copy()
-        return frame, users
+        return self._frame(found.drop_columns("n"), columns), found.column("n").to_numpy().astype(np.int64)
+
+    def _known(self, columns: list[str]) -> tuple[pd.DataFrame, np.ndarray] | None:
+        """What has been counted of these columns, or of more, which is then added up."""
+        with self._lock:
+            wider = [(key, *counted) for key, counted in self._counted.items() if set(columns) <= set(key)]
+        for key, frame, users in wider:
+            if len(key) == len(columns):
+                return frame[columns], users
+        return next((_summed(frame[columns], users) for _, frame, users in wider if _may_be_summed(frame)), None)
+
+    def _keep(self, columns: tuple[str, ...], frame: pd.DataFrame, users: np.ndarray) -> None:
+        """As what was asked about last."""
+        with self._lock:
+            self._counted.pop(columns, None)
+            self._counted[columns] = frame, users
+            sizes = {key: int(frame.memory_usage().sum()) + n.nbytes for key, (frame, n) in self._counted.items()}
+            while sum(sizes.values()) > KEPT_BYTES:
+                oldest = next(iter(sizes))
+                del self._counted[oldest], sizes[oldest]
+
+    def first(self, rows: int) -> pd.DataFrame:
+        """The first rows."""
+        columns = list(self.columns)
+        with self._query(f"SELECT {self._select(columns)} FROM {self._source} LIMIT {rows:d}") as result:
+            return self._frame(result.to_arrow_table(), columns)
 
     def batches(self, columns: list[str], rows: int = _BATCH) -> Iterator[pd.DataFrame]:
         """All rows of some columns, a few at a time."""
@@ -138,6 +168,8 @@ class LocalTable:
     @contextmanager
     def _query(self, sql: str) -> Iterator[duckdb.DuckDBPyRelation]:
         try:
+            if _version(self.path) != self._version:
+                raise UnreadableTable("This file has changed since it was opened: open it again.")
             with duckdb.connect(config={**SETTINGS}) as connection:
                 connection.execute(f"SET allowed_paths = [{_literal(self.path)}]")
                 connection.execute("SET enable_progress_bar = true")
@@ -150,6 +182,25 @@ class LocalTable:
             if "Out of Memory" in str(error):
                 raise TooManyRows("Counting these columns takes more memory than is allowed: choose fewer.") from error
             raise UnreadableTable(f"This file cannot be read to its end: {first_line(error)}.") from error
+
+
+def _version(path: Path) -> tuple[int, int]:
+    """Changes with the file."""
+    now = path.stat()
+    return now.st_size, now.st_mtime_ns
+
+
+def _may_be_summed(frame: pd.DataFrame) -> bool:
+    """Few rows of texts: of the other types that Parquet has, not all can be grouped."""
+    return len(frame) <= SUMMED and all(isinstance(kind, pd.StringDtype) for kind in frame.dtypes)
+
+
+def _summed(frame: pd.DataFrame, users: np.ndarray) -> tuple[pd.DataFrame, np.ndarray]:
+    """The distinct rows of a table of texts, and the users of each."""
+    names = [f"c{i}" for i in range(frame.shape[1])]
+    rows = pa.table([*(pa.array(frame.iloc[:, i]) for i in range(frame.shape[1])), users], [*names, "n"])
+    found = rows.group_by(names).aggregate([("n", "sum")])
+    return found.select(names).rename_columns(list(frame.columns)).to_pandas(), found.column("n_sum").to_numpy()
 
 
 @contextmanager
@@ -198,7 +249,7 @@ def _fetch(result: duckdb.DuckDBPyRelation, most: int) -> pa.Table:
         rows, size = rows + batch.num_rows, size + batch.nbytes
         check_cells(rows, batch.num_columns, limits.LOCAL.cells)
         if size > limits.LOCAL.unpacked or rows > most:
-            raise TooManyRows("These columns have more distinct rows than fit in memory: choose fewer.")
+            raise TooManyRows(_TOO_MANY)
     return pa.Table.from_batches(batches, reader.schema)
 
 

@@ -11,6 +11,7 @@ from ldp_core.data.population import declare_range as declare_range
 from ldp_core.data.population import expected_counts as expected_counts
 from ldp_core.data.population import listed as listed
 from ldp_core.data.reading import ENCODINGS as ENCODINGS
+from ldp_core.data.reading import EXCEL_ENDINGS as EXCEL_ENDINGS
 from ldp_core.data.reading import PARQUET_ENDINGS as PARQUET_ENDINGS
 from ldp_core.data.reading import TEXT_ENDINGS as TEXT_ENDINGS
 from ldp_core.data.reading import Loaded as Loaded
@@ -35,6 +36,7 @@ from ldp_core.data.tables.editing import declared_recipe as declared_recipe
 from ldp_core.data.tables.editing import edge_table as edge_table
 from ldp_core.data.tables.editing import recipe_of_categories as recipe_of_categories
 from ldp_core.data.tables.editing import recipe_of_edges as recipe_of_edges
+from ldp_core.data.tables.editing import split_bins as split_bins
 from ldp_core.data.tables.joint import JointFacts as JointFacts
 from ldp_core.data.tables.joint import joint_facts as joint_facts
 from ldp_core.data.tables.joint import size_warnings as size_warnings
@@ -50,5 +52,7 @@ from ldp_core.data.tables.recipes import build_attribute as build_attribute
 from ldp_core.data.tables.recipes import build_domain as build_domain
 from ldp_core.data.tables.recipes import suggest_recipe as suggest_recipe
 from ldp_core.data.tables.summary import ColumnSummary as ColumnSummary
+from ldp_core.data.tables.summary import can_count as can_count
 from ldp_core.data.tables.summary import counts_column as counts_column
+from ldp_core.data.tables.summary import identifies as identifies
 from ldp_core.data.tables.summary import summarise as summarise

@@ -94,16 +94,19 @@ def _pairs(merged: Mapping[str, Iterable[object]]) -> dict[str, str]:
 
 def _found(column: columns.Column, pairs: dict[str, str], rare_below: int) -> tuple[tuple[str, ...], bool]:
     """The categories of a column in order, and whether these are all of them."""
-    absent = sorted(set(pairs) - set(column.texts))
+    absent = sorted(set(pairs) - set(column.texts)) if pairs else []
     if absent:
         raise ValueError(
             f"{column.name} does not hold {quote_examples(absent)}, which was to be merged into another category: "
             "check the spelling."
         )
-    present = ~column.missing | np.isin(column.texts, list(pairs))
-    texts = np.array([pairs.get(text, text) for text in column.texts[present]], dtype=object)
-    position, categories = pd.factorize(texts)
-    users = np.bincount(position, column.rows_per_text[present], minlength=len(categories)).astype(np.int64)
+    present = ~column.missing
+    categories, users = column.texts[present], column.rows_per_text[present]
+    if pairs:
+        present |= np.isin(column.texts, list(pairs))
+        texts = np.array([pairs.get(text, text) for text in column.texts[present]], dtype=object)
+        position, categories = pd.factorize(texts)
+        users = np.bincount(position, column.rows_per_text[present], minlength=len(categories)).astype(np.int64)
     kept = users >= rare_below
     _check_kept(column, users, kept, rare_below)
     categories = np.asarray(categories, dtype=object)[kept]

@@ -9,7 +9,7 @@ import pandas as pd
 
 from ldp_core.data import columns
 from ldp_core.data.domain import DateAttribute, Missing, Unit, build
-from ldp_core.data.domain.dates import day_comes_first, label_of_period, not_dates, read_period
+from ldp_core.data.domain.dates import day_comes_first, label_of_period, not_dates, periods_of
 from ldp_core.data.population import checked_name
 
 
@@ -45,17 +45,15 @@ def date_attribute(
         name = column.name if name is None else name
         texts = column.texts[~column.missing]
         day_first = day_comes_first(texts) if day_first is None else day_first
-        found = [read_period(text, unit, day_first) for text in column.texts]
-        unread = np.array([period is None for period in found], dtype=bool) & ~column.missing
+        found = periods_of(column.texts, unit, day_first)
+        unread = (found < 0) & ~column.missing
         if non_dates == "refuse" and unread.any():
             raise ValueError(not_dates(column, unread))
-        periods = [
-            period for period, gone in zip(found, column.missing, strict=True) if period is not None and not gone
-        ]
-        if not periods and not declared:
+        periods = found[(found >= 0) & ~column.missing]
+        if not periods.size and not declared:
             raise ValueError(f"{column.name} holds no dates: use its values as categories, or choose another column.")
-        first = label_of_period(min(periods), unit) if first is None else first
-        last = label_of_period(max(periods), unit) if last is None else last
+        first = label_of_period(int(periods.min()), unit) if first is None else first
+        last = label_of_period(int(periods.max()), unit) if last is None else last
     attribute = build(
         DateAttribute,
         name=checked_name("the column" if name is None else name),

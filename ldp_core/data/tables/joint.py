@@ -107,7 +107,7 @@ def _coarser(attribute: Attribute, target: int) -> tuple[int, str] | None:
         # Merging makes an "(other)" type where there was none.
         kept = target - (attribute.missing == "category") - 1
         way = f"merge categories of {attribute.name} until {kept:,} of {len(attribute.values):,} remain"
-        return (target, way) if kept > 0 else None
+        return (target, way) if kept > 1 else None
     if attribute.kind != "date":
         bins = target - special
         way = f"use at most {bins:,} bins for {attribute.name} instead of {attribute.size - special:,}"

@@ -101,7 +101,8 @@ def range_attribute(
 
     Args:
         series: the column; not needed when both ends are given.
-        bins: the number of bins wanted. There are fewer when whole numbers do not divide evenly.
+        bins: the number of bins wanted. There are fewer when whole numbers do not divide evenly, and, for numbers that need not
+            be whole between given ends that are, where a few less give whole edges: [18, 21) rather than [18, 20.25).
         low, high: the ends, both included; where they are not given they are read off the column.
         name: of the attribute, by default that of the column.
         integer: the numbers are whole; by default when those in the column are, or, without one, when both ends are.
@@ -127,6 +128,8 @@ def range_attribute(
         low, high = ends[0] if low is None else low, ends[1] if high is None else high
     if integer and float(low).is_integer() and float(high).is_integer() and low <= high:
         bins = attained_bins(low, high, int(bins))
+    elif declared and not integer:
+        bins = _with_whole_edges(low, high, int(bins))
     return build(
         RangeAttribute,
         name=checked_name(name),
@@ -139,6 +142,14 @@ def range_attribute(
         outside=outside,
         origin="declared" if declared else "data",
     )
+
+
+def _with_whole_edges(low: float, high: float, bins: int) -> int:
+    """The largest number of bins, at most `bins` and at least three quarters of them, that all begin at whole numbers; else `bins`."""
+    if not (low.is_integer() and high.is_integer() and bins <= high - low < 2.0**51):
+        return bins
+    span = int(high - low)
+    return next((fewer for fewer in range(bins, -(-3 * bins // 4) - 1, -1) if span % fewer == 0), bins)
 
 
 def _finite(column: columns.Column, non_numbers: str) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ldp_core.data import columns
-from ldp_core.data.domain.dates import read_date
+from ldp_core.data.domain.dates import are_dates
 
 # Below this many distinct numbers a column is a code or a score rather than a measurement.
 _FEW_NUMBERS = 20
@@ -27,6 +28,10 @@ COUNT_NAMES = {
     "frequency",
     "freq",
 }
+
+
+_NUMBERED = re.compile(r"(?i:(?:^|[^a-z])(?:id|uuid|guid)s?(?:$|[^a-z]))|[a-z]I[dD]$")
+"""Names of columns that number people or rows: "id", "user_id", "Person ID", "rowId"."""
 
 
 @dataclass(frozen=True)
@@ -71,9 +76,7 @@ def summarise(series: pd.Series, weights: np.ndarray | None = None) -> ColumnSum
     count = int(users[finite].sum())
     looks_numeric = count >= MOSTLY * present and np.unique(numbers).size > _FEW_NUMBERS
     words = ~finite & ~column.missing
-    dated = np.array(
-        [read_date(text, day_first=True) or read_date(text, day_first=False) for text in column.texts[words]]
-    )
+    dated = are_dates(column.texts[words])
     return ColumnSummary(
         name=column.name,
         rows=column.rows,
@@ -85,8 +88,28 @@ def summarise(series: pd.Series, weights: np.ndarray | None = None) -> ColumnSum
         maximum=float(numbers.max()) if count else None,
         examples=tuple(column.texts[words][:3].tolist()),
         suggested="numeric" if looks_numeric else "categorical",
-        dates=int(users[words][dated.astype(bool)].sum()),
+        dates=int(users[words][dated].sum()),
     )
+
+
+def identifies(series: pd.Series, weights: np.ndarray | None = None) -> bool:
+    """Whether a column seems to tell people apart rather than to say something about them: it is called an id, or nearly all of its
+    texts or whole numbers differ."""
+    if _NUMBERED.search(str(series.name)):
+        return True
+    found = summarise(series, weights)
+    present = found.rows - found.missing
+    measured = found.numbers >= MOSTLY * present and not found.integer
+    dated = found.dates >= MOSTLY * present
+    return found.distinct > max(_FEW_NUMBERS, MOSTLY * present) and not (measured or dated)
+
+
+def can_count(series: pd.Series) -> bool:
+    """Whether a column can say how many people each row stands for: whole numbers of at least 0, none missing."""
+    if pd.api.types.is_bool_dtype(series.dtype) or pd.api.types.is_datetime64_any_dtype(series.dtype):
+        return False
+    numbers = pd.to_numeric(series, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+    return bool(len(numbers) and (numbers >= 0).all() and whole(numbers))
 
 
 def counts_column(table: pd.DataFrame) -> str | None:

@@ -22,6 +22,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.stats import norm
 
+from ldp_core import wording
 from ldp_core.mechanisms.base import (
     Audit,
     Contributions,
@@ -135,7 +136,7 @@ class RejectionMechanism(VectorMechanism):
         kept = acceptance.moments[0]
         explanation = (
             f"Each person draws {len(vectors):,} numbers of pure noise and sends them with a probability that leans towards "
-            f"draws like their own answers; {1 - kept:.0%} of people send nothing."
+            f"draws like their own answers; {wording.share(1 - kept)} of people send nothing."
         )
         if acceptance.drops:
             explanation += " This is the paper's step as printed, which is not locally private: some draws only some types can send."

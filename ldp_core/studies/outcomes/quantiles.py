@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from ldp_core import wording
-from ldp_core.workloads import AllRange, Histogram, OnAttributes, Prefix, Union, WidthRange, Workload
+from ldp_core.workloads import AllRange, Histogram, OnAttributes, Prefix, Product, Union, WidthRange, Workload
 from ldp_core.workloads.axes import Axis
 
 QUANTILES = tuple(k / 10 for k in range(1, 10))
+LEAST_VALUES = 3
+"""A distribution over fewer values says no more than a share does."""
+SPANNED_TYPES = 512
+"""Up to so many types, whether rows follow from others is found out in a moment."""
 
 
 def positions(totals: np.ndarray, users: float, quantiles: Sequence[float] = QUANTILES) -> np.ndarray:
@@ -71,10 +77,19 @@ def scale_of(workload: Workload, axes: Sequence[Axis]) -> Scale | None:
     """The order along which ``workload`` has quantiles, given the attributes of its types; None where it has none.
 
     Running totals and ranges have the order that they go along, histograms that of their attribute; a union has that of
-    the first part that has any. The value of a bin is its middle, that of any other type its number.
+    the first part that has any. Other questions, such as running totals within groups, have the order of the first attribute whose
+    running totals of everybody follow from them: those in their row space. The value of a bin is its middle, that of any other
+    type its number.
     """
     if isinstance(workload, Union):
-        return next((found for part in workload.parts if (found := scale_of(part, axes)) is not None), None)
+        found = next((found for part in workload.parts if (found := scale_of(part, axes)) is not None), None)
+    else:
+        found = _own_order(workload, axes)
+    return _order_that_follows(workload, axes) if found is None else found
+
+
+def _own_order(workload: Workload, axes: Sequence[Axis]) -> Scale | None:
+    """The order that questions go along themselves."""
     axis = axes[0] if len(axes) == 1 else None
     base: Workload = workload
     totals: Workload = Prefix(workload.n)
@@ -86,8 +101,58 @@ def scale_of(workload: Workload, axes: Sequence[Axis]) -> Scale | None:
     in_order = axis is not None and axis.size == base.n and axis.ordered and axis.ordinary == axis.size
     if not isinstance(base, Prefix | AllRange | WidthRange) and not (isinstance(base, Histogram) and in_order):
         return None
-    of, labels, edges = ("type", None, ()) if axis is None else (axis.name, axis.labels, axis.edges)
-    if in_order and len(edges):
-        ends = np.asarray(edges)
-        return Scale(ends[:-1] + np.diff(ends) / 2, of, totals, of, labels)
+    if axis is not None and in_order:
+        return _scale(axis, totals)
+    of, labels = ("type", None) if axis is None else (axis.name, axis.labels)
     return Scale(np.arange(base.n, dtype=float), "types", totals, of, labels)
+
+
+def _scale(axis: Axis, totals: Workload) -> Scale:
+    """The values of an attribute all of whose types have a place in its order."""
+    if not len(axis.edges):
+        return Scale(np.arange(axis.size, dtype=float), "types", totals, axis.name, axis.labels)
+    ends = np.asarray(axis.edges)
+    return Scale(ends[:-1] + np.diff(ends) / 2, axis.name, totals, axis.name, axis.labels)
+
+
+def _order_that_follows(workload: Workload, axes: Sequence[Axis]) -> Scale | None:
+    """The order of the first attribute whose running totals of everybody are sums of answers."""
+    shape, kept, base = tuple(axis.size for axis in axes), tuple(range(len(axes))), workload
+    if isinstance(workload, OnAttributes):
+        shape, kept, base = workload.shape, workload.kept, workload.base
+        if workload.used != tuple(shape[i] for i in kept):
+            return None  # somebody is not counted
+    sizes = tuple(shape[i] for i in kept)
+    if len(shape) != len(axes) or math.prod(sizes) != base.n:
+        return None
+    for place, i in enumerate(kept):
+        axis = axes[i]
+        telling = axis.ordered and axis.ordinary == axis.size >= LEAST_VALUES
+        if telling and _totals_follow(base, sizes, place):
+            return _scale(axis, OnAttributes(shape, (i,), Prefix(axis.size)))
+    return None
+
+
+@lru_cache(maxsize=64)
+def _totals_follow(workload: Workload, sizes: tuple[int, ...], place: int) -> bool:
+    """Whether the running totals of everybody along one attribute, of a table of ``sizes``, lie in the row space of a workload. A
+    product of queries holds a product of rows where each factor holds its own."""
+    if isinstance(workload, Product) and tuple(factor.n for factor in workload.factors) == sizes:
+        return all(
+            _holds(factor, np.tri(factor.n) if i == place else np.ones((1, factor.n)))
+            for i, factor in enumerate(workload.factors)
+        )
+    totals = OnAttributes(sizes, (place,), Prefix(sizes[place]))
+    return _holds(workload, lambda: totals.rows(np.arange(sizes[place])))
+
+
+def _holds(workload: Workload, rows: np.ndarray | Callable[[], np.ndarray]) -> bool:
+    """Whether ``rows`` (k, n) lie in the row space of a workload; taken not to where that takes long to find out."""
+    if isinstance(workload, Histogram | Prefix | AllRange | WidthRange):
+        return True  # of full rank
+    if workload.n > SPANNED_TYPES:
+        return False
+    wanted = (rows() if callable(rows) else rows).T
+    gram = workload.gram_dense()
+    found = np.linalg.lstsq(gram, wanted, rcond=1e-10)[0]
+    return bool(np.abs(gram @ found - wanted).max() <= 1e-6)

@@ -7,13 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from ldp_core import analysis, library, wording
+from ldp_core import analysis, library, verdicts, wording
 from ldp_core.library import Spec
 from ldp_core.mechanisms import Mechanism
 from ldp_core.privacy import check_epsilon
-from ldp_core.run import Cancel
+from ldp_core.run import Cancel, asked
 from ldp_core.studies import sweep
 from ldp_core.studies.planning.solve import default_bound, given
 from ldp_core.studies.sweep import Cache, Outcome, Point
@@ -35,7 +36,7 @@ COLUMNS = [
     "user_cost",
     "collector_cost",
     "standard_error",
-    "enough",
+    "typical",
     "note",
 ]
 
@@ -46,13 +47,15 @@ class Recommendation:
 
     ``ranking`` has one row per mechanism, fewest users first: name, users_needed (worst case, not rounded), bits of a
     report, gap (how many more users than the bound allows, as a share), fitted (made to measure), pure (not (epsilon,
-    delta)), user_cost and collector_cost in words, standard_error of a typical query and whether the users are
-    ``enough`` (nan and None when their number was not given), and a note that says why the mechanism was passed over.
+    delta)), user_cost and collector_cost in words, standard_error of a typical query with these users in the worst case and the
+    verdict on it as ``typical`` (nan and "" when their number was not given), and a note that says why the mechanism was passed over.
+    ``answers`` counts the verdicts on all answers of the mechanism to take (None where these were not judged).
     """
 
     name: str | None
     sentences: tuple[str, ...]
     ranking: pd.DataFrame
+    answers: verdicts.Tally | None = None
 
     def __repr__(self) -> str:
         many = len(self.ranking)
@@ -71,6 +74,7 @@ def recommend(
     parameters: Mapping[str, Mapping[str, Any]] | None = None,
     results: Cache | None = None,
     cancel: Cancel | None = None,
+    counts: np.ndarray | None = None,
 ) -> Recommendation:
     """Picks one of ``candidates`` (by default all mechanisms). Nothing is fitted: mechanisms that need a fit take part when
     they are in ``fitted``, for this number of types and epsilon.
@@ -81,7 +85,8 @@ def recommend(
 
     ``floor`` is a worst-case variance per user that no unbiased epsilon-LDP mechanism goes below; by default a bound that
     takes seconds is computed. ``results`` keeps and lends figures, as in a sweep. Once cancelled, it recommends from the
-    figures it has.
+    figures it has. With ``users``, the answers are judged for people spread like ``counts`` (n,), evenly by default, by the difference that
+    ``alpha`` stands for (see `ldp_core.verdicts`).
     """
     epsilon = check_epsilon(epsilon)
     if floor is None:
@@ -102,7 +107,29 @@ def recommend(
     near = eligible[eligible["users_needed"] <= best["users_needed"] * (1 + TOLERANCE)]
     chosen = near.sort_values(["fitted", "bits", "users_needed"], kind="stable").iloc[0]
     unfitted = [row["name"] for row in rows if row["note"] == NOT_FITTED and (row["pure"] or delta)]
-    return Recommendation(chosen["name"], tuple(_sentences(chosen, best, unfitted, epsilon, alpha, users)), ranking)
+    answers = None
+    if users and not asked(cancel)():
+        name = chosen["name"]
+        built = (
+            fitted[name]
+            if chosen["fitted"]
+            else library.create(name, workload.n, epsilon, workload, **parameters.get(name, {}))
+        )
+        answers = _judged(built, workload, users, counts, verdicts.difference_for(alpha))
+    sentences = _sentences(chosen, best, unfitted, epsilon, alpha, users, answers)
+    return Recommendation(chosen["name"], tuple(sentences), ranking, answers)
+
+
+def _judged(
+    mechanism: Mechanism, workload: Workload, users: float, counts: np.ndarray | None, difference: float
+) -> verdicts.Tally | None:
+    """The verdicts on all answers, counted; None where single answers take too long."""
+    people = np.ones(workload.n) if counts is None else np.asarray(counts, dtype=float)
+    try:
+        errors = verdicts.standard_errors(mechanism, workload, people * (users / people.sum()))
+    except ValueError:
+        return None
+    return verdicts.tally(errors, difference, workload.num_queries, users)
 
 
 def _computed(point: Point, results: Cache | None, cancel: Cancel | None) -> Outcome | None:
@@ -117,6 +144,7 @@ def _row(
 ) -> dict[str, Any]:
     needed = analysis.users_for(outcome.worst_case, workload.squared_weights, alpha)
     known = not outcome.reason
+    error = math.sqrt(needed * alpha / users) if users and known else math.nan
     passed_over = "" if delta or not spec.delta else "Its privacy is (epsilon, delta), weaker than the others'."
     return {
         "name": spec.name,
@@ -127,28 +155,48 @@ def _row(
         "pure": not spec.delta,
         "user_cost": spec.user_cost,
         "collector_cost": spec.collector_cost,
-        "standard_error": math.sqrt(needed * alpha / users) if users and known else math.nan,
-        "enough": bool(users >= needed) if users and known else None,
+        "standard_error": error,
+        "typical": verdicts.verdict(error, verdicts.difference_for(alpha)),
         "note": outcome.reason or passed_over,
     }
 
 
+def _people(users: float) -> str:
+    return f"your {wording.count(users)} user{'' if users == 1 else 's'}"
+
+
+def _for_all(answers: verdicts.Tally) -> str:
+    if answers.usable == answers.judged:
+        return ""
+    return f" For all of them to be usable it takes about {wording.users(answers.users_for_all)}."
+
+
 def _sentences(
-    chosen: pd.Series, best: pd.Series, unfitted: Sequence[str], epsilon: float, alpha: float, users: float | None
+    chosen: pd.Series,
+    best: pd.Series,
+    unfitted: Sequence[str],
+    epsilon: float,
+    alpha: float,
+    users: float | None,
+    answers: verdicts.Tally | None,
 ) -> Iterator[str]:
     """The users needed, then why not the mechanism with the fewest, then costs, the gap, and what is not known."""
     title = library.spec(chosen["name"]).title
-    target = wording.error(math.sqrt(alpha))
+    target, difference = wording.error(math.sqrt(alpha)), verdicts.in_words(verdicts.difference_for(alpha))
     yield (
-        f"Take {title}: at epsilon {epsilon:g} it needs {wording.users(chosen['users_needed'])} for an error of {target} "
-        "(standard error of a typical query, whatever values people have)."
+        f"Take {title}: at epsilon {epsilon:g} it needs {wording.users(chosen['users_needed'])} until a difference of {difference} shows "
+        f"clearly in a typical answer ({target} standard error, whatever values people have)."
     )
-    if users:
-        verdict = "are enough" if chosen["enough"] else "are not enough"
-        yield f"Your {wording.count(users)} users {verdict}: they give {wording.error(chosen['standard_error'])}."
+    if users and answers is not None:
+        yield f"With {_people(users)}, {answers.in_words()}.{_for_all(answers)}"
+    elif users:
+        yield (
+            f"With {_people(users)}, a typical answer is {chosen['typical']} ({wording.error(chosen['standard_error'])}); single answers were "
+            "not judged."
+        )
     if chosen["name"] != best["name"]:
         more = chosen["users_needed"] / best["users_needed"] - 1
-        how = f"{wording.share(more)} more users than" if more > NEGLIGIBLE else "as many users as"
+        how = wording.more_users(more) if more > NEGLIGIBLE else "as many users as"
         why = "has to be fitted" if best["fitted"] and not chosen["fitted"] else "sends longer reports"
         yield f"It needs {how} {library.spec(best['name']).title}, which {why}."
     else:
@@ -163,7 +211,7 @@ def _sentences(
     elif gap <= NEGLIGIBLE:
         yield "No unbiased epsilon-LDP mechanism needs fewer users: this is the best possible."
     elif math.isfinite(gap):
-        yield f"It needs at most {wording.share(gap)} more users than the best possible unbiased epsilon-LDP mechanism."
+        yield f"It needs at most {wording.more_users(gap)} the best possible unbiased epsilon-LDP mechanism."
     if caveat := library.spec(chosen["name"]).caveat:
         yield caveat
     if unfitted and not gap <= TOLERANCE:

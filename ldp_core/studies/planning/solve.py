@@ -44,6 +44,7 @@ def plan(
     standard_error: float | None = None,
     case: str = analysis.WORST_CASE.name,
     bound: str | None = None,
+    floor: float | None = None,
     parameters: Mapping[str, Mapping[str, Any]] | None = None,
     fitted: Mapping[str, Mechanism] | None = None,
     results: Cache | None = None,
@@ -64,6 +65,9 @@ def plan(
     * The bound's row (``bound``, one of `sweep.BOUNDS`, by default the certificate where it takes seconds) says how many
       users, what error or what epsilon no unbiased epsilon-LDP mechanism can go below. Mechanisms whose privacy is
       (epsilon, delta) may.
+
+    ``floor`` is what ``bound`` comes to at the given ``epsilon`` where that is known already: a variance per user in this case
+    that no unbiased epsilon-LDP mechanism goes below.
 
     ``results`` keeps every figure computed, as in a sweep; ``callback`` (after every row, closed forms first, with the
     rows so far as ``found``) and ``cancel`` (between and within fits) are as in `ldp_core.run`. ValueError unless exactly two
@@ -93,6 +97,8 @@ def plan(
         )
         for name in [*names, default_bound(workload) if bound is None else bound]
     ]
+    if floor is not None and epsilon is not None:
+        curves[-1].seen[question.epsilon] = floor
     rows: dict[int, dict[str, Any]] = {}
 
     def so_far() -> pd.DataFrame:

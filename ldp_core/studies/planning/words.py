@@ -38,6 +38,8 @@ def _bound(row: Mapping[str, Any]) -> str:
         return f"What {nobody} can do: {row['reason']}"
     people, epsilon, error = _people(row["users"]), row["epsilon"], row["standard_error"]
     whose = f"({analysis.CASES[row['case']]})"
+    if row["solved"] == "users" and row["users"] == 0:
+        return f"At epsilon {epsilon:g} the lower bounds say nothing {whose}."
     if row["solved"] == "users":
         excluded, error = wording.at_least(row["users"]), wording.error(error)
         return f"At epsilon {epsilon:g}, {nobody} has an error of {error} with fewer than {excluded} {whose}."

@@ -13,6 +13,7 @@ from ldp_core.studies.sweep.grids import epsilons as epsilons
 from ldp_core.studies.sweep.grids import resized as resized
 from ldp_core.studies.sweep.grids import run as run
 from ldp_core.studies.sweep.grids import sizes as sizes
+from ldp_core.studies.sweep.grids import without_figures as without_figures
 from ldp_core.studies.sweep.points import BOUNDS as BOUNDS
 from ldp_core.studies.sweep.points import CERTIFIED_TYPES as CERTIFIED_TYPES
 from ldp_core.studies.sweep.points import Cache as Cache

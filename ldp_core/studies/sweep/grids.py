@@ -12,7 +12,7 @@ import pandas as pd
 from ldp_core import analysis, library, wording, workloads
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Budget, Callback, Cancel
-from ldp_core.studies.sweep.points import BOUNDS, Cache, Outcome, Point, recipe_of
+from ldp_core.studies.sweep.points import BOUNDS, Cache, Outcome, Point, recipe_of, refusal
 from ldp_core.studies.sweep.pools import SCHEDULER_VARIABLE, compute
 from ldp_core.workloads import Workload
 
@@ -84,6 +84,34 @@ def sizes(
 
     ValueError for workloads that belong to no family (see `resized`); sizes that the family does not have are left out.
     """
+    points, missing = _sized(names, workload, epsilon, sizes, bounds, parameters)
+    return run(points, alpha, missing=missing, **how)
+
+
+def without_figures(
+    names: Sequence[str],
+    workload: Workload,
+    epsilon: float,
+    sizes: Sequence[int] = SIZES,
+    bounds: Sequence[str] = BOUNDS,
+    parameters: Mapping[str, Mapping[str, Any]] | None = None,
+) -> pd.DataFrame:
+    """What `sizes` would leave out (name, n, epsilon, reason), as far as that is known before anything is computed. ValueError as
+    there."""
+    points, missing = _sized(names, workload, epsilon, sizes, bounds, parameters)
+    known = [LeftOut(one.name, one.workload.n, one.epsilon, reason) for one in points if (reason := refusal(one))]
+    return pd.DataFrame([*missing, *known], columns=LeftOut._fields)
+
+
+def _sized(
+    names: Sequence[str],
+    workload: Workload,
+    epsilon: float,
+    sizes: Sequence[int],
+    bounds: Sequence[str],
+    parameters: Mapping[str, Mapping[str, Any]] | None,
+) -> tuple[list[Point], list[LeftOut]]:
+    """The points of the family of ``workload``, and those of sizes that it does not have. ValueError where it is no family."""
     family, missing = list[Workload](), list[LeftOut]()
     for n in sizes:
         try:
@@ -92,7 +120,7 @@ def sizes(
             missing += [LeftOut(name, n, check_epsilon(epsilon), str(error)) for name in [*bounds, *names]]
     if missing and not family:
         raise ValueError(missing[0].reason)
-    return run(_points(names, bounds, family, [epsilon], parameters), alpha, missing=missing, **how)
+    return _points(names, bounds, family, [epsilon], parameters), missing
 
 
 def run(

@@ -135,6 +135,8 @@ def _workload(recipe: str) -> Workload:
 
 def evaluate(point: Point, cancel: Cancel | None = None) -> Outcome | None:
     """The outcome of ``point``, None when cancelled by its end. ``cancel`` also reaches into a fit under way."""
+    if reason := refusal(point):
+        return Outcome(reason=reason)
     cancelled = asked(cancel)
     with _blas().limit(limits=1, user_api="blas"):
         try:
@@ -142,6 +144,20 @@ def evaluate(point: Point, cancel: Cancel | None = None) -> Outcome | None:
         except ValueError as error:  # the core's sentence for people
             outcome = Outcome(reason=str(error))
     return None if cancelled() else outcome
+
+
+def refusal(point: Point) -> str:
+    """Why ``point`` has no figures, where that is known without computing anything; else empty."""
+    workload, n = point.workload, f"{point.workload.n:,}"
+    if point.name in BOUNDS:
+        if point.name == "certificate" and point.effort and workload.n > CERTIFIED_TYPES:
+            return f"A certificate for {n} types takes too long for a sweep; the centred SVD bound holds."
+        return ""
+    if reason := library.spec(point.name).unsuitable(workload.n, point.epsilon, workload):
+        return reason
+    if point.fitted and point.options["max_rounds"] is None:
+        return f"Fitting it to {n} types takes too long for a sweep. Give a number of rounds, or fit it on its own."
+    return ""
 
 
 def computed(point: Point, results: Cache | None, cancel: Cancel | None = None) -> Outcome | None:
@@ -158,23 +174,15 @@ def _blas() -> ThreadpoolController:
 
 
 def _mechanism(point: Point, cancelled: Callable[[], bool]) -> Outcome:
-    spec, workload, options = library.spec(point.name), point.workload, point.options
-    if reason := spec.unsuitable(workload.n, point.epsilon, workload):
-        return Outcome(reason=reason)
+    workload, options = point.workload, point.options
     if not point.fitted:
         mechanism = library.create(point.name, workload.n, point.epsilon, workload, **options)
         return outcome_of(mechanism, workload, "closed form")
-    limit = options["max_rounds"]
-    if limit is None:
-        return Outcome(
-            reason=f"Fitting it to {workload.n:,} types takes too long for a sweep. Give a number of rounds, or fit it "
-            "on its own."
-        )
     mechanism = library.create(
         point.name, workload.n, point.epsilon, workload, **options, time_limit=None, cancel=cancelled
     )
     rounds = mechanism.parameters.get("rounds", 0)  # none where the optimum is known in closed form
-    return outcome_of(mechanism, workload, "rounds" if rounds >= limit else "converged", rounds)
+    return outcome_of(mechanism, workload, "rounds" if rounds >= options["max_rounds"] else "converged", rounds)
 
 
 def outcome_of(mechanism: Mechanism, workload: Workload, stopped: str, rounds: int = 0) -> Outcome:
@@ -191,13 +199,9 @@ def _bound(point: Point, cancelled: Callable[[], bool]) -> Outcome:
         value = bounds.svd(workload, epsilon)
     elif point.name == "centred_svd":
         value = bounds.centred_svd(workload, epsilon)
-    elif not point.effort or workload.n <= CERTIFIED_TYPES:
+    else:
         value = bounds.certificate(workload, epsilon, time_limit=None, cancel=cancelled).value
         stopped = "converged" if point.effort else stopped
-    else:
-        return Outcome(
-            reason=f"A certificate for {workload.n:,} types takes too long for a sweep; the centred SVD bound holds."
-        )
     average = worst_case = max(0.0, (value - workload.trace) / workload.n)
     if point.name != "svd":
         worst_case = max(average, bounds.worst_case_variance(workload, epsilon, cancel=cancelled))

@@ -19,6 +19,7 @@ from pages.ui.controls import guarded
 from pages.ui.session.figures import PRICED_TYPES
 from pages.ui.session.state import Session, choose_mechanism
 from pages.ui.tasks import work
+from pages.ui.tasks.task import Task
 from pages.ui.words import people, plain
 from pages.ui.workload.figures import DRAWN_VALUES
 
@@ -73,11 +74,25 @@ def singular_values(state: Session) -> None:
 
 
 def populations(state: Session, mechanism: Mechanism | None, about: Setting) -> None:
+    """How far the averages over populations are."""
+    if (task := _averages(state, mechanism, about)) is not None:
+        costly.worked_out(task, "populations", "Average over populations", about.workload.n <= UNASKED_TYPES)
+
+
+def begin_populations(state: Session, mechanism: Mechanism | None, about: Setting) -> None:
+    """Take the averages where that is quick, whichever tab is open: the picture shows what comes of them."""
+    task = _averages(state, mechanism, about)
+    if task is not None and about.workload.n <= UNASKED_TYPES and task.result is None and task.job is None:
+        task.start()
+
+
+def _averages(
+    state: Session, mechanism: Mechanism | None, about: Setting
+) -> Task[dict[str, tuple[float, float]]] | None:
     """The averages over populations that Corollary 4.3 and the efficient estimator of a mechanism take."""
     if mechanism is None or bounds.STATEMENTS["corollary_frequency"].why_not(about):
-        return
-    task = costly.large_sample(state, mechanism, about.concentration)
-    costly.worked_out(task, "populations", "Average over populations", about.workload.n <= UNASKED_TYPES)
+        return None
+    return costly.large_sample(state, mechanism, about.concentration)
 
 
 def approaching(state: Session, about: Setting) -> None:

@@ -122,7 +122,7 @@ def exact_variance(state: Session, mechanism: Mechanism) -> float:
 
 def on_axis(state: Session, variance: float) -> dict[str, float]:
     """A variance per user by quantity."""
-    workload, alpha = state.complete.workload, state.configuration.target_alpha
+    workload, alpha = state.complete.workload, state.alpha
     return {
         "standard_error": theorems.share(variance, setting(state, None)),
         "users_needed": analysis.users_for(variance, workload.squared_weights, alpha),
@@ -136,7 +136,7 @@ def entries(state: Session, about: Setting, mechanism: Mechanism | None, exact: 
         known["certificate"] = (proof.certificate.variance, 0.0)
     if mechanism is not None:
         known.update(costly.large_sample(state, mechanism, about.concentration).result or {})
-    alpha, digest = state.configuration.target_alpha, mechanism and mechanism.digest
+    alpha, digest = state.alpha, mechanism and mechanism.digest
     inputs = (about.workload.digest, about.epsilon, about.users, digest, about.concentration)
     key = (inputs, alpha, exact, tuple(sorted(known.items())))
     if _kept(state, "entries", (None, None))[0] != key:

@@ -15,7 +15,7 @@ from ldp_core.studies import theorems
 from pages.ui import layout
 from pages.ui.session.state import Session
 from pages.ui.tasks.jobs import Job
-from pages.ui.tasks.task import Task
+from pages.ui.tasks.task import DESIGN, Task
 from pages.ui.words import plain
 
 T = TypeVar("T")
@@ -31,7 +31,7 @@ def large_sample(
         return frequency.figures_of(mechanism, concentration, draws, **job.followed)
 
     key = f"large-sample:{mechanism.digest}:{concentration!r}"
-    return Task(state, key, "averaging over populations", work)
+    return Task(state, key, "averaging over populations", work, of=("epsilon", "data"), page="Bounds")
 
 
 def approach(state: Session, concentration: float | None) -> Task[theorems.Approach]:
@@ -41,7 +41,8 @@ def approach(state: Session, concentration: float | None) -> Task[theorems.Appro
     def work(job: Job) -> theorems.Approach:
         return theorems.approach(epsilon, concentration, **job.followed)
 
-    return Task(state, f"approach:{epsilon!r}:{concentration!r}", "the exact error of two types", work)
+    key = f"approach:{epsilon!r}:{concentration!r}"
+    return Task(state, key, "the exact error of two types", work, of=("epsilon",), page="Bounds")
 
 
 def over_branching(state: Session, trees: Sequence[tuple[str, str]]) -> Task[pd.DataFrame]:
@@ -52,7 +53,7 @@ def over_branching(state: Session, trees: Sequence[tuple[str, str]]) -> Task[pd.
         return theorems.over_branching(design.workload, design.epsilon, trees, **job.followed)
 
     key = f"branching:{design.workload.digest}:{design.epsilon!r}:{trees!r}"
-    return Task(state, key, "exact errors over the branching factor", work)
+    return Task(state, key, "exact errors over the branching factor", work, of=DESIGN, page="Bounds")
 
 
 def worked_out(task: Task[T], key: str, label: str, unasked: bool) -> T | None:

@@ -9,16 +9,16 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Any, TypeVarTuple
 
 import pandas as pd
 import streamlit as st
+from pydantic import BaseModel
 
 from ldp_core import wording
 from ldp_core.data import tables
+from ldp_core.data.domain import MAX_TYPES
 from ldp_core.designs import DataChoice
 from pages.ui.controls import guarded
 from pages.ui.session.state import Session, counts_column
@@ -52,7 +52,7 @@ def look(
 
     def work(job: Job) -> None:
         def progress(share: float) -> None:
-            job.progress = share
+            job.progress = max(share, job.progress or 0.0)  # the file may be looked at more than once
 
         with tables.watched(job.cancelled, progress):
             fetched.append(fetch())
@@ -72,15 +72,15 @@ def look(
 def looking(
     title: str,
 ) -> Callable[[Callable[[Session, DataChoice, Source, *Ts], None]], Callable[[Session, *Ts], None]]:
-    """Decorates an action ``(state, choice, found, ...)`` on the choice on screen and the table it is about: where that is
-    a local file, it is looked at first. Without a table nothing is done."""
+    """Decorates an action ``(state, choice, found, ...)`` on the choice on screen and the table it is about: where a look at
+    that takes long, it is looked at first. Without a table nothing is done."""
 
     def decorate(action: Callable[[Session, DataChoice, Source, *Ts], None]) -> Callable[[Session, *Ts], None]:
         def wrapped(state: Session, *arguments: *Ts) -> None:
             choice, found = state.choice, state.source_shown
             if choice is None or found is None:
                 return
-            if state.view.get(_DIRECT) or not isinstance(found.table, tables.LocalTable):
+            if state.view.get(_DIRECT) or not found.slow:
                 action(state, choice, found, *arguments)
             else:
                 look(state, title, lambda at, _: wrapped(at, *arguments))
@@ -126,31 +126,55 @@ def _progress(state: Session) -> None:
     if pending is None or not pending.job.active or pending.job.cancelled():
         st.rerun()
     job = pending.job
-    share = job.progress or 0.0
     if job.state == "queued":
         words = f"Waiting for {jobs().waiting_before(job):,} other calculations."
     else:
         title = plain(job.title)
         words = f"{title[:1].upper() + title[1:]}: {wording.duration(job.seconds)} so far."
-    st.progress(min(1.0, share), text=words)
+    if job.progress is None:  # an upload is read in one go
+        st.caption(words)
+    else:
+        st.progress(min(1.0, job.progress), text=words)
     if st.button("Cancel", key="look-cancel", icon=":material/stop_circle:", on_click=job.cancel):
         st.rerun()
 
 
 def values(state: Session, found: Source, column: str, counts: str | None) -> tuple[pd.Series, Any]:
     """The values of a column, and the people each stands for."""
-    return state.cached(("values", found.id, column, counts), lambda: found.column(column, counts))
+    return state.cached(("values", found.id, column, counts), lambda: found.column(column, counts), _size)
+
+
+def _size(found: tuple[pd.Series, Any]) -> int:
+    """Bytes of values that are a local file's; those of other tables are there anyway."""
+    series, people = found
+    return 0 if people is None else int(series.memory_usage()) + people.nbytes
 
 
 def beginning(state: Session, found: Source) -> pd.DataFrame:
     """The first rows."""
+    table = found.table
+    first = table.head if isinstance(table, pd.DataFrame) else table.first
+    return state.cached(("first", found.id), lambda: first(PREVIEW))
 
-    def first() -> pd.DataFrame:
-        if isinstance(found.table, pd.DataFrame):
-            return found.table.head(PREVIEW)
-        return next(islice(found.table.batches(list(found.table.columns), PREVIEW), 1)).head(PREVIEW)
 
-    return state.cached(("first", found.id), first)
+def edit_table(
+    state: Session, found: Source, column: str, make: Callable[..., pd.DataFrame], *about: BaseModel
+) -> pd.DataFrame:
+    """The table that a column of the choice on screen is edited in, ``make(*about, values, people)``: kept, as it is small."""
+    counts = counts_column(state.choice)
+    key = ("edit table", found.id, column, make.__name__, [part.model_dump_json() for part in about], counts)
+    return state.cached(key, lambda: make(*about, *values(state, found, column, counts)))
+
+
+def can_count(state: Session, found: Source, column: str) -> bool:
+    """Whether a column can say how many people each row stands for; of a local file only the first rows are asked."""
+    first = beginning(state, found)
+    if column not in first or not tables.can_count(first[column]):
+        return False
+    table = found.table
+    if isinstance(table, tables.LocalTable):
+        return True
+    return state.cached(("can count", found.id, column), lambda: tables.can_count(table[column]))
 
 
 def _end(pending: Pending) -> None:
@@ -171,13 +195,18 @@ def _rehearse(state: Session, act: Callable[[Session, Any], None], value: Any) -
         raise
     except ValueError:
         return  # said when it is done for real
-    choice, found = copy.choice, copy.source_shown
-    if choice is None or found is None or not isinstance(found.table, tables.LocalTable):
+    choice, found, design = copy.choice, copy.source_shown, copy.configuration.domain
+    if choice is None or found is None:
         return
     beginning(copy, found)
-    with suppress(ValueError):  # a draft says what is wrong
-        for recipe in choice.recipes:
-            values(copy, found, recipe.column, counts_column(choice))
+    if copy.draft is None and design is not None:
+        for recipe, attribute in zip(choice.recipes, design.attributes, strict=True):
+            if attribute.size > MAX_TYPES:
+                continue
+            if recipe.kind == "categorical":
+                edit_table(copy, found, recipe.column, tables.category_table, recipe, attribute)
+            elif recipe.kind == "numeric":
+                edit_table(copy, found, recipe.column, tables.edge_table, attribute)
 
 
 def _direct(state: Session, act: Callable[[Session, Any], None], value: Any) -> None:

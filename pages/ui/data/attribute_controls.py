@@ -71,6 +71,15 @@ def declared(recipe: AttributeRecipe, commit: Commit) -> None:
             placeholder="never\nsometimes\noften",
         )
         _ordered(recipe, change)
+    elif recipe.kind == "numeric" and recipe.method == "own_edges":
+        _own_edges(recipe, change, "declare-edges")
+        st.button(
+            "Bins of one width again",
+            key="declare-width",
+            icon=":material/refresh:",
+            on_click=change,
+            kwargs={"method": "range", "edges": (), "low": recipe.edges[0], "high": recipe.edges[-1]},
+        )
     elif recipe.kind == "numeric":
         _ends(recipe, change, "declare", "18", "90")
         _bins(recipe, change, "declare-bins", MANY_BINS)
@@ -129,19 +138,23 @@ def _ordered(recipe: CategoricalRecipe, change: Change) -> None:
 def _numbers(recipe: NumericRecipe, change: Change) -> None:
     _pick("Bins", "method", recipe, change, METHODS)
     if recipe.method == "own_edges":
-        with layout.wide():
-            control(
-                st.text_input,
-                "Edges, from low to high",
-                "data-edges",
-                ", ".join(map(typed, recipe.edges)),
-                lambda text: change(edges=_edges(text)),
-                placeholder="0, 18, 30, 45, 65, 100",
-            )
+        _own_edges(recipe, change, "data-edges")
     else:
         _bins(recipe, change, "data-bins", MANY_BINS if recipe.method == "range" else MAX_TYPES)
     if recipe.method == "range":
         _ends(recipe, change, "data", "as found", "as found")
+
+
+def _own_edges(recipe: NumericRecipe, change: Change, key: str) -> None:
+    with layout.wide():
+        control(
+            st.text_input,
+            "Edges, from low to high",
+            key,
+            ", ".join(map(typed, recipe.edges)),
+            lambda text: change(edges=_edges(text)),
+            placeholder="0, 18, 30, 45, 65, 100",
+        )
 
 
 def _dates(recipe: DateRecipe, change: Change, example: str) -> None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -17,6 +20,8 @@ from pages.ui.data.ahead import look, looking, values
 from pages.ui.session.state import Session, counts_column
 from pages.ui.sources import Source
 
+GIVEN = "given"
+"""Where the view keeps the file that could not be read."""
 UNDESCRIBED = (CategoricalRecipe(column="value"),)
 
 
@@ -33,9 +38,11 @@ def adopt(state: Session, found: Source, reading: ReadOptions) -> None:
         state.set_data(choice.model_copy(update={**kept, "counts": counts}), found)
     else:
         counts = tables.counts_column(found.table) if isinstance(found.table, pd.DataFrame) else None
-        first = next(name for name in found.columns if name != counts)
+        others = [name for name in found.columns if name != counts]
         if isinstance(found.table, tables.LocalTable):
             first = state.cached(("first to count", found.id), lambda: _first_to_count(state, found))
+        else:
+            first = _first_telling(state, found, others, counts)
         about = [name for name in _asked_about(state) if name in found.columns and name != counts] or [first]
         recipes = tuple(_suggested(state, found, name) for name in about)
         state.set_data(UploadedData(recipes=recipes, counts=counts, reading=reading, query=found.query), found)
@@ -62,16 +69,40 @@ def _note(state: Session, notes: Iterable[str]) -> None:
 
 
 def upload(state: Session, content: bytes, name: str) -> None:
-    """Read an uploaded file. ValueError with a sentence when it is no table; then nothing has changed."""
-    options = _options(state)
-    adopt(state, sources.uploaded(content, name, options), options)
+    """Read an uploaded file. ValueError with a sentence when it is no table; then nothing has changed, and the file is kept
+    until it can be read or another one is given."""
+    read(state, sources.Given("upload", name, _options(state), content))
 
 
 def open_file(state: Session, path: str) -> None:
     """A CSV or Parquet file of this machine, counted where it is."""
-    options = _options(state)
-    found = partial(sources.local_file, path, options)
-    look(state, "reading the file", lambda at, found: adopt(at, found, options), found)
+    read(state, sources.Given("local", Path(path.strip()).name, _options(state), path=path))
+
+
+def read(state: Session, given: sources.Given) -> None:
+    """Read a file as it is to be read; in the background where that takes long."""
+    state.view[GIVEN] = given if given.has_options else None
+
+    def take(at: Session, found: Source) -> None:
+        adopt(at, found, given.options)
+        at.view.pop(GIVEN, None)
+
+    if given.slow:
+        look(state, "reading the file", take, given.read)
+    else:
+        take(state, given.read())
+
+
+def read_otherwise(state: Session, **said: Any) -> None:
+    """The file that could not be read, with other options."""
+    given: sources.Given = state.view[GIVEN]
+    read(state, replace(given, options=ReadOptions.model_validate({**dict(given.options), **said})))
+
+
+def forget(state: Session) -> None:
+    """Let go of a file that could not be read."""
+    state.view.pop(GIVEN, None)
+    state.notices = []
 
 
 def _options(state: Session) -> ReadOptions:
@@ -87,8 +118,13 @@ def run_query(state: Session, path: str, query: str) -> None:
 
 def rename_columns(state: Session, typed: str) -> None:
     """Other names for all columns, from a text with commas."""
+    read_again(state, {"names": listed_names(typed)})
+
+
+def listed_names(typed: str) -> tuple[str, ...]:
+    """Names of columns from a text with commas."""
     names = next(csv.reader([" ".join(typed.splitlines())], skipinitialspace=True), [])
-    read_again(state, {"names": tuple(name.strip() for name in names)})
+    return tuple(name.strip() for name in names)
 
 
 @looking("reading the file again")
@@ -115,6 +151,7 @@ def choose_columns(state: Session, choice: DataChoice, found: Source, columns: l
     """Which columns are the attributes, in their order. What was set up for a column comes back with it."""
     if not columns:
         raise ValueError("Please keep at least one column: a domain needs an attribute.")
+    _count_together(state, found, columns)
     remembered = state.view.setdefault("recipes", {})
     remembered.update({(found.id, recipe.column): recipe for recipe in choice.recipes})
     counts = counts_column(choice)
@@ -182,15 +219,32 @@ def load_sample(state: Session, file: str) -> None:
     state.set_data(SampleData(file=file, recipes=entry["recipes"]), sources.sample(file))
 
 
+def _count_together(state: Session, found: Source, columns: list[str]) -> None:
+    """Count columns of a local file in one look at it: what each holds by itself follows."""
+    counts = counts_column(state.choice)
+    together = columns if counts is None else list(dict.fromkeys([*columns, counts]))
+    if isinstance(found.table, tables.LocalTable) and all(name in found.columns for name in together):
+        with suppress(tables.TooManyRows):  # each may still be counted by itself
+            found.table.counts(together)
+
+
 def _first_to_count(state: Session, found: Source) -> str:
-    """The first column of a large file with few enough different values: people's numbers often come first."""
+    """The first column of a large file with few enough different values, and one that is no id if there is one."""
+    countable = []
     for name in found.columns[:-1]:
         try:
-            values(state, found, name, None)
-            return name
+            if not tables.identifies(*values(state, found, name, None)):
+                return name
+            countable.append(name)
         except tables.TooManyRows:
             continue
-    return found.columns[-1]
+    return found.columns[-1] if not countable else countable[0]
+
+
+def _first_telling(state: Session, found: Source, names: list[str], counts: str | None) -> str:
+    """The first column that says something about people rather than telling them apart: their numbers often come first."""
+    telling = (name for name in names if not tables.identifies(*values(state, found, name, counts)))
+    return next(telling, names[0])
 
 
 def _suggested(state: Session, found: Source, column: str, counts: str | None = None) -> AttributeRecipe:

@@ -19,7 +19,7 @@ from pages.ui import layout
 from pages.ui.controls import control, guarded
 from pages.ui.data import ahead
 from pages.ui.data import choice as data_choice
-from pages.ui.session.state import Design, Session, counts_column
+from pages.ui.session.state import Design, Session
 from pages.ui.sources import Source
 from pages.ui.words import people, plain
 
@@ -146,7 +146,6 @@ def editor(state: Session, design: Design) -> None:
     recipe = choice.recipes[place]
     if attribute.kind == "date" or attribute.size > MAX_TYPES or attribute.name != recipe.column:
         return
-    series, weights = ahead.values(state, found, recipe.column, counts_column(choice))
     base = _base(state, place, found, recipe, attribute)
     what = "categories" if attribute.kind == "categorical" else "edges of the bins"
     with st.expander(f"Edit the {what} of {plain(attribute.name)}", expanded=bool(state.view.get("editing"))):
@@ -155,14 +154,15 @@ def editor(state: Session, design: Design) -> None:
                 "Give several values the same category to merge them, change a category's name to rename it, or its place to move "
                 "it; a value without a category counts as (other)."
             )
-            table = tables.category_table(base.recipe, base.attribute, series, weights)
+            about = (base.recipe, base.attribute)
+            table = ahead.edit_table(state, found, recipe.column, tables.category_table, *about)
             _table(state, base, table, partial(tables.recipe_of_categories, base.recipe, base.attribute))
         elif base.recipe.kind == "numeric" and base.attribute.kind in ("numeric", "range"):
             st.caption(
                 "Each row begins a bin, which ends at the next larger edge. Change, add or delete edges: select a row and press "
                 "Delete to join its bin to the one before. People are counted in the bins as they were before these edits."
             )
-            table = tables.edge_table(base.attribute, series, weights)
+            table = ahead.edit_table(state, found, recipe.column, tables.edge_table, base.attribute)
             _table(state, base, table, partial(tables.recipe_of_edges, base.recipe))
         st.button(
             "These types are public knowledge",

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from ldp_core.data import tables
-from ldp_core.data.tables import ENCODINGS, PARQUET_ENDINGS, TEXT_ENDINGS
+from ldp_core.data.tables import ENCODINGS, EXCEL_ENDINGS, PARQUET_ENDINGS, TEXT_ENDINGS, ReadOptions
 from pages.ui import layout, promises, sources
 from pages.ui.controls import control, guarded, pick
+from pages.ui.data import ahead
 from pages.ui.data import choice as data_choice
 from pages.ui.session.state import Session
+from pages.ui.sources import Given
 from pages.ui.words import plain
 
 DELIMITERS = {None: "as found", ",": "comma", ";": "semicolon", "\t": "tab", "|": "bar |", " ": "space"}
@@ -115,7 +119,11 @@ def _tables(state: Session, path: str) -> tuple[str, ...]:
 
 
 def _reading(state: Session, kind: str) -> None:
-    """How the file was read, to be corrected where the guess was wrong."""
+    """How the file was read, to be corrected where the guess was wrong, or is to be read where that has failed."""
+    given: Given | None = state.view.get(data_choice.GIVEN)
+    here = given is not None and given.kind == kind and given.path.strip() in ("", state.view.get("path"))
+    if given is not None and here and not ahead.waits(state):
+        _otherwise(state, given)
     found, choice = state.source_shown, state.choice
     if found is None or found.kind != kind or choice is None or choice.source != "upload":
         return
@@ -125,12 +133,7 @@ def _reading(state: Session, kind: str) -> None:
         if found.sheets:
             sheets = {name: name for name in found.sheets}
             _option(state, "Sheet", "sheet", found.options.sheet or found.sheets[0], sheets)
-        if text:
-            _option(state, "Delimiter", "delimiter", choice.reading.delimiter, DELIMITERS)
-            _option(state, "Encoding", "encoding", choice.reading.encoding, ENCODED)
-            _option(state, "Decimal sign", "decimal", choice.reading.decimal, DECIMALS)
-        if text or found.sheets:
-            _option(state, "The first row holds the column names", "header", choice.reading.header, HEADERS)
+        _options(choice.reading, text, bool(found.sheets), "read", lambda **said: data_choice.read_again(state, said))
         control(
             st.text_area,
             "Names of the columns, separated by commas",
@@ -139,6 +142,54 @@ def _reading(state: Session, kind: str) -> None:
             lambda typed: data_choice.rename_columns(state, typed),
             help="Queries and answers are shown under these names.",
         )
+
+
+def _otherwise(state: Session, given: Given) -> None:
+    """A file that could not be read, or not yet: it is kept, and read again as soon as it is said how."""
+
+    def change(**said: Any) -> None:
+        guarded(state, partial(data_choice.read_otherwise, state, **said))
+
+    with st.expander(f"How to read {plain(given.name[-40:])}", expanded=True):
+        st.caption("This file has not been read. Say how it is to be read: each change reads it again.")
+        if given.ending in EXCEL_ENDINGS:
+            control(
+                st.text_input,
+                "Sheet",
+                "given-sheet",
+                given.options.sheet or "",
+                lambda name: change(sheet=name.strip() or None),
+                placeholder="the first one",
+            )
+        _options(given.options, given.ending in TEXT_ENDINGS, given.ending in EXCEL_ENDINGS, "given", change)
+        control(
+            st.text_area,
+            "Names of the columns, separated by commas",
+            "given-names",
+            ", ".join(given.options.names),
+            lambda typed: change(names=data_choice.listed_names(typed)),
+            placeholder="as in the file",
+        )
+        with st.container(horizontal=True, key="given-actions"):
+            st.button("Read it again", key="given-again", icon=":material/refresh:", on_click=change)
+            st.button(
+                "Forget this file", key="given-forget", type="tertiary", on_click=data_choice.forget, args=(state,)
+            )
+
+
+def _options(reading: ReadOptions, text: bool, sheets: bool, key: str, change: Callable[..., None]) -> None:
+    """Controls for the options that a kind of file has; ``change(option=value)`` is called when a person changes one."""
+
+    def option(label: str, name: str, shown: dict[Any, str]) -> None:
+        pick(label, f"{key}-{name}", getattr(reading, name), lambda value: change(**{name: value}), shown)
+
+    with st.container(horizontal=True, vertical_alignment="bottom", key=f"{key}-options"):
+        if text or sheets:
+            option("The first row holds the column names", "header", HEADERS)
+        if text:
+            option("Delimiter", "delimiter", DELIMITERS)
+            option("Encoding", "encoding", ENCODED)
+            option("Decimal sign", "decimal", DECIMALS)
 
 
 def _option(state: Session, label: str, name: str, value: Any, shown: dict[Any, str]) -> None:

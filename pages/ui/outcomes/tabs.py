@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -10,8 +12,9 @@ from ldp_core import charts, wording
 from ldp_core.estimators import ESTIMATORS, METHODS
 from ldp_core.studies.outcomes import LEVEL, RELEASES, Outcomes, scale_of
 from ldp_core.workloads import axes_of
-from pages.ui import layout
+from pages.ui import layout, lazy
 from pages.ui.controls import control
+from pages.ui.judging import counts_in_words, explain, show_answers
 from pages.ui.session.state import Complete, Session
 from pages.ui.words import plain
 
@@ -32,9 +35,8 @@ def show(state: Session, found: Outcomes) -> None:
         "Intervals": _intervals,
         "Predicted": _predicted,
     }
-    for tab, view in zip(st.tabs(list(views)), views.values(), strict=True):
-        with tab:
-            view(state, state.complete, found)
+    drawn = {title: partial(view, state, state.complete, found) for title, view in views.items()}
+    lazy.tabs(state, "outcome-tabs", drawn)
 
 
 def _pairs(table: pd.DataFrame) -> list[Pair]:
@@ -89,6 +91,9 @@ def _errors(state: Session, design: Complete, found: Outcomes) -> None:
                 "Estimate": [names[pair] for pair in _pairs(table)],
                 "Typical query (pp)": _with_uncertainty(100 * table["observed"], 100 * table["standard_error"]),
                 "Predicted (pp)": _with_uncertainty(100 * table["predicted"]),
+                "Answers": [
+                    counts_in_words(_rows(found.queries, pair)["observed"], state.difference) for pair in _pairs(table)
+                ],
                 f"Total ({unit}users²)": _with_uncertainty(
                     table["total_observed"] / scale, table["total_standard_error"] / scale
                 ),
@@ -101,6 +106,7 @@ def _errors(state: Session, design: Complete, found: Outcomes) -> None:
         "pp: percentage points of all users. Totals are squared errors summed over all queries. After ± stands one standard error "
         f"of the simulation. {state.weighting}"
     )
+    explain(state)
 
 
 def _with_uncertainty(values: pd.Series, uncertain: pd.Series | None = None) -> list[str]:
@@ -128,6 +134,9 @@ def _by_query(state: Session, design: Complete, found: Outcomes) -> None:
         wins = best.groupby(["mechanism", "estimator"]).size()
         words += f" {_name(wins.idxmax())} is least wrong for {wins.max():,} of the {len(best):,} points."
     layout.chart(lambda look: charts.group_errors(table, found.by, look), words, "simulated-groups", table)
+    st.markdown(f"{_name(pair)}: what each answer is worth, by the error seen in {_trials(found)}, bias included.")
+    show_answers(_rows(found.queries, pair), state.difference, "observed")
+    _say_shown(found.queries, design)
 
 
 def _of(by: str, row: pd.Series) -> str:
@@ -148,7 +157,7 @@ def _distribution(state: Session, design: Complete, found: Outcomes) -> None:
     if not len(found.curves) or scale is None:
         st.info(
             "A cumulative distribution needs questions along the order of an attribute, such as its running totals, ranges or "
-            "histogram, and answers that give the running totals of everybody."
+            "histogram, and answers that give the running totals of everybody; these questions do not."
         )
         return
     pair, curve = _chosen(state, found.curves, "pair-distribution")

@@ -62,7 +62,8 @@ def task(state: Session, panel: Panel) -> Task[pd.DataFrame]:
         frame = panel.compute(job.followed["callback"], job.cancelled)
         return None if job.cancelled() and (panel.stored is not None or frame.empty) else frame
 
-    return Task(state, f"panel:{panel.key}", f"working out {panel.place}: {panel.title}", work)
+    title = f"working out {panel.place}: {panel.title}"
+    return Task(state, f"panel:{panel.key}", title, work, page="Papers", expected=panel.seconds)
 
 
 @st.cache_data(

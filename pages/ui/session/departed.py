@@ -1,9 +1,9 @@
-"""What browser sessions leave behind when they depart is freed.
+"""What tabs leave behind when they depart is freed.
 
-Streamlit keeps the state of a session whose browser has gone for ``server.disconnectedSessionTTL`` seconds (120 unless set),
-because a network may only have failed for a moment. After that nobody can come back to it, but Streamlit lets go of it only
-when another session departs, and its main loop and the threads of scripts may hold it longer still, with all that callbacks of
-widgets refer to. So a session is emptied here as soon as that time is over: what others still hold is a shell.
+Our own sessions are held for an hour, see `pages.ui.session.held`. Streamlit keeps its state of a tab that has gone for
+``server.disconnectedSessionTTL`` seconds (120 unless set). After that nobody can come back to it, but Streamlit lets go of it only
+when another tab departs, and its main loop and the threads of scripts may hold it longer still, with all that callbacks of
+widgets refer to. So both are emptied here as soon as their time is over: what others still hold is a shell.
 """
 
 from __future__ import annotations
@@ -15,75 +15,64 @@ import threading
 import time
 import types
 import weakref
-from collections.abc import Callable
+from collections.abc import Iterable
 from typing import Any
 
 import streamlit as st
 from streamlit.runtime import exists, get_instance
 
 from pages.ui import promises
-from pages.ui.session.state import SESSIONS, Session
-from pages.ui.tasks.jobs import Jobs, jobs
-
-ABANDONED_AFTER = 60.0
-"""Seconds without a browser until a session's jobs are cancelled."""
-
-
-def session_lives(session: str) -> bool:
-    """Whether a browser still holds this session. Without a server (in tests) every session lives."""
-    return get_instance().is_active_session(session) if exists() else True
-
-
-class Watch:
-    """Remembers since when each session has had no browser."""
-
-    def __init__(self, jobs: Jobs):
-        self._jobs = jobs
-        self._missed: dict[str, float] = {}
-
-    def look(self, now: float, lives: Callable[[str], bool], kept_for: float) -> bool:
-        """Free what is left of sessions that have been missed for ``kept_for`` seconds, and cancel the jobs of those missed for
-        `ABANDONED_AFTER`. Returns whether anything was freed."""
-        known, freed = {*SESSIONS, *self._jobs.sessions()}, False
-        # Not since they were last seen: a look may come late, and whoever has just gone may still come back.
-        self._missed = {session: self._missed.get(session, now) for session in known if not lives(session)}
-        for session, since in self._missed.items():
-            if now - since > min(ABANDONED_AFTER, kept_for):
-                self._jobs.cancel(session)
-            if now - since > kept_for:
-                freed = True
-                self._jobs.forget(session)
-                if (left := SESSIONS.pop(session, None)) is not None:
-                    left.leave()
-        return freed
+from pages.ui.session.held import Holder, holder, tab_lives
+from pages.ui.session.state import Session
 
 
 @st.cache_resource
 def watch() -> threading.Thread:
     """Start looking, once per server."""
-    thread = threading.Thread(target=_watch, args=(Watch(jobs()),), daemon=True)
+    thread = threading.Thread(target=_watch, args=(holder(),), daemon=True)
     thread.start()
     return thread
 
 
-def _watch(watch: Watch) -> None:
+def empty(tabs: Iterable[str]) -> None:
+    """Free what Streamlit holds of these tabs: their uploads, and where no browser shows them, everything."""
+    manager, cache, lock = _streamlits()
+    if manager is None or cache is None or lock is None:
+        return
+    for tab in tabs:
+        get_instance()._uploaded_file_mgr.remove_session_files(tab)
+        with lock:
+            left = cache.pop(tab, None)
+        if left is not None:
+            _empty(left.session)
+
+
+def _watch(held: Holder) -> None:
     streamlits: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
     while True:
         time.sleep(promises.EVERY)
-        freed = watch.look(time.monotonic(), session_lives, promises.returns_within())
+        freed = held.look(
+            time.monotonic(), tab_lives, promises.kept_for(), promises.returns_within(), promises.MOST_HELD_BYTES
+        )
         if _let_streamlit_expire(streamlits) or freed:
             _clear_main()
             gc.collect()  # states and closures refer to each other in circles
             _give_back()
 
 
-def _let_streamlit_expire(known: weakref.WeakValueDictionary[str, Any]) -> bool:
-    """Streamlit's own sessions hold copies of uploads and the callbacks of widgets. It has no setting for when they go, so
-    this asks its store directly, and does nothing where another version keeps sessions differently. ``known`` are the sessions
-    seen before. Returns whether any was emptied."""
+def _streamlits() -> tuple[Any, Any, Any]:
+    """Streamlit's manager of tabs, what it keeps of those that have gone, and the lock of these; None where another version keeps
+    them differently."""
     manager = getattr(get_instance(), "_session_mgr", None) if exists() else None
     cache = getattr(getattr(manager, "_session_storage", None), "_cache", None)
-    expire, lock = getattr(cache, "expire", None), getattr(manager, "_storage_lock", None)
+    return manager, cache, getattr(manager, "_storage_lock", None)
+
+
+def _let_streamlit_expire(known: weakref.WeakValueDictionary[str, Any]) -> bool:
+    """Streamlit's own sessions hold copies of uploads and the callbacks of widgets. It has no setting for when they go, so
+    this asks its store directly. ``known`` are the sessions seen before. Returns whether any was emptied."""
+    manager, cache, lock = _streamlits()
+    expire = getattr(cache, "expire", None)
     if manager is None or expire is None or lock is None:
         return False
     with lock:  # nobody comes back meanwhile
@@ -93,15 +82,19 @@ def _let_streamlit_expire(known: weakref.WeakValueDictionary[str, Any]) -> bool:
     gone = [known.pop(session) for session in list(known) if session not in kept]
     known.update(kept)
     for session in gone:
-        session.shutdown()
-        session.session_state.__init__()  # its clear() keeps the callbacks, and with them all variables of pages
+        _empty(session)
     return bool(gone)
 
 
+def _empty(session: Any) -> None:
+    session.shutdown()
+    session.session_state.__init__()  # its clear() keeps the callbacks, and with them all variables of pages
+
+
 def _clear_main() -> None:
-    """The script that ran last stays the module __main__, with all its variables, unless its session has departed."""
+    """The script that ran last stays the module __main__, with all its variables, unless its session has been forgotten."""
     held = getattr(sys.modules.get("__main__"), "state", None)
-    if isinstance(held, Session) and held.id not in SESSIONS:
+    if isinstance(held, Session) and not holder().holds(held):
         sys.modules["__main__"] = types.ModuleType("__main__")
 
 

@@ -209,10 +209,10 @@ class Derived(Shelf):
         return self.count(c.domain, self.source, counts_column(c.data))
 
     def _domain(self, choice: DataChoice, source: Source | None) -> Domain:
-        """The domain that a choice describes; that of a local file, or why there is none, is worked out once."""
+        """The domain that a choice describes; that of a large table, or why there is none, is worked out once."""
         recipes, counts = list(choice.recipes), counts_column(choice)
         table = None if source is None else source.table
-        if source is None or not isinstance(table, tables.LocalTable):
+        if source is None or not source.slow:
             return tables.build_domain(recipes, table, counts)
 
         def outcome() -> Domain | ValueError:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from ldp_core import analysis, bounds, charts, frames, library, mechanisms, optimize, workloads
+from ldp_core import analysis, bounds, charts, frames, library, mechanisms, optimize, verdicts, workloads
 from ldp_core.bounds.general.enumerated import MOST_TYPES as EXACT_TYPES
 from ldp_core.mechanisms.noise.additive import VectorMechanism
 from ldp_core.mechanisms.noise.gaussian_privacy import DEFAULT_DELTA
@@ -197,6 +197,30 @@ class Figures(Derived):
             return spec.fixed.get("delta", DEFAULT_DELTA)
         return self.cached(("delta", mechanism.digest), mechanism.audit).delta
 
+    # --- what must be seen --------------------------------------------------------------------------------------
+
+    @property
+    def suggested(self) -> verdicts.Suggestion:
+        """Differences taken from the questions and the people of the design."""
+        design = self.complete
+        key = ("suggested", design.workload.digest, design.people_digest)
+        return self.cached(key, lambda: verdicts.suggest(design.workload, design.counts))
+
+    @property
+    def difference(self) -> float:
+        """The difference between answers that must be seen, as a share of all users."""
+        c = self.configuration
+        if c.difference is None:
+            return verdicts.difference_for(c.target_alpha)
+        found = self.suggested
+        return (c.difference == "smallest" and found.smallest_difference) or found.difference
+
+    @property
+    def alpha(self) -> float:
+        """The mean squared error of shares aimed at: as given, or that with which the difference shows clearly."""
+        c = self.configuration
+        return c.target_alpha if c.difference is None else verdicts.alpha_for(self.difference)
+
     # --- what they cost -----------------------------------------------------------------------------------------
 
     def priced(self, name: str) -> mechanisms.Mechanism | None:
@@ -226,7 +250,7 @@ class Figures(Derived):
 
     def summary(self, mechanism: mechanisms.Mechanism) -> analysis.Summary:
         """Exact costs of a mechanism in the current design. ValueError where they cannot be had."""
-        profile, design, alpha = self.profile(mechanism), self.complete, self.configuration.target_alpha
+        profile, design, alpha = self.profile(mechanism), self.complete, self.alpha
         key = ("summary", mechanism.digest, design.workload.digest, alpha, design.people_digest)
         return self.cached(key, lambda: analysis.summarise(mechanism, design.workload, design.counts, alpha, profile))
 
@@ -267,7 +291,7 @@ class Figures(Derived):
     def users_needed(self, mechanism: mechanisms.Mechanism, case: str) -> float:
         """Users a mechanism needs for the target error in a case."""
         variance = self.cases()[case].variance(self.profile(mechanism))
-        return analysis.users_for(variance, self.complete.workload.squared_weights, self.configuration.target_alpha)
+        return analysis.users_for(variance, self.complete.workload.squared_weights, self.alpha)
 
     # --- what none can beat -------------------------------------------------------------------------------------
 
@@ -293,7 +317,7 @@ class Figures(Derived):
 
     def closed_bounds(self, case: str) -> dict[str, float]:
         """Lower bounds on users needed that are known at once, in closed form, by name."""
-        design, alpha = self.complete, self.configuration.target_alpha
+        design, alpha = self.complete, self.alpha
         key = ("bounds", self.certificate_key(case), alpha)
         return self.cached(key, lambda: frames.users_bounds(design.workload, design.epsilon, alpha, self.cases()[case]))
 
@@ -302,7 +326,15 @@ class Figures(Derived):
         found, proof = self.closed_bounds(case), self.certificate(case)
         if proof is None:
             return found
-        return {**found, "certificate": frames.users_certified(proof.certificate, self.configuration.target_alpha)}
+        return {**found, "certificate": frames.users_certified(proof.certificate, self.alpha)}
+
+    def floor(self, case: str) -> tuple[str, float] | None:
+        """The strongest of these bounds by name, and the variance per user that it says no unbiased mechanism goes below. None where
+        bounds take too long to work out while a page is drawn."""
+        if self.complete.domain.size > PRICED_TYPES:
+            return None
+        limits, alpha = self.bounds(case), self.alpha
+        return frames.strongest(limits), max(limits.values()) * alpha * self.complete.workload.squared_weights
 
     # --- the best there is --------------------------------------------------------------------------------------
 
@@ -327,9 +359,7 @@ class Figures(Derived):
         found: optimize.ExactOptimum | None = None if prior is None else self.results.get(self.optimum_key(prior))
         if found is None:
             return None
-        return analysis.users_for(
-            found.variance, self.complete.workload.squared_weights, self.configuration.target_alpha
-        )
+        return analysis.users_for(found.variance, self.complete.workload.squared_weights, self.alpha)
 
     def gap(self, mechanism: mechanisms.Mechanism, case: str | None = None) -> float:
         """How many more users (as a share) a mechanism needs than the best bound allows, in one case (its own)."""
@@ -343,7 +373,7 @@ class Figures(Derived):
         limits = {case: {} if mechanism.delta > 0 else self.bounds(case) for case in self.cases()}
         known = {case: self.optimum(case) for case in self.cases() if mechanism.delta == 0}
         optima = {case: users for case, users in known.items() if users is not None}
-        workload, alpha = self.complete.workload, self.configuration.target_alpha
+        workload, alpha = self.complete.workload, self.alpha
         return frames.costs(self.profile(mechanism), self.cases(), limits, workload.squared_weights, alpha, optima)
 
     def compared(self, ready: Mapping[str, mechanisms.Mechanism], case: str) -> pd.DataFrame:

@@ -18,6 +18,11 @@ KEPT_BYTES = 2**29
 Step = tuple[Configuration, Source | None]
 
 
+def beginning() -> Configuration:
+    """What a session starts from: the difference to be seen is taken from the answers, until somebody says what it is."""
+    return Configuration(difference="typical")
+
+
 @dataclass(frozen=True)
 class Draft:
     """A data choice that cannot be used yet, with the table it refers to and the sentence that says why."""
@@ -32,7 +37,7 @@ class Draft:
 @dataclass
 class History:
     id: str
-    configuration: Configuration = field(default_factory=Configuration)
+    configuration: Configuration = field(default_factory=beginning)
     source: Source | None = None
     """The table in use; None for a declared domain, and while data is missing."""
     draft: Draft | None = None

@@ -43,6 +43,12 @@ class Results:
         with self._lock:
             return size + sum(held for _, held, dear in self._items.values() if dear) <= KEPT_BYTES
 
+    @property
+    def bytes(self) -> int:
+        """What all values hold, as it was stated."""
+        with self._lock:
+            return sum(size for _, size, _ in self._items.values())
+
     def close(self) -> None:
         """Let go of everything and take nothing any more: work whose session has departed may still end."""
         with self._lock:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from ldp_core import wording
 from ldp_core.designs import Configuration
-from pages.ui.session.history import KEPT_BYTES, Draft, History, Step
+from pages.ui.session.history import KEPT_BYTES, Draft, History, Step, beginning
 from pages.ui.sources import Source
 
 MOST_DESIGNS = 12
@@ -87,7 +87,7 @@ class Shelf(History):
             self.kept[at] = self._on_screen()
         self.deleted = (at, self.kept.pop(at))
         if name == self.name:
-            empty = Kept("", Configuration(), None)
+            empty = Kept("", beginning(), None)
             self._show(self.kept[min(at, len(self.kept) - 1)] if self.kept else empty)
 
     def bring_back(self) -> None:
@@ -104,7 +104,7 @@ class Shelf(History):
     @property
     def empty(self) -> bool:
         """Whether nothing has been chosen yet, so that nothing is lost without it."""
-        return not self.name and self.draft is None and self.configuration == Configuration()
+        return not self.name and self.draft is None and self.configuration == beginning()
 
     def _on_screen(self) -> Kept:
         return Kept(self.name, self.configuration, self.source, self.draft, [*self.past], [*self.future])

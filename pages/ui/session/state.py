@@ -7,17 +7,14 @@ see `pages.ui.session.derived` for data and questions, `pages.ui.session.figures
 from __future__ import annotations
 
 import uuid
-import weakref
 from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ldp_core import library
 from ldp_core.data import tables
 from ldp_core.designs import (
-    Configuration,
     DataChoice,
     DeclaredData,
     MechanismRecipe,
@@ -25,16 +22,18 @@ from ldp_core.designs import (
     UploadedData,
     WorkloadRecipe,
 )
+from pages.ui.session import browser
 from pages.ui.session.derived import Complete as Complete
 from pages.ui.session.derived import Design as Design
 from pages.ui.session.derived import counts_column as counts_column
 from pages.ui.session.figures import Figures
-from pages.ui.session.history import Draft
+from pages.ui.session.held import holder, tab_lives
+from pages.ui.session.history import Draft, beginning
 from pages.ui.session.shelf import Kept
 from pages.ui.sources import Source
 
-SESSIONS: weakref.WeakValueDictionary[str, Session] = weakref.WeakValueDictionary()
-"""All sessions of the server by their id, for as long as something else holds them."""
+ELSEWHERE = "Your design went on in another tab of this browser while this one was disconnected."
+FORGOTTEN = "What this tab showed before has been forgotten."
 MOST_TYPES = 2**20
 """Most types of a design in the app: up to here, what is drawn and counted type by type still answers at once."""
 
@@ -77,10 +76,21 @@ class Session(Figures):
         for source in list(self._tables):
             source.forget()
         self.results.close()
-        self.configuration, self.source, self.draft, self._design = Configuration(), None, None, None
+        self.configuration, self.source, self.draft, self._design = beginning(), None, None, None
         self.name, self.deleted = "", None
         for held in (self.kept, self.past, self.future, self.view, self.invalid, self.notices, self.unasked):
             held.clear()
+
+    @property
+    def touched(self) -> bool:
+        """Whether anything was done here that somebody would miss."""
+        changed = self.configuration != beginning() or self.draft is not None
+        return changed or bool(self.past or self.future or self.kept or self.deleted)
+
+    @property
+    def weight(self) -> int:
+        """Bytes of its tables and results, roughly."""
+        return sum(source.size for source in list(self._tables)) + self.results.bytes
 
     @property
     def choice(self) -> DataChoice | None:
@@ -158,12 +168,20 @@ def _not_described(choice: DataChoice) -> str:
 
 
 def session() -> Session:
-    """The state of the browser session that runs this script."""
-    if "session" not in st.session_state:
-        context = get_script_run_ctx()
-        st.session_state["session"] = made = Session(context.session_id if context else uuid.uuid4().hex)
-        SESSIONS[made.id] = made
-    return st.session_state["session"]
+    """What the tab that runs this script shows: the session it has, else the one its browser has left last, else a new one."""
+    shown: Session | None = st.session_state.get("session")
+    visitor = browser.visitor()
+    if shown is not None and (visitor is None or holder().shows(shown, visitor)):
+        return shown
+    found = None if visitor is None else holder().take(visitor, tab_lives)
+    if found is None:
+        found = Session(uuid.uuid4().hex)
+        if visitor is not None:
+            holder().add(found, visitor)
+    if shown is not None:
+        found.notices = [("info", ELSEWHERE if holder().holds(shown) else FORGOTTEN)]
+    st.session_state["session"] = found
+    return found
 
 
 def choose_mechanism(name: str, **parameters: Any) -> MechanismRecipe:

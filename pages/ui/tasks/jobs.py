@@ -2,11 +2,12 @@
 
 Workers never touch Streamlit. A page submits a function of the `Job`, which reports through ``job.progress`` and stops when
 ``job.cancelled()``; fragments on the pages poll. A job lets go of what it works on when it ends; results belong to the session.
-Jobs of sessions whose browser has gone are cancelled and forgotten, see `pages.ui.session.departed`.
+They go on when nobody looks; once their session is forgotten they are cancelled, see `pages.ui.session.held`.
 """
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections.abc import Callable
@@ -20,6 +21,22 @@ WORKERS = 4  # fits and the proofs beside them come in pairs
 KEPT_FINISHED = 16  # of a session
 
 
+@dataclass(frozen=True)
+class About:
+    """What can be said of a job besides its title.
+
+    Attributes:
+        asked: what it depends on of the design, as that was when it was asked for: see `pages.ui.tasks.task.features`.
+        page: title of the page that shows what comes of it.
+        limit: seconds after which it ends. expected: seconds it takes by an estimate. None where these are not known.
+    """
+
+    asked: dict[str, str] = field(default_factory=dict)
+    page: str = ""
+    limit: float | None = None
+    expected: float | None = None
+
+
 @dataclass
 class Job:
     """One piece of work of one session. ``key`` identifies its inputs, so equal work is never started twice."""
@@ -29,11 +46,13 @@ class Job:
     title: str
     work: Callable[[Job], object] | None
     """None once it has run: it holds tables and workloads."""
+    about: About = field(default_factory=About)
     progress: Any = None
     state: str = "queued"  # queued, running, done, cancelled, failed
     error: str = ""
     started: float = 0.0
     finished: float = 0.0
+    number: int = field(default_factory=itertools.count().__next__)
     _cancel: threading.Event = field(default_factory=threading.Event)
 
     def cancel(self) -> None:
@@ -65,13 +84,15 @@ class Jobs:
         for _ in range(WORKERS):
             threading.Thread(target=self._worker, daemon=True).start()
 
-    def submit(self, session: str, key: str, title: str, work: Callable[[Job], object]) -> Job:
+    def submit(
+        self, session: str, key: str, title: str, work: Callable[[Job], object], about: About | None = None
+    ) -> Job:
         """Queue ``work``; if the same work is already queued or running for this session, return that job."""
         with self._lock:
             for job in self._jobs:
                 if job.session == session and job.key == key and job.active:
                     return job
-            job = Job(key, session, title, work)
+            job = Job(key, session, title, work, about or About())
             self._jobs.append(job)
             finished = [job for job in self._jobs if job.session == session and not job.active]
             for old in finished[: max(0, len(finished) - KEPT_FINISHED)]:
@@ -84,9 +105,13 @@ class Jobs:
         with self._lock:
             return next((j for j in reversed(self._jobs) if j.session == session and j.key == key), None)
 
-    def active(self, session: str) -> list[Job]:
+    def of(self, session: str) -> list[Job]:
+        """All jobs of a session that are remembered, in the order they were asked for."""
         with self._lock:
-            return [job for job in self._jobs if job.session == session and job.active]
+            return [job for job in self._jobs if job.session == session]
+
+    def active(self, session: str) -> list[Job]:
+        return [job for job in self.of(session) if job.active]
 
     def sessions(self) -> set[str]:
         """The sessions that have jobs."""

@@ -19,10 +19,11 @@ T = TypeVar("T")
 
 
 class Later:
-    """Values of the current design that may take long, by key. Made anew whenever a page is drawn."""
+    """Values of the current design that may take long, by key. Made anew whenever a page is drawn; where a page has several, each has a
+    ``part`` of its own."""
 
-    def __init__(self, state: Session):
-        self._state = state
+    def __init__(self, state: Session, part: str = ""):
+        self._state, self._prefix = state, f"{PREFIX}{part}:"
         self._waited: set[str] = set()
 
     def value(self, key: object, title: str, quick: bool, compute: Callable[[Cancel], T], size: int = 0) -> T | None:
@@ -33,7 +34,7 @@ class Later:
             found = compute(job.cancelled)
             return None if job.cancelled() else found
 
-        task = Task(self._state, PREFIX + digest(key), title, work, lambda _: size)
+        task = Task(self._state, self._prefix + digest(key), title, work, lambda _: size)
         found = task.known(at_once=quick)
         if found is None:
             self._waited.add(task.key)
@@ -41,7 +42,7 @@ class Later:
 
     def finish(self) -> None:
         """Cancel what earlier questions were waiting for, and let the page follow what these wait for."""
-        jobs().cancel(self._state.id, lambda key: key.startswith(PREFIX) and key not in self._waited)
+        jobs().cancel(self._state.id, lambda key: key.startswith(self._prefix) and key not in self._waited)
         if self._waited:
             _follow(self._state, frozenset(self._waited))
 

@@ -2,26 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from pages.ui.session.state import Session
-from pages.ui.tasks.jobs import Job, jobs
+from pages.ui.tasks.jobs import About, Job, jobs
 
 T = TypeVar("T")
+
+DESIGN = ("epsilon", "questions", "data")
+
+
+def features(state: Session) -> dict[str, str]:
+    """What tells one design from another: its epsilon, and digests of its questions, its domain ("data") and its
+    people."""
+    c, design = state.configuration, state.design()
+    return {
+        "epsilon": f"{c.epsilon_value:.15g}",
+        "questions": c.digest(["workload"]),
+        "data": c.digest(["domain"]),
+        "people": "" if design is None else design.people_digest,
+    }
 
 
 @dataclass(frozen=True)
 class Task(Generic[T]):
     """One piece of work for a session. ``key`` identifies its inputs, ``title`` says what is being done; ``work`` returns what is
-    to be kept (None for nothing), ``size`` is how many bytes that holds, and ``dear`` keeps it longest: see `Results`."""
+    to be kept (None for nothing), ``size`` is how many bytes that holds, and ``dear`` keeps it longest: see `Results`. ``of`` names
+    the `features` of the design that it depends on; the rest is told to others: see `About`."""
 
     state: Session
     key: str
     title: str
     work: Callable[[Job], T | None]
     size: Callable[[T], int] = lambda result: 0
+    of: Sequence[str] = ()
+    page: str = ""
+    limit: float | None = None
+    expected: float | None = None
     dear: bool = False
 
     @property
@@ -54,7 +73,9 @@ class Task(Generic[T]):
 
     def start(self) -> None:
         """Begin it, unless it is running."""
-        jobs().submit(self.state.id, self.key, self.title, self._run)
+        now = features(self.state)
+        about = About({name: now[name] for name in self.of}, self.page, self.limit, self.expected)
+        jobs().submit(self.state.id, self.key, self.title, self._run, about)
 
     def known(self, at_once: bool = False) -> T | None:
         """The result, worked out now if ``at_once``; else None until it has been worked out in the background. ValueError with a

@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ldp_core import bounds, estimators, library, mechanisms, optimize, studies, workloads
+from ldp_core import analysis, bounds, estimators, library, mechanisms, optimize, studies, workloads
 from ldp_core.run import Progress
 from ldp_core.workloads.axes import axes_of
 from pages.ui.session.figures import Curve, Fit, Proof, weight
 from pages.ui.session.state import Session
 from pages.ui.tasks.jobs import Job, jobs
-from pages.ui.tasks.task import Task
+from pages.ui.tasks.task import DESIGN, Task
+from pages.ui.words import case_title
 
 DRAWN_TYPES = 512
 """Up to this many types a strategy at work is drawn along with what it needs: copying and ordering larger ones takes seconds."""
@@ -39,7 +40,8 @@ def questions(state: Session) -> Task[workloads.Workload]:
     def work(job: Job) -> workloads.Workload | None:
         return workloads.work_out(parts, design.domain, job.cancelled)
 
-    return Task(state, state.questions_key(), "working out the questions", work, lambda _: design.price.bytes)
+    about = (DESIGN[1:], "Workload", None, design.price.seconds)
+    return Task(state, state.questions_key(), "working out the questions", work, lambda _: design.price.bytes, *about)
 
 
 def start_questions(state: Session) -> None:
@@ -117,7 +119,14 @@ def fit(state: Session, name: str) -> Task[Fit]:
         return Fit(mechanism, tuple(history))
 
     title = f"fitting {spec.title} to {design.questions}"
-    return Task(state, state.fitted_key(name), title, work, lambda found: weight(found.mechanism), dear=True)
+    about = (_features(state, state.aim(name)) if spec.aimed else DESIGN, "Design", options.get("time_limit"))
+    return Task(state, state.fitted_key(name), title, work, lambda found: weight(found.mechanism), *about, dear=True)
+
+
+def _features(state: Session, case: str) -> tuple[str, ...]:
+    """What a search depends on that is judged in this case: see `features`."""
+    chosen = state.cases()[case]
+    return DESIGN if chosen.prior is None or chosen.uniform else (*DESIGN, "people")
 
 
 def start_fit(state: Session, *names: str) -> None:
@@ -152,8 +161,8 @@ def certificate(state: Session, case: str) -> Task[Proof]:
         before: Proof | None = state.results.get(key)
         return proof if before is None or found.variance >= before.certificate.variance else before
 
-    title = f"proving what no mechanism for {design.questions} can beat"
-    return Task(state, key, title, work, lambda proof: proof.size, dear=True)
+    title, of = f"proving what no mechanism can beat, {case_title(case)}", _features(state, case)
+    return Task(state, key, title, work, lambda proof: proof.size, of, "Bounds", seconds, dear=True)
 
 
 def proved(task: Task[Proof], nothing: float) -> Curve:
@@ -195,7 +204,8 @@ def optimum(state: Session, case: str) -> Task[optimize.ExactOptimum] | None:
         return optimize.exact(design.workload, design.epsilon, prior)
 
     title = f"finding the exact optimum for {design.questions}"
-    return Task(state, state.optimum_key(prior), title, work, lambda found: found.strategy.nbytes)
+    of = _features(state, case)
+    return Task(state, state.optimum_key(prior), title, work, lambda found: found.strategy.nbytes, of, "Bounds")
 
 
 def find_optima(state: Session) -> None:
@@ -226,8 +236,8 @@ def sweep(state: Session, over: str) -> Task[studies.sweep.Sweep]:
     design, c, names = state.complete, state.configuration, state.side_by_side
     parameters = {name: sweep_options(state, name) for name in names}
     place = None if over == "epsilon" else c.epsilon_value
-    inputs = [over, design.workload.digest, place, sorted(names), c.target_alpha, parameters]
-    how: dict[str, Any] = {"alpha": c.target_alpha, "parameters": parameters, "results": state.results, "jobs": -1}
+    inputs = [over, design.workload.digest, place, sorted(names), state.alpha, parameters]
+    how: dict[str, Any] = {"alpha": state.alpha, "parameters": parameters, "results": state.results, "jobs": -1}
     how["scheduler"] = state.view.get("scheduler") or None
 
     def work(job: Job) -> studies.sweep.Sweep:
@@ -236,7 +246,18 @@ def sweep(state: Session, over: str) -> Task[studies.sweep.Sweep]:
         return studies.sweep.sizes(names, design.workload, design.epsilon, **how, **job.followed)
 
     title = f"sweep over {'epsilon' if over == 'epsilon' else 'the number of types'}"
-    return Task(state, "sweep:" + json.dumps(inputs, sort_keys=True), title, work)
+    of = ("questions", "data") if over == "epsilon" else DESIGN
+    return Task(state, "sweep:" + json.dumps(inputs, sort_keys=True), title, work, of=of, page="Compare")
+
+
+def left_out_of_sizes(state: Session) -> pd.DataFrame:
+    """What a sweep over the size of the domain will leave out, as far as that is known before. ValueError with a sentence where
+    the questions exist for their own types only."""
+    design, names = state.complete, state.side_by_side
+    parameters = {name: sweep_options(state, name) for name in names}
+    about = (names, design.workload, design.epsilon)
+    key = ("without figures", names, design.workload.digest, design.epsilon, parameters)
+    return state.cached(key, lambda: studies.sweep.without_figures(*about, parameters=parameters))
 
 
 @dataclass(frozen=True)
@@ -254,13 +275,18 @@ def plan(state: Session, question: Question) -> Task[pd.DataFrame]:
     """What is asked, mechanism by mechanism."""
     workload, asked, fitted = state.complete.workload, asdict(question), _fitted(state, question.names)
     parameters = {name: sweep_options(state, name) for name in question.names}
-    inputs = [asked, workload.digest, parameters, [mechanism.digest for mechanism in fitted.values()]]
+    # At the epsilon of the design the bound is the one that every page shows.
+    bound, floor = (question.epsilon and state.floor(question.case)) or (None, None)
+    inputs = [asked, workload.digest, parameters, [mechanism.digest for mechanism in fitted.values()], bound, floor]
     how: dict[str, Any] = {"parameters": parameters, "fitted": fitted, "results": state.results}
+    how |= {"bound": bound, "floor": floor}
 
     def work(job: Job) -> pd.DataFrame:
         return studies.planning.plan(workload, **asked, **how, **job.followed)
 
-    return Task(state, "plan:" + json.dumps(inputs, default=str), "working out the plan", work)
+    return Task(
+        state, "plan:" + json.dumps(inputs, default=str), "working out the plan", work, of=DESIGN[1:], page="Plan"
+    )
 
 
 def _fitted(state: Session, names: Sequence[str]) -> dict[str, mechanisms.Mechanism]:
@@ -271,18 +297,21 @@ def _fitted(state: Session, names: Sequence[str]) -> dict[str, mechanisms.Mechan
 
 def recommendation(state: Session, users: float) -> Task[studies.planning.Recommendation]:
     """The mechanism to take for the current design, among all that need no fit or have been fitted, and the variants compared."""
-    design, alpha = state.complete, state.configuration.target_alpha
+    design, alpha = state.complete, state.alpha
     names = list(dict.fromkeys([*map(state.named, library.names()), *state.side_by_side]))
     fitted, parameters = _fitted(state, names), {name: state.parameters_for(name) for name in names}
     about = (design.workload, design.epsilon, users, alpha)
-    inputs = [design.workload.digest, *about[1:], [mechanism.digest for mechanism in fitted.values()]]
+    _, floor = state.floor(analysis.WORST_CASE.name) or ("", None)
+    digests = [mechanism.digest for mechanism in fitted.values()]
+    inputs = [design.workload.digest, *about[1:], design.people_digest, digests, floor]
     how: dict[str, Any] = {"candidates": names, "parameters": parameters, "fitted": fitted, "results": state.results}
+    how |= {"counts": design.counts, "floor": floor}
 
     def work(job: Job) -> studies.planning.Recommendation:
         return studies.planning.recommend(*about, **how, cancel=job.cancelled)
 
     key = "recommendation:" + json.dumps([inputs, parameters], default=str)
-    return Task(state, key, "comparing all mechanisms", work)
+    return Task(state, key, "comparing all mechanisms", work, of=DESIGN, page="Plan")
 
 
 def estimates(state: Session) -> tuple[str, ...]:
@@ -339,4 +368,5 @@ def simulation(state: Session, names: Sequence[str]) -> Task[studies.outcomes.Ou
         return studies.outcomes.compare(about.chosen, w, design.counts, design.labels, **how)
 
     key = "simulation:" + json.dumps([about.inputs, settings], sort_keys=True)
-    return Task(state, key, f"simulating {len(about.chosen)} mechanisms", work, lambda found: found.nbytes)
+    title, of = f"simulating {len(about.chosen)} mechanisms", (*DESIGN, "people")
+    return Task(state, key, title, work, lambda found: found.nbytes, of, "Simulate")

@@ -21,7 +21,7 @@ from pages.ui.session.figures import PICTURE_BYTES
 from pages.ui.session.state import Complete, Session
 from pages.ui.tasks import work
 from pages.ui.tasks.later import Later
-from pages.ui.words import case_meaning, people, plain
+from pages.ui.words import case_meaning, cells, people, plain
 from pages.ui.workload.groups import built
 
 QUICK_TYPES = 512
@@ -165,7 +165,7 @@ def bounds(later: Later, state: Session, design: Complete) -> dict[str, float] |
             f"How many users any mechanism needs is worked out for up to {most:,} types with questions like these; there are "
             f"{w.n:,}."
         )
-    about, alpha = state.cases()[case], c.target_alpha
+    about, alpha = state.cases()[case], state.alpha
     found = later.value(
         ("bounds", state.certificate_key(case), alpha),
         "how hard the questions are",
@@ -188,16 +188,16 @@ def hardness(later: Later, state: Session, design: Complete) -> None:
     if limits is None:
         st.info("How hard the questions are is being worked out.")
         return
-    bound, strongest, error = max(limits.values()), frames.strongest(limits), wording.error(c.target_alpha**0.5)
+    bound, strongest, error = max(limits.values()), frames.strongest(limits), wording.error(state.alpha**0.5)
     if bound > 0:
         enough = "cannot be enough" if design.users < bound else "are not ruled out"
         st.markdown(
             f"No unbiased mechanism with pure epsilon {plain(c.epsilon)} can answer these questions with a standard error of "
-            f"{error} on a typical query from fewer than **{wording.at_least(bound, 4)}**, {case_meaning(case)}. Your "
+            f"{error} on a typical query from fewer than **{wording.at_least(bound)}**, {case_meaning(case)}. Your "
             f"{people(design.users)} {enough}."
         )
         source = f"{charts.title(strongest)} ({SOURCES[strongest]})"
-        st.caption(f"By the {source}. The target error is set on the Compare page.")
+        st.caption(f"By the {source}. The error is half of the difference to be seen, which is set on the Design page.")
     else:
         st.markdown("At this epsilon the lower bounds say nothing.")
     _proving(state, case)
@@ -299,12 +299,12 @@ def dominating(later: Later, state: Session, design: Complete, parts: Sequence[W
     groups = [name for name, _ in named_groups(parts, w)]
     if len(groups) > 1:
         st.dataframe(
-            frames.group_shares(_unweighted(parts, w), found.variances, groups),
+            cells(frames.group_shares(_unweighted(parts, w), found.variances, groups), share=wording.share),
             hide_index=True,
             column_config={
                 "group": st.column_config.TextColumn("Group", width="medium"),
                 "queries": st.column_config.NumberColumn("Queries", format="localized"),
-                "share": st.column_config.NumberColumn("Share of the error", format="percent"),
+                "share": st.column_config.NumberColumn("Share of the error"),
             },
         )
 

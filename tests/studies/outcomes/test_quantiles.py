@@ -48,6 +48,38 @@ def test_positions_are_those_of_trees_in_batches_as_well():
     assert np.diff(totals).min() < 0  # noise makes them fall here and there
 
 
+def test_scales_of_totals_within_groups_and_of_whatever_else_tells_them():
+    axes = axes_of(
+        [
+            CategoricalAttribute(name="sex", values=("male", "female")),
+            NumericAttribute(name="age", edges=(0, 10, 30, 40)),
+            CategoricalAttribute(name="size", values=("small", "medium", "large"), ordered=True),
+        ]
+    )
+    counts = np.arange(18) ** 2
+    ages = counts.reshape(2, 3, 3).sum(axis=(0, 2)).cumsum()
+    sizes = counts.reshape(2, 3, 3).sum(axis=(0, 1)).cumsum()
+    parts = workloads
+    told = {
+        parts.PrefixPart(attribute="age", by=("sex",)): ages,
+        parts.RangesPart(attribute="size", by=("sex", "age")): sizes,
+        parts.JointHistogramPart(): ages,
+        parts.MarginalsPart(groups=(("sex", "size"),)): sizes,
+        parts.AllMarginalsPart(): ages,
+        parts.RectanglesPart(attributes=("age", "size")): ages,
+    }
+    for part, totals in told.items():
+        scale = outcomes.scale_of(part.build(axes), axes)
+        assert scale.totals.answers(counts).tolist() == totals.tolist()
+        assert list(scale.labels) == list(axes[1 if totals is ages else 2].labels)
+    below = [parts.Predicate(expression=f"age {bound}") for bound in ("< 10", "< 30", "<= 40")]
+    conditions = parts.PredicatesPart(predicates=below).build(axes)
+    assert outcomes.scale_of(conditions, axes).of == "age"
+    without = parts.PredicatesPart(predicates=below[:2]).build(axes)  # does not tell how many there are
+    assert outcomes.scale_of(without, axes) is None
+    assert outcomes.scale_of(parts.HistogramPart(attribute="sex").build(axes), axes) is None
+
+
 def test_scales_come_from_bins_types_or_not_at_all():
     bins = axes_of([NumericAttribute(name="age", edges=(0, 10, 30, 40))])
     names = axes_of([CategoricalAttribute(name="colour", values=("red", "green", "blue"))])

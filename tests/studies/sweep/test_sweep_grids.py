@@ -100,6 +100,17 @@ def test_an_optimum_known_in_closed_form_needs_no_rounds():
     assert (fitted.worst_case, fitted.stopped, fitted.rounds) == (known.worst_case, "converged", 0)
 
 
+def test_what_will_be_left_out_is_known_before():
+    names, sizes, workload = ["randomized_response", "haar", "fourier"], (6, 8, 12), workloads.prefix(8)
+    foreseen = sweep.without_figures(names, workload, 1.0, sizes)
+    found = sweep.sizes(names, workload, 1.0, sizes).left_out
+    assert len(found) == 2  # no powers of two
+    same = ["n", "name"]
+    assert found.sort_values(same).reset_index(drop=True).equals(foreseen.sort_values(same).reset_index(drop=True))
+    with pytest.raises(ValueError, match="their own types only"):
+        sweep.without_figures(names, workloads.custom([[1, 0], [1, 1]]), 1.0)
+
+
 def test_sizes_that_a_family_does_not_have_are_left_out():
     found = sweep.sizes(["haar"], workloads.width_range(32, 10), 1.0, (8, 16, 32), bounds=("svd",))
     assert set(found.points["n"]) == {16, 32}

@@ -1,0 +1,194 @@
+"""What an answer is worth: usable, rough or noise, judged against the difference that somebody must be able to see.
+
+With s the standard error of an answer and d the difference to be seen, both as shares of all users, an answer is *usable* where
+2 s <= d, *rough* where s <= d, and *noise* beyond. The standard error aimed at is therefore d / 2, and alpha its square: a
+typical answer is usable once there are as many users as needed for alpha. That says nothing of the others, which are judged one
+by one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from ldp_core import frames, wording
+from ldp_core.analysis import DEFAULT_ALPHA
+from ldp_core.mechanisms.base import Mechanism
+from ldp_core.studies.simulate import shown_queries, unweighted_answers
+from ldp_core.workloads import Workload
+
+USABLE, ROUGH, NOISE = "usable", "rough", "noise"
+MEANINGS = {
+    USABLE: "the difference is at least two standard errors of the answer, so it shows clearly",
+    ROUGH: "the difference is between one and two standard errors: a hint, not proof",
+    NOISE: "the difference is less than one standard error, so chance alone often moves the answer by more",
+}
+MARKS = {USABLE: "✓", ROUGH: "≈", NOISE: "✕"}
+"""Signs that differ in shape, to stand before the words."""
+
+MULTIPLE = 2.0
+LEAST, MOST = 2e-4, 2.0
+"""The differences that can be asked for, as shares of all users."""
+JUDGED_QUERIES = 10_000
+"""Up to here every answer is judged, beyond as many as are shown elsewhere, evenly spread."""
+JUDGED_TYPES = 2048
+"""Exact errors of single answers take n^3 operations."""
+_ROUNDING = 1e-9  # with exactly the users needed an answer must not turn rough by the last bit
+
+
+def alpha_for(difference: float) -> float:
+    """The mean squared error of a share at which ``difference`` shows clearly in a typical answer.
+
+    >>> ldp.verdicts.alpha_for(0.2)
+    0.01
+    """
+    # 20 percentage points must give 0.01 exactly, not 0.010000000000000002.
+    return float(f"{(difference / MULTIPLE) ** 2:.14g}")
+
+
+def difference_for(alpha: float) -> float:
+    """The difference that a mean squared error of shares stands for: two of its roots."""
+    return MULTIPLE * math.sqrt(alpha)
+
+
+def judge(standard_errors: np.ndarray | pd.Series, difference: float) -> np.ndarray:
+    """(q,) `USABLE`, `ROUGH` or `NOISE` for answers with these standard errors, "" where they are nan; both are shares of all users.
+
+    >>> ldp.verdicts.judge(np.array([0.004, 0.006, 0.02]), difference=0.01).tolist()
+    ['usable', 'rough', 'noise']
+    """
+    errors, most = np.asarray(standard_errors, dtype=float), difference * (1 + _ROUNDING)
+    found = np.where(MULTIPLE * errors <= most, USABLE, np.where(errors <= most, ROUGH, NOISE))
+    return np.where(np.isnan(errors), "", found)
+
+
+def verdict(standard_error: float, difference: float) -> str:
+    """That of `judge` on one answer."""
+    return str(judge(np.array([standard_error]), difference)[0])
+
+
+def marked(verdict: str) -> str:
+    """A verdict as it is shown everywhere: its sign and its word; nothing for none."""
+    return f"{MARKS[verdict]} {verdict}" if verdict else ""
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How many answers are usable, rough and noise; ``queries`` is the number there are, of which some or all were judged, and
+    ``users_for_all`` how many users make all of those judged usable (nan where the number of users was not given)."""
+
+    usable: int
+    rough: int
+    noise: int
+    queries: int
+    users_for_all: float = math.nan
+
+    @property
+    def judged(self) -> int:
+        return self.usable + self.rough + self.noise
+
+    def in_words(self) -> str:
+        """Such as "31 of 50 answers are usable, 12 rough and 7 noise"."""
+        counts = {USABLE: self.usable, ROUGH: self.rough, NOISE: self.noise}
+        found = [word for word, number in counts.items() if number]
+        among = "answers" if self.judged == self.queries else f"answers looked at (there are {self.queries:,})"
+        if len(found) == 1:
+            return (
+                f"the only answer is {found[0]}" if self.judged == 1 else f"all {self.judged:,} {among} are {found[0]}"
+            )
+        rest = " and ".join(f"{counts[word]:,} {word}" for word in found if word != USABLE)
+        first = f"{self.usable or 'none'} of {self.judged:,} {among} {'are' if self.usable > 1 else 'is'} usable"
+        return f"{first}, {rest}"
+
+
+def tally(
+    standard_errors: np.ndarray | pd.Series, difference: float, queries: int | None = None, users: float = math.nan
+) -> Tally:
+    """The verdicts on answers with these standard errors from ``users`` users, counted. ``queries`` is the number of all queries,
+    where only some are judged.
+
+    >>> ldp.verdicts.tally(np.array([0.004, 0.006, 0.02]), 0.01, users=1000).in_words()
+    '1 of 3 answers is usable, 1 rough and 1 noise'
+    """
+    found = judge(standard_errors, difference)
+    number = {word: int((found == word).sum()) for word in MEANINGS}
+    worst = float(np.max(np.asarray(standard_errors), initial=0.0))
+    for_all = users * (MULTIPLE * worst / difference) ** 2
+    return Tally(**number, queries=len(found) if queries is None else queries, users_for_all=for_all)
+
+
+def judged_queries(workload: Workload) -> np.ndarray:
+    """The indices of the queries that are judged: all of them, or some, evenly spread."""
+    p = workload.num_queries
+    return np.arange(p) if p <= JUDGED_QUERIES else shown_queries(workload)
+
+
+def too_large(workload: Workload) -> str:
+    """Why the answers are not judged one by one; empty where they are."""
+    if workload.n <= JUDGED_TYPES:
+        return ""
+    return (
+        f"Single answers are judged for at most {JUDGED_TYPES:,} types; there are {workload.n:,} here. Simulate shows what some "
+        "are worth, or use coarser bins."
+    )
+
+
+def standard_errors(mechanism: Mechanism, workload: Workload, counts: np.ndarray) -> np.ndarray:
+    """(q,) exact standard errors, as shares of all users and without weights, of the unbiased answers to `judged_queries` for the
+    users ``counts`` (n,). ValueError where these take too long (see `too_large`)."""
+    if reason := too_large(workload):
+        raise ValueError(reason)
+    queries = judged_queries(workload)
+    return np.sqrt(frames.variances_of(mechanism, workload, counts, queries)) / float(np.sum(counts))
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """Differences taken from questions and data, shares of all users.
+
+    Attributes:
+        typical: the median answer, or what it lacks to everybody where that is less (None: all answers are nobody or everybody).
+        smallest: nine in ten such answers are at least this large.
+    """
+
+    typical: float | None
+    smallest: float | None
+
+    @property
+    def difference(self) -> float:
+        """Half of a typical answer; 20 percentage points, which the papers' alpha stands for, where there is none."""
+        return difference_for(DEFAULT_ALPHA) if self.typical is None else _rounded(self.typical / 2)
+
+    @property
+    def smallest_difference(self) -> float | None:
+        """That with which the smallest share that matters can be told from nobody."""
+        return None if self.smallest is None else _rounded(self.smallest)
+
+
+def suggest(workload: Workload, counts: np.ndarray) -> Suggestion:
+    """The differences that answers of the users ``counts`` (n,) suggest, from the queries shown. What answers lack to everybody
+    counts where that is less: of running totals, the last ones tell as much as the first.
+
+    >>> ldp.verdicts.suggest(ldp.workloads.histogram(50), np.full(50, 20)).difference
+    0.01
+    """
+    answers = np.abs(unweighted_answers(workload, counts, shown_queries(workload))) / float(np.sum(counts))
+    shares = np.where(answers <= 1, np.minimum(answers, 1 - answers), answers)
+    shares = shares[shares > _ROUNDING]
+    if not len(shares):
+        return Suggestion(None, None)
+    return Suggestion(float(np.median(shares)), float(np.quantile(shares, 0.1, method="lower")))
+
+
+def _rounded(difference: float) -> float:
+    """One significant digit, within what can be asked for."""
+    return min(max(float(f"{difference:.0e}"), LEAST), MOST)
+
+
+def in_words(difference: float) -> str:
+    """A difference of shares: "1 percentage point"."""
+    text = wording.significant(100 * difference)
+    return f"{text} percentage point{'' if text == '1' else 's'}"

@@ -1,0 +1,35 @@
+"""Forgetting everything at once: data, designs, results and work of this browser, in this tab and in others."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.ui import promises
+from pages.ui.session import browser, departed
+from pages.ui.session.held import holder
+from pages.ui.session.state import Session, session
+from pages.ui.tasks.jobs import jobs
+
+_CONFIRMED = "forget-confirmed"
+
+
+def draw(state: Session) -> None:
+    """The button; a second one asks before anything is lost."""
+    closed = f"forget-{holder().mark(state)}"  # a new session begins with a popover that is closed
+    with (
+        st.container(key="forget"),
+        st.popover("Forget everything", key=closed, icon=":material/delete_forever:", width="stretch"),
+    ):
+        st.markdown(promises.FORGOTTEN_AT_ONCE)
+        confirmed = st.button("Yes, forget everything", key=_CONFIRMED, on_click=_forget, args=(state,))
+    if confirmed:
+        st.switch_page("pages/start.py")
+
+
+def _forget(state: Session) -> None:
+    if (visitor := browser.visitor()) is not None:
+        departed.empty(holder().forget(visitor.browser))
+    jobs().forget(state.id)
+    state.leave()
+    browser.clear(_CONFIRMED)
+    session().notices = [("success", "Everything has been forgotten.")]

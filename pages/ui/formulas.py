@@ -1,0 +1,185 @@
+"""How the numbers of each page are computed: formulas, typeset, with their sources. Long ones stand on lines of their own."""
+
+from ldp_core import wording
+from ldp_core.bounds.general.enumerated import MOST_TYPES as EXACT_TYPES
+from ldp_core.estimators import INTERVAL_PART
+
+DATA = r"""
+Each person has exactly one of the $n$ types: a combination of one value of each attribute. The histogram is the data vector $x$ of
+the papers: $x_u$ users are of type $u$ (McKenna et al. 2020, Section 2.1).
+
+Types are numbered with the last attribute running fastest. Bins include their lower edge; the last also includes its upper edge. Cells
+that are empty or read NA, N/A, NaN, null, none or ? are missing values.
+"""
+
+WORKLOAD = r"""
+**The questions** are a matrix $W$ with one row per query and one column per type; the answers are $W x$. A group with weight $w$ has
+its rows multiplied by $w$, so its squared errors count $w^2$ times. Variances and bounds depend on $W$ only through the Gram matrix
+$G = W^\top W$ (McKenna et al. 2020, Section 2.1), which is known in closed form or as a product over the attributes for everything but
+conditions and uploaded matrices.
+
+**Rank and singular values** are those of $W$.
+
+**Users any mechanism needs.** With $\sigma$ the singular values, every mechanism has (same paper, Theorem 5.6)
+
+$$
+L \ge e^{-\varepsilon} \Big(\sum_i \sigma_i\Big)^2
+$$
+
+Sharper are the centred bound, with $\lVert\cdot\rVert_*$ the sum of singular values,
+
+$$
+L \ge \tfrac{1}{n}\lVert W \mathbf{1}\rVert^2 + \frac{\lVert W (I - \tfrac{1}{n}\mathbf{1}\mathbf{1}^\top)\rVert_*^2}{\sinh^2(\varepsilon/2)}
+$$
+
+and the certificate, which proves (both derived in this project)
+
+$$
+L \ge \frac{\operatorname{tr}(C G)^2}{\mathbf{1}^\top \mu}
+$$
+
+whenever $v^\top C G C v \le (\mathbf{1}^\top v)(\mu^\top v)$ for every two-valued row $v$.
+
+**Which queries dominate.** The exact variance of each unbiased answer, with the people of this design; the squares of the weights are
+counted in the shares.
+"""
+
+DESIGN = r"""
+**Privacy.** Epsilon-LDP means, for every report $y$ and any two types $u$ and $v$ (McKenna et al. 2020, Definition 2.4),
+
+$$
+P(y \mid u) \le e^\varepsilon\, P(y \mid v)
+$$
+
+The audit takes the largest such ratio over the numbers as stored, in exact arithmetic, and rounds up; for continuous noise it is a
+formula in real numbers, which no sampler in floating point keeps.
+
+**Variance.** With $D$ the diagonal matrix of the row sums of the strategy $Q$, and
+
+$$
+M = Q^\top D^{-1} Q, \qquad R = M^{-1} Q^\top D^{-1},
+$$
+
+one user of type $u$ adds (same paper, Theorems 3.4 and 3.10)
+
+$$
+t_u = \sum_y Q_{yu}\, \lVert W R_y \rVert^2 - G_{uu}
+$$
+
+**Users needed** (sample complexity) are $\max_u t_u / (p\,\alpha)$ for $p$ queries (Corollary 5.4); $\alpha$ is the mean squared error
+aimed at, $(d/2)^2$ for a difference $d$ to be seen.
+
+**Gap.** Users needed divided by the users the bound allows, less 1, both for the same people: the worst type against a bound that is
+the largest over all priors, and average against average, which with $L = \operatorname{tr}(M^{-1} G)$ is
+
+$$
+\frac{L - \operatorname{tr} G}{L_{\text{bound}} - \operatorname{tr} G} - 1
+$$
+
+**Bounds.** In closed form, with $\lVert\cdot\rVert_*$ the sum of singular values,
+
+$$
+L \ge \tfrac{1}{n}\lVert W \mathbf{1}\rVert^2 + \frac{\lVert W (I - \tfrac{1}{n}\mathbf{1}\mathbf{1}^\top)\rVert_*^2}{\sinh^2(\varepsilon/2)}
+$$
+
+The certificate solves a relaxation (the second moments of two-valued rows) and proves its value by duality,
+
+$$
+L \ge \frac{\operatorname{tr}(C G)^2}{\mathbf{1}^\top \mu} \quad\text{whenever}\quad v^\top C G C v \le (\mathbf{1}^\top v)(\mu^\top v)
+$$
+
+for every two-valued row $v$, which one eigenvalue decomposition checks (both derived in this project).
+
+**Optimiser.** The best strategy is a measure over two-valued rows and the problem is convex: new rows by pricing, weights by
+majorisation. For the worst case the prior moves until no type is worse off.
+
+**Exact optimum**: the same problem over all $2^n$ rows, a semidefinite program proved row by row (derived in this project); for the worst
+case only where the questions treat all types alike, as nobody is then worse off than the average.
+"""
+
+COMPARE = rf"""
+**Users needed** is the sample complexity (McKenna et al. 2020, Corollary 5.4)
+
+$$
+\frac{{\max_u t_u}}{{p\,\alpha}}
+$$
+
+with $t_u$ the variance one user of type $u$ adds over all $p$ queries.
+
+**SVD bound** (same paper, Theorem 5.6), with $\sigma$ the singular values of $W$:
+
+$$
+L \ge e^{{-\varepsilon}} \Big(\sum_i \sigma_i\Big)^2
+$$
+
+**Centred SVD bound**, derived in this project: scaled to mean one, a report's probabilities have variance at most $\sinh^2(\varepsilon/2)$
+over the types, so, with $\lVert\cdot\rVert_*$ the sum of singular values,
+
+$$
+L \ge \tfrac{{1}}{{n}}\lVert W \mathbf{{1}}\rVert^2 + \frac{{\lVert W (I - \tfrac{{1}}{{n}}\mathbf{{1}}\mathbf{{1}}^\top)\rVert_*^2}}{{\sinh^2(\varepsilon/2)}}
+$$
+
+For the worst case it is the largest over all spreads of people. A bound on $L$ gives $(L - \operatorname{{tr}} G)/(n\,p\,\alpha)$ users.
+
+**Certificate**: a relaxation of the best mechanism (second moments of two-valued rows), proved by its own dual variables, which one
+factorisation of a matrix checks, rounding included.
+
+**Exact optimum**: the same problem over all $2^n$ two-valued rows at once, a semidefinite program solved by CVXPY and proved row by row
+(derived in this project; for at most {EXACT_TYPES} types).
+
+**Gap**: users needed divided by the users the bound allows, less 1, for the same people.
+
+**Verdicts.** With $s$ the exact standard error of an answer and $d$ the difference to be seen, an answer is usable where $2 s \le d$, rough
+where $s \le d$, and noise beyond. Variances refer to unbiased
+estimates; non-negative ones are compared by simulation.
+"""
+
+PLAN = r"""
+With $v(\varepsilon)$ the variance one user adds, summed over the $p$ queries, $N$ users give a mean squared error of shares of (McKenna
+et al. 2020, Corollary 5.4)
+
+$$
+\alpha = \frac{v(\varepsilon)}{p\,N}
+$$
+
+and ± is its root, the standard error of a typical query. Users and error follow at once; epsilon is the smallest at which the mechanism
+meets the error, found by bisection and checked there.
+
+The bound replaces $v$ by a value that no unbiased mechanism can be below (certificate or centred SVD bound, this project): at the epsilon
+of the design, the bound that all pages show. Fitted mechanisms are those fitted to this design; where epsilon is what you ask for, they
+are fitted anew at each epsilon tried, for a fixed number of rounds.
+
+**Verdicts.** With $s$ the standard error of an answer and $d$ the difference to be seen, an answer is usable where $2 s \le d$, rough
+where $s \le d$, and noise beyond.
+"""
+
+SIMULATE = rf"""
+Each trial draws the tally of all reports exactly, type by type, never user by user: its distribution is the one real reports would have.
+All estimates see the same reports.
+
+**Unbiased**: $\hat x = R\,y$, with the optimal reconstruction $R$ (McKenna et al. 2020, Theorem 3.10).
+
+**WNNLS** (same paper, Appendix A), solved exactly:
+
+$$
+\operatorname*{{arg\,min}}_{{x \ge 0}}\; (x - \hat x)^\top G\, (x - \hat x)
+$$
+
+**Agreement with facts**: the same projection onto the $x$ that sum to the number of users and of which all facts are true, a quadratic
+program solved by CVXPY; as every projection onto a convex set that holds the truth, it leads no farther from the truth.
+
+**Norm-Sub**: the closest $x \ge 0$ that sums to the number of users (Wang et al. 2020).
+
+**Observed error**: the root of the mean squared error over queries and trials; its standard error by the delta method.
+
+**Value error**: distance of the private quantile from the true one; **quantile error**: how far the share asked for is from the shares of
+users below and up to the private quantile (Cormode et al. 2019, Section 4.7); private quantiles are found by bisection on the private
+running totals.
+
+**Intervals**: for each query by a method that suits the number of people, named below the picture and in the file. *Exact*: the reports
+counted are a sum of two binomials, inverted as Clopper and Pearson (1934) do, or the sum of noise whose law is known. *Normal*: 1.96
+standard errors from the exact variance, plus the largest part that one report can have in the answer, where that is at most
+{wording.share(INTERVAL_PART)} of a standard error; checked against exactly computed coverages. *Bounded*: Bennett's inequality (Hoeffding
+1963, Theorem 3) with the largest variance any population can have; proven for any number of people. All are cut off at what this many
+people can answer. *Credible*: the central 95 % of draws from the posterior distribution.
+"""

@@ -1,0 +1,122 @@
+"""What the answers of a design are worth, on every page in the same words: usable, rough or noise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+import streamlit as st
+
+from ldp_core import frames, library, verdicts, wording
+from ldp_core.mechanisms import Mechanism
+from ldp_core.verdicts import MARKS, MEANINGS, Tally
+from pages.ui.session.state import Session
+from pages.ui.tasks.later import Later
+from pages.ui.words import people, plain
+
+# Errors of single answers take n^3 operations, next to no time up to this many types.
+AT_ONCE_TYPES = 512
+
+VOCABULARY = "; ".join(f"{MARKS[word]} **{word}**: {meaning}" for word, meaning in MEANINGS.items()) + "."
+
+
+def counted(state: Session, mechanism: Mechanism, later: Later) -> Tally | None:
+    """How many answers of a mechanism are usable on the people of this design; None while that is worked out. ValueError with a
+    sentence where it takes too long."""
+    design = state.complete
+    if reason := verdicts.too_large(design.workload):
+        raise ValueError(reason)
+    errors = later.value(
+        ("answer_errors", mechanism.digest, design.workload.digest, design.people_digest),
+        "judging the answers",
+        design.domain.size <= AT_ONCE_TYPES,
+        lambda cancel: verdicts.standard_errors(mechanism, design.workload, design.counts),
+    )
+    if errors is None:
+        return None
+    return verdicts.tally(errors, state.difference, design.workload.num_queries, design.users)
+
+
+def in_words(state: Session, mechanism: Mechanism, later: Later) -> str:
+    """With the people of this design, how many of the answers are usable; where that takes too long, what a typical one is."""
+    design, difference = state.complete, verdicts.in_words(state.difference)
+    who = f"With your {people(design.users)} on {design.population}"
+    try:
+        found = counted(state, mechanism, later)
+    except ValueError as error:
+        typical = state.summary(mechanism).standard_error_on_data
+        verdict = plain(verdicts.verdict(typical, state.difference))
+        return (
+            f"{who}, the standard error of a typical answer is {wording.error(typical)}: **{verdict}** for a difference of "
+            f"{difference}, which says nothing of the others. {plain(str(error))}"
+        )
+    if found is None:
+        return f"{who}: how many of the answers are usable is being worked out."
+    more = ""
+    if found.usable < found.judged:
+        more = f" For all of them to be usable it takes about {wording.users(found.users_for_all)}."
+    return f"{who}, **{plain(found.in_words())}** for a difference of {difference}.{more}"
+
+
+def judged(state: Session, mechanism: Mechanism, later: Later) -> pd.DataFrame | None:
+    """The queries shown with their standard errors, as of `frames.query_errors`; None while they are worked out, or take too long."""
+    design = state.complete
+    if verdicts.too_large(design.workload):
+        return None
+    return later.value(
+        ("judged", mechanism.digest, design.naming, design.people_digest),
+        "errors of single queries",
+        design.domain.size <= AT_ONCE_TYPES,
+        lambda cancel: frames.query_errors([mechanism], design.workload, design.counts, design.labels, cancel=cancel),
+    )
+
+
+def explain(state: Session) -> None:
+    """What the words mean, below where they are used."""
+    st.caption(f"For a difference of {verdicts.in_words(state.difference)}. {VOCABULARY}")
+
+
+def answers(rows: pd.DataFrame, difference: float, error: str = "standard_error") -> pd.DataFrame:
+    """Each answer with its error in percentage points and its verdict, for people. ``rows`` has ``label`` and the column ``error``."""
+    return pd.DataFrame(
+        {
+            "Question": rows["label"].to_numpy(),
+            "± percentage points": (100 * rows[error]).to_numpy(),
+            "Verdict": [verdicts.marked(word) for word in verdicts.judge(rows[error], difference)],
+        }
+    )
+
+
+def show_answers(rows: pd.DataFrame, difference: float, error: str = "standard_error") -> None:
+    """The table of `answers` on the page."""
+    st.dataframe(
+        answers(rows, difference, error),
+        hide_index=True,
+        column_config={
+            "Question": st.column_config.TextColumn(width="large"),
+            "± percentage points": st.column_config.NumberColumn(format="%.3g"),
+        },
+    )
+
+
+def side_by_side(rows: pd.DataFrame, difference: float) -> pd.DataFrame:
+    """A row for each question, and the error in percentage points and the verdict of each mechanism; ``rows`` as of `frames.query_errors`."""
+    table = rows[["query"]].assign(
+        mechanism=[library.spec(name).title for name in rows["name"]],
+        shown=[
+            f"{verdicts.marked(word)}, ± {wording.significant(100 * error)}"
+            for word, error in zip(
+                verdicts.judge(rows["standard_error"], difference), rows["standard_error"], strict=True
+            )
+        ],
+    )
+    wide = table.pivot(index="query", columns="mechanism", values="shown")[list(dict.fromkeys(table["mechanism"]))]
+    wide.insert(0, "Question", rows.drop_duplicates("query").set_index("query")["label"])
+    return wide.reset_index(drop=True)
+
+
+def counts_in_words(errors: pd.Series, difference: float) -> str:
+    """For a table: "✓ 31 usable, ≈ 12 rough, ✕ 7 noise"."""
+    found = verdicts.tally(errors, difference)
+    numbers: Mapping[str, int] = {"usable": found.usable, "rough": found.rough, "noise": found.noise}
+    return ", ".join(f"{MARKS[word]} {number:,} {word}" for word, number in numbers.items())

@@ -1,0 +1,67 @@
+"""Strategies side by side: which types share a report."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import partial
+
+import streamlit as st
+
+from ldp_core import charts, frames, library, wording
+from ldp_core.mechanisms import Mechanism
+from ldp_core.mechanisms.subset_selection import SubsetSelection
+from pages.ui import layout
+from pages.ui.session.state import Session
+
+# Of subset selection, whose reports are too many, so many are drawn, over at most so many types.
+SAMPLED_REPORTS, SAMPLED_TYPES = 64, 1024
+
+
+def side_by_side(state: Session, ready: Mapping[str, Mechanism]) -> None:
+    """The patterns of each mechanism, or why it has none that can be drawn."""
+    sides, drawn, missing = st.columns(2), 0, list[str]()
+    for name, mechanism in ready.items():
+        with sides[drawn % 2]:
+            if _draw(state, name, mechanism):
+                drawn += 1
+            else:
+                missing.append(name)
+    for name in missing:
+        title = library.spec(name).title
+        if library.spec(name).continuous:
+            st.caption(f"{title} has no patterns: it sends numbers, not one of a list of reports.")
+        else:
+            st.caption(f"{title} has too many possible reports to draw its patterns.")
+    st.markdown(
+        "Each band is a report, taller the more common it is; the types in colour send it more often than the others. What a "
+        "mechanism was made for shows in its groups: single values, halves of the domain, neighbours, or the two sides of a "
+        "yes-or-no question."
+        if drawn
+        else "None of the chosen mechanisms sends one of a short list of reports."
+    )
+
+
+def _draw(state: Session, name: str, mechanism: Mechanism) -> bool:
+    """Whether there is something to draw, which is then drawn."""
+    labels, bits = state.complete.labels, wording.count(math.ceil(mechanism.bits_per_report))
+    if state.drawable(mechanism):
+        st.markdown(f"**{library.spec(name).title}**")
+        layout.chart(
+            partial(state.patterns, mechanism, compact=True),
+            f"{len(mechanism.strategy):,} reports, {bits} bits each.",
+            f"patterns-{name}",
+            partial(state.reports, mechanism),
+        )
+        return True
+    if not isinstance(mechanism, SubsetSelection) or mechanism.n > SAMPLED_TYPES:
+        return False
+    some = mechanism.rows_at_random(SAMPLED_REPORTS)
+    st.markdown(f"**{library.spec(name).title}**")
+    layout.chart(
+        partial(charts.patterns, some, labels, shade=charts.colour(name), compact=True),
+        f"{SAMPLED_REPORTS} reports drawn at random: all of them, {bits} bits each, are too many to draw.",
+        f"patterns-{name}",
+        partial(frames.reports, some, labels),
+    )
+    return True

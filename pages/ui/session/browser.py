@@ -1,0 +1,93 @@
+"""How a browser is known again: by a cookie with a random number that this server gave it.
+
+Only the digest of the number is kept with what it opens; an unknown number opens nothing and is replaced. Streamlit reads
+cookies but sets none, so a script on the page sets it, and renews it for as long as the page is open.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import secrets
+from typing import TYPE_CHECKING
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from pages.ui import promises
+from pages.ui.session.held import Visitor, holder
+
+if TYPE_CHECKING:
+    from pages.ui.session.state import Session
+
+_VISITOR, _TOKEN, _STALE = "visitor", "browser-token", "browser-token-replaced"
+_OURS = re.compile(r"[\w-]{43}", re.ASCII)
+
+_SCRIPT = """<style>:has(> .st-key-browser) { display: none; }</style>
+<script>
+(({name, token, stale, mark, path, seconds}) => {
+    const rest = `; Path=${path}; SameSite=Strict` + (location.protocol === "https:" ? "; Secure" : "");
+    const found = () => document.cookie.split("; ").find((one) => one.startsWith(name + "="))?.slice(name.length + 1);
+    const keep = (value) => { document.cookie = `${name}=${value}; Max-Age=${seconds}${rest}`; };
+    if (found() && found() !== token && found() !== stale && !sessionStorage.ldpCameAgain) {
+        sessionStorage.ldpCameAgain = "once";
+        location.reload(); // another tab, opened at the same moment, was given a number first: one browser has one
+        return;
+    }
+    keep(token);
+    clearInterval(window.ldpRenewal);
+    window.ldpRenewal = setInterval(() => keep(found() || token), 60000);
+    window.onpagehide = () => { document.cookie = `${name}-left=${mark}; Max-Age=60${rest}`; };
+    document.currentScript?.remove();
+})(%s);
+</script>"""
+
+
+def cookie_name() -> str:
+    """Browsers share cookies between all ports of a machine, servers on different ports share nothing."""
+    return f"ldp-{st.config.get_option('server.port')}"
+
+
+def visitor() -> Visitor | None:
+    """Who runs this script; None without a server."""
+    if _VISITOR in st.session_state:
+        return st.session_state[_VISITOR]
+    context = get_script_run_ctx()
+    if context is None:
+        return None
+    cookies = st.context.cookies.to_dict()
+    given = cookies.get(cookie_name(), "")
+    token = given if holder().knows(_digest(given)) else secrets.token_urlsafe(32)
+    st.session_state[_TOKEN], st.session_state[_STALE] = token, given if _OURS.fullmatch(given) else ""
+    left = cookies.get(f"{cookie_name()}-left", "")
+    st.session_state[_VISITOR] = made = Visitor(_digest(token), context.session_id, left)
+    return made
+
+
+def remember(state: Session) -> None:
+    """Let the browser keep its number, and say on leaving which session it left. To be called on every run."""
+    if _TOKEN not in st.session_state:
+        return
+    said = {
+        "name": cookie_name(),
+        "token": st.session_state[_TOKEN],
+        "stale": st.session_state[_STALE],
+        "mark": holder().mark(state),
+        "path": "/" + str(st.config.get_option("server.baseUrlPath") or "").strip("/"),
+        "seconds": int(promises.held_for()),
+    }
+    told = json.dumps(said).replace("<", "\\u003c")  # nothing in it can end the script
+    with st.container(key="browser"):
+        st.html(_SCRIPT % told, unsafe_allow_javascript=True)
+
+
+def clear(pressed: str) -> None:
+    """Forget what the widgets of this tab hold, but for the button that was pressed; it stays the same browser."""
+    for key in list(st.session_state):
+        if key not in (_VISITOR, _TOKEN, _STALE, pressed):
+            del st.session_state[key]
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()

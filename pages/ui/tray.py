@@ -1,0 +1,154 @@
+"""The tray in the sidebar: what is being worked out, how far it is, and a way to stop it, whatever page asked for it."""
+
+from __future__ import annotations
+
+import time
+
+import streamlit as st
+
+from ldp_core import wording
+from ldp_core.run import Progress
+from pages.ui.session.state import Session
+from pages.ui.tasks.jobs import Job, jobs
+from pages.ui.tasks.task import features
+from pages.ui.words import plain
+
+SHOWN_AFTER = 0.7
+"""Seconds a job runs before it has a line: what ends sooner would only flicker."""
+KEPT = 20.0
+"""Seconds that the line of a finished job stays, at least: until the page is drawn after them."""
+KEPT_AFTER = 2.0
+"""Seconds a job must have taken for that."""
+LINES, LETTERS = 6, 72
+OTHERS = {"data": "other data", "people": "other people", "questions": "other questions"}
+
+
+def draw(state: Session) -> None:
+    """What runs, as long as something does; then what has just ended."""
+    if jobs().active(state.id):
+        _follow(state)
+    elif ended := _just_ended(state):
+        with st.container(gap="xsmall", key="tray"):
+            for job in ended:
+                _ended(job)
+
+
+@st.fragment(run_every=1.0)
+def _follow(state: Session) -> None:
+    """Drawn again and again without the page; when nothing runs any more, the whole page follows."""
+    active, now = jobs().active(state.id), features(state)
+    if not active:
+        st.rerun()
+    shown = [job for job in active if job.state == "queued" or job.seconds >= SHOWN_AFTER]
+    with st.container(gap="xsmall", key="tray"):
+        if shown:
+            st.markdown("**Working**")
+        for job in shown[:LINES]:
+            _line(job, left_behind(job, now))
+        if len(shown) > LINES:
+            st.caption(f"and {len(shown) - LINES:,} more")
+        _stop_earlier([job for job in shown if left_behind(job, now)])
+        for job in _just_ended(state):
+            _ended(job)
+
+
+def left_behind(job: Job, now: dict[str, str]) -> str:
+    """Which design a job was asked of, in words such as "epsilon 2"; empty where what it depends on is the same ``now``."""
+    other = {name: was for name, was in job.about.asked.items() if was != now[name]}
+    return f"epsilon {other['epsilon']}" if "epsilon" in other else next((OTHERS[name] for name in other), "")
+
+
+def share(job: Job) -> float | None:
+    """How much of a job is done, 0 to 1: by what it tells, else by the time it takes. None where nobody knows."""
+    told, lasts = job.progress, job.about.limit or job.about.expected
+    if isinstance(told, float):
+        return min(1.0, told)
+    if isinstance(told, Progress) and told.max_rounds:
+        return min(1.0, told.round / told.max_rounds)
+    return None if lasts is None else min(1.0, job.seconds / lasts)
+
+
+def so_far(job: Job) -> str:
+    """How long a job has run, and how much longer it takes where that is known."""
+    if job.cancelled():
+        return "stopping"
+    if job.state == "queued":
+        before = jobs().waiting_before(job)
+        return f"waiting, {before:,} before it" if before else "waiting"
+    done, limit = share(job) or 0.0, job.about.limit
+    if limit is not None:
+        rest = f", at most {wording.duration(limit - job.seconds)} left" if job.seconds < limit else ", finishing"
+    elif isinstance(job.progress, Progress) and 0.05 <= done < 1:  # a guess from less would be wild
+        rest = f", about {wording.duration(job.seconds * (1 / done - 1))} left"
+    else:
+        rest = ""
+    return f"{wording.duration(job.seconds)}{rest}"
+
+
+def _line(job: Job, design: str) -> None:
+    title, done = wording.shortened(_capital(job.title), LETTERS), share(job)
+    words = f"{title}{f', for {design}' if design else ''}: {so_far(job)}"
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"job-{job.number}"):
+        if done is None or job.state == "queued":
+            st.caption(plain(words), width="stretch")
+        else:
+            st.progress(done, text=plain(words), width="stretch")
+        st.button(
+            "Stop",
+            key=f"stop-{job.number}",
+            type="tertiary",
+            disabled=job.cancelled(),
+            on_click=job.cancel,
+            help=plain(f"Stop {job.title}"),
+        )
+
+
+def _stop_earlier(earlier: list[Job]) -> None:
+    """One button for all work whose design is no longer on screen."""
+    waiting = [job for job in earlier if not job.cancelled()]
+    if not waiting:
+        return
+    count = len(waiting)
+    label = f"Stop the {count:,} for earlier designs" if count > 1 else "Stop the one for an earlier design"
+    st.button(
+        label,
+        key="stop-earlier",
+        icon=":material/stop_circle:",
+        width="stretch",
+        on_click=_stop,
+        args=(waiting,),
+        help="You have changed the design since they were asked for. Left alone they go on, and what they find is there when you come "
+        "back to that design.",
+    )
+
+
+def _stop(some: list[Job]) -> None:
+    for job in some:
+        job.cancel()
+
+
+def _just_ended(state: Session) -> list[Job]:
+    """Jobs of some length that ended a moment ago, the latest attempt of each; what somebody stopped needs no telling."""
+    now = time.monotonic()
+    latest = {job.key: job for job in jobs().of(state.id)}.values()
+    return [
+        job
+        for job in latest
+        if not job.active
+        and job.about.page
+        and not job.cancelled()
+        and job.seconds >= KEPT_AFTER
+        and now - job.finished < KEPT
+    ]
+
+
+def _ended(job: Job) -> None:
+    page = job.about.page
+    outcome = "done" if job.state == "done" else "not done"
+    title = f"{wording.shortened(_capital(job.title), LETTERS)}: {outcome}, see {page}"
+    mark = ":material/check_circle:" if job.state == "done" else ":material/error:"
+    st.page_link(f"pages/{page.lower()}.py", label=plain(title), icon=mark)
+
+
+def _capital(title: str) -> str:
+    return title[:1].upper() + title[1:]

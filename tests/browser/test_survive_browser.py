@@ -1,0 +1,209 @@
+"""What survives a refresh, a lost connection and a closed tab, for whom, and how it is forgotten."""
+
+import json
+import re
+import secrets
+import time
+
+import pytest
+from playwright.sync_api import Error, expect
+
+from pages.ui.data import choice as data_choice
+from pages.ui.session.state import Session
+from tests.browser.conftest import SIZE, Visitor, serve
+from tests.browser.raw import RawVisitor
+
+PEOPLE = b"age,place\n" + b"".join(b"%d,town %d\n" % (i % 256, i % 4) for i in range(512))
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """A server where Streamlit itself takes nobody back."""
+    log = tmp_path_factory.mktemp("server") / "log.txt"
+    with serve(log, ["--server.disconnectedSessionTTL", "0"]) as (url, _):
+        yield url, log
+
+
+@pytest.fixture
+def arrive(browser, server):
+    """Makes people with a browser of their own. (A page in a folder is looked for there first: no problem of ours.)"""
+    visitors = []
+
+    def one():
+        visitors.append(Visitor(browser, server[0]))
+        return visitors[-1]
+
+    yield one
+    for visitor in visitors:
+        visitor.context.close()
+        assert not visitor.elsewhere
+        assert not [said for said in visitor.problems if "404" not in said and "ERR_INTERNET" not in said]
+
+
+@pytest.fixture
+def analyst(arrive):
+    """Somebody who has uploaded a table."""
+    visitor = arrive()
+    visitor.go("Data")
+    visitor.page.get_by_text("Upload", exact=True).click()
+    box = visitor.page.get_by_test_id("stMain").locator("input[type=file]")
+    box.set_input_files({"name": "people.csv", "mimeType": "text/csv", "buffer": PEOPLE})
+    expect(design(visitor.page)).to_contain_text("Data: age")
+    return visitor
+
+
+def design(page):
+    return page.get_by_test_id("stSidebar").locator(".st-key-current-design")
+
+
+def long_search():
+    """The uploaded table in 256 bins at epsilon 0.7, with a search that goes on until it is stopped."""
+    state = Session("one")
+    data_choice.upload(state, PEOPLE, "people.csv")
+    bins = state.choice.recipes[0].model_copy(update={"bins": 256})
+    state.set_data(state.choice.model_copy(update={"recipes": (bins,)}), state.source)
+    state.change(epsilon="0.7", optimizer=state.configuration.optimizer.model_copy(update={"time_limit": 3000.0}))
+    return {"name": "configuration.json", "mimeType": "application/json", "buffer": state.configuration.to_json()}
+
+
+def test_a_refresh_brings_back_data_design_and_work_that_is_running(analyst, arrive):
+    page = analyst.page
+    analyst.load(long_search(), "The design was loaded")
+    analyst.go("Design")
+    analyst.button("optimise").click()
+    expect(design(page)).to_contain_text("optimising")
+    before = design(page).inner_text()
+    page.reload()
+    expect(page.locator("h1")).to_have_text("Design")
+    expect(design(page)).to_have_text(before, use_inner_text=True)
+    expect(page.get_by_test_id("stSidebar")).to_contain_text("Running: fitting")
+    expect(page.get_by_test_id("stMain").get_by_role("slider").first).to_have_attribute(
+        "aria-valuetext", re.compile("0[.]70?$")
+    )
+    page.reload()  # and once more, while it is drawn
+    analyst.button("cancel").click()
+    expect(design(page)).to_contain_text("needed for")
+    page.reload()
+    expect(design(page)).to_contain_text("needed for")
+    analyst.go("Data")
+    expect(page.get_by_test_id("stMain").get_by_text("512").first).to_be_visible()
+    stranger = arrive()
+    stranger.page.goto(page.url)
+    expect(design(stranger.page)).to_contain_text("Data: not chosen")
+    analyst.button("undo").click()
+    expect(design(page)).to_contain_text("Epsilon: 1")
+
+
+def test_a_lost_connection_loses_nothing(arrive):
+    sockets, down = [], []
+
+    def connect(socket):
+        if down:
+            socket.close()
+        else:
+            socket.connect_to_server()
+            sockets.append(socket)
+
+    visitor = arrive()
+    page = visitor.page
+    page.route_web_socket(re.compile("_stcore/stream"), connect)
+    page.reload()
+    expect(page.locator("h1")).to_be_visible()
+    visitor.button("begin").click()
+    expect(page.locator("h1")).to_have_text("Design")
+    before = design(page).inner_text()
+    down.append(True)
+    sockets[-1].close()
+    expect(visitor.button("save")).to_be_disabled()
+    down.clear()
+    expect(visitor.button("save")).to_be_enabled()
+    visitor.go("Plan")
+    expect(design(page)).to_have_text(before, use_inner_text=True)
+    visitor.context.set_offline(True)
+    with pytest.raises(Error):
+        page.reload()
+    visitor.context.set_offline(False)
+    page.reload()
+    expect(page.locator("h1")).to_have_text("Plan")
+    expect(design(page)).to_have_text(before, use_inner_text=True)
+
+
+def test_every_live_tab_has_its_own_design_and_the_one_left_last_comes_back(analyst):
+    first, second = analyst.page, analyst.context.new_page()
+    second.goto(analyst.address)
+    expect(design(second)).to_contain_text("Data: not chosen")
+    second.locator(".st-key-begin button").click()
+    expect(design(second)).to_contain_text("Data: age")
+    expect(design(second)).to_contain_text("3,000 users")
+    first.close()
+    second.close()
+    for told in ("3,000 users", "512 users", "Upload, pick a sample"):
+        page = analyst.context.new_page()
+        page.goto(analyst.address)
+        expect(design(page)).to_contain_text(told)
+
+
+def test_tabs_opened_at_the_same_moment_are_one_browser(browser, server):
+    """The second arrives before the first has its cookie, and is answered after that."""
+    context, waiting, sockets = browser.new_context(viewport=SIZE), [], []
+
+    def answer_late(socket):
+        sockets.append(socket)
+        late, connection = len(sockets) == 1, socket.connect_to_server()
+        connection.on_message(lambda told: waiting.append((socket, told)) if late else socket.send(told))
+
+    second, first = context.new_page(), context.new_page()
+    second.route_web_socket(re.compile("_stcore/stream"), answer_late)
+    second.goto(server[0])
+    while not waiting:
+        second.wait_for_timeout(50)
+    assert not [cookie for cookie in context.cookies() if cookie["name"].startswith("ldp")]
+    first.goto(server[0])
+    first.locator(".st-key-begin button").click()
+    expect(design(first)).to_contain_text("3,000 users")
+    (given,) = [cookie["value"] for cookie in context.cookies() if cookie["name"].startswith("ldp")]
+    while len(sockets) == 1:
+        for socket, told in waiting[:]:
+            socket.send(told)
+            waiting.remove((socket, told))
+        second.wait_for_timeout(50)
+    expect(design(second)).to_contain_text("Data: not chosen")
+    kept = {cookie["name"]: cookie["value"] for cookie in context.cookies()}
+    assert given in kept.values()
+    first.reload()
+    expect(design(first)).to_contain_text("3,000 users")
+    context.close()
+
+
+def said(visitor):
+    """What the page is told about its cookie."""
+    script = next(text for text in reversed(visitor.scripts) if "Max-Age" in text)
+    return json.loads(script.rsplit("})(", 1)[1].split(");\n")[0])
+
+
+def test_nobody_else_gets_a_session(analyst, server):
+    """The number of a cookie opens the sessions of its browser, and nothing else does."""
+    address, log = server
+    own = said(alone := RawVisitor(address))
+    name, token, mark = own["name"], own["token"], own["mark"]
+    assert len(token) == 43
+    assert {cookie["name"] for cookie in analyst.context.cookies()} >= {name}
+    (cookie,) = [cookie for cookie in analyst.context.cookies() if cookie["name"] == name]
+    assert (cookie["sameSite"], cookie["path"]) == ("Strict", "/")
+    assert 3000 < cookie["expires"] - time.time() <= 3600
+    assert cookie["value"] != token
+    for secret in (cookie["value"], token):
+        assert secret not in analyst.page.content()
+        assert secret not in log.read_text()
+    guesses = ["", secrets.token_urlsafe(32), alone.session, mark, token[:-1], token.swapcase(), '"});alert(1)//']
+    for guess in guesses:
+        stranger = RawVisitor(address, cookies=f"{name}={guess}; {name}-left={mark}")
+        assert said(stranger)["token"] not in (token, guess, cookie["value"])
+        assert said(stranger)["mark"] != mark
+        assert "alert" not in json.dumps(said(stranger))
+        assert any("not chosen" in line for line in stranger.lines)
+        stranger.leave()
+    beside = RawVisitor(address, cookies=f"{name}={token}")  # the same browser, while its first tab lives
+    assert (said(beside)["token"], said(beside)["mark"] == mark) == (token, False)
+    alone.leave()
+    beside.leave()

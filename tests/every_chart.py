@@ -1,0 +1,212 @@
+"""Every chart of the app on data that strains it: many mechanisms, long names, numbers close together."""
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+
+from ldp_core import beliefs, charts, frames, library, mechanisms, papers, workloads
+from ldp_core.bounds.statements import Setting
+from ldp_core.data.domain import CategoricalAttribute, Domain, RangeAttribute
+from ldp_core.studies import asking, outcomes, planning, sides, simulate, sweep, theorems
+
+N = 24
+MECHANISMS = (
+    "randomized_response",
+    "subset_selection",
+    "hadamard",
+    "hierarchical",
+    "haar",
+    "hierarchical(branching=8)",
+)
+ESTIMATORS = ("unbiased", "wnnls", "norm_sub")
+AGES = [f"{17 + 3 * i}-{19 + 3 * i}" for i in range(N)]
+AGE = RangeAttribute(name="age", low=17, high=88, bins=N, integer=True)
+WORK = CategoricalAttribute(
+    name="occupation",
+    values=(
+        "Adm-clerical", "Craft-repair", "Exec-managerial", "Handlers-cleaners", "Machine-op-inspct",
+        "Protective services and armed forces", "Transport-moving",
+    ),
+)  # fmt: skip
+COUNTS = np.random.default_rng(0).multinomial(48_842, np.linspace(2, 0.1, N) / np.linspace(2, 0.1, N).sum())
+EPSILONS = (0.5, 1.0, 2.0, 4.0)
+
+
+def every(look=charts.LIGHT):
+    """Figures by name."""
+    return {name: draw(look) for name, draw in _drawers().items()}
+
+
+@cache
+def _drawers():
+    return {**_inputs(), **_costs(), **_simulated(), **_theory(), **_panels()}
+
+
+def _inputs():
+    domain = Domain(attributes=(AGE, WORK))
+    counts = np.random.default_rng(1).multinomial(48_842, np.random.default_rng(2).dirichlet(np.full(domain.size, 0.3)))
+    prefix, mixed = workloads.prefix(N), workloads.all_range(N)
+    groups = [("age up to each value, of everybody", 100), ("all ranges", 150), ("other", 50)]
+    strategy = mechanisms.create("hierarchical", n=N, epsilon=1.0).strategy
+    worst = pd.DataFrame(
+        {
+            "name": [f"age <= {age} and occupation = {WORK.values[5]}" for age in AGES[:8]],
+            "share": np.linspace(0.4, 0.02, 8),
+            "standard_error": 310.0,
+        }
+    )
+    return {
+        "marginal": lambda look: charts.marginal(AGE, COUNTS, look),
+        "marginal, long names": lambda look: charts.marginal(WORK, COUNTS[:7], look),
+        "joint": lambda look: charts.joint(domain, counts, "age", "occupation", look),
+        "workload": lambda look: charts.workload_matrix(prefix, AGES, look),
+        "workload, groups": lambda look: charts.workload_matrix(mixed, AGES, look, groups),
+        "singular values": lambda look: charts.singular_values(prefix, look),
+        "query shares": lambda look: charts.query_shares(worst, look),
+        "patterns": lambda look: charts.patterns(strategy, AGES, look, charts.colour("hierarchical")),
+        "patterns, compact": lambda look: charts.patterns(strategy, AGES, look, None, None, True),
+    }
+
+
+def _costs():
+    workload = workloads.prefix(N)
+    needed = pd.DataFrame(
+        {"name": [*MECHANISMS, "optimized"], "users_needed": [9e4, 3.1e4, 2.2e4, 9800.0, 9400.0, 9450.0, 7100.0]}
+    )
+    limits = {"svd": 2100.0, "centred_svd": 6300.0, "certificate": 6900.0}
+    seconds = np.linspace(0.2, 20, 60)
+    history = pd.DataFrame({"seconds": seconds, "users_needed": 7100 + 9000 * np.exp(-seconds / 3)})
+    proved = pd.DataFrame({"seconds": [0.1, 6.0, 14.0], "users_needed": [6300.0, 6700.0, 6900.0]})
+    swept = sweep.epsilons(MECHANISMS, workload, EPSILONS).points
+    sizes = sweep.sizes(MECHANISMS, workload, 1.0, (8, 16, 32, 64)).points
+    few = swept[swept["name"].isin(["haar", "hierarchical", "certificate"])]
+    beside = pd.DataFrame(
+        {
+            "design": [
+                "Age up to each value, epsilon 1", "The same with epsilon 2",
+                "Ages and occupations together, for the yearly report", "Other questions",
+            ],
+            "mechanism": ["haar", "optimized", "haar", "hierarchical"],
+            "users_needed": [9400.0, 7100.0, 51_000.0, 9800.0],
+            "users_bound": [6900.0, 6900.0, 9000.0, np.nan],
+            "alike": [True, True, False, True],
+        }
+    )  # fmt: skip
+    errors = query_frame()
+    ages = library.create("subset_selection", n=N, epsilon=1.0)
+    shares = COUNTS / COUNTS.sum()
+    curves = lambda at: beliefs.over_epsilon(0.5, shares, N, np.union1d(sides.epsilons(at), at))  # noqa: E731
+    at = np.union1d(np.geomspace(0.1, 5, 9), 1.0)
+    own = pd.DataFrame({"name": "subset_selection", "epsilon": at, "users_needed": 9e4 / at**2})
+    reach = pd.concat([own, own.assign(name="centred_svd", users_needed=own["users_needed"] / 3)])
+    asked = _asked()
+    traded = planning.errors_over_epsilon(swept, workload, 48_842)
+    return {
+        "users needed": lambda look: charts.users_needed(needed, limits, 8200, look, "worst case", 6950.0),
+        "users needed, on the lines": lambda look: charts.users_needed(needed[4:], {"svd": 9300.0}, 9450, look),
+        "closing gap": lambda look: charts.closing_gap(history, proved, "optimized", look, 6950.0),
+        "over epsilon": lambda look: charts.over_epsilon(swept, 1.0, look),
+        "over epsilon, few": lambda look: charts.over_epsilon(few, 1.0, look),
+        "over size": lambda look: charts.over_size(sizes, 24, look),
+        "over size, few": lambda look: charts.over_size(sizes[sizes["name"].isin(["haar", "svd"])], 24, look),
+        "trade-off": lambda look: charts.trade_off(traded, "epsilon", 0.01, look),
+        "trade-off, few": lambda look: charts.trade_off(
+            traded[traded["name"].isin(["haar", "hierarchical(branching=8)", "optimized", "certificate"])],
+            "epsilon",
+            0.01,
+            look,
+        ),
+        "side by side": lambda look: charts.side_by_side(beside, look),
+        "query errors": lambda look: charts.query_errors(errors, look, True),
+        "beliefs": lambda look: charts.beliefs(curves(1.0), 1.0, 0.5, "subset_selection", 0.6, 0.12, look),
+        "beliefs, small epsilon": lambda look: charts.beliefs(curves(0.2), 0.2, 0.5, ages.name, 0.52, 0.09, look),
+        "accuracy": lambda look: charts.accuracy(reach, 1.0, 48_842, look),
+        "accuracy, small epsilon": lambda look: charts.accuracy(reach, float(at[3]), 48_842, look),
+        "asked": lambda look: charts.asked(asked, look),
+    }
+
+
+def query_frame():
+    made = [mechanisms.create(name, n=N, epsilon=1.0) for name in MECHANISMS[1:5]]
+    return frames.query_errors(made, workloads.prefix(N), COUNTS, AGES)
+
+
+def _asked():
+    session = asking.Asking(COUNTS, 1.0, 5, seed=1)
+    domain = Domain(attributes=(AGE,))
+    questions = [asking.between(domain.attributes, 0, 0, k) for k in (1, 5, 11)]
+    return [session.ask(question) for question in [*questions, asking.average(domain.attributes, 0)]]
+
+
+def _simulated():
+    workload, names = workloads.prefix(N), ("hierarchical", "haar", "hierarchical(branching=8)")
+    made = {name: mechanisms.create(name, n=N, epsilon=1.0) for name in names}
+    scale = outcomes.Scale(np.arange(N, dtype=float), "years", workload)
+    found = outcomes.compare(made, workload, COUNTS, AGES, 9, 0, ESTIMATORS, scale)
+    sets = workloads.on_types("all_marginals", 32)
+    people = np.random.default_rng(0).multinomial(20_000, np.full(32, 1 / 32))
+    types = [f"type {i}" for i in range(32)]
+    marginals = outcomes.compare(
+        {name: mechanisms.create(name, n=32, epsilon=1.0) for name in ("hadamard", "fourier")},
+        sets, people, types, 6, 0, ("unbiased", "wnnls"), None,
+    )  # fmt: skip
+    ranges = outcomes.compare({"haar": made["haar"]}, workloads.all_range(N), COUNTS, AGES, 9, 0, ("unbiased",), None)
+    predicted = found.queries[found.queries["predicted"].notna()]
+    runs = {name: simulate.collect(one, workload, COUNTS, 5) for name, one in made.items()}
+    answers = frames.simulated_answers(runs, workload, AGES)
+    three = sides.releases(made["haar"], workload, COUNTS, AGES)
+
+    def one(frame, mechanism="haar", estimator="unbiased"):
+        return frame[(frame["mechanism"] == mechanism) & (frame["estimator"] == estimator)]
+
+    missed = one(found.intervals).copy()
+    missed.loc[missed.index[::4], "holds"] = False
+    return {
+        "answers": lambda look: charts.answers(answers, look, True),
+        "errors": lambda look: charts.errors(found.errors, look),
+        "group errors": lambda look: charts.group_errors(found.groups, found.by, look),
+        "group errors, sets": lambda look: charts.group_errors(marginals.groups, marginals.by, look),
+        "distribution": lambda look: charts.distribution(one(found.curves), "age", look),
+        "quantiles": lambda look: charts.quantile_errors(found.quantiles, "years", look),
+        "releases": lambda look: charts.releases(one(found.releases), True, look),
+        "releases, three": lambda look: charts.releases(three, True, look),
+        "releases, unordered": lambda look: charts.releases(one(ranges.releases), False, look),
+        "releases, sets": lambda look: charts.releases(one(marginals.releases, "fourier"), False, look),
+        "intervals": lambda look: charts.intervals(missed, True, look),
+        "intervals, unordered": lambda look: charts.intervals(one(ranges.intervals), False, look),
+        "predicted": lambda look: charts.predicted(predicted, look),
+    }
+
+
+def _theory():
+    histogram = workloads.histogram(N)
+    mechanism = mechanisms.create("hadamard", n=N, epsilon=1.0)
+    setting = Setting(histogram, 1.0, 48_842, mechanism, 0.5)
+    known = {"certificate": (2.5, 0.0), **theorems.frequency.figures_of(mechanism, 0.5, 100)}
+    table = theorems.table(theorems.entries(setting, 0.01, 5.0, known))
+    approach = theorems.approach(1.0)
+    branching = theorems.over_branching(workloads.all_range(16), 1.0)
+    branching = branching.assign(standard_error=np.sqrt(branching["variance"] / 48_842))
+    return {
+        "bounds, error": lambda look: charts.on_one_axis(
+            table, "standard_error", {"standard_error": 0.02}, "hadamard", look
+        ),
+        "bounds, users": lambda look: charts.on_one_axis(
+            table, "users_needed", {"users_needed": 41_000.0}, "hadamard", look
+        ),
+        "approach": lambda look: charts.approach(approach, look),
+        "branching": lambda look: charts.over_branching(
+            branching, "standard_error", theorems.formula_branching(), 4, look
+        ),
+    }
+
+
+def _panels():
+    kept = [panel for paper in papers.PAPERS for panel in paper.panels if panel.stored is not None]
+    found = {f"panel {panel.key}": (panel, panel.stored()) for panel in kept}
+
+    def drawer(panel, frame):
+        return lambda look: charts.panel(frame, panel.x, panel.y, panel.log_x, panel.log_y, look)
+
+    return {name: drawer(*one) for name, one in found.items()}

@@ -1,0 +1,85 @@
+"""Only what is open is drawn, what was open stays open, and nothing is worked out twice for a page that was seen before."""
+
+import pytest
+
+from ldp_core import analysis, charts, frames, library
+from pages.ui.session.state import choose_mechanism
+
+TABS = {
+    "Users needed": "users-needed",
+    "Patterns": "patterns-hadamard",
+    "Error of each query": "query-errors",
+    "Over epsilon": "",
+    "Over domain size": "",
+}
+
+
+def drawn(app):
+    return {element.proto.id.split("-chart-")[-1] for element in app.at.get("plotly_chart")}
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """How often each of the costly functions was called."""
+    calls = dict[str, int]()
+
+    def count(owner, name):
+        original = getattr(owner, name)
+
+        def counting(*args, **kwargs):
+            calls[name] = calls.get(name, 0) + 1
+            return original(*args, **kwargs)
+
+        monkeypatch.setattr(owner, name, counting)
+
+    for owner, names in (
+        (frames, ("reports", "query_errors", "users_bounds", "catalogue")),
+        (charts, ("patterns",)),
+        (analysis, ("summarise",)),
+        (library, ("create",)),
+    ):
+        for name in names:
+            count(owner, name)
+    return calls
+
+
+def test_a_tab_is_drawn_once_it_is_opened_and_stays_open(ages):
+    ages.go("compare")
+    for tab, chart in TABS.items():
+        ages.open("compare-tabs", tab)
+        assert drawn(ages) & {*TABS.values()} == {chart} - {""}
+    ages.open("compare-tabs", "Patterns").go("data").go("compare")
+    assert "patterns-hadamard" in drawn(ages)
+    ages.at.run()
+    assert "patterns-hadamard" in drawn(ages)
+
+
+def test_what_is_folded_away_is_worked_out_when_it_is_opened(ages, counted):
+    ages.session.change(mechanism=choose_mechanism("hierarchical"))
+    ages.go("design").finish()
+    assert "reports" not in counted
+    before = len(ages.dataframes)
+    ages.unfold("groups")
+    assert counted["reports"] == 1
+    assert len(ages.dataframes) == before + 1
+    ages.go("compare").finish()
+    assert "catalogue" not in counted
+    assert any("made_for" in frame for frame in ages.unfold("every-mechanism").dataframes)
+
+
+def test_nothing_is_worked_out_twice_on_return(ages, counted):
+    ages.session.change(mechanism=choose_mechanism("hierarchical"))
+    pages = ("workload", "design", "compare", "bounds", "plan", "simulate", "export")
+    for page in pages:
+        ages.go(page).finish()
+    for tab in TABS:
+        ages.go("compare").open("compare-tabs", tab).finish()
+    ages.go("design").unfold("groups").finish()
+    first = dict(counted)
+    assert {"reports", "query_errors", "users_bounds", "patterns", "summarise", "create"} <= set(first)
+    for page in pages:
+        ages.go(page).finish()
+    for tab in TABS:
+        ages.go("compare").open("compare-tabs", tab).finish()
+    ages.go("design").unfold("groups").finish()
+    assert counted == first

@@ -1,0 +1,110 @@
+"""A file that could not be read is kept, and its read options are shown, until it can be read."""
+
+import io
+
+import pandas as pd
+import pytest
+
+from pages.ui import sources
+from pages.ui.data import ahead
+
+TWICE = b"a,a\n1,2\n3,4\n3,5\n"
+
+
+def local(app, path):
+    app.go("data").enter("segmented_control", "data-source", "local")
+    return app.enter("text_input", "local-path", str(path)).press("local-open").finish()
+
+
+def given(app, how, content, folder, name="people.csv"):
+    """The file, uploaded or opened by its path."""
+    if how == "upload":
+        return app.upload(name, content)
+    (folder / name).write_bytes(content)
+    return local(app, folder / name)
+
+
+@pytest.mark.parametrize("how", ["upload", "local"])
+def test_a_header_of_equal_names_is_said_to_be_none(app, how, tmp_path):
+    before = app.sample().configuration
+    given(app, how, TWICE, tmp_path)
+    assert '"a" occurs 2 times: rename one, or say that the first line is not a header.' in app.errors[0]
+    assert app.configuration == before
+    app.enter("selectbox", "given-header", False).finish()
+    assert not app.errors
+    assert app.session.source.columns == ["column_1", "column_2"]
+    assert app.session.tally.users == 4
+    assert app.configuration.data.reading.header is False
+    assert not app.has("selectbox", "given-header")
+    assert app.has("selectbox", "read-header")
+
+
+@pytest.mark.parametrize("how", ["upload", "local"])
+def test_what_was_said_stays_until_it_is_enough(app, how, tmp_path):
+    """Two options are wrong: one is said after the other, and neither is forgotten."""
+    given(app, how, b"x;x\nM\xfcnchen;1\n", tmp_path)
+    app.enter("selectbox", "given-encoding", "utf-8").finish()
+    assert "not UTF-8 text" in app.errors[0]
+    app.enter("selectbox", "given-header", False).finish()
+    assert "not UTF-8 text" in app.errors[0]
+    assert app.at.selectbox(key="given-encoding").value == "utf-8"
+    app.enter("selectbox", "given-encoding", "latin-1").finish()
+    assert not app.errors
+    assert app.session.design().labels == ("München", "x")
+
+
+def test_names_may_be_given_instead(app):
+    app.upload("people.csv", TWICE).enter("text_area", "given-names", "first, second")
+    assert app.session.source.columns == ["first", "second"]
+    assert app.session.tally.users == 3
+
+
+def test_another_sheet_of_a_workbook_is_chosen_when_the_first_is_no_table(app):
+    content = io.BytesIO()
+    with pd.ExcelWriter(content) as book:
+        pd.DataFrame([["a", "a"], ["1", "2"]]).to_excel(book, sheet_name="twice", index=False, header=False)
+        pd.DataFrame({"answer": ["yes", "no"]}).to_excel(book, sheet_name="answers", index=False)
+    app.upload("survey.xlsx", content.getvalue())
+    assert "occurs 2 times" in app.errors[0]
+    assert not app.has("selectbox", "given-delimiter")
+    app.enter("text_input", "given-sheet", "answers")
+    assert not app.errors
+    assert app.session.source.columns == ["answer"]
+
+
+@pytest.mark.parametrize("name", ["people.csv", "people.parquet"])
+def test_only_a_file_that_may_be_read_otherwise_is_kept(app, name):
+    app.upload(name, b"" if name == "people.csv" else b"no table")
+    assert app.errors
+    assert not app.has("button", "given-forget")
+
+
+def test_a_file_that_was_not_read_is_forgotten(app):
+    app.upload("people.csv", TWICE).press("given-forget")
+    assert not app.errors
+    assert not app.has("button", "given-forget")
+    assert TWICE not in [getattr(kept, "content", None) for kept in app.session.view.values()]
+
+
+def test_a_large_upload_is_read_in_the_background_and_can_be_cancelled(app, monkeypatch, busy):
+    monkeypatch.setattr(sources, "QUICK_BYTES", 0)
+    monkeypatch.setattr(ahead, "WAITED", 0.0)
+    before = app.sample().configuration
+    app.go("data").enter("segmented_control", "data-source", "upload")
+    (box,) = [u for u in app.at.file_uploader if u.key.startswith("upload-")]
+    box.set_value(("people.csv", b"age\n1\n2\n", "text/csv")).run()
+    assert app.configuration == before
+    assert not app.has("button", "given-again")
+    app.press("look-cancel")
+    assert app.errors == ["Reading was cancelled. What you had set up is unchanged."]
+    assert app.configuration == before
+    assert app.has("button", "given-again")  # it need not be uploaded again
+
+
+def test_a_large_upload_is_read_and_counted_in_the_background(app, monkeypatch):
+    monkeypatch.setattr(sources, "QUICK_BYTES", 0)
+    monkeypatch.setattr(ahead, "WAITED", 0.0)
+    app.upload("people.csv", b"age,sex\n1,f\n2,m\n3,f\n").finish()
+    assert app.session.tally.users == 3
+    app.enter("multiselect", "data-columns", ["age", "sex"]).finish()
+    assert app.session.design().domain.shape == (3, 2)

@@ -1,0 +1,130 @@
+"""The tray in the sidebar: what runs, how far it is, for which design, and how it is stopped."""
+
+import threading
+import time
+
+import pytest
+
+from ldp_core.run import Progress
+from pages.ui import tray
+from pages.ui.tasks import work
+from pages.ui.tasks.jobs import About, Job, jobs
+
+
+def running(seconds, progress=None, **about):
+    """A job that has run for so long, whose clock stands still."""
+    return Job("key", "", "title", None, About(**about), progress, "running", started=100, finished=100 + seconds)
+
+
+def stops(app):
+    """The buttons that stop one job."""
+    return [button for button in app.at.button if button.label == "Stop"]
+
+
+def lines(app):
+    """What the tray says, a line for each job."""
+    bars = [bar.proto.text for bar in app.at.get("progress")]
+    return [line.value.replace("\\", "") for line in app.at.caption if " before it" in line.value] + bars
+
+
+@pytest.mark.parametrize(
+    ("job", "share"),
+    [
+        (running(3.0), None),
+        (running(3.0, 0.25), 0.25),
+        (running(3.0, Progress(30, 3.0, 120)), 0.25),
+        (running(3.0, Progress(30, 3.0)), None),
+        (running(3.0, limit=12.0), 0.25),
+        (running(30.0, expected=12.0), 1.0),
+    ],
+)
+def test_how_much_of_a_job_is_done(job, share):
+    assert tray.share(job) == share
+
+
+def test_how_long_a_job_still_takes():
+    assert tray.so_far(running(30, limit=90)) == "30 s, at most 1 min 0 s left"
+    assert tray.so_far(running(90, limit=90)) == "1 min 30 s, finishing"
+    assert tray.so_far(running(20, Progress(30, 20.0, 120))) == "20 s, about 1 min 0 s left"
+    assert tray.so_far(running(20, 0.25)) == "20 s"
+    assert tray.so_far(running(20)) == "20 s"
+    stopped = running(20, 0.25)
+    stopped.cancel()
+    assert tray.so_far(stopped) == "stopping"
+
+
+def test_every_job_is_in_the_tray_on_every_page_and_can_be_stopped(busy, ages):
+    work.start_certificate(ages.session, "people")
+    work.fit(ages.session, "optimized").start()
+    ages.go("guide")
+    (proof, fit) = jobs().active(ages.session.id)
+    assert [line.split(":")[0] for line in lines(ages)] == [
+        "Proving what no mechanism can beat, your people",
+        "Fitting Optimized (column generation) to Running totals along age",
+    ]
+    assert len(stops(ages)) == 2
+    ages.press(f"stop-{fit.number}")
+    assert (fit.cancelled(), proof.cancelled()) == (True, False)
+
+
+def test_jobs_for_a_design_that_was_left_are_marked_and_stopped_together(busy, ages):
+    work.start_certificate(ages.session, "people")
+    work.fit(ages.session, "optimized").start()
+    work.sweep(ages.session, "epsilon").start()
+    fit_and_proof, sweep = jobs().active(ages.session.id)[:2], jobs().active(ages.session.id)[2]
+    ages.at.run()
+    assert not any("for epsilon" in line for line in lines(ages))
+    assert not ages.has("button", "stop-earlier")
+
+    ages.session.change(epsilon="2")
+    ages.at.run()
+    assert ["for epsilon 1:" in line for line in lines(ages)] == [True, True, False]
+    assert ages.at.button(key="stop-earlier").label == "Stop the 2 for earlier designs"
+    ages.session.change(epsilon="1.0")  # back at the design, in another spelling
+    ages.at.run()
+    assert not ages.has("button", "stop-earlier")
+
+    ages.ask("histogram")
+    assert ["for other questions:" in line for line in lines(ages)] == [True, True, True]
+    ages.session.change(epsilon="2")
+    ages.at.run().button(key="stop-earlier").click().run()
+    ages.check()
+    assert all(job.cancelled() for job in (*fit_and_proof, sweep))
+
+
+def test_other_data_and_other_people_are_told_apart(busy, app):
+    app.declare(users="500").session.change(simulation={**dict(app.configuration.simulation), "trials": 5})
+    work.simulation(app.session, ["subset_selection"]).start()
+    work.sweep(app.session, "size").start()
+    app.session.expect(users=700)
+    app.at.run()
+    assert ["for other people:" in line for line in lines(app)] == [True, False]
+    app.declare("0", "8", 8)
+    assert ["for other data:" in line for line in lines(app)] == [True, True]
+
+
+def test_the_line_of_a_finished_job_stays_a_moment_and_says_where_to_look(ages, monkeypatch):
+    monkeypatch.setattr(tray, "KEPT_AFTER", 0.0)
+    monkeypatch.setattr(tray, "KEPT", 3600.0)
+    for key, about in (("one", About(page="Simulate")), ("two", About())):
+        jobs().submit(ages.session.id, key, f"{key} of two", lambda job: None, about)
+    ages.finish()
+    assert "One of two: done, see Simulate" in ages.words
+    assert "Two of two" not in ages.words
+    monkeypatch.setattr(tray, "KEPT", 0.0)
+    ages.at.run()
+    assert "see Simulate" not in ages.words
+
+
+def test_what_ends_at_once_has_no_line(ages, monkeypatch):
+    end = threading.Event()
+    job = jobs().submit(ages.session.id, "short", "something short", lambda job: end.wait())
+    monkeypatch.setattr(tray, "SHOWN_AFTER", 3600.0)
+    while job.state == "queued":
+        time.sleep(0.01)
+    ages.at.run()
+    assert not stops(ages)
+    monkeypatch.setattr(tray, "SHOWN_AFTER", 0.0)
+    ages.at.run()
+    assert len(stops(ages)) == 1
+    end.set()

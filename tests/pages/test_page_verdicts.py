@@ -1,0 +1,190 @@
+"""Usable, rough or noise on every page, by the difference that must be seen: first with fifty categories and 1,000 users."""
+
+import json
+
+import numpy as np
+import pytest
+
+from ldp_core import analysis, frames, mechanisms, verdicts, wording, workloads
+from ldp_core.data import tables
+from ldp_core.data.domain import CategoricalAttribute, Domain
+from ldp_core.designs import Configuration, MechanismRecipe, Population, WorkloadRecipe
+from ldp_core.workloads import TypesPart
+
+FIFTY = Configuration(
+    domain=Domain(
+        attributes=(CategoricalAttribute(name="trade", values=tuple(f"t{i}" for i in range(50)), origin="declared"),)
+    ),
+    population=Population(users=1000, origin="declared", shape="zipf"),
+    workload=WorkloadRecipe(parts=(TypesPart(family="histogram", parameters={}),)),
+    mechanism=MechanismRecipe(name="subset_selection"),
+    compared=("randomized_response", "subset_selection"),
+    difference="typical",
+)
+QUESTION = "What difference must you be able to see? (percentage points of all users)"
+
+
+@pytest.fixture
+def fifty(app):
+    return app.load(FIFTY.model_dump(mode="json"))
+
+
+def errors_with(users, shape="zipf"):
+    counts = tables.expected_counts(shape, 50, users)
+    mechanism = mechanisms.create("subset_selection", n=50, epsilon=1.0)
+    return analysis.standard_errors(mechanism, workloads.histogram(50), counts) / users
+
+
+def in_words(users, difference):
+    return verdicts.tally(errors_with(users), difference).in_words()
+
+
+@pytest.mark.parametrize("page", ["design", "compare", "plan", "simulate"])
+def test_the_difference_is_asked_for_where_it_is_used(fifty, page):
+    fifty.go(page)
+    asked = fifty.at.text_input(key="difference")
+    assert (asked.label, asked.value) == (QUESTION, "0.4")
+    suggested = verdicts.suggest(workloads.histogram(50), tables.expected_counts("zipf", 50, 1000))
+    assert (suggested.difference, suggested.smallest_difference) == (0.004, 0.005)
+    offered = fifty.at.pills(key="difference-from")
+    assert offered.options == ["Half a typical answer: 0.4", "The smallest share that matters: 0.5"]
+    assert offered.value == "typical"
+    typical = wording.share(suggested.typical).replace("\N{NO-BREAK SPACE}", " ")
+    assert f"Not set by you: on the expected population, a typical answer is {typical} of all users" in fifty.words
+    fifty.enter("text_input", "difference", "5")
+    assert (fifty.configuration.target_alpha, fifty.configuration.difference) == (0.000625, None)
+    assert "Not set by you" not in fifty.words
+    assert (
+        "The standard error aimed at is half of the difference, ± 2.5 percentage points: alpha = 0.000625"
+        in fifty.words
+    )
+    fifty.enter("pills", "difference-from", "smallest")
+    assert fifty.configuration.difference == "smallest"
+    assert fifty.at.text_input(key="difference").value == "0.5"
+
+
+def test_no_page_calls_fifty_shares_that_drown_enough(fifty):
+    assert in_words(1000, 0.004) == "all 50 answers are noise"
+    for page in ("design", "compare", "plan", "export"):
+        fifty.go(page).finish()
+        if page == "plan":
+            fifty.press("recommend").finish()
+            assert "With your 1,000 users, all 50 answers are noise." in fifty.words
+        else:
+            assert "With your 1,000 users on the expected population, **all 50 answers are noise**" in fifty.words
+        assert "are enough" not in fifty.words
+        assert "For all of them to be usable it takes about" in fifty.words
+
+
+def test_verdicts_follow_the_difference(fifty):
+    """From the exact error of each answer, which here depends on how common it is."""
+    errors = np.sort(errors_with(1000))
+    assert errors[0] < errors[-1]
+    difference = float(2 * np.median(errors))
+    fifty.go("design").enter("text_input", "difference", f"{100 * difference:.9f}")
+    words = in_words(1000, fifty.session.difference)
+    assert "of 50 answers are usable" in words
+    assert f"**{words}**" in fifty.words
+    fifty.go("plan").press("recommend").finish()
+    assert f"With your 1,000 users, {words}." in fifty.words
+
+
+def test_as_many_users_as_it_says_make_all_answers_usable(fifty):
+    fifty.go("design").enter("text_input", "difference", "5")
+    needed = verdicts.tally(errors_with(1000), 0.05, users=1000).users_for_all
+    fifty.session.change(population=FIFTY.population.model_copy(update={"users": int(1.01 * needed)}))
+    fifty.at.run()
+    assert "**all 50 answers are usable** for a difference of 5 percentage points." in fifty.check().words
+    assert "For all of them" not in fifty.words
+
+
+def test_compare_marks_every_answer_of_every_mechanism(fifty):
+    fifty.go("compare").enter("text_input", "difference", "8").finish()
+    marks = next(table for table in fifty.dataframes if "Question" in table)
+    assert list(marks.columns) == ["Question", "Randomized response", "Subset selection"]
+    expected = verdicts.judge(errors_with(1000), 0.08)
+    assert [text.split(",")[0] for text in marks["Subset selection"]] == [verdicts.marked(word) for word in expected]
+    assert len(marks) == 50
+
+
+def test_plan_marks_the_typical_answer_and_the_ranking(fifty):
+    fifty.go("plan").enter("segmented_control", "solved", "standard_error").enter(
+        "text_input", "difference", "8"
+    ).finish()
+    table = next(table for table in fifty.dataframes if "typical" in table)
+    judged = verdicts.judge(table["standard_error"] / 100, 0.08)
+    assert table["typical"].tolist() == [verdicts.marked(word) for word in judged]
+    fifty.press("recommend").finish()
+    ranking = next(table for table in fifty.dataframes if "bits" in table).set_index("name")
+    assert ranking.loc["Subset selection", "typical"] in map(verdicts.marked, verdicts.MEANINGS)
+    assert "✓ usable: the difference is at least two standard errors" in fifty.words.replace("**", "")
+
+
+def test_export_marks_every_answer_on_the_page_and_in_its_file(fifty):
+    fifty.session.change(difference=None, target_alpha=verdicts.alpha_for(0.05))
+    fifty.go("export").finish()
+    expected = verdicts.judge(errors_with(1000), 0.05)
+    (table,) = [table for table in fifty.dataframes if "Verdict" in table]
+    assert table["Verdict"].tolist() == [verdicts.marked(word) for word in expected]
+    design = fifty.session.complete
+    mechanism = fifty.session.mechanism("subset_selection")
+    listed = frames.query_errors([mechanism], design.workload, design.counts, design.labels, np.arange(50))
+    assert listed["standard_error"].to_numpy() == pytest.approx(errors_with(1000))
+    assert "usable, rough or noise for a difference of 5 percentage points" in fifty.words
+
+
+def test_simulate_marks_answers_by_the_error_seen(fifty):
+    fifty.session.change(simulation=FIFTY.simulation.model_copy(update={"trials": 5}))
+    fifty.go("simulate").press("run").finish()
+    fifty.enter("text_input", "difference", "8")
+    totals = next(table for table in fifty.dataframes if "Answers" in table)
+    marks = next(table for table in fifty.dataframes if "Verdict" in table)
+    shown = marks["± percentage points"].to_numpy() / 100
+    assert marks["Verdict"].tolist() == [verdicts.marked(word) for word in verdicts.judge(shown, 0.08)]
+    found = verdicts.tally(shown, 0.08)
+    assert totals["Answers"].iloc[0] == f"✓ {found.usable} usable, ≈ {found.rough} rough, ✕ {found.noise} noise"
+    assert len(marks) == 50
+
+
+def test_a_domain_too_large_to_judge_says_so(app):
+    app.declare(bins=4096, high="4096").ask("histogram").go("design").enter(
+        "selectbox", "mechanism", "subset_selection"
+    )
+    assert "Single answers are judged for at most 2,048 types; there are 4,096 here." in app.words
+    assert "which says nothing of the others" in app.words
+    assert "enough" not in app.words.split("Single answers")[0].split("With your")[1]
+
+
+def test_an_old_design_keeps_its_target_as_a_difference(fifty):
+    old = {key: value for key, value in FIFTY.model_dump(mode="json").items() if key != "difference"}
+    fifty.load({**old, "version": 3, "target_alpha": 0.0004})
+    assert (fifty.session.alpha, fifty.session.difference) == (0.0004, pytest.approx(0.04))
+    fifty.go("design")
+    assert fifty.at.text_input(key="difference").value == "4"
+    assert "± 2 percentage points" in fifty.words
+    assert json.loads(fifty.configuration.to_json())["version"] == 3
+
+
+def test_a_new_design_takes_its_difference_from_the_answers(app):
+    app.sample()
+    assert app.configuration.difference == "typical"
+    design = app.session.complete
+    assert app.session.difference == verdicts.suggest(design.workload, design.counts).difference
+    assert app.session.alpha == verdicts.alpha_for(app.session.difference)
+
+
+def test_where_nothing_can_be_taken_the_papers_default_is_and_that_is_said(fifty):
+    fifty.session.change(population=FIFTY.population.model_copy(update={"users": 1}))
+    fifty.go("design")
+    assert fifty.session.alpha == analysis.DEFAULT_ALPHA
+    assert "Nothing can be taken from the expected population: every answer is nobody or everybody" in fifty.words
+
+
+def test_what_two_pages_share_shows_the_same_on_the_second(fifty):
+    """A widget on another page is a new one, even under the same key."""
+    for page in ("design", "compare", "plan", "compare"):
+        fifty.go(page)
+        assert fifty.at.text_input(key="difference").value == "0.4"
+        assert fifty.at.pills(key="difference-from").value == "typical"
+        if page != "design":
+            assert fifty.at.multiselect(key="compared").value == ["randomized_response", "subset_selection"]

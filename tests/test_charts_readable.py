@@ -1,0 +1,117 @@
+"""Every chart can be read: words off the marks and the buttons, series told apart without colour, no lines between categories."""
+
+from itertools import combinations
+
+import every_chart
+import numpy as np
+import pytest
+
+from ldp_core import charts
+from ldp_core.charts.theme import MODE_BAR, TITLE_LENGTH
+
+LOOKS = {"light": charts.LIGHT, "dark": charts.DARK}
+FIGURES = {(look, name): fig for look in LOOKS for name, fig in every_chart.every(LOOKS[look]).items()}
+EACH = pytest.mark.parametrize("fig", FIGURES.values(), ids=[", ".join(key) for key in FIGURES])
+ROWS = ("users needed", "users needed, on the lines", "bounds, error", "bounds, users")
+
+
+def joined(trace):
+    return trace.type.startswith("scatter") and "lines" in (trace.mode or "lines")
+
+
+def lines_of(text):
+    return (text or "").split("<br>")
+
+
+@EACH
+def test_legends_and_scales_of_colours_lie_below_and_the_top_is_left_to_the_buttons(fig):
+    assert fig.layout.margin.t >= (MODE_BAR if fig.layout.height > 260 else 10)
+    scales = [trace.colorbar for trace in fig.data if trace.type == "heatmap" and trace.showscale]
+    for box in [*([fig.layout.legend] if fig.layout.showlegend else []), *scales]:
+        assert (box.orientation, box.yref, box.y, box.yanchor) == ("h", "container", 0, "bottom")
+
+
+@EACH
+def test_names_in_a_legend_are_not_cut(fig):
+    if fig.layout.showlegend:
+        longest = max(len(trace.name or "") for trace in fig.data if trace.showlegend is not False)
+        assert fig.layout.legend.entrywidth >= 40 + 6 * longest
+
+
+@EACH
+def test_series_differ_in_marker_or_dash_as_well_as_in_colour(fig):
+    shown = {
+        trace.name: trace
+        for trace in fig.data
+        if trace.type.startswith("scatter") and trace.name and trace.showlegend is not False
+    }
+
+    def shape(trace):
+        mode = trace.mode or "lines"
+        symbol = trace.marker.symbol if "markers" in mode else None
+        symbol = tuple(symbol) if isinstance(symbol, tuple | list | np.ndarray) else symbol or "circle"
+        width = trace.line.width if "lines" in mode else None
+        return (
+            symbol if "markers" in mode else None,
+            (trace.line.dash or "solid", width) if "lines" in mode else None,
+            trace.fill,
+        )
+
+    for one, other in combinations(shown.values(), 2):
+        assert shape(one) != shape(other), (one.name, other.name)
+
+
+@EACH
+def test_no_line_joins_categories(fig):
+    for trace in fig.data:
+        named = trace.type.startswith("scatter") and trace.x is not None and any(isinstance(x, str) for x in trace.x)
+        assert not (named and joined(trace))
+
+
+def test_sets_of_attributes_and_queries_without_an_order_are_not_joined():
+    assert not any(joined(trace) for trace in FIGURES["light", "group errors, sets"].data)
+    frame = every_chart.query_frame()
+    assert not any(joined(trace) for trace in charts.query_errors(frame).data)
+    assert all(joined(trace) for trace in charts.query_errors(frame, in_order=True).data)
+
+
+@EACH
+def test_titles_of_axes_fit(fig):
+    for axis in [*fig.select_xaxes(), *fig.select_yaxes()]:
+        limit = TITLE_LENGTH * (1.3 if fig.layout.height >= 440 else 1.05)
+        assert max(map(len, lines_of(axis.title.text))) <= max(
+            limit, max(map(len, (axis.title.text or "").split()), default=0) + 1
+        )
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_numbers_of_rows_stand_with_their_names_where_no_line_runs(name):
+    fig = FIGURES["light", name]
+    assert [shape for shape in fig.layout.shapes if shape.type == "line"]
+    assert not [trace for trace in fig.data if "text" in (trace.mode or "")]
+    assert any(any(sign.isdigit() for sign in text) for text in fig.layout.yaxis.ticktext)
+
+
+def test_the_words_of_bounds_end_inside_the_chart():
+    fig = FIGURES["light", "users needed"]
+    low, high = fig.layout.xaxis.range
+    for words in fig.layout.annotations:
+        place = (words.x - low) / (high - low)
+        assert words.xanchor != "center" or 0.3 < place < 0.7
+        assert words.xanchor != "left" or place < 0.4
+
+
+def test_out_of_reach_lies_beside_the_line_of_a_small_epsilon():
+    for name in ("accuracy", "accuracy, small epsilon"):
+        fig = FIGURES["light", name]
+        (line,) = [shape for shape in fig.layout.shapes if shape.x0 == shape.x1]
+        (words,) = [one for one in fig.layout.annotations if one.text == "out of reach"]
+        assert (words.x, words.xanchor) == (line.x0, "left")
+        assert words.xshift > 0
+
+
+def test_a_missed_interval_has_ends_of_its_own():
+    held, missed = FIGURES["light", "intervals"].data[:2]
+    assert held.mode == "lines"
+    assert missed.mode == "lines+markers"
+    assert missed.marker.symbol == "line-ew-open"

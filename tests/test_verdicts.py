@@ -1,0 +1,134 @@
+"""Usable, rough or noise: one definition, in the same words everywhere."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ldp_core import analysis, mechanisms, verdicts, workloads
+from ldp_core.data import tables
+
+shares = st.floats(1e-6, 1)
+
+
+@given(shares, st.floats(1.001, 100))
+def test_the_definition(difference, factor):
+    for error, verdict in {
+        0.0: "usable",
+        difference / 2: "usable",
+        difference / 2 * factor: "rough" if factor <= 2 else "noise",
+        difference: "rough",
+        difference * factor: "noise",
+    }.items():
+        assert verdicts.judge(np.array([error]), difference).tolist() == [verdict]
+
+
+@given(shares)
+def test_alpha_and_the_difference_stand_for_each_other(difference):
+    alpha = verdicts.alpha_for(difference)
+    assert math.sqrt(alpha) == pytest.approx(difference / 2)
+    assert verdicts.difference_for(alpha) == pytest.approx(difference)
+    assert verdicts.judge(np.array([math.sqrt(alpha)]), difference).tolist() == ["usable"]
+
+
+def test_the_default_alpha_stands_for_twenty_percentage_points():
+    assert verdicts.alpha_for(0.2) == analysis.DEFAULT_ALPHA
+    assert verdicts.in_words(verdicts.difference_for(analysis.DEFAULT_ALPHA)) == "20 percentage points"
+    assert verdicts.in_words(0.01) == "1 percentage point"
+
+
+def test_users_needed_are_those_with_which_a_typical_answer_just_becomes_usable():
+    """On a histogram, where all answers of people spread evenly are equally good."""
+    mechanism, workload = mechanisms.create("subset_selection", 50, 1.0), workloads.histogram(50)
+    needed = math.ceil(analysis.sample_complexity(mechanism, workload, verdicts.alpha_for(0.01)))
+    counts = np.full(50, 1 / 50)
+    for users, verdict in ((needed, "usable"), (0.99 * needed, "rough"), (needed / 4.1, "noise")):
+        errors = verdicts.standard_errors(mechanism, workload, users * counts)
+        assert set(verdicts.judge(errors, 0.01)) == {verdict}
+        assert verdicts.tally(errors, 0.01, users=users).users_for_all == pytest.approx(needed, rel=1e-3)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=60), shares)
+def test_a_tally_counts_every_answer_once(errors, difference):
+    found = verdicts.tally(np.array(errors), difference, users=100)
+    assert found.judged == found.queries == len(errors)
+    assert (found.users_for_all <= 100 * (1 + 1e-8)) == (found.usable == len(errors))
+
+
+@pytest.mark.parametrize(
+    ("tally", "words"),
+    [
+        (verdicts.Tally(31, 12, 7, 50), "31 of 50 answers are usable, 12 rough and 7 noise"),
+        (verdicts.Tally(1, 0, 2, 3), "1 of 3 answers is usable, 2 noise"),
+        (verdicts.Tally(0, 50, 0, 50), "all 50 answers are rough"),
+        (verdicts.Tally(0, 3, 2, 5), "none of 5 answers is usable, 3 rough and 2 noise"),
+        (verdicts.Tally(50, 0, 0, 50), "all 50 answers are usable"),
+        (verdicts.Tally(0, 1, 0, 1), "the only answer is rough"),
+        (verdicts.Tally(400, 0, 0, 20_000), "all 400 answers looked at (there are 20,000) are usable"),
+    ],
+)
+def test_tallies_in_words(tally, words):
+    assert tally.in_words() == words
+
+
+def test_every_verdict_has_a_word_a_sign_of_its_own_and_a_meaning():
+    assert list(verdicts.MEANINGS) == list(verdicts.MARKS) == ["usable", "rough", "noise"]
+    assert len(set(verdicts.MARKS.values())) == 3
+    assert verdicts.marked("usable") == "✓ usable"
+
+
+def test_errors_are_exact_and_without_weights():
+    plain = workloads.prefix(16)
+    weighted = workloads.union([plain, plain], weights=[1.0, 5.0])
+    mechanism, counts = mechanisms.create("haar", 16, 1.0), np.arange(1, 17) * 10
+    errors = verdicts.standard_errors(mechanism, weighted, counts)
+    expected = analysis.standard_errors(mechanism, plain, counts) / counts.sum()
+    np.testing.assert_allclose(errors, [*expected, *expected], atol=1e-8)
+    with pytest.raises(ValueError, match=r"judged for at most 2,048 types; there are 4,096 here"):
+        verdicts.standard_errors(mechanisms.create("haar", 4096, 1.0), workloads.prefix(4096), np.ones(4096))
+
+
+def test_many_queries_are_judged_by_some_of_them():
+    assert len(verdicts.judged_queries(workloads.prefix(2048))) == 2048
+    some = verdicts.judged_queries(workloads.all_range(512))
+    assert len(some) == 400
+    assert some[-1] == workloads.all_range(512).num_queries - 1
+
+
+def test_half_of_a_typical_answer_is_suggested():
+    found = verdicts.suggest(workloads.histogram(50), np.full(50, 20))
+    assert (found.typical, found.smallest) == pytest.approx((0.02, 0.02))
+    assert (found.difference, found.smallest_difference) == (0.01, 0.02)
+
+
+def test_answers_count_from_the_nearer_end_and_those_of_nobody_and_everybody_do_not():
+    counts = np.array([0, 5, 5, 40, 40, 10])
+    found = verdicts.suggest(workloads.prefix(6), counts)
+    assert found.typical == pytest.approx(np.median([0.05, 0.1, 0.5, 0.1]))
+    assert found.smallest == pytest.approx(0.05)
+
+
+def test_the_smallest_share_that_matters_leaves_out_the_tail():
+    counts = tables.expected_counts("zipf", 100, 10**6)
+    found = verdicts.suggest(workloads.histogram(100), counts)
+    shares = counts / counts.sum()
+    assert np.mean(shares >= found.smallest) >= 0.9
+    assert found.smallest < found.typical
+
+
+def test_nothing_is_suggested_where_everybody_is_alike():
+    found = verdicts.suggest(workloads.histogram(4), np.array([0, 7, 0, 0]))
+    assert (found.typical, found.smallest, found.smallest_difference) == (None, None, None)
+    assert verdicts.alpha_for(found.difference) == analysis.DEFAULT_ALPHA
+
+
+@given(st.lists(st.integers(0, 1000), min_size=2, max_size=40).filter(any))
+def test_what_is_suggested_can_be_entered(counts):
+    found = verdicts.suggest(workloads.histogram(len(counts)), np.array(counts))
+    for difference in (found.difference, found.smallest_difference):
+        if difference is not None:
+            assert verdicts.LEAST <= difference <= verdicts.MOST
+            assert 0 < verdicts.alpha_for(difference) <= 1
+            assert f"{difference:.0e}" == f"{difference:.9e}".replace(".000000000", "")
