@@ -171,7 +171,7 @@ with controls:
     fits = [work.fit(state, name) for name in missing]
     running = any(fit.running is not None for fit in fits)
     if missing and (crowded := state.crowded(missing)):
-        st.caption(crowded)
+        st.caption(plain(crowded))
     with layout.actions():
         if missing:
             st.button(

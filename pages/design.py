@@ -203,7 +203,7 @@ with results:
             )
             st.info(f"This mechanism is fitted to your workload: press Optimise.{hope if limit > 0 else ''}")
             if crowded := state.crowded([name]):
-                st.caption(crowded)
+                st.caption(plain(crowded))
             if design.domain.size > COMPARED_TYPES:
                 st.page_link("pages/compare.py", label="See what other mechanisms need", icon=":material/bar_chart:")
                 st.stop()
