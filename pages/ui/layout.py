@@ -33,7 +33,10 @@ _NEXT = {
     "Guide": "Data",
 }
 """Where each page leads on. Export is the end of the way; any other page, such as the first, leads to the data."""
-_CHART_OPTIONS = {"displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "select2d", "autoScale2d", "zoomIn2d", "zoomOut2d"]}
+_CHART_OPTIONS = {
+    "displaylogo": False,
+    "modeBarButtonsToRemove": ["lasso2d", "select2d", "autoScale2d", "zoomIn2d", "zoomOut2d"],
+}
 
 
 def open_page(title: str, purpose: str) -> Session:
