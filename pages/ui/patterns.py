@@ -6,12 +6,14 @@ import math
 from collections.abc import Mapping
 from functools import partial
 
+import plotly.graph_objects as go
 import streamlit as st
 
 from ldp_core import charts, frames, library, wording
 from ldp_core.mechanisms import Mechanism
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from pages.ui import layout
+from pages.ui.session.figures import PICTURE_BYTES
 from pages.ui.session.state import Session
 
 # Of subset selection, whose reports are too many, so many are drawn, over at most so many types.
@@ -56,10 +58,16 @@ def _draw(state: Session, name: str, mechanism: Mechanism) -> bool:
         return True
     if not isinstance(mechanism, SubsetSelection) or mechanism.n > SAMPLED_TYPES:
         return False
-    some = mechanism.rows_at_random(SAMPLED_REPORTS)
+    key = ("sampled reports", mechanism.digest)
+    some = state.cached(key, lambda: mechanism.rows_at_random(SAMPLED_REPORTS), lambda rows: rows.nbytes)
+
+    def picture(look: charts.Theme) -> go.Figure:
+        draw = partial(charts.patterns, some, labels, look, charts.colour(name), compact=True)
+        return state.cached((*key, state.complete.naming, look), draw, lambda _: PICTURE_BYTES)
+
     st.markdown(f"**{library.spec(name).title}**")
     layout.chart(
-        partial(charts.patterns, some, labels, shade=charts.colour(name), compact=True),
+        picture,
         f"{SAMPLED_REPORTS} reports drawn at random: all of them, {bits} bits each, are too many to draw.",
         f"patterns-{name}",
         partial(frames.reports, some, labels),

@@ -6,7 +6,11 @@ import re
 import pandas as pd
 import pytest
 
+from pages.ui import formulas
+
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(100)
+OURS = {text.strip() for text in vars(formulas).values() if isinstance(text, str)}
+"""The formulas of the pages, in which dollars are meant."""
 MARKUP = [
     "<b>bold</b>",
     "<script>alert(1)</script>",
@@ -115,6 +119,8 @@ def test_markup_is_shown_literally(app):
         app.go(page)
         for kind in ("markdown", "caption", "info", "warning", "error"):
             for element in getattr(app.at, kind):
+                if element.value in OURS:
+                    continue
                 # st.html and code are no Markdown; everything else must have escaped what it quotes.
                 assert not re.search(r"(?<!\\)<(b|i|script)(?!\\)>|(?<!\\):smile(?!\\):|(?<!\\)\$x", element.value), (
                     element.value

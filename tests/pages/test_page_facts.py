@@ -55,7 +55,7 @@ def test_a_stated_fact_offers_the_estimate_that_agrees_with_it(asked):
     shown = work.simulation(asked.session, ["subset_selection"]).result.errors.set_index("estimator")
     assert shown["total_observed"].to_dict() == pytest.approx(errors.to_dict())
     assert errors["constrained"] < errors["unbiased"]
-    assert set(asked.charts[0]["data"][0]["y"]) == {"Agrees with facts", "Unbiased"}
+    assert set(asked.charts[0]["data"][0]["text"]) == {"Agrees with facts", "Unbiased"}
 
 
 def test_the_example_fits_the_domain(asked):

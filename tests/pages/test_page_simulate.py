@@ -32,7 +32,7 @@ def shown(app, name):
 
 def observed(app):
     errors = shown(app, "errors")[0]
-    return dict(zip(errors["y"], np.array(errors["x"], dtype=float), strict=True))
+    return dict(zip(errors["text"], np.array(errors["x"], dtype=float), strict=True))
 
 
 def published(app):
@@ -169,7 +169,7 @@ def test_marginals_are_shown_by_attributes_and_tell_the_distribution(app):
 def test_questions_that_do_not_tell_the_running_totals_have_no_distribution(app):
     app.declare(bins=8).ask("parity", max_weight=1)
     app.go("design").enter("selectbox", "mechanism", "subset_selection").go("simulate").press("run").finish()
-    assert "needs questions along the order of an attribute" in app.words
+    assert "needs questions along the order of an attribute" in turn(app, "Distribution").words
 
 
 def test_predictions_are_the_exact_standard_errors(ready):

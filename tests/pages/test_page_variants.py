@@ -50,7 +50,7 @@ def test_variants_are_added_and_removed_where_mechanisms_are_compared(compared):
         shown = table.loc[library.spec(name).title, "users_needed"]
         assert shown == np.ceil(analysis.sample_complexity(mechanism, workload, compared.session.alpha))
     picture = compared.charts[0]["data"][0]
-    assert set(picture["y"]) == {charts.title(name) for name in THREE}
+    assert set(picture["text"]) == {charts.title(name) for name in THREE}
     assert set(picture["marker"]["color"]) == {library.spec("hierarchical").style[0]}
     assert set(picture["marker"]["symbol"]) == {library.spec(name).style[1] for name in THREE} > {"pentagon"}
     compared.enter("multiselect", "compared", [HH16])

@@ -13,7 +13,9 @@ NAMES = ["smokes", "high_blood_pressure", "diabetes", "asthma", "sleeps_badly", 
 
 
 def chart(app, axis_title):
-    return next(figure for figure in app.charts if figure["layout"]["xaxis"]["title"]["text"] == axis_title)
+    return next(
+        figure for figure in app.charts if figure["layout"]["xaxis"]["title"]["text"].replace("<br>", " ") == axis_title
+    )
 
 
 # --- every kind -----------------------------------------------------------------------------------------------------

@@ -1,17 +1,10 @@
 """Seconds of processor time that the server takes to draw each page: first, on return, and after a control."""
 
-import sys
+import itertools
 import time
-from pathlib import Path
 
 import pytest
-from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
-from streamlit.testing.v1 import app_test
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "pages"))
-
-from conftest import App, NavigationAsServed
 
 pytestmark = pytest.mark.benchmark
 PAGES = (
@@ -21,10 +14,8 @@ PAGES = (
 
 
 @pytest.mark.parametrize("types", [25, 1024])
-def test_pages(types, monkeypatch, capsys):
-    monkeypatch.setattr(app_test, "PagesManager", NavigationAsServed)
-    monkeypatch.setattr(PagesManager, "uses_pages_directory", False)
-    run, spent = ScriptRunner._run_script, [0.0]
+def test_pages(app, types, monkeypatch, capsys):
+    run, spent, number = ScriptRunner._run_script, [0.0], itertools.count(100)
 
     def timed(runner, data):
         begun = time.thread_time()  # of the script alone, however busy the machine is
@@ -39,11 +30,11 @@ def test_pages(types, monkeypatch, capsys):
         return spent[0]
 
     def another_epsilon():
-        app.session.change(epsilon="1.3" if app.configuration.epsilon != "1.3" else "1.2")
+        app.session.change(epsilon=f"1.{next(number)}")  # never one that was worked out before
         app.at.run()
         app.check()
 
-    app = App().declare("0", str(types), types).ask("prefix")
+    app.declare("0", str(types), types).ask("prefix")
     app.go("design").enter("selectbox", "mechanism", "hierarchical").finish()
     rows = []
     for page in PAGES:
