@@ -9,7 +9,7 @@ promises.uploads_stay_in_memory()  # before anything that takes long: a page lef
 import streamlit as st
 from threadpoolctl import threadpool_limits
 
-from pages.ui import clicks, layout, phones, sidebar
+from pages.ui import clicks, keyboard, layout, phones, sidebar
 from pages.ui.data import ahead
 from pages.ui.session import departed, exchange
 from pages.ui.session.state import session
@@ -48,5 +48,6 @@ if exchange.LINK in st.query_params:
 ahead.settle(session())
 layout.style()
 phones.close_sidebar_after_choice()
+keyboard.one_stop_per_chart()
 sidebar.draw(session())  # before the page: a page that lacks something stops the script
 page.run()

@@ -78,7 +78,7 @@ with results:
             "asked",
             session.transcript,
         )
-        st.dataframe(ask.table(session), hide_index=True, key="ask-table")
+        layout.table(ask.table(session), "What was asked, and what was answered.", key="ask-table")
         st.caption(
             "The download is what may be told: questions, answers and intervals. The truth on screen comes from the people "
             "simulated here; no collector sees it."

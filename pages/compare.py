@@ -57,12 +57,7 @@ def filling(over: str, progress: Progress, job: Job) -> None:
     done, total, points = progress.round, progress.max_rounds or 1, progress.found.points
     st.progress(done / total, text=f"{done:,} of {total:,} points, {wording.duration(job.seconds)}")
     if len(points):
-        st.plotly_chart(
-            sweep_chart(points, over, layout.look()),
-            theme=None,
-            key=f"live-sweep-{over}",
-            alt="Users needed, filling in",
-        )
+        layout.picture(sweep_chart(points, over, layout.look()), f"live-sweep-{over}", "Users needed, filling in")
 
 
 def sweep_tab(over: str) -> None:
@@ -308,7 +303,7 @@ with range_tab:
 with size_tab:
     sweep_tab("size")
 
-st.subheader("All figures")
+layout.heading("All figures")
 columns = {
     "name": st.column_config.TextColumn("Mechanism", width="medium"),
     "users_needed": st.column_config.NumberColumn(
@@ -331,7 +326,7 @@ listed["users_needed"] = np.ceil(listed["users_needed"] - 1e-9)  # as everywhere
 listed["gap"] = listed["gap"].replace(math.inf, math.nan)  # where the bound says nothing, there is no gap
 for share in ("gap", "standard_error_worst_case", "standard_error_average", "standard_error_on_data"):
     listed[share] *= 100
-st.dataframe(listed, hide_index=True, column_config=columns)
+layout.table(listed, "The mechanisms side by side.", column_config=columns)
 layout.download_table(table, "comparison")
 st.caption(
     f"± is the standard error of a typical query (root mean square over the {design.workload.num_queries:,} queries) in percentage "
@@ -348,9 +343,9 @@ if any(library.spec(name).continuous for name in table["name"]):
     st.caption(f"{', '.join(titles)}: {mechanisms.FLOATING_POINT}")
 with st.expander("Every mechanism: what it was made for, what it costs, and where it cannot run"):
     catalogue = frames.catalogue(design.domain.size, design.epsilon, design.workload)
-    st.dataframe(
+    layout.table(
         catalogue,
-        hide_index=True,
+        "What every mechanism was made for, and what it costs.",
         column_config={
             "mechanism": "Mechanism",
             "made_for": "Made for",

@@ -128,9 +128,9 @@ def shown(found: pd.DataFrame) -> pd.DataFrame:
 
 def table_of(found: pd.DataFrame, name: str) -> None:
     formats = {"users": "%,.0f", "standard_error": "± %.3g pp", "epsilon": "%.4g"}
-    st.dataframe(
+    layout.table(
         shown(found),
-        hide_index=True,
+        f"{ANSWERS[solved]}, for each mechanism.",
         key=name,
         column_config={
             "name": "Mechanism",
@@ -219,9 +219,9 @@ def recommendation() -> None:
     ranking["name"] = [library.spec(name).title for name in ranking["name"]]
     ranking["users_needed"] = np.ceil(ranking["users_needed"] - 1e-9)
     ranking[["gap", "standard_error"]] *= 100
-    st.dataframe(
+    layout.table(
         ranking,
-        hide_index=True,
+        "The mechanisms that were compared.",
         column_config={
             "name": "Mechanism",
             "users_needed": st.column_config.NumberColumn("Users needed", format="%,.0f", help="Worst case."),

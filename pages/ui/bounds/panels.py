@@ -82,7 +82,7 @@ def populations(state: Session, mechanism: Mechanism | None, about: Setting) -> 
 
 def approaching(state: Session, about: Setting) -> None:
     """How far from "enough" users are: two types, exactly."""
-    st.markdown("**How slowly the limit is reached**")
+    layout.heading("How slowly the limit is reached")
     task = costly.approach(state, about.concentration)
     found = costly.worked_out(task, "approach", "Work out the exact error of two types", True)
     if found is None:
@@ -113,7 +113,7 @@ def branching(state: Session, mechanism: Mechanism | None) -> None:
     """Exact errors of trees over their branching factor, the design's own kind among them, beside what the formulas take for the
     best."""
     design = state.complete
-    st.markdown("**The best branching factor of a tree**")
+    layout.heading("The best branching factor of a tree")
     if not theorems.has_ranges(design.workload):
         st.caption("Branching factors are about ranges of ordered types; this workload asks something else.")
         return
@@ -168,7 +168,7 @@ def _take(state: Session, best: dict[str, Any]) -> None:
 
 def switches(about: Setting) -> None:
     """Whether the paper would project with so many users."""
-    st.markdown("**Where projecting starts to pay**")
+    layout.heading("Where projecting starts to pay")
     p, rows = about.workload.squared_weights, []
     found = theorems.switches(about)
     for one in found:
@@ -185,7 +185,7 @@ def switches(about: Setting) -> None:
                 "Here": f"{reports}: {'project' if one.projects else 'do not'}",
             }
         )
-    st.dataframe(pd.DataFrame(rows), hide_index=True, key="bounds-switches")
+    layout.table(pd.DataFrame(rows), "Errors with and without projecting, and where to switch.", key="bounds-switches")
     sides = {one.projects for one in found}
     side = (
         "below all of these numbers: projecting is better"

@@ -298,9 +298,9 @@ def dominating(later: Later, state: Session, design: Complete, parts: Sequence[W
         )
     groups = [name for name, _ in named_groups(parts, w)]
     if len(groups) > 1:
-        st.dataframe(
+        layout.table(
             frames.group_shares(_unweighted(parts, w), found.variances, groups),
-            hide_index=True,
+            "How much of the error each group of questions has.",
             column_config={
                 "group": st.column_config.TextColumn("Group", width="medium"),
                 "queries": st.column_config.NumberColumn("Queries", format="localized"),
