@@ -48,6 +48,6 @@ if exchange.LINK in st.query_params:
 ahead.settle(session())
 layout.style()
 phones.close_sidebar_after_choice()
-keyboard.one_stop_per_chart()
+keyboard.stops()
 sidebar.draw(session())  # before the page: a page that lacks something stops the script
 page.run()

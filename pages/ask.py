@@ -78,7 +78,7 @@ with results:
             "asked",
             session.transcript,
         )
-        layout.table(ask.table(session), "What was asked, and what was answered.", key="ask-table")
+        layout.show_table(ask.table(session), "What was asked, and what was answered.", key="ask-table")
         st.caption(
             "The download is what may be told: questions, answers and intervals. The truth on screen comes from the people "
             "simulated here; no collector sees it."

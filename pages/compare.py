@@ -326,7 +326,7 @@ listed["users_needed"] = np.ceil(listed["users_needed"] - 1e-9)  # as everywhere
 listed["gap"] = listed["gap"].replace(math.inf, math.nan)  # where the bound says nothing, there is no gap
 for share in ("gap", "standard_error_worst_case", "standard_error_average", "standard_error_on_data"):
     listed[share] *= 100
-layout.table(listed, "The mechanisms side by side.", column_config=columns)
+layout.show_table(listed, "The mechanisms side by side.", column_config=columns)
 layout.download_table(table, "comparison")
 st.caption(
     f"± is the standard error of a typical query (root mean square over the {design.workload.num_queries:,} queries) in percentage "
@@ -343,7 +343,7 @@ if any(library.spec(name).continuous for name in table["name"]):
     st.caption(f"{', '.join(titles)}: {mechanisms.FLOATING_POINT}")
 with st.expander("Every mechanism: what it was made for, what it costs, and where it cannot run"):
     catalogue = frames.catalogue(design.domain.size, design.epsilon, design.workload)
-    layout.table(
+    layout.show_table(
         catalogue,
         "What every mechanism was made for, and what it costs.",
         column_config={

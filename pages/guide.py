@@ -39,7 +39,7 @@ def even_guess(epsilon: float) -> str:
 
 
 levels = [0.1, 0.5, 1.0, 2.0, 4.0, 8.0]
-layout.words_table(
+layout.show_words(
     pd.DataFrame(
         {
             "Epsilon": [f"{e:g}" for e in levels],
@@ -112,7 +112,7 @@ what is in the report. It does not cover the fact that somebody took part, their
 ## The mechanisms
 """
 )
-layout.words_table(
+layout.show_words(
     pd.DataFrame(
         [
             {"Mechanism": s.title, "Made for": s.made_for, "Privacy": s.privacy, "Source": s.paper}

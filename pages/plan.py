@@ -128,7 +128,7 @@ def shown(found: pd.DataFrame) -> pd.DataFrame:
 
 def table_of(found: pd.DataFrame, name: str) -> None:
     formats = {"users": "%,.0f", "standard_error": "± %.3g pp", "epsilon": "%.4g"}
-    layout.table(
+    layout.show_table(
         shown(found),
         f"{ANSWERS[solved]}, for each mechanism.",
         key=name,
@@ -219,7 +219,7 @@ def recommendation() -> None:
     ranking["name"] = [library.spec(name).title for name in ranking["name"]]
     ranking["users_needed"] = np.ceil(ranking["users_needed"] - 1e-9)
     ranking[["gap", "standard_error"]] *= 100
-    layout.table(
+    layout.show_table(
         ranking,
         "The mechanisms that were compared.",
         column_config={

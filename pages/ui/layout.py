@@ -146,13 +146,14 @@ def style() -> None:
         :has(> [data-testid="stMultiSelectTagsContainer"]) { max-height: 17rem; }
         [data-tag], [data-tag] > span { height: auto; white-space: normal; } /* variants differ in their last words */
         /* What is pressed measures 24 pixels at least, and the tools of a chart are seen when a key leads to them. */
-        [data-testid="stTooltipIcon"] button { padding: 4px; margin: -4px; }
-        [data-tag] { min-height: 24px; }
+        :is(button[aria-label^="Help for"], a[aria-label="Link to heading"]) { padding: 4px; margin: -4px; }
+        [data-tag] { min-height: 24px; align-items: center; }
         [data-tag] button { min-width: 24px; min-height: 24px; }
+        .stMultiSelect button { min-height: 24px; }
         .modebar-btn { min-width: 24px; height: 24px !important; }
         .modebar:focus-within { opacity: 1 !important; }
-        /* White words are too faint on the blue of the dark theme. */
-        [data-testid="stBaseButton-primary"], [data-tag], [data-tag] button { color: light-dark(#FFFFFF, #0E1117) !important; }
+        /* Blue that can be read on the dark page is too light under white words. */
+        [data-testid="stBaseButton-primary"]:not(:disabled), [data-tag] { background-color: light-dark(#0072B2, #2873A9); }
         </style>"""
     )
 
@@ -250,13 +251,13 @@ def heading(text: str) -> None:
     st.header(text, anchor=False)
 
 
-def table(frame: pd.DataFrame, caption: str, **options: Any) -> None:
+def show_table(frame: pd.DataFrame, caption: str, **options: Any) -> None:
     """A table with its caption above it, which is its name for screen readers; ``options`` are those of `st.dataframe`."""
     st.caption(caption)
     st.dataframe(frame, hide_index=True, alt=spoken(caption), **options)
 
 
-def words_table(frame: pd.DataFrame, caption: str) -> None:
+def show_words(frame: pd.DataFrame, caption: str) -> None:
     """A short table of sentences, which are shown whole; none of them is read as Markdown."""
     st.caption(caption)
     st.table(frame.map(plain), hide_index=True, alt=spoken(caption))

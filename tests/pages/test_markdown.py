@@ -11,7 +11,7 @@ import pytest
 from pages.ui.words import JOINER, plain, spoken
 
 SOURCES = markdown_calls.sources()
-SCRIPT = "pages/ui/phones.py"
+SCRIPTS = ["pages/ui/keyboard.py", "pages/ui/phones.py"]
 
 
 def test_all_text_in_markdown_is_ours_or_has_been_made_safe():
@@ -76,11 +76,12 @@ def test_a_bypass_is_found(reported, bypass):
 def test_html_in_markdown_is_never_switched_on():
     for name, source in SOURCES.items():
         switches = re.findall(r"unsafe_allow_html|unsafe_allow_javascript|components\.(?:v1|html)|iframe", source)
-        assert switches == (["unsafe_allow_javascript"] if name == SCRIPT else []), name
+        assert switches == (["unsafe_allow_javascript"] if name in SCRIPTS else []), name
 
 
-def test_the_only_script_is_fixed():
-    calls = [node for node in ast.walk(ast.parse(SOURCES[SCRIPT])) if isinstance(node, ast.Call)]
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_scripts_are_fixed(script):
+    calls = [node for node in ast.walk(ast.parse(SOURCES[script])) if isinstance(node, ast.Call)]
     assert [ast.unparse(call.func) for call in calls] == ["st.html"]
     assert isinstance(calls[0].args[0], ast.Constant)
 

@@ -185,7 +185,9 @@ def switches(about: Setting) -> None:
                 "Here": f"{reports}: {'project' if one.projects else 'do not'}",
             }
         )
-    layout.table(pd.DataFrame(rows), "Errors with and without projecting, and where to switch.", key="bounds-switches")
+    layout.show_table(
+        pd.DataFrame(rows), "Errors with and without projecting, and where to switch.", key="bounds-switches"
+    )
     sides = {one.projects for one in found}
     side = (
         "below all of these numbers: projecting is better"

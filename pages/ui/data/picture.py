@@ -240,7 +240,7 @@ def first_rows(state: Session) -> None:
     if found is None or choice is None:
         return
     layout.heading("First rows")
-    layout.table(ahead.beginning(state, found), "The beginning of the table.")
+    layout.show_table(ahead.beginning(state, found), "The beginning of the table.")
     if isinstance(found.table, tables.LocalTable):
         st.caption(f"{len(found.columns):,} columns. The rows stay in the file.")
         return

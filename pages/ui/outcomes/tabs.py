@@ -83,7 +83,7 @@ def _errors(state: Session, design: Complete, found: Outcomes) -> None:
     layout.chart(lambda look: charts.errors(table, look), words + ".", "simulated-errors")
     names = charts.pair_names(table)
     scale, unit = next((one for one in _UNITS if table["total_observed"].max() >= one[0]), _UNITS[-1])
-    layout.table(
+    layout.show_table(
         pd.DataFrame(
             {
                 "Estimate": [names[pair] for pair in _pairs(table)],

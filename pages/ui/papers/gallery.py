@@ -154,7 +154,7 @@ def _table(frame: pd.DataFrame, panel: Panel) -> None:
     if frame["series"].nunique() == 1:
         shown = shown.drop(columns="Series")
     with st.expander(f"Numbers ({len(shown):,} points)", expanded=frame["printed"].notna().any()):
-        layout.table(shown, "The points of the figure.", key="papers-table")
+        layout.show_table(shown, "The points of the figure.", key="papers-table")
 
 
 def _numbers(values: pd.Series, digits: int) -> list[str]:

@@ -298,7 +298,7 @@ def dominating(later: Later, state: Session, design: Complete, parts: Sequence[W
         )
     groups = [name for name, _ in named_groups(parts, w)]
     if len(groups) > 1:
-        layout.table(
+        layout.show_table(
             frames.group_shares(_unweighted(parts, w), found.variances, groups),
             "How much of the error each group of questions has.",
             column_config={
