@@ -44,7 +44,11 @@ page = st.navigation(
 )
 layout.came_through_app()
 if exchange.LINK in st.query_params:
-    exchange.open_link(session(), st.query_params.pop(exchange.LINK))
+    opened = exchange.open_link(
+        session(), st.query_params.pop(exchange.LINK), st.query_params.pop(exchange.WITHOUT, "")
+    )
+    if opened:
+        st.switch_page("pages/design.py")
 ahead.settle(session())
 layout.style()
 phones.close_sidebar_after_choice()

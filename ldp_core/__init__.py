@@ -27,6 +27,7 @@ from ldp_core.version import __version__
 __all__ = [
     "__version__",
     "analysis",
+    "beliefs",
     "bounds",
     "charts",
     "data",
@@ -46,6 +47,7 @@ __all__ = [
 if TYPE_CHECKING:
     from ldp_core import (
         analysis,
+        beliefs,
         bounds,
         charts,
         data,

@@ -12,7 +12,7 @@ from ldp_core import charts, frames, library, mechanisms, wording
 from ldp_core.bounds.general.enumerated import MOST_TYPES as EXACT_TYPES
 from ldp_core.run import Progress
 from ldp_core.studies import sweep
-from pages.ui import layout
+from pages.ui import beside, layout
 from pages.ui.compared import compared_control, use_control
 from pages.ui.controls import control, pick, target_control
 from pages.ui.session.figures import PRICED_TYPES
@@ -29,6 +29,7 @@ TIE = 1e-9
 state = layout.open_page(
     "Compare", "See which mechanism needs the fewest users for your questions, and what errors to expect."
 )
+beside.choose(state)  # named designs side by side end the page here
 design = layout.need_design(state)
 c = state.configuration
 

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ldp_core.designs import DataChoice, UploadedData
-from pages.ui import layout
+from pages.ui import layout, loaded
 from pages.ui.controls import control, number, pick, typed, whole_number
 from pages.ui.data import ahead, attribute_controls, picture, source_controls
 from pages.ui.data import choice as data_choice
@@ -27,7 +27,7 @@ state = layout.open_page(
 def where_from() -> str:
     """Which kind of source is on screen."""
     choice, shown = state.choice, state.source_shown
-    current: str = "sample" if choice is None else choice.source
+    current: str = choice.source if choice is not None else "upload" if state.lacking else "sample"
     if current == "upload" and shown is not None and shown.kind in ("local", "query"):
         current = "local"
     offered = [kind for kind in SOURCES if kind != "local" or may_read_local_files()]
@@ -193,8 +193,14 @@ def people(source: str) -> None:
             if source == "declared"
             else "Pick a sample above to see everything work, or bring your own table."
         )
-        st.info(f"Nothing is chosen yet. {way}")
+        if state.lacking:
+            st.info(plain(state.lacking))
+            loaded.held(state)
+        else:
+            st.info(f"Nothing is chosen yet. {way}")
     else:
+        if state.lacking:
+            st.info(plain(state.lacking))
         picture.facts(state, design)
         picture.along_one(state, design)
         picture.editor(state, design)

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import charts, designs, frames, library, wording
-from pages.ui import layout
+from pages.ui import layout, sides
 from pages.ui.design import choices
 from pages.ui.session.figures import Curve, Proof
 from pages.ui.tasks import work
@@ -160,6 +160,7 @@ with controls:
                 choices.search_controls(state)
 
 with results:
+    sides.show(state)
     try:
         mechanism = state.mechanism(name)
     except ValueError as error:

@@ -9,7 +9,7 @@ from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from ldp_core.run import Progress
 from ldp_core.studies import planning
 from ldp_core.studies.sweep import BOUNDS
-from pages.ui import layout
+from pages.ui import layout, sides
 from pages.ui.compared import compared_control, use, use_control
 from pages.ui.controls import change, control, pick, target_control, whole_number
 from pages.ui.tasks import work
@@ -244,6 +244,8 @@ def recommendation() -> None:
 
 
 with results:
+    if solved != "epsilon":
+        sides.show(state)
     outcome, curve, choice = st.tabs(TABS, key="plan-tabs", on_change="rerun")
     with outcome:
         if running is not None:

@@ -1,12 +1,13 @@
 """The promise in one sentence, and a live demonstration."""
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
-from ldp_core import charts, designs, frames, library, wording, workloads
+from ldp_core import beliefs, charts, frames, library, wording, workloads
 from ldp_core.data.tables import NumericRecipe, build_domain, tally
 from ldp_core.studies import simulate
-from pages.ui import layout
+from pages.ui import layout, sides
 from pages.ui.controls import control
 from pages.ui.data.choice import load_sample
 from pages.ui.sources import catalogue, sample_table
@@ -26,8 +27,10 @@ sample = catalogue()[0]
 
 def begin() -> None:
     """Take the sample and the epsilon on screen into the design."""
-    load_sample(state, sample["file"])
-    state.change(epsilon=f"{state.view.get('demo', 1.0):g}")
+    state.begin()
+    with state.one_step():
+        load_sample(state, sample["file"])
+        state.change(epsilon=f"{state.view.get('demo', 1.0):g}")
 
 
 controls, results = layout.frame()
@@ -35,23 +38,30 @@ with controls:
     st.markdown(
         f"**Try it.** {sample['sentence']} Each of them sends one randomised report; the chart shows what the collector gets."
     )
-    epsilon = control(
-        st.slider,
-        "Epsilon (more private on the left)",
-        "demo-epsilon",
-        state.view.get("demo", 1.0),
-        lambda value: state.view.update(demo=value),
-        min_value=0.1,
-        max_value=5.0,
-        step=0.1,
-    )
-    risk = designs.risk_in_words(epsilon)
-    st.caption(f"{risk[0].upper()}{risk[1:]}.")
+    left, right = st.columns(2)
+    with left:
+        epsilon = control(
+            st.slider,
+            "Epsilon (more private on the left)",
+            "demo-epsilon",
+            state.view.get("demo", 1.0),
+            lambda value: state.view.update(demo=value),
+            min_value=0.1,
+            max_value=5.0,
+            step=0.1,
+        )
+    with right:
+        sides.suspicion_control(state)
+    there = not state.empty
     with layout.actions():
+        if there and st.button(
+            "Continue with your design", type="primary", icon=":material/arrow_forward:", key="continue"
+        ):
+            st.switch_page("pages/design.py")
         begun = st.button(
-            "Use this sample on every page",
-            type="primary",
-            icon=":material/arrow_forward:",
+            "Use this sample instead" if there else "Use this sample on every page",
+            type="secondary" if there else "primary",
+            icon=":material/swap_horiz:" if there else ":material/arrow_forward:",
             key="begin",
             on_click=begin,  # before the page is drawn again: it is done even if another page is turned to meanwhile
         )
@@ -59,27 +69,37 @@ with controls:
             st.switch_page("pages/design.py")
         st.page_link("pages/data.py", label="Bring your own data", icon=":material/table_rows:")
         st.page_link("pages/guide.py", label="What is local differential privacy?", icon=":material/menu_book:")
+    if there:
+        back = "it stays in the list under Designs" if state.name else "Undo, in the sidebar, brings it back"
+        st.caption(f"“Use this sample instead” puts the sample in the place of your design; {back}.")
 
 
 @st.cache_data(max_entries=64, show_spinner=False)  # synthetic people, so every visitor may share them
-def demonstration(file: str, column: str, epsilon: float) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """True and private cumulative shares on the sample, and the error seen in them."""
+def demonstration(
+    file: str, column: str, epsilon: float
+) -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray, beliefs.Told]:
+    """True and private cumulative shares on the sample, the error seen in them, how people are spread, and what a report tells."""
     table = sample_table(file)
     domain = build_domain(NumericRecipe(column=column, bins=24), table)
     workload = workloads.prefix(domain.size)
     mechanism = library.create("subset_selection", n=domain.size, epsilon=epsilon)
     run = simulate.collect(mechanism, workload, tally(table, domain).counts, trials=TRIALS, seed=DEMO_SEED)
     answers = frames.simulated_answers({mechanism.name: run}, workload, domain.labels())
-    return answers, frames.simulated_errors({mechanism.name: run}, {mechanism.name: mechanism}, workload)
+    errors = frames.simulated_errors({mechanism.name: run}, {mechanism.name: mechanism}, workload)
+    return answers, errors, run.counts / run.counts.sum(), beliefs.told(mechanism, run.counts / run.counts.sum())
 
 
 with results:
-    answers, errors = demonstration(sample["file"], sample["recipes"][0]["column"], epsilon)
+    answers, errors, shares, told = demonstration(sample["file"], sample["recipes"][0]["column"], epsilon)
     typical = wording.error(errors["observed"].iloc[0])
-    layout.chart(
-        lambda look: charts.answers(answers, look),
-        f"Share of people up to each age: the truth, and {TRIALS} private collections by subset selection (mean ± one standard "
-        f"deviation of a single collection). At epsilon {epsilon:g} a typical answer is off by {typical}.",
-        "demonstration",
-        answers,
-    )
+    accuracy, risk = st.columns([3, 2])
+    with accuracy:
+        layout.chart(
+            lambda look: charts.answers(answers, look),
+            f"Share of people up to each age: the truth, and {TRIALS} private collections by subset selection (mean ± one standard "
+            f"deviation of a single collection). At epsilon {epsilon:g} a typical answer is off by {typical}.",
+            "demonstration",
+            answers,
+        )
+    with risk:
+        sides.draw_beliefs(sides.suspicion(state), shares, told, "subset_selection", epsilon)

@@ -324,3 +324,30 @@ def test_labels_are_text_and_never_markup():
     fig = charts.marginal(attribute("<b>bold</b>", "R&amp;D"), np.array([3, 4]))
     assert fig.layout.xaxis.ticktext == ("&lt;b&gt;bold&lt;/b&gt;", "R&amp;amp;D")
     assert fig.data[0].hovertext[0].startswith("age &lt;b&gt;bold&lt;/b&gt;: 3 people")
+
+
+def test_designs_side_by_side_show_cost_and_proof_and_open_marks_where_they_do_not_compare():
+    frame = pd.DataFrame(
+        {
+            "design": [
+                "epsilon <b>1</b>",
+                "epsilon 2",
+                "a name of other questions that takes more than a line of the chart",
+            ],
+            "mechanism": ["haar", "haar", "optimized"],
+            "users_needed": [4000.0, 1000.0, 10.0],
+            "users_bound": [900.0, np.nan, 9.0],
+            "alike": [True, True, False],
+        }
+    )
+    fig = charts.side_by_side(frame)
+    dots = {x: s for trace in fig.data if trace.text for x, s in zip(trace.x, trace.marker.symbol, strict=True)}
+    assert sorted(dots) == [10, 1000, 4000]
+    assert [x for x, symbol in dots.items() if symbol.endswith("-open")] == [10]
+    (proved,) = [trace for trace in fig.data if trace.name == "proved minimum"]
+    assert list(proved.x) == [900, 9]
+    assert fig.layout.yaxis.ticktext[0] == "epsilon &lt;b&gt;1&lt;/b&gt;"
+    assert "<br>" in fig.layout.yaxis.ticktext[2]
+    low, high = fig.layout.xaxis.range
+    assert 10**low < 9
+    assert 10**high > 4000

@@ -8,6 +8,7 @@ from ldp_core.charts.compare import query_errors as query_errors
 from ldp_core.charts.compare import users_needed as users_needed
 from ldp_core.charts.contrast import readable as readable
 from ldp_core.charts.design import closing_gap as closing_gap
+from ldp_core.charts.designs import side_by_side as side_by_side
 from ldp_core.charts.inputs import joint as joint
 from ldp_core.charts.inputs import marginal as marginal
 from ldp_core.charts.lines import over_epsilon as over_epsilon
@@ -23,6 +24,8 @@ from ldp_core.charts.papers import panel as panel
 from ldp_core.charts.queries import query_shares as query_shares
 from ldp_core.charts.queries import singular_values as singular_values
 from ldp_core.charts.queries import workload_matrix as workload_matrix
+from ldp_core.charts.sides import accuracy as accuracy
+from ldp_core.charts.sides import beliefs as beliefs
 from ldp_core.charts.simulation import answers as answers
 from ldp_core.charts.simulation import errors as errors
 from ldp_core.charts.simulation import pair_names as pair_names

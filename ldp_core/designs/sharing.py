@@ -1,8 +1,21 @@
 """What a design gives away besides the design itself, and the design without that."""
 
+from collections.abc import Iterable
+
 from ldp_core.designs.configuration import Configuration, UploadedData, WorkloadRecipe
 from ldp_core.designs.privacy_note import observed_parts
 from ldp_core.workloads import StatedFact
+
+LEFT_OUT = {
+    "attributes": "the values that people can have (choose the table they were read off, or declare them, on the Data page)",
+    "people": "how many people there are (choose the table again on the Data page)",
+    "query": "the SQL query (run it again on the Data page)",
+    "matrix": "an uploaded matrix of queries (upload it again on the Workload page)",
+    "conditions": "conditions (add them again on the Workload page)",
+    "histogram": "the histogram to optimise for (give it again on the Design page)",
+    "facts": "public facts (state them again on the Simulate page)",
+}
+"""What `shareable` can leave out, in words, and how it is added again."""
 
 
 def revealing(configuration: Configuration) -> list[str]:
@@ -52,6 +65,32 @@ def shareable(configuration: Configuration) -> Configuration:
     if not _sample(configuration) and observed_parts(configuration):
         changes["population"] = Configuration().population
     return configuration.with_(**changes)
+
+
+def left_out(configuration: Configuration) -> tuple[str, ...]:
+    """What of a design `shareable` leaves out: keys of `LEFT_OUT`, none of which says more than that something was there."""
+    shared = shareable(configuration)
+    before, after = (
+        {part.kind for part in design.workload.parts} if design.workload is not None else set()
+        for design in (configuration, shared)
+    )
+    values = configuration.domain != shared.domain or (configuration.data is not None and shared.data is None)
+    gone = {
+        "attributes": values,
+        "people": not values and configuration.population != shared.population,
+        "query": isinstance(configuration.data, UploadedData) and configuration.data.query is not None,
+        "matrix": "matrix" in before - after,
+        "conditions": "predicates" in before - after,
+        "histogram": configuration.optimizer.histogram is not None,
+        "facts": configuration.simulation.facts != shared.simulation.facts,
+    }
+    return tuple(name for name in LEFT_OUT if gone[name])
+
+
+def left_out_in_words(names: Iterable[str]) -> str:
+    """What a link leaves out, in a sentence; names that are none are passed over, and nothing left out is nothing to say."""
+    told = [LEFT_OUT[name] for name in LEFT_OUT if name in set(names)]
+    return f"The link leaves out {'; '.join(told)}." if told else ""
 
 
 def _told_facts(configuration: Configuration) -> tuple[StatedFact, ...]:

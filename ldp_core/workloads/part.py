@@ -37,6 +37,13 @@ class Part(Frozen):
         return self.model_copy(update={"attribute": name}) if fits else self
 
     @property
+    def mentions(self) -> tuple[str, ...]:
+        """The attributes that the recipe names, each once. Conditions are text, which is not looked into."""
+        several = [getattr(self, field, None) or () for field in ("attributes", "by")]
+        groups = [[getattr(self, "attribute", None)], *several, *getattr(self, "groups", ())]
+        return tuple(dict.fromkeys(name for group in groups for name in group if name))
+
+    @property
     @abstractmethod
     def summary(self) -> str:
         """The recipe in a few words, for lists: "Running totals along age, within each sex"."""

@@ -22,11 +22,8 @@ def control(
     """
     state = session()
     invalid = state.invalid.get(key)
-    # The typed state is the only truth: without a refused entry, the widget always shows it (after undo or load as well). What it
-    # shows already is not set again: that would take back what a person has chosen since this run began.
-    shown = invalid[0] if invalid else value
-    if key not in st.session_state or st.session_state[key] != shown:
-        st.session_state[key] = shown
+    # The typed state is the only truth: without a refused entry, the widget always shows it (after undo or load as well).
+    st.session_state[key] = shown = invalid[0] if invalid else value
 
     def changed() -> None:
         entry = st.session_state[key]

@@ -11,6 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from ldp_core import charts, designs, frames, mechanisms, wording
+from pages.ui import loaded
 from pages.ui.session.state import Complete, Design, Session, session
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job, jobs
@@ -173,8 +174,14 @@ def need(found: T | None, sentence: str, page: str, label: str) -> T:
 
 
 def need_domain(state: Session, sentence: str) -> Design:
-    """The current design with its domain; otherwise the page says that it needs one."""
-    return need(state.design(), sentence, "pages/data.py", "Choose or declare data")
+    """The current design with its domain; otherwise the page says that it needs one, and shows what else the design holds."""
+    found = state.design()
+    if found is None and state.lacking:
+        st.info(plain(state.lacking))
+        st.page_link("pages/data.py", label="Choose or declare data", icon=":material/arrow_forward:")
+        loaded.held(state)
+        st.stop()
+    return need(found, sentence, "pages/data.py", "Choose or declare data")
 
 
 def need_design(state: Session) -> Complete:

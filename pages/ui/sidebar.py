@@ -7,7 +7,7 @@ import math
 import streamlit as st
 
 from ldp_core import designs, library, wording
-from pages.ui import layout
+from pages.ui import layout, shelf
 from pages.ui.controls import guarded
 from pages.ui.data import choice as data_choice
 from pages.ui.session import exchange
@@ -32,10 +32,10 @@ def draw(state: Session) -> None:
     """The whole sidebar, and a quiet poll while work is running so that its mark and the page follow."""
     with st.sidebar:
         design = state.design()
-        st.markdown("**Current design**")
+        st.markdown(f"**{plain(state.name or 'Current design')}**")
         with st.container(gap=None, key="current-design"):
             _data(state, design)
-            _workload(design)
+            _workload(state, design)
             _privacy(state)
             _mechanism(state, design)
         _actions(state)
@@ -51,9 +51,12 @@ def _line(page: str, mark: str, text: str, detail: str) -> None:
 
 def _data(state: Session, design: Design | None) -> None:
     if design is None:
-        _line("pages/data.py", UNSET, "Data: not chosen", "Upload, pick a sample, or declare")
+        if state.lacking:
+            _line("pages/data.py", STALE, "Data: not in what was loaded", "Choose the table, or declare the values")
+        else:
+            _line("pages/data.py", UNSET, "Data: not chosen", "Upload, pick a sample, or declare")
         return
-    missing = state.configuration.population.shape == "data" and not design.on_data
+    missing = bool(state.lacking) or (state.configuration.population.shape == "data" and not design.on_data)
     names = ", ".join(attribute.name for attribute in design.domain.attributes)
     detail = f"{people(design.users)}, {design.domain.size:,} types"
     _line(
@@ -64,8 +67,10 @@ def _data(state: Session, design: Design | None) -> None:
     )
 
 
-def _workload(design: Design | None) -> None:
+def _workload(state: Session, design: Design | None) -> None:
     mark, found, detail = UNSET, "not chosen", "Which questions matter"
+    if design is None and (recipe := state.configuration.workload) is not None:
+        mark, found, detail = STALE, "waits for the data", recipe.summary
     if design is not None and design.misfit:
         mark, detail = STALE, design.misfit
         found = "too many questions" if design.dear else "does not fit the data"
@@ -125,19 +130,22 @@ def _actions(state: Session) -> None:
         uploaded = st.file_uploader("Exported zip or configuration.json", type=["zip", "json"], key=key)
         if uploaded is not None:
             st.session_state["loads"] += 1
-            guarded(state, exchange.load, state, uploaded.getvalue())
+            if exchange.open_file(state, uploaded.getvalue()):
+                st.switch_page("pages/design.py")  # where it is looked at
             st.rerun()
     with st.popover("Share a link", icon=":material/link:", width="stretch"):
         _link(state)
+    shelf.draw(state)
     layout.download(
         "Save",
-        state.configuration.to_json,
-        "configuration.json",
-        "application/json",
+        lambda: exchange.saved(state),  # made when it is asked for: drawing the sidebar stays quick
+        "ldp-design.zip",
+        "application/zip",
         "save",
         icon=":material/save:",
         width="stretch",
-        help="The choices you made, as a small file. The Export page adds results and the strategy.",
+        help="The whole design as one file, its strategy and results included where they have been worked out. The rows of your data are "
+        "not in it. Load a design brings it back.",
     )
     left, right = st.columns(2)
     left.button(

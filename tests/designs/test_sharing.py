@@ -16,6 +16,8 @@ from ldp_core.designs import (
     UploadedData,
     WorkloadRecipe,
     given_by_hand,
+    left_out,
+    left_out_in_words,
     observed_parts,
     revealing,
     shareable,
@@ -132,3 +134,19 @@ def test_what_is_shared_fits_a_link_again():
     large = MatrixPart.of(np.random.default_rng(2).random((60, 60)))
     design = Configuration(workload=WorkloadRecipe(parts=(PrefixPart(attribute="age"), large)))
     assert len(to_link(shareable(design))) < 1_000
+
+
+def test_what_is_left_out_is_named_without_telling_any_of_it():
+    assert left_out(OBSERVED) == ("attributes", "query", "matrix", "conditions", "histogram", "facts")
+    counted = DECLARED.with_(population=Population(users=7, origin="data", shape="data"))
+    assert left_out(counted) == ("people",)
+    assert left_out(DECLARED) == left_out(Configuration()) == ()
+    sentence = left_out_in_words(left_out(OBSERVED))
+    assert sentence.startswith("The link leaves out the values that people can have (choose the table")
+    assert sentence.count(";") == 5
+    assert left_out_in_words(["<b>", ""]) == ""
+
+
+@given(configurations)
+def test_something_is_left_out_exactly_where_the_shared_design_is_another(configuration):
+    assert bool(left_out(configuration)) == (shareable(configuration) != configuration)

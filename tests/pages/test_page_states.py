@@ -112,7 +112,7 @@ def test_each_parameter_can_be_chosen(ages, name):
 
 
 def test_start_shows_a_demonstration_and_hands_it_over(app):
-    assert len(app.charts) == 1
+    assert len(app.charts) == 2  # the answers, and what a report can tell
     assert "At epsilon 1 a typical answer is off by" in app.words
     app.enter("slider", "demo-epsilon", 2.0)
     assert "At epsilon 2 " in app.words

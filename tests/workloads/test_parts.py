@@ -489,3 +489,11 @@ def test_attributes_of_one_type_are_left_out_or_refused():
         over_attributes([ParityPart()], [Axis("b", ("1", "2", "3"), 3)])
     with pytest.raises(ValueError, match="nothing to ask yet"):
         over_attributes([], axes)
+
+
+def test_the_attributes_a_recipe_names_are_known_without_a_domain():
+    assert PrefixPart(attribute="age", by=("sex", "age")).mentions == ("age", "sex")
+    assert MarginalsPart(groups=[("a", "b"), ("b", "c")]).mentions == ("a", "b", "c")
+    assert ParityPart(attributes=("x", "y")).mentions == ("x", "y")
+    assert ParityPart().mentions == ()
+    assert KWayMarginalsPart(k=2).mentions == ()

@@ -36,8 +36,9 @@ def adopt(state: Session, found: Source, reading: ReadOptions) -> None:
         first = next(name for name in found.columns if name != counts)
         if isinstance(found.table, tables.LocalTable):
             first = state.cached(("first to count", found.id), lambda: _first_to_count(state, found))
-        recipe = _suggested(state, found, first)
-        state.set_data(UploadedData(recipes=(recipe,), counts=counts, reading=reading, query=found.query), found)
+        about = [name for name in _asked_about(state) if name in found.columns and name != counts] or [first]
+        recipes = tuple(_suggested(state, found, name) for name in about)
+        state.set_data(UploadedData(recipes=recipes, counts=counts, reading=reading, query=found.query), found)
         if counts is not None:
             stands = f"Each row stands for as many people as {counts} says; choose one person instead if that is wrong."
             notes = (stands, *notes)
@@ -48,6 +49,12 @@ def _awaited(state: Session) -> UploadedData | None:
     """What a loaded design says about the table it waits for."""
     data = state.configuration.data
     return data if state.awaits_upload and isinstance(data, UploadedData) else None
+
+
+def _asked_about(state: Session) -> tuple[str, ...]:
+    """The attributes that a design is about whose questions were loaded without a domain."""
+    c = state.configuration
+    return c.workload.mentions if c.domain is None and c.workload is not None else ()
 
 
 def _note(state: Session, notes: Iterable[str]) -> None:
@@ -163,7 +170,9 @@ def declare_another(state: Session) -> None:
 
 def declared(state: Session) -> tuple[AttributeRecipe, ...]:
     """The attributes that are declared so far."""
-    return state.choice.recipes if isinstance(state.choice, DeclaredData) else UNDESCRIBED
+    if isinstance(state.choice, DeclaredData):
+        return state.choice.recipes
+    return tuple(CategoricalRecipe(column=name) for name in _asked_about(state)) or UNDESCRIBED
 
 
 def load_sample(state: Session, file: str) -> None:

@@ -11,10 +11,11 @@ import streamlit as st
 from ldp_core import designs, library, wording
 from ldp_core.library import Spec
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
+from pages.ui import sides
 from pages.ui.controls import change, control
 from pages.ui.session.state import Session, choose_mechanism
 from pages.ui.tasks import work
-from pages.ui.words import CASES, case_title
+from pages.ui.words import CASES, case_title, plain
 
 SLIDER_LOW, SLIDER_HIGH = 0.1, 5.0
 PARAMETERS = {
@@ -57,8 +58,6 @@ def privacy_controls(state: Session) -> None:
         change(state, "epsilon"),
         help=f"Any number from {MIN_EPSILON:g} to {MAX_EPSILON:g}.",
     )
-    risk = designs.risk_in_words(c.epsilon_value, state.delta)
-    st.caption(f"{risk[0].upper()}{risk[1:]}.")
     control(
         st.number_input,
         "Reports per user",
@@ -71,9 +70,8 @@ def privacy_controls(state: Session) -> None:
     )
     total = f"In total epsilon {wording.significant(c.total_epsilon, 4)} per person"
     if c.reports_per_user > 1:
-        risk = designs.risk_in_words(c.epsilon_value, state.delta, c.reports_per_user)
-        total += f": {c.reports_per_user:,} reports of {c.epsilon} each. {risk[0].upper()}{risk[1:]}"
-    st.caption(f"{total}.")
+        total += f": {c.reports_per_user:,} reports of {c.epsilon} each"
+    st.caption(f"{total}. {plain(sides.risk(state))}")
 
 
 def mechanism_controls(state: Session) -> None:

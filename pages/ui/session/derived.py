@@ -18,8 +18,8 @@ from ldp_core.data import tables
 from ldp_core.data.domain import Domain
 from ldp_core.designs import Configuration, DataChoice, UploadedData
 from ldp_core.estimators import constrained
-from pages.ui.session.history import History
 from pages.ui.session.results import Results
+from pages.ui.session.shelf import Shelf
 from pages.ui.sources import Source
 
 UNASKED_SECONDS = 1.5
@@ -85,7 +85,7 @@ class Complete(Design):
 
 
 @dataclass
-class Derived(History):
+class Derived(Shelf):
     results: Results = field(default_factory=Results)
     _design: tuple[Configuration, Source | None, Design | None] | None = None
     """The design that follows from a configuration and a table, kept as long as these two stay."""

@@ -16,8 +16,8 @@ from pages.ui.sources import Source
 SAME_ERROR = 1e-6
 """Share by which the error of one strategy may differ between machines."""
 
-LINK = "design"
-"""The query parameter that carries a design."""
+LINK, WITHOUT = "design", "without"
+"""The query parameters that carry a design, and names of what was left out of it."""
 
 
 def address(state: Session, here: str, everything: bool = False) -> str:
@@ -28,19 +28,38 @@ def address(state: Session, here: str, everything: bool = False) -> str:
     configuration = state.configuration if everything else designs.shareable(state.configuration)
     parts = urlsplit(here)
     root = parts.path.rsplit("/", 1)[0] + "/"
-    return urlunsplit((parts.scheme, parts.netloc, root, f"{LINK}={designs.to_link(configuration)}", ""))
+    left_out = () if everything else designs.left_out(state.configuration)
+    without = f"{WITHOUT}={'.'.join(left_out)}&" if left_out else ""
+    return urlunsplit((parts.scheme, parts.netloc, root, f"{without}{LINK}={designs.to_link(configuration)}", ""))
 
 
-def open_link(state: Session, text: str) -> None:
-    """The design of a link becomes that of the session; a link that cannot be used leaves a sentence."""
+def open_link(state: Session, text: str, without: str = "") -> bool:
+    """The design of a link becomes that of the session, and what is ``without`` it is said; a link that cannot be used leaves a
+    sentence. Returns whether there is a design to look at."""
     try:
         load(state, designs.from_link(text).to_json())
     except ValueError as error:
         state.notices = [("error", f"The link could not be opened. {error}")]
+        return False
+    if said := designs.left_out_in_words(without.split(".")):
+        state.notices.append(("warning", said))
+    return True
+
+
+def open_file(state: Session, content: bytes) -> bool:
+    """The design of a file becomes that of the session; a file that cannot be used leaves a sentence. Returns whether there is a
+    design to look at."""
+    try:
+        load(state, content)
+    except ValueError as error:
+        state.notices = [("error", f"{error} What you had set up is unchanged.")]
+        return False
+    return True
 
 
 def load(state: Session, content: bytes) -> None:
-    """Restore an exported design (zip or bare JSON). ValueError with a sentence; then nothing has changed."""
+    """Restore an exported design (zip or bare JSON); a design that has a name stays in the list as it is. ValueError with a
+    sentence; then nothing has changed."""
     bundle = designs.load(content)
     configuration, warnings = bundle.configuration, list(bundle.warnings)
     source = _source(state, configuration)
@@ -52,6 +71,8 @@ def load(state: Session, content: bytes) -> None:
         )
     if misfit := _check_usable(state, configuration, source):
         warnings.append(misfit)
+    if configuration != state.configuration or source is not state.source:
+        state.begin()
     state.install(configuration, source)
     state.draft = None
     state.view.pop("source", None)
@@ -70,6 +91,7 @@ def load(state: Session, content: bytes) -> None:
     elif library.spec(name).fitted and isinstance(design, Complete):
         state.view["offer_optimise"] = state.fitted_key(name)
     state.notices = [("success", "The design was loaded."), *(("warning", warning) for warning in warnings)]
+    state.page = ""  # what this has to say is for the page that shows the design, wherever that is opened
 
 
 def _adopt(state: Session, mechanism: mechanisms.Mechanism, outcome: dict[str, Any]) -> list[str]:
@@ -179,3 +201,12 @@ def export(state: Session) -> bytes:
     if isinstance(mechanism, mechanisms.ExplicitMechanism) and library.spec(name).fitted:
         return designs.export(c, outcome, mechanism.strategy, mechanism.prior)
     return designs.export(c, outcome)
+
+
+def saved(state: Session) -> bytes:
+    """What Save writes: the zip of `export`, with the choices alone where no results can be had. ConfigurationError with a sentence
+    where even these are too many."""
+    try:
+        return export(state)
+    except ValueError as error:
+        return designs.export(state.configuration, {"not_worked_out": str(error)})

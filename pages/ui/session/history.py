@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -60,6 +62,14 @@ class History:
         self.future = []
         self.configuration, self.source = configuration, source
         self.invalid.clear()
+
+    @contextmanager
+    def one_step(self) -> Iterator[None]:
+        """What is changed within is undone together."""
+        before, past = (self.configuration, self.source), [*self.past]
+        yield
+        if self.configuration != before[0] or self.source is not before[1]:
+            self.past = _affordable([*past[-KEPT_STEPS:], before])
 
     def undo(self) -> None:
         """Back to the design before the last change, with the data it had."""

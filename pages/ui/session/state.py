@@ -16,12 +16,21 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ldp_core import library
 from ldp_core.data import tables
-from ldp_core.designs import Configuration, DataChoice, DeclaredData, MechanismRecipe, Population, WorkloadRecipe
+from ldp_core.designs import (
+    Configuration,
+    DataChoice,
+    DeclaredData,
+    MechanismRecipe,
+    Population,
+    UploadedData,
+    WorkloadRecipe,
+)
 from pages.ui.session.derived import Complete as Complete
 from pages.ui.session.derived import Design as Design
 from pages.ui.session.derived import counts_column as counts_column
 from pages.ui.session.figures import Figures
 from pages.ui.session.history import Draft
+from pages.ui.session.shelf import Kept
 from pages.ui.sources import Source
 
 SESSIONS: weakref.WeakValueDictionary[str, Session] = weakref.WeakValueDictionary()
@@ -69,7 +78,8 @@ class Session(Figures):
             source.forget()
         self.results.close()
         self.configuration, self.source, self.draft, self._design = Configuration(), None, None, None
-        for held in (self.past, self.future, self.view, self.invalid, self.notices, self.unasked):
+        self.name, self.deleted = "", None
+        for held in (self.kept, self.past, self.future, self.view, self.invalid, self.notices, self.unasked):
             held.clear()
 
     @property
@@ -106,6 +116,33 @@ class Session(Figures):
         """Whether the design was loaded from a file and refers to data that is not at hand."""
         c = self.configuration
         return self.source is None and c.data is not None and c.data.source == "upload" and c.population.shape == "data"
+
+    @property
+    def lacking(self) -> str:
+        """What a design that was loaded does not hold, with the way to add it, in a sentence; empty where nothing is missing."""
+        c, where = self.configuration, "Choose the table again on the Data page"
+        if self.awaits_upload:
+            return f"The rows are not in what was loaded, so people are taken to be spread evenly. {where}."
+        if c.domain is not None:
+            counted = isinstance(c.data, UploadedData) and self.source is None and c.population.users is None
+            taken = "The number of people is not in what was loaded, so 10,000 spread evenly are assumed."
+            return f"{taken} {where}." if counted else ""
+        if c.workload is None or self.draft is not None:
+            return ""
+        *names, last = c.workload.mentions or ("",)
+        of = f" of {', '.join(names)}{' and ' if names else ''}{last}" if last else ""
+        return (
+            f"This design was loaded without the values{of} that people can have, as those are left out of links where they were read "
+            "off a table. Choose that table, or declare the values, on the Data page; what was loaded is kept."
+        )
+
+    def standing_for(self, kept: Kept) -> Session:
+        """A named design with the results of this session, to look at or to work on; this session itself for the one on screen."""
+        if kept.name == self.name:
+            return self
+        other = Session(self.id, kept.configuration, kept.source, name=kept.name)
+        other.results, other.loaded, other.unasked = self.results, self.loaded, self.unasked
+        return other
 
 
 def _not_described(choice: DataChoice) -> str:

@@ -1,0 +1,153 @@
+"""The two sides of epsilon on one axis: what a report lets somebody believe, and the users that answers need."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from ldp_core.beliefs import out_of
+from ldp_core.charts.theme import BOUND_LINES, LIGHT, Theme, colour, dash, figure, log_axis, marker, title
+
+HEIGHT = 300
+EPSILON = "epsilon (more private on the left)"
+_BELIEF, _GUESS = "strongest belief", "best guess"
+_ROOM = 118  # of 100: the name of a line that ends near certainty stands above it
+
+
+def beliefs(
+    frame: pd.DataFrame,
+    epsilon: float,
+    suspicion: float,
+    name: str,
+    single: float | None = None,
+    guess: float | None = None,
+    look: Theme = LIGHT,
+) -> go.Figure:
+    """What any mechanism allows over epsilon (lines), and what the one called ``name`` does at ``epsilon`` (marks), out of 100.
+
+    ``frame``: epsilon, belief, guess, such as by `ldp_core.beliefs.over_epsilon`. ``single`` is the strongest belief in one value
+    against all others, ``guess`` how often the best guess is right, both with the mechanism; None where that is not known.
+    """
+    fig = figure(look, EPSILON, "chance (of 100)", HEIGHT)
+    end = frame.iloc[-1]
+    fig.add_hline(y=100 * suspicion, line={"color": look.faint, "width": 1, "dash": "dot"})
+    for column, called, style, own in (("belief", _BELIEF, "solid", single), ("guess", _GUESS, "dash", guess)):
+        shade = look.text if column == "belief" else look.accent
+        fig.add_scatter(
+            x=frame["epsilon"],
+            y=100 * frame[column],
+            name=f"{called}, any mechanism",
+            mode="lines",
+            line={"color": shade, "width": 2.5, "dash": style},
+            hovertemplate=f"epsilon %{{x:.3g}}: {called} %{{y:.3g}} of 100 at most<extra>any mechanism</extra>",
+        )
+        at = float(np.interp(epsilon, frame["epsilon"], frame[column]))
+        _mark(fig, epsilon, at, shade, "circle", "top left", f"{called} %{{y:.3g}} of 100<extra>any mechanism</extra>")
+        if own is not None:
+            said = "belief in one value against all others" if column == "belief" else called
+            told = f"{said} %{{y:.3g}} of 100<extra>{title(name)}</extra>"
+            _mark(fig, epsilon, own, colour(name), marker(name), "bottom right", told, apart=abs(own - at) > 0.03)
+    fig.add_annotation(
+        x=end["epsilon"], y=100 * end["belief"], xanchor="right", yanchor="bottom", text=_BELIEF, showarrow=False,
+        font={"size": 13, "color": look.text},
+    )  # fmt: skip
+    # Below a rising line to the right, or above it to the left: there the line is not, nor is the mark.
+    beside = (0.72 if 0.2 < epsilon / end["epsilon"] < 0.65 else 0.45) * end["epsilon"]
+    height = float(np.interp(beside, frame["epsilon"], frame["guess"]))
+    side = {"xanchor": "right", "yanchor": "bottom"} if height < 0.2 else {"xanchor": "left", "yanchor": "top"}
+    fig.add_annotation(
+        x=beside, y=100 * height, text=_GUESS, showarrow=False, font={"size": 13, "color": look.accent}, **side
+    )
+    ahead = end["guess"] - suspicion
+    fig.add_annotation(
+        xref="paper", x=0.01 if -0.1 < ahead < 0.25 else 1, y=100 * suspicion, text="suspicion before", showarrow=False,
+        xanchor="left" if -0.1 < ahead < 0.25 else "right", yanchor="bottom" if ahead <= -0.1 else "top",
+        font={"size": 12, "color": look.faint},
+    )  # fmt: skip
+    _here(fig, frame["epsilon"], epsilon, look)
+    fig.update_yaxes(range=[0, _ROOM], tickvals=[0, 25, 50, 75, 100])
+    return fig
+
+
+def accuracy(frame: pd.DataFrame, epsilon: float, users: float, look: Theme = LIGHT) -> go.Figure:
+    """Users needed over epsilon. ``frame``: name, epsilon, users_needed of one mechanism (a single row where only that is known)
+    and of the centred SVD bound; ``users`` are those of the design."""
+    fig = figure(look, EPSILON, "users needed (log scale)", HEIGHT)
+    shown = frame[frame["users_needed"] > 0]
+    levels = [*shown["users_needed"], max(users, 1.0)]
+    heights = log_axis(min(levels), max(levels), 2.2)
+    for name, rows in shown.groupby("name", sort=False):
+        bound = name in BOUND_LINES
+        points, shade = rows.sort_values("epsilon"), look.faint if bound else colour(name)
+        fig.add_scatter(
+            x=points["epsilon"],
+            y=points["users_needed"],
+            name=title(name),
+            mode="lines",
+            line={
+                "color": shade,
+                "width": 1.5 if bound else 2.5,
+                "dash": BOUND_LINES[name][0] if bound else dash(name),
+            },
+            fill="tozeroy" if bound else None,
+            fillcolor="rgba(127,127,127,0.14)",
+            hovertemplate=f"{title(name)}, epsilon %{{x:.3g}}: %{{y:,.0f}} users<extra></extra>",
+        )
+        if not bound:
+            at = float(points.loc[points["epsilon"] == epsilon, "users_needed"].iloc[0])
+            fig.add_scatter(
+                x=[epsilon],
+                y=[at],
+                mode="markers",
+                marker={"color": shade, "symbol": marker(name), "size": 11},
+                hovertemplate=f"{title(name)}: %{{y:,.0f}} users<extra></extra>",
+            )
+            _named(fig, points, users, title(name), shade)
+    fig.add_hline(y=max(users, 1.0), line={"color": look.text, "width": 1, "dash": "dash"})
+    fig.add_annotation(
+        xref="paper", x=1, y=np.log10(max(users, 1.0)), xanchor="right", yanchor="bottom", text=f"your {users:,.0f} users",
+        showarrow=False, font={"size": 12, "color": look.text},
+    )  # fmt: skip
+    fig.add_annotation(
+        xref="paper", yref="paper", x=0.01, y=0.01, xanchor="left", yanchor="bottom", text="out of reach",
+        showarrow=False, font={"size": 12, "color": look.faint},
+    )  # fmt: skip
+    _here(fig, frame["epsilon"], epsilon, look)
+    fig.update_yaxes(**heights)
+    return fig
+
+
+def _here(fig: go.Figure, epsilons: pd.Series, epsilon: float, look: Theme) -> None:
+    """The chosen epsilon, on an axis that is the same in both pictures."""
+    fig.add_vline(x=epsilon, line={"color": look.text, "width": 1, "dash": "dot"})
+    fig.update_xaxes(range=[0, 1.02 * float(epsilons.max())])
+
+
+def _mark(
+    fig: go.Figure, x: float, chance: float, shade: str, symbol: str, side: str, hover: str, apart: bool = True
+) -> None:
+    """A mark with its number beside it, where that is ``apart`` from another."""
+    fig.add_scatter(
+        x=[x],
+        y=[100 * chance],
+        mode="markers+text" if apart else "markers",
+        marker={"color": shade, "symbol": symbol, "size": 10},
+        text=[out_of(chance).removesuffix(" of 100")],
+        textposition=side,
+        textfont={"color": shade, "size": 13},
+        hovertemplate=hover,
+    )
+
+
+def _named(fig: go.Figure, points: pd.DataFrame, users: float, text: str, shade: str) -> None:
+    """A name above a falling line, to the right, where the line of the ``users`` at hand is far; beside a single point."""
+    places = points["epsilon"].max() * np.array([0.4, 0.6]) if len(points) > 1 else points["epsilon"].to_numpy()
+    heights = np.interp(places, points["epsilon"], np.log10(points["users_needed"]))
+    best = int(np.argmax(np.abs(heights + 0.1 - np.log10(max(users, 1.0)))))
+    alone = len(points) == 1
+    left = alone and float(places[best]) > 2.5
+    fig.add_annotation(
+        x=float(places[best]), y=float(heights[best]), xanchor="right" if left else "left", yanchor="bottom",
+        xshift=(-8 if left else 8) * alone, yshift=4, text=text, showarrow=False, font={"size": 13, "color": shade},
+    )  # fmt: skip

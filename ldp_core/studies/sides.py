@@ -1,0 +1,101 @@
+"""What epsilon buys: the users needed as it grows, and what published answers might look like at one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ldp_core import analysis, bounds, library
+from ldp_core.mechanisms import ExplicitMechanism, Mechanism
+from ldp_core.run import Cancel, asked
+from ldp_core.studies import simulate
+from ldp_core.workloads import Workload
+
+RELEASES = 3
+QUICK_TYPES = 64
+"""Up to this many types every mechanism that needs no fitting is built and judged in some milliseconds."""
+
+
+def epsilons(chosen: float, points: int = 41) -> np.ndarray:
+    """Where curves over epsilon are drawn: from 0.1 to 5 in equal ratios, which leaves them as they are while the ``chosen`` one
+    moves in there, and up or down to that where it is beyond."""
+    return np.geomspace(min(0.1, chosen), max(5.0, chosen), points)
+
+
+def quick(mechanism: Mechanism) -> bool:
+    """Whether mechanisms like this one are built and judged at a number of epsilons in a second or two."""
+    spec = library.spec(mechanism.name)
+    return not spec.fitted and (
+        mechanism.n <= QUICK_TYPES or (spec.closed_form and not isinstance(mechanism, ExplicitMechanism))
+    )
+
+
+def users_needed(
+    name: str,
+    workload: Workload,
+    at: Sequence[float] | np.ndarray,
+    case: analysis.Case,
+    alpha: float,
+    parameters: Mapping[str, Any] | None = None,
+    cancel: Cancel | None = None,
+) -> pd.DataFrame:
+    """name, epsilon, users_needed of one mechanism for the mean squared error ``alpha`` in a case; without the epsilons at which
+    it cannot be built or judged."""
+    rows, spec, cancelled = [], library.spec(name), asked(cancel)
+    given = workload if spec.uses_workload else None
+    for epsilon in map(float, at):
+        if cancelled():
+            break
+        if spec.unsuitable(workload.n, epsilon, workload):
+            continue
+        mechanism = library.create(name, n=workload.n, epsilon=epsilon, workload=given, **dict(parameters or {}))
+        users = analysis.users_for(case.variance(mechanism.variance_profile(workload)), workload.squared_weights, alpha)
+        rows.append({"name": name, "epsilon": epsilon, "users_needed": users})
+    return pd.DataFrame(rows, columns=["name", "epsilon", "users_needed"])
+
+
+def users_bound(
+    workload: Workload, at: Sequence[float] | np.ndarray, case: analysis.Case, alpha: float
+) -> pd.DataFrame:
+    """name, epsilon, users_needed of the centred SVD bound: fewer no unbiased epsilon-LDP mechanism can need in the case.
+
+    The bound is a + b / sinh(epsilon/2)^2 (see `bounds.centred_svd`), so two of its values give all. For the worst case it is that
+    of people spread evenly, who need no more.
+    """
+    prior = None if case.prior is None or case.uniform else case.prior
+    one, two = 2 * math.asinh(1), 2 * math.asinh(2)
+    first, second = (bounds.centred_svd(workload, epsilon, prior) for epsilon in (one, two))
+    b = (first - second) * 4 / 3
+    a = first - b
+    people, rows = np.full(workload.n, 1 / workload.n) if prior is None else prior, []
+    for epsilon in map(float, at):
+        variance = bounds.average_variance(a + b / math.sinh(epsilon / 2) ** 2, workload, people)
+        users = analysis.users_for(max(0.0, variance), workload.squared_weights, alpha)
+        rows.append({"name": "centred_svd", "epsilon": epsilon, "users_needed": users})
+    return pd.DataFrame(rows)
+
+
+def releases(
+    mechanism: Mechanism, workload: Workload, counts: np.ndarray, labels: Sequence[str], seed: int = 0
+) -> pd.DataFrame:
+    """mechanism, estimator, release (from 1), query, label, true, released: the unbiased answers of `RELEASES` simulated
+    collections as shares of all users, in the form of `Outcomes.releases`. ValueError where they cannot be simulated."""
+    found = simulate.collect(mechanism, workload, counts, RELEASES, seed)
+    users, answers = float(found.counts.sum()), found.answers["unbiased"]
+    truth = simulate.unweighted_answers(workload, found.counts, found.queries) / users
+    names = [workload.query_name(int(query), labels) for query in found.queries]
+    return pd.DataFrame(
+        {
+            "mechanism": mechanism.name,
+            "estimator": "unbiased",
+            "release": np.repeat(np.arange(1, len(answers) + 1), len(truth)),
+            "query": np.tile(found.queries, len(answers)),
+            "label": names * len(answers),
+            "true": np.tile(truth, len(answers)),
+            "released": answers.ravel() / users,
+        }
+    )

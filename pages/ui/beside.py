@@ -1,0 +1,248 @@
+"""The named designs side by side: what each chooses and what it costs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import pandas as pd
+import streamlit as st
+
+from ldp_core import charts, library, mechanisms, wording
+from pages.ui import layout
+from pages.ui.controls import control, guarded, pick
+from pages.ui.session.shelf import Kept
+from pages.ui.session.state import Complete, Session
+from pages.ui.shelf import continue_with_copy
+from pages.ui.tasks import work
+from pages.ui.words import case_meaning, case_title, gap_in_words, plain
+
+VIEWS = {"mechanisms": "Mechanisms for this design", "designs": "Designs of your list"}
+TIE = 1e-9
+CASES = ("worst_case", "average", "people")
+"""Whose error can count in every design."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """A design and its mechanism, or why there is none to speak of; ``about`` is equal for designs that can be compared."""
+
+    name: str
+    state: Session
+    mechanism: mechanisms.Mechanism | None
+    why: str
+    about: tuple[object, ...]
+    unfitted: bool = False
+
+
+def choose(state: Session) -> None:
+    """Whether mechanisms or designs stand side by side; designs are drawn here and end the page."""
+    shown = control(
+        st.segmented_control,
+        "Side by side",
+        "beside",
+        state.view.get("beside", "mechanisms"),
+        lambda chosen: chosen and state.view.update(beside=chosen),
+        options=list(VIEWS),
+        format_func=VIEWS.get,
+        label_visibility="collapsed",
+    )
+    if (shown or state.view.get("beside")) == "designs":
+        _designs(state)
+        st.stop()
+
+
+def _designs(state: Session) -> None:
+    kept = state.listed()
+    if len(kept) < 2:
+        st.info(
+            "Two or more designs stand side by side once they have names. Keep the one on screen and go on with a copy: change its "
+            "epsilon, its questions or its mechanism, and come back."
+        )
+        st.button(
+            "Keep this design and continue with a copy",
+            key="design-copy",
+            type="primary",
+            icon=":material/content_copy:",
+            disabled=state.empty,
+            on_click=guarded,
+            args=(state, continue_with_copy, state),
+        )
+        return
+    case = state.view.get("case", "worst_case")
+    with layout.controls("designs"):
+        case = pick(
+            "Whose error counts",
+            "designs-case",
+            case if case in CASES else "worst_case",
+            lambda chosen: state.view.update(case=chosen),
+            {name: case_title(name).capitalize() for name in CASES},
+            help="The same for all designs. Your people are those of each design.",
+        )
+    with st.spinner("Working out what the designs cost"):
+        costs = [_cost(state.standing_for(one), one, case) for one in kept]
+        table = pd.DataFrame([_row(cost, case) for cost in costs])
+    _fitting(state, [cost for cost in costs if cost.unfitted])
+    worked_out = [cost for cost in costs if cost.mechanism is not None]
+    if worked_out:
+        first = worked_out[0].about
+        drawn = table[[cost.mechanism is not None for cost in costs]]
+        drawn = drawn.assign(alike=[cost.about == first for cost in worked_out])
+        layout.chart(
+            lambda look: charts.side_by_side(drawn, look, case_title(case)),
+            _sentence(worked_out, drawn, case),
+            "designs",
+            table,
+        )
+    for cost in costs:
+        if cost.why and not cost.unfitted:
+            st.warning(plain(f"{cost.name}: {cost.why}"))
+    _listed(table)
+    st.caption(
+        "± is the standard error of a typical query in percentage points (pp) of the people of each design, whatever values they have "
+        "and for people like those. Questions and the target error make a cost what it is: compare users needed only where both are "
+        "the same."
+    )
+
+
+def _cost(own: Session, kept: Kept, case: str) -> Cost:
+    """What there is to say of one design."""
+    c = kept.configuration
+    mechanism, why, unfitted = None, "", False
+    try:
+        design = own.design()
+        if not isinstance(design, Complete):
+            why = "it has no data and questions yet that its costs could be worked out for."
+        else:
+            mechanism = own.priced(own.chosen)
+            unfitted = mechanism is None
+            why = "it is not optimised yet." if unfitted else ""
+            if mechanism is not None:
+                own.summary(mechanism)
+    except ValueError as error:
+        mechanism, why = None, str(error)
+    people = design.people_digest if case == "people" and design is not None else ""
+    return Cost(kept.name, own, mechanism, why, (c.digest(["domain", "workload"]), c.target_alpha, people), unfitted)
+
+
+def _row(cost: Cost, case: str) -> dict[str, object]:
+    """A row of the table: choices first, then costs, NaN while there are none."""
+    own, c, nothing = cost.state, cost.state.configuration, math.nan
+    design = own.design()
+    row: dict[str, object] = {
+        "design": cost.name,
+        "questions": c.workload.summary if c.workload is not None else "none yet",
+        "queries": design.workload.num_queries if isinstance(design, Complete) else nothing,
+        "types": design.domain.size if design is not None else nothing,
+        "people": design.users if design is not None else nothing,
+        "epsilon": c.epsilon,
+        "reports_per_user": c.reports_per_user,
+        "mechanism": own.chosen,
+        "target_error": c.target_alpha**0.5,
+    }
+    costs = ("users_needed", "users_bound", "gap", "standard_error_worst_case", "standard_error_on_data")
+    if cost.mechanism is None:
+        return {**row, **dict.fromkeys(costs, nothing)}
+    summary, gap = own.summary(cost.mechanism), own.gap(cost.mechanism, case)
+    bound = nothing if cost.mechanism.delta > 0 else max(own.bounds(case).values())
+    errors = (summary.standard_error_worst_case, summary.standard_error_on_data)
+    needed = own.users_needed(cost.mechanism, case)
+    return {**row, **dict(zip(costs, (needed, bound, gap, *errors), strict=True))}
+
+
+def _fitting(state: Session, unfitted: list[Cost]) -> None:
+    """What is not optimised yet, and one button for all of it."""
+    if not unfitted:
+        return
+    fits = [work.fit(cost.state, cost.state.chosen) for cost in unfitted]
+    names = ", ".join(plain(cost.name) for cost in unfitted)
+    running = any(fit.running is not None for fit in fits)
+
+    def start() -> None:
+        for cost in unfitted:
+            work.start_fit(cost.state, cost.state.chosen)
+
+    st.info(f"Not optimised yet: {names}. {'This is under way.' if running else ''}")
+    st.button(
+        "Optimising" if running else f"Optimise {len(unfitted)} design{'' if len(unfitted) == 1 else 's'}",
+        key="optimise-designs",
+        type="primary",
+        disabled=running,
+        on_click=start,
+        icon=":material/play_arrow:",
+    )
+    for fit in fits:
+        if fit.error:
+            st.error(plain(fit.error))
+
+
+def _sentence(costs: list[Cost], table: pd.DataFrame, case: str) -> str:
+    """Which of the designs that can be compared needs the fewest users, and which cannot be compared."""
+    alike = table[table["alike"]].sort_values("users_needed")
+    other = [cost for cost in costs if cost.about != costs[0].about]
+    if len(alike) > 1:
+        best, last = alike.iloc[0], alike.iloc[-1]
+        more = last["users_needed"] / best["users_needed"] - 1
+        how = f"{wording.significant(more + 1)} times as many" if more >= 1 else f"{wording.share(more)} more"
+        said = (
+            f"For the same questions and target error, **{plain(best['design'])}** needs {wording.users(best['users_needed'])}, "
+            f"{case_meaning(case)}; **{plain(last['design'])}** needs {how if more > TIE else 'as many'}."
+        )
+    else:
+        said = f"**{plain(costs[0].name)}** needs {wording.users(alike['users_needed'].iloc[0])}, {case_meaning(case)}."
+    for cost in other:
+        said += f" The cost of **{plain(cost.name)}** cannot be compared with that: it {plain(_differs(cost.about, costs[0].about))}."
+    return said
+
+
+def _differs(about: tuple[object, ...], first: tuple[object, ...]) -> str:
+    different = ("has other questions or types", "has another target error", "has other people")
+    return " and ".join(word for word, a, b in zip(different, about, first, strict=True) if a != b)
+
+
+def _listed(table: pd.DataFrame) -> None:
+    shown = table.assign(
+        mechanism=[library.spec(name).title for name in table["mechanism"]],
+        users_needed=[wording.whole(value) if value == value else "–" for value in table["users_needed"]],
+        users_bound=[wording.whole(value) if value > 0 else "–" for value in table["users_bound"]],
+        gap=[gap_in_words(value) if math.isfinite(value) else "–" for value in table["gap"]],
+    )
+    for share in ("target_error", "standard_error_worst_case", "standard_error_on_data"):
+        shown[share] = 100 * shown[share]
+    points = "%.2f pp"
+    st.dataframe(
+        shown,
+        hide_index=True,
+        column_config={
+            "design": st.column_config.TextColumn("Design", pinned=True),
+            "questions": "Questions",
+            "queries": st.column_config.NumberColumn("Queries", format="localized"),
+            "types": st.column_config.NumberColumn("Types", format="localized"),
+            "people": st.column_config.NumberColumn("People", format="localized"),
+            "epsilon": "Epsilon",
+            "reports_per_user": "Reports per person",
+            "mechanism": "Mechanism",
+            "target_error": st.column_config.NumberColumn("Target error", format=points),
+            "users_needed": "Users needed",
+            "users_bound": "Proved minimum",
+            "gap": "Gap, at most",
+            "standard_error_worst_case": st.column_config.NumberColumn("± worst case", format=points),
+            "standard_error_on_data": st.column_config.NumberColumn("± these people", format=points),
+        },
+        column_order=[
+            "design",
+            "users_needed",
+            "users_bound",
+            "gap",
+            "standard_error_worst_case",
+            "standard_error_on_data",
+            "epsilon",
+            "mechanism",
+            "questions",
+            "queries",
+            "types",
+            "people",
+            "target_error",
+            "reports_per_user",
+        ],
+    )

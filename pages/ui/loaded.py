@@ -1,0 +1,21 @@
+"""What a design holds that was loaded without its data."""
+
+import pandas as pd
+import streamlit as st
+
+from ldp_core import library, wording
+from pages.ui.session.state import Session
+
+
+def held(state: Session) -> None:
+    """Its choices in a table: there is nothing yet that they could be worked out for."""
+    c = state.configuration
+    questions = [part.summary for part in c.workload.parts] if c.workload is not None else []
+    choices = [
+        *(("Questions" if i == 0 else "", summary) for i, summary in enumerate(questions)),
+        ("Epsilon of a report", c.epsilon),
+        ("Reports per person", f"{c.reports_per_user:,}"),
+        ("Mechanism", library.spec(c.mechanism.name).title),
+        ("Target error", wording.error(c.target_alpha**0.5)),
+    ]
+    st.dataframe(pd.DataFrame(choices, columns=["Choice", "In this design"]), hide_index=True)

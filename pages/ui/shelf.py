@@ -1,0 +1,112 @@
+"""The list of named designs in the sidebar: keep, rename, duplicate, switch, delete."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from ldp_core import library
+from pages.ui.controls import control, guarded
+from pages.ui.session.shelf import LONGEST_NAME, MOST_DESIGNS, Kept
+from pages.ui.session.state import Session
+from pages.ui.words import plain
+
+
+def draw(state: Session) -> None:
+    """The list, folded into one button of the sidebar."""
+    count = f" ({len(state.kept)})" if state.kept else ""
+    with st.popover(f"Designs{count}", icon=":material/folder_copy:", width="stretch"):
+        _on_screen(state)
+        for place, one in enumerate(state.listed()):
+            if one.name != state.name:
+                _waiting(state, place, one)
+        if state.deleted is not None:
+            _button(
+                f"Bring back {plain(state.deleted[1].name)}", "design-back", ":material/undo:", state, state.bring_back
+            )
+        st.caption(
+            f"At most {MOST_DESIGNS} designs, each with its table, its results and its own undo. Changes go to the design on screen. "
+            "The list lasts as long as this session; Save takes the design on screen with you."
+        )
+
+
+def keep_suggested(state: Session) -> None:
+    """Keep the design on screen under the name that is suggested, unless it has just been given one."""
+    if not state.name:
+        state.keep(state.suggested_name())
+
+
+def continue_with_copy(state: Session) -> None:
+    """Keep the design on screen and go on with a copy, to be changed and compared."""
+    keep_suggested(state)
+    state.duplicate()
+
+
+def _on_screen(state: Session) -> None:
+    control(
+        st.text_input,
+        "Name of the design on screen",
+        "design-name",
+        state.name,
+        state.keep,
+        placeholder=state.suggested_name(),
+        max_chars=LONGEST_NAME,
+    )
+    if not state.name:
+        _button(
+            "Keep it in this list",
+            "design-keep",
+            ":material/bookmark_add:",
+            state,
+            lambda: keep_suggested(state),
+            disabled=state.empty,
+        )
+        return
+    left, right = st.columns(2)
+    with left:
+        _button("Duplicate", "design-duplicate", ":material/content_copy:", state, state.duplicate)
+    with right:
+        _button("Delete", "design-delete", ":material/delete:", state, lambda: state.delete(state.name))
+
+
+def _waiting(state: Session, place: int, one: Kept) -> None:
+    """A design that can be switched to."""
+    c = one.configuration
+    asked = c.workload.summary if c.workload is not None else "no questions yet"
+    title = library.spec(c.mechanism.name).title
+    left, right = st.columns([5, 1], gap="small")
+    with left:
+        about = f"{asked}, epsilon {c.epsilon}, {title}"
+        _button(
+            plain(one.name),
+            f"design-show-{place}",
+            ":material/arrow_forward:",
+            state,
+            lambda: state.switch(one.name),
+            plain(about),
+        )
+    with right:
+        _button(
+            "",
+            f"design-delete-{place}",
+            ":material/delete:",
+            state,
+            lambda: state.delete(one.name),
+            f"Delete {plain(one.name)}",
+        )
+
+
+def _button(
+    label: str, key: str, icon: str, state: Session, act: Callable[[], None], about: str = "", disabled: bool = False
+) -> None:
+    st.button(
+        label,
+        key=key,
+        icon=icon,
+        help=about or None,
+        width="stretch",
+        disabled=disabled,
+        on_click=guarded,
+        args=(state, act),
+    )

@@ -1,0 +1,201 @@
+"""The two sides of the epsilon chosen, moving together: what a report lets somebody believe, and what the answers look like."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from ldp_core import beliefs, charts, library, wording
+from ldp_core.mechanisms import Mechanism
+from ldp_core.studies import sides
+from ldp_core.studies.outcomes.groups import counts_people
+from pages.ui import layout
+from pages.ui.controls import control
+from pages.ui.session.state import Complete, Session
+from pages.ui.tasks.later import Later
+from pages.ui.words import case_meaning, plain
+
+QUICK_TYPES = 32
+"""Up to this many types all of it takes some hundredths of a second, and is not left to the background."""
+CURVE_POINTS = 18
+SOURCES = (
+    "Beliefs follow from Bayes' rule: a report multiplies the odds of any value, or group of values, against any other by at most e^ε "
+    "(McKenna et al. 2020, Definition 2.4), and k reports by e^(kε) (Dwork and Roth 2014, Theorem 3.16). The best guess by the best "
+    "mechanism is right with probability max over k of P e^ε/(e^ε + k − 1), P the share of the k commonest types (derived in this "
+    "project). What the chosen mechanism allows is read off its own probabilities, for people spread as in this design."
+)
+
+
+def suspicion(state: Session) -> float:
+    """What somebody believes of a person before any report."""
+    return state.view.get("suspicion", 50) / 100
+
+
+def suspicion_control(state: Session) -> None:
+    control(
+        st.slider,
+        "Suspicion before the report (of 100)",
+        "suspicion",
+        round(100 * suspicion(state)),
+        lambda percent: state.view.update(suspicion=percent),
+        min_value=1,
+        max_value=99,
+        help="How likely somebody thinks it, before the report, that a given person has a given value or belongs to a given group.",
+    )
+
+
+def risk(state: Session) -> str:
+    """What the reports of one person can lead to, whatever the mechanism, in a sentence."""
+    c = state.configuration
+    return beliefs.belief_in_words(suspicion(state), c.epsilon_value, state.delta, c.reports_per_user)
+
+
+def show(state: Session) -> None:
+    """Both sides for the current design, folded away until somebody opens them."""
+
+    def opened() -> None:
+        state.view["sides"] = bool(st.session_state["sides"])
+
+    fold = st.expander(
+        "The two sides of epsilon: what a report can tell, and what the answers look like",
+        expanded=state.view.get("sides", False),
+        key="sides",
+        on_change=opened,
+    )
+    if not fold.open:
+        return
+    with fold:
+        suspicion_control(state)
+        later, design = Later(state), state.complete
+        try:
+            mechanism = state.mechanism(state.configuration.mechanism.name)
+        except ValueError:  # the page says why
+            mechanism = None
+        left, right = st.columns(2)
+        with left:
+            _beliefs(state, design, mechanism, later)
+        with right:
+            _accuracy(state, design, mechanism, later)
+        if mechanism is None:
+            st.caption(
+                "What the chosen mechanism does follows once it is there: until then, this is about all mechanisms."
+            )
+        else:
+            _releases(state, design, mechanism, later)
+        st.caption(SOURCES)
+        later.finish()
+
+
+def _beliefs(state: Session, design: Complete, mechanism: Mechanism | None, later: Later) -> None:
+    c, n, prior, found = state.configuration, design.domain.size, design.counts / design.users, None
+    if mechanism is not None:
+        key = ("told", mechanism.digest, design.people_digest)
+        found = later.value(
+            key, "reading what reports can tell", n <= QUICK_TYPES, lambda cancel: beliefs.told(mechanism, prior)
+        )
+    about = (c.epsilon_value, state.delta, c.reports_per_user)
+    draw_beliefs(suspicion(state), prior, found, state.chosen, *about)
+
+
+def draw_beliefs(
+    before: float,
+    prior: np.ndarray,
+    found: beliefs.Told | None,
+    name: str,
+    epsilon: float,
+    delta: float = 0.0,
+    reports: int = 1,
+) -> None:
+    """Beliefs over epsilon, and what a mechanism allows at this one, as a picture and in words."""
+    n, single, guess = len(prior), None, None
+    curves = beliefs.over_epsilon(before, prior, n, np.union1d(sides.epsilons(epsilon), epsilon), delta, reports)
+    words = [beliefs.belief_in_words(before, epsilon, delta, reports)]
+    if found is not None:
+        words.append(beliefs.told_in_words(found, charts.title(name), before, epsilon, reports))
+    if found is not None and reports == 1:
+        single = None if found.single is None else beliefs.strongest(before, found.single)
+        guess = found.guess
+    limit = beliefs.best_guess(prior, n, epsilon, delta, reports)
+    words.append(beliefs.guess_in_words(found, beliefs.blind_guess(prior, n), limit, reports))
+    layout.chart(
+        lambda look: charts.beliefs(curves, epsilon, before, name, single, guess, look),
+        plain(" ".join(words)),
+        "sides-beliefs",
+        curves,
+    )
+
+
+def _accuracy(state: Session, design: Complete, mechanism: Mechanism | None, later: Later) -> None:
+    c, n, name = state.configuration, design.domain.size, state.chosen
+    at, case, alpha = sides.epsilons(c.epsilon_value, CURVE_POINTS), state.aim(c.mechanism.name), c.target_alpha
+    chosen, workload, at_once = state.cases()[case], design.workload, n <= QUICK_TYPES
+    people = None if chosen.prior is None else chosen.prior.tobytes()
+    about, rows, words = (workload.digest, alpha, people, at.tobytes()), list[pd.DataFrame](), ""
+    try:
+        bound = later.value(
+            ("users bound", about),
+            "finding how few users could be enough",
+            at_once,
+            lambda cancel: sides.users_bound(workload, at, chosen, alpha),
+        )
+    except ValueError as error:  # too many types
+        bound, words = None, f"{plain(str(error))} "
+    rows += [] if bound is None else [bound]
+    if mechanism is not None:
+        try:
+            needed = state.users_needed(mechanism, case)
+        except ValueError as error:
+            words += f"{plain(str(error))} "
+        else:
+            rows.append(pd.DataFrame({"name": [name], "epsilon": [c.epsilon_value], "users_needed": [needed]}))
+            words += (
+                f"{charts.title(name)} needs {wording.users(needed)} for a standard error of {wording.error(alpha**0.5)}, "
+                f"{case_meaning(case)}; you have {design.users:,}. "
+            )
+            if sides.quick(mechanism):
+                parameters = state.parameters_for(name)
+                curve = later.value(
+                    ("users over epsilon", name, sorted(parameters.items()), about),
+                    "working out users over epsilon",
+                    at_once,
+                    lambda cancel: sides.users_needed(name, workload, at, chosen, alpha, parameters, cancel),
+                )
+                rows += [] if curve is None else [curve[curve["epsilon"] != c.epsilon_value]]
+    if not rows:
+        st.caption("The users needed are being worked out.")
+        return
+    frame = pd.concat(rows, ignore_index=True)
+    if bound is not None:
+        words += "No unbiased mechanism with pure epsilon can be in the shaded region."
+    layout.chart(
+        lambda look: charts.accuracy(frame, c.epsilon_value, design.users, look),
+        words,
+        "sides-accuracy",
+        frame,
+    )
+
+
+def _releases(state: Session, design: Complete, mechanism: Mechanism, later: Later) -> None:
+    workload, name = design.workload, state.chosen
+    key = ("releases", mechanism.digest, design.naming, design.people_digest)
+    try:
+        found = later.value(
+            key,
+            "simulating three collections",
+            design.domain.size <= QUICK_TYPES,
+            lambda cancel: sides.releases(mechanism, workload, design.counts, design.labels),
+        )
+    except ValueError as error:
+        st.caption(plain(str(error)))
+        return
+    if found is None:
+        st.caption("Three collections are being simulated.")
+        return
+    layout.chart(
+        lambda look: charts.releases(found, workload.kind in ("histogram", "prefix"), look, counts_people(workload)),
+        f"Three simulated collections of {design.users:,} users by {library.spec(name).title} at epsilon "
+        f"{state.configuration.epsilon}, each as likely as the others to be yours: what would be published, and behind it the truth.",
+        "sides-releases",
+        found,
+    )

@@ -1,0 +1,381 @@
+"""Designs that are saved whole, shared, kept under names, and set side by side."""
+
+import io
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ldp_core import designs
+from ldp_core.data.tables import CategoricalRecipe
+from ldp_core.designs import Configuration, Optimizer, UploadedData, WorkloadRecipe
+from ldp_core.workloads import PrefixPart
+from pages.ui.session import exchange, shelf
+from pages.ui.session.state import Session
+from pages.ui.sources import Source
+from pages.ui.tasks import work
+
+APP = Path(__file__).parents[2] / "app.py"
+ROWS = b"id,diagnosis,age\n1,flu,20\n2,cold,30\n3,flu,40\n4,flu,50\n"
+
+
+def opened(address):
+    """A fresh session that opens a shared link."""
+    at = AppTest.from_file(APP, default_timeout=3600)
+    for part in address.split("?")[1].split("&"):
+        name, value = part.split("=")
+        at.query_params[name] = value
+    at.run()
+    assert not at.exception
+    return at
+
+
+def words(at):
+    kinds = ("markdown", "caption", "info", "warning", "success")
+    said = [element.value for kind in kinds for element in getattr(at, kind)]
+    return "\n".join([*said, *(link.proto.label for link in at.get("page_link"))]).replace("\\", "")
+
+
+def needed(app):
+    return next(metric.value for metric in app.go("design").at.metric if metric.label == "Users needed")
+
+
+# --- saving ---------------------------------------------------------------------------------------------------------
+
+
+def test_save_holds_the_strategy_and_brings_back_the_same_numbers(ages, another):
+    ages.session.change(optimizer=Optimizer(max_rounds=5))
+    ages.go("design").press("optimise").finish()
+    saved = exchange.saved(ages.session)
+    assert saved == exchange.export(ages.session)
+    assert sorted(zipfile.ZipFile(io.BytesIO(saved)).namelist()) == [
+        "configuration.json",
+        "outcome.json",
+        "strategy.npz",
+    ]
+    (button,) = [b for b in ages.at.sidebar.get("download_button") if b.proto.id.endswith("save")]
+    assert button.proto.deferred_file_id, "it is made when it is asked for"
+    other = another().load(saved)
+    assert other.at.title[0].value == "Design"
+    assert needed(other) == needed(ages)
+
+
+def test_save_works_where_nothing_can_be_worked_out(app, another):
+    empty = designs.load(exchange.saved(app.session))
+    assert empty.configuration == Configuration()
+    app.sample().go("design").enter("selectbox", "mechanism", "fourier")  # 25 types are no power of two
+    with pytest.raises(ValueError, match="power of two"):
+        exchange.export(app.session)
+    saved = exchange.saved(app.session)
+    assert "power of two" in json.loads(zipfile.ZipFile(io.BytesIO(saved)).read("outcome.json"))["not_worked_out"]
+    assert another().load(saved).configuration == app.configuration
+
+
+# --- links and files ------------------------------------------------------------------------------------------------
+
+
+def test_a_link_to_a_sample_opens_on_the_design_page_with_everything(ages):
+    at = opened(exchange.address(ages.session, "http://localhost/"))
+    assert at.title[0].value == "Design"
+    assert "The design was loaded." in words(at)
+    for page, shown in (("data", "3,000 users, 25 types"), ("workload", "Running totals along age")):
+        at.switch_page(f"pages/{page}.py").run()
+        assert shown in words(at)
+        assert "not chosen" not in words(at)
+        assert at.get("plotly_chart")
+
+
+def test_a_link_without_its_data_is_shown_everywhere_with_what_is_missing(app):
+    app.upload("rows.csv", ROWS).enter("multiselect", "data-columns", ["diagnosis"])
+    app.go("design").enter("text_input", "epsilon-text", "0.7")
+    at = opened(exchange.address(app.session, "http://localhost/"))
+    assert at.title[0].value == "Design"
+    assert "The link leaves out the values that people can have" in words(at)
+    for page in ("design", "data", "workload", "compare", "plan", "simulate", "export"):
+        at.switch_page(f"pages/{page}.py").run()
+        assert not at.exception
+        assert "loaded without the values of diagnosis that people can have" in words(at), page
+        held = at.dataframe[0].value.set_index("Choice")["In this design"]
+        assert (held["Questions"], held["Epsilon of a report"]) == ("Histogram of diagnosis", "0.7")
+        assert "Data: not chosen" not in words(at)
+        if page == "data":
+            assert at.segmented_control(key="data-source").value == "upload"
+        assert "Workload: waits for the data" in words(at)
+
+
+def test_the_table_a_link_lacks_is_taken_with_the_columns_it_asks_about(app, another):
+    app.upload("rows.csv", ROWS).enter("multiselect", "data-columns", ["diagnosis", "age"])
+    app.session.change(workload=WorkloadRecipe(parts=(PrefixPart(attribute="age", by=("diagnosis",)),)))
+    other = another()
+    exchange.open_link(other.session, designs.to_link(designs.shareable(app.configuration)))
+    assert other.configuration.domain is None
+    other.upload("rows.csv", ROWS)
+    assert [recipe.column for recipe in other.configuration.data.recipes] == ["age", "diagnosis"]
+    assert other.configuration.workload == app.configuration.workload
+    assert other.session.design().workload is not None
+    assert not other.session.lacking
+
+
+def test_people_left_out_are_missed_and_come_back_with_the_table(app, another):
+    app.upload("rows.csv", ROWS)
+    recipe = CategoricalRecipe(column="diagnosis", categories=("flu", "cold"))
+    app.session.set_data(UploadedData(recipes=(recipe,)), app.session.source)
+    assert designs.left_out(app.configuration) == ("people",)
+    other = another()
+    link = designs.to_link(designs.shareable(app.configuration))
+    assert exchange.open_link(other.session, link, "people")
+    assert "how many people there are" in other.session.notices[-1][1]
+    assert "10,000 spread evenly are assumed" in other.go("data").words
+    other.upload("rows.csv", ROWS)
+    assert other.session.design().users == 4
+    assert not other.session.lacking
+
+
+@pytest.mark.parametrize("without", ["", "attributes", "<b>x</b>", "magic.people", "." * 5000])
+def test_what_a_link_says_of_itself_is_ours_or_nothing(ages, another, without):
+    other = another()
+    assert exchange.open_link(other.session, designs.to_link(ages.configuration), without)
+    said = [text for _, text in other.session.notices]
+    assert all("<b>" not in text and "magic" not in text for text in said)
+    assert [text for text in said if "link leaves out" in text] == said[2:]
+    assert len(said) == 2 + (without in ("attributes", "magic.people"))  # it was loaded, it lacks a strategy
+
+
+def test_start_continues_with_a_design_and_says_what_replaces_it(ages):
+    ages.go("design").enter("text_input", "epsilon-text", "2").go("start")
+    before = ages.configuration
+    assert "“Use this sample instead” puts the sample in the place of your design; Undo" in ages.words
+    ages.press("continue")
+    assert (ages.at.title[0].value, ages.configuration) == ("Design", before)
+    ages.go("start").press("begin")
+    assert ages.configuration.epsilon == "1"
+    ages.press("undo")
+    assert ages.configuration == before  # data and epsilon in one step
+
+
+def test_start_keeps_a_design_that_has_a_name(ages):
+    ages.session.keep("mine")
+    ages.session.change(epsilon="2")
+    ages.go("start")
+    assert "it stays in the list under Designs" in ages.words
+    ages.press("begin")
+    assert ages.configuration.epsilon == "1"
+    ages.session.switch("mine")
+    assert ages.configuration.epsilon == "2"
+
+
+def test_a_file_that_is_loaded_leaves_a_named_design_in_the_list(ages, another):
+    ages.session.keep("mine")
+    before = ages.configuration
+    other = another().sample("commutes.csv")
+    ages.load(exchange.saved(other.session))
+    assert ages.at.title[0].value == "Design"
+    assert (ages.session.name, ages.configuration) == ("", other.configuration)
+    assert [(one.name, one.configuration) for one in ages.session.listed()] == [("mine", before)]
+
+
+# --- the list -------------------------------------------------------------------------------------------------------
+
+
+def test_a_design_is_kept_renamed_copied_changed_and_found_again(ages):
+    ages.press("design-keep")
+    assert ages.session.name == "Running totals along age, epsilon 1"
+    ages.enter("text_input", "design-name", " one  [link](http://x) ")
+    assert ages.session.name == "one [link](http://x)"
+    ages.press("design-duplicate").enter("text_input", "design-name", "two")
+    ages.go("design").enter("text_input", "epsilon-text", "2")
+    ages.press("design-show-0")
+    assert (ages.session.name, ages.configuration.epsilon) == ("one [link](http://x)", "1")
+    assert ages.at.text_input(key="epsilon-text").value == "1"
+    ages.press("design-show-1")
+    assert (ages.session.name, ages.configuration.epsilon) == ("two", "2")
+    ages.press("undo")
+    assert ages.configuration.epsilon == "1"
+    assert [one.configuration.epsilon for one in ages.session.listed()] == ["1", "1"]
+    ages.press("design-show-0")
+    assert not ages.session.future, "undo belongs to the other design"
+
+
+def test_names_are_refused_in_a_sentence(ages):
+    ages.press("design-keep").press("design-duplicate")
+    first = ages.session.listed()[0].name
+    ages.enter("text_input", "design-name", first)
+    assert "choose another name" in ages.errors[0]
+    ages.enter("text_input", "design-name", "  ")
+    assert "needs a name" in ages.errors[0]
+    assert len({one.name for one in ages.session.listed()}) == 2
+
+
+def test_a_design_without_a_name_is_not_lost_by_switching(ages):
+    ages.session.keep("first")
+    ages.session.begin()
+    ages.session.change(epsilon="3")
+    ages.session.switch("first")
+    assert ages.configuration.epsilon == "1"
+    ages.session.switch("Running totals along age, epsilon 3")
+    assert ages.configuration.epsilon == "3"
+
+
+def test_each_design_has_its_own_table_and_what_was_worked_out(app):
+    app.upload("rows.csv", ROWS).enter("multiselect", "data-columns", ["diagnosis"])
+    app.session.keep("rows")
+    app.session.begin()
+    app.sample()
+    app.session.change(optimizer=Optimizer(max_rounds=5))
+    work.start_fit(app.session, "optimized")
+    app.finish()
+    found = app.session.fitted("optimized")
+    assert found is not None
+    app.session.switch("rows")
+    app.go("data")
+    assert app.session.design().counts.tolist() == [3, 1] or app.session.design().counts.tolist() == [1, 3]
+    app.press("design-show-1")
+    assert app.session.fitted("optimized") is found
+    assert app.session.tally.users == 3000
+
+
+def test_deleting_can_be_taken_back(ages):
+    ages.press("design-keep").press("design-duplicate")
+    first, second = (one.name for one in ages.session.listed())
+    ages.press("design-delete-0")
+    assert [one.name for one in ages.session.listed()] == [second]
+    ages.press("design-back")
+    assert [one.name for one in ages.session.listed()] == [first, second]
+    ages.press("design-delete")
+    assert ages.session.name == first
+    ages.press("design-delete")
+    assert ages.session.empty
+    ages.press("design-back")
+    assert (ages.session.name, ages.session.design().users) == (first, 3000)
+
+
+def test_the_list_has_an_end(ages):
+    ages.press("design-keep")
+    for _ in range(shelf.MOST_DESIGNS - 1):
+        ages.session.duplicate()
+    before = ages.session.listed()
+    assert len(before) == shelf.MOST_DESIGNS
+    ages.at.run()
+    ages.press("design-duplicate")
+    assert "which is the most" in ages.errors[0]
+    assert ages.session.listed() == before
+    assert f"At most {shelf.MOST_DESIGNS} designs" in ages.words
+
+
+class Large(Source):
+    @property
+    def size(self):
+        return shelf.KEPT_BYTES // 4
+
+
+def test_tables_of_designs_that_wait_are_bounded():
+    state = Session("bounded")
+    tables = [Large(None, f"t{i}", "upload") for i in range(9)]
+    state.install(Configuration(), tables[0])
+    for i in (1, 2, 3):
+        state.change(epsilon=f"{i}")
+        state.install(state.configuration, tables[i])
+    state.keep("first")
+    state.duplicate()
+    held = {step[1].id for one in state.kept for step in (*one.past, *one.future) if step[1] is not None}
+    assert len(held | {one.source.id for one in state.kept}) <= 4
+    for i in (4, 5, 6):
+        state.begin()
+        state.install(Configuration(epsilon=f"1{i}"), tables[i])
+        state.keep(f"{i}")
+    state.begin()
+    state.install(Configuration(epsilon="9"), tables[7])
+    with pytest.raises(ValueError, match="tables of these designs take"):
+        state.keep("too much")
+    assert (state.name, len(state.kept)) == ("", 5)
+
+
+def test_a_session_that_leaves_keeps_no_design(app):
+    app.upload("rows.csv", ROWS)
+    app.session.keep("mine")
+    source = app.session.source
+    app.session.begin()
+    app.sample()
+    app.session.leave()
+    assert (app.session.kept, app.session.name, app.session.deleted) == ([], "", None)
+    assert not len(source.table)
+
+
+# --- side by side ---------------------------------------------------------------------------------------------------
+
+
+def beside(app):
+    return app.go("compare").enter("segmented_control", "beside", "designs")
+
+
+def test_epsilon_one_against_two(ages):
+    ages.go("design").enter("selectbox", "mechanism", "hierarchical")
+    one = ages.session.users_needed(ages.session.mechanism("hierarchical"), "worst_case")
+    beside(ages).press("design-copy")
+    assert [tab.label for tab in ages.at.tabs] == []
+    ages.go("design").enter("text_input", "epsilon-text", "2")
+    two = ages.session.users_needed(ages.session.mechanism("hierarchical"), "worst_case")
+    beside(ages)
+    (table,) = ages.dataframes
+    assert table["design"].tolist() == [item.name for item in ages.session.listed()]
+    assert table["epsilon"].tolist() == ["1", "2"]
+    assert [int(text.replace(",", "")) for text in table["users_needed"]] == [-int(-one // 1), -int(-two // 1)]
+    assert "For the same questions and target error" in ages.words
+    assert "cannot be compared" not in ages.words
+    (chart,) = ages.charts
+    dots = [x for trace in chart["data"] if trace.get("text") for x in trace["x"]]
+    assert dots == pytest.approx([one, two])
+
+
+def test_two_sets_of_questions_are_shown_and_said_not_to_compare(ages):
+    ages.go("design").enter("selectbox", "mechanism", "hierarchical")
+    ages.session.keep("totals")
+    ages.session.duplicate()
+    ages.session.keep("ranges")
+    ages.ask("all_range")
+    ages.session.duplicate()
+    ages.session.keep("sharper")
+    ages.session.change(target_alpha=0.0001)
+    beside(ages)
+    assert "The cost of ranges cannot be compared with that: it has other questions or types." in ages.words.replace(
+        "**", ""
+    )
+    assert "has other questions or types and has another target error" in ages.words
+    marks = [s for trace in ages.charts[0]["data"] if trace.get("text") for s in trace["marker"]["symbol"]]
+    assert [mark.endswith("-open") for mark in marks] == [False, True, True]
+
+
+def test_what_is_not_optimised_takes_one_click(ages):
+    ages.session.change(optimizer=Optimizer(max_rounds=5))
+    ages.session.keep("one")
+    ages.session.duplicate()
+    ages.session.change(epsilon="2")
+    beside(ages)
+    assert "Not optimised yet: one, one (2)" in ages.words
+    ages.press("optimise-designs").finish()
+    needed = [one.state.users_needed(one.mechanism, "worst_case") for one in _costs(ages)]
+    assert needed[0] > needed[1] > 0
+    assert "Not optimised yet" not in ages.words
+
+
+def _costs(app):
+    from pages.ui import beside as view
+
+    return [view._cost(app.session.standing_for(one), one, "worst_case") for one in app.session.listed()]
+
+
+def test_designs_without_costs_say_why(ages):
+    ages.session.keep("whole")
+    ages.go("design").enter("selectbox", "mechanism", "hierarchical")
+    ages.session.duplicate()
+    ages.session.keep("impossible")
+    ages.go("design").enter("selectbox", "mechanism", "fourier")
+    ages.session.begin()
+    ages.session.install(Configuration(), None)
+    ages.session.keep("bare")
+    beside(ages)
+    assert "impossible: " in ages.words
+    assert "bare: it has no data and questions yet" in ages.words
+    assert len(ages.dataframes[0]) == 3
