@@ -12,7 +12,7 @@ from ldp_core import charts, frames, library, mechanisms, wording
 from ldp_core.bounds.general.enumerated import MOST_TYPES as EXACT_TYPES
 from ldp_core.run import Progress
 from ldp_core.studies import sweep
-from pages.ui import beside, layout
+from pages.ui import beside, layout, listing
 from pages.ui.compared import compared_control, use_control
 from pages.ui.controls import control, pick, target_control
 from pages.ui.session.figures import PRICED_TYPES
@@ -327,7 +327,7 @@ listed["users_needed"] = np.ceil(listed["users_needed"] - 1e-9)  # as everywhere
 listed["gap"] = listed["gap"].replace(math.inf, math.nan)  # where the bound says nothing, there is no gap
 for share in ("gap", "standard_error_worst_case", "standard_error_average", "standard_error_on_data"):
     listed[share] *= 100
-layout.show_table(listed, "The mechanisms side by side.", column_config=columns)
+listing.show_table(listed, "The mechanisms side by side.", column_config=columns)
 layout.download_table(table, "comparison")
 st.caption(
     f"± is the standard error of a typical query (root mean square over the {design.workload.num_queries:,} queries) in percentage "
@@ -344,7 +344,7 @@ if any(library.spec(name).continuous for name in table["name"]):
     st.caption(f"{', '.join(titles)}: {mechanisms.FLOATING_POINT}")
 with st.expander("Every mechanism: what it was made for, what it costs, and where it cannot run"):
     catalogue = frames.catalogue(design.domain.size, design.epsilon, design.workload)
-    layout.show_table(
+    listing.show_table(
         catalogue,
         "What every mechanism was made for, and what it costs.",
         column_config={

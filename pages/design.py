@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import charts, designs, frames, library, wording
-from pages.ui import layout, sides
+from pages.ui import layout, listing, sides
 from pages.ui.design import choices
 from pages.ui.session.figures import Curve, Proof
 from pages.ui.tasks import work
@@ -267,7 +267,7 @@ with results:
     if "users_optimum" in costs:
         by_case["Exact optimum"] = [wording.whole(value) if value == value else "–" for value in costs["users_optimum"]]
         by_case["Gap to it"] = [gap_to_optimum(value) for value in costs["gap_to_optimum"]]
-    layout.show_table(pd.DataFrame(by_case), "Users needed, depending on whose error counts.")
+    listing.show_table(pd.DataFrame(by_case), "Users needed, depending on whose error counts.")
     layout.download_table(costs, "costs")
     if bound > 0:
         st.caption("Proved minimum: no unbiased mechanism with this epsilon can need fewer users.")
@@ -315,7 +315,7 @@ with results:
             lambda: pd.DataFrame(drawn.strategy, columns=list(design.labels)),
         )
         with st.expander(f"The groups that share a report ({m:,})"):
-            layout.show_table(
+            listing.show_table(
                 table.head(SHOWN_REPORTS),
                 "The reports, and the types that share each.",
                 column_order=["group", "types", "probability", "high", "low"],

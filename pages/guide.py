@@ -8,7 +8,7 @@ import streamlit as st
 from ldp_core import designs
 from ldp_core.library import REGISTRY
 from ldp_core.mechanisms import FLOATING_POINT
-from pages.ui import layout, promises
+from pages.ui import layout, listing, promises
 
 layout.open_page("Guide", "What local differential privacy means, what epsilon buys, and how to read the numbers here.")
 
@@ -39,7 +39,7 @@ def even_guess(epsilon: float) -> str:
 
 
 levels = [0.1, 0.5, 1.0, 2.0, 4.0, 8.0]
-layout.show_words(
+listing.show_words(
     pd.DataFrame(
         {
             "Epsilon": [f"{e:g}" for e in levels],
@@ -112,7 +112,7 @@ what is in the report. It does not cover the fact that somebody took part, their
 ## The mechanisms
 """
 )
-layout.show_words(
+listing.show_words(
     pd.DataFrame(
         [
             {"Mechanism": s.title, "Made for": s.made_for, "Privacy": s.privacy, "Source": s.paper}

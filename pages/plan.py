@@ -9,7 +9,7 @@ from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from ldp_core.run import Progress
 from ldp_core.studies import planning
 from ldp_core.studies.sweep import BOUNDS
-from pages.ui import layout, sides
+from pages.ui import layout, listing, sides
 from pages.ui.compared import compared_control, use, use_control
 from pages.ui.controls import change, control, pick, target_control, whole_number
 from pages.ui.tasks import work
@@ -128,7 +128,7 @@ def shown(found: pd.DataFrame) -> pd.DataFrame:
 
 def table_of(found: pd.DataFrame, name: str) -> None:
     formats = {"users": "%,.0f", "standard_error": "± %.3g pp", "epsilon": "%.4g"}
-    layout.show_table(
+    listing.show_table(
         shown(found),
         f"{ANSWERS[solved]}, for each mechanism.",
         key=name,
@@ -219,7 +219,7 @@ def recommendation() -> None:
     ranking["name"] = [library.spec(name).title for name in ranking["name"]]
     ranking["users_needed"] = np.ceil(ranking["users_needed"] - 1e-9)
     ranking[["gap", "standard_error"]] *= 100
-    layout.show_table(
+    listing.show_table(
         ranking,
         "The mechanisms that were compared.",
         column_config={

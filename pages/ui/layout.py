@@ -153,6 +153,8 @@ def style() -> None:
         .stMultiSelect button { min-height: 24px; }
         .modebar-btn { min-width: 24px; height: 24px !important; }
         .modebar:focus-within { opacity: 1 !important; }
+        :is(a, canvas, .modebar-btn, [data-testid="stElementToolbar"] button):focus-visible
+            { outline: 2px solid light-dark(#0072B2, #56B4E9) !important; outline-offset: -2px; }
         /* Blue that can be read on the dark page is too light under white words. */
         [data-testid="stBaseButton-primary"]:not(:disabled), [data-tag] { background-color: light-dark(#0072B2, #2873A9); }
         </style>"""
@@ -256,18 +258,6 @@ def picture(figure: go.Figure, key: str, name: str) -> None:
 def heading(text: str) -> None:
     """The heading of a part of a page: the title is the only one above it."""
     st.header(text, anchor=False)
-
-
-def show_table(frame: pd.DataFrame, caption: str, **options: Any) -> None:
-    """A table with its caption above it, which is its name for screen readers; ``options`` are those of `st.dataframe`."""
-    st.caption(caption)
-    st.dataframe(frame, hide_index=True, alt=spoken(caption), **options)
-
-
-def show_words(frame: pd.DataFrame, caption: str) -> None:
-    """A short table of sentences, which are shown whole; none of them is read as Markdown."""
-    st.caption(caption)
-    st.table(frame.map(plain), hide_index=True, alt=spoken(caption))
 
 
 def standalone(draw: Callable[[charts.Theme], go.Figure]) -> str:

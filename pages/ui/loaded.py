@@ -1,9 +1,9 @@
 """What a design holds that was loaded without its data."""
 
 import pandas as pd
-import streamlit as st
 
 from ldp_core import library, wording
+from pages.ui import listing
 from pages.ui.session.state import Session
 
 
@@ -18,4 +18,4 @@ def held(state: Session) -> None:
         ("Mechanism", library.spec(c.mechanism.name).title),
         ("Target error", wording.error(c.target_alpha**0.5)),
     ]
-    st.dataframe(pd.DataFrame(choices, columns=["Choice", "In this design"]), hide_index=True)
+    listing.show_table(pd.DataFrame(choices, columns=["Choice", "In this design"]), "What else the design holds.")

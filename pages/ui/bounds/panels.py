@@ -12,7 +12,7 @@ from ldp_core.bounds import few_users
 from ldp_core.bounds.statements import Setting
 from ldp_core.mechanisms import Mechanism
 from ldp_core.studies import theorems
-from pages.ui import layout
+from pages.ui import layout, listing
 from pages.ui.bounds import setting as page
 from pages.ui.bounds import work as costly
 from pages.ui.controls import guarded
@@ -185,7 +185,7 @@ def switches(about: Setting) -> None:
                 "Here": f"{reports}: {'project' if one.projects else 'do not'}",
             }
         )
-    layout.show_table(
+    listing.show_table(
         pd.DataFrame(rows), "Errors with and without projecting, and where to switch.", key="bounds-switches"
     )
     sides = {one.projects for one in found}

@@ -14,7 +14,7 @@ from ldp_core import charts, frames, library, wording
 from ldp_core.data import tables
 from ldp_core.data.domain import MAX_TYPES, Attribute
 from ldp_core.data.tables import AttributeRecipe
-from pages.ui import layout
+from pages.ui import layout, listing
 from pages.ui.controls import control, guarded
 from pages.ui.data import ahead
 from pages.ui.data import choice as data_choice
@@ -240,7 +240,7 @@ def first_rows(state: Session) -> None:
     if found is None or choice is None:
         return
     layout.heading("First rows")
-    layout.show_table(ahead.beginning(state, found), "The beginning of the table.")
+    listing.show_table(ahead.beginning(state, found), "The beginning of the table.")
     if isinstance(found.table, tables.LocalTable):
         st.caption(f"{len(found.columns):,} columns. The rows stay in the file.")
         return
