@@ -9,7 +9,7 @@ promises.uploads_stay_in_memory()  # before anything that takes long: a page lef
 import streamlit as st
 from threadpoolctl import threadpool_limits
 
-from pages.ui import clicks, layout, phones, sidebar
+from pages.ui import clicks, keyboard, layout, phones, sidebar
 from pages.ui.data import ahead
 from pages.ui.session import browser, departed, exchange
 from pages.ui.session.state import session
@@ -53,5 +53,6 @@ ahead.settle(session())
 layout.style()
 browser.remember(session())
 phones.close_sidebar_after_choice()
+keyboard.stops()
 sidebar.draw(session())  # before the page: a page that lacks something stops the script
 page.run()

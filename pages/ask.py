@@ -4,7 +4,7 @@ import streamlit as st
 
 from ldp_core import charts, wording
 from ldp_core.studies import asking
-from pages.ui import ask, layout
+from pages.ui import ask, layout, listing
 from pages.ui.ask import so_far
 from pages.ui.controls import control, guarded, whole_number
 from pages.ui.words import people
@@ -78,7 +78,7 @@ with results:
             "asked",
             session.transcript,
         )
-        st.dataframe(ask.table(session), hide_index=True, key="ask-table")
+        listing.show_table(ask.table(session), "What was asked, and what was answered.", key="ask-table")
         st.caption(
             "The download is what may be told: questions, answers and intervals. The truth on screen comes from the people "
             "simulated here; no collector sees it."

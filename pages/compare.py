@@ -12,7 +12,7 @@ from ldp_core import charts, frames, library, mechanisms, verdicts, wording
 from ldp_core.bounds.general.enumerated import MOST_TYPES as EXACT_TYPES
 from ldp_core.run import Progress
 from ldp_core.studies import sweep
-from pages.ui import beside, layout, lazy, patterns
+from pages.ui import beside, layout, lazy, listing, patterns
 from pages.ui.compared import compared_control, use_control
 from pages.ui.controls import control, pick, target_control
 from pages.ui.formulas import COMPARE
@@ -60,12 +60,7 @@ def filling(over: str, progress: Progress, job: Job) -> None:
     done, total, points = progress.round, progress.max_rounds or 1, progress.found.points
     st.progress(done / total, text=f"{done:,} of {total:,} points, {wording.duration(job.seconds)}")
     if len(points):
-        st.plotly_chart(
-            sweep_chart(points, over, layout.look()),
-            theme=None,
-            key=f"live-sweep-{over}",
-            alt="Users needed, filling in",
-        )
+        layout.picture(sweep_chart(points, over, layout.look()), f"live-sweep-{over}", "Users needed, filling in")
 
 
 def grid_in_words(over: str, known: pd.DataFrame) -> str:
@@ -301,7 +296,7 @@ def draw_query_errors() -> None:
         "query-errors",
         errors.assign(verdict=verdicts.judge(errors["standard_error"], state.difference)),
     )
-    st.dataframe(side_by_side(errors, state.difference), hide_index=True)
+    listing.show_table(side_by_side(errors, state.difference), "What the answers of each mechanism are worth.")
     explain(state)
 
 
@@ -319,7 +314,7 @@ with results:
         ],
     )
 
-st.subheader("All figures")
+layout.heading("All figures")
 columns = {
     "name": st.column_config.TextColumn("Mechanism", width="medium"),
     "users_needed": st.column_config.NumberColumn(
@@ -342,7 +337,7 @@ listed["users_needed"] = np.ceil(listed["users_needed"] - 1e-9)  # as everywhere
 listed["gap"] = listed["gap"].replace(math.inf, math.nan)  # where the bound says nothing, there is no gap
 for share in ("standard_error_worst_case", "standard_error_average", "standard_error_on_data"):
     listed[share] *= 100
-st.dataframe(cells(listed, gap=gap_in_words), hide_index=True, column_config=columns)
+listing.show_table(cells(listed, gap=gap_in_words), "The mechanisms side by side.", column_config=columns)
 layout.download_table(table, "comparison")
 st.caption(
     f"± is the standard error of a typical query (root mean square over the {design.workload.num_queries:,} queries) in percentage "
@@ -361,9 +356,9 @@ every = lazy.fold("Every mechanism: what it was made for, what it costs, and whe
 if every is not None:
     with every:
         catalogue = frames.catalogue(design.domain.size, design.epsilon, design.workload)
-        st.dataframe(
+        listing.show_table(
             catalogue,
-            hide_index=True,
+            "What every mechanism was made for, and what it costs.",
             column_config={
                 "mechanism": "Mechanism",
                 "made_for": "Made for",

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import charts, designs, frames, library, verdicts, wording
-from pages.ui import layout, lazy, sides
+from pages.ui import layout, lazy, listing, sides
 from pages.ui.controls import target_control
 from pages.ui.design import choices
 from pages.ui.formulas import DESIGN
@@ -122,18 +122,16 @@ def optimising(progress: work.FitProgress, job: Job) -> None:
     gap = frames.gap(needed, least)
     st.metric("Gap to the best, at most", gap_in_words(gap))
     st.markdown(f"{gap_sentence(needed, least)} Round {progress.round:,}, {wording.duration(progress.seconds)} so far.")
-    st.plotly_chart(
+    layout.picture(
         charts.closing_gap(found, bound, name, layout.look(), state.optimum(case)),
-        theme=None,
-        key="live-curve",
-        alt="Users needed by the best strategy so far, and the lower bound proved so far",
+        "live-curve",
+        "Users needed by the best strategy so far, and the lower bound proved so far",
     )
     if progress.strategy is not None:
-        st.plotly_chart(
+        layout.picture(
             charts.patterns(progress.strategy, design.labels, layout.look(), charts.colour(name)),
-            theme=None,
-            key="live-strategy",
-            alt="The best strategy so far: which types share a report",
+            "live-strategy",
+            "The best strategy so far: which types share a report",
         )
 
 
@@ -294,7 +292,7 @@ with results:
     if "users_optimum" in costs:
         by_case["Exact optimum"] = [wording.whole(value) if value == value else "–" for value in costs["users_optimum"]]
         by_case["Gap to it"] = [gap_to_optimum(value) for value in costs["gap_to_optimum"]]
-    st.dataframe(pd.DataFrame(by_case), hide_index=True)
+    listing.show_table(pd.DataFrame(by_case), "Users needed, depending on whose error counts.")
     layout.download_table(costs, "costs")
     if bound > 0:
         st.caption("Proved minimum: no unbiased mechanism with this epsilon can need fewer users.")
@@ -347,9 +345,9 @@ with results:
             with groups:
                 with st.spinner("Looking through the reports"):
                     table = state.reports(mechanism)
-                st.dataframe(
+                listing.show_table(
                     cells(table.head(SHOWN_REPORTS), probability=wording.share),
-                    hide_index=True,
+                    "The reports, and the types that share each.",
                     column_order=["group", "types", "probability", "high", "low"],
                     column_config={
                         "probability": st.column_config.NumberColumn("Sent by, on average"),

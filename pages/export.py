@@ -68,7 +68,7 @@ with controls:
 
 with results:
     if mechanism is not None:
-        st.subheader("What you promise")
+        layout.heading("What you promise")
         layout.guarantee(c, mechanism.audit())
         summary = state.summary(mechanism) if state.costed(c.mechanism.name) is not None else None
         st.markdown(
@@ -91,7 +91,7 @@ with results:
         if state.from_file(c.mechanism.name):
             st.warning("The strategy was loaded from a file, not computed here, and the export says so.")
     st.warning(designs.DESIGN_ONLY)
-    st.subheader("What the file reveals about the data")
+    layout.heading("What the file reveals about the data")
     observed = designs.observed_parts(c)
     declared = [fact.text for fact in c.simulation.facts if fact.origin == "declared"]
     for sentence in observed or ["Everything was declared: the file reveals nothing about any data."]:
@@ -100,7 +100,7 @@ with results:
         st.markdown(
             f"- Public facts were declared, not counted, and are in the file as typed: {plain('; '.join(declared))}."
         )
-    st.subheader("What is in it")
+    layout.heading("What is in it")
     members = [
         "**configuration.json**: every choice you made, nothing else.",
         "**outcome.json**: expected errors, bounds, the audit, software versions. Whoever loads it reads it as a claim.",

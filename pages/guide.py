@@ -8,13 +8,13 @@ import streamlit as st
 from ldp_core import designs
 from ldp_core.library import REGISTRY
 from ldp_core.mechanisms import FLOATING_POINT
-from pages.ui import layout, promises
+from pages.ui import layout, listing, promises
 
 layout.open_page("Guide", "What local differential privacy means, what epsilon buys, and how to read the numbers here.")
 
 st.markdown(
     """
-#### The idea
+## The idea
 You want to know something about many people, say, how many there are of each age, without learning how old any one of
 them is. With **local differential privacy** each person's own device changes the answer at random before sending it. A
 single report is deniable; thousands together still tell the truth, because the randomness is known and can be averaged
@@ -23,7 +23,7 @@ out. Nobody has to trust the collector: the true values never leave the devices.
 The oldest example is a coin. Asked a delicate yes-or-no question, flip a coin: on heads answer truthfully, on tails flip again and
 say yes or no by that coin. A "yes" proves little about one person, but the share of yes among thousands reveals the true share.
 
-#### Epsilon
+## Epsilon
 Epsilon says how much one report may give away. Whatever somebody believed about you before, your report can change the odds between
 any two of your possible values by at most a factor of e to the power of epsilon.
 
@@ -39,7 +39,7 @@ def even_guess(epsilon: float) -> str:
 
 
 levels = [0.1, 0.5, 1.0, 2.0, 4.0, 8.0]
-st.dataframe(
+listing.show_words(
     pd.DataFrame(
         {
             "Epsilon": [f"{e:g}" for e in levels],
@@ -47,7 +47,7 @@ st.dataframe(
             "An even guess (50 %) between two values becomes at most": [even_guess(e) for e in levels],
         }
     ),
-    hide_index=True,
+    "What epsilon means for one person.",
 )
 st.markdown(
     """
@@ -55,7 +55,7 @@ Smaller is more private, and needs more users for the same accuracy. Several rep
 can reveal as much as one at epsilon 2. That is why the Design page asks how many reports each person will send. The guarantee covers
 what is in the report. It does not cover the fact that somebody took part, their network address, or when they reported.
 
-#### Words used here
+## Words used here
 - **Type**: one possible value of a person, for example an age from 20 to 29. The *domain* is the list of all types; their number is *n*.
 - **Attribute**: one thing each person reports, such as age; with several, a type is a combination of their values, and the number of types
   is the product of theirs. Many types with few people each make single types noisy; sums over many types stay useful.
@@ -102,7 +102,7 @@ what is in the report. It does not cover the fact that somebody took part, their
 - **Public fact**: something known about these people anyway, such as *sex = male : 480*. On the Simulate page one estimate agrees with all
   facts stated: a projection as for non-negative estimates (McKenna et al. 2020, Appendix A), onto the counts of which they are true.
 
-#### From here to a decision
+## From here to a decision
 1. **Data**: upload a table, pick a sample, or declare the values and the number of people you expect; one attribute or several.
 2. **Workload**: choose the questions, in groups, each as important as its weight says.
 3. **Design**: choose epsilon and a mechanism. *Optimized (column generation)* finds very nearly the best one for your
@@ -114,25 +114,25 @@ what is in the report. It does not cover the fact that somebody took part, their
 7. **Simulate**: look at answers you might get.
 8. **Export**: take the design with you. It is a design, not a program for devices: see below.
 
-#### The mechanisms
+## The mechanisms
 """
 )
-st.dataframe(
+listing.show_words(
     pd.DataFrame(
         [
             {"Mechanism": s.title, "Made for": s.made_for, "Privacy": s.privacy, "Source": s.paper}
             for s in REGISTRY.values()
         ]
     ),
-    hide_index=True,
+    "What each mechanism was made for, what it promises, and where it comes from.",
 )
 st.caption(f"In real numbers only: {FLOATING_POINT}")
 st.markdown(
     f"""
-#### What this is not
+## What this is not
 {designs.DESIGN_ONLY}
 
-#### What happens to uploaded data
+## What happens to uploaded data
 {promises.rows_in_memory()} They are not shared with other sessions, or sent anywhere. {promises.forgetting()}
 
 {promises.holding()}

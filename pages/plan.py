@@ -9,7 +9,7 @@ from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from ldp_core.run import Progress
 from ldp_core.studies import planning
 from ldp_core.studies.sweep import BOUNDS
-from pages.ui import layout, lazy, sides
+from pages.ui import layout, lazy, listing, sides
 from pages.ui.compared import compared_control, use, use_control
 from pages.ui.controls import change, control, pick, target_control, whole_number
 from pages.ui.formulas import PLAN
@@ -147,9 +147,9 @@ def shown(found: pd.DataFrame) -> pd.DataFrame:
 
 def table_of(found: pd.DataFrame, name: str) -> None:
     formats = {"users": "%,.0f", "standard_error": "± %.3g pp", "epsilon": "%.4g"}
-    st.dataframe(
+    listing.show_table(
         shown(found),
-        hide_index=True,
+        f"{ANSWERS[solved]}, for each mechanism.",
         key=name,
         column_config={
             "name": "Mechanism",
@@ -240,9 +240,9 @@ def recommendation() -> None:
     ranking["users_needed"] = np.ceil(ranking["users_needed"] - 1e-9)
     ranking["standard_error"] *= 100
     ranking["typical"] = ranking["typical"].map(verdicts.marked)
-    st.dataframe(
+    listing.show_table(
         cells(ranking, gap=gap_in_words),
-        hide_index=True,
+        "The mechanisms that were compared.",
         column_config={
             "name": "Mechanism",
             "users_needed": st.column_config.NumberColumn("Users needed", format="%,.0f", help="Worst case."),

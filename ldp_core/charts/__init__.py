@@ -6,6 +6,7 @@ from ldp_core.charts.bounds import on_one_axis as on_one_axis
 from ldp_core.charts.bounds import over_branching as over_branching
 from ldp_core.charts.compare import query_errors as query_errors
 from ldp_core.charts.compare import users_needed as users_needed
+from ldp_core.charts.contrast import readable as readable
 from ldp_core.charts.design import closing_gap as closing_gap
 from ldp_core.charts.designs import side_by_side as side_by_side
 from ldp_core.charts.inputs import joint as joint

@@ -50,7 +50,7 @@ class Theme:
 
 
 LIGHT = Theme("#262730", "#6B6F7B", "rgba(49,51,63,0.14)", "#0072B2", "#FFFFFF", "Blues")
-DARK = Theme("#FAFAFA", "#A3A8B4", "rgba(250,250,250,0.18)", "#56B4E9", "#0E1117", "Cividis")
+DARK = Theme("#FAFAFA", "#A3A8B4", "rgba(250,250,250,0.18)", "#56B4E9", "#171614", "Cividis")
 
 
 def colour(name: str) -> str:

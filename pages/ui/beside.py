@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import charts, library, mechanisms, wording
-from pages.ui import layout
+from pages.ui import layout, listing
 from pages.ui.controls import control, guarded, pick
 from pages.ui.session.shelf import Kept
 from pages.ui.session.state import Complete, Session
@@ -215,9 +215,9 @@ def _listed(table: pd.DataFrame) -> None:
     for share in ("target_error", "standard_error_worst_case", "standard_error_on_data"):
         shown[share] = 100 * shown[share]
     points = "%.2f pp"
-    st.dataframe(
+    listing.show_table(
         shown,
-        hide_index=True,
+        "The designs side by side.",
         column_config={
             "design": st.column_config.TextColumn("Design", pinned=True),
             "questions": "Questions",

@@ -10,6 +10,7 @@ import streamlit as st
 from ldp_core import frames, library, verdicts, wording
 from ldp_core.mechanisms import Mechanism
 from ldp_core.verdicts import MARKS, MEANINGS, Tally
+from pages.ui import listing
 from pages.ui.session.state import Session
 from pages.ui.tasks.later import Later
 from pages.ui.words import people, plain
@@ -89,9 +90,9 @@ def answers(rows: pd.DataFrame, difference: float, error: str = "standard_error"
 
 def show_answers(rows: pd.DataFrame, difference: float, error: str = "standard_error") -> None:
     """The table of `answers` on the page."""
-    st.dataframe(
+    listing.show_table(
         answers(rows, difference, error),
-        hide_index=True,
+        "What each answer is worth.",
         column_config={
             "Question": st.column_config.TextColumn(width="large"),
             "± percentage points": st.column_config.NumberColumn(format="%.3g"),

@@ -66,7 +66,7 @@ def open_page(title: str, purpose: str) -> Session:
 def _head(title: str) -> None:
     """The title, and at its right the one button that leads on."""
     with st.container(horizontal=True, vertical_alignment="center", key="head"):
-        st.title(title)
+        st.title(title, anchor=False)
         if title == "Export":
             return
         following = _NEXT.get(title, "Data")
@@ -149,6 +149,17 @@ def style() -> None:
         }
         :has(> [data-testid="stMultiSelectTagsContainer"]) { max-height: 17rem; }
         [data-tag], [data-tag] > span { height: auto; white-space: normal; } /* variants differ in their last words */
+        /* What is pressed measures 24 pixels at least, and the tools of a chart are seen when a key leads to them. */
+        :is(button[aria-label^="Help for"], a[aria-label="Link to heading"]) { padding: 4px; margin: -4px; }
+        [data-tag] { min-height: 24px; align-items: center; }
+        [data-tag] button { min-width: 24px; min-height: 24px; }
+        .stMultiSelect button { min-height: 24px; }
+        .modebar-btn { min-width: 24px; height: 24px !important; }
+        .modebar:focus-within { opacity: 1 !important; }
+        :is(a, canvas, .modebar-btn, [data-testid="stElementToolbar"] button):focus-visible
+            { outline: 2px solid light-dark(#0072B2, #56B4E9) !important; outline-offset: -2px; }
+        /* Blue that can be read on the dark page is too light under white words. */
+        [data-testid="stBaseButton-primary"]:not(:disabled), [data-tag] { background-color: light-dark(#0072B2, #2873A9); }
         </style>"""
     )
 
@@ -234,7 +245,7 @@ def chart(
 ) -> None:
     """A figure, one sentence of interpretation, and its downloads. ``draw`` takes a theme and returns the figure;
     ``data`` may be a function where making the table takes long."""
-    st.plotly_chart(draw(look()), theme=None, config=_CHART_OPTIONS, key=f"chart-{name}", alt=spoken(sentence))
+    picture(draw(look()), f"chart-{name}", spoken(sentence))
     st.markdown(sentence)
     with st.container(horizontal=True, key=f"downloads-{name}"):
         if data is not None:
@@ -242,9 +253,19 @@ def chart(
         download("Chart (HTML)", lambda: standalone(draw), f"{name}.html", "text/html", f"html-{name}", type="tertiary")
 
 
+def picture(figure: go.Figure, key: str, name: str) -> None:
+    """A figure alone, with the ``name`` that screen readers say."""
+    st.plotly_chart(charts.readable(figure, look()), theme=None, config=_CHART_OPTIONS, key=key, alt=name)
+
+
+def heading(text: str) -> None:
+    """The heading of a part of a page: the title is the only one above it."""
+    st.header(text, anchor=False)
+
+
 def standalone(draw: Callable[[charts.Theme], go.Figure]) -> str:
     """The figure as one HTML file that needs no network."""
-    figure = go.Figure(draw(charts.LIGHT))  # the one on screen may be kept
+    figure = charts.readable(go.Figure(draw(charts.LIGHT)), charts.LIGHT)  # the one on screen may be kept
     figure.update_layout(paper_bgcolor="white", plot_bgcolor="white")
     return figure.to_html(config=_CHART_OPTIONS, include_plotlyjs=True, full_html=True)
 

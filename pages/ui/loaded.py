@@ -1,9 +1,9 @@
 """What a design holds that was loaded without its data."""
 
 import pandas as pd
-import streamlit as st
 
 from ldp_core import library, verdicts
+from pages.ui import listing
 from pages.ui.session.state import Session
 
 SEEN = {"typical": "half a typical answer", "smallest": "the smallest share that matters"}
@@ -23,4 +23,4 @@ def held(state: Session) -> None:
             SEEN.get(c.difference or "") or verdicts.in_words(verdicts.difference_for(c.target_alpha)),
         ),
     ]
-    st.dataframe(pd.DataFrame(choices, columns=["Choice", "In this design"]), hide_index=True)
+    listing.show_table(pd.DataFrame(choices, columns=["Choice", "In this design"]), "What else the design holds.")

@@ -166,7 +166,7 @@ class App:
     @property
     def words(self):
         """Everything written on screen, without Markdown's escapes."""
-        kinds = ("title", "subheader", "markdown", "caption", "info", "warning", "error", "success", "code")
+        kinds = ("title", "header", "markdown", "caption", "info", "warning", "error", "success", "code")
         parts = [str(element.value) for kind in kinds for element in getattr(self.at, kind)]
         parts += [f"{metric.label} {metric.value}" for metric in self.at.metric]
         parts += [link.proto.label for link in self.at.get("page_link")]
@@ -174,7 +174,9 @@ class App:
 
     @property
     def dataframes(self):
-        return [element.value for element in self.at.dataframe]
+        return [element.value for element in self.at.dataframe] + [
+            element.value.map(plain) for element in self.at.table
+        ]
 
 
 def numbers(value):

@@ -14,7 +14,7 @@ from pages.ui.session.state import Session
 from pages.ui.words import JOINER, plain, spoken
 
 SOURCES = markdown_calls.sources()
-SCRIPT = "pages/ui/phones.py"
+SCRIPTS = ["pages/ui/keyboard.py", "pages/ui/phones.py"]
 COOKIE = markdown_calls.COOKIE[0]
 
 
@@ -80,7 +80,7 @@ def test_a_bypass_is_found(reported, bypass):
 def test_html_in_markdown_is_never_switched_on():
     for name, source in SOURCES.items():
         switches = re.findall(r"unsafe_allow_html|unsafe_allow_javascript|components\.(?:v1|html)|iframe", source)
-        assert switches == (["unsafe_allow_javascript"] if name in (SCRIPT, COOKIE) else []), name
+        assert switches == (["unsafe_allow_javascript"] if name in (*SCRIPTS, COOKIE) else []), name
 
 
 def test_a_cookie_cannot_end_the_script_that_sets_it(monkeypatch):
@@ -94,8 +94,9 @@ def test_a_cookie_cannot_end_the_script_that_sets_it(monkeypatch):
     assert json.loads(text.rsplit("})(", 1)[1].split(");\n")[0])["token"] == hostile
 
 
-def test_the_only_other_script_is_fixed():
-    calls = [node for node in ast.walk(ast.parse(SOURCES[SCRIPT])) if isinstance(node, ast.Call)]
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_the_other_scripts_are_fixed(script):
+    calls = [node for node in ast.walk(ast.parse(SOURCES[script])) if isinstance(node, ast.Call)]
     assert [ast.unparse(call.func) for call in calls] == ["st.html"]
     assert isinstance(calls[0].args[0], ast.Constant)
 

@@ -12,7 +12,7 @@ from ldp_core.bounds import few_users
 from ldp_core.bounds.statements import Setting
 from ldp_core.mechanisms import Mechanism
 from ldp_core.studies import theorems
-from pages.ui import layout
+from pages.ui import layout, listing
 from pages.ui.bounds import setting as page
 from pages.ui.bounds import work as costly
 from pages.ui.controls import guarded
@@ -97,7 +97,7 @@ def _averages(
 
 def approaching(state: Session, about: Setting) -> None:
     """How far from "enough" users are: two types, exactly."""
-    st.markdown("**How slowly the limit is reached**")
+    layout.heading("How slowly the limit is reached")
     task = costly.approach(state, about.concentration)
     found = costly.worked_out(task, "approach", "Work out the exact error of two types", True)
     if found is None:
@@ -128,7 +128,7 @@ def branching(state: Session, mechanism: Mechanism | None) -> None:
     """Exact errors of trees over their branching factor, the design's own kind among them, beside what the formulas take for the
     best."""
     design = state.complete
-    st.markdown("**The best branching factor of a tree**")
+    layout.heading("The best branching factor of a tree")
     if not theorems.has_ranges(design.workload):
         st.caption("Branching factors are about ranges of ordered types; this workload asks something else.")
         return
@@ -183,7 +183,7 @@ def _take(state: Session, best: dict[str, Any]) -> None:
 
 def switches(about: Setting) -> None:
     """Whether the paper would project with so many users."""
-    st.markdown("**Where projecting starts to pay**")
+    layout.heading("Where projecting starts to pay")
     p, rows = about.workload.squared_weights, []
     found = theorems.switches(about)
     for one in found:
@@ -200,7 +200,9 @@ def switches(about: Setting) -> None:
                 "Here": f"{reports}: {'project' if one.projects else 'do not'}",
             }
         )
-    st.dataframe(pd.DataFrame(rows), hide_index=True, key="bounds-switches")
+    listing.show_table(
+        pd.DataFrame(rows), "Errors with and without projecting, and where to switch.", key="bounds-switches"
+    )
     sides = {one.projects for one in found}
     side = (
         "below all of these numbers: projecting is better"

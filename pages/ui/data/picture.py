@@ -15,7 +15,7 @@ from ldp_core.data import tables
 from ldp_core.data.domain import MAX_TYPES, Attribute
 from ldp_core.data.tables import AttributeRecipe
 from ldp_core.optimize import sizes
-from pages.ui import layout
+from pages.ui import layout, listing
 from pages.ui.controls import control, guarded
 from pages.ui.data import ahead
 from pages.ui.data import choice as data_choice
@@ -227,6 +227,7 @@ def _table(state: Session, base: _Base, table: pd.DataFrame, read: Callable[[pd.
         disabled=[name for name in ("value", "people") if name in table],
         num_rows="dynamic" if "edge" in table else "fixed",
         hide_index=True,
+        alt="What each value or bin counts as",
         column_config={
             "value": st.column_config.TextColumn("Value in the data"),
             "people": st.column_config.NumberColumn("People", format="localized"),
@@ -242,8 +243,8 @@ def first_rows(state: Session) -> None:
     found, choice = state.source_shown, state.choice
     if found is None or choice is None:
         return
-    st.subheader("First rows")
-    st.dataframe(ahead.beginning(state, found), hide_index=True)
+    layout.heading("First rows")
+    listing.show_table(ahead.beginning(state, found), "The beginning of the table.")
     if isinstance(found.table, tables.LocalTable):
         st.caption(f"{len(found.columns):,} columns. The rows stay in the file.")
         return

@@ -12,7 +12,7 @@ from ldp_core import charts, wording
 from ldp_core.estimators import ESTIMATORS, METHODS
 from ldp_core.studies.outcomes import LEVEL, RELEASES, Outcomes, scale_of
 from ldp_core.workloads import axes_of
-from pages.ui import layout, lazy
+from pages.ui import layout, lazy, listing
 from pages.ui.controls import control
 from pages.ui.judging import counts_in_words, explain, show_answers
 from pages.ui.session.state import Complete, Session
@@ -78,7 +78,7 @@ def _errors(state: Session, design: Complete, found: Outcomes) -> None:
     layout.chart(lambda look: charts.errors(table, look), words + ".", "simulated-errors")
     names = charts.pair_names(table)
     scale, unit = next((one for one in _UNITS if table["total_observed"].max() >= one[0]), _UNITS[-1])
-    st.dataframe(
+    listing.show_table(
         pd.DataFrame(
             {
                 "Estimate": [names[pair] for pair in _pairs(table)],
@@ -92,7 +92,7 @@ def _errors(state: Session, design: Complete, found: Outcomes) -> None:
                 ),
             }
         ),
-        hide_index=True,
+        "The errors of the estimates, observed and predicted.",
     )
     layout.download_table(table, "simulated-errors")
     st.caption(

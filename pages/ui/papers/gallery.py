@@ -10,7 +10,7 @@ import streamlit as st
 from ldp_core import charts, papers, wording
 from ldp_core.papers import Panel, Paper
 from ldp_core.run import Progress
-from pages.ui import layout
+from pages.ui import layout, listing
 from pages.ui.controls import control, guarded
 from pages.ui.session import exchange
 from pages.ui.session.state import Session
@@ -155,7 +155,7 @@ def _table(frame: pd.DataFrame, panel: Panel) -> None:
     if frame["series"].nunique() == 1:
         shown = shown.drop(columns="Series")
     with st.expander(f"Numbers ({len(shown):,} points)", expanded=frame["printed"].notna().any()):
-        st.dataframe(shown, hide_index=True, key="papers-table")
+        listing.show_table(shown, "The points of the figure.", key="papers-table")
 
 
 def _numbers(values: pd.Series, digits: int) -> list[str]:

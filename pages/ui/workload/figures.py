@@ -16,7 +16,7 @@ import streamlit as st
 from ldp_core import analysis, charts, frames, library, mechanisms, wording, workloads
 from ldp_core.run import Cancel, asked
 from ldp_core.workloads import MarginalsPart, Workload, WorkloadPart
-from pages.ui import layout
+from pages.ui import layout, listing
 from pages.ui.session.figures import PICTURE_BYTES
 from pages.ui.session.state import Complete, Session
 from pages.ui.tasks import work
@@ -298,9 +298,9 @@ def dominating(later: Later, state: Session, design: Complete, parts: Sequence[W
         )
     groups = [name for name, _ in named_groups(parts, w)]
     if len(groups) > 1:
-        st.dataframe(
+        listing.show_table(
             cells(frames.group_shares(_unweighted(parts, w), found.variances, groups), share=wording.share),
-            hide_index=True,
+            "How much of the error each group of questions has.",
             column_config={
                 "group": st.column_config.TextColumn("Group", width="medium"),
                 "queries": st.column_config.NumberColumn("Queries", format="localized"),

@@ -1,0 +1,34 @@
+"""What people need who use no mouse: each chart is one stop of the Tab key, and text that scrolls is one at all."""
+
+import streamlit as st
+
+
+def stops() -> None:
+    """Plotly makes a stop of each tool of a chart, and Streamlit none of code and formulas that scroll; neither has an option for that. From tool
+    to tool the arrow keys lead. The script is the same for everybody."""
+    st.html(
+        """<script>
+        if (!window.stopsAreSet) {
+            window.stopsAreSet = true;
+            const tools = (bar) => [...bar.querySelectorAll("button")];
+            const set = () => {
+                for (const bar of document.querySelectorAll(".modebar")) {
+                    const stop = tools(bar).find((tool) => tool === document.activeElement) ?? tools(bar)[0];
+                    tools(bar).forEach((tool) => (tool.tabIndex = tool === stop ? 0 : -1));
+                    bar.ariaLabel = "Tools of the chart";
+                }
+                for (const text of document.querySelectorAll(".stCode pre, .katex-display"))
+                    text.tabIndex = text.scrollHeight > text.clientHeight || text.scrollWidth > text.clientWidth ? 0 : -1;
+            };
+            document.addEventListener("keydown", (event) => {
+                if (event.key === "Tab") set();
+                const bar = event.target.closest(".modebar"), step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+                if (!bar || !step) return;
+                const all = tools(bar);
+                all[(all.indexOf(event.target) + step + all.length) % all.length].focus();
+                event.preventDefault();
+            }, true);
+        }
+        </script>""",
+        unsafe_allow_javascript=True,
+    )
