@@ -15,6 +15,7 @@ from streamlit.testing.v1 import AppTest, app_test
 from ldp_core.data.domain import Domain, NumericAttribute
 from ldp_core.designs import Configuration, Population, WorkloadRecipe
 from ldp_core.workloads import RangesPart, TypesPart
+from pages.ui.data import ahead
 from pages.ui.session import browser
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import WORKERS, jobs
@@ -85,9 +86,8 @@ class App:
         self.enter("segmented_control", "data-source", "upload")
         (box,) = [u for u in self.at.file_uploader if u.key.startswith("upload-")]
         box.set_value((name, content, "application/octet-stream")).run()
-        return (
-            self.finish() if jobs().active(self.session.id) else self.check()
-        )  # large files are read in the background
+        # Large files are read in the background, which may end before anybody has looked.
+        return self.finish() if ahead.waits(self.session) else self.check()
 
     def ask(self, family, **parameters):
         """Ask one of the papers' workloads on the list of types, or the only attribute."""

@@ -90,7 +90,7 @@ def test_so_does_every_page_after_loading(designed):
 
 
 def test_the_plan_takes_the_fit_and_the_bound_of_the_design(designed):
-    designed.go("plan").finish()
+    designed.go("plan").finish().open("plan-tabs", "Answer")
     table = next(table for table in designed.dataframes if "users" in table).set_index("name")["users"]
     needed, bound, _ = expected(designed)
     assert f"{table[TITLE]:,.0f}" == wording.whole(needed)
