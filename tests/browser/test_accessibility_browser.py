@@ -1,30 +1,22 @@
 """Every page, light and dark, before there is a design and with one: axe-core has nothing serious or moderate to say, and keys are enough."""
 
+import re
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-PAGES = [
-    "Start",
-    "Data",
-    "Workload",
-    "Design",
-    "Compare",
-    "Bounds",
-    "Plan",
-    "Simulate",
-    "Ask",
-    "Export",
-    "Papers",
-    "Guide",
-]
+PAGES = "Start Data Workload Design Compare Bounds Plan Simulate Ask Export Papers Guide".split()
+ASKED = {"Plan": "recommend", "Simulate": "run", "Ask": "ask-put"}
+"""What has to be pressed before a page shows all it has."""
 OPTIONS = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}
 STREAMLITS_OWN = {
     # Lists of choices and help are put beside the page, outside its landmarks; they have names, and are left with Escape.
-    "region": ("[role=listbox]", "[data-floating-ui-portal]", "#stFloatingOverlayPortal"),
+    "region": "[role=listbox], [data-floating-ui-portal], #stFloatingOverlayPortal",
 }
 """What cannot be changed from here: rule, and the only elements that may break it."""
-
+NAMELESS = """.stPlotlyChart:not([aria-label]), [data-testid=stDataFrame]:not(:has([role=region][aria-label])),
+    [data-testid=stTable]:not(:has(table[aria-label]))"""
 # axe-core leaves out what something might lie above, such as the sidebar, and hints in empty entries.
 FAINT = """() => {
     const numbers = colour => colour.match(/[0-9.]+/g).map(Number);
@@ -37,41 +29,24 @@ FAINT = """() => {
     const light = colour => colour.map(c => c / 255).map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
         .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
     const ratio = (element, colour) => {
-        const [one, other] = [light(over(numbers(colour), ground(element))), light(ground(element))].sort((a, b) => b - a);
-        return (one + 0.05) / (other + 0.05);
+        const below = ground(element), lights = [light(over(numbers(colour), below)), light(below)];
+        return (Math.max(...lights) + 0.05) / (Math.min(...lights) + 0.05);
     };
     const captions = [...document.querySelectorAll('[data-testid=stCaptionContainer] p')].map(e => [e, getComputedStyle(e).color]);
     const hints = [...document.querySelectorAll('[placeholder]')].map(e => [e, getComputedStyle(e, '::placeholder').color]);
     return [...captions, ...hints].filter(([e, colour]) => e.checkVisibility() && ratio(e, colour) < 4.5)
         .map(([e, colour]) => `${e.textContent || e.placeholder}: ${ratio(e, colour).toFixed(2)}`);
 }"""
-
-
-def faults(page):
-    """What axe-core finds wrong, but for what is minor and what Streamlit alone can change; and what is too faint to read."""
-    found = []
-    for broken in Axe().run(page, options=OPTIONS).response["violations"]:
-        for node in broken["nodes"]:
-            own = ", ".join(STREAMLITS_OWN.get(broken["id"], ()))
-            if broken["impact"] != "minor" and not (
-                own and page.locator(node["target"][0]).first.evaluate(f"e => e.matches('{own}')")
-            ):
-                found.append((broken["id"], node["html"][:200], node["failureSummary"]))
-    return found + page.evaluate(FAINT)
-
-
-def stops(page, most=120):
-    """What the Tab key leads to on the whole page, in its order, and whether each can be seen to have the focus."""
-    page.evaluate("document.activeElement.blur()")
-    found = []
-    for _ in range(most):
-        page.keyboard.press("Tab")
-        found.append(
-            page.evaluate(
-                "() => { const e = document.activeElement; return e === document.body ? null : [e.className + '', e.closest('.stPlotlyChart') !== null] }"
-            )
-        )
-    return found
+FOCUSED = """() => {
+    const element = document.activeElement, style = getComputedStyle(element);
+    return {
+        name: element.ariaLabel || element.innerText || element.tagName,
+        chart: element.closest('.stPlotlyChart') !== null,
+        // The border around entries changes; the page itself is where the link at the beginning leads.
+        seen: style.outlineStyle !== 'none' || style.boxShadow !== 'none' || element.matches('input, textarea, main'),
+        over: element === document.body,
+    };
+}"""
 
 
 @pytest.fixture(params=["light", "dark"])
@@ -79,23 +54,82 @@ def visitor(visit, request):
     return visit(request.param)
 
 
-def test_before_there_is_a_design(visitor):
+def begin(visitor):
+    visitor.button("begin").click()
+    expect(visitor.page.locator("h1")).to_have_text("Design")
+
+
+def faults(page):
+    """What axe-core finds wrong, but for what is minor and what Streamlit alone can change; what is too faint; what has no name."""
+    found = page.evaluate(FAINT)
+    for rule in Axe().run(page, options=OPTIONS).response["violations"]:
+        own = STREAMLITS_OWN.get(rule["id"])
+        for node in rule["nodes"] if rule["impact"] != "minor" else []:
+            if not own or not page.locator(node["target"][0]).first.evaluate("(one, own) => one.matches(own)", own):
+                found.append((rule["id"], node["html"][:200], node["failureSummary"]))
+    return found + page.locator(NAMELESS).evaluate_all("all => all.map(one => 'no name: ' + one.className)")
+
+
+def test_nothing_is_wrong_before_there_is_a_design(visitor):
+    visitor.drawn()
     assert not faults(visitor.page)
     visitor.go("Data")
     visitor.drawn()
     assert not faults(visitor.page)
 
 
-def test_with_an_optimised_design(visitor):
-    visitor.page.get_by_test_id("stSidebar").get_by_role("button", name="Sample data").click()
-    visitor.page.get_by_test_id("stPopoverBody").get_by_role("button", name="Commutes").click()
-    visitor.go("Design")
+def test_nothing_is_wrong_with_a_design_that_is_optimised(visitor):
+    begin(visitor)
     visitor.button("optimise").click()
     expect(visitor.page.get_by_test_id("stSidebar").get_by_text("Gap to the best: at most")).to_be_visible()
     found = {}
     for title in PAGES:
         visitor.page.get_by_test_id("stTopNavLink").filter(has_text=title).click()
-        expect(visitor.page.locator("h1")).to_have_text("Learn about" if title == "Start" else title)
+        expect(visitor.page.locator("h1")).to_have_text(re.compile("Learn about" if title == "Start" else title))
+        if title == "Ask":
+            visitor.entry("ask-condition").fill("age >= 30")
+            visitor.entry("ask-condition").press("Enter")
+        if title in ASKED:
+            visitor.button(ASKED[title]).click()
+            expect(visitor.page.locator("[data-testid=stMain] [data-testid=stDataFrame]:visible").first).to_be_visible()
         visitor.drawn()
         found[title] = faults(visitor.page)
     assert not {title: wrong for title, wrong in found.items() if wrong}
+
+
+def test_nothing_is_wrong_with_what_opens_and_escape_closes_it(visitor):
+    begin(visitor)
+    visitor.drawn()
+    found, page = {}, visitor.page
+    for button in page.get_by_test_id("stPopoverButton").filter(visible=True).all():
+        button.focus()
+        page.keyboard.press("Enter")
+        expect(page.get_by_test_id("stPopoverBody")).to_be_visible()
+        expect(page.get_by_test_id("stSkeleton")).to_have_count(0)
+        page.keyboard.press("Tab")
+        found[button.inner_text()] = faults(page)
+        page.keyboard.press("Escape")
+        expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)
+        expect(button).to_be_focused()
+    assert len(found) > 3
+    assert not {name: wrong for name, wrong in found.items() if wrong}
+
+
+def test_the_tab_key_leads_everywhere_and_its_way_is_seen(visit):
+    visitor = visit()
+    begin(visitor)
+    visitor.go("Compare")
+    page, tools = visitor.page, visitor.page.locator(".stPlotlyChart:visible .modebar")
+    expect(tools).to_have_count(1)
+    page.locator("h1").click()
+    stops = []
+    while not stops or not stops[-1]["over"]:
+        page.keyboard.press("Tab")
+        stops.append(page.evaluate(FOCUSED))
+        if stops[-1]["chart"]:
+            expect(tools).to_have_css("opacity", "1")
+            page.keyboard.press("ArrowRight")
+            assert page.evaluate(FOCUSED)["chart"]
+            assert page.evaluate(FOCUSED)["name"] != stops[-1]["name"]
+    assert sum(stop["chart"] for stop in stops) == 1
+    assert not [stop["name"] for stop in stops[:-1] if not stop["seen"]]

@@ -1,0 +1,37 @@
+"""Tables, charts and headings are drawn in one place, which names them; so none on a page can be without a name."""
+
+import ast
+
+import markdown_calls
+import pytest
+
+SOURCES = markdown_calls.sources()
+WHERE = {
+    "dataframe": "pages/ui/listing.py",
+    "table": "pages/ui/listing.py",
+    "plotly_chart": "pages/ui/layout.py",
+    "data_editor": "pages/ui/data/picture.py",
+}
+HEADINGS = {"title", "header", "subheader"}
+
+
+def drawn():
+    """File and call of everything that Streamlit draws."""
+    for file, source in SOURCES.items():
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                if isinstance(node.func.value, ast.Name) and node.func.value.id in ("st", "row", "left", "right"):
+                    yield file, node
+
+
+@pytest.mark.parametrize("kind", WHERE)
+def test_what_needs_a_name_is_drawn_in_one_place_and_has_one(kind):
+    calls = [(file, call) for file, call in drawn() if call.func.attr == kind]
+    assert [file for file, _ in calls] == [WHERE[kind]]
+    assert "alt" in [keyword.arg for keyword in calls[0][1].keywords]
+
+
+def test_headings_come_in_order():
+    calls = [(file, call.func.attr) for file, call in drawn() if call.func.attr in HEADINGS]
+    assert calls == [("pages/ui/layout.py", "title"), ("pages/ui/layout.py", "header")]
+    assert not [file for file, source in SOURCES.items() if "\n###" in source or "\n# #" in source]
