@@ -6,7 +6,20 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-PAGES = "Start Data Workload Design Compare Bounds Plan Simulate Ask Export Papers Guide".split()
+PAGES = [
+    "Start",
+    "Data",
+    "Workload",
+    "Design",
+    "Compare",
+    "Bounds",
+    "Plan",
+    "Simulate",
+    "Ask",
+    "Export",
+    "Papers",
+    "Guide",
+]
 ASKED = {"Plan": "recommend", "Simulate": "run", "Ask": "ask-put"}
 """What has to be pressed before a page shows all it has."""
 OPTIONS = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}

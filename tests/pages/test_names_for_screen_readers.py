@@ -19,8 +19,9 @@ def drawn():
     """File and call of everything that Streamlit draws."""
     for file, source in SOURCES.items():
         for node in ast.walk(ast.parse(source)):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-                if isinstance(node.func.value, ast.Name) and node.func.value.id in ("st", "row", "left", "right"):
+            called = node.func if isinstance(node, ast.Call) else None
+            if isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name):
+                if called.value.id in ("st", "row", "left", "right"):
                     yield file, node
 
 
