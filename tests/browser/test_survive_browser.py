@@ -76,7 +76,7 @@ def test_a_refresh_brings_back_data_design_and_work_that_is_running(analyst, arr
     page.reload()
     expect(page.locator("h1")).to_have_text("Design")
     expect(design(page)).to_have_text(before, use_inner_text=True)
-    expect(page.get_by_test_id("stSidebar")).to_contain_text("Running: fitting")
+    expect(page.get_by_test_id("stSidebar")).to_contain_text("Fitting Optimized")
     expect(page.get_by_test_id("stMain").get_by_role("slider").first).to_have_attribute(
         "aria-valuetext", re.compile("0[.]70?$")
     )

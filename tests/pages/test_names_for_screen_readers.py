@@ -20,9 +20,8 @@ def drawn():
     for file, source in SOURCES.items():
         for node in ast.walk(ast.parse(source)):
             called = node.func if isinstance(node, ast.Call) else None
-            if isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name):
-                if called.value.id in ("st", "row", "left", "right"):
-                    yield file, node
+            if isinstance(called, ast.Attribute) and ast.unparse(called.value) in ("st", "row", "left", "right"):
+                yield file, node
 
 
 @pytest.mark.parametrize("kind", WHERE)
