@@ -59,6 +59,11 @@ def rounded_up(value: float, digits: int) -> str:
     return f"{float(Context(prec=digits, rounding=ROUND_CEILING).create_decimal(below)):.{digits}g}"
 
 
+def capital(text: str) -> str:
+    """The same words as the beginning of a sentence: "no bound" -> "No bound"."""
+    return text[:1].upper() + text[1:]
+
+
 def count(value: float) -> str:
     """A whole number with separators: 18240 -> "18,240"."""
     return f"{value:,.0f}"

@@ -16,15 +16,12 @@ from pages.ui import beside, layout, lazy, listing, patterns
 from pages.ui.compared import compared_control, use_control
 from pages.ui.controls import control, pick, target_control
 from pages.ui.formulas import COMPARE
-from pages.ui.judging import explain, in_words, side_by_side
+from pages.ui.judging import AT_ONCE_TYPES, explain, in_words, side_by_side
 from pages.ui.session.figures import PRICED_TYPES
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
 from pages.ui.tasks.later import Later
 from pages.ui.words import OPTIMUM_MEANING, above_optimum, case_meaning, case_title, cells, gap_in_words, people, plain
-
-# Errors of single queries take n^3 operations, next to no time up to this many types.
-AT_ONCE_TYPES = 512
 
 TIE = 1e-9
 

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from ldp_core import wording
 from ldp_core.designs import DataChoice, UploadedData
 from pages.ui import layout, loaded
 from pages.ui.controls import control, number, pick, typed, whole_number
@@ -186,7 +187,7 @@ def people(source: str) -> None:
     """The results: what was chosen."""
     if state.draft is not None:
         kept = " The design keeps its earlier data until then." if state.configuration.domain is not None else ""
-        sentence = plain(state.draft.error[:1].upper() + state.draft.error[1:] + kept)
+        sentence = plain(wording.capital(state.draft.error) + kept)
         (st.info if state.draft.begun else st.error)(sentence)
     design = state.design()
     if design is None:

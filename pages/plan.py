@@ -174,7 +174,7 @@ def answer(found: pd.DataFrame) -> None:
         st.markdown(f"**{plain(planning.in_words(row))}**")
     for row in found[found["name"].isin(BOUNDS)].to_dict("records"):
         words = planning.in_words(row)
-        st.markdown(plain(words[0].upper() + words[1:]))
+        st.markdown(plain(wording.capital(words)))
     if best.empty:
         st.info("None of the chosen mechanisms has an answer; the table says why.")
     table_of(found, "plan")

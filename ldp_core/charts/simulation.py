@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from ldp_core import wording
 from ldp_core.charts.theme import (
     LIGHT,
     MARKED,
@@ -91,7 +92,7 @@ def pair_names(frame: pd.DataFrame) -> dict[tuple[str, str], str]:
         if not parts or len({e for _, e in pairs}) > 1:
             parts.append(ESTIMATORS[estimator].short)
         name = ", ".join(parts)
-        names[mechanism, estimator] = name[0].upper() + name[1:]
+        names[mechanism, estimator] = wording.capital(name)
     return names
 
 

@@ -86,7 +86,7 @@ def so_far(job: Job) -> str:
 
 
 def _line(job: Job, design: str) -> None:
-    title, done = wording.shortened(_capital(job.title), LETTERS), share(job)
+    title, done = wording.shortened(wording.capital(job.title), LETTERS), share(job)
     words = f"{title}{f', for {design}' if design else ''}: {so_far(job)}"
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"job-{job.number}"):
         if done is None or job.state == "queued":
@@ -145,10 +145,6 @@ def _just_ended(state: Session) -> list[Job]:
 def _ended(job: Job) -> None:
     page = job.about.page
     outcome = "done" if job.state == "done" else "not done"
-    title = f"{wording.shortened(_capital(job.title), LETTERS)}: {outcome}, see {page}"
+    title = f"{wording.shortened(wording.capital(job.title), LETTERS)}: {outcome}, see {page}"
     mark = ":material/check_circle:" if job.state == "done" else ":material/error:"
     st.page_link(f"pages/{page.lower()}.py", label=plain(title), icon=mark)
-
-
-def _capital(title: str) -> str:
-    return title[:1].upper() + title[1:]

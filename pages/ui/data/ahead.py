@@ -130,7 +130,7 @@ def _progress(state: Session) -> None:
         words = f"Waiting for {jobs().waiting_before(job):,} other calculations."
     else:
         title = plain(job.title)
-        words = f"{title[:1].upper() + title[1:]}: {wording.duration(job.seconds)} so far."
+        words = f"{wording.capital(title)}: {wording.duration(job.seconds)} so far."
     if job.progress is None:  # an upload is read in one go
         st.caption(words)
     else:

@@ -88,7 +88,7 @@ def mechanism_controls(state: Session) -> None:
         format_func=lambda n: library.spec(n).title,
     )
     st.caption(
-        f"Made for {spec.made_for}. {spec.privacy[0].upper()}{spec.privacy[1:]}-LDP. Bits per report: {spec.bits}. "
+        f"Made for {spec.made_for}. {wording.capital(spec.privacy)}-LDP. Bits per report: {spec.bits}. "
         f"Source: {spec.paper}."
     )
     if spec.caveat:

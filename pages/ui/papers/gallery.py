@@ -169,7 +169,7 @@ def _place(x: float | str) -> str:
 def _first_words(axis: str) -> str:
     """The title of an axis without what stands in brackets: "epsilon (log scale)" -> "Epsilon"."""
     words = axis.partition(" (")[0]
-    return f"{words[0].upper()}{words[1:]}"
+    return wording.capital(words)
 
 
 def about(paper: Paper) -> None:

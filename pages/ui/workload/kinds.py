@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from ldp_core import workloads
+from ldp_core import wording, workloads
 from ldp_core.designs.problems import in_words
 from ldp_core.workloads import Axis, KWayMarginalsPart, MarginalsPart, Predicate, PredicateError, WorkloadPart
 from ldp_core.workloads.expressions import LONGEST
@@ -111,7 +111,7 @@ def made(model: type[Made], **fields: Any) -> Made:
         problem = error.errors(include_url=False)[0]
         if problem["type"] == "value_error":  # a sentence of the recipe's own
             said = str(problem["ctx"]["error"])
-            raise ValueError(said[:1].upper() + said[1:]) from None
+            raise ValueError(wording.capital(said)) from None
         raise ValueError(in_words(error, fields)) from None
 
 
