@@ -273,12 +273,7 @@ class Figures(Derived):
     def cases(self) -> dict[str, analysis.Case]:
         """Whose error can count in the current design; costs and bounds are only ever compared within one case."""
         design, weights = self.present, self.configuration.optimizer.histogram
-        n = design.domain.size
-        found = {
-            "worst_case": analysis.WORST_CASE,
-            "average": analysis.average_case(n),
-            "people": analysis.Case("people", design.counts / design.users),
-        }
+        found, n = analysis.cases_of(design.people), design.domain.size
         if weights is not None and len(weights) == n:
             found["histogram"] = analysis.Case("histogram", np.array(weights) / math.fsum(weights))
         return found
