@@ -129,10 +129,10 @@ def judged_queries(workload: Workload) -> np.ndarray:
 
 def too_large(workload: Workload) -> str:
     """Why the answers are not judged one by one; empty where they are."""
-    if workload.n <= JUDGED_TYPES:
+    if workload.working_types <= JUDGED_TYPES:
         return ""
     return (
-        f"Single answers are judged for at most {JUDGED_TYPES:,} types; there are {workload.n:,} here. Simulate shows what some "
+        f"Single answers are judged for at most {JUDGED_TYPES:,} types; there are {workload.working_types:,} here. Simulate shows what some "
         "are worth, or use coarser bins."
     )
 

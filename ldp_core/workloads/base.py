@@ -88,6 +88,11 @@ class Workload(ABC):
         given."""
 
     @property
+    def working_types(self) -> int:
+        """How many numbers what is worked out of the workload goes through: n, for a survey the cells of its largest table."""
+        return self.n
+
+    @property
     def gram_roundings(self) -> int:
         """How many units of rounding u = 2^-53, times sqrt(G_ii G_jj), the entries of G may be off by, as `apply_gram` and
         `gram_dense` compute them: none where they are whole numbers (below 2^53)."""

@@ -184,7 +184,7 @@ def _releases(state: Session, design: Complete, mechanism: Mechanism, later: Lat
         found = later.value(
             key,
             "simulating three collections",
-            design.domain.size <= QUICK_TYPES,
+            design.working_types <= QUICK_TYPES,
             lambda cancel: sides.releases(mechanism, workload, design.counts, design.labels),
         )
     except ValueError as error:

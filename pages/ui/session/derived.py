@@ -70,6 +70,11 @@ class Design:
         return self.people.users
 
     @property
+    def working_types(self) -> int:
+        """How many numbers figures go through: see `Workload.working_types`; all types while the questions are not known."""
+        return self.domain.size if self.workload is None else self.workload.working_types
+
+    @property
     def people_digest(self) -> str:
         """Equal where equally many people have each type."""
         return self.people.digest
