@@ -19,7 +19,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 ROOMS = {"data", "studies"}
 LAYERS = [
     {"version", "privacy", "wording"},
-    {"parts", "priors", "pictures", "threads", "run", "data.columns", "data.reading"},
+    {"anova", "people", "parts", "priors", "pictures", "threads", "run", "data.columns", "data.reading"},
     {"data.domain"},
     {"data.population"},
     {"data.tables"},

@@ -56,6 +56,11 @@ from ldp_core.workloads.pricing import price as price
 from ldp_core.workloads.pricing import work_out as work_out
 from ldp_core.workloads.shares import dominating as dominating
 from ldp_core.workloads.shares import group_shares as group_shares
+from ldp_core.workloads.surveys import Components as Components
+from ldp_core.workloads.surveys import Group as Group
+from ldp_core.workloads.surveys import Survey as Survey
+from ldp_core.workloads.surveys import marginal as marginal
+from ldp_core.workloads.surveys import survey as survey
 from ldp_core.workloads.symmetry import walsh_hadamard as walsh_hadamard
 from ldp_core.workloads.types_part import ON_TYPES as ON_TYPES
 from ldp_core.workloads.types_part import OVER_ATTRIBUTES
@@ -68,7 +73,7 @@ FAMILIES: dict[str, type[Workload]] = {
     family.kind: family
     for family in (
         *(Histogram, Prefix, AllRange, WidthRange, AllMarginals, KWayMarginals, Parity),
-        *(Custom, Union, Product, OnAttributes, Predicates),
+        *(Custom, Union, Product, OnAttributes, Predicates, Survey),
     )
 }
 
@@ -137,7 +142,7 @@ def parity(d: int, max_weight: int | None = None) -> Workload:
            [ 1.,  1., -1., -1.],
            [ 1., -1., -1.,  1.]])
     """
-    return Parity(d, max_weight)
+    return Parity(len(checked_shape(d)), max_weight)
 
 
 def custom(matrix: np.ndarray) -> Workload:
@@ -180,6 +185,8 @@ def from_spec(spec: dict[str, Any]) -> Workload:
         raise ValueError(f"Unknown workload {kind!r}; {meant(kind, FAMILIES)}")
     for nested in {"parts", "factors"} & set(parameters):
         parameters[nested] = [from_spec(part) for part in parameters[nested]]
+    if kind == Survey.kind and isinstance(parameters.get("groups"), list):
+        parameters["groups"] = [_group(group) for group in parameters["groups"]]
     if "base" in parameters:
         parameters["base"] = from_spec(parameters["base"])
     if "shape" in parameters and kind in OVER_ATTRIBUTES:
@@ -191,3 +198,9 @@ def from_spec(spec: dict[str, Any]) -> Workload:
         raise ValueError(
             f"The recipe of a {kind} workload does not fit: {', '.join(parameters) or 'it is empty'}."
         ) from None
+
+
+def _group(recipe: Any) -> Group:
+    if not isinstance(recipe, dict) or set(recipe) != {"attributes", "weight", "base"}:
+        raise ValueError("A group of a survey has attributes, a weight and a base workload, and nothing else.")
+    return Group(tuple(recipe["attributes"]), from_spec(recipe["base"]), float(recipe["weight"]))

@@ -1,0 +1,281 @@
+"""People by their attributes: who takes part, and all that is ever asked of them, counts by the values of a few attributes.
+
+A survey of eleven columns has 10^9 possible people. Nothing needs a number for each of them: a workload of marginals reads
+tables over the columns it asks about, and a simulated collection goes through the people who are there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+MOST_CELLS = 2**20
+"""Largest table of counts, in cells."""
+MOST_VALUES = 4 * 10**8
+"""Most values (people times attributes) that are drawn or held, a byte or two each."""
+ROWS_AT_ONCE = 2**16
+
+
+@runtime_checkable
+class Tables(Protocol):
+    """What knows (or estimates) how many people have each combination of values of a few attributes."""
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of values of each attribute."""
+
+    def table(self, attributes: Sequence[int]) -> np.ndarray:
+        """(cells,) users by the values of the attributes at these places, in row-major order of the places as given."""
+
+
+class People(ABC):
+    """Some ``users``, each with a value of every attribute."""
+
+    def __init__(self, sizes: Sequence[int]):
+        self.sizes = tuple(map(int, sizes))
+        self._known: dict[tuple[int, ...], np.ndarray] = {}
+
+    @property
+    @abstractmethod
+    def users(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def digest(self) -> str:
+        """Equal where the people are."""
+
+    @abstractmethod
+    def chunks(self) -> Iterator[np.ndarray]:
+        """Everybody once: arrays (at most `ROWS_AT_ONCE`, d) of value indices. ValueError where there are too many people."""
+
+    @abstractmethod
+    def _count(self, attributes: tuple[int, ...]) -> np.ndarray: ...
+
+    def table(self, attributes: Sequence[int]) -> np.ndarray:
+        """(cells,) users by the values of the attributes at these places, in row-major order of the places as given; kept for
+        the next time. ValueError for a table of more than `MOST_CELLS` cells."""
+        places = tuple(map(int, attributes))
+        if places not in self._known:
+            found = self._count(places)
+            found.flags.writeable = False
+            self._known[places] = found
+        return self._known[places]
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.users:,} users, {len(self.sizes)} attributes>"
+
+
+class Counted(People):
+    """People given as ``counts`` (n,) of all types, in a table of ``sizes``, the last attribute running fastest."""
+
+    def __init__(self, counts: np.ndarray, sizes: Sequence[int]):
+        super().__init__(sizes)
+        self.counts = np.asarray(counts)
+        if self.counts.shape != (math.prod(self.sizes),):
+            raise ValueError(
+                f"Counts must have one entry for each of the {math.prod(self.sizes):,} types; got shape {self.counts.shape}."
+            )
+
+    @property
+    def users(self) -> int:
+        return int(self.counts.sum())
+
+    @cached_property
+    def digest(self) -> str:
+        return hashlib.sha256(np.ascontiguousarray(self.counts, dtype=float).tobytes()).hexdigest()
+
+    def chunks(self) -> Iterator[np.ndarray]:
+        types = np.flatnonzero(self.counts)
+        ends = np.cumsum(self.counts[types].astype(np.int64))
+        for start in range(0, int(ends[-1]) if len(ends) else 0, ROWS_AT_ONCE):
+            people = np.arange(start, min(start + ROWS_AT_ONCE, int(ends[-1])))
+            yield np.stack(
+                np.unravel_index(types[np.searchsorted(ends, people, side="right")], self.sizes), axis=1
+            ).astype(np.int64)
+
+    def _count(self, attributes: tuple[int, ...]) -> np.ndarray:
+        others = tuple(i for i in range(len(self.sizes)) if i not in attributes)
+        table = self.counts.reshape(self.sizes).sum(axis=others)
+        increasing = sorted(attributes)
+        return np.array(table.transpose([increasing.index(i) for i in attributes]).ravel())
+
+
+class Records(People):
+    """People given one by one: ``codes`` (rows, d) value indices of attributes of these ``sizes``; each row stands for as many
+    people as ``weights`` (rows,) says, one by default."""
+
+    def __init__(self, codes: np.ndarray, sizes: Sequence[int], weights: np.ndarray | None = None):
+        super().__init__(sizes)
+        self.codes = check_records(codes, self.sizes)
+        self.weights = None if weights is None else np.asarray(weights, dtype=np.int64)
+        if self.weights is not None and (self.weights.shape != (len(self.codes),) or (self.weights < 0).any()):
+            raise ValueError("Weights must be non-negative whole numbers of people, one for each row.")
+
+    @property
+    def users(self) -> int:
+        return len(self.codes) if self.weights is None else int(self.weights.sum())
+
+    @property
+    def nbytes(self) -> int:
+        """Memory that the records take."""
+        return self.codes.nbytes + (0 if self.weights is None else self.weights.nbytes)
+
+    @cached_property
+    def different(self) -> tuple[int, int]:
+        """How many different records there are, and how many people have the most common one."""
+        rows = np.ascontiguousarray(self.codes)
+        _, group = np.unique(
+            rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel(), return_inverse=True
+        )
+        each = np.bincount(group, self.weights)
+        return int(np.count_nonzero(each)), int(each.max())
+
+    @cached_property
+    def digest(self) -> str:
+        found = hashlib.sha256(repr((self.codes.shape, self.codes.dtype.str, self.sizes)).encode())
+        found.update(np.ascontiguousarray(self.codes).data)
+        if self.weights is not None:
+            found.update(np.ascontiguousarray(self.weights).data)
+        return found.hexdigest()
+
+    def chunks(self) -> Iterator[np.ndarray]:
+        if self.weights is None:
+            for start in range(0, len(self.codes), ROWS_AT_ONCE):
+                yield self.codes[start : start + ROWS_AT_ONCE].astype(np.int64)
+            return
+        ends = np.cumsum(self.weights)
+        for start in range(0, self.users, ROWS_AT_ONCE):
+            people = np.arange(start, min(start + ROWS_AT_ONCE, self.users))
+            yield self.codes[np.searchsorted(ends, people, side="right")].astype(np.int64)
+
+    def _count(self, attributes: tuple[int, ...]) -> np.ndarray:
+        check_cells(self.sizes, attributes)
+        cells = np.zeros(len(self.codes), dtype=np.int64)
+        for i in attributes:
+            cells = cells * self.sizes[i] + self.codes[:, i]
+        most = math.prod(self.sizes[i] for i in attributes)
+        if self.weights is None:
+            return np.bincount(cells, minlength=most)
+        return np.rint(np.bincount(cells, self.weights, minlength=most)).astype(np.int64)
+
+
+class Drawn(Records):
+    """People who are expected: ``counts`` of each attribute's values, a list of arrays (n_i,) that sum to the same number of
+    users, and beyond that attributes that have nothing to do with each other. The people are put together at random, by
+    ``seed``, once somebody goes through them."""
+
+    def __init__(self, counts: Sequence[np.ndarray], seed: int = 0):
+        People.__init__(self, [len(one) for one in counts])
+        self.counts, self.seed, self.weights = [np.asarray(one, dtype=np.int64) for one in counts], seed, None
+        if len({int(one.sum()) for one in self.counts}) != 1:
+            raise ValueError("The counts of all attributes must add up to the same number of users.")
+
+    @property
+    def users(self) -> int:
+        return int(self.counts[0].sum())
+
+    @property
+    def too_many(self) -> bool:
+        """Whether there are too many people to put together: tables then hold expected numbers, which need not be whole."""
+        return self.users * len(self.sizes) > MOST_VALUES
+
+    @cached_property
+    def codes(self) -> np.ndarray:  # type: ignore[override]
+        """(users, d) value indices. ValueError where there are too many people."""
+        if self.too_many:
+            raise ValueError(
+                f"{self.users:,} people with {len(self.sizes)} attributes are too many to simulate one by one: at most "
+                f"{MOST_VALUES // len(self.sizes):,} are drawn. Simulate fewer people; errors fall with their square root."
+            )
+        rng = np.random.default_rng(self.seed)
+        found = np.empty((self.users, len(self.sizes)), dtype=smallest_type(self.sizes))
+        for i, one in enumerate(self.counts):
+            found[:, i] = rng.permutation(np.repeat(np.arange(len(one), dtype=found.dtype), one))
+        return found
+
+    @cached_property
+    def digest(self) -> str:
+        written = repr((self.seed, [one.tolist() for one in self.counts]))
+        return hashlib.sha256(written.encode()).hexdigest()
+
+    def _count(self, attributes: tuple[int, ...]) -> np.ndarray:
+        if len(attributes) > 1 and not self.too_many:
+            return super()._count(attributes)
+        check_cells(self.sizes, attributes)
+        found = np.array([float(self.users)])
+        for i in attributes:
+            found = np.multiply.outer(found, self.counts[i] / self.users).ravel()
+        return found
+
+
+Counts = np.ndarray | Counted | Records
+"""Who takes part: users of each type (n,), or people asked for by a few attributes."""
+
+
+def dense(counts: np.ndarray | Tables) -> np.ndarray:
+    """(n,) users of each type. ValueError where there are too many types to have a number each."""
+    if isinstance(counts, Counted):
+        return counts.counts
+    if isinstance(counts, np.ndarray) or not isinstance(counts, Tables):
+        return np.asarray(counts)
+    raise ValueError(
+        f"{math.prod(counts.sizes):.3g} possible combinations of values are too many to have a number each: this works for at most "
+        f"{MOST_CELLS:,}. Use fewer attributes, or coarser values."
+    )
+
+
+def users_of(counts: Counts) -> int:
+    """How many people take part."""
+    return counts.users if isinstance(counts, Counted | Records) else int(np.sum(counts))
+
+
+def smallest_type(sizes: Sequence[int]) -> np.dtype:
+    """The smallest whole-number type that holds the value indices of attributes of these sizes."""
+    return np.dtype(np.min_scalar_type(max(sizes) - 1))
+
+
+def check_records(records: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
+    """Value indices (N, d) of attributes of these sizes, or a ValueError."""
+    found = np.asarray(records)
+    if found.ndim != 2 or found.shape[1] != len(sizes) or not np.issubdtype(found.dtype, np.integer):
+        raise ValueError(
+            f"Records must be whole-number value indices, a row per person and a column for each of the {len(sizes)} "
+            f"attributes; got shape {found.shape}."
+        )
+    if found.size:
+        low, high = found.min(axis=0), found.max(axis=0)
+        for i, size in enumerate(sizes):
+            if low[i] < 0 or high[i] >= size:
+                raise ValueError(f"Values of attribute {i + 1} run from 0 to {size - 1}; some records lie outside.")
+    return found
+
+
+def check_cells(sizes: Sequence[int], attributes: Sequence[int], names: Sequence[str] | None = None) -> None:
+    """ValueError, which names what to coarsen, where the table of these attributes has more than `MOST_CELLS` cells."""
+    cells = math.prod(sizes[i] for i in attributes)
+    if cells <= MOST_CELLS:
+        return
+    named = [f"attribute {i + 1}" if names is None else names[i] for i in attributes]
+    largest = max(range(len(named)), key=lambda k: sizes[attributes[k]])
+    raise ValueError(
+        f"The table of {' x '.join(named)} has {' x '.join(f'{sizes[i]:,}' for i in attributes)} = {cells:,} cells, more than the "
+        f"{MOST_CELLS:,} that are counted: use fewer or coarser values for {named[largest]}, or leave it out."
+    )
+
+
+def people_of(who: object, sizes: Sequence[int]) -> Counted | Records:
+    """People as they are, as dense counts (n,), or as records (N, d) of value indices."""
+    if isinstance(who, Counted | Records):
+        if who.sizes != tuple(sizes):
+            raise ValueError(f"The people have attributes of sizes {list(who.sizes)}, the workload of {list(sizes)}.")
+        return who
+    array = np.asarray(who)
+    if array.ndim == 1:
+        return Counted(array, sizes)
+    return Records(array, sizes)

@@ -1,0 +1,391 @@
+"""Surveys: questions about a few attributes at a time, on domains of any size.
+
+The joint domain of eleven columns has 10^9 types, and nothing here needs a vector over them. Each group of queries lives on
+the table of the attributes it is about; where it treats the values of each attribute alike (marginals, parities), its Gram
+matrix is a sum of the projections P_A of `ldp_core.anova`, one number for each set A of attributes:
+
+    G = sum_A g_A P_A,    g_A / n = sum over groups B that contain A of weight^2 lambda_A(B) / n_B
+
+with n_B the cells of the table, and lambda_A(B) the eigenvalue of the group's own Gram matrix there: 1 for a marginal.
+Source: this project; for the eigenvalues of marginals McKenna et al. 2020, Section 6.1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from ldp_core import anova
+from ldp_core.people import MOST_CELLS, Counted, Tables, check_cells
+from ldp_core.workloads.axes import Axis, axes_of
+from ldp_core.workloads.base import MATRIX_ENTRIES, Workload
+from ldp_core.workloads.ordered import Histogram
+from ldp_core.workloads.symmetry import SymmetryGroup
+
+MOST_GROUPS = 25_000
+"""Most groups of queries: all pairs of 200 attributes are 19,900."""
+MOST_ATTRIBUTES = 200
+LARGEST = 1e280
+"""Most types of the joint domain: numbers grow with it, and must stay within those of floating point."""
+DENSE_TYPES = 2**20
+"""Vectors over all types are formed for at most this many."""
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Queries of ``base``, a workload on the cells of the table of ``attributes`` (in increasing order), with a weight."""
+
+    attributes: tuple[int, ...]
+    base: Workload
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Components:
+    """A Gram matrix as numbers by attribute set: the non-empty ``sets`` A that some query depends on, the dimensions ``dims`` (k,)
+    of P_A, and ``gram`` (k,) with g_A / n; ``constant`` is g_0 / n, that of the total."""
+
+    sets: tuple[anova.Set, ...]
+    dims: np.ndarray
+    gram: np.ndarray
+    constant: float
+
+
+class Survey(Workload):
+    """Groups of queries about some of the attributes, of the sizes ``shape``, each on the table of its own."""
+
+    kind = "survey"
+    title = "Survey"
+    meaning = "Questions about a few attributes at a time, however many there are in all."
+
+    def __init__(self, shape: Sequence[int], groups: Sequence[Group], axes: Sequence[Axis] | None = None):
+        self.shape = tuple(map(int, shape))
+        if not 1 <= len(self.shape) <= MOST_ATTRIBUTES:
+            raise ValueError(f"A survey has 1 to {MOST_ATTRIBUTES} attributes; got {len(self.shape)}.")
+        if min(self.shape) < 1 or math.prod(self.shape) > LARGEST:
+            raise ValueError(
+                f"Attributes need at least one value each, and at most {LARGEST:g} combinations in all; got sizes {list(shape)}."
+            )
+        super().__init__(math.prod(self.shape), axes)
+        if not 1 <= len(groups) <= MOST_GROUPS:
+            raise ValueError(f"A survey asks about 1 to {MOST_GROUPS:,} sets of attributes; got {len(groups):,}.")
+        names = None if self.axes is None else [axis.name for axis in self.axes]
+        for group in groups:
+            places = group.attributes
+            if list(places) != sorted(set(places)) or not set(places) <= set(range(len(self.shape))):
+                raise ValueError(
+                    f"Attributes of a set must be different ones, from 0 to {len(self.shape) - 1}; got {places}."
+                )
+            check_cells(self.shape, places, names)
+            cells = math.prod(self.shape[i] for i in places)
+            if group.base.n != cells:
+                raise ValueError(
+                    f"The queries are about {group.base.n:,} types, the table of their attributes has {cells:,}."
+                )
+            if not (math.isfinite(group.weight) and group.weight > 0):
+                raise ValueError(
+                    f"A weight must be a positive number; got {group.weight}: leave out what does not count."
+                )
+        self.groups = tuple(groups)
+        if sum(math.prod(self.shape[i] for i in group.attributes) for group in self.groups) > MATRIX_ENTRIES:
+            raise ValueError(
+                f"The tables asked for have more than {MATRIX_ENTRIES:,} cells together: ask about fewer sets, or use coarser values."
+            )
+
+    # --- what follows from the components -----------------------------------------------------------------------
+
+    @cached_property
+    def components(self) -> Components:
+        """ValueError where a group does not treat the values of its attributes alike (totals along an order, conditions)."""
+        if self._found is None:
+            raise ValueError(
+                "Some questions follow an order or single out values: the Gram matrix has no component form."
+            )
+        return self._found
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether the queries treat the values of each attribute alike, so that `components` say everything."""
+        return self._found is not None
+
+    @cached_property
+    def _found(self) -> Components | None:
+        gram: dict[anova.Set, float] = {}
+        known: dict[tuple[object, ...], dict[anova.Set, float] | None] = {}
+        for group in self.groups:
+            sizes = tuple(self.shape[i] for i in group.attributes)
+            key = (group.base.digest, sizes)
+            if key not in known:
+                known[key] = eigenvalues(group.base, sizes)
+            values = known[key]
+            if values is None:
+                return None
+            scale = group.weight**2 / group.base.n
+            for within, value in values.items():
+                if value > 0:
+                    members = tuple(group.attributes[i] for i in within)
+                    if all(self.shape[i] > 1 for i in members):
+                        gram[members] = gram.get(members, 0.0) + scale * value
+        constant = gram.pop((), 0.0)
+        sets = tuple(sorted(gram, key=lambda members: (len(members), members)))
+        dims = np.array([anova.dimensions(self.shape, members) for members in sets])
+        return Components(sets, dims, np.array([gram[members] for members in sets]), constant)
+
+    @property
+    def symmetry_group(self) -> SymmetryGroup:
+        return SymmetryGroup(
+            "translation" if self.symmetric else "none", tuple((s, self.symmetric) for s in self.shape)
+        )
+
+    @property
+    def trace(self) -> float:
+        return math.fsum(g.weight**2 * g.base.trace * (self.n / g.base.n) for g in self.groups)
+
+    @property
+    def radius(self) -> float:
+        """The largest length of a column of W, or an upper bound where groups peak at different values."""
+        return math.sqrt(math.fsum(group.weight**2 * group.base.radius**2 for group in self.groups))
+
+    @cached_property
+    def working_types(self) -> int:
+        return max(group.base.n for group in self.groups)
+
+    def prepare(self, check: Callable[[], None]) -> None:
+        check()
+        _ = self._found
+
+    # --- queries ------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _starts(self) -> np.ndarray:
+        return np.concatenate([[0], np.cumsum([group.base.num_queries for group in self.groups], dtype=np.int64)])
+
+    @property
+    def num_queries(self) -> int:
+        return int(self._starts[-1])
+
+    def query_weights(self, queries: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
+        if queries is None:
+            return np.concatenate([group.weight * group.base.query_weights() for group in self.groups])
+        found = np.empty(len(queries))
+        for k, here, local in self.located(np.asarray(queries)):
+            found[here] = self.groups[k].weight * self.groups[k].base.query_weights(local)
+        return found
+
+    @property
+    def squared_weights(self) -> float:
+        return math.fsum(group.weight**2 * group.base.squared_weights for group in self.groups)
+
+    def located(self, queries: np.ndarray) -> Iterable[tuple[int, np.ndarray, np.ndarray]]:
+        """For every group that ``queries`` (q,) ask about: its number, their places in ``queries``, and what they are in it."""
+        owner = np.searchsorted(self._starts, queries, side="right") - 1
+        for k in np.unique(owner):
+            here = np.flatnonzero(owner == k)
+            yield int(k), here, queries[here] - self._starts[k]
+
+    def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
+        k = int(np.searchsorted(self._starts, query, side="right")) - 1
+        group = self.groups[k]
+        if self.axes is not None or not isinstance(group.base, Histogram):
+            return group.base.query_name(query - int(self._starts[k]))
+        values = np.unravel_index(query - int(self._starts[k]), [self.shape[i] for i in group.attributes])
+        return ", ".join(f"x{i + 1} = {value}" for i, value in zip(group.attributes, values, strict=True))
+
+    def answers(self, x: np.ndarray | Tables, queries: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
+        """W x: (p,) answers, or those of the given query indices, for counts by attribute set, or (..., n) for counts ``x`` (..., n).
+        In users, with weights."""
+        if isinstance(x, np.ndarray) or not isinstance(x, Tables):
+            return super().answers(np.asarray(x), queries)
+        if queries is None:
+            parts = [group.weight * group.base.answers(x.table(group.attributes)) for group in self.groups]
+            return np.concatenate(parts)
+        chosen = self._checked(queries)
+        found = np.empty(len(chosen))
+        for k, here, local in self.located(chosen):
+            group = self.groups[k]
+            found[here] = group.weight * group.base.answers(x.table(group.attributes), local)
+        return found
+
+    def squared_distance(self, first: Tables, second: Tables) -> float:
+        """Squared difference of the answers, summed over all queries (squared users)."""
+        return math.fsum(
+            group.weight**2
+            * float(group.base.quadratic(first.table(group.attributes) - second.table(group.attributes)))
+            for group in self.groups
+        )
+
+    # --- vectors over all types, where there are few enough -----------------------------------------------------
+
+    def _check_dense(self) -> None:
+        if self.n > DENSE_TYPES:
+            raise ValueError(
+                f"The survey has {self.n:.3g} possible combinations of values; vectors over them are formed for at most "
+                f"{DENSE_TYPES:,}. Use a mechanism made for surveys."
+            )
+
+    def _spread(self, group: Group, cells: np.ndarray) -> np.ndarray:
+        """(..., cells) of a group's table to (..., n): every type takes the number of its cell."""
+        batch = cells.shape[:-1]
+        sizes = [size if i in group.attributes else 1 for i, size in enumerate(self.shape)]
+        return np.broadcast_to(cells.reshape(*batch, *sizes), (*batch, *self.shape)).reshape(*batch, self.n)
+
+    def _folded(self, group: Group, x: np.ndarray) -> np.ndarray:
+        """(..., n) to (..., cells) of a group's table."""
+        batch = x.ndim - 1
+        others = tuple(batch + i for i in range(len(self.shape)) if i not in group.attributes)
+        return x.reshape(*x.shape[:-1], *self.shape).sum(axis=others).reshape(*x.shape[:-1], -1)
+
+    def apply_gram(self, x: np.ndarray) -> np.ndarray:
+        self._check_dense()
+        x = np.asarray(x, dtype=float)
+        found = np.zeros_like(x)
+        for group in self.groups:
+            found += group.weight**2 * self._spread(group, group.base.apply_gram(self._folded(group, x)))
+        return found
+
+    @property
+    def gram_diag(self) -> np.ndarray:
+        self._check_dense()
+        return np.sum([g.weight**2 * self._spread(g, g.base.gram_diag) for g in self.groups], axis=0)
+
+    @property
+    def gram_roundings(self) -> int:
+        return len(self.groups) + 2 + max(group.base.gram_roundings for group in self.groups)
+
+    def rows(self, queries: np.ndarray) -> np.ndarray:
+        self._check_dense()
+        found = np.empty((len(queries), self.n))
+        for k, here, local in self.located(np.asarray(queries)):
+            group = self.groups[k]
+            found[here] = group.weight * self._spread(group, group.base.rows(local))
+        return found
+
+    def _answers(self, x: np.ndarray, queries: np.ndarray | None) -> np.ndarray:
+        self._check_dense()
+        if x.ndim == 1:
+            return self.answers(Counted(x, self.shape), queries)
+        return np.stack([self._answers(one, queries) for one in x])
+
+    def query_variances(self, covariance: np.ndarray) -> np.ndarray:
+        self._check_dense()
+        parts = []
+        for group in self.groups:
+            folded = self._folded(group, self._folded(group, np.asarray(covariance, dtype=float)).T)
+            parts.append(group.weight**2 * group.base.query_variances(folded))
+        return np.concatenate(parts)
+
+    def singular_values(self) -> np.ndarray:
+        self._check_dense()
+        if not self.symmetric:
+            return super().singular_values()
+        c = self.components
+        values = np.repeat(np.sqrt(self.n * c.gram), c.dims.astype(np.int64))
+        values = np.concatenate([values, [math.sqrt(self.n * c.constant)]])
+        found = np.zeros(min(self.n, self.num_queries))
+        kept = np.sort(values)[::-1][: len(found)]
+        found[: len(kept)] = kept
+        return found
+
+    # --- recipes ------------------------------------------------------------------------------------------------
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        groups = [
+            {"attributes": list(group.attributes), "weight": group.weight, "base": group.base.spec}
+            for group in self.groups
+        ]
+        return {"kind": self.kind, "shape": list(self.shape), "groups": groups}
+
+    def _identity(self) -> Any:
+        groups = [(group.attributes, group.weight, group.base.digest) for group in self.groups]
+        return [self.kind, self.shape, groups]
+
+    def __repr__(self) -> str:
+        return f"<survey workload: {self.num_queries:,} queries on {len(self.groups):,} sets of {len(self.shape)} attributes>"
+
+    def _repr_html_(self) -> str | None:
+        return super()._repr_html_() if self.n <= DENSE_TYPES else None
+
+
+def eigenvalues(base: Workload, sizes: Sequence[int]) -> dict[anova.Set, float] | None:
+    """{A: lambda_A} with ``G = sum_A lambda_A P_A`` of a workload on a table of these ``sizes``; None where G is none of these."""
+    places = tuple(i for i, size in enumerate(sizes) if size > 1)
+    if isinstance(base, Histogram):
+        return dict.fromkeys(anova.subsets(places), 1.0)
+    group = base.symmetry_group
+    if group.kind != "exchangeable" and (
+        group.fixed_types > 1 or tuple(size for size, _ in group.shifts) != tuple(sizes)
+    ):
+        return None
+    # All shifts leave G as it is, so its column of type 0 says everything: is it a sum of components of the unit vector?
+    column = base.gram_column.reshape(sizes)
+    unit = np.zeros(sizes)
+    unit.flat[0] = 1.0
+    left, found = column.copy(), {}
+    for members in anova.subsets(places):
+        own = anova.component(unit, members).reshape([size if i in members else 1 for i, size in enumerate(sizes)])
+        square = float((own**2).sum()) * (base.n // own.size)  # it is the same along the other attributes
+        value = float((column * own).sum()) / square
+        found[members] = max(0.0, value) if value > -1e-9 * abs(column).max() * base.n else math.nan
+        left = left - value * own
+    rounding = 1e-10 * float(np.abs(column).max())
+    if np.abs(left).max() > rounding or any(map(math.isnan, found.values())):
+        return None
+    largest = max(found.values())
+    return {members: value if value > 1e-12 * largest else 0.0 for members, value in found.items()}
+
+
+def marginal(
+    shape: Sequence[int], attributes: Iterable[int], weight: float = 1.0, axes: Sequence[Axis] | None = None
+) -> Group:
+    """The joint counts of some attributes: a query for each combination of their values."""
+    places = tuple(sorted(attributes))
+    chosen = None if axes is None else [axes[i] for i in places]
+    cells = math.prod(shape[i] for i in places)
+    if cells > MOST_CELLS:
+        check_cells(shape, places, None if axes is None else [axis.name for axis in axes])
+    return Group(places, Histogram(cells, chosen), weight)
+
+
+def survey(
+    sizes: Sequence[int],
+    ways: int | Iterable[Iterable[int]] = 2,
+    weights: Sequence[float] | None = None,
+    axes: Sequence[Axis] | None = None,
+) -> Survey:
+    """Marginals over attributes of these ``sizes``: of every ``ways`` attributes, or of the given sets of attribute places, with
+    a weight for each set. ValueError for sets that are empty or named twice, and tables that are too large.
+
+    >>> survey = ldp.workloads.survey([16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2], ways=2)
+    >>> survey
+    <survey workload: 3,794 queries on 55 sets of 11 attributes>
+    >>> f"{survey.n:,}"
+    '1,451,520,000'
+    """
+    shape = tuple(int(size) for size in sizes)
+    if isinstance(ways, (int, np.integer)):
+        if isinstance(ways, bool) or not 1 <= ways <= len(shape):
+            raise ValueError(f"ways must be a whole number from 1 to the {len(shape)} attributes; got {ways!r}.")
+        if math.comb(len(shape), ways) > MOST_GROUPS:
+            raise ValueError(
+                f"Every {ways} of {len(shape)} attributes are {math.comb(len(shape), ways):,} sets; at most {MOST_GROUPS:,} are "
+                "asked about. Choose the sets that matter."
+            )
+        sets = [*combinations(range(len(shape)), int(ways))]
+    else:
+        sets = [tuple(sorted(map(int, members))) for members in ways]
+        if any(not members for members in sets) or len(set(sets)) < len(sets):
+            raise ValueError("Each set of attributes must have a member, and be there once.")
+        if any(len(set(members)) < len(members) or members[0] < 0 or members[-1] >= len(shape) for members in sets):
+            raise ValueError(f"The sets must name different attributes, from 0 to {len(shape) - 1}.")
+    scales = [1.0] * len(sets) if weights is None else [float(weight) for weight in weights]
+    if len(scales) != len(sets):
+        raise ValueError(f"There are {len(sets):,} sets of attributes and {len(scales):,} weights; give each set one.")
+    given = None if axes is None else axes_of(axes)
+    return Survey(shape, [marginal(shape, s, w, given) for s, w in zip(sets, scales, strict=True) if w != 0], given)
