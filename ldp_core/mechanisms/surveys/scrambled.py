@@ -329,7 +329,7 @@ def explanation(patterns: Sequence[Pattern], shares: np.ndarray, inside: np.ndar
     by_ways = {int(k): float(shares[ways == k].sum()) for k in np.unique(ways)}
     common = max(by_ways, key=by_ways.__getitem__)
     some = np.flatnonzero(ways == common)
-    some = some[np.argsort([patterns[k].cells.size for k in some], kind="stable")]
+    some = some[np.argsort([patterns[k].cells.size for k in some.tolist()], kind="stable")]
     place = int(np.searchsorted(np.cumsum(shares[some]), by_ways[common] / 2))
     middle = int(some[min(len(some) - 1, place)])
     cells, size = patterns[middle].cells.size, int(np.count_nonzero(patterns[middle].cells))
