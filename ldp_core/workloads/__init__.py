@@ -142,7 +142,7 @@ def parity(d: int, max_weight: int | None = None) -> Workload:
            [ 1.,  1., -1., -1.],
            [ 1., -1., -1.,  1.]])
     """
-    return Parity(d, max_weight)
+    return Parity(len(checked_shape(d)), max_weight)
 
 
 def custom(matrix: np.ndarray) -> Workload:

@@ -21,6 +21,8 @@ from ldp_core.workloads.base import Workload
 from ldp_core.workloads.symmetry import Kind, SymmetryGroup, walsh_hadamard
 
 MAX_ATTRIBUTES = 24
+MOST_SIGNS = 200
+"""Most attributes of two values whose parities can be named; vectors over their types are formed for `MAX_ATTRIBUTES`."""
 
 
 def checked_shape(attributes: int | Sequence[int]) -> tuple[int, ...]:
@@ -277,7 +279,9 @@ class Parity(Workload):
     meaning = "For each group of yes-or-no attributes: how many more people have an even number of yes than an odd one?"
 
     def __init__(self, d: int, max_weight: int | None = None, axes: Sequence[Axis] | None = None):
-        self.d = len(checked_shape(d))
+        if isinstance(d, bool) or not isinstance(d, (int, np.integer)) or not 1 <= d <= MOST_SIGNS:
+            raise ValueError(f"There must be 1 to {MOST_SIGNS} attributes of two values; got {d!r}.")
+        self.d = int(d)
         super().__init__(2**self.d, axes)
         weight = self.d if max_weight is None else max_weight
         if isinstance(weight, bool) or not isinstance(weight, (int, np.integer)) or not 0 <= weight <= self.d:
@@ -299,6 +303,10 @@ class Parity(Workload):
     @cached_property
     def characters(self) -> np.ndarray:
         """(p,) the subsets S as bit masks of the type index, light ones first."""
+        if self.d > MAX_ATTRIBUTES:
+            raise ValueError(
+                f"Parities of {self.d} attributes at once are not written out; at most {MAX_ATTRIBUTES} are."
+            )
         masks = np.arange(self.n)
         weights = np.bitwise_count(masks)
         order = np.lexsort((masks, weights))

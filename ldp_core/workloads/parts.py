@@ -26,6 +26,7 @@ from ldp_core.workloads.on_attributes import OnAttributes
 from ldp_core.workloads.ordered import AllRange, Histogram, Prefix, WidthRange
 from ldp_core.workloads.part import Frozen, Name, Names, Part
 from ldp_core.workloads.predicates import Predicates
+from ldp_core.workloads.surveyed import surveyed
 from ldp_core.workloads.types_part import TypesPart
 
 MAX_PREDICATES = 10_000
@@ -274,7 +275,8 @@ def over_attributes(
     """One workload of all ``parts`` with their weights, on the types of a `Domain` or a sequence of attributes. ``check``
     is called between parts, and may raise to stop it.
 
-    A `Union` whose parts are those of the recipe, or the only part itself where its weight is 1. ValueError, one
+    A `Union` whose parts are those of the recipe, or the only part itself where its weight is 1; a `Survey` where that serves
+    better (see `surveyed`). ValueError, one
     sentence naming the part where there are several, when one does not fit.
     """
     if not parts:
@@ -289,9 +291,8 @@ def over_attributes(
             if len(parts) == 1:
                 raise
             raise ValueError(f"Group {i} of the queries: {_uncapitalised(str(error))}") from None
-    if len(parts) == 1 and parts[0].weight == 1:
-        return built[0]
-    return Union(built, [part.weight for part in parts])
+    alone = len(parts) == 1 and parts[0].weight == 1
+    return surveyed(built[0] if alone else Union(built, [part.weight for part in parts]), axes)
 
 
 def default_parts(attributes: Any) -> tuple[WorkloadPart, ...]:

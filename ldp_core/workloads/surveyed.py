@@ -1,0 +1,139 @@
+"""Questions over attributes as a `Survey`: each group on the table of the few attributes that it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TypeGuard
+
+import numpy as np
+
+from ldp_core import anova
+from ldp_core.workloads.axes import Axis
+from ldp_core.workloads.base import Workload
+from ldp_core.workloads.composite import Custom, Union
+from ldp_core.workloads.marginals import AllMarginals, KWayMarginals, Parity
+from ldp_core.workloads.on_attributes import OnAttributes
+from ldp_core.workloads.predicates import Predicates
+from ldp_core.workloads.surveys import DENSE_TYPES, MOST_GROUPS, Group, Survey, marginal
+
+FITTED_TYPES = 2048
+"""Up to this many types a strategy over all of them can be fitted, and is the best there is."""
+BINARY_TYPES = 2**16
+"""The same for attributes of two values that all questions treat alike."""
+
+
+def surveyed(workload: Workload, axes: Sequence[Axis]) -> Workload:
+    """The same questions as a `Survey` where that serves better: past `DENSE_TYPES` types always, past `FITTED_TYPES` where they treat
+    the values of each attribute alike and none is about all attributes at once. ValueError where a table they ask about is too large.
+    """
+    n, shape = workload.n, tuple(axis.size for axis in axes)
+    telling = [i for i, size in enumerate(shape) if size > 1]
+    if n <= FITTED_TYPES or isinstance(workload, Survey) or len(telling) < 2:
+        return workload
+    if n <= DENSE_TYPES:
+        all_binary = all(shape[i] == 2 for i in telling)
+        if all_binary and n <= BINARY_TYPES and workload.symmetry == "hamming":
+            return workload
+        try:
+            found = Survey(shape, _merged(groups(workload, shape, axes)), axes)
+        except ValueError:
+            return workload
+        few = all(len(set(group.attributes) & set(telling)) < len(telling) for group in found.groups)
+        return found if few and found.symmetric else workload
+    return Survey(shape, _merged(groups(workload, shape, axes)), axes)
+
+
+def groups(
+    workload: Workload, shape: tuple[int, ...], axes: Sequence[Axis] | None = None, weight: float = 1.0
+) -> Iterator[Group]:
+    """What ``workload``, on types in a table of ``shape``, asks about each set of attributes."""
+    own = (2,) * workload.d if isinstance(workload, Parity) else getattr(workload, "shape", shape)
+    if len(own) < len(
+        shape
+    ):  # attributes of a single value make no difference to the types, and it knows nothing of them
+        telling = [i for i, size in enumerate(shape) if size > 1]
+        chosen = None if axes is None else [axes[i] for i in telling]
+        for group in groups(workload, tuple(shape[i] for i in telling), chosen, weight):
+            yield _ordered([telling[i] for i in group.attributes], shape, group)
+    elif isinstance(workload, Union):
+        for part, scale in zip(workload.parts, workload.weights, strict=True):
+            yield from groups(part, shape, axes, weight * scale)
+    elif isinstance(workload, OnAttributes):
+        yield from _placed(workload, shape, axes, weight)
+    elif _tables(workload):
+        for members in workload.subsets:
+            yield marginal(shape, members, weight, axes) if members else _everybody(shape, weight)
+    elif isinstance(workload, Parity):
+        yield from _signs(workload, weight)
+    elif isinstance(workload, Predicates):
+        yield from _conditions(workload, shape, weight)
+    else:
+        yield Group(tuple(range(len(shape))), workload, weight)
+
+
+def _tables(workload: Workload) -> TypeGuard[KWayMarginals | AllMarginals]:
+    return isinstance(workload, (KWayMarginals, AllMarginals))
+
+
+def _placed(
+    workload: OnAttributes, shape: Sequence[int], axes: Sequence[Axis] | None, weight: float
+) -> Iterator[Group]:
+    kept, sizes = workload.kept, tuple(workload.shape[i] for i in workload.kept)
+    if workload.used == sizes:
+        chosen = None if axes is None else [axes[i] for i in kept]
+        for group in groups(workload.base, sizes, chosen, weight):
+            yield _ordered([kept[i] for i in group.attributes], shape, group)
+    else:  # values that no query counts are cells of the table all the same
+        places = tuple(sorted(kept))
+        base = OnAttributes([shape[i] for i in places], [places.index(i) for i in kept], workload.base, workload.used)
+        yield Group(places, base, weight)
+
+
+def _ordered(kept: Sequence[int], shape: Sequence[int], group: Group) -> Group:
+    """``group`` about the attributes ``kept``, whose places need not increase."""
+    places = tuple(sorted(kept))
+    if list(places) == list(kept):
+        return Group(places, group.base, group.weight)
+    base = OnAttributes([shape[i] for i in places], [places.index(i) for i in kept], group.base)
+    return Group(places, base, group.weight)
+
+
+def _everybody(shape: Sequence[int], weight: float) -> Group:
+    place = next(i for i, size in enumerate(shape) if size > 1)
+    return Group((place,), Custom(np.ones((1, shape[place])), ["everybody"]), weight)
+
+
+def _signs(workload: Parity, weight: float) -> Iterator[Group]:
+    for members in anova.subsets(range(workload.d), workload.max_weight):
+        if not members:
+            yield _everybody((2,) * workload.d, weight)
+            continue
+        own = Parity(len(members))
+        named = [f"x{i + 1}" if workload.axes is None else workload.axes[i].at(1) for i in members]
+        row = own.rows(np.array([own.num_queries - 1]))
+        yield Group(members, Custom(row, [f"parity of {', '.join(named)}"]), weight)
+
+
+def _conditions(workload: Predicates, shape: Sequence[int], weight: float) -> Iterator[Group]:
+    """Conditions about the same attributes together, in the order in which they first come."""
+    found: dict[tuple[int, ...], list[int]] = {}
+    for k, factors in enumerate(workload.predicates):
+        mentioned = tuple(sorted({i for on, _ in factors for i in on}))
+        found.setdefault(mentioned or (0,), []).append(k)
+    for places, chosen in found.items():
+        moved = [[(tuple(places.index(i) for i in on), table) for on, table in workload.predicates[k]] for k in chosen]
+        names = None if workload.names is None else [workload.names[k] for k in chosen]
+        yield Group(places, Predicates([shape[i] for i in places], moved, names), weight)
+
+
+def _merged(found: Iterator[Group]) -> list[Group]:
+    """The groups, of which there must not be too many. ValueError, one sentence, where there are."""
+    kept = []
+    for group in found:
+        kept.append(group)
+        if len(kept) > MOST_GROUPS:
+            raise ValueError(
+                f"The questions are about more than {MOST_GROUPS:,} sets of attributes: choose the sets that matter, or fewer "
+                "attributes at a time."
+            )
+    return kept
