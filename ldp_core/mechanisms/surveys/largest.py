@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ldp_core.anova import Set
-from ldp_core.workloads import DENSE_TYPES
+from ldp_core.workloads.surveys import DENSE_TYPES
 
 _ROUNDING = 1e-12
 

@@ -29,7 +29,7 @@ from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.surveys.estimates import ComponentEstimate, FittedEstimate, SurveyEstimate, as_survey
 from ldp_core.mechanisms.surveys.face import OnTable, SurveyMechanism, from_agreement
-from ldp_core.mechanisms.surveys.sets import Holding, maximal_sets
+from ldp_core.mechanisms.surveys.sets import NO_SURVEY, Holding, maximal_sets, only_survey
 from ldp_core.mechanisms.surveys.shares import given_shares, shares_of_all, shares_of_own, varying_trace
 from ldp_core.mechanisms.unary import UnaryEncoding
 from ldp_core.people import Counted, People, check_records, people_of
@@ -397,6 +397,18 @@ class _Seen:
                     low[here], high[here] = np.minimum(low[here], least), np.maximum(high[here], most)
         mean = rows.mean(axis=1)
         return low + mean, high + mean
+
+
+def build(
+    workload: Workload, epsilon: float, oracle: str = "subset_selection", reconstruction: str = "optimal", shares: str = "even"
+) -> SampledSets:
+    """The mechanism for a survey. ValueError for anything else."""
+    return SampledSets(only_survey(workload), epsilon, oracle, reconstruction, shares)
+
+
+def domain_rule(n: int, epsilon: float, workload: Workload | None) -> str | None:
+    """Why the mechanism cannot answer ``workload``, None where it can (or it is not known yet)."""
+    return None if workload is None or isinstance(workload, Survey) else NO_SURVEY
 
 
 def numbers_sent(oracle: Oracle) -> int:

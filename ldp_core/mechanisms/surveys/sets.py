@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ldp_core.anova import Set
-from ldp_core.workloads import Survey
+from ldp_core.workloads import Survey, Workload
+
+NO_SURVEY = "It is for surveys, where questions are about a few of several columns at a time."
+"""Why mechanisms that are for surveys only do not answer other workloads."""
 
 
 class Holding:
@@ -32,3 +35,10 @@ def maximal_sets(survey: Survey) -> tuple[Set, ...]:
         raise ValueError("All attributes asked about have only one value: there is nothing to find out.")
     held, longest = Holding(asked), max(map(len, asked))
     return tuple(sorted(one for one in asked if len(one) == longest or held.every(one) == [one]))
+
+
+def only_survey(workload: Workload) -> Survey:
+    """``workload``, a survey, or a ValueError."""
+    if not isinstance(workload, Survey):
+        raise ValueError(f"{NO_SURVEY} Make one with workloads.survey.")
+    return workload

@@ -24,10 +24,10 @@ from ldp_core.mechanisms.base import Audit, Reports, check_reports
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.surveys.estimates import ComponentEstimate
 from ldp_core.mechanisms.surveys.face import OnTable, SurveyMechanism, from_agreement
-from ldp_core.mechanisms.surveys.sets import maximal_sets
+from ldp_core.mechanisms.surveys.sets import NO_SURVEY, maximal_sets, only_survey
 from ldp_core.people import Counted, People, check_records, people_of
 from ldp_core.privacy import MIN_EPSILON, check_epsilon, log_ratio
-from ldp_core.workloads import Survey
+from ldp_core.workloads import Survey, Workload
 
 
 class SplitBudget(SurveyMechanism):
@@ -152,6 +152,18 @@ class SplitBudget(SurveyMechanism):
             f"true value with a probability of {min(chances):.3g} to {max(chances):.3g}, else any of the others. Tables over several "
             "attributes are worked out from the joint reports."
         )
+
+
+def build(workload: Workload, epsilon: float) -> SplitBudget:
+    """The mechanism for a survey. ValueError for anything else."""
+    return SplitBudget(only_survey(workload), epsilon)
+
+
+def domain_rule(n: int, epsilon: float, workload: Workload | None) -> str | None:
+    """Why the mechanism cannot answer ``workload``, None where it can (or it is not known yet)."""
+    if workload is None:
+        return None
+    return too_little(workload, epsilon) if isinstance(workload, Survey) else NO_SURVEY
 
 
 @dataclass(frozen=True)
