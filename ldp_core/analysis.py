@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ldp_core.mechanisms.base import Mechanism
+from ldp_core.people import Counted, Counts, People, users_of
 from ldp_core.workloads import Workload
 
 DEFAULT_ALPHA = 0.01
@@ -20,7 +21,10 @@ NOISE_MULTIPLE = 1.96  # two-sided 95 % of a normal distribution
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """Whose error counts: that of users spread over the types like ``prior`` (n,), or of the worst type where it is None."""
+    """Whose error counts: that of users spread over the types like ``prior`` (n,), or of the worst type where it is None.
+
+    Where all types have the same variance, a profile of one number says it for all, and whose error counts makes no difference.
+    """
 
     name: str
     prior: np.ndarray | None = field(default=None, repr=False)
@@ -32,7 +36,9 @@ class Case:
 
     def variance(self, profile: np.ndarray) -> float:
         """Total variance per user in this case, of a mechanism with the variance profile ``profile`` (n,)."""
-        return float(profile.max() if self.prior is None else self.prior @ profile)
+        if len(profile) == 1 or self.prior is None:
+            return float(profile.max())
+        return float(self.prior @ profile)
 
 
 WORST_CASE = Case("worst_case")
@@ -41,6 +47,15 @@ CASES = {
     "average": "averaged over people spread evenly over the types",
 }
 """Names of the cases that are the same for everybody, and whose error counts in them."""
+
+
+def cases_of(people: People) -> dict[str, Case]:
+    """Whose error can count, by name: past `DENSE_TYPES` types only the worst case, since nothing is known type by type there (and
+    what is made for surveys has the same error for all)."""
+    if not isinstance(people, Counted):
+        return {WORST_CASE.name: WORST_CASE}
+    n, users = len(people.counts), people.users
+    return {WORST_CASE.name: WORST_CASE, "average": average_case(n), "people": Case("people", people.counts / users)}
 
 
 def average_case(n: int) -> Case:
@@ -68,14 +83,20 @@ def average_variance(mechanism: Mechanism, workload: Workload) -> float:
     return float(mechanism.variance_profile(workload).mean())
 
 
-def variance_on_data(mechanism: Mechanism, workload: Workload, counts: np.ndarray) -> float:
+def variance_on_data(mechanism: Mechanism, workload: Workload, counts: Counts) -> float:
     """Total variance (squared users) when the users are ``counts`` (n,).
 
     >>> mechanism = ldp.mechanisms.create("randomized_response", n=4, epsilon=1.0)
     >>> round(ldp.analysis.variance_on_data(mechanism, ldp.workloads.prefix(4), [100, 0, 0, 0]), 1)
     687.9
     """
-    return float(np.asarray(counts, dtype=float) @ mechanism.variance_profile(workload))
+    return _on_data(mechanism.variance_profile(workload), counts)
+
+
+def _on_data(profile: np.ndarray, counts: Counts) -> float:
+    if len(profile) == 1:
+        return float(profile[0]) * users_of(counts)
+    return float((counts.counts if isinstance(counts, Counted) else np.asarray(counts, dtype=float)) @ profile)
 
 
 def objective(mechanism: Mechanism, workload: Workload) -> float:
@@ -122,7 +143,7 @@ def users_from_objective(value: float, workload: Workload, alpha: float = DEFAUL
     return users_for(max(0.0, (value - workload.trace) / workload.n), workload.squared_weights, alpha)
 
 
-def standard_errors(mechanism: Mechanism, workload: Workload, counts: np.ndarray) -> np.ndarray:
+def standard_errors(mechanism: Mechanism, workload: Workload, counts: Counts) -> np.ndarray:
     """(p,) exact standard error, in users, of the unbiased answer to each query on the data ``counts`` (n,).
 
     >>> mechanism = ldp.mechanisms.create("randomized_response", n=4, epsilon=1.0)
@@ -155,14 +176,14 @@ class Summary:
 def summarise(
     mechanism: Mechanism,
     workload: Workload,
-    counts: np.ndarray,
+    counts: Counts,
     alpha: float = DEFAULT_ALPHA,
     profile: np.ndarray | None = None,
 ) -> Summary:
-    """Everything the Compare page says about ``mechanism``, for the population ``counts`` (n,). ``profile`` (n,) is its
+    """Everything the Compare page says about ``mechanism``, for the population ``counts``, (n,) or `People`. ``profile`` (n,) is its
     variance profile for the workload where that is known already."""
     profile = mechanism.variance_profile(workload) if profile is None else profile
-    users = float(np.sum(counts))
+    users = float(users_of(counts))
     worst_case, average = float(profile.max()), float(profile.mean())
     p = workload.squared_weights
 
@@ -178,6 +199,6 @@ def summarise(
         objective=workload.n * average + workload.trace,
         standard_error_worst_case=share(worst_case),
         standard_error_average=share(average),
-        standard_error_on_data=share(float(np.asarray(counts, dtype=float) @ profile) / users),
+        standard_error_on_data=share(_on_data(profile, counts) / users),
         noise_floor=NOISE_MULTIPLE * share(worst_case),
     )

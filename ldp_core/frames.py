@@ -14,6 +14,7 @@ import pandas as pd
 from ldp_core import analysis, bounds, library, workloads
 from ldp_core.estimators import ESTIMATORS
 from ldp_core.mechanisms.base import Mechanism
+from ldp_core.people import Counts, people_of, users_of
 from ldp_core.run import Cancel, asked
 from ldp_core.studies.simulate import Trials, shown_queries, unweighted_answers
 from ldp_core.wording import NUMBER
@@ -45,19 +46,16 @@ def _no_formula(cell: Any) -> Any:
     return _FORMULA.sub(r"\1'", re.sub("\r\n?", "\n", cell))  # a bare \r would end the row
 
 
-def per_attribute(domain: Any, counts: np.ndarray) -> pd.DataFrame:
-    """attribute, type, users, share: the marginal of each attribute of ``domain``, from counts (n,) of its types.
+def per_attribute(domain: Any, counts: Counts) -> pd.DataFrame:
+    """attribute, type, users, share: the marginal of each attribute of ``domain``, from counts (n,) of its types or people.
 
     ``type`` is the label. ValueError for counts of another shape.
     """
-    axes, counts = workloads.axes_of(domain), np.asarray(counts)
-    shape = tuple(axis.size for axis in axes)
-    if counts.shape != (math.prod(shape),):
-        raise ValueError(f"The domain has {math.prod(shape):,} types; got counts of shape {counts.shape}.")
-    cells, users = counts.reshape(shape), max(float(counts.sum()), 1.0)
-    parts = []
+    axes = workloads.axes_of(domain)
+    everybody = people_of(counts, [axis.size for axis in axes])
+    users, parts = max(float(everybody.users), 1.0), []
     for i, axis in enumerate(axes):
-        marginal = cells.sum(axis=tuple(j for j in range(len(axes)) if j != i))
+        marginal = everybody.table([i])
         columns = {"attribute": axis.name, "type": axis.labels[:], "users": marginal, "share": marginal / users}
         parts.append(pd.DataFrame(columns))
     return pd.concat(parts, ignore_index=True)
@@ -168,7 +166,7 @@ def gap(users_needed: float, users_bound: float) -> float:
 def query_errors(
     compared: Sequence[Mechanism] | Mapping[str, Mechanism],
     workload: Workload,
-    counts: np.ndarray,
+    counts: Counts,
     labels: Sequence[str],
     queries: np.ndarray | None = None,
     cancel: Cancel | None = None,
@@ -178,7 +176,7 @@ def query_errors(
     has, at least the first. Variants of one mechanism come with their names."""
     queries, cancelled = shown_queries(workload) if queries is None else queries, asked(cancel)
     names = [workload.query_name(int(query), labels) for query in queries]
-    users, parts = float(np.sum(counts)), list[pd.DataFrame]()
+    users, parts = float(users_of(counts)), list[pd.DataFrame]()
     named = compared.items() if isinstance(compared, Mapping) else [(one.name, one) for one in compared]
     for name, mechanism in named:
         if parts and cancelled():
@@ -193,7 +191,7 @@ def simulated_answers(runs: Mapping[str, Trials], workload: Workload, labels: Se
     all users over the trials of each mechanism; ``deviation`` is the spread of single trials, ``standard_error`` that of their mean."""
     parts = []
     for mechanism, run in runs.items():
-        queries, users = run.queries, run.counts.sum()
+        queries, users = run.queries, users_of(run.counts)
         names = [workload.query_name(int(query), labels) for query in queries]
         truth = unweighted_answers(workload, run.counts, queries) / users
         for estimator, answers in run.answers.items():
@@ -212,7 +210,7 @@ def simulated_answers(runs: Mapping[str, Trials], workload: Workload, labels: Se
     return pd.concat(parts, ignore_index=True)
 
 
-def variances_of(mechanism: Mechanism, workload: Workload, counts: np.ndarray, queries: np.ndarray) -> np.ndarray:
+def variances_of(mechanism: Mechanism, workload: Workload, counts: Counts, queries: np.ndarray) -> np.ndarray:
     """(q,) exact variances, in squared users, of the unbiased answers to ``queries`` without their weights."""
     if workload.n <= workloads.DENSE_TYPES and workload.num_queries <= min(DENSE_QUERIES, 50 * len(queries)):
         variances = mechanism.query_variances(workload, counts)[queries]
@@ -256,7 +254,7 @@ def simulated_errors(
     """
     rows = []
     for name, run in runs.items():
-        users, p = float(run.counts.sum()), workload.squared_weights
+        users, p = float(users_of(run.counts)), workload.squared_weights
         for estimator, trials in run.frame.groupby("estimator", sort=False):
             total = trials["total_squared_error"].to_numpy()
             observed, uncertain = root_mean(total / p / users**2)
@@ -279,7 +277,7 @@ def simulated_errors(
     return pd.DataFrame(rows)
 
 
-def _exact_total(mechanism: Mechanism, workload: Workload, counts: np.ndarray) -> float:
+def _exact_total(mechanism: Mechanism, workload: Workload, counts: Counts) -> float:
     """NaN where it would take matrices that are too large."""
     try:
         return max(0.0, analysis.variance_on_data(mechanism, workload, counts))

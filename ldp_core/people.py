@@ -122,6 +122,21 @@ class Records(People):
     def users(self) -> int:
         return len(self.codes) if self.weights is None else int(self.weights.sum())
 
+    @property
+    def nbytes(self) -> int:
+        """Memory that the records take."""
+        return self.codes.nbytes + (0 if self.weights is None else self.weights.nbytes)
+
+    @cached_property
+    def different(self) -> tuple[int, int]:
+        """How many different records there are, and how many people have the most common one."""
+        rows = np.ascontiguousarray(self.codes)
+        _, group = np.unique(
+            rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel(), return_inverse=True
+        )
+        each = np.bincount(group, self.weights)
+        return int(np.count_nonzero(each)), int(each.max())
+
     @cached_property
     def digest(self) -> str:
         found = hashlib.sha256(repr((self.codes.shape, self.codes.dtype.str, self.sizes)).encode())
@@ -198,6 +213,27 @@ class Drawn(Records):
         return found
 
 
+Counts = np.ndarray | Counted | Records
+"""Who takes part: users of each type (n,), or people asked for by a few attributes."""
+
+
+def dense(counts: np.ndarray | Tables) -> np.ndarray:
+    """(n,) users of each type. ValueError where there are too many types to have a number each."""
+    if isinstance(counts, Counted):
+        return counts.counts
+    if isinstance(counts, np.ndarray) or not isinstance(counts, Tables):
+        return np.asarray(counts)
+    raise ValueError(
+        f"{math.prod(counts.sizes):.3g} possible combinations of values are too many to have a number each: this works for at most "
+        f"{MOST_CELLS:,}. Use fewer attributes, or coarser values."
+    )
+
+
+def users_of(counts: Counts) -> int:
+    """How many people take part."""
+    return counts.users if isinstance(counts, Counted | Records) else int(np.sum(counts))
+
+
 def smallest_type(sizes: Sequence[int]) -> np.dtype:
     """The smallest whole-number type that holds the value indices of attributes of these sizes."""
     return np.dtype(np.min_scalar_type(max(sizes) - 1))
@@ -232,9 +268,9 @@ def check_cells(sizes: Sequence[int], attributes: Sequence[int], names: Sequence
     )
 
 
-def people_of(who: object, sizes: Sequence[int]) -> People:
+def people_of(who: object, sizes: Sequence[int]) -> Counted | Records:
     """People as they are, as dense counts (n,), or as records (N, d) of value indices."""
-    if isinstance(who, People):
+    if isinstance(who, Counted | Records):
         if who.sizes != tuple(sizes):
             raise ValueError(f"The people have attributes of sizes {list(who.sizes)}, the workload of {list(sizes)}.")
         return who

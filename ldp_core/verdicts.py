@@ -17,6 +17,7 @@ import pandas as pd
 from ldp_core import frames, wording
 from ldp_core.analysis import DEFAULT_ALPHA
 from ldp_core.mechanisms.base import Mechanism
+from ldp_core.people import Counts, users_of
 from ldp_core.studies.simulate import shown_queries, unweighted_answers
 from ldp_core.workloads import Workload
 
@@ -128,21 +129,21 @@ def judged_queries(workload: Workload) -> np.ndarray:
 
 def too_large(workload: Workload) -> str:
     """Why the answers are not judged one by one; empty where they are."""
-    if workload.n <= JUDGED_TYPES:
+    if workload.working_types <= JUDGED_TYPES:
         return ""
     return (
-        f"Single answers are judged for at most {JUDGED_TYPES:,} types; there are {workload.n:,} here. Simulate shows what some "
+        f"Single answers are judged for at most {JUDGED_TYPES:,} types; there are {workload.working_types:,} here. Simulate shows what some "
         "are worth, or use coarser bins."
     )
 
 
-def standard_errors(mechanism: Mechanism, workload: Workload, counts: np.ndarray) -> np.ndarray:
+def standard_errors(mechanism: Mechanism, workload: Workload, counts: Counts) -> np.ndarray:
     """(q,) exact standard errors, as shares of all users and without weights, of the unbiased answers to `judged_queries` for the
     users ``counts`` (n,). ValueError where these take too long (see `too_large`)."""
     if reason := too_large(workload):
         raise ValueError(reason)
     queries = judged_queries(workload)
-    return np.sqrt(frames.variances_of(mechanism, workload, counts, queries)) / float(np.sum(counts))
+    return np.sqrt(frames.variances_of(mechanism, workload, counts, queries)) / float(users_of(counts))
 
 
 @dataclass(frozen=True)
@@ -168,14 +169,14 @@ class Suggestion:
         return None if self.smallest is None else _rounded(self.smallest)
 
 
-def suggest(workload: Workload, counts: np.ndarray) -> Suggestion:
+def suggest(workload: Workload, counts: Counts) -> Suggestion:
     """The differences that answers of the users ``counts`` (n,) suggest, from the queries shown. What answers lack to everybody
     counts where that is less: of running totals, the last ones tell as much as the first.
 
     >>> ldp.verdicts.suggest(ldp.workloads.histogram(50), np.full(50, 20)).difference
     0.01
     """
-    answers = np.abs(unweighted_answers(workload, counts, shown_queries(workload))) / float(np.sum(counts))
+    answers = np.abs(unweighted_answers(workload, counts, shown_queries(workload))) / float(users_of(counts))
     shares = np.where(answers <= 1, np.minimum(answers, 1 - answers), answers)
     shares = shares[shares > _ROUNDING]
     if not len(shares):

@@ -6,6 +6,7 @@ import streamlit as st
 
 from ldp_core import beliefs, charts, frames, library, wording, workloads
 from ldp_core.data.tables import NumericRecipe, build_domain, tally
+from ldp_core.people import dense, users_of
 from ldp_core.studies import simulate
 from pages.ui import layout, sides
 from pages.ui.controls import control
@@ -86,7 +87,8 @@ def demonstration(
     run = simulate.collect(mechanism, workload, tally(table, domain).counts, trials=TRIALS, seed=DEMO_SEED)
     answers = frames.simulated_answers({mechanism.name: run}, workload, domain.labels())
     errors = frames.simulated_errors({mechanism.name: run}, {mechanism.name: mechanism}, workload)
-    return answers, errors, run.counts / run.counts.sum(), beliefs.told(mechanism, run.counts / run.counts.sum())
+    shares = dense(run.counts) / users_of(run.counts)
+    return answers, errors, shares, beliefs.told(mechanism, shares)
 
 
 with results:

@@ -13,7 +13,7 @@ from ldp_core.bounds.centred import centred_gram
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Cancel, Check, asked, unchecked
-from ldp_core.workloads import Workload
+from ldp_core.workloads import Survey, Workload
 
 EIGEN_TYPES, EIGEN_TYPES_EVEN = 2048, 1024
 """Eigenvalues of a matrix over this many types take a second, or a fifth of one."""
@@ -27,7 +27,11 @@ _KEPT: WeakKeyDictionary[Workload, dict[str, float]] = WeakKeyDictionary()
 
 def svd(workload: Workload, epsilon: float) -> float:
     """L >= (sum of singular values of W)^2 / e^epsilon (McKenna et al. 2020, Theorem 5.6)."""
-    return float(workload.singular_values().sum() ** 2 / math.exp(check_epsilon(epsilon)))
+    epsilon = check_epsilon(epsilon)
+    if isinstance(workload, Survey) and workload.symmetric:
+        c = workload.components
+        return workload.n * ((math.sqrt(c.constant) + float(c.dims @ np.sqrt(c.gram))) ** 2 / math.exp(epsilon))
+    return float(workload.singular_values().sum() ** 2 / math.exp(epsilon))
 
 
 def centred_svd(workload: Workload, epsilon: float, prior: np.ndarray | None = None) -> float:
@@ -43,12 +47,28 @@ def centred_svd(workload: Workload, epsilon: float, prior: np.ndarray | None = N
     ``prior`` : (n,) non-negative, summing to one; None is uniform.
     """
     epsilon, n = check_epsilon(epsilon), workload.n
+    if isinstance(workload, Survey) and prior is None:
+        return _of_survey(workload, epsilon)
     p = check_prior(prior, n)
     known = _KEPT.setdefault(workload, {})
     about = "" if prior is None else hashlib.sha256(p.tobytes()).hexdigest()
     if about not in known:
         known[about] = _nuclear(workload, p, prior is None)
     return n * (float(workload.quadratic(p)) + known[about] ** 2 / math.sinh(epsilon / 2) ** 2)
+
+
+def _of_survey(survey: Survey, epsilon: float) -> float:
+    """The bound by sets of attributes, ``g_0 + (sum_A dim_A sqrt(g_A))^2 / sinh(epsilon/2)^2``. Where questions follow an order or
+    single out values, the sum of the bounds of the groups, each as if it alone were asked: a mechanism for all of them is one for each
+    table, whatever the other attributes are."""
+    if survey.symmetric:
+        c = survey.components
+        return survey.n * (c.constant + float(c.dims @ np.sqrt(c.gram)) ** 2 / math.sinh(epsilon / 2) ** 2)
+    alone = (
+        group.weight**2 * max(0.0, centred_svd(group.base, epsilon) - group.base.trace) / group.base.n
+        for group in survey.groups
+    )
+    return survey.n * math.fsum(alone) + survey.trace
 
 
 def _nuclear(workload: Workload, p: np.ndarray, even: bool) -> float:

@@ -10,6 +10,7 @@ from ldp_core import wording
 from ldp_core.charts.labels import Bins, bins_of, cell_names, in_template, label_ticks, row_ticks
 from ldp_core.charts.theme import LIGHT, Theme, figure, short
 from ldp_core.data.domain import Attribute, Domain
+from ldp_core.people import Counts, people_of
 
 MOST_BARS = 1000
 SIDE = 200
@@ -47,10 +48,10 @@ def marginal(attribute: Attribute, counts: np.ndarray, look: Theme = LIGHT) -> g
     return fig
 
 
-def joint(domain: Domain, counts: np.ndarray, first: str, second: str, look: Theme = LIGHT) -> go.Figure:
+def joint(domain: Domain, counts: Counts, first: str, second: str, look: Theme = LIGHT) -> go.Figure:
     """Users by two attributes of ``domain``, ``first`` across and ``second`` down or up, the others summed out.
 
-    ``counts`` (n,) users of each type. Cells without people are left empty; adjacent types share a cell where an
+    ``counts`` (n,) users of each type, or people. Cells without people are left empty; adjacent types share a cell where an
     attribute has more than `SIDE`. ValueError for attributes that are not two of the domain, or counts of another shape.
     """
     cells = _two_way(domain, counts, first, second)
@@ -80,17 +81,14 @@ def joint(domain: Domain, counts: np.ndarray, first: str, second: str, look: The
     return fig
 
 
-def _two_way(domain: Domain, counts: np.ndarray, first: str, second: str) -> np.ndarray:
+def _two_way(domain: Domain, counts: Counts, first: str, second: str) -> np.ndarray:
     """(types of second, types of first) users."""
     names = [attribute.name for attribute in domain.attributes]
     if first == second or not {first, second} <= set(names):
         raise ValueError(f"Choose two different attributes of {', '.join(names)}; got {first} and {second}.")
-    counts = np.asarray(counts, dtype=float)
-    if counts.shape != (domain.size,):
-        raise ValueError(f"The domain has {domain.size:,} types; got counts of shape {counts.shape}.")
     i, j = names.index(first), names.index(second)
-    cells = counts.reshape(domain.shape).sum(axis=tuple(set(range(len(names))) - {i, j}))
-    return cells.T if i < j else cells
+    table = people_of(counts, domain.shape).table([j, i])
+    return table.reshape(domain.shape[j], domain.shape[i]).astype(float)
 
 
 def _in_words(people: np.ndarray) -> np.ndarray:

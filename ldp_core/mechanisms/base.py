@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
+from ldp_core.people import Counts, dense
 from ldp_core.privacy import check_epsilon
 from ldp_core.workloads import Workload
 
@@ -102,9 +103,9 @@ class Estimate:
         """The estimate with answers that add up to ``users``. ValueError where there are no node estimates to make them from."""
         raise ValueError("Consistency mends the node estimates of a tree; this estimate has none.")
 
-    def squared_error(self, workload: Workload, counts: np.ndarray) -> float:
+    def squared_error(self, workload: Workload, counts: Counts) -> float:
         """Squared error summed over all queries (squared users), without forming the answers."""
-        return float(workload.quadratic(self.estimated_counts - np.asarray(counts, dtype=float)))
+        return float(workload.quadratic(self.estimated_counts - dense(counts).astype(float)))
 
     def __repr__(self) -> str:
         bias = "unbiased" if self.unbiased else "biased"
@@ -157,16 +158,14 @@ class Mechanism(Protocol):
 
     def supports(self, workload: Workload) -> str | None: ...
     def variance_profile(self, workload: Workload) -> np.ndarray: ...
-    def query_variances(
-        self, workload: Workload, counts: np.ndarray, queries: np.ndarray | None = None
-    ) -> np.ndarray: ...
+    def query_variances(self, workload: Workload, counts: Counts, queries: np.ndarray | None = None) -> np.ndarray: ...
     def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions: ...
     def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray: ...
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """One report per user. For simulation only: NumPy's generators are not secure."""
 
     def aggregate(self, raw: np.ndarray) -> Reports: ...
-    def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
+    def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """For simulation only."""
 
     def estimate(self, reports: Reports) -> Estimate: ...
@@ -306,9 +305,10 @@ class FromCovariance(ABC):
     def profile_of(self, workload: Workload) -> np.ndarray:
         """`variance_profile` of a workload that is supported."""
 
-    def query_variances(self, workload: Workload, counts: np.ndarray, queries: np.ndarray | None = None) -> np.ndarray:
+    def query_variances(self, workload: Workload, counts: Counts, queries: np.ndarray | None = None) -> np.ndarray:
         """(p,) exact variance (squared users) of the answer to each query, or to those with the given indices, when the users
         are ``counts`` (n,). Given indices take no n x n matrix where the mechanism has none."""
+        counts = dense(counts)
         if queries is None:
             return workload.query_variances(self.covariance(counts))
         queries = np.asarray(queries, dtype=np.int64)
@@ -361,9 +361,9 @@ def check_rows(raw: np.ndarray, columns: int, what: str) -> np.ndarray:
     return raw
 
 
-def check_counts(counts: np.ndarray, n: int) -> np.ndarray:
+def check_counts(counts: Counts, n: int) -> np.ndarray:
     """Users per type as an int64 array, or a ValueError."""
-    counts = np.asarray(counts)
+    counts = dense(counts)
     if counts.shape != (n,):
         raise ValueError(f"Counts must have one entry for each of the {n} types; got shape {counts.shape}.")
     whole = np.rint(counts).astype(np.int64) if np.all(np.isfinite(counts)) else None

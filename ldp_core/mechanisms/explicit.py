@@ -30,6 +30,7 @@ from ldp_core.mechanisms.base import (
     check_values,
     two_values,
 )
+from ldp_core.people import Counts
 from ldp_core.priors import check_prior
 from ldp_core.privacy import log_ratio
 from ldp_core.workloads import Workload
@@ -198,7 +199,7 @@ class ExplicitMechanism(FromCovariance):
         raw = check_values(raw, self.strategy.shape[0])
         return Reports(self.digest, raw.size, np.bincount(raw, minlength=self.strategy.shape[0]))
 
-    def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
+    def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Reports of ``counts`` (n,) users: one multinomial draw per type, whatever the number of users, or one draw per
         user where that is cheaper. For simulation only."""
         counts = check_counts(counts, self.n)

@@ -23,6 +23,7 @@ from scipy.sparse.linalg import LinearOperator
 from ldp_core.mechanisms.base import Estimate, Reports, check_counts, check_reports, check_values
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
+from ldp_core.people import Counts
 from ldp_core.privacy import check_epsilon, odds
 from ldp_core.workloads import walsh_hadamard
 
@@ -151,7 +152,7 @@ class HadamardRandomizedResponse(ExchangeableMechanism):
         raw = check_values(raw, 2 * len(self.coefficients))
         return Reports(self.digest, raw.size, np.bincount(raw, minlength=2 * len(self.coefficients)))
 
-    def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
+    def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Exact: see `simulate_signs`. For simulation only."""
         counts = check_counts(counts, self.n)
         return Reports(self.digest, int(counts.sum()), simulate_signs(counts, self.coefficients, self.epsilon, rng))

@@ -29,6 +29,7 @@ from ldp_core.mechanisms.base import (
     check_rows,
     check_values,
 )
+from ldp_core.people import Counts
 from ldp_core.privacy import log_ratio, odds, probability_within
 from ldp_core.workloads import DENSE_TYPES, Workload, walsh_hadamard
 
@@ -195,7 +196,7 @@ class OrbitMechanism(FromCovariance):
         tally = np.bincount(rows * self.n + moves, minlength=len(self.high) * self.n)
         return Reports(self.digest, len(raw), tally.reshape(len(self.high), self.n))
 
-    def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
+    def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Reports of ``counts`` (n,) users: user by user while they are few, else one multinomial per type and base row. For
         simulation only."""
         counts = check_counts(counts, self.n)

@@ -10,6 +10,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from ldp_core.mechanisms.base import Reports, check_counts, check_values
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism, direct_channel, ends_of_sets
+from ldp_core.people import Counts
 from ldp_core.privacy import odds, probability_within
 
 
@@ -66,7 +67,7 @@ class RandomizedResponse(ExchangeableMechanism):
         raw = check_values(raw, self.n)
         return Reports(self.digest, raw.size, np.bincount(raw, minlength=self.n))
 
-    def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
+    def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """The response is the truth or uniform: n binomials and one multinomial. For simulation only."""
         counts = check_counts(counts, self.n)
         truthful = rng.binomial(counts, self.truthful)

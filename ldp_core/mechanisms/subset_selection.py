@@ -11,6 +11,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from ldp_core.mechanisms.base import Reports, check_counts, check_rows, check_values
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism, direct_channel, ends_of_sets
+from ldp_core.people import Counts
 from ldp_core.privacy import check_epsilon, odds, probability_within
 
 _HYPERGEOMETRIC_USERS = 10**9 - 1  # limit of NumPy's multivariate hypergeometric sampler
@@ -92,7 +93,7 @@ class SubsetSelection(ExchangeableMechanism):
         raw = check_rows(raw, self.size, f"{self.size} types")
         return Reports(self.digest, raw.shape[0], np.bincount(check_values(raw.ravel(), self.n), minlength=self.n))
 
-    def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
+    def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Exact bit sums in O(n size) draws, for any number of users: see `_subset_bit_sums`. For simulation only."""
         counts = check_counts(counts, self.n)
         sums = np.zeros(self.n, dtype=np.int64)

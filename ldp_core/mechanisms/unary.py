@@ -36,6 +36,7 @@ from ldp_core.mechanisms.base import (
     check_values,
 )
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism
+from ldp_core.people import Counts
 from ldp_core.privacy import check_epsilon, odds, probability_within
 from ldp_core.wording import meant
 
@@ -180,7 +181,7 @@ class UnaryMechanism(ExchangeableMechanism):
         chance[np.arange(values.size), values] = self.p
         return rng.random((values.size, self.n)) < chance
 
-    def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
+    def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Two binomials per type; the optimal reconstruction needs whole reports, drawn in chunks of users. For simulation
         only."""
         counts = check_counts(counts, self.n)
@@ -259,7 +260,7 @@ class UnaryEncoding(UnaryMechanism):
         found = super()._statistic(reports)
         return found if self.channel is None else self._sums(self._all_bits(), found)
 
-    def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
+    def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """As for all; where patterns are kept, one multinomial draw a type. For simulation only."""
         if self.channel is None:
             return super().simulate(counts, rng)

@@ -11,6 +11,7 @@ import pandas as pd
 
 from ldp_core import analysis, bounds, library
 from ldp_core.mechanisms import ExplicitMechanism, Mechanism
+from ldp_core.people import Counts, users_of
 from ldp_core.run import Cancel, asked
 from ldp_core.studies import simulate
 from ldp_core.workloads import Workload
@@ -80,12 +81,12 @@ def users_bound(
 
 
 def releases(
-    mechanism: Mechanism, workload: Workload, counts: np.ndarray, labels: Sequence[str], seed: int = 0
+    mechanism: Mechanism, workload: Workload, counts: Counts, labels: Sequence[str], seed: int = 0
 ) -> pd.DataFrame:
     """mechanism, estimator, release (from 1), query, label, true, released: the unbiased answers of `RELEASES` simulated
     collections as shares of all users, in the form of `Outcomes.releases`. ValueError where they cannot be simulated."""
     found = simulate.collect(mechanism, workload, counts, RELEASES, seed)
-    users, answers = float(found.counts.sum()), found.answers["unbiased"]
+    users, answers = float(users_of(found.counts)), found.answers["unbiased"]
     truth = simulate.unweighted_answers(workload, found.counts, found.queries) / users
     names = [workload.query_name(int(query), labels) for query in found.queries]
     return pd.DataFrame(

@@ -15,8 +15,9 @@ import pandas as pd
 
 from ldp_core import estimators as estimation
 from ldp_core.mechanisms.base import Estimate, Mechanism, check_counts
+from ldp_core.people import Counts, People, dense, people_of, users_of
 from ldp_core.run import Budget, Callback, Cancel
-from ldp_core.workloads import Fact, Union, Workload
+from ldp_core.workloads import Fact, Survey, Union, Workload
 
 SHOWN_QUERIES = 400
 """The single answers to at most this many queries are kept and drawn; more queries are thinned evenly, but the small parts
@@ -47,14 +48,14 @@ class Trials:
     ``views[view][name]`` (trials, k) is what that `View` makes of the answers by that estimator.
     """
 
-    counts: np.ndarray
+    counts: Counts
     queries: np.ndarray
     answers: dict[str, np.ndarray]
     frame: pd.DataFrame
     views: dict[str, dict[str, np.ndarray]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        trials, users = self.frame["trial"].nunique(), self.counts.sum()
+        trials, users = self.frame["trial"].nunique(), users_of(self.counts)
         by = f"{users:,} users by {self.frame['mechanism'].iloc[0]}"
         return f"<Trials: {trials:,} trials of {by}, {len(self.queries):,} queries, {len(self.answers)} estimators>"
 
@@ -80,7 +81,7 @@ def spread(sizes: Sequence[int], most: int) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate(parts), np.cumsum(kept)
 
 
-def unweighted_answers(workload: Workload, counts: np.ndarray, queries: np.ndarray) -> np.ndarray:
+def unweighted_answers(workload: Workload, counts: Counts, queries: np.ndarray) -> np.ndarray:
     """(q,) answers to ``queries`` in users, without the weights that they carry in unions, for ``counts`` (n,)."""
     return workload.answers(counts, queries) / workload.query_weights(queries)
 
@@ -88,7 +89,7 @@ def unweighted_answers(workload: Workload, counts: np.ndarray, queries: np.ndarr
 def collect(
     mechanism: Mechanism,
     workload: Workload,
-    counts: np.ndarray,
+    counts: Counts,
     trials: int = 20,
     seed: int = 0,
     estimators: Sequence[str] = ("unbiased",),
@@ -97,14 +98,14 @@ def collect(
     views: Mapping[str, View] | None = None,
     facts: Sequence[Fact] = (),
 ) -> Trials:
-    """Simulate ``trials`` collections from users ``counts`` (n,).
+    """Simulate ``trials`` collections from users ``counts`` (n,), for a survey also records (N, d) or `People`.
 
     ``callback`` (after each trial) and ``cancel`` are as in `ldp_core.run`; a cancelled run keeps what it has (at least one
     trial). ``views`` are kept besides the answers; ``facts`` are those to agree with, for estimators that do. ValueError for bad counts, numbers or names, a workload that cannot be
     answered, or an estimator that does not suit (see `EstimatorSpec.unsuitable`).
     """
-    counts = check_counts(counts, workload.n)
-    users = int(counts.sum())
+    counts = _checked(workload, counts)
+    users = users_of(counts)
     if users == 0:
         raise ValueError("There are no users to simulate.")
     if isinstance(trials, bool) or not isinstance(trials, (int, np.integer)) or trials < 1:
@@ -141,6 +142,13 @@ def collect(
     return Trials(counts, queries, answers, frame, seen)
 
 
+def _checked(workload: Workload, counts: Counts) -> Counts:
+    """People of a survey as such, however they are given, and counts (n,) of whole numbers otherwise."""
+    if isinstance(workload, Survey) and (isinstance(counts, People) or np.ndim(counts) == 2):
+        return people_of(counts, workload.shape)
+    return check_counts(counts, workload.n)
+
+
 class _Kept:
     """What the views keep of one estimator, and its errors, trial after trial.
 
@@ -148,9 +156,9 @@ class _Kept:
     size of a block can change the last bit of a product, and no trial may depend on how many others there are.
     """
 
-    def __init__(self, workload: Workload, counts: np.ndarray, views: Sequence[View]):
+    def __init__(self, workload: Workload, counts: Counts, views: Sequence[View]):
         self.workload, self.counts, self.views = workload, counts, views
-        self.waiting = np.zeros((min(_BLOCK, max(1, _BLOCK_ENTRIES // workload.n)), workload.n))
+        self.waiting = np.zeros((0, 0))
         self.filled = 0
         self.weights = [view.workload.query_weights(view.queries) for view in views]
         self.parts: list[list[np.ndarray]] = [[] for _ in views]
@@ -161,6 +169,9 @@ class _Kept:
             self._keep(lambda view: estimate.answers(view.workload, view.queries)[None])
             self.errors.append(estimate.squared_error(self.workload, self.counts))
             return
+        if not len(self.waiting):
+            n = self.workload.n
+            self.waiting = np.zeros((min(_BLOCK, max(1, _BLOCK_ENTRIES // n)), n))
         self.waiting[self.filled] = estimate.estimated_counts
         self.filled += 1
         if self.filled == len(self.waiting):
@@ -173,7 +184,7 @@ class _Kept:
     def _flush(self) -> None:
         self.waiting[self.filled :] = 0.0
         self._keep(lambda view: view.workload.answers(self.waiting, view.queries), self.filled)
-        self.errors.extend(self.workload.quadratic(self.waiting - self.counts)[: self.filled])
+        self.errors.extend(self.workload.quadratic(self.waiting - dense(self.counts))[: self.filled])
         self.filled = 0
 
     def finish(self) -> tuple[list[np.ndarray], np.ndarray]:
@@ -202,7 +213,7 @@ def _frame(mechanism: str, users: int, squared_weights: float, errors: dict[str,
 def run(
     mechanism: Mechanism,
     workload: Workload,
-    counts: np.ndarray,
+    counts: Counts,
     trials: int = 20,
     seed: int = 0,
     estimators: Sequence[str] = ("unbiased",),

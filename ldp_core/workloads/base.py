@@ -23,6 +23,7 @@ from scipy import linalg
 from scipy.sparse.linalg import LinearOperator
 
 from ldp_core import pictures
+from ldp_core.people import Tables, dense
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.symmetry import Kind, Shifts, SymmetryGroup
 
@@ -85,6 +86,11 @@ class Workload(ABC):
     def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
         """Readable name of one query: by the attributes the workload was built with, else in the domain's labels when
         given."""
+
+    @property
+    def working_types(self) -> int:
+        """How many numbers what is worked out of the workload goes through: n, for a survey the cells of its largest table."""
+        return self.n
 
     @property
     def gram_roundings(self) -> int:
@@ -234,9 +240,10 @@ class Workload(ABC):
         x = np.asarray(x, dtype=float)
         return np.einsum("...i,...i->...", x, self.apply_gram(x))
 
-    def answers(self, x: np.ndarray, queries: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
-        """W x for counts ``x`` (..., n): (..., p), or only the given query indices. In users."""
-        x = np.asarray(x, dtype=float)
+    def answers(self, x: np.ndarray | Tables, queries: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
+        """W x for counts ``x`` (..., n): (..., p), or only the given query indices. In users. People that are known by their
+        attributes have (p,) answers too."""
+        x = dense(x).astype(float, copy=False)
         if x.shape[-1] != self.n:
             raise ValueError(f"Counts have {x.shape[-1]} types, the workload has {self.n}.")
         if queries is None and x.size // self.n * self.num_queries > MATRIX_ENTRIES:

@@ -14,9 +14,11 @@ from typing import Any
 
 from ldp_core.run import Cancel, asked
 from ldp_core.workloads.axes import Axis, axes_of
-from ldp_core.workloads.base import Workload
+from ldp_core.workloads.base import MATRIX_ENTRIES, Workload
+from ldp_core.workloads.marginals import KWayMarginals
 from ldp_core.workloads.parts import PredicatesPart, WorkloadPart, over_attributes
 from ldp_core.workloads.predicates import ROWS_AT_ONCE
+from ldp_core.workloads.surveys import DENSE_TYPES
 
 A_QUERY_SET = 15e-9
 """Seconds per type for what any part takes: a column of G, its diagonal, and adding both up."""
@@ -28,6 +30,9 @@ A_SIGN = 0.1e-9
 """Seconds per type and letter of a condition, to find where it holds; terms have about five letters or more."""
 READ = 1e-6
 """Seconds per letter to read a condition."""
+
+A_CELL = 30e-9
+"""Seconds per cell of the tables of a survey: writing it, and the numbers by attribute set that follow."""
 
 ALIKE = {"histogram", "joint_histogram", "marginals", "k_way_marginals", "all_marginals", "parity"}
 """Kinds whose G is known by one column; where all parts are of these, G is never applied."""
@@ -55,7 +60,27 @@ def price(parts: Sequence[WorkloadPart], attributes: Any) -> Price:
     counted = [*distinct.values(), *(part for part in parts if part.kind == "predicates")]
     found = [_price(part, axes, alike) for part in counted]
     n = math.prod(axis.size for axis in axes)
+    if n > DENSE_TYPES:  # a survey: only the tables it asks about are made
+        return _of_tables(sum(_cells(part, [axis.size for axis in axes]) for part in counted), parts)
     return Price(sum(each.seconds for each in found), sum(each.bytes for each in found) + 4 * 8 * n)
+
+
+def _of_tables(cells: int, parts: Sequence[WorkloadPart]) -> Price:
+    letters = sum(len(p.expression) for part in parts if part.kind == "predicates" for p in part.predicates)
+    return Price(A_CELL * cells + READ * letters, 8 * min(cells, MATRIX_ENTRIES))
+
+
+def _cells(part: WorkloadPart, sizes: Sequence[int]) -> int:
+    """About how many cells the tables have that a part of a survey asks about."""
+    if part.kind == "k_way_marginals" and part.k <= len(sizes):
+        return KWayMarginals(tuple(sizes), part.k).num_queries
+    if part.kind == "parity":
+        most = len(sizes) if part.max_weight is None else min(part.max_weight, len(sizes))
+        return sum(math.comb(len(sizes), weight) * 2**weight for weight in range(most + 1))
+    if part.kind == "marginals":
+        widest = sorted(sizes, reverse=True)
+        return sum(math.prod(widest[: len(group)]) for group in part.groups)
+    return max(sizes)
 
 
 def work_out(parts: Sequence[WorkloadPart], attributes: Any, cancel: Cancel) -> Workload | None:

@@ -152,6 +152,10 @@ class Survey(Workload):
         """The largest length of a column of W, or an upper bound where groups peak at different values."""
         return math.sqrt(math.fsum(group.weight**2 * group.base.radius**2 for group in self.groups))
 
+    @cached_property
+    def working_types(self) -> int:
+        return max(group.base.n for group in self.groups)
+
     def prepare(self, check: Callable[[], None]) -> None:
         check()
         _ = self._found

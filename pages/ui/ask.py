@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import wording
+from ldp_core.people import dense
 from ldp_core.studies import asking
 from ldp_core.studies.asking import Asking, Question
 from ldp_core.workloads.axes import Axis, axes_of
@@ -46,7 +47,7 @@ def session_of(state: Session, design: Design) -> Asking:
     """The session with the people of this design; a new one where data or epsilon have changed."""
     known, key = _entry(state, "session", None), (design.naming, design.epsilon, design.people_digest)
     if known is None or known[0] != key or (not known[1].asked and known[1].rounds != rounds(state)):
-        known = (key, Asking(design.counts, design.epsilon, rounds(state), _entry(state, "seed", 0)))
+        known = (key, Asking(dense(design.counts), design.epsilon, rounds(state), _entry(state, "seed", 0)))
         _update(state, session=known)
     return known[1]
 

@@ -6,6 +6,7 @@ import streamlit as st
 
 from ldp_core import wording
 from ldp_core.estimators import ESTIMATORS, constrained
+from ldp_core.people import dense
 from ldp_core.workloads import MOST_FACTS, Fact, StatedFact, axes_of
 from pages.ui.controls import control, guarded
 from pages.ui.session.state import Complete, Session
@@ -59,7 +60,7 @@ def _read(text: str, before: tuple[StatedFact, ...]) -> tuple[StatedFact, ...]:
 
 def _counted(design: Complete, fact: StatedFact) -> StatedFact | None:
     few = design.domain.size <= constrained.MOST_TYPES
-    return fact.counted(design.domain, design.counts) if few else None
+    return fact.counted(design.domain, dense(design.counts)) if few else None
 
 
 def _count(state: Session, design: Complete) -> None:
@@ -74,7 +75,7 @@ def _remarks(state: Session, design: Complete, found: tuple[Fact, ...]) -> None:
             f"{'it' if read_off == 1 else 'them'}: whoever gets this design learns {'it' if read_off == 1 else 'them'} exactly. Keep only "
             "what is public anyway."
         )
-    if untrue := [fact.text for fact in found if not fact.true_of(design.counts)]:
+    if untrue := [fact.text for fact in found if not fact.true_of(dense(design.counts))]:
         st.warning(
             plain(
                 f"Not true of the people simulated here, {design.population}: {wording.shortened('; '.join(untrue))}. An estimate that agrees with this may be "

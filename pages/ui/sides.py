@@ -8,6 +8,7 @@ import streamlit as st
 
 from ldp_core import beliefs, charts, library, wording
 from ldp_core.mechanisms import Mechanism
+from ldp_core.people import dense
 from ldp_core.studies import sides
 from ldp_core.studies.outcomes.groups import counts_people
 from pages.ui import layout
@@ -88,7 +89,7 @@ def show(state: Session) -> None:
 
 
 def _beliefs(state: Session, design: Complete, mechanism: Mechanism | None, later: Later) -> None:
-    c, n, prior, found = state.configuration, design.domain.size, design.counts / design.users, None
+    c, n, prior, found = state.configuration, design.domain.size, dense(design.counts) / design.users, None
     if mechanism is not None:
         key = ("told", mechanism.digest, design.people_digest)
         found = later.value(
@@ -183,7 +184,7 @@ def _releases(state: Session, design: Complete, mechanism: Mechanism, later: Lat
         found = later.value(
             key,
             "simulating three collections",
-            design.domain.size <= QUICK_TYPES,
+            design.working_types <= QUICK_TYPES,
             lambda cancel: sides.releases(mechanism, workload, design.counts, design.labels),
         )
     except ValueError as error:

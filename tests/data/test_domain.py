@@ -305,8 +305,8 @@ def test_large_domains_are_allowed_but_not_listed():
     np.testing.assert_array_equal(domain.encode(domain.decode(last)).codes, last)
     with pytest.raises(ValueError, match="4,194,304 types are too many"):
         domain.labels()
-    wide = tuple(CategoricalAttribute(name=f"bit {i}", values=("0", "1")) for i in range(63))
-    with pytest.raises(ValueError, match=r"more than 2\^62 types"):
+    wide = tuple(CategoricalAttribute(name=f"bit {i}", values=("0", "1")) for i in range(931))
+    with pytest.raises(ValueError, match=r"more than 1e\+280 types"):
         Domain(attributes=wide)
 
 

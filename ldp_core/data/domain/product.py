@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated
@@ -23,6 +24,8 @@ from ldp_core.data.domain.dates import DateAttribute
 from ldp_core.data.domain.numbers import NumericAttribute, RangeAttribute
 from ldp_core.wording import quote_examples
 
+MOST_COMBINATIONS = 1e280
+"""Types of the largest domain: what is worked out from their number must stay within floating point."""
 _LARGEST_INDEX = 2**62
 _SHOWN = 4  # attributes named in one line
 
@@ -38,7 +41,7 @@ class TypeLabels(Sequence):
         self._domain = domain
 
     def __len__(self) -> int:
-        return self._domain.size
+        return min(self._domain.size, sys.maxsize)  # no sequence may be longer
 
     def __getitem__(self, index: int | slice) -> str | list[str]:
         if isinstance(index, slice):
@@ -62,8 +65,10 @@ class Domain(BaseModel):
         if len(set(names)) < len(names):
             twice = [name for name, times in Counter(names).items() if times > 1]
             raise ValueError(f"attribute names must differ and these do not: {quote_examples(twice)}. Rename one.")
-        if math.prod(attribute.size for attribute in attributes) > _LARGEST_INDEX:
-            raise ValueError("the attributes together have more than 2^62 types: leave some out or use coarser bins.")
+        if math.prod(attribute.size for attribute in attributes) > MOST_COMBINATIONS:
+            raise ValueError(
+                f"the attributes together have more than {MOST_COMBINATIONS:g} types: leave some out or use coarser bins."
+            )
         return attributes
 
     def __repr__(self) -> str:
@@ -119,7 +124,11 @@ class Domain(BaseModel):
         return tuple(attribute.encode_rows(frame[attribute.name], weights) for attribute in self.attributes)
 
     def join(self, codes: list[np.ndarray]) -> np.ndarray:
-        """(rows,) type indices from the (rows,) codes of each attribute; -1 where any of them is."""
+        """(rows,) type indices from the (rows,) codes of each attribute; -1 where any of them is. ValueError past 2^62 types."""
+        if self.size > _LARGEST_INDEX:
+            raise ValueError(
+                f"{self.size:.3g} types have no numbers of their own here: use the codes of each attribute."
+            )
         dropped = np.any([part < 0 for part in codes], axis=0)
         index = np.ravel_multi_index([np.where(dropped, 0, part) for part in codes], self.shape).astype(np.int64)
         index[dropped] = -1

@@ -9,6 +9,7 @@ joint_facts(domain, tally(loaded.table, domain)).sparsity
 from ldp_core.data.population import declare_categories as declare_categories
 from ldp_core.data.population import declare_range as declare_range
 from ldp_core.data.population import expected_counts as expected_counts
+from ldp_core.data.population import expected_people as expected_people
 from ldp_core.data.population import listed as listed
 from ldp_core.data.reading import ENCODINGS as ENCODINGS
 from ldp_core.data.reading import EXCEL_ENDINGS as EXCEL_ENDINGS
@@ -39,6 +40,7 @@ from ldp_core.data.tables.editing import recipe_of_edges as recipe_of_edges
 from ldp_core.data.tables.editing import split_bins as split_bins
 from ldp_core.data.tables.joint import JointFacts as JointFacts
 from ldp_core.data.tables.joint import joint_facts as joint_facts
+from ldp_core.data.tables.joint import people_facts as people_facts
 from ldp_core.data.tables.joint import size_warnings as size_warnings
 from ldp_core.data.tables.joint import suggestions as suggestions
 from ldp_core.data.tables.numbers import numeric_attribute as numeric_attribute

@@ -13,10 +13,11 @@ from ldp_core.data import columns
 from ldp_core.data.domain import Attribute, Domain, EncodedRows
 from ldp_core.data.reading import LocalTable
 from ldp_core.data.reading.local import TooManyRows
+from ldp_core.people import MOST_VALUES, Records, smallest_type
 from ldp_core.wording import quoted
 
-LARGEST_TALLY = 2**26
-"""Most types that `tally` counts into an array: half a gigabyte."""
+LARGEST_TALLY = 2**20
+"""Most types that `tally` counts into an array; in larger domains people are kept one by one."""
 MOST_USERS = 2**53
 
 
@@ -25,18 +26,24 @@ class Tally:
     """Users of each type.
 
     Attributes:
-        counts: (n,) int64, in the order of the domain's types (C order of its attributes).
+        counts: (n,) int64, in the order of the domain's types (C order of its attributes); past `LARGEST_TALLY` types the
+            people themselves.
         users: their sum.
         dropped: users left out for a missing value.
         outside: users with a value outside the domain, counted in "(other)" or clamped.
         notes: sentences that say, by attribute, how many users were left out or moved, and why.
     """
 
-    counts: np.ndarray
+    counts: np.ndarray | Records
     users: int
     dropped: int
     outside: int
     notes: tuple[str, ...] = ()
+
+    @property
+    def nbytes(self) -> int:
+        """Memory that it takes."""
+        return self.counts.nbytes
 
 
 def tally(
@@ -54,21 +61,53 @@ def tally(
     domain = domain if isinstance(domain, Domain) else Domain(attributes=(domain,))
     if isinstance(table, pd.Series) and len(domain.attributes) > 1:
         raise ValueError("a single column cannot fill several attributes: pass the whole table.")
-    if domain.size > LARGEST_TALLY:
-        raise ValueError(
-            f"{domain.size:,} types are too many to count one by one: use coarser bins or fewer attributes."
-        )
-    counts, report = np.zeros(domain.size, dtype=np.int64), _Report()
+    counted, report = _Counts(domain) if domain.size <= LARGEST_TALLY else _Rows(domain), _Report()
     for frame, times in _chunks(table, domain, weights):
         users = times * checked_weights(frame, weights)
         parts = domain.encode_rows(frame, None if weights is None and not isinstance(table, LocalTable) else users)
-        types = domain.join([part.codes for part in parts])
-        kept = types >= 0
-        counts += np.bincount(types[kept], users[kept], minlength=domain.size).astype(np.int64)
+        kept = np.all([part.codes >= 0 for part in parts], axis=0)
+        counted.add([part.codes[kept] for part in parts], users[kept])
         report.rows += int(times.sum())
         report.add(domain, parts, kept, users)
     report.check()
-    return Tally(counts, int(counts.sum()), report.dropped, report.outside, report.notes())
+    return Tally(counted.found(), report.users - report.dropped, report.dropped, report.outside, report.notes())
+
+
+class _Counts:
+    """People counted by type."""
+
+    def __init__(self, domain: Domain):
+        self._domain, self._counts = domain, np.zeros(domain.size, dtype=np.int64)
+
+    def add(self, codes: list[np.ndarray], users: np.ndarray) -> None:
+        self._counts += np.bincount(self._domain.join(codes), users, minlength=self._domain.size).astype(np.int64)
+
+    def found(self) -> np.ndarray:
+        return self._counts
+
+
+class _Rows:
+    """People one by one, each row with the users it stands for. ValueError where they do not fit."""
+
+    def __init__(self, domain: Domain):
+        self._shape, self._type = domain.shape, smallest_type(domain.shape)
+        self._codes: list[np.ndarray] = []
+        self._users: list[np.ndarray] = []
+        self._rows = 0
+
+    def add(self, codes: list[np.ndarray], users: np.ndarray) -> None:
+        self._rows += len(users)
+        if self._rows * len(self._shape) > MOST_VALUES:
+            raise ValueError(
+                f"more than {MOST_VALUES // len(self._shape):,} rows of {len(self._shape)} columns do not fit into memory: use "
+                "fewer columns, or a part of the rows."
+            )
+        self._codes.append(np.stack(codes, axis=1).astype(self._type))
+        self._users.append(users)
+
+    def found(self) -> Records:
+        users = np.concatenate(self._users)
+        return Records(np.concatenate(self._codes), self._shape, None if (users == 1).all() else users)
 
 
 def checked_weights(table: pd.DataFrame, weights: str | np.ndarray | None) -> np.ndarray:

@@ -11,6 +11,7 @@ import numpy as np
 from ldp_core.data.domain import MAX_TYPES, Attribute, Domain, Unit
 from ldp_core.data.domain.dates import first_day, period_of
 from ldp_core.data.tables.counting import Tally
+from ldp_core.people import Counted, Drawn, Records, people_of
 
 _COARSER: dict[Unit, tuple[Unit, ...]] = {
     "day": ("week", "month", "quarter", "year"),
@@ -45,11 +46,19 @@ class JointFacts:
 
 def joint_facts(domain: Domain, tally: Tally) -> JointFacts:
     """Size, sparsity and users per type."""
-    occupied = int(np.count_nonzero(tally.counts))
-    size = domain.size
-    return JointFacts(
-        size, domain.shape, tally.users, occupied, 1 - occupied / size, tally.users / size, int(tally.counts.max())
-    )
+    return people_facts(people_of(tally.counts, domain.shape))
+
+
+def people_facts(people: Counted | Records) -> JointFacts:
+    """Size, sparsity and users per type of people; those that are expected in a domain too large to count are taken to differ."""
+    size, users = math.prod(people.sizes), people.users
+    if isinstance(people, Counted):
+        occupied, largest = int(np.count_nonzero(people.counts)), int(people.counts.max())
+    elif isinstance(people, Drawn):
+        occupied, largest = min(users, size), 1
+    else:
+        occupied, largest = people.different
+    return JointFacts(size, people.sizes, users, occupied, 1 - occupied / size, users / size, largest)
 
 
 def size_warnings(

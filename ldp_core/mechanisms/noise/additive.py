@@ -31,6 +31,7 @@ from ldp_core.mechanisms.base import (
 )
 from ldp_core.mechanisms.noise.gaussian_privacy import check_delta, exact_delta
 from ldp_core.mechanisms.noise.vectors import centred, centred_inverse, diameter
+from ldp_core.people import Counts
 from ldp_core.workloads import DENSE_TYPES, Workload
 
 # Diameters computed in two ways differ by a few units in the last place; noise is made that much larger.
@@ -246,7 +247,7 @@ class AdditiveMechanism(VectorMechanism):
             raise ValueError(f"Each report must hold {self.size} finite numbers, without infinity or nan.")
         return Reports(self.digest, raw.shape[0], raw.sum(axis=0))
 
-    def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
+    def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Reports of ``counts`` (n,) users, with the noise of all users drawn at once. For simulation only."""
         counts = check_counts(counts, self.n)
         users = int(counts.sum())

@@ -35,6 +35,7 @@ from ldp_core.mechanisms.base import (
 )
 from ldp_core.mechanisms.noise.additive import VectorMechanism, check_vectors
 from ldp_core.mechanisms.noise.vectors import diameter
+from ldp_core.people import Counts
 from ldp_core.privacy import MIN_EPSILON, check_epsilon, odds
 from ldp_core.workloads import Workload
 
@@ -203,7 +204,7 @@ class RejectionMechanism(VectorMechanism):
             raise ValueError("A report must hold finite numbers, or nan throughout where nothing was sent.")
         return Reports(self.digest, raw.shape[0], (raw[sent].sum(axis=0), np.array([sent.sum()])))
 
-    def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
+    def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """One scalar per user (the draw along the own vector decides what is sent) and one vector per type for the rest. For
         simulation only."""
         counts = check_counts(counts, self.n)

@@ -24,6 +24,7 @@ from ldp_core.mechanisms.trees.hierarchical import ConsistentNodes, RawNodes
 from ldp_core.mechanisms.trees.levels import QUERIES_AT_ONCE, Tree, check_dense
 from ldp_core.mechanisms.trees.rectangles import Rectangles, domain_rule, located, rectangles, told_shape
 from ldp_core.mechanisms.trees.tables import Grid
+from ldp_core.people import Counts, dense
 from ldp_core.workloads import MATRIX_ENTRIES, Workload
 
 ORACLES = ("oue", "hrr", "hadamard")
@@ -80,7 +81,7 @@ class RawGridEstimate(Estimate):
             seen += answers[some] @ workload.rows(some)
         return linalg.lstsq(workload.gram_dense(), seen, lapack_driver="gelsy")[0]
 
-    def squared_error(self, workload: Workload, counts: np.ndarray) -> float:
+    def squared_error(self, workload: Workload, counts: Counts) -> float:
         """Squared error summed over all queries (squared users); every answer is formed."""
         return float(np.sum((self.answers(workload) - workload.answers(counts)) ** 2))
 
@@ -154,13 +155,13 @@ class RawGrid(RawNodes):
             return super().query_contributions(workload, queries)
         return self._node_contributions(*self._query_weights(workload, pieces, np.asarray(queries)))
 
-    def query_variances(self, workload: Workload, counts: np.ndarray, queries: np.ndarray | None = None) -> np.ndarray:
+    def query_variances(self, workload: Workload, counts: Counts, queries: np.ndarray | None = None) -> np.ndarray:
         """(p,) exact variance (squared users) of the answer to each query, or to the given ones, when the users are
         ``counts`` (n,)."""
         pieces = rectangles(workload, self.tree.shape)
         if pieces is None:
             return super().query_variances(workload, counts, queries)
-        asked, x, found = _all_or(workload, queries), np.asarray(counts, dtype=float), [np.zeros(0)]
+        asked, x, found = _all_or(workload, queries), dense(counts).astype(float), [np.zeros(0)]
         chunk = max(1, QUERIES_AT_ONCE // sum(self.tree.sizes))
         for start in range(0, asked.size, chunk):
             rows, weights, whole = self._query_weights(workload, pieces, asked[start : start + chunk])

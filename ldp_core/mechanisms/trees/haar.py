@@ -36,6 +36,7 @@ from ldp_core.mechanisms.hrr import (
     simulate_signs,
 )
 from ldp_core.mechanisms.trees.levels import OrderedEstimate, Tree, check_dense
+from ldp_core.people import Counts
 from ldp_core.privacy import log_ratio
 from ldp_core.workloads import Workload, walsh_hadamard
 
@@ -82,7 +83,7 @@ class Haar(FromCovariance):
         data = tuple(np.bincount(y, minlength=2 * m) for y, m in zip(outputs, self.blocks, strict=True))
         return Reports(self.digest, len(raw), data)
 
-    def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
+    def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Exact: users are thinned onto the levels, then each level is an HRR (see `hrr.simulate_signs`). For simulation only."""
         counts = check_counts(counts, self.n)
         padded = np.zeros(self.tree.n, dtype=np.int64)

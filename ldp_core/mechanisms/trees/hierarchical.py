@@ -30,6 +30,7 @@ from ldp_core.mechanisms.trees.levels import (
     ends_of,
 )
 from ldp_core.mechanisms.trees.node_reports import ORACLE_TITLES, HierarchicalTree
+from ldp_core.people import Counts, dense
 from ldp_core.workloads import Workload
 
 ORACLES: dict[str, Callable[[int, float], np.ndarray]] = {
@@ -155,11 +156,12 @@ class RawTree(RawNodes):
         users = np.concatenate([[0.0], np.cumsum(counts)])
         return self._node_variances(self.tree.weights(low, high), counts) + users[low] - users[high + 1]
 
-    def query_variances(self, workload: Workload, counts: np.ndarray, queries: np.ndarray | None = None) -> np.ndarray:
+    def query_variances(self, workload: Workload, counts: Counts, queries: np.ndarray | None = None) -> np.ndarray:
         """(p,) exact variance (squared users) of the answer to each query, or to the given ones, when the users are
         ``counts`` (n,)."""
         if not isinstance(workload, Ranges):
             return super().query_variances(workload, counts, queries)
+        counts = dense(counts)
         if queries is not None:
             chunk = max(1, QUERIES_AT_ONCE // self.n)
             ends = zip(*(np.array_split(e, -(-e.size // chunk) or 1) for e in ends_of(workload, queries)), strict=True)

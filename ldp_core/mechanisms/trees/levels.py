@@ -18,6 +18,7 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator
 
 from ldp_core.mechanisms.base import Estimate
+from ldp_core.people import Counts, dense
 from ldp_core.workloads import DENSE_TYPES, MATRIX_ENTRIES, AllRange, Histogram, Prefix, WidthRange, Workload
 
 QUERIES_AT_ONCE = 2**20
@@ -349,7 +350,7 @@ class RawTreeEstimate(OrderedEstimate):
             steps += np.bincount(low, answers, workload.n + 1) - np.bincount(high + 1, answers, workload.n + 1)
         return linalg.solve(workload.gram_dense(), np.cumsum(steps[:-1]), assume_a="pos")
 
-    def squared_error(self, workload: Workload, counts: np.ndarray) -> float:
+    def squared_error(self, workload: Workload, counts: Counts) -> float:
         """Squared error summed over all queries (squared users); for ranges every answer is formed, a batch at a time."""
         if not isinstance(workload, Ranges):
             return super().squared_error(workload, counts)
@@ -358,7 +359,7 @@ class RawTreeEstimate(OrderedEstimate):
                 f"Raw answers do not add up, so their error takes all {workload.num_queries:,} of them, too many here. Ask for "
                 'the queries you need, or use reconstruction "consistent".'
             )
-        truth, error = _totals(counts), 0.0
+        truth, error = _totals(dense(counts)), 0.0
         for low, high in batches(workload):
             error += float(np.sum((self.ranges(low, high) - truth[high + 1] + truth[low]) ** 2))
         return error

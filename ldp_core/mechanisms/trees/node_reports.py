@@ -35,6 +35,7 @@ from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.trees.levels import check_dense
 from ldp_core.mechanisms.unary import UnaryEncoding
+from ldp_core.people import Counts
 from ldp_core.workloads import Workload
 
 
@@ -169,7 +170,7 @@ class HierarchicalTree(FromCovariance):
             parts.append(oracle.aggregate(own.reshape(len(own), *shape)))
         return self._reports(parts)
 
-    def simulate(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
+    def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Exact: users are thinned onto the levels (`Tree.thin`), then each oracle simulates its own. For simulation only."""
         thinned = self.tree.thin(check_counts(counts, self.n), rng)
         return self._reports([oracle.simulate(x, rng) for oracle, x in zip(self.oracles, thinned, strict=True)])

@@ -13,6 +13,7 @@ import pandas as pd
 from ldp_core import estimators as estimation
 from ldp_core import frames
 from ldp_core.mechanisms.base import Mechanism
+from ldp_core.people import Counts, users_of
 from ldp_core.run import Budget, Callback, Cancel, Progress
 from ldp_core.studies import simulate
 from ldp_core.studies.outcomes.groups import Groups, counts_people, query_groups
@@ -90,7 +91,7 @@ def left_out(
 def seconds_a_trial(
     chosen: Mapping[str, Mechanism],
     workload: Workload,
-    counts: np.ndarray,
+    counts: Counts,
     estimators: Sequence[str],
     facts: Sequence[Fact] = (),
 ) -> float:
@@ -106,7 +107,7 @@ def seconds_a_trial(
 def compare(
     chosen: Mapping[str, Mechanism],
     workload: Workload,
-    counts: np.ndarray,
+    counts: Counts,
     labels: Sequence[str],
     trials: int = 20,
     seed: int = 0,
@@ -169,9 +170,9 @@ def compare(
 
 
 def _views(
-    mechanism: Mechanism, workload: Workload, counts: np.ndarray, groups: Groups, scale: Scale | None
+    mechanism: Mechanism, workload: Workload, counts: Counts, groups: Groups, scale: Scale | None
 ) -> dict[str, simulate.View]:
-    truth, users = unweighted_answers(workload, counts, groups.queries), float(np.sum(counts))
+    truth, users = unweighted_answers(workload, counts, groups.queries), float(users_of(counts))
     errors = lambda answers: groups.means(((answers - truth) / users) ** 2)  # noqa: E731
     views = {"groups": simulate.View(workload, groups.queries, errors)}
     if scale is not None and mechanism.supports(scale.totals) is None:
@@ -195,7 +196,7 @@ class _Run:
 
     @cached_property
     def users(self) -> float:
-        return float(self.trials.counts.sum())
+        return float(users_of(self.trials.counts))
 
     @cached_property
     def truth(self) -> np.ndarray:

@@ -15,6 +15,7 @@ from ldp_core.data import tables
 from ldp_core.data.domain import MAX_TYPES, Attribute
 from ldp_core.data.tables import AttributeRecipe
 from ldp_core.optimize import sizes
+from ldp_core.people import Counted
 from pages.ui import layout, listing
 from pages.ui.controls import control, guarded
 from pages.ui.data import ahead
@@ -45,7 +46,7 @@ def facts(state: Session, design: Design) -> None:
     if several:
         sizes = " × ".join(f"{attribute.size:,} {plain(attribute.name)}" for attribute in domain.attributes)
         st.caption(f"{domain.size:,} types = {sizes}.")
-    known = tables.joint_facts(domain, tally or tables.Tally(design.counts, design.users, 0, 0))
+    known = tables.people_facts(design.people)
     limit, what = _within_reach(state, design)
     for sentence in tables.size_warnings(domain, known, limit, what):
         st.warning(plain(sentence))
@@ -65,8 +66,8 @@ def _within_reach(state: Session, design: Design) -> tuple[int, str]:
 
 def along_one(state: Session, design: Design) -> None:
     """Users along the attribute being set up, whatever else they are."""
-    attribute, others = _shown(state, design)
-    marginal = design.counts.reshape(design.domain.shape).sum(axis=others)
+    attribute, _ = _shown(state, design)
+    marginal = design.people.table([design.domain.attributes.index(attribute)])
     layout.chart(
         lambda look: charts.marginal(attribute, marginal, look),
         _in_words(design, attribute, marginal),
@@ -95,7 +96,7 @@ def across_two(state: Session, design: Design) -> None:
         lambda name: state.view.update(across=name),
         options=names,
     )
-    empty, nobody = int((design.counts == 0).sum()), "no type is empty"
+    empty, nobody = domain.size - tables.people_facts(design.people).occupied, "no type is empty"
     if empty:
         nobody = f"{wording.share(empty / domain.size)} of the {domain.size:,} types are empty"
     layout.chart(
@@ -128,12 +129,14 @@ def _in_words(design: Design, attribute: Attribute, marginal: np.ndarray) -> str
 
 def _types(design: Design) -> pd.DataFrame:
     """Every type with its number, its values and its users: records decoded, and the way to encode them."""
+    if not isinstance(design.people, Counted):  # nobody needs a number for each of so many
+        return frames.per_attribute(design.domain, design.people)
     used = np.arange(design.domain.size)
     if design.domain.size > LISTED:
-        used = np.flatnonzero(design.counts)[:LISTED]
+        used = np.flatnonzero(design.people.counts)[:LISTED]
     table = design.domain.decode(used)
     table.insert(0, "type", used)
-    return table.assign(users=design.counts[used])
+    return table.assign(users=design.people.counts[used])
 
 
 def editor(state: Session, design: Design) -> None:

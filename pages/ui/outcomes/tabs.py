@@ -10,6 +10,7 @@ import streamlit as st
 
 from ldp_core import charts, wording
 from ldp_core.estimators import ESTIMATORS, METHODS
+from ldp_core.people import dense
 from ldp_core.studies.outcomes import LEVEL, RELEASES, Outcomes, scale_of
 from ldp_core.workloads import axes_of
 from pages.ui import layout, lazy, listing
@@ -189,8 +190,9 @@ def _releases(state: Session, design: Complete, found: Outcomes) -> None:
     )
     negative = rows[rows["released"] < 0]["release"].nunique()
     everything = rows["query"].nunique() == design.workload.num_queries
-    if design.workload.kind == "histogram" and everything and (design.counts == design.counts.max()).sum() == 1:
-        top = rows.loc[rows.groupby("release")["released"].idxmax(), "query"] == design.counts.argmax()
+    counts = dense(design.counts) if design.workload.kind == "histogram" and everything else np.zeros(0)
+    if len(counts) and (counts == counts.max()).sum() == 1:
+        top = rows.loc[rows.groupby("release")["released"].idxmax(), "query"] == counts.argmax()
         words += f"; the most common value came out on top in {int(top.sum()):,} of {count:,}"
     elif negative and found.people:
         words += f"; {negative:,} of {count:,} have a negative answer"

@@ -8,16 +8,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TypeVar
-
-import numpy as np
 
 from ldp_core import wording, workloads
 from ldp_core.data import tables
 from ldp_core.data.domain import Domain
 from ldp_core.designs import Configuration, DataChoice, UploadedData
 from ldp_core.estimators import constrained
+from ldp_core.people import Counted, Counts, Records, people_of
 from pages.ui.session.results import Results
 from pages.ui.session.shelf import Shelf
 from pages.ui.sources import Source
@@ -36,14 +34,14 @@ class Design:
     """What the configuration stands for once there is a domain.
 
     Attributes:
-        counts: users of each type. questions: the workload in a few words.
+        people: who takes part, asked for counts by a few attributes. questions: the workload in a few words.
         naming: equal where the names of types and queries are equal.
         misfit: why the questions cannot be asked of this domain, where that is so. price: of working them out.
     """
 
     domain: Domain
     labels: Sequence[str]
-    counts: np.ndarray
+    people: Counted | Records
     on_data: bool
     questions: str
     epsilon: float
@@ -63,13 +61,23 @@ class Design:
         return self.workload is None and not self.misfit and self.dear
 
     @property
-    def users(self) -> int:
-        return int(self.counts.sum())
+    def counts(self) -> Counts:
+        """Users of each type (n,), or the people themselves where there are too many types: what the core takes for them."""
+        return self.people.counts if isinstance(self.people, Counted) else self.people
 
-    @cached_property
+    @property
+    def users(self) -> int:
+        return self.people.users
+
+    @property
+    def working_types(self) -> int:
+        """How many numbers figures go through: see `Workload.working_types`; all types while the questions are not known."""
+        return self.domain.size if self.workload is None else self.workload.working_types
+
+    @property
     def people_digest(self) -> str:
         """Equal where equally many people have each type."""
-        return hashlib.sha256(self.counts.tobytes()).hexdigest()
+        return self.people.digest
 
     @property
     def population(self) -> str:
@@ -154,12 +162,14 @@ class Derived(Shelf):
         if (domain := c.domain) is None:
             return None
         if tally is not None:
-            counts = tally.counts
+            people = people_of(tally.counts, domain.shape)
         else:
             shape = "uniform" if c.population.shape == "data" else c.population.shape
-            counts = tables.expected_counts(shape, domain.size, c.population.users or 10_000, **c.population.parameters)
+            people = tables.expected_people(
+                shape, domain.shape, c.population.users or 10_000, **c.population.parameters
+            )
         summary = c.workload.summary if c.workload is not None else ""
-        facts = (domain, domain.type_labels, counts, tally is not None, summary, c.epsilon_value, self._naming)
+        facts = (domain, domain.type_labels, people, tally is not None, summary, c.epsilon_value, self._naming)
         design = Design(*facts, *self._questions(domain))
         return design if design.workload is None else Complete(**vars(design))
 
@@ -191,7 +201,7 @@ class Derived(Shelf):
     def count(self, domain: Domain, source: Source, counts: str | None = None) -> tables.Tally:
         """Users of each type; ``counts`` names the column with the people a row stands for."""
         key = ("tally", source.id, domain.model_dump_json(), counts)
-        return self.cached(key, lambda: tables.tally(source.table, domain, counts), lambda tally: tally.counts.nbytes)
+        return self.cached(key, lambda: tables.tally(source.table, domain, counts), lambda tally: tally.nbytes)
 
     def fits(self, domain: Domain | None, source: Source, counts: str | None = None) -> bool:
         """Whether the rows of a table have types in this domain."""

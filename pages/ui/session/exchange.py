@@ -10,7 +10,7 @@ from ldp_core import designs, estimators, library, mechanisms, wording
 from ldp_core.designs import Configuration
 from pages.ui import sources
 from pages.ui.session.figures import Fit, weight
-from pages.ui.session.state import MOST_TYPES, Complete, Session, counts_column
+from pages.ui.session.state import Complete, Session, counts_column
 from pages.ui.sources import Source
 
 SAME_ERROR = 1e-6
@@ -155,10 +155,6 @@ def _check_usable(state: Session, configuration: Configuration, source: Source |
         )
     for name in configuration.simulation.estimators:
         estimators.spec(name)
-    if configuration.domain is not None and configuration.domain.size > MOST_TYPES:
-        raise ValueError(
-            f"This design has {configuration.domain.size:,} types and at most {MOST_TYPES:,} are handled here."
-        )
     try:
         design = Session(state.id, configuration, source, results=state.results).design()
     except ValueError as error:

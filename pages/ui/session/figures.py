@@ -232,7 +232,11 @@ class Figures(Derived):
     def _check_price(self, name: str) -> None:
         spec, design = library.spec(name), self.complete
         n = design.domain.size
-        if n > PRICED_TYPES and not spec.closed_form and not spec.unsuitable(n, design.epsilon, design.workload):
+        if (
+            design.working_types > PRICED_TYPES
+            and not spec.closed_form
+            and not spec.unsuitable(n, design.epsilon, design.workload)
+        ):
             raise ValueError(
                 f"The exact errors of {spec.title} take too long past {PRICED_TYPES:,} types; there are {n:,} here. "
                 "Simulate shows them, or use coarser bins."
@@ -273,12 +277,7 @@ class Figures(Derived):
     def cases(self) -> dict[str, analysis.Case]:
         """Whose error can count in the current design; costs and bounds are only ever compared within one case."""
         design, weights = self.present, self.configuration.optimizer.histogram
-        n = design.domain.size
-        found = {
-            "worst_case": analysis.WORST_CASE,
-            "average": analysis.average_case(n),
-            "people": analysis.Case("people", design.counts / design.users),
-        }
+        found, n = analysis.cases_of(design.people), design.domain.size
         if weights is not None and len(weights) == n:
             found["histogram"] = analysis.Case("histogram", np.array(weights) / math.fsum(weights))
         return found
@@ -331,7 +330,7 @@ class Figures(Derived):
     def floor(self, case: str) -> tuple[str, float] | None:
         """The strongest of these bounds by name, and the variance per user that it says no unbiased mechanism goes below. None where
         bounds take too long to work out while a page is drawn."""
-        if self.complete.domain.size > PRICED_TYPES:
+        if self.complete.working_types > PRICED_TYPES:
             return None
         limits, alpha = self.bounds(case), self.alpha
         return frames.strongest(limits), max(limits.values()) * alpha * self.complete.workload.squared_weights

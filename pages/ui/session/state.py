@@ -34,8 +34,6 @@ from pages.ui.sources import Source
 
 ELSEWHERE = "Your design went on in another tab of this browser while this one was disconnected."
 FORGOTTEN = "What this tab showed before has been forgotten."
-MOST_TYPES = 2**20
-"""Most types of a design in the app: up to here, what is drawn and counted type by type still answers at once."""
 
 
 @dataclass
@@ -54,8 +52,6 @@ class Session(Figures):
             return
         try:
             domain = self._domain(choice, source)
-            if domain.size > MOST_TYPES:
-                raise ValueError(" ".join(tables.size_warnings(domain, limit=MOST_TYPES, what="this app")))
             if source is None:
                 population = self.expected()
             else:

@@ -65,7 +65,7 @@ class FitProgress:
 
 def search_seconds(state: Session) -> float:
     """How long a fit may take in this design: as set, or by its size."""
-    limits = (seconds for size, seconds in SEARCH_SECONDS.items() if state.present.domain.size <= size)
+    limits = (seconds for size, seconds in SEARCH_SECONDS.items() if state.present.working_types <= size)
     return state.configuration.optimizer.time_limit or next(limits, LONGEST_SEARCH)
 
 
@@ -102,7 +102,7 @@ def fit(state: Session, name: str) -> Task[Fit]:
                 close = spec.aimed and progress.objective - trace <= (1 + GOOD_ENOUGH) * (bound - trace)
             if progress.seconds - shown >= PICTURE_EVERY:  # copying the strategy every round would slow the rounds
                 shown = progress.seconds
-                drawn = progress.strategy if design.domain.size <= DRAWN_TYPES else None
+                drawn = progress.strategy if design.working_types <= DRAWN_TYPES else None
                 job.progress = FitProgress(progress.round, progress.seconds, tuple(history), drawn)
 
         def enough() -> bool:  # asked thousands of times a second
@@ -181,7 +181,7 @@ def prove_unasked(state: Session, cases: Sequence[str] | None = None) -> None:
     keys = {state.certificate_key(case) for case in state.cases()}
     jobs().cancel(state.id, lambda key: key in state.unasked - keys)
     for case in cases or state.cases():
-        quick = design.domain.size <= PROVED_UNASKED or (design.workload.symmetry == "hamming" and state.even(case))
+        quick = design.working_types <= PROVED_UNASKED or (design.workload.symmetry == "hamming" and state.even(case))
         if quick and state.certificate(case) is None and (task := certificate(state, case)).job is None:
             state.unasked.add(task.key)
             task.start()
