@@ -14,6 +14,7 @@ from ldp_core import anova
 from ldp_core.anova import Set
 from ldp_core.mechanisms.base import Contributions, FromCovariance
 from ldp_core.mechanisms.surveys.estimates import as_survey, short
+from ldp_core.mechanisms.surveys.largest import at_all_types, largest
 from ldp_core.mechanisms.surveys.pattern import squared_norms
 from ldp_core.people import Counts, Tables, people_of
 from ldp_core.workloads import DENSE_TYPES, Group, Histogram, Workload
@@ -75,6 +76,10 @@ class SurveyMechanism(FromCovariance):
     @abstractmethod
     def inflation(self) -> Mapping[Set, float]:
         """{A: 1 / m_A} for the non-empty sets A of which the reports tell something; none of their attributes has one value only."""
+
+    def inflation_for(self, group: Group) -> Mapping[Set, float]:
+        """`inflation` in the answers to a group of queries, where it depends on which they are."""
+        return self.inflation
 
     @abstractmethod
     def seen_on(self, attributes: Set) -> OnTable:
@@ -154,31 +159,25 @@ class SurveyMechanism(FromCovariance):
 
     def profile_of(self, workload: Workload) -> np.ndarray:
         """(1,) for surveys that treat the values of each attribute alike: then everybody adds the same,
-        ``sum_A dim_A g_A (1/m_A - 1) / n`` over the non-empty sets A. (n,) for other workloads, where the types are few.
+        ``sum_A dim_A g_A (1/m_A - 1) / n`` over the non-empty sets A. For other workloads (n,) where the types are few, else (1,) that of the worst type.
+        ValueError where that one cannot be found.
         """
         survey = as_survey(workload, self.sizes)
         profiles = [group.weight**2 * self._group_profile(group) for group in survey.groups]
         if all(profile.size == 1 for profile in profiles):
             one = math.fsum(float(profile[0]) for profile in profiles)
             return np.array([one]) if survey is workload else np.full(self.n, one)
-        if self.n > VECTOR_TYPES:
-            raise ValueError(
-                f"Some questions follow an order or single out values, so errors differ from type to type; with {short(self.n)} types "
-                "they are not listed. The exact errors of single questions are known."
-            )
-        total = np.zeros(self.sizes)
-        for group, profile in zip(survey.groups, profiles, strict=True):
-            shape = [size if i in group.attributes else 1 for i, size in enumerate(self.sizes)]
-            total += profile.reshape(shape if profile.size > 1 else [1] * len(shape))
-        return total.ravel()
+        found = [(group.attributes, profile) for group, profile in zip(survey.groups, profiles, strict=True)]
+        return at_all_types(self.sizes, found) if self.n <= VECTOR_TYPES else np.array([largest(self.sizes, found)])
 
     def _group_profile(self, group: Group) -> np.ndarray:
         """(1,) or (cells,) total variance over the queries of a group, without its weight, that a person of each cell adds."""
         values = self._eigenvalues(group)
         if values is None:
             return self.seen_on(group.attributes).variances(group.base.gram_root).sum(axis=0)
+        inflation = self.inflation_for(group)
         terms = [
-            anova.dimensions(self.sizes, members) * value * (self.inflation[members] - 1)
+            anova.dimensions(self.sizes, members) * value * (inflation[members] - 1)
             for members, value in values.items()
             if members and value > 0
         ]
@@ -243,3 +242,16 @@ class SurveyMechanism(FromCovariance):
         raise ValueError(
             "What this mechanism estimates are tables of a few attributes; ask for the variances of queries."
         )
+
+
+def from_agreement(by_agreement: np.ndarray, people: np.ndarray) -> np.ndarray:
+    """(cells,) variances of the counts of all cells for ``people`` (n_1, ..., n_k), from those that one person adds (2, ..., 2), by whether
+    their value of each attribute agrees with the cell's (0) or not (1): sums of ``people`` for all cells at once."""
+    for axis in range(people.ndim):  # agreeing people weigh what they add beyond others, and everybody what others add
+        agree, other = np.split(by_agreement, 2, axis=axis)
+        by_agreement = np.concatenate([agree - other, other], axis=axis)
+    found = np.zeros(people.shape)
+    for summed in anova.subsets(range(people.ndim)):
+        factor = by_agreement[tuple(int(axis in summed) for axis in range(people.ndim))]
+        found += factor * people.sum(axis=summed, keepdims=True)
+    return np.maximum(found, 0.0).ravel()
