@@ -29,7 +29,7 @@ from ldp_core.mechanisms.base import Audit, Reports, check_reports, check_rows
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.surveys.drawing import covered, permutations
 from ldp_core.mechanisms.surveys.estimates import ComponentEstimate
-from ldp_core.mechanisms.surveys.face import SurveyMechanism
+from ldp_core.mechanisms.surveys.face import SurveyMechanism, from_agreement
 from ldp_core.mechanisms.surveys.moments import Moments
 from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.people import Counts, People, check_records, people_of, smallest_type
@@ -292,19 +292,8 @@ class _Seen:
         return self.moments.ends(self.attributes, rows)
 
     def cell_variances(self, people: np.ndarray) -> np.ndarray:
-        """What a person adds to a cell depends on which values agree with it: one function of sums of ``people`` for all cells."""
-        sizes = [self.moments.sizes[i] for i in self.attributes]
-        by_agreement = self.moments.cell_variances(self.attributes)
-        for axis in range(
-            len(sizes)
-        ):  # agreeing people weigh what they add beyond others, and everybody what others add
-            agree, other = np.split(by_agreement, 2, axis=axis)
-            by_agreement = np.concatenate([agree - other, other], axis=axis)
-        table, found = np.asarray(people, dtype=float).reshape(sizes), np.zeros(sizes)
-        for summed in anova.subsets(range(len(sizes))):
-            factor = by_agreement[tuple(int(axis in summed) for axis in range(len(sizes)))]
-            found += factor * (table.sum(axis=summed, keepdims=True) if summed else table)
-        return np.maximum(found, 0.0).ravel()
+        table = np.asarray(people, dtype=float).reshape([self.moments.sizes[i] for i in self.attributes])
+        return from_agreement(self.moments.cell_variances(self.attributes), table)
 
 
 def batches(people: People) -> Iterator[np.ndarray]:
