@@ -14,6 +14,7 @@ from ldp_core.mechanisms.local_hashing import LocalHashing
 from ldp_core.mechanisms.noise import adaptive, additive, gaussian, rejection
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
+from ldp_core.mechanisms.surveys import sampled, split
 from ldp_core.mechanisms.trees import grid, haar, hierarchical, rectangles
 from ldp_core.mechanisms.trees.node_reports import NODE_ORACLES
 from ldp_core.mechanisms.unary import RECONSTRUCTIONS, UnaryEncoding
@@ -288,6 +289,41 @@ REGISTRY: dict[str, Spec] = {
             needs_workload=True,
             domain_rule=adaptive.domain_rule,
             style=("#DDCC77", "hourglass"),
+        ),
+        Spec(
+            "sampled_sets",
+            "One random set of columns",
+            sampled.build,
+            closed_form=True,
+            made_for="surveys, where each person answers about one set of columns",
+            paper="the field's practice; with subset selection by Ye and Barg 2018",
+            bits="log2 of the sets plus a report of the oracle",
+            user_cost="one draw and one report of the oracle",
+            collector_cost="as the oracle, then one pass over the tables",
+            needs_workload=True,
+            any_size=True,
+            domain_rule=sampled.domain_rule,
+            style=("#EE8866", "octagon"),
+            parameters={
+                "oracle": Choice(tuple(sampled.ORACLES)),
+                "reconstruction": Choice(sampled.RECONSTRUCTIONS),
+                "shares": Choice(sampled.SHARES),
+            },
+        ),
+        Spec(
+            "split_budget",
+            "Every column, budget split",
+            split.build,
+            closed_form=True,
+            made_for="surveys, where each person answers about every column",
+            paper="the field's practice; Warner 1965",
+            bits="log2 of the values of every column, summed",
+            user_cost="one draw per column",
+            collector_cost="one count per report and set of columns, then one pass over the tables",
+            needs_workload=True,
+            any_size=True,
+            domain_rule=split.domain_rule,
+            style=("#AA3377", "star-triangle-down"),
         ),
         Spec(
             "optimized_gradient",

@@ -11,7 +11,8 @@ from ldp_core.mechanisms.base import FLOATING_POINT, Mechanism
 from ldp_core.mechanisms.noise.gaussian_privacy import DEFAULT_DELTA, MAX_DELTA, check_delta
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from ldp_core.wording import NUMBER, meant
-from ldp_core.workloads import Workload
+from ldp_core.workloads import Survey, Workload
+from ldp_core.workloads.surveys import DENSE_TYPES
 
 ACRONYMS = ("oue", "hrr")
 """Values that a title writes in capitals."""
@@ -141,6 +142,8 @@ class Spec:
     """Whether it can be built without a workload but takes one where `create` has it, as its builder's ``workload``."""
     closed_form: bool = False
     """Whether its exact variances are known without a matrix over the types, and so for any number of them."""
+    any_size: bool = False
+    """Whether it works on surveys of more types than vectors are formed for."""
     epsilon_range: tuple[float, float] = (MIN_EPSILON, MAX_EPSILON)
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     """What `create` takes besides n, epsilon and workload."""
@@ -217,4 +220,9 @@ class Spec:
         low, high = self.epsilon_range
         if not low <= epsilon <= high:
             return f"It works for epsilon from {low:.3g} to {high:.3g}."
+        if isinstance(workload, Survey) and n > DENSE_TYPES and not self.any_size:
+            return (
+                f"It needs numbers for each of the {n:.3g} possible combinations of values, and at most {DENSE_TYPES:,} are held: use a "
+                "mechanism for surveys."
+            )
         return self.domain_rule(n, epsilon, workload)

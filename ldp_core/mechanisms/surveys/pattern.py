@@ -1,0 +1,94 @@
+"""Patterns: what a report of a survey mechanism shows of a person, before it is scrambled.
+
+A pattern is a set T of the cells of a table over the attributes B. A report holds the image S of T under independent uniformly
+random permutations of the values of every attribute in B, and is e^epsilon times as likely where the person's cell lies in S.
+With P_A the projection onto the functions that vary with exactly the attributes in A, s the share of the cells that T holds and
+D = e^epsilon - 1, the reports add to the information on A the energy (this project)
+
+    e_A(T) = D^2 |P_A 1_T|^2 / (n_B (1 + D s)^2).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import compress, pairwise, product
+
+import numpy as np
+
+from ldp_core.privacy import odds
+
+
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    """The ``cells`` T of the table over some ``attributes``, increasing numbers from 0: booleans, with an axis for each attribute,
+    as long as it has values. Neither none nor all of the cells are in T.
+
+    Patterns of many sets of attributes may share one array: it is made read-only. Raises ValueError for anything else.
+    """
+
+    attributes: tuple[int, ...]
+    cells: np.ndarray
+
+    def __post_init__(self) -> None:
+        attributes = tuple(int(i) for i in self.attributes)
+        if not attributes or min(attributes) < 0 or any(a >= b for a, b in pairwise(attributes)):
+            raise ValueError(f"A pattern needs attributes in increasing order, numbered from 0; got {self.attributes}.")
+        cells = np.asarray(self.cells)
+        if cells.dtype != bool or cells.ndim != len(attributes):
+            raise ValueError(
+                f"The cells of a pattern on {len(attributes)} attributes are booleans with as many axes; got {cells.dtype} with "
+                f"{cells.ndim} axes."
+            )
+        if not cells.any() or cells.all():
+            raise ValueError("A pattern needs cells inside and outside: others say nothing about the person.")
+        cells.flags.writeable = False
+        object.__setattr__(self, "attributes", attributes)
+        object.__setattr__(self, "cells", cells)
+
+    @property
+    def share(self) -> float:
+        """s: the share of the cells that are inside."""
+        return float(self.cells.mean())
+
+    def energies(self, epsilon: float) -> dict[tuple[int, ...], float]:
+        """{A: e_A(T)} for all non-empty sets A of the attributes."""
+        found = energies(self.cells[None], epsilon)[0]
+        members = product((False, True), repeat=len(self.attributes))
+        return {
+            tuple(compress(self.attributes, chosen)): float(energy)
+            for chosen, energy in zip(members, found, strict=True)
+            if any(chosen)
+        }
+
+
+def energies(cells: np.ndarray, epsilon: float) -> np.ndarray:
+    """(r, 2^k) energies e_A of ``cells`` (r, n_1, ..., n_k), sets A numbered with a binary digit per axis, the last one lowest; the
+    empty set has 0."""
+    difference = odds(epsilon) - 1
+    count = cells[0].size
+    shares = np.count_nonzero(cells.reshape(len(cells), -1), axis=1) / count
+    found = squared_norms(cells)
+    found *= (difference**2 / (count * (1 + difference * shares) ** 2))[:, None]
+    found[:, 0] = 0.0
+    return found
+
+
+def squared_norms(tables: np.ndarray) -> np.ndarray:
+    """(r, 2^k) squared lengths |P_A f|^2 of the components of ``tables`` f (r, n_1, ..., n_k), sets A numbered as in `energies`.
+
+    An orthonormal basis along every axis (Helmert's: the mean, then each value against the mean of those before it) turns every
+    component into a block of coordinates; takes O(k) operations per cell.
+    """
+    spectrum = np.array(tables, dtype=float)
+    for axis in range(1, spectrum.ndim):
+        by_value = np.moveaxis(spectrum, axis, -1)  # a view: what is written to it is written to the spectrum
+        size = by_value.shape[-1]
+        sums = np.cumsum(by_value, axis=-1)
+        places = np.arange(1, size)
+        by_value[..., 1:] = (sums[..., :-1] - places * by_value[..., 1:]) / np.sqrt(places * (places + 1.0))
+        by_value[..., 0] = sums[..., -1] / np.sqrt(size)
+    spectrum *= spectrum
+    for axis in range(1, spectrum.ndim):
+        first, rest = np.split(spectrum, [1], axis=axis)
+        spectrum = np.concatenate([first, rest.sum(axis=axis, keepdims=True)], axis=axis)
+    return spectrum.reshape(len(spectrum), -1)
