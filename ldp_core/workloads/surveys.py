@@ -318,12 +318,7 @@ def eigenvalues(base: Workload, sizes: Sequence[int]) -> dict[anova.Set, float] 
     places = tuple(i for i, size in enumerate(sizes) if size > 1)
     if isinstance(base, Histogram):
         return dict.fromkeys(anova.subsets(places), 1.0)
-    group = base.symmetry_group
-    if group.kind != "exchangeable" and (
-        group.fixed_types > 1 or tuple(size for size, _ in group.shifts) != tuple(sizes)
-    ):
-        return None
-    # All shifts leave G as it is, so its column of type 0 says everything: is it a sum of components of the unit vector?
+    # Is the column of type 0 a sum of components of the unit vector?
     column = base.gram_column.reshape(sizes)
     unit = np.zeros(sizes)
     unit.flat[0] = 1.0
@@ -337,8 +332,28 @@ def eigenvalues(base: Workload, sizes: Sequence[int]) -> dict[anova.Set, float] 
     rounding = 1e-10 * float(np.abs(column).max())
     if np.abs(left).max() > rounding or any(map(math.isnan, found.values())):
         return None
+    if not _shifted(base, sizes):  # no other matrix takes a vector at random where theirs does
+        vector = np.random.default_rng(0).standard_normal(base.n)
+        parts = [
+            value
+            * anova.component(vector.reshape(sizes), members).reshape(
+                [n if i in members else 1 for i, n in enumerate(sizes)]
+            )
+            for members, value in found.items()
+        ]
+        image = base.apply_gram(vector).reshape(sizes)
+        if np.abs(image - sum(parts)).max() > 1e-9 * np.abs(image).max():
+            return None
     largest = max(found.values())
     return {members: value if value > 1e-12 * largest else 0.0 for members, value in found.items()}
+
+
+def _shifted(base: Workload, sizes: Sequence[int]) -> bool:
+    """Whether shifts along every attribute leave G as it is, so that its column of type 0 says everything."""
+    group = base.symmetry_group
+    return group.kind == "exchangeable" or (
+        group.fixed_types == 1 and tuple(n for n, _ in group.shifts) == tuple(sizes)
+    )
 
 
 def marginal(

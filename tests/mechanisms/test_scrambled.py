@@ -316,8 +316,11 @@ def test_parities_are_answered_from_their_component_alone():
     chance = math.e / (1 + math.e)  # of the true parity: randomized response
     expected = 4 * chance * (1 - chance) / (2 * chance - 1) ** 2
     assert mechanism.supports(asked) is None
-    np.testing.assert_allclose(mechanism.variance_profile(asked), np.full(8, expected))
+    np.testing.assert_allclose(mechanism.variance_profile(asked), [expected])
     np.testing.assert_allclose(mechanism.query_variances(asked, np.full(8, 5)), [40 * expected])
+    one_sided = Survey((2, 2, 2), [Group((0, 1), Custom([[1, 0, 0, 1]]))])  # everybody, and the parity
+    assert not one_sided.symmetric
+    np.testing.assert_allclose(mechanism.variance_profile(one_sided), np.full(8, expected / 4))
     assert "the values of attribute 1" in mechanism.supports(Survey((2, 2, 2), [Group((0, 1), Parity(2))]))
     reports = mechanism.simulate(np.array([0, 0, 0, 0, 10**6, 0, 0, 0]), np.random.default_rng(0))
     assert abs(mechanism.estimate(reports).answers(asked)[0] + 10**6) < 5 * math.sqrt(10**6 * expected)

@@ -12,7 +12,7 @@ import numpy as np
 from ldp_core import anova
 from ldp_core.anova import Set
 from ldp_core.mechanisms.base import Estimate
-from ldp_core.people import Tables, check_cells, people_of
+from ldp_core.people import Counts, Tables, check_cells, people_of
 from ldp_core.workloads import DENSE_TYPES, Group, Survey, Workload
 
 
@@ -79,7 +79,7 @@ class SurveyEstimate(Estimate):
     def fitted(self, workload: Workload) -> np.ndarray:
         raise ValueError("Tables of a few attributes are estimated here, not counts of all types.")
 
-    def squared_error(self, workload: Workload, counts: object) -> float:
+    def squared_error(self, workload: Workload, counts: Counts) -> float:
         """Squared error summed over all queries (squared users); ``counts`` are people, as `people_of` takes them."""
         return as_survey(workload, self.sizes).squared_distance(self, people_of(counts, self.sizes))
 

@@ -16,7 +16,7 @@ from ldp_core.mechanisms.base import Contributions, FromCovariance
 from ldp_core.mechanisms.surveys.estimates import as_survey, short
 from ldp_core.mechanisms.surveys.largest import at_all_types, largest
 from ldp_core.mechanisms.surveys.pattern import squared_norms
-from ldp_core.people import People, people_of
+from ldp_core.people import Counts, Tables, people_of
 from ldp_core.workloads import DENSE_TYPES, Group, Histogram, Workload
 from ldp_core.workloads.surveys import DENSE_TYPES as VECTOR_TYPES
 from ldp_core.workloads.surveys import eigenvalues
@@ -88,6 +88,10 @@ class SurveyMechanism(FromCovariance):
     def on(self, attributes: Sequence[int]) -> TableContributions:
         """The mechanism as it is seen on the table of ``attributes``, in increasing order."""
         return TableContributions(self.seen_on(tuple(attributes)))
+
+    def knows(self, attributes: Sequence[int]) -> bool:
+        """Whether the reports tell all of the table of ``attributes``."""
+        return all(members in self.inflation for members in anova.subsets(self._several(attributes)) if members)
 
     # --- questions ----------------------------------------------------------------------------------------------
 
@@ -179,7 +183,7 @@ class SurveyMechanism(FromCovariance):
         ]
         return np.array([math.fsum(terms) / group.base.n])
 
-    def query_variances(self, workload: Workload, counts: object, queries: np.ndarray | None = None) -> np.ndarray:
+    def query_variances(self, workload: Workload, counts: Counts, queries: np.ndarray | None = None) -> np.ndarray:
         """(p,) exact variance (squared users) of the answer to each query, or to those with the given indices, when the people are
         ``counts``: people, counts of all types, or records, as `people_of` takes them."""
         if reason := self.supports(workload):
@@ -195,7 +199,7 @@ class SurveyMechanism(FromCovariance):
             found[here] = group.weight**2 * self._variances(group, people, local)
         return found
 
-    def _variances(self, group: Group, people: People, queries: np.ndarray | None) -> np.ndarray:
+    def _variances(self, group: Group, people: Tables, queries: np.ndarray | None) -> np.ndarray:
         seen, table = self.seen_on(group.attributes), people.table(group.attributes).astype(float)
         if isinstance(group.base, Histogram):
             cells = seen.cell_variances(table)
@@ -229,7 +233,7 @@ class SurveyMechanism(FromCovariance):
         nothing = np.full(len(chosen), np.nan)
         return Contributions(means, variances, up, down, nothing, nothing)
 
-    def linear_variances(self, rows: np.ndarray, counts: object) -> np.ndarray:
+    def linear_variances(self, rows: np.ndarray, counts: Counts) -> np.ndarray:
         """(q,) exact variance of ``rows`` (q, n) times the estimated counts, where the table of all attributes is small enough."""
         every = tuple(range(len(self.sizes)))
         return self.seen_on(every).variances(np.asarray(rows)) @ people_of(counts, self.sizes).table(every)

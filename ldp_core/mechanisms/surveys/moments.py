@@ -241,7 +241,7 @@ def _pattern_pairs(cells: np.ndarray, places: Sequence[int], difference: float) 
     density = 1 + difference * cells.mean(axis=others) if others else 1 + difference * cells
     for axis in range(len(sizes)):  # a new last axis for each: what its attribute is
         density = _by_role(density, axis)
-    every, psi = (slice(None),) * len(sizes), {}
+    density, psi = np.moveaxis(density, range(-len(sizes), 0), range(len(sizes))), {}
     for axes in anova.subsets(range(len(sizes))):
         members = [places[a] for a in axes]
         summed = cells.size / math.prod(sizes[a] for a in axes)
@@ -251,7 +251,7 @@ def _pattern_pairs(cells: np.ndarray, places: Sequence[int], difference: float) 
     for roles in product(range(4), repeat=len(sizes)):
         first, second = _sides(tuple(range(len(sizes))), roles)
         if first and second:
-            found[roles] = float(np.mean(psi[first] * psi[second] * density[(*every, *roles)]))
+            found[roles] = float(np.mean(psi[first] * psi[second] * density[roles]))
     return found
 
 

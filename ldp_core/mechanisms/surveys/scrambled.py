@@ -29,10 +29,10 @@ from ldp_core.mechanisms.base import Audit, Reports, check_reports, check_rows
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.surveys.drawing import covered, permutations
 from ldp_core.mechanisms.surveys.estimates import ComponentEstimate
-from ldp_core.mechanisms.surveys.face import SurveyMechanism
+from ldp_core.mechanisms.surveys.face import SurveyMechanism, from_agreement
 from ldp_core.mechanisms.surveys.moments import Moments
 from ldp_core.mechanisms.surveys.pattern import Pattern
-from ldp_core.people import People, check_records, people_of, smallest_type
+from ldp_core.people import Counts, People, check_records, people_of, smallest_type
 from ldp_core.privacy import log_ratio, odds, probability_within
 
 LEAST_ENERGY = 1e-12
@@ -209,7 +209,7 @@ class ScrambledPatterns(SurveyMechanism):
             raise ValueError(f"A report about pattern {number} must be filled up with -1.")
         return moved
 
-    def simulate(self, counts: object, rng: np.random.Generator) -> Reports:
+    def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Reports of people: `ldp_core.people.People`, records (users, d), or counts (n,) of all types. For simulation only."""
         sent, cover, users = np.zeros(len(self.patterns), dtype=np.int64), np.zeros(self._starts[-1], dtype=np.int64), 0
         for records in batches(people_of(counts, self.sizes)):
@@ -292,19 +292,8 @@ class _Seen:
         return self.moments.ends(self.attributes, rows)
 
     def cell_variances(self, people: np.ndarray) -> np.ndarray:
-        """What a person adds to a cell depends on which values agree with it: one function of sums of ``people`` for all cells."""
-        sizes = [self.moments.sizes[i] for i in self.attributes]
-        by_agreement = self.moments.cell_variances(self.attributes)
-        for axis in range(
-            len(sizes)
-        ):  # agreeing people weigh what they add beyond others, and everybody what others add
-            agree, other = np.split(by_agreement, 2, axis=axis)
-            by_agreement = np.concatenate([agree - other, other], axis=axis)
-        table, found = np.asarray(people, dtype=float).reshape(sizes), np.zeros(sizes)
-        for summed in anova.subsets(range(len(sizes))):
-            factor = by_agreement[tuple(int(axis in summed) for axis in range(len(sizes)))]
-            found += factor * (table.sum(axis=summed, keepdims=True) if summed else table)
-        return np.maximum(found, 0.0).ravel()
+        table = np.asarray(people, dtype=float).reshape([self.moments.sizes[i] for i in self.attributes])
+        return from_agreement(self.moments.cell_variances(self.attributes), table)
 
 
 def batches(people: People) -> Iterator[np.ndarray]:
@@ -329,25 +318,20 @@ def explanation(patterns: Sequence[Pattern], shares: np.ndarray, inside: np.ndar
     by_ways = {int(k): float(shares[ways == k].sum()) for k in np.unique(ways)}
     common = max(by_ways, key=by_ways.__getitem__)
     some = np.flatnonzero(ways == common)
-    some = some[np.argsort([patterns[k].cells.size for k in some], kind="stable")]
+    some = some[np.argsort([patterns[k].cells.size for k in some.tolist()], kind="stable")]
     place = int(np.searchsorted(np.cumsum(shares[some]), by_ways[common] / 2))
     middle = int(some[min(len(some) - 1, place)])
     cells, size = patterns[middle].cells.size, int(np.count_nonzero(patterns[middle].cells))
     values = f"{'about ' if len(some) > 1 else ''}{_rounded(size)} of {'its' if common == 1 else 'their'} {cells:,} "
     values += "values" if common == 1 else "combinations of values"
-    often = (
-        ""
-        if by_ways[common] > 0.995
-        else f", {by_ways[common]:.0%} of the time,"
-        if by_ways[common] < 0.5
-        else ", mostly,"
-    )
+    share = by_ways[common]
+    first = "Each report names" if share > 0.995 else f"{'Most' if share > 0.5 else 'Many'} reports name"
     sentences = [
-        f"Each report names {_columns(common)}{often} drawn at random whatever the person's values are, and a scrambled set of {values}.",
+        f"{first} {_columns(common)}, drawn at random whatever the person's values are, and a scrambled set of {values}.",
         f"With probability {inside[middle]:.2g} the set holds the person's own; all else about it is drawn at random.",
     ]
     rest = [f"{_columns(k)} ({share:.0%})" for k, share in by_ways.items() if k != common and share > 0.005]
-    return " ".join([*sentences, *([f"Some reports are about {' or '.join(rest)} instead."] if rest else [])])
+    return " ".join([*sentences, *([f"The others are about {' or '.join(rest)}."] if rest else [])])
 
 
 def _columns(k: int) -> str:
