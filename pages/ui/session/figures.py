@@ -414,4 +414,6 @@ def weight(mechanism: mechanisms.Mechanism) -> int:
         return 3 * mechanism.strategy.nbytes  # strategy, reconstruction, distribution functions
     if isinstance(mechanism, VectorMechanism):
         return 2 * mechanism.vectors.nbytes  # the vectors and their inverse
+    if isinstance(mechanism, mechanisms.ScrambledPatterns):
+        return 16 * sum(one.cells.size for one in mechanism.patterns)  # and what estimates need of them
     return 0
