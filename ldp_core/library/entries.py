@@ -301,8 +301,7 @@ REGISTRY: dict[str, Spec] = {
             user_cost="one draw and one report of the oracle",
             collector_cost="as the oracle, then one pass over the tables",
             needs_workload=True,
-            any_size=True,
-            domain_rule=sampled.domain_rule,
+            surveys_only=True,
             style=("#EE8866", "octagon"),
             parameters={
                 "oracle": Choice(tuple(sampled.ORACLES)),
@@ -321,7 +320,7 @@ REGISTRY: dict[str, Spec] = {
             user_cost="one draw per column",
             collector_cost="one count per report and set of columns, then one pass over the tables",
             needs_workload=True,
-            any_size=True,
+            surveys_only=True,
             domain_rule=split.domain_rule,
             style=("#AA3377", "star-triangle-down"),
         ),

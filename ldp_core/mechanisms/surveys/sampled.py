@@ -24,15 +24,15 @@ import numpy as np
 
 from ldp_core import anova
 from ldp_core.anova import Set
-from ldp_core.mechanisms.base import Audit, Reports, check_reports
+from ldp_core.mechanisms.base import Audit, Reports, check_counts, check_reports
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.surveys.estimates import ComponentEstimate, FittedEstimate, SurveyEstimate, as_survey
 from ldp_core.mechanisms.surveys.face import OnTable, SurveyMechanism, from_agreement
-from ldp_core.mechanisms.surveys.sets import NO_SURVEY, Holding, maximal_sets, only_survey
+from ldp_core.mechanisms.surveys.sets import Holding, maximal_sets, only_survey
 from ldp_core.mechanisms.surveys.shares import given_shares, shares_of_all, shares_of_own, varying_trace
 from ldp_core.mechanisms.unary import UnaryEncoding
-from ldp_core.people import Counted, People, check_records, people_of
+from ldp_core.people import Counted, Counts, People, check_records, people_of
 from ldp_core.wording import meant
 from ldp_core.workloads import Group, Survey, Workload, marginal
 
@@ -257,7 +257,7 @@ class SampledSets(SurveyMechanism):
         oracle = self.oracle(k)
         return oracle.aggregate(sent.ravel() if isinstance(oracle, RandomizedResponse) else sent).arrays[0]
 
-    def simulate(self, counts: np.ndarray | People, rng: np.random.Generator) -> Reports:
+    def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Everybody draws a set; the people of one set are then simulated by their cells. For simulation only."""
         users, sums = np.zeros(len(self.sets), dtype=np.int64), np.zeros(self._starts[-1], dtype=np.int64)
         for k, table in enumerate(self._drawn(people_of(counts, self.sizes), rng)):
@@ -278,7 +278,7 @@ class SampledSets(SurveyMechanism):
         starts = np.concatenate([[0], np.cumsum(self._cells)])
         found = np.zeros(starts[-1], dtype=np.int64)
         if isinstance(people, Counted):  # those who are left draw the next set with its share of what is left
-            left, rest = people.counts.astype(np.int64), np.cumsum(self.shares[::-1])[::-1]
+            left, rest = check_counts(people, self.n), np.cumsum(self.shares[::-1])[::-1]
             for k, members in enumerate(self.sets):
                 took = rng.binomial(left, min(1.0, self.shares[k] / rest[k]))
                 left = left - took
@@ -408,11 +408,6 @@ def build(
 ) -> SampledSets:
     """The mechanism for a survey. ValueError for anything else."""
     return SampledSets(only_survey(workload), epsilon, oracle, reconstruction, shares)
-
-
-def domain_rule(n: int, epsilon: float, workload: Workload | None) -> str | None:
-    """Why the mechanism cannot answer ``workload``, None where it can (or it is not known yet)."""
-    return None if workload is None or isinstance(workload, Survey) else NO_SURVEY
 
 
 def numbers_sent(oracle: Oracle) -> int:
