@@ -13,7 +13,7 @@ from ldp_core.bounds.centred import centred_gram
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Cancel, Check, asked, unchecked
-from ldp_core.workloads import Workload
+from ldp_core.workloads import Survey, Workload
 
 EIGEN_TYPES, EIGEN_TYPES_EVEN = 2048, 1024
 """Eigenvalues of a matrix over this many types take a second, or a fifth of one."""
@@ -40,9 +40,15 @@ def centred_svd(workload: Workload, epsilon: float, prior: np.ndarray | None = N
     Past `EIGEN_TYPES` types without structure (`EIGEN_TYPES_EVEN` for the uniform prior, where hardly anything is lost) the
     nuclear norm is bounded from below instead, see `_nuclear_at_least`.
 
+    Of a survey the singular values are known by attribute set: P_A has dim_A of them, all sqrt(g_A).
+
     ``prior`` : (n,) non-negative, summing to one; None is uniform.
     """
     epsilon, n = check_epsilon(epsilon), workload.n
+    if isinstance(workload, Survey) and prior is None and workload.symmetric:
+        c = workload.components
+        nuclear = math.fsum(c.dims * np.sqrt(c.gram))
+        return n * (c.constant + nuclear**2 / math.sinh(epsilon / 2) ** 2)
     p = check_prior(prior, n)
     known = _KEPT.setdefault(workload, {})
     about = "" if prior is None else hashlib.sha256(p.tobytes()).hexdigest()
