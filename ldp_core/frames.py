@@ -127,7 +127,9 @@ def users_bounds(
     cancel: Cancel | None = None,
 ) -> dict[str, float]:
     """The users that every unbiased epsilon-LDP mechanism needs in this case, by each bound in closed form. The worst case
-    takes a search, which ``cancel`` (see `ldp_core.run`) ends early."""
+    takes a search, which ``cancel`` (see `ldp_core.run`) ends early. Of a survey one number holds in every case."""
+    if isinstance(workload, workloads.Survey) and workload.symmetric:
+        return {"centred_svd": analysis.users_from_objective(bounds.centred_svd(workload, epsilon), workload, alpha)}
     if case.prior is None:  # a bound on the average bounds the worst type too, and so does one on any other average
         svd = _users_by_svd(workload, epsilon, alpha)
         variance = bounds.worst_case_variance(workload, epsilon, cancel=cancel)
@@ -156,6 +158,29 @@ def strongest(limits: Mapping[str, float]) -> str:
     """Name of the bound to speak of: the largest, or the certificate where that is within 0.1 % of it."""
     best = max(limits, key=limits.__getitem__)
     return "certificate" if limits.get("certificate", -1.0) >= 0.999 * limits[best] else best
+
+
+def attribute_sets(survey: workloads.Survey) -> pd.DataFrame:
+    """attributes, number, dimension, gram, share: the sets of attributes that queries of a ``survey`` depend on, the largest share
+    first.
+
+    ``number`` of attributes; ``dimension`` of P_A, the functions that vary with exactly these; ``gram`` is g_A / n, what the queries
+    weigh each of them by; ``share`` of the sum of all singular values, which are sqrt(g_A), without that of the total: it is
+    what the lower bound, and the best reports, spend on the set. ValueError where the survey has no such components.
+    """
+    c = survey.components
+    names = [f"x{i + 1}" for i in range(len(survey.shape))] if survey.axes is None else [a.name for a in survey.axes]
+    values = c.dims * np.sqrt(c.gram)
+    found = pd.DataFrame(
+        {
+            "attributes": [" x ".join(names[i] for i in members) for members in c.sets],
+            "number": [len(members) for members in c.sets],
+            "dimension": c.dims,
+            "gram": c.gram,
+            "share": values / values.sum(),
+        }
+    )
+    return found.sort_values("share", ascending=False, kind="stable", ignore_index=True)
 
 
 def gap(users_needed: float, users_bound: float) -> float:

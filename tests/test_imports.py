@@ -19,7 +19,8 @@ FILES = sorted(ROOT.rglob("*.py"))
 ROOMS = {"data", "studies"}
 LAYERS = [
     {"version", "privacy", "wording"},
-    {"anova", "people", "parts", "priors", "pictures", "threads", "run", "data.columns", "data.reading"},
+    {"anova", "people"},
+    {"parts", "priors", "pictures", "threads", "run", "data.columns", "data.reading"},
     {"data.domain"},
     {"data.population"},
     {"data.tables"},

@@ -290,6 +290,14 @@ class Survey(Workload):
         found[: len(kept)] = kept
         return found
 
+    @property
+    def rank(self) -> int:
+        """Number of linearly independent queries: the dimensions of the components that they depend on. ValueError where there are
+        no components, and too many types for the matrix."""
+        if not self.symmetric and self.n <= DENSE_TYPES:
+            return super().rank
+        return round(math.fsum(self.components.dims)) + (self.components.constant > 0)
+
     # --- recipes ------------------------------------------------------------------------------------------------
 
     @property
