@@ -160,29 +160,6 @@ def strongest(limits: Mapping[str, float]) -> str:
     return "certificate" if limits.get("certificate", -1.0) >= 0.999 * limits[best] else best
 
 
-def attribute_sets(survey: workloads.Survey) -> pd.DataFrame:
-    """attributes, number, dimension, gram, share: the sets of attributes that queries of a ``survey`` depend on, the largest share
-    first.
-
-    ``number`` of attributes; ``dimension`` of P_A, the functions that vary with exactly these; ``gram`` is g_A / n, what the queries
-    weigh each of them by; ``share`` of the sum of all singular values, which are sqrt(g_A), without that of the total: it is
-    what the lower bound, and the best reports, spend on the set. ValueError where the survey has no such components.
-    """
-    c = survey.components
-    names = [f"x{i + 1}" for i in range(len(survey.shape))] if survey.axes is None else [a.name for a in survey.axes]
-    values = c.dims * np.sqrt(c.gram)
-    found = pd.DataFrame(
-        {
-            "attributes": [" x ".join(names[i] for i in members) for members in c.sets],
-            "number": [len(members) for members in c.sets],
-            "dimension": c.dims,
-            "gram": c.gram,
-            "share": values / values.sum(),
-        }
-    )
-    return found.sort_values("share", ascending=False, kind="stable", ignore_index=True)
-
-
 def gap(users_needed: float, users_bound: float) -> float:
     """How many more users a mechanism needs than the bound allows, as a share; inf where the bound says nothing."""
     return users_needed / users_bound - 1 if users_bound > 0 else float("inf")

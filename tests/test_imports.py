@@ -30,7 +30,7 @@ LAYERS = [
     {"library"},
     {"analysis", "beliefs", "estimators"},
     {"studies.simulate", "studies.sweep", "studies.asking", "studies.theorems"},
-    {"frames"},
+    {"frames", "survey_frames"},
     {"verdicts"},
     {"studies.planning", "studies.sides"},
     {"studies.outcomes"},
@@ -49,6 +49,7 @@ MATHEMATICS = {
     "estimators",
     "studies",
     "frames",
+    "survey_frames",
     "verdicts",
 }
 

@@ -27,6 +27,10 @@ from ldp_core.charts.papers import panel as panel
 from ldp_core.charts.queries import query_shares as query_shares
 from ldp_core.charts.queries import singular_values as singular_values
 from ldp_core.charts.queries import workload_matrix as workload_matrix
+from ldp_core.charts.scrambled import column_sets as column_sets
+from ldp_core.charts.scrambled import drawn_patterns as drawn_patterns
+from ldp_core.charts.scrambled import energies as energies
+from ldp_core.charts.scrambled import scrambled as scrambled
 from ldp_core.charts.sides import accuracy as accuracy
 from ldp_core.charts.sides import beliefs as beliefs
 from ldp_core.charts.simulation import answers as answers

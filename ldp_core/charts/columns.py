@@ -49,7 +49,7 @@ def _about(first: str, second: str, queries: float) -> str:
 
 def attribute_sets(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
     """The sets of attributes with the largest shares of the singular values as bars, largest on top, `MOST_SETS` at most. ``frame``: see
-    `frames.attribute_sets`."""
+    `survey_frames.attribute_sets`."""
     top = frame.head(MOST_SETS)
     fig = figure(look, "share of the singular values (%)", "", height=130 + 26 * len(top))
     rows = np.arange(len(top))
