@@ -226,7 +226,7 @@ def users_needed() -> None:
             f"No unbiased mechanism with pure epsilon {c.epsilon} can need fewer than {wording.at_least(bound)}, "
             f"{case_meaning(case)} ({charts.title(strongest)}"
             + (", which re-checks itself" if strongest == "certificate" else "")
-            + f"); {others}. {reach if not math.isinf(best['gap']) else title + ' has no pure epsilon, so the bound does not hold for it'}."
+            + f"){f'; {others}' if others else ''}. {reach if not math.isinf(best['gap']) else title + ' has no pure epsilon, so the bound does not hold for it'}."
         )
     else:
         bound_sentence = f"At epsilon {c.epsilon} the lower bounds say nothing here: they allow any number of users."
@@ -267,7 +267,7 @@ def users_needed() -> None:
 
 def draw_query_errors() -> None:
     """Exact errors of single queries, for the mechanisms that are ready."""
-    n = design.domain.size
+    n = design.working_types
     if n > PRICED_TYPES:
         st.info(
             f"Errors of single queries are computed for at most {PRICED_TYPES:,} types; there are {n:,} here. Simulate shows those of "

@@ -7,7 +7,8 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import charts, designs, frames, library, verdicts, wording
-from pages.ui import layout, lazy, listing, sides
+from ldp_core.mechanisms import ScrambledPatterns
+from pages.ui import layout, lazy, listing, patterns, sides
 from pages.ui.controls import target_control
 from pages.ui.design import choices
 from pages.ui.formulas import DESIGN
@@ -323,7 +324,9 @@ with results:
             "closing-gap",
             pd.concat({"mechanism": found, "bound": proved_so_far}, names=["curve"]).reset_index("curve"),
         )
-    if not state.drawable(mechanism):
+    if isinstance(mechanism, ScrambledPatterns):
+        patterns.of_survey(state, mechanism)
+    elif not state.drawable(mechanism):
         st.info(
             "This mechanism has too many possible reports to draw its strategy, or sends numbers rather than one of a list of "
             f"reports. Its variances {'' if spec.continuous else 'and audit '}are exact all the same."

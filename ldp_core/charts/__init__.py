@@ -4,6 +4,9 @@ from ldp_core.charts.asking import asked as asked
 from ldp_core.charts.bounds import approach as approach
 from ldp_core.charts.bounds import on_one_axis as on_one_axis
 from ldp_core.charts.bounds import over_branching as over_branching
+from ldp_core.charts.columns import MOST_SETS as MOST_SETS
+from ldp_core.charts.columns import asked_together as asked_together
+from ldp_core.charts.columns import attribute_sets as attribute_sets
 from ldp_core.charts.compare import query_errors as query_errors
 from ldp_core.charts.compare import users_needed as users_needed
 from ldp_core.charts.contrast import readable as readable
@@ -24,6 +27,10 @@ from ldp_core.charts.papers import panel as panel
 from ldp_core.charts.queries import query_shares as query_shares
 from ldp_core.charts.queries import singular_values as singular_values
 from ldp_core.charts.queries import workload_matrix as workload_matrix
+from ldp_core.charts.scrambled import column_sets as column_sets
+from ldp_core.charts.scrambled import drawn_patterns as drawn_patterns
+from ldp_core.charts.scrambled import energies as energies
+from ldp_core.charts.scrambled import scrambled as scrambled
 from ldp_core.charts.sides import accuracy as accuracy
 from ldp_core.charts.sides import beliefs as beliefs
 from ldp_core.charts.simulation import answers as answers

@@ -102,30 +102,28 @@ class Survey(Workload):
 
     @cached_property
     def components(self) -> Components:
-        """ValueError where a group does not treat the values of its attributes alike (totals along an order, conditions)."""
-        if self._found is None:
-            raise ValueError(
-                "Some questions follow an order or single out values: the Gram matrix has no component form."
-            )
-        return self._found
+        """What a mechanism that treats the values of each attribute alike is judged by. Where questions do not (totals along an order,
+        conditions; then not `symmetric`), g_A is the mean of G on the component, ``tr(P_A G) / dim_A``: the information of such a mechanism
+        is diagonal, and its objective ``sum_A tr(P_A G) / m_A`` the same. ValueError where that takes too large tables."""
+        return self._found[0]
 
     @property
     def symmetric(self) -> bool:
-        """Whether the queries treat the values of each attribute alike, so that `components` say everything."""
-        return self._found is not None
+        """Whether the queries treat the values of each attribute alike, so that `components` are all of G."""
+        return self._found[1]
 
     @cached_property
-    def _found(self) -> Components | None:
-        gram: dict[anova.Set, float] = {}
-        known: dict[tuple[object, ...], dict[anova.Set, float] | None] = {}
+    def _found(self) -> tuple[Components, bool]:
+        gram, alike = dict[anova.Set, float](), True
+        known: dict[tuple[object, ...], tuple[dict[anova.Set, float], bool]] = {}
         for group in self.groups:
             sizes = tuple(self.shape[i] for i in group.attributes)
             key = (group.base.digest, sizes)
             if key not in known:
-                known[key] = eigenvalues(group.base, sizes)
-            values = known[key]
-            if values is None:
-                return None
+                exact = eigenvalues(group.base, sizes)
+                known[key] = (averages(group.base, sizes), False) if exact is None else (exact, True)
+            values, same = known[key]
+            alike &= same
             scale = group.weight**2 / group.base.n
             for within, value in values.items():
                 if value > 0:
@@ -135,7 +133,7 @@ class Survey(Workload):
         constant = gram.pop((), 0.0)
         sets = tuple(sorted(gram, key=lambda members: (len(members), members)))
         dims = np.array([anova.dimensions(self.shape, members) for members in sets])
-        return Components(sets, dims, np.array([gram[members] for members in sets]), constant)
+        return Components(sets, dims, np.array([gram[members] for members in sets]), constant), alike
 
     @property
     def symmetry_group(self) -> SymmetryGroup:
@@ -292,6 +290,14 @@ class Survey(Workload):
         found[: len(kept)] = kept
         return found
 
+    @property
+    def rank(self) -> int:
+        """Number of linearly independent queries: the dimensions of the components that they depend on. ValueError where there are
+        no components, and too many types for the matrix."""
+        if not self.symmetric and self.n <= DENSE_TYPES:
+            return super().rank
+        return round(math.fsum(self.components.dims)) + (self.components.constant > 0)
+
     # --- recipes ------------------------------------------------------------------------------------------------
 
     @property
@@ -356,6 +362,27 @@ def _shifted(base: Workload, sizes: Sequence[int]) -> bool:
     )
 
 
+def averages(base: Workload, sizes: Sequence[int]) -> dict[anova.Set, float]:
+    """{A: tr(P_A G) / dim_A} of any workload on a table of these ``sizes``. ValueError where its Gram matrix is too large."""
+    rows = base.gram_root.reshape(-1, *sizes)
+    places = tuple(i for i, size in enumerate(sizes) if size > 1)
+    traces = dict[anova.Set, float]()
+    for members in anova.subsets(places):  # of the functions of these attributes: a sum over the components within
+        others = tuple(i + 1 for i in range(len(sizes)) if i not in members)
+        left = math.prod(sizes[i - 1] for i in others)
+        traces[members] = float((rows.sum(axis=others) ** 2).sum()) / left
+    found = dict[anova.Set, float]()
+    for members in traces:
+        found[members] = traces[members] - math.fsum(
+            found[inner] for inner in anova.subsets(members) if inner != members
+        )
+    most = max(found.values())
+    return {
+        members: value / anova.dimensions(sizes, members) if value > 1e-12 * most else 0.0
+        for members, value in found.items()
+    }
+
+
 def marginal(
     shape: Sequence[int], attributes: Iterable[int], weight: float = 1.0, axes: Sequence[Axis] | None = None
 ) -> Group:
@@ -379,7 +406,7 @@ def survey(
 
     >>> survey = ldp.workloads.survey([16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2], ways=2)
     >>> survey
-    <survey workload: 3,877 queries on 55 sets of 11 attributes>
+    <survey workload: 3,794 queries on 55 sets of 11 attributes>
     >>> f"{survey.n:,}"
     '1,451,520,000'
     """

@@ -56,7 +56,7 @@ def _data(state: Session, design: Design | None) -> None:
         return
     missing = bool(state.lacking) or (state.configuration.population.shape == "data" and not design.on_data)
     names = ", ".join(attribute.name for attribute in design.domain.attributes)
-    detail = f"{people(design.users)}, {design.domain.size:,} types"
+    detail = f"{people(design.users)}, {wording.magnitude(design.domain.size)} types"
     _line(
         "pages/data.py",
         STALE if missing else SET,

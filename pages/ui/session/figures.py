@@ -282,6 +282,11 @@ class Figures(Derived):
             found["histogram"] = analysis.Case("histogram", np.array(weights) / math.fsum(weights))
         return found
 
+    @property
+    def even_case(self) -> str:
+        """The case of people spread evenly; the only one there is where all types have the same error."""
+        return "average" if "average" in self.cases() else analysis.WORST_CASE.name
+
     def aim(self, name: str) -> str:
         """The case in which a mechanism is judged: the one it is fitted for, or else the worst case."""
         aims, aim = library.spec(name).aims, self.configuration.optimizer.aim
@@ -414,4 +419,6 @@ def weight(mechanism: mechanisms.Mechanism) -> int:
         return 3 * mechanism.strategy.nbytes  # strategy, reconstruction, distribution functions
     if isinstance(mechanism, VectorMechanism):
         return 2 * mechanism.vectors.nbytes  # the vectors and their inverse
+    if isinstance(mechanism, mechanisms.ScrambledPatterns):
+        return 16 * sum(one.cells.size for one in mechanism.patterns)  # and what estimates need of them
     return 0
