@@ -114,8 +114,8 @@ class SampledSets(SurveyMechanism):
         return min(holding, key=lambda k: (self._cells[k], self.sets[k]), default=None)
 
     def _fitted(self, survey: Survey) -> np.ndarray:
-        """(K,) the shares of least total variance; where questions follow an order, those for tables from their own reports."""
-        if self.optimal and survey.symmetric:
+        """(K,) the shares of least total variance, on average over the types where that differs between them."""
+        if self.optimal:
             return shares_of_all(survey, self.sets, self.information_of_sets)
         costs = np.zeros(len(self.sets))
         for group in survey.groups:
