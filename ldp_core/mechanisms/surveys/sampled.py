@@ -400,7 +400,11 @@ class _Seen:
 
 
 def build(
-    workload: Workload, epsilon: float, oracle: str = "subset_selection", reconstruction: str = "optimal", shares: str = "even"
+    workload: Workload,
+    epsilon: float,
+    oracle: str = "subset_selection",
+    reconstruction: str = "optimal",
+    shares: str = "even",
 ) -> SampledSets:
     """The mechanism for a survey. ValueError for anything else."""
     return SampledSets(only_survey(workload), epsilon, oracle, reconstruction, shares)
