@@ -62,7 +62,6 @@ class People(ABC):
         the next time. ValueError for a table of more than `MOST_CELLS` cells."""
         places = tuple(map(int, attributes))
         if places not in self._known:
-            check_cells(self.sizes, places)
             found = self._count(places)
             found.flags.writeable = False
             self._known[places] = found
@@ -156,6 +155,7 @@ class Records(People):
             yield self.codes[np.searchsorted(ends, people, side="right")].astype(np.int64)
 
     def _count(self, attributes: tuple[int, ...]) -> np.ndarray:
+        check_cells(self.sizes, attributes)
         cells = np.zeros(len(self.codes), dtype=np.int64)
         for i in attributes:
             cells = cells * self.sizes[i] + self.codes[:, i]
@@ -207,6 +207,7 @@ class Drawn(Records):
     def _count(self, attributes: tuple[int, ...]) -> np.ndarray:
         if len(attributes) > 1 and not self.too_many:
             return super()._count(attributes)
+        check_cells(self.sizes, attributes)
         found = np.array([float(self.users)])
         for i in attributes:
             found = np.multiply.outer(found, self.counts[i] / self.users).ravel()

@@ -35,7 +35,7 @@ def test_marginals_of_long_ranges_keep_all_types():
 
 def test_marginals_of_nobody_and_of_other_counts():
     assert (frames.per_attribute(DOMAIN, np.zeros(9))["share"] == 0).all()
-    with pytest.raises(ValueError, match="The domain has 9 types"):
+    with pytest.raises(ValueError, match="each of the 9 types"):
         frames.per_attribute(DOMAIN, np.zeros(8))
 
 
