@@ -25,13 +25,13 @@ from ldp_core.workloads.surveys import eigenvalues
 
 MOST_CELLS = 2**18
 """Cells of all tables together that are fitted to each other: about a tenth of a second a round."""
-_ROUNDS = 1000
+_ROUNDS = 500
 _RELAXED = 1.7
 _PENALTY = (
     5.0  # in the weights of the questions: where a hundred rounds or so are enough, for much noise and for little
 )
 # What is still negative is mixed away with even tables, of which there is about this share.
-_MIXED = 1e-3
+_MIXED = 1e-4
 
 
 def too_large(survey: Survey) -> str | None:
@@ -173,7 +173,9 @@ def _projected(
     """(cells,) tables that agree and are not negative, and their total."""
     many = np.bincount(layout.place, minlength=layout.length)  # tables that hold each component
     share = wanted[layout.place] * layout.within / many[layout.place]
-    scale = _PENALTY * np.bincount(layout.owner, share) / np.bincount(layout.owner)
+    scale = np.bincount(layout.owner, share) / np.bincount(layout.owner)
+    own = np.array([wanted[layout.offsets[members]] for members in layout.sets])  # of what no smaller table tells
+    scale = _PENALTY * np.where(own > 0, own, scale)
     by_part = scale[layout.owner]
     penalty = np.bincount(layout.place, by_part / layout.within, minlength=layout.length)
     empty = layout.offsets[()]
