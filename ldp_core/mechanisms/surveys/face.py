@@ -17,7 +17,7 @@ from ldp_core.mechanisms.surveys.estimates import SurveyEstimate, as_survey, sho
 from ldp_core.mechanisms.surveys.largest import at_all_types, largest
 from ldp_core.mechanisms.surveys.pattern import squared_norms
 from ldp_core.people import Counts, Tables, people_of
-from ldp_core.workloads import DENSE_TYPES, Group, Histogram, Workload
+from ldp_core.workloads import DENSE_TYPES, Group, Histogram, Survey, Workload
 from ldp_core.workloads.surveys import DENSE_TYPES as VECTOR_TYPES
 from ldp_core.workloads.surveys import eigenvalues
 
@@ -184,7 +184,7 @@ class SurveyMechanism(FromCovariance):
         profiles = [group.weight**2 * self._group_profile(group) for group in survey.groups]
         if all(profile.size == 1 for profile in profiles):
             one = math.fsum(float(profile[0]) for profile in profiles)
-            return np.array([one]) if survey is workload else np.full(self.n, one)
+            return np.array([one]) if isinstance(workload, Survey) else np.full(self.n, one)
         found = [(group.attributes, profile) for group, profile in zip(survey.groups, profiles, strict=True)]
         return at_all_types(self.sizes, found) if self.n <= VECTOR_TYPES else np.array([largest(self.sizes, found)])
 
