@@ -14,7 +14,7 @@ from ldp_core.mechanisms.local_hashing import LocalHashing
 from ldp_core.mechanisms.noise import adaptive, additive, gaussian, rejection
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
-from ldp_core.mechanisms.surveys import sampled, split
+from ldp_core.mechanisms.surveys import oracles, sampled, split
 from ldp_core.mechanisms.trees import grid, haar, hierarchical, rectangles
 from ldp_core.mechanisms.trees.node_reports import NODE_ORACLES
 from ldp_core.mechanisms.unary import RECONSTRUCTIONS, UnaryEncoding
@@ -304,7 +304,7 @@ REGISTRY: dict[str, Spec] = {
             surveys_only=True,
             style=("#EE8866", "octagon"),
             parameters={
-                "oracle": Choice(tuple(sampled.ORACLES)),
+                "oracle": Choice(tuple(oracles.ORACLES)),
                 "reconstruction": Choice(sampled.RECONSTRUCTIONS),
                 "shares": Choice(sampled.SHARES),
             },
