@@ -368,7 +368,7 @@ def survey(
 
     >>> survey = ldp.workloads.survey([16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2], ways=2)
     >>> survey
-    <survey workload: 3,877 queries on 55 sets of 11 attributes>
+    <survey workload: 3,794 queries on 55 sets of 11 attributes>
     >>> f"{survey.n:,}"
     '1,451,520,000'
     """
