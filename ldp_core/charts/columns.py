@@ -30,7 +30,9 @@ def asked_together(survey: Survey, look: Theme = LIGHT) -> go.Figure:
     fig.add_heatmap(
         x=shown,
         y=shown,
-        z=np.log10(np.where(found > 0, found, np.nan)),  # a column is in many pairs: else only the diagonal would be seen
+        z=np.log10(
+            np.where(found > 0, found, np.nan)
+        ),  # a column is in many pairs: else only the diagonal would be seen
         text=[[_about(a, b, found[i, j]) for j, b in enumerate(shown)] for i, a in enumerate(shown)],
         hovertemplate="%{text}<extra></extra>",
         xgap=1,

@@ -111,7 +111,8 @@ def compare(parts, sizes):
     dense = over_attributes(parts, axes)
     made = Survey(sizes, list(groups(dense, tuple(sizes), axes)), axes)
     n = math.prod(sizes)
-    assert not isinstance(dense, Survey) and made.num_queries == dense.num_queries
+    assert not isinstance(dense, Survey)
+    assert made.num_queries == dense.num_queries
     assert np.allclose(dense.gram_dense(), made.gram_dense())
     x = np.random.default_rng(0).integers(0, 50, n)
     told = [
@@ -148,17 +149,19 @@ def test_many_columns_become_a_survey_of_the_tables_that_are_asked():
     made = over_attributes([KWayMarginalsPart(k=2), PrefixPart(attribute="a"), ParityPart()], axes)
     asked = tables_asked(made, ADULT)
     products = [a * b for i, a in enumerate(ADULT) for b in ADULT[i + 1 :]]
-    assert isinstance(made, Survey) and not made.symmetric
+    assert isinstance(made, Survey)
+    assert not made.symmetric
     # pairs, the table of the totals, the signs of everybody and of one and two yes-or-no columns
     assert made.num_queries == sum(products) + 16 + 4
     assert asked.sets == 55 + 3  # those of a, h and k by themselves
     assert asked.cells == sum(products) + 16 + 2 + 2
     assert (asked.largest, asked.largest_cells, asked.unasked) == ((0, 2), 256, ())
     pairs = survey(ADULT, 2)
-    assert pairs.n == math.prod(ADULT) and pairs.symmetric
-    assert sum(pairs.components.dims) == sum((a - 1) * (b - 1) for i, a in enumerate(ADULT) for b in ADULT[i + 1 :]) + sum(
-        size - 1 for size in ADULT
-    )
+    assert pairs.n == math.prod(ADULT)
+    assert pairs.symmetric
+    assert sum(pairs.components.dims) == sum(
+        (a - 1) * (b - 1) for i, a in enumerate(ADULT) for b in ADULT[i + 1 :]
+    ) + sum(size - 1 for size in ADULT)
     assert pairs.rank == sum(pairs.components.dims) + 1
 
 
@@ -181,7 +184,9 @@ def test_answers_come_from_records_as_from_counts():
     ],
 )
 def test_too_large_tables_are_refused_by_name(parts, sizes, said):
-    names = [Axis(f"{'abcdefgh'[i] if i < 8 else f'x{i}'}", tuple(map(str, range(k))), k, True) for i, k in enumerate(sizes)]
+    names = [
+        Axis(f"{'abcdefgh'[i] if i < 8 else f'x{i}'}", tuple(map(str, range(k))), k, True) for i, k in enumerate(sizes)
+    ]
     with pytest.raises(ValueError, match=said):
         over_attributes(parts, names)
 
@@ -190,8 +195,11 @@ def test_two_hundred_columns_of_pairs_have_a_price_and_work():
     axes = [Axis(f"x{i}", tuple(map(str, range(20))), 20, True) for i in range(200)]
     cost = price([KWayMarginalsPart(k=2)], axes)
     made = over_attributes([KWayMarginalsPart(k=2)], axes)
-    assert len(made.groups) == 19_900 and made.num_queries == 19_900 * 400
-    assert cost.bytes == 8 * made.num_queries and 0 < cost.seconds < 60
-    assert math.isfinite(made.trace) and made.n == 20**200
+    assert len(made.groups) == 19_900
+    assert made.num_queries == 19_900 * 400
+    assert cost.bytes == 8 * made.num_queries
+    assert 0 < cost.seconds < 60
+    assert math.isfinite(made.trace)
+    assert made.n == 20**200
     with pytest.raises(ValueError, match="25,000 sets"):
         over_attributes([KWayMarginalsPart(k=3)], axes)
