@@ -113,12 +113,45 @@ def working_lives() -> pd.DataFrame:
     young, trait = normal(rng, rows), normal(rng, rows)
     age = np.clip(np.round(47 - 18 * young), 16, 95).astype(int)
     hours = np.clip(np.round(36 + 6 * trait + 11 * normal(rng, rows)), 1, 80).astype(int)
-    work = {"retired": 17, "at home": 8, "unpaid": 2, "unemployed": 6, "student": 9, "private": 38, "public": 12, "own firm": 5}
-    school = {"no school": 1, "grade 1-4": 2, "grade 5-6": 3, "grade 7-8": 4, "grade 9": 5, "grade 10": 6, "grade 11": 7}
-    degrees = {"school": 24, "started college": 16, "vocational": 8, "technical": 6, "bachelor": 18, "master": 9, "professional": 2}
+    work = {
+        "retired": 17,
+        "at home": 8,
+        "unpaid": 2,
+        "unemployed": 6,
+        "student": 9,
+        "private": 38,
+        "public": 12,
+        "own firm": 5,
+    }
+    school = {
+        "no school": 1,
+        "grade 1-4": 2,
+        "grade 5-6": 3,
+        "grade 7-8": 4,
+        "grade 9": 5,
+        "grade 10": 6,
+        "grade 11": 7,
+    }
+    degrees = {
+        "school": 24,
+        "started college": 16,
+        "vocational": 8,
+        "technical": 6,
+        "bachelor": 18,
+        "master": 9,
+        "professional": 2,
+    }
     married = {"widowed": 7, "divorced": 12, "separated": 3, "married": 46, "apart": 1, "partner": 9, "single": 22}
     jobs = {"no job": 20, "cleaning": 5, "farming": 3, "moving": 5, "machines": 6, "care": 7, "service": 8, "crafts": 9}
-    offices = {"transport": 4, "sales": 9, "clerical": 9, "security": 2, "technology": 4, "specialist": 10, "manager": 9}
+    offices = {
+        "transport": 4,
+        "sales": 9,
+        "clerical": 9,
+        "security": 2,
+        "technology": 4,
+        "specialist": 10,
+        "manager": 9,
+    }
     role = {"parent": 3, "head": 44, "partner": 22, "other": 6, "alone": 15, "child": 10}
     regions = {"North": 22, "East": 18, "South": 24, "West": 21, "Capital": 15}
     health = {"very bad": 3, "bad": 9, "fair": 25, "good": 41, "very good": 22}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+from plotly.colors import sample_colorscale
 
 from ldp_core import wording
 from ldp_core.charts.labels import cell_names, label_ticks, row_ticks
@@ -24,18 +25,28 @@ def asked_together(survey: Survey, look: Theme = LIGHT) -> go.Figure:
         found[np.ix_(places, places)] += group.base.num_queries
     names = [f"x{i + 1}" for i in range(d)] if survey.axes is None else [axis.name for axis in survey.axes]
     shown = cell_names(names)
+    decades = np.arange(int(np.ceil(np.log10(found.max()))) + 1)
     fig = figure(look, "", "", height=int(np.clip(180 + 22 * d, 320, 700)))
     fig.add_heatmap(
         x=shown,
         y=shown,
-        z=np.where(found > 0, found, np.nan),
+        z=np.log10(
+            np.where(found > 0, found, np.nan)
+        ),  # a column is in many pairs: else only the diagonal would be seen
         text=[[_about(a, b, found[i, j]) for j, b in enumerate(shown)] for i, a in enumerate(shown)],
         hovertemplate="%{text}<extra></extra>",
         xgap=1,
         ygap=1,
         zmin=0,
-        colorscale=look.sequential,
-        colorbar={"title": {"text": "queries", "side": "right"}, "thickness": 14, "outlinewidth": 0, "tickformat": ","},
+        zmax=max(decades[-1], 1),
+        colorscale=sample_colorscale(look.sequential, np.linspace(0.2, 1, 9).tolist()),
+        colorbar={
+            "title": {"text": "queries (log scale)", "side": "right"},
+            "thickness": 14,
+            "outlinewidth": 0,
+            "tickvals": decades,
+            "ticktext": [f"{10**decade:,}" for decade in decades.tolist()],
+        },
     )
     fig.update_xaxes(type="category", showgrid=False, **label_ticks(names))
     fig.update_yaxes(type="category", autorange="reversed", showgrid=False, **row_ticks(names, 40))

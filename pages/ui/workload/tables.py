@@ -34,10 +34,10 @@ def _metrics(later: Later, state: Session, design: Complete) -> None:
     row.metric(
         "Sets of columns", f"{asked.sets:,}", help="Each set has a table of counts that queries are answered from."
     )
-    row.metric("Cells in all", f"{asked.cells:,}", help="Combinations of values in these tables together.")
     names = plain(" x ".join(design.domain.attributes[i].name for i in asked.largest))
     row.metric("Largest table", f"{asked.largest_cells:,}", help=f"Cells of the table of {names}.")
     figures.users_metric(row, later, state, design)
+    st.caption(f"The tables have {wording.count(asked.cells)} cells in all; the largest is {names}.")
     if asked.unasked:
         left = ", ".join(design.domain.attributes[i].name for i in asked.unasked[:5])
         more = f" and {len(asked.unasked) - 5:,} more" if len(asked.unasked) > 5 else ""
@@ -77,7 +77,7 @@ def _shares(state: Session, survey: Survey) -> None:
     layout.chart(
         lambda look: charts.attribute_sets(found, look),
         f"Which columns make the questions hard: **{plain(wording.shortened(first['attributes']))}** holds "
-        f"{wording.share(first['share'])} of the sum of the singular values, and a set's share is also what the best reports spend on it. "
+        f"{wording.share(first['share'])} of the sum of the singular values, on which the lower bound above rests. "
         f"{some} Of each set, only what varies with exactly its columns is counted: {wording.magnitude(found['dimension'].sum())} "
         "independent contrasts in all.",
         "attribute-sets",
