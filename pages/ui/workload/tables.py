@@ -30,7 +30,7 @@ def show(later: Later, state: Session, design: Complete, parts: Sequence[Workloa
 def _metrics(later: Later, state: Session, design: Complete) -> None:
     """The questions in numbers."""
     asked, row = tables_asked(design.workload, design.domain.shape), layout.metrics("workload")
-    row.metric("Queries (p)", f"{asked.queries:,}", help=figures.QUERIES)
+    row.metric("Queries (p)", f"{asked.queries:,}", help="Numbers that will be estimated, each a count of people.")
     row.metric(
         "Sets of columns", f"{asked.sets:,}", help="Each set has a table of counts that queries are answered from."
     )
