@@ -25,8 +25,9 @@ ASKED = {"Plan": "recommend", "Simulate": "run", "Ask": "ask-put"}
 OPTIONS = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}
 COLOURS = {"resultTypes": ["violations"], "runOnly": ["color-contrast", "link-in-text-block"]}
 """Light and dark differ in nothing but colours: in the dark, those are looked at."""
-WORDS = {"light": "rgb(38, 39, 48)", "dark": "rgb(250, 250, 250)"}
-"""The colour of words in charts."""
+LIT = """() => [...document.querySelectorAll('.js-plotly-plot .xtick text')].filter(words => words.checkVisibility())
+    .every(words => getComputedStyle(words).fill === 'rgb(250, 250, 250)')"""
+"""Whether the words in charts are made for the dark."""
 STREAMLITS_OWN = {
     # Lists of choices and help are put beside the page, outside its landmarks; they have names, and are left with Escape.
     "region": "[role=listbox], [data-floating-ui-portal], #stFloatingOverlayPortal",
@@ -133,9 +134,8 @@ def test_nothing_is_wrong_with_a_design_that_is_optimised(visitor):
         if title in ASKED:
             expect(shown(visitor)).to_be_visible()
         visitor.drawn()
+        visitor.page.wait_for_function(LIT)
         found[title, "dark"] = faults(visitor.page, COLOURS)
-        for words in visitor.page.locator(".js-plotly-plot:visible .xtick text").all():
-            expect(words).to_have_css("fill", WORDS["dark"])
     assert not {title: wrong for title, wrong in found.items() if wrong}
 
 

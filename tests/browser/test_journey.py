@@ -1,18 +1,22 @@
 """The whole way in a real browser: sample data, prefix, epsilon 1, optimise, compare, simulate, export, load again."""
 
 import json
+import re
 import zipfile
 
 import pytest
 from playwright.sync_api import expect
 
 from ldp_core import wording
+from tests.browser.conftest import Visitor
 
 NEEDED = "Users needed"
 
 
-def test_from_a_sample_to_an_exported_design_and_back(visit, tmp_path):
-    visitor = visit()
+@pytest.fixture(scope="module")
+def visitor(browser, address):
+    """Somebody who has optimised the sample at epsilon 1."""
+    visitor = Visitor(browser, address)
     page = visitor.page
     visitor.button("begin").click()
     expect(page.locator("h1")).to_have_text("Design")
@@ -33,6 +37,12 @@ def test_from_a_sample_to_an_exported_design_and_back(visit, tmp_path):
     page.evaluate("() => document.querySelector('.st-key-cancel button')?.click()")
     expect(found).to_be_visible()
     expect(page.locator(".st-key-chart-closing-gap .js-plotly-plot")).to_be_visible()
+    yield visitor
+    visitor.leave()
+
+
+def test_from_a_sample_to_an_exported_design_and_back(visitor, visit, tmp_path):
+    page = visitor.page
     expect(page.get_by_text("of the best possible")).to_be_visible()
     visitor.button("check-proof").click()
     expect(page.get_by_text("the bound holds")).to_be_visible()
@@ -76,6 +86,56 @@ def test_from_a_sample_to_an_exported_design_and_back(visit, tmp_path):
     other.go("Design")
     expect(other.page.locator(".st-key-chart-patterns .js-plotly-plot")).to_be_visible()
     expect(other.metric(NEEDED)).to_have_text(needed)
+
+
+def test_a_design_is_saved_shared_and_compared(visitor, visit, tmp_path):
+    page = visitor.page
+    visitor.go("Design")
+    expect(page.locator(".st-key-chart-patterns .js-plotly-plot")).to_be_visible()
+    visitor.drawn()
+    needed = visitor.metric(NEEDED).inner_text()
+
+    with page.expect_download() as download:
+        visitor.button("save").click()
+    saved = tmp_path / download.value.suggested_filename
+    download.value.save_as(saved)
+    page.get_by_role("button", name="Share a link").click()
+    link = page.get_by_test_id("stPopoverBody").locator("code").inner_text()
+    page.keyboard.press("Escape")
+
+    # The file brings back the strategy, on the page where it is looked at.
+    reader = visit()
+    reader.load(saved, "The design was loaded.")
+    expect(reader.page.locator("h1")).to_have_text("Design")
+    expect(reader.metric(NEEDED)).to_have_text(needed)
+    expect(reader.page.locator(".st-key-chart-patterns .js-plotly-plot")).to_be_visible()
+
+    # The link opens there as well, and the other pages show what it holds.
+    reader.page.goto(re.sub(r"\s", "", link))
+    expect(reader.page.locator("h1")).to_have_text("Design")
+    expect(reader.page.get_by_text("The design was loaded.")).to_be_visible()
+    reader.go("Data")
+    expect(reader.page.locator(".st-key-chart-histogram .js-plotly-plot")).to_be_visible()
+    reader.go("Workload")
+    expect(reader.page.locator(".st-key-chart-workload .js-plotly-plot")).to_be_visible()
+    reader.page.get_by_test_id("stTopNavLink").filter(has_text="Start").click()
+    expect(reader.button("continue")).to_be_visible()
+
+    # Epsilon 1 beside epsilon 2.
+    visitor.go("Compare")
+    page.get_by_text("Designs of your list").click()
+    visitor.button("design-copy").click()
+    expect(page.get_by_role("button", name="Designs (2)")).to_be_visible()
+    visitor.go("Design")
+    visitor.entry("epsilon-text").fill("2")
+    visitor.entry("epsilon-text").press("Enter")
+    expect(page.get_by_test_id("stSidebar").get_by_text("Epsilon: 2")).to_be_visible()
+    visitor.go("Compare")
+    visitor.button("optimise-designs").click()
+    expect(page.get_by_text("For the same questions and target error")).to_be_visible()
+    values = page.locator(".st-key-chart-designs .textpoint text")
+    expect(values).to_have_count(2)
+    assert values.first.text_content() == needed
 
 
 def test_what_one_begins_by_keyboard_another_does_not_see(visit):
