@@ -33,6 +33,16 @@ def alerts(visitor):
     return visitor.page.get_by_test_id("stAlertContentError")
 
 
+def to_uploads(visitor):
+    """To where files are uploaded, which may be open from before."""
+    visitor.go("Data")
+    visitor.drawn()
+    box = visitor.page.get_by_test_id("stMain").get_by_test_id("stFileUploader")
+    if not box.count():
+        visitor.page.locator(".st-key-data-source").get_by_text("Upload").click()
+    expect(box).to_be_visible()
+
+
 def test_epsilon_typed_wrong_is_answered_and_changes_nothing(visitor):
     visitor.go("Design")
     entry = visitor.entry("epsilon-text")
@@ -50,8 +60,7 @@ def test_epsilon_typed_wrong_is_answered_and_changes_nothing(visitor):
 
 
 def test_files_that_are_no_tables_are_answered_and_change_nothing(visitor):
-    visitor.go("Data")
-    visitor.page.locator(".st-key-data-source").get_by_text("Upload").click()
+    to_uploads(visitor)
     for name, content, said in (
         ("photo.csv", PNG, "This file is a PNG image, not a table"),
         ("empty.csv", b"", "This file is empty"),
@@ -76,8 +85,7 @@ def test_a_configuration_edited_by_hand_is_answered_and_changes_nothing(visitor)
 
 def test_markup_in_categories_is_shown_as_typed(visitor):
     page = visitor.page
-    visitor.go("Data")
-    page.locator(".st-key-data-source").get_by_text("Upload").click()
+    to_uploads(visitor)
     rows = b"<b>group</b>\n<b>x</b>\n:smile:\n$y$\n=1+1\n<b>x</b>\n"
     page.locator("[data-testid=stMain] input[type=file]").set_input_files(
         {"name": "markup.csv", "mimeType": "text/csv", "buffer": rows}

@@ -6,6 +6,7 @@ Browsers send what is pressed before the page has been drawn anew. Streamlit the
 import pytest
 
 from pages.ui.data import choice as data_choice
+from pages.ui.workload import choice as workload_choice
 
 PEOPLE = "age,place,people\n" + "".join(f"{20 + i % 60},town {i % 4},{i % 5}\n" for i in range(600))
 CONTROLS = {
@@ -71,4 +72,32 @@ def test_what_is_no_attribute_any_more_is_not_set_up(uploaded):
     data_choice.choose_columns(uploaded.session, found.id, ["place"])
     now = uploaded.configuration
     uploaded.enter("number_input", "data-bins", 7)
+    assert uploaded.configuration == now
+
+
+@pytest.mark.parametrize(
+    ("page", "kind", "key", "value"),
+    [
+        ("data", "multiselect", "data-columns", ["age", "income"]),
+        ("data", "selectbox", "data-counts", "as many people as income says"),
+        ("data", "selectbox", "data-attribute", "income"),
+        ("workload", "selectbox", "group-0-questions", "nothing"),
+    ],
+)
+def test_what_is_not_offered_any_more_is_not_taken(uploaded, page, kind, key, value):
+    """Streamlit knows a control by its key alone: what was chosen from an earlier list reaches the one of today."""
+    uploaded.enter("multiselect", "data-columns", ["age", "place"]).go(page)
+    now = uploaded.configuration
+    box = getattr(uploaded.at, kind)(key=key)
+    box.options.append(value[-1] if kind == "multiselect" else value)
+    box.set_value(value).run()
+    uploaded.check()
+    assert (uploaded.configuration, uploaded.session.draft) == (now, None)
+
+
+def test_a_group_that_was_removed_is_not_changed(uploaded):
+    uploaded.go("workload").add("histogram")
+    workload_choice.remove(uploaded.session, 1)
+    now = uploaded.configuration
+    uploaded.change_kind("prefix", group=1)
     assert uploaded.configuration == now
