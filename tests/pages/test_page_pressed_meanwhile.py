@@ -44,13 +44,6 @@ def test_a_control_of_another_table_changes_nothing(uploaded, replaced, kind, ke
     assert not uploaded.errors
 
 
-@pytest.mark.parametrize(("kind", "key", "value"), CONTROLS.values(), ids=CONTROLS)
-def test_on_the_table_it_shows_it_does(uploaded, kind, key, value):
-    before = uploaded.session.choice
-    uploaded.enter(kind, key, value)
-    assert uploaded.session.choice != before
-
-
 def test_types_of_another_table_are_not_declared(uploaded, replaced):
     now = replaced(uploaded)
     uploaded.press("data-declare")
