@@ -62,7 +62,7 @@ def sentence() -> str:
         f"No unbiased mechanism with pure epsilon {c.epsilon} can have less than {wording.error(best.standard_error or 0.0)} "
         f"({best.statement.title})"
     )
-    return words + (f": {title} needs {wording.significant(best.ratio)} times the users." if best.ratio else ".")
+    return words + (f": {title} needs {wording.more_users(best.ratio - 1)} this allows." if best.ratio else ".")
 
 
 layout.chart(
@@ -72,6 +72,7 @@ layout.chart(
         {} if exact is None else page.on_axis(state, exact),
         name,
         look,
+        state.alpha**0.5,
     ),
     sentence(),
     "bounds",

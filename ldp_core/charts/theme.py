@@ -161,14 +161,13 @@ def log_axis(low: float, high: float, pad: float = 1.4, most: int | None = None)
     low, high = max(low, 1e-12) / pad, max(high, 1e-12) * pad
     decades = np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1)
     span = np.log10(high / low)
-    steps = (
-        (1,) if span > 3.5 else (1, 3) if span > 1.8 else (1, 2, 5) if span > 0.7 else (1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9)
-    )
+    wide = span > 1.8
+    steps = (1,) if span > 3.5 else (1, 3) if wide else (1, 2, 5) if span > 0.7 else (1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9)
     ticks = [step * 10.0**decade for decade in decades for step in steps]
     if most and sum(low <= tick <= high for tick in ticks) > most:
-        apart = max(1, int(span // most))
-        ticks = [10.0**decade for decade in decades[::apart]]
-    if sum(low <= tick <= high for tick in ticks) < FEWEST_TICKS:  # a narrow range is nearly linear
+        within = sum(low <= 10.0**decade <= high for decade in decades)
+        ticks = [10.0**decade for decade in decades[:: max(1, -(-within // most))]]
+    if sum(low <= tick <= high for tick in ticks) < FEWEST_TICKS and not wide:  # a narrow range is nearly linear
         unit = 10.0 ** np.floor(np.log10((high - low) / 4))
         unit *= next(step for step in (1, 2, 5, 10) if (high - low) / (step * unit) <= 8)
         unit *= 2 if most and (high - low) / unit > most else 1
