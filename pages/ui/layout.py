@@ -15,6 +15,7 @@ from pages.ui import loaded
 from pages.ui.session.state import Complete, Design, Session, session
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job, jobs
+from pages.ui.tasks.later import Later
 from pages.ui.words import plain, spoken
 
 T = TypeVar("T")
@@ -204,6 +205,16 @@ def need_design(state: Session) -> Complete:
         "pages/workload.py",
         "Choose a workload",
     )
+
+
+def need_costs(state: Session, mechanism: mechanisms.Mechanism) -> None:
+    """Exact errors that take seconds are worked out in the background; until then the page ends here."""
+    later = Later(state, "costs")
+    there = work.priced(state, mechanism, later)
+    later.finish()
+    if not there:
+        st.info("What this mechanism costs is being worked out.")
+        st.stop()
 
 
 def need_questions(state: Session, design: Design) -> None:
