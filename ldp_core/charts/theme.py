@@ -32,7 +32,7 @@ ROWS_TITLE_LENGTH, TALL = 22, 440
 """As `TITLE_LENGTH` beside the names of rows; and pixels from which a chart is high enough for longer ones."""
 NAME_LENGTH = 18
 """Most letters in a line of a name beside a row or a line."""
-LEGEND_ROW = 20
+LEGEND_ROW, COLOUR_BAR = 20, 50
 MODE_BAR = 34
 """Pixels at the top that are left to the buttons of a chart."""
 
@@ -132,6 +132,13 @@ def show_legend(fig: go.Figure) -> None:
     longest = max(map(len, names), default=0)
     width = max(150, 48 + round(6.6 * longest))
     fig.update_layout(showlegend=True, legend_entrywidth=width, height=fig.layout.height + LEGEND_ROW * len(names))
+
+
+def colour_bar() -> dict:
+    """Settings of a bar of colours below a chart, which is to be higher by `COLOUR_BAR`: beside it, the bar would take a quarter of a
+    telephone. It has no title, which Plotly would put over it: one of its ticks says what it counts."""
+    place = {"x": 0, "xanchor": "left", "xpad": 0, "y": 0, "yanchor": "bottom", "yref": "container"}
+    return {"orientation": "h", "len": 1, "thickness": 12, "outlinewidth": 0, **place}
 
 
 def wrapped(text: str, length: int = NAME_LENGTH) -> str:
