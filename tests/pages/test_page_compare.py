@@ -97,6 +97,8 @@ def test_tabs_show_users_errors_and_the_way_to_a_sweep(compared):
     ]
     assert len(compared.charts) == 1
     turn(compared, "Patterns")
+    drawn = [mark.value.strip("*") for mark in compared.at.markdown if mark.value.strip("*") in TITLES]
+    assert [TITLES[title] for title in drawn] == CLOSED  # in their order, where there is room for one column too
     assert len(compared.charts) == 4  # of the many reports of subset selection, some are drawn
     assert "64 reports drawn at random" in compared.words
     assert turn(compared, "Over epsilon").has("button", "sweep-epsilon")
