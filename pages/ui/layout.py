@@ -119,7 +119,7 @@ def style() -> None:
         [data-testid="stTopNavLink"] { padding: 0 4px; gap: 4px; }
         [data-testid="stSidebarUserContent"] { padding-top: 0; }
         [data-testid="stSidebarHeader"] { height: 2.5rem; }
-        [data-testid="stSidebar"] .stPageLink p { white-space: normal; line-height: 1.35; }
+        [data-testid="stSidebar"] .stPageLink p { white-space: normal; line-height: 1.5; }
         .st-key-current-design [data-testid="stCaptionContainer"] { padding-left: 2.1rem; margin-bottom: -0.5rem; }
         .st-key-current-design [data-testid="stCaptionContainer"] p { padding-top: 0.3rem; }
         .st-key-head > :first-child { flex: 1 1 0; min-width: 0; }
