@@ -22,6 +22,7 @@ PAGES = [
 ]
 ASKED = {"Plan": "recommend", "Simulate": "run", "Ask": "ask-put"}
 """What has to be pressed before a page shows all it has."""
+WITH_TABS = ("Design", "Compare", "Simulate")
 OPTIONS = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}
 COLOURS = {"resultTypes": ["violations"], "runOnly": ["color-contrast", "link-in-text-block"]}
 """Light and dark differ in nothing but colours: in the dark, those are looked at."""
@@ -95,6 +96,22 @@ def faults(page, options=OPTIONS):
     return found + page.locator(NAMELESS).evaluate_all("all => all.map(one => 'no name: ' + one.className)")
 
 
+def behind_tabs_and_folds(visitor, title):
+    """The faults of every tab of the page but the open one, and then of the page with all that is folded away open."""
+    page, found = visitor.page, {}
+    for tab in page.get_by_test_id("stMain").get_by_role("tab").all()[1:]:
+        tab.click()
+        expect(tab).to_have_attribute("aria-selected", "true")
+        visitor.drawn()
+        found[title, tab.inner_text()] = faults(page)
+    folded = page.locator("[data-testid=stMain] details:not([open]) > summary:visible")
+    while folded.count():
+        folded.first.click()
+        visitor.drawn()
+    found[title, "unfolded"] = faults(page)
+    return found
+
+
 def test_nothing_is_wrong_before_there_is_a_design(visitor):
     visitor.drawn()
     assert not faults(visitor.page)
@@ -128,6 +145,9 @@ def test_nothing_is_wrong_with_a_design_that_is_optimised(visitor):
             expect(shown(visitor)).to_be_visible()
         visitor.drawn()
         found[title, "light"] = faults(visitor.page)
+        if title in WITH_TABS:
+            found.update(behind_tabs_and_folds(visitor, title))
+    assert len(found) > len(PAGES) + 10
     turn(visitor, "dark")
     for title in PAGES:
         open_page(visitor, title)

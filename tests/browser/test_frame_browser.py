@@ -113,6 +113,17 @@ def test_every_page_leads_on_and_its_primary_button_is_above_the_fold(visit):
                 expect(visitor.page.locator("h1")).to_have_text(title)
 
 
+def test_what_an_optimised_design_costs_is_above_the_fold(visit):
+    visitor = visit()
+    visitor.button("begin").click()
+    visitor.button("optimise").click()
+    visitor.button("cancel").click()
+    expect(visitor.metric("Audited epsilon")).to_be_visible()
+    visitor.drawn()
+    place = visitor.page.locator(".st-key-metrics-design").bounding_box()
+    assert place["y"] + place["height"] <= LAPTOP[1]
+
+
 def test_on_a_phone_the_sidebar_closes_after_a_choice(visit):
     visitor = visit()
     resize(visitor, (390, 844))

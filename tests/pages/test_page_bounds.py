@@ -138,7 +138,9 @@ def test_the_axis_changes_to_users_needed(histogram):
     histogram.finish()
     before = histogram.charts[0]["layout"]["xaxis"]["title"]["text"]
     histogram.enter("segmented_control", "bounds-quantity", "users_needed")
-    assert "users needed" in histogram.charts[0]["layout"]["xaxis"]["title"]["text"] != before
+    target = wording.significant(100 * histogram.session.alpha**0.5)
+    after = histogram.charts[0]["layout"]["xaxis"]["title"]["text"].replace("<br>", " ")
+    assert after.replace("\N{NO-BREAK SPACE}", " ") == f"users needed for ± {target} pp (log scale)" != before
     mechanism = mechanisms.create("hadamard", n=5, epsilon=1.0)
     needed = analysis.average_variance(mechanism, workloads.histogram(5)) / 5 / histogram.session.alpha
     (own,) = [trace for trace in histogram.charts[0]["data"] if trace["name"] == "Hadamard response"]
