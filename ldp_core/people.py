@@ -205,7 +205,9 @@ class Drawn(Records):
         return hashlib.sha256(written.encode()).hexdigest()
 
     def _count(self, attributes: tuple[int, ...]) -> np.ndarray:
-        if len(attributes) > 1 and not self.too_many:
+        if len(attributes) == 1:
+            return self.counts[attributes[0]].copy()
+        if attributes and not self.too_many:
             return super()._count(attributes)
         check_cells(self.sizes, attributes)
         found = np.array([float(self.users)])

@@ -149,12 +149,14 @@ with controls:
     target_control(state)
 
     ready: dict[str, mechanisms.Mechanism] = {}
-    failed = []
+    failed, awaited, later = [], [], Later(state)
     for name in state.side_by_side:
         try:
             with st.spinner(f"Working out what {library.spec(name).title} costs"):
                 mechanism = state.priced(name)
-                if mechanism is not None:
+                if mechanism is not None and not work.priced(state, mechanism, later):
+                    awaited.append(library.spec(name).title)
+                elif mechanism is not None:
                     state.summary(mechanism)
                     ready[name] = mechanism
         except ValueError as error:
@@ -183,11 +185,15 @@ with controls:
     for name, reason in failed:
         st.warning(plain(f"{library.spec(name).title}: {reason}"))
 
-later = Later(state)
-
 with results:
+    if awaited:
+        st.info(
+            f"What these cost is being worked out, and they join the comparison when that is known: {', '.join(awaited)}."
+        )
     if not ready:
-        st.info("Choose at least one mechanism above that can be compared here.")
+        if not awaited:
+            st.info("Choose at least one mechanism above that can be compared here.")
+        later.finish()
         st.stop()
     table = state.compared(ready, case)
     limits = state.bounds(case)
@@ -226,7 +232,7 @@ def users_needed() -> None:
             f"No unbiased mechanism with pure epsilon {c.epsilon} can need fewer than {wording.at_least(bound)}, "
             f"{case_meaning(case)} ({charts.title(strongest)}"
             + (", which re-checks itself" if strongest == "certificate" else "")
-            + f"); {others}. {reach if not math.isinf(best['gap']) else title + ' has no pure epsilon, so the bound does not hold for it'}."
+            + f"){f'; {others}' if others else ''}. {reach if not math.isinf(best['gap']) else title + ' has no pure epsilon, so the bound does not hold for it'}."
         )
     else:
         bound_sentence = f"At epsilon {c.epsilon} the lower bounds say nothing here: they allow any number of users."
@@ -267,7 +273,7 @@ def users_needed() -> None:
 
 def draw_query_errors() -> None:
     """Exact errors of single queries, for the mechanisms that are ready."""
-    n = design.domain.size
+    n = design.working_types
     if n > PRICED_TYPES:
         st.info(
             f"Errors of single queries are computed for at most {PRICED_TYPES:,} types; there are {n:,} here. Simulate shows those of "

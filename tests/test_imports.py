@@ -19,7 +19,8 @@ FILES = sorted(ROOT.rglob("*.py"))
 ROOMS = {"data", "studies"}
 LAYERS = [
     {"version", "privacy", "wording"},
-    {"anova", "people", "parts", "priors", "pictures", "threads", "run", "data.columns", "data.reading"},
+    {"anova", "people"},
+    {"parts", "priors", "pictures", "threads", "run", "data.columns", "data.reading"},
     {"data.domain"},
     {"data.population"},
     {"data.tables"},
@@ -29,7 +30,7 @@ LAYERS = [
     {"library"},
     {"analysis", "beliefs", "estimators"},
     {"studies.simulate", "studies.sweep", "studies.asking", "studies.theorems"},
-    {"frames"},
+    {"frames", "survey_frames"},
     {"verdicts"},
     {"studies.planning", "studies.sides"},
     {"studies.outcomes"},
@@ -48,6 +49,7 @@ MATHEMATICS = {
     "estimators",
     "studies",
     "frames",
+    "survey_frames",
     "verdicts",
 }
 

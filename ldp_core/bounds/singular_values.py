@@ -44,6 +44,8 @@ def centred_svd(workload: Workload, epsilon: float, prior: np.ndarray | None = N
     Past `EIGEN_TYPES` types without structure (`EIGEN_TYPES_EVEN` for the uniform prior, where hardly anything is lost) the
     nuclear norm is bounded from below instead, see `_nuclear_at_least`.
 
+    Of a survey the bound is worked out by sets of attributes, see `_of_survey`.
+
     ``prior`` : (n,) non-negative, summing to one; None is uniform.
     """
     epsilon, n = check_epsilon(epsilon), workload.n

@@ -14,7 +14,7 @@ from ldp_core.mechanisms.local_hashing import LocalHashing
 from ldp_core.mechanisms.noise import adaptive, additive, gaussian, rejection
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
-from ldp_core.mechanisms.surveys import sampled, split
+from ldp_core.mechanisms.surveys import oracles, sampled, split
 from ldp_core.mechanisms.trees import grid, haar, hierarchical, rectangles
 from ldp_core.mechanisms.trees.node_reports import NODE_ORACLES
 from ldp_core.mechanisms.unary import RECONSTRUCTIONS, UnaryEncoding
@@ -301,11 +301,10 @@ REGISTRY: dict[str, Spec] = {
             user_cost="one draw and one report of the oracle",
             collector_cost="as the oracle, then one pass over the tables",
             needs_workload=True,
-            any_size=True,
-            domain_rule=sampled.domain_rule,
+            surveys_only=True,
             style=("#EE8866", "octagon"),
             parameters={
-                "oracle": Choice(tuple(sampled.ORACLES)),
+                "oracle": Choice(tuple(oracles.ORACLES)),
                 "reconstruction": Choice(sampled.RECONSTRUCTIONS),
                 "shares": Choice(sampled.SHARES),
             },
@@ -321,7 +320,7 @@ REGISTRY: dict[str, Spec] = {
             user_cost="one draw per column",
             collector_cost="one count per report and set of columns, then one pass over the tables",
             needs_workload=True,
-            any_size=True,
+            surveys_only=True,
             domain_rule=split.domain_rule,
             style=("#AA3377", "star-triangle-down"),
         ),

@@ -146,6 +146,10 @@ class Survey(Workload):
         return math.fsum(g.weight**2 * g.base.trace * (self.n / g.base.n) for g in self.groups)
 
     @property
+    def even_square(self) -> float:
+        return math.fsum(group.weight**2 * group.base.even_square for group in self.groups)
+
+    @property
     def radius(self) -> float:
         """The largest length of a column of W, or an upper bound where groups peak at different values."""
         return math.sqrt(math.fsum(group.weight**2 * group.base.radius**2 for group in self.groups))
@@ -289,6 +293,14 @@ class Survey(Workload):
         kept = np.sort(values)[::-1][: len(found)]
         found[: len(kept)] = kept
         return found
+
+    @property
+    def rank(self) -> int:
+        """Number of linearly independent queries: the dimensions of the components that they depend on. ValueError where there are
+        no components, and too many types for the matrix."""
+        if not self.symmetric and self.n <= DENSE_TYPES:
+            return super().rank
+        return round(math.fsum(self.components.dims)) + (self.components.constant > 0)
 
     # --- recipes ------------------------------------------------------------------------------------------------
 

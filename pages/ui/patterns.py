@@ -9,12 +9,14 @@ from functools import partial
 import plotly.graph_objects as go
 import streamlit as st
 
-from ldp_core import charts, frames, library, wording
-from ldp_core.mechanisms import Mechanism
+from ldp_core import charts, frames, library, survey_frames, wording
+from ldp_core.mechanisms import Mechanism, ScrambledPatterns
 from ldp_core.mechanisms.subset_selection import SubsetSelection
+from ldp_core.workloads import Survey
 from pages.ui import layout
 from pages.ui.session.figures import PICTURE_BYTES
 from pages.ui.session.state import Session
+from pages.ui.words import plain
 
 # Of subset selection, whose reports are too many, so many are drawn, over at most so many types.
 SAMPLED_REPORTS, SAMPLED_TYPES = 64, 1024
@@ -25,10 +27,12 @@ def side_by_side(state: Session, ready: Mapping[str, Mechanism]) -> None:
     sides, drawn, missing = st.columns(2), 0, list[str]()
     for name, mechanism in ready.items():
         with sides[drawn % 2]:
-            if _draw(state, name, mechanism):
-                drawn += 1
-            else:
+            if not _draw(state, name, mechanism):
                 missing.append(name)
+                continue
+        drawn += 1
+        if drawn % 2 == 0:  # a row of its own for each pair: where there is room for one column, they keep their order
+            sides = st.columns(2)
     for name in missing:
         title = library.spec(name).title
         if library.spec(name).continuous:
@@ -42,6 +46,43 @@ def side_by_side(state: Session, ready: Mapping[str, Mechanism]) -> None:
         if drawn
         else "None of the chosen mechanisms sends one of a short list of reports."
     )
+
+
+def of_survey(state: Session, mechanism: ScrambledPatterns) -> None:
+    """A survey mechanism: who is asked about which columns, what a report shows, and how well that suits the questions."""
+    survey, colour = state.complete.workload, charts.colour(mechanism.name)
+    if not isinstance(survey, Survey):
+        return
+    names = survey_frames.names_of(survey)
+    sets = survey_frames.column_sets(mechanism, names)
+    layout.chart(
+        lambda look: charts.column_sets(sets, look, colour),
+        f"Who is asked about what: chance alone decides which of {len(sets):,} sets of columns a person reports about. "
+        f"{_most(len(sets))}The commonest is {plain(sets['columns'][0])}, for {wording.share(float(sets['share'][0]))} of people.",
+        "column-sets",
+        sets,
+    )
+    shown = charts.drawn_patterns(mechanism)
+    layout.chart(
+        lambda look: charts.scrambled(mechanism, names, look, colour),
+        f"The {len(shown)} commonest of {len(mechanism.patterns):,} patterns. A report shows one with the values of each column shuffled, so that "
+        "a cell in colour may stand for any combination of values; the person's own lies in colour e^epsilon times as often, cell for cell, as outside.",
+        "scrambled",
+        sets,
+    )
+    spent = survey_frames.energies(mechanism, survey)
+    off = float((spent["energy"] - spent["ideal"]).abs().sum()) / 2
+    layout.chart(
+        lambda look: charts.energies(spent, look, colour),
+        f"What reports tell, by the columns it is about: bars are this mechanism, marks the split with which the lower bound would be met. "
+        f"{wording.share(off)} of the information would have to move. {_most(len(spent))}",
+        "energies",
+        spent,
+    )
+
+
+def _most(sets: int) -> str:
+    return f"The {charts.MOST_SETS} largest are drawn; the download has all. " if sets > charts.MOST_SETS else ""
 
 
 def _draw(state: Session, name: str, mechanism: Mechanism) -> bool:

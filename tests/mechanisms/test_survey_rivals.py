@@ -7,11 +7,15 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from ldp_core import anova, mechanisms, workloads
-from ldp_core.mechanisms.surveys.sampled import ORACLES, RECONSTRUCTIONS, OwnEstimate, SampledSets
+from ldp_core import anova, library, mechanisms, workloads
+from ldp_core.mechanisms import Mechanism
+from ldp_core.mechanisms.surveys.combining import OwnEstimate
+from ldp_core.mechanisms.surveys.oracles import ORACLES
+from ldp_core.mechanisms.surveys.sampled import RECONSTRUCTIONS, SampledSets
 from ldp_core.mechanisms.surveys.sets import maximal_sets
 from ldp_core.mechanisms.surveys.split import SplitBudget
 from ldp_core.people import Counted, Drawn, Records
+from ldp_core.studies import simulate
 from ldp_core.workloads import Group, Survey
 
 SIZES = (2, 3, 4)
@@ -102,7 +106,8 @@ def test_exact_errors_are_those_of_all_reports_written_out(case):
     variances = Q.T @ adds**2 - truth**2
     if survey.symmetric:
         assert variances.sum(axis=1) == pytest.approx(np.full(24, mechanism.variance_profile(survey)[0]), rel=1e-9)
-        assert mechanism.variance_profile(survey).shape == (1,)
+        again = workloads.from_spec(survey.spec)  # an equal survey, not the same one
+        assert mechanism.variance_profile(survey).shape == mechanism.variance_profile(again).shape == (1,)
     else:
         assert mechanism.variance_profile(survey) == pytest.approx(variances.sum(axis=1), rel=1e-9)
     assert mechanism.query_variances(survey, COUNTS) == pytest.approx(COUNTS @ variances, rel=1e-9, abs=1e-9)
@@ -165,10 +170,12 @@ def test_the_optimal_reconstruction_is_that_of_the_information_matrix(oracle, su
 
 
 @pytest.mark.parametrize("reconstruction", RECONSTRUCTIONS)
-@pytest.mark.parametrize("survey", [PAIRS, NESTED, workloads.survey(ADULT, 2)], ids=["pairs", "nested", "adult"])
+@pytest.mark.parametrize(
+    "survey", [PAIRS, NESTED, ORDERED, workloads.survey(ADULT, 2)], ids=["pairs", "nested", "ordered", "adult"]
+)
 def test_no_other_shares_are_better_than_the_fitted_ones(survey, reconstruction):
     fitted = SampledSets(survey, 1.0, "subset_selection", reconstruction, "fitted")
-    least = fitted.variance_profile(survey)[0]
+    least = fitted.variance_profile(survey).mean()
     assert fitted.shares.sum() == pytest.approx(1)
     rng = np.random.default_rng(0)
     tried = [
@@ -177,7 +184,7 @@ def test_no_other_shares_are_better_than_the_fitted_ones(survey, reconstruction)
     ]
     for shares in tried:
         other = SampledSets(survey, 1.0, "subset_selection", reconstruction, shares)
-        assert least <= other.variance_profile(survey)[0] * (1 + 1e-7)
+        assert least <= other.variance_profile(survey).mean() * (1 + 1e-7)
 
 
 PEOPLE = {
@@ -341,3 +348,82 @@ def test_what_does_not_fit_is_refused():
     assert other.digest != mechanism.digest
     with pytest.raises(ValueError, match="another mechanism"):
         other.estimate(mechanism.simulate(COUNTS, np.random.default_rng(0)))
+
+
+# --- in the library --------------------------------------------------------------------------------------------------
+
+OTHERS = [name for name, spec in library.REGISTRY.items() if not spec.surveys_only]
+
+
+def test_they_are_for_surveys_only():
+    for name in ("sampled_sets", "split_budget"):
+        assert library.spec(name).unsuitable(PAIRS.n, 1.0, PAIRS) is None
+        assert library.spec(name).unsuitable(8, 1.0) is None
+        assert "for surveys" in library.spec(name).unsuitable(8, 1.0, workloads.prefix(8))
+        with pytest.raises(ValueError, match="for surveys"):
+            mechanisms.create(name, workload=workloads.prefix(8), epsilon=1.0)
+        assert isinstance(mechanisms.create(name, workload=PAIRS, epsilon=1.0), Mechanism)
+    assert "leaves 0.00067 for each" in library.spec("split_budget").unsuitable(PAIRS.n, 0.002, PAIRS)
+    variant = mechanisms.create(
+        "sampled_sets(oracle=oue, reconstruction=own, shares=fitted)", workload=PAIRS, epsilon=1.0
+    )
+    assert variant.parameters == {"oracle": "oue", "reconstruction": "own", "shares": "fitted"}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_others_say_why_they_do_not_run_on_surveys_of_many_types(name):
+    spec, survey = library.spec(name), workloads.survey(ADULT, 2)
+    low, high = spec.epsilon_range
+    epsilon = min(max(1.0, low), high)
+    if not spec.any_size:
+        assert spec.unsuitable(survey.n, epsilon, survey) == (
+            "It needs numbers for each of the 1.45e+09 possible combinations of values, and at most 1,048,576 are held: use a mechanism "
+            "for surveys."
+        )
+    assert spec.unsuitable(2, epsilon, workloads.histogram(2)) is None or "attributes" in spec.unsuitable(
+        2, epsilon, workloads.histogram(2)
+    )
+
+
+@pytest.mark.parametrize("name", [name for name in OTHERS if not library.spec(name).fitted])
+def test_others_answer_surveys_of_few_types(name):
+    spec, plain = library.spec(name), workloads.custom(PAIRS.rows(np.arange(PAIRS.num_queries)))
+    if spec.unsuitable(24, 1.0, PAIRS):
+        pytest.skip("not for 24 types")
+    made = [
+        mechanisms.create(name, epsilon=1.0, **({"workload": asked} if spec.needs_workload else {"n": 24}))
+        for asked in (PAIRS, plain)
+    ]
+    first, second = (one.variance_profile(asked) for one, asked in zip(made, (PAIRS, plain), strict=True))
+    assert first == pytest.approx(second, rel=1e-9)
+    assert made[0].query_variances(PAIRS, COUNTS) == pytest.approx(made[1].query_variances(plain, COUNTS), rel=1e-6)
+
+
+@pytest.mark.parametrize("name", ["sampled_sets", "split_budget"])
+def test_collections_are_simulated_from_records(name):
+    mechanism = mechanisms.create(name, workload=PAIRS, epsilon=1.0)
+    records = np.repeat(TYPES, COUNTS, axis=0)
+    found = simulate.run(mechanism, PAIRS, records, trials=50)
+    squared = found["total_squared_error"]
+    expected = 500 * mechanism.variance_profile(PAIRS)[0]
+    assert abs(squared.mean() - expected) <= 5 * squared.std() / math.sqrt(50)
+    with pytest.raises(ValueError, match="non-negative whole numbers"):
+        mechanism.simulate(COUNTS - 0.5, np.random.default_rng(0))
+    with pytest.raises(ValueError, match="lie outside"):
+        mechanism.privatize(records + 1, np.random.default_rng(0))
+    one, other = (mechanism.simulate(records, np.random.default_rng(7)) for _ in range(2))
+    assert all(np.array_equal(a, b) for a, b in zip(one.arrays, other.arrays, strict=True))
+    nobody = mechanism.aggregate(mechanism.privatize(records[:0], np.random.default_rng(0)))
+    assert mechanism.estimate(nobody).answers(PAIRS) == pytest.approx(np.zeros(PAIRS.num_queries), abs=1e-9)
+    explained = mechanism.explain()
+    assert "columns" in explained or "attributes" in explained
+
+
+@pytest.mark.parametrize("name", ["sampled_sets", "split_budget"])
+def test_they_take_one_line(name):
+    survey = workloads.survey(ADULT, 2)
+    mechanism = mechanisms.create(name, workload=survey, epsilon=1.0)
+    reports = mechanism.simulate(Drawn([np.full(size, 720720 // size) for size in ADULT]), np.random.default_rng(0))
+    for value in (mechanism, reports, mechanism.estimate(reports)):
+        assert "\n" not in repr(value)
+        assert len(repr(value)) < 170

@@ -6,13 +6,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 
 from ldp_core import anova
 from ldp_core.anova import Set
 from ldp_core.mechanisms.base import Estimate
-from ldp_core.people import Counts, Tables, check_cells, people_of
+from ldp_core.people import Counts, check_cells, people_of
 from ldp_core.workloads import DENSE_TYPES, Group, Survey, Workload
 
 
@@ -128,6 +129,8 @@ class FittedEstimate(SurveyEstimate):
         return self.tables[known].reshape([self.sizes[i] for i in known]).sum(axis=others).ravel()
 
 
-def group_tables(survey: Survey, source: Tables) -> dict[Set, np.ndarray]:
-    """{attributes: (cells,) table} of every set of attributes that ``survey`` asks about."""
-    return {group.attributes: source.table(group.attributes) for group in survey.groups}
+@dataclass(frozen=True, repr=False)
+class SeparateEstimate(FittedEstimate):
+    """Tables that were mended one by one: what two of them have in common need not agree."""
+
+    adds_up: ClassVar[bool] = False

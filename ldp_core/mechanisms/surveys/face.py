@@ -12,12 +12,12 @@ import numpy as np
 
 from ldp_core import anova
 from ldp_core.anova import Set
-from ldp_core.mechanisms.base import Contributions, FromCovariance
-from ldp_core.mechanisms.surveys.estimates import as_survey, short
+from ldp_core.mechanisms.base import Audit, Contributions, FromCovariance, Reports
+from ldp_core.mechanisms.surveys.estimates import SurveyEstimate, as_survey, short
 from ldp_core.mechanisms.surveys.largest import at_all_types, largest
 from ldp_core.mechanisms.surveys.pattern import squared_norms
 from ldp_core.people import Counts, Tables, people_of
-from ldp_core.workloads import DENSE_TYPES, Group, Histogram, Workload
+from ldp_core.workloads import DENSE_TYPES, Group, Histogram, Survey, Workload
 from ldp_core.workloads.surveys import DENSE_TYPES as VECTOR_TYPES
 from ldp_core.workloads.surveys import eigenvalues
 
@@ -80,6 +80,24 @@ class SurveyMechanism(FromCovariance):
     def inflation_for(self, group: Group) -> Mapping[Set, float]:
         """`inflation` in the answers to a group of queries, where it depends on which they are."""
         return self.inflation
+
+    @property
+    @abstractmethod
+    def bits_per_report(self) -> float: ...
+    @abstractmethod
+    def privatize(self, records: np.ndarray, rng: np.random.Generator, /) -> np.ndarray:
+        """One report for each of the people with value indices ``records`` (users, d). For simulation only."""
+
+    @abstractmethod
+    def aggregate(self, raw: np.ndarray) -> Reports: ...
+    @abstractmethod
+    def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
+        """Reports of people, records (users, d), or counts (n,) of all types. For simulation only."""
+
+    @abstractmethod
+    def estimate(self, reports: Reports) -> SurveyEstimate: ...
+    @abstractmethod
+    def audit(self) -> Audit: ...
 
     @abstractmethod
     def seen_on(self, attributes: Set) -> OnTable:
@@ -166,7 +184,7 @@ class SurveyMechanism(FromCovariance):
         profiles = [group.weight**2 * self._group_profile(group) for group in survey.groups]
         if all(profile.size == 1 for profile in profiles):
             one = math.fsum(float(profile[0]) for profile in profiles)
-            return np.array([one]) if survey is workload else np.full(self.n, one)
+            return np.array([one]) if isinstance(workload, Survey) else np.full(self.n, one)
         found = [(group.attributes, profile) for group, profile in zip(survey.groups, profiles, strict=True)]
         return at_all_types(self.sizes, found) if self.n <= VECTOR_TYPES else np.array([largest(self.sizes, found)])
 

@@ -73,22 +73,26 @@ def energies(cells: np.ndarray, epsilon: float) -> np.ndarray:
     return found
 
 
-def squared_norms(tables: np.ndarray) -> np.ndarray:
-    """(r, 2^k) squared lengths |P_A f|^2 of the components of ``tables`` f (r, n_1, ..., n_k), sets A numbered as in `energies`.
-
-    An orthonormal basis along every axis (Helmert's: the mean, then each value against the mean of those before it) turns every
-    component into a block of coordinates; takes O(k) operations per cell.
-    """
-    spectrum = np.array(tables, dtype=float)
-    for axis in range(1, spectrum.ndim):
-        by_value = np.moveaxis(spectrum, axis, -1)  # a view: what is written to it is written to the spectrum
+def coordinates(tables: np.ndarray) -> np.ndarray:
+    """``tables`` (r, n_1, ..., n_k) in an orthonormal basis along every axis (Helmert's: the mean, then each value against the mean
+    of those before it): P_A is what the coordinates keep that are past the first along the axes A, and along no others."""
+    found = np.array(tables, dtype=float)
+    for axis in range(1, found.ndim):
+        by_value = np.moveaxis(found, axis, -1)  # a view: what is written to it is written to what is found
         size = by_value.shape[-1]
         sums = np.cumsum(by_value, axis=-1)
         places = np.arange(1, size)
         by_value[..., 1:] = (sums[..., :-1] - places * by_value[..., 1:]) / np.sqrt(places * (places + 1.0))
         by_value[..., 0] = sums[..., -1] / np.sqrt(size)
-    spectrum *= spectrum
-    for axis in range(1, spectrum.ndim):
-        first, rest = np.split(spectrum, [1], axis=axis)
-        spectrum = np.concatenate([first, rest.sum(axis=axis, keepdims=True)], axis=axis)
-    return spectrum.reshape(len(spectrum), -1)
+    return found
+
+
+def squared_norms(tables: np.ndarray) -> np.ndarray:
+    """(r, 2^k) squared lengths |P_A f|^2 of the components of ``tables`` f (r, n_1, ..., n_k), sets A numbered as in `energies`;
+    takes O(k) operations per cell."""
+    found = coordinates(tables)
+    found *= found
+    for axis in range(1, found.ndim):
+        first, rest = np.split(found, [1], axis=axis)
+        found = np.concatenate([first, rest.sum(axis=axis, keepdims=True)], axis=axis)
+    return found.reshape(len(found), -1)

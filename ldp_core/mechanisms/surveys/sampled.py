@@ -15,51 +15,32 @@ Source: this project; subset selection is the best histogram mechanism there (Ye
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from ldp_core import anova
 from ldp_core.anova import Set
-from ldp_core.mechanisms.base import Audit, Reports, check_reports
+from ldp_core.mechanisms.base import Audit, Reports, check_counts, check_reports
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
-from ldp_core.mechanisms.subset_selection import SubsetSelection
-from ldp_core.mechanisms.surveys.estimates import ComponentEstimate, FittedEstimate, SurveyEstimate, as_survey
+from ldp_core.mechanisms.surveys.combining import OwnEstimate, components
+from ldp_core.mechanisms.surveys.estimates import SurveyEstimate, as_survey
 from ldp_core.mechanisms.surveys.face import OnTable, SurveyMechanism, from_agreement
-from ldp_core.mechanisms.surveys.sets import NO_SURVEY, Holding, maximal_sets, only_survey
+from ldp_core.mechanisms.surveys.oracles import ORACLES, Oracle, kept_numbers, numbers_sent
+from ldp_core.mechanisms.surveys.sets import Holding, maximal_sets, only_survey
 from ldp_core.mechanisms.surveys.shares import given_shares, shares_of_all, shares_of_own, varying_trace
-from ldp_core.mechanisms.unary import UnaryEncoding
-from ldp_core.people import Counted, People, check_records, people_of
+from ldp_core.people import Counted, Counts, People, check_records, people_of
 from ldp_core.wording import meant
 from ldp_core.workloads import Group, Survey, Workload, marginal
 
-Oracle = RandomizedResponse | SubsetSelection | UnaryEncoding
-ORACLES: dict[str, tuple[str, Callable[[int, float], Oracle]]] = {
-    "subset_selection": ("subset selection", SubsetSelection),
-    "oue": ("optimised unary encoding", lambda n, epsilon: UnaryEncoding("oue", n, epsilon)),
-    "randomized_response": ("randomized response", RandomizedResponse),
-}
 RECONSTRUCTIONS = ("optimal", "own")
 SHARES = ("even", "fitted")
 _DRAWN_SINGLY = 1_000
 """Fewer people than this report one by one in simulations, which is then quicker."""
 _ENTRIES = 2**22  # of queries written out at once
-
-
-@dataclass(frozen=True, repr=False)
-class OwnEstimate(FittedEstimate):
-    """Each table from the reports on its own set: what two of them have in common need not agree."""
-
-    adds_up: ClassVar[bool] = False
-    weights: dict[Set, float] = field(kw_only=True)
-
-    def consistent(self, users: float) -> ComponentEstimate:
-        """The optimal linear reconstruction from the same tables, which is still unbiased."""
-        components = combined(self.tables, self.weights, self.sizes)
-        return ComponentEstimate(unbiased=True, sizes=self.sizes, users=users, components=components)
 
 
 class SampledSets(SurveyMechanism):
@@ -133,8 +114,8 @@ class SampledSets(SurveyMechanism):
         return min(holding, key=lambda k: (self._cells[k], self.sets[k]), default=None)
 
     def _fitted(self, survey: Survey) -> np.ndarray:
-        """(K,) the shares of least total variance; where questions follow an order, those for tables from their own reports."""
-        if self.optimal and survey.symmetric:
+        """(K,) the shares of least total variance, on average over the types where that differs between them."""
+        if self.optimal:
             return shares_of_all(survey, self.sets, self.information_of_sets)
         costs = np.zeros(len(self.sets))
         for group in survey.groups:
@@ -257,7 +238,7 @@ class SampledSets(SurveyMechanism):
         oracle = self.oracle(k)
         return oracle.aggregate(sent.ravel() if isinstance(oracle, RandomizedResponse) else sent).arrays[0]
 
-    def simulate(self, counts: np.ndarray | People, rng: np.random.Generator) -> Reports:
+    def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Everybody draws a set; the people of one set are then simulated by their cells. For simulation only."""
         users, sums = np.zeros(len(self.sets), dtype=np.int64), np.zeros(self._starts[-1], dtype=np.int64)
         for k, table in enumerate(self._drawn(people_of(counts, self.sizes), rng)):
@@ -278,7 +259,7 @@ class SampledSets(SurveyMechanism):
         starts = np.concatenate([[0], np.cumsum(self._cells)])
         found = np.zeros(starts[-1], dtype=np.int64)
         if isinstance(people, Counted):  # those who are left draw the next set with its share of what is left
-            left, rest = people.counts.astype(np.int64), np.cumsum(self.shares[::-1])[::-1]
+            left, rest = check_counts(people, self.n), np.cumsum(self.shares[::-1])[::-1]
             for k, members in enumerate(self.sets):
                 took = rng.binomial(left, min(1.0, self.shares[k] / rest[k]))
                 left = left - took
@@ -410,59 +391,8 @@ def build(
     return SampledSets(only_survey(workload), epsilon, oracle, reconstruction, shares)
 
 
-def domain_rule(n: int, epsilon: float, workload: Workload | None) -> str | None:
-    """Why the mechanism cannot answer ``workload``, None where it can (or it is not known yet)."""
-    return None if workload is None or isinstance(workload, Survey) else NO_SURVEY
-
-
-def numbers_sent(oracle: Oracle) -> int:
-    """Numbers in a report."""
-    if isinstance(oracle, RandomizedResponse):
-        return 1
-    return oracle.size if isinstance(oracle, SubsetSelection) else oracle.n
-
-
-def kept_numbers(oracle: Oracle) -> int:
-    """Numbers that reports are added up to."""
-    return oracle.n if oracle.channel is None else int(oracle.channel.shape[0])
-
-
-def combined(
-    tables: Mapping[Set, np.ndarray], weights: Mapping[Set, float], sizes: Sequence[int]
-) -> dict[Set, np.ndarray]:
-    """{A: component A, in users} that ``tables`` have in common, as the mean of theirs by ``weights``.
-
-    Where every table is unbiased with errors alike in all its components and independent of the others', weights in proportion to
-    one over the variance make it the optimal linear reconstruction.
-    """
-    sums: dict[Set, np.ndarray] = {}
-    totals: dict[Set, float] = {}
-    for members, table in tables.items():
-        shaped = table.reshape([sizes[i] for i in members])
-        for within in anova.subsets(range(len(members))):
-            if within:
-                found = tuple(members[i] for i in within)
-                part = anova.component(shaped, within)
-                part *= weights[members] * (shaped.size // part.size)  # a sum over the others, where it was a mean
-                sums[found] = sums[found] + part if found in sums else part
-                totals[found] = totals.get(found, 0.0) + weights[members]
-    return {members: part / totals[members] for members, part in sums.items()}
-
-
-def components(tables: np.ndarray) -> dict[Set, np.ndarray]:
-    """{A: P_A f} of ``tables`` f (q, n_1, ..., n_k), each with axes of length 1 for attributes (numbered from 0) outside A."""
-    found: dict[Set, np.ndarray] = {(): tables}
-    for axis in range(tables.ndim - 1):
-        split: dict[Set, np.ndarray] = {}
-        for members, part in found.items():
-            mean = part.mean(axis=axis + 1, keepdims=True)
-            split[members], split[(*members, axis)] = mean, part - mean
-        found = split
-    return found
-
-
 def _by_number(numbers: np.ndarray) -> list[tuple[int, np.ndarray]]:
     """Each number that is there, with the places where it stands."""
     order = np.argsort(numbers, kind="stable")
     found, starts = np.unique(numbers[order], return_index=True)
-    return list(zip(found.tolist(), np.split(order, starts[1:]), strict=True))
+    return list(zip(found.tolist(), np.split(order, starts)[1:], strict=True))

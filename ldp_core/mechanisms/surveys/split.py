@@ -20,12 +20,12 @@ import numpy as np
 
 from ldp_core import anova
 from ldp_core.anova import Set
-from ldp_core.mechanisms.base import Audit, Reports, check_reports
+from ldp_core.mechanisms.base import Audit, Reports, check_counts, check_reports
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.surveys.estimates import ComponentEstimate
 from ldp_core.mechanisms.surveys.face import OnTable, SurveyMechanism, from_agreement
-from ldp_core.mechanisms.surveys.sets import NO_SURVEY, maximal_sets, only_survey
-from ldp_core.people import Counted, People, check_records, people_of
+from ldp_core.mechanisms.surveys.sets import maximal_sets, only_survey
+from ldp_core.people import Counted, Counts, People, check_records, people_of
 from ldp_core.privacy import MIN_EPSILON, check_epsilon, log_ratio
 from ldp_core.workloads import Survey, Workload
 
@@ -97,7 +97,7 @@ class SplitBudget(SurveyMechanism):
             found[self._starts[k] : self._starts[k + 1]] = np.bincount(cells, minlength=int(self._cells[k]))
         return found
 
-    def simulate(self, counts: np.ndarray | People, rng: np.random.Generator) -> Reports:
+    def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Person by person; counts of all types an attribute at a time, however many people. For simulation only."""
         people = people_of(counts, self.sizes)
         if isinstance(people, Counted):
@@ -109,7 +109,7 @@ class SplitBudget(SurveyMechanism):
 
     def _responded(self, people: Counted, rng: np.random.Generator) -> Counted:
         """The reported types: along each attribute some tell the truth, and all others are spread evenly. For simulation only."""
-        table = people.counts.astype(np.int64).reshape(self.sizes)
+        table = check_counts(people, self.n).reshape(self.sizes)
         for i, response in self.responses.items():
             truthful = rng.binomial(table, response.truthful)
             others = (table - truthful).sum(axis=i)
@@ -160,10 +160,8 @@ def build(workload: Workload, epsilon: float) -> SplitBudget:
 
 
 def domain_rule(n: int, epsilon: float, workload: Workload | None) -> str | None:
-    """Why the mechanism cannot answer ``workload``, None where it can (or it is not known yet)."""
-    if workload is None:
-        return None
-    return too_little(workload, epsilon) if isinstance(workload, Survey) else NO_SURVEY
+    """Why epsilon cannot be split, None where it can (or the workload is not known yet)."""
+    return too_little(workload, epsilon) if isinstance(workload, Survey) else None
 
 
 @dataclass(frozen=True)

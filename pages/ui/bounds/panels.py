@@ -35,8 +35,9 @@ ALGORITHMS = {
 
 def certificate(state: Session) -> None:
     """The proof of what no mechanism can beat on average, begun where it is quick."""
-    work.prove_unasked(state, ["average"])
-    proof, proving = state.certificate("average"), work.certificate(state, "average")
+    case = state.even_case
+    work.prove_unasked(state, [case])
+    proof, proving = state.certificate(case), work.certificate(state, case)
     if (job := proving.running) is not None:
         st.caption("The certificate is being worked out; its line appears, and moves up, as it is ready.")
         st.button(
@@ -46,7 +47,7 @@ def certificate(state: Session) -> None:
         st.button(
             "Work out the certificate" if proof is None else "Prove a tighter certificate",
             on_click=work.start_certificate,
-            args=(state, "average"),
+            args=(state, case),
             key="prove",
             icon=":material/verified:",
         )
