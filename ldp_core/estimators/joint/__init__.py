@@ -6,7 +6,7 @@ model.people(1_000, rng)                            # value indices of synthetic
 """
 
 from ldp_core.estimators.joint.evidence import Evidence as Evidence
-from ldp_core.estimators.joint.evidence import evidence as evidence
+from ldp_core.estimators.joint.evidence import evidence_of as evidence_of
 from ldp_core.estimators.joint.fitting import fit as fit
 from ldp_core.estimators.joint.fitting import fit_evidence as fit_evidence
 from ldp_core.estimators.joint.model import JointModel as JointModel

@@ -35,7 +35,7 @@ class Evidence:
         return float(np.sum(self.values**2)) - 2 * self.dimensions * self.deviation**2
 
 
-def evidence(sizes: Sequence[int], tables: Mapping[Sequence[int], tuple[np.ndarray, float]]) -> dict[Set, Evidence]:
+def evidence_of(sizes: Sequence[int], tables: Mapping[Sequence[int], tuple[np.ndarray, float]]) -> dict[Set, Evidence]:
     """What ``tables``, {attributes: (users by their values (cells,) row-major, standard deviation of each cell)}, say about every
     component of one attribute or more, the noise of all cells taken as independent. ValueError for tables that do not fit."""
     weighted: dict[Set, np.ndarray] = {}

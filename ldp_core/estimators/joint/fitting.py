@@ -5,10 +5,10 @@ squared errors of the components, each over its variance, over the distributions
 
 All pairs of eleven columns determine a single clique of 10^9 cells, for which no exact inference is possible, and with the noise of
 local privacy most pairs say less than their noise anyway. So the model follows a tree of measured sets (`trees.chosen`), as
-MST does (McKenna, Miklau and Sheldon 2021), which noise makes no worse: on eleven columns of Adult's sizes with
-50,000 people at epsilon 1 to a million at epsilon 1, trees had smaller errors than larger junction trees and than mixtures of products
-that are fitted to all pairs. With far less noise (a million people at epsilon 4) the pairs that are left out cost accuracy: the
-unbiased answers are then better for all that was measured.
+MST does (McKenna, Miklau and Sheldon 2021). Measured on invented people with eleven columns of Adult's sizes, all pairs designed at
+epsilon 1: with 50,000 people the total variation distance of pairs was 0.34 on average (0.50 for unbiased tables made non-negative one
+by one), with a million 0.13, where larger junction trees and mixtures of products fitted to all pairs reached 0.14. With far less noise (a million
+people at epsilon 4) the pairs that are left out cost accuracy: 0.077, against 0.053 with a larger junction tree.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 
 from ldp_core.anova import Set, subsets
 from ldp_core.estimators.joint import trees
-from ldp_core.estimators.joint.evidence import Evidence, evidence
+from ldp_core.estimators.joint.evidence import Evidence, evidence_of
 from ldp_core.estimators.joint.model import JointModel
 from ldp_core.people import MOST_CELLS
 from ldp_core.run import Budget, Callback, Cancel, Stopped
@@ -35,6 +35,10 @@ STEPS = 50
 """Steps of `mbi` in each round."""
 SETTLED = 1e-5
 """A fit has converged when no table moves by more than this share of the users in a round."""
+
+
+MOST_ATTRIBUTES = 100
+"""Beyond it the compilation alone takes minutes: half a second for each attribute."""
 
 
 class _Enough(Exception):
@@ -63,7 +67,7 @@ def fit(
     measured = [tuple(sorted(map(int, one))) for one in tables]
     return fit_evidence(
         sizes,
-        evidence(sizes, tables),
+        evidence_of(sizes, tables),
         users,
         measured=measured,
         most_cells=most_cells,
@@ -107,6 +111,11 @@ def fit_evidence(
 def _check(sizes: Sequence[int], known: Mapping[Set, Evidence], users: int, most_cells: int) -> None:
     if not users >= 1:
         raise ValueError(f"A joint model needs one user or more, not {users}.")
+    if len(sizes) > MOST_ATTRIBUTES:
+        raise ValueError(
+            f"A joint model of {len(sizes)} attributes would take minutes to prepare: at most {MOST_ATTRIBUTES} are modelled at "
+            "once. Leave out those that matter least."
+        )
     missing = [i for i in range(len(sizes)) if (i,) not in known]
     if missing:
         raise ValueError(
@@ -123,9 +132,11 @@ def _check(sizes: Sequence[int], known: Mapping[Set, Evidence], users: int, most
 def _largest(sets: Mapping[Set, Evidence] | Sequence[Set]) -> tuple[Set, ...]:
     """The sets that lie in no other."""
     found: list[Set] = []
+    within: set[Set] = set()
     for one in sorted(set(sets), key=lambda one: (-len(one), one)):
-        if not any(set(one) <= set(other) for other in found if len(other) > len(one)):
+        if one not in within:
             found.append(one)
+            within.update(subsets(one))
     return tuple(sorted(found))
 
 
@@ -134,7 +145,7 @@ def _estimate(
 ) -> tuple[list[np.ndarray], Stopped]:
     """The probabilities of each followed set: by `mbi`'s accelerated interior gradient descent (Auslender and Teboulle 2006), in
     units in which the gradient of the loss has Lipschitz constant 1, as its first step supposes."""
-    mbi = _mbi()
+    jax, mbi = _loaded()
     parts = {part: known[part] for one in followed for part in subsets(one) if part}
     unit = 1 / math.sqrt(max(_curvature(sizes, one, known) for one in followed))
     data = {part: (one.values / one.deviation, unit / one.deviation) for part, one in parts.items()}
@@ -153,11 +164,14 @@ def _estimate(
             stopped.append(reason)
             raise _Enough
 
-    domain = mbi.Domain(range(len(sizes)), sizes)
-    with suppress(_Enough):
-        mbi.estimation.InteriorGradient().estimate(
-            domain, loss, known_total=users / unit, iters=10**9, callback_fn=follow
-        )
+    try:
+        domain = mbi.Domain(range(len(sizes)), sizes)
+        with suppress(_Enough):
+            mbi.estimation.InteriorGradient().estimate(
+                domain, loss, known_total=users / unit, iters=10**9, callback_fn=follow
+            )
+    finally:
+        jax.clear_caches()  # each tree is compiled anew, 50 MB that nothing else would let go of
     return latest, stopped[0]
 
 
@@ -178,8 +192,8 @@ def _squared_errors(marginals: CliqueVector, data: dict[Set, tuple[Any, Any]]) -
     return total
 
 
-def _mbi() -> Any:
-    """The package, in double precision and on the processor."""
+def _loaded() -> tuple[Any, Any]:
+    """JAX, in double precision and on the processor, and `mbi`."""
     try:
         import jax
 
@@ -191,4 +205,4 @@ def _mbi() -> Any:
         raise ValueError(
             f"A joint model needs the package mbi, and {missing.name} is not installed here: install it with `pip install mbi`."
         ) from missing
-    return mbi
+    return jax, mbi

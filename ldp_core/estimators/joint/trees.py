@@ -40,7 +40,7 @@ def chosen(sizes: Sequence[int], known: Mapping[Set, Evidence], most_cells: int)
             followed |= set(subsets(one))
             for i in one[1:]:
                 apart.merge(one[0], i)
-    return found
+    return sorted(found)
 
 
 def cells(sizes: Sequence[int], sets: Sequence[Set]) -> int:
