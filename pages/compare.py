@@ -334,7 +334,11 @@ columns = {
     "average_variance": st.column_config.NumberColumn("Variance, average", format="%,.1f"),
 }
 if state.only_case:  # the other cases are no others
-    columns = {key: column for key, column in columns.items() if not key.endswith(("_average", "_on_data")) and key != "average_variance"}
+    columns = {
+        key: column
+        for key, column in columns.items()
+        if not key.endswith(("_average", "_on_data")) and key != "average_variance"
+    }
 listed = table[list(columns)].copy()
 listed["name"] = [library.spec(n).title for n in listed["name"]]
 listed["users_needed"] = np.ceil(listed["users_needed"] - 1e-9)  # as everywhere: whole people
