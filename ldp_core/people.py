@@ -57,15 +57,17 @@ class People(ABC):
     @abstractmethod
     def _count(self, attributes: tuple[int, ...]) -> np.ndarray: ...
 
-    def table(self, attributes: Sequence[int]) -> np.ndarray:
+    def table(self, attributes: Sequence[int], keep: bool = True) -> np.ndarray:
         """(cells,) users by the values of the attributes at these places, in row-major order of the places as given; kept for
-        the next time. ValueError for a table of more than `MOST_CELLS` cells."""
+        the next time, where that is wanted. ValueError for a table of more than `MOST_CELLS` cells."""
         places = tuple(map(int, attributes))
-        if places not in self._known:
-            found = self._count(places)
-            found.flags.writeable = False
+        if places in self._known:
+            return self._known[places]
+        found = self._count(places)
+        found.flags.writeable = False
+        if keep:
             self._known[places] = found
-        return self._known[places]
+        return found
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.users:,} users, {len(self.sizes)} attributes>"

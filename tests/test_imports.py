@@ -29,6 +29,7 @@ LAYERS = [
     {"optimize"},
     {"library"},
     {"analysis", "beliefs", "estimators"},
+    {"survey_beliefs"},
     {"studies.simulate", "studies.sweep", "studies.asking", "studies.theorems"},
     {"frames", "survey_frames"},
     {"verdicts"},
@@ -49,6 +50,7 @@ MATHEMATICS = {
     "estimators",
     "studies",
     "frames",
+    "survey_beliefs",
     "survey_frames",
     "verdicts",
 }
