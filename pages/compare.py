@@ -148,12 +148,14 @@ with controls:
     target_control(state)
 
     ready: dict[str, mechanisms.Mechanism] = {}
-    failed = []
+    failed, awaited, later = [], [], Later(state)
     for name in state.side_by_side:
         try:
             with st.spinner(f"Working out what {library.spec(name).title} costs"):
                 mechanism = state.priced(name)
-                if mechanism is not None:
+                if mechanism is not None and not work.priced(state, mechanism, later):
+                    awaited.append(library.spec(name).title)
+                elif mechanism is not None:
                     state.summary(mechanism)
                     ready[name] = mechanism
         except ValueError as error:
@@ -182,11 +184,15 @@ with controls:
     for name, reason in failed:
         st.warning(plain(f"{library.spec(name).title}: {reason}"))
 
-later = Later(state)
-
 with results:
+    if awaited:
+        st.info(
+            f"What these cost is being worked out, and they join the comparison when that is known: {', '.join(awaited)}."
+        )
     if not ready:
-        st.info("Choose at least one mechanism above that can be compared here.")
+        if not awaited:
+            st.info("Choose at least one mechanism above that can be compared here.")
+        later.finish()
         st.stop()
     table = state.compared(ready, case)
     limits = state.bounds(case)

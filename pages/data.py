@@ -48,14 +48,14 @@ def where_from() -> str:
 
 def table_controls(choice: DataChoice, found: Source) -> None:
     """Which columns are the attributes, whom a row stands for, and how one of them is treated."""
-    columns = [recipe.column for recipe in choice.recipes]
+    columns, table = [recipe.column for recipe in choice.recipes], found.id
     lacking = [name for name in columns if name not in found.columns]
     control(
         st.multiselect,
         "Attributes (columns of the table)",
         "data-columns",
         columns,
-        lambda names: data_choice.choose_columns(state, names),
+        lambda names: data_choice.choose_columns(state, table, names),
         options=[*found.columns, *lacking],
         help="What each person reports about themselves. Several attributes are asked together: a type is a combination of "
         "their values.",
@@ -76,13 +76,12 @@ def table_controls(choice: DataChoice, found: Source) -> None:
             "Each row stands for",
             "data-counts",
             choice.counts,
-            lambda name: data_choice.set_counts(state, name),
+            lambda name: data_choice.set_counts(state, table, name),
             {None: "one person", **many},
             help="A table of counts has a column that says how many people each row stands for.",
         )
-    position = which(columns)
     attribute_controls.of_column(
-        choice.recipes[position], lambda recipe: data_choice.set_recipe(state, position, recipe)
+        choice.recipes[which(columns)], lambda recipe: data_choice.set_recipe(state, table, recipe)
     )
 
 

@@ -15,7 +15,7 @@ from pages.ui.controls import target_control
 from pages.ui.design import choices
 from pages.ui.formulas import DESIGN
 from pages.ui.judging import explain, in_words
-from pages.ui.session.figures import Curve, Proof
+from pages.ui.session.figures import AT_ONCE_TYPES, Curve, Proof
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
 from pages.ui.tasks.later import Later
@@ -31,8 +31,6 @@ from pages.ui.words import (
 )
 
 SHOWN_REPORTS = 200
-# Up to this many types the costs of all compared mechanisms are worked out here as well; beyond, they take long.
-COMPARED_TYPES = 1024
 
 state = layout.open_page(
     "Design", "Decide how private each report is and how it is made; see what is sent and what is guaranteed."
@@ -205,7 +203,7 @@ with results:
             st.info(f"This mechanism is fitted to your workload: press Optimise.{hope if limit > 0 else ''}")
             if crowded := state.crowded([name]):
                 st.caption(plain(crowded))
-            if design.domain.size > COMPARED_TYPES:
+            if design.domain.size > AT_ONCE_TYPES:
                 st.page_link("pages/compare.py", label="See what other mechanisms need", icon=":material/bar_chart:")
                 st.stop()
             costed = {other: state.costed(other) for other in state.side_by_side}
@@ -224,6 +222,7 @@ with results:
             )
         st.stop()
 
+    layout.need_costs(state, mechanism)
     audit = mechanism.audit()
     try:
         gap = state.gap(mechanism)

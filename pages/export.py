@@ -37,11 +37,13 @@ with controls:
     st.markdown(f"**{spec.title}**, epsilon {c.epsilon}, for {plain(design.questions)}")
     st.caption("Choose another mechanism on the Design page.")
     try:
+        mechanism = state.mechanism(c.mechanism.name)
+        if mechanism is not None:
+            layout.need_costs(state, mechanism)  # they are in the file
         content = exchange.export(state)
     except ValueError as error:
         st.error(plain(str(error)))
         st.stop()
-    mechanism = state.mechanism(c.mechanism.name)
     buttons = layout.actions("export")
     with buttons:
         layout.download(

@@ -297,9 +297,9 @@ class Survey(Workload):
 
     @property
     def rank(self) -> int:
-        """Number of linearly independent queries: the dimensions of the components that they depend on. ValueError where there are
-        no components, and too many types for the matrix."""
-        if not self.symmetric and self.n <= DENSE_TYPES:
+        """Number of linearly independent queries: the dimensions of the components that they depend on. ValueError where these do not
+        say it, and there are too many types for the matrix."""
+        if not self.symmetric:
             return super().rank
         return round(math.fsum(self.components.dims)) + (self.components.constant > 0)
 

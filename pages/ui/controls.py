@@ -32,6 +32,10 @@ def control(
             entry == shown
         ):  # a control that has just left the page is reported once more if somebody chooses on meanwhile
             return
+        if not _offered(
+            entry, options.get("options")
+        ):  # chosen before the page was drawn anew, with what is offered now
+            return
         state.notices = []
         try:
             state.invalid.pop(key, None)
@@ -43,6 +47,13 @@ def control(
     if invalid:
         st.error(plain(invalid[1]))
     return entered
+
+
+def _offered(entry: Any, options: Any) -> bool:
+    """Whether what is chosen is among ``options``, or there are none to choose from. Streamlit knows a control by its key alone,
+    also when it offers something else by now."""
+    chosen = entry if isinstance(entry, list) else [entry]
+    return options is None or all(one is None or one in options for one in chosen)
 
 
 def pick(label: str, key: str, value: Any, commit: Callable[[Any], None], shown: dict[Any, str], **options: Any) -> Any:
@@ -61,7 +72,13 @@ def pick(label: str, key: str, value: Any, commit: Callable[[Any], None], shown:
 
 
 def case_control(
-    state: Session, key: str, case: str, commit: Callable[[Any], None], names: Iterable[str], title: str = "{title}", **options: Any
+    state: Session,
+    key: str,
+    case: str,
+    commit: Callable[[Any], None],
+    names: Iterable[str],
+    title: str = "{title}",
+    **options: Any,
 ) -> str:
     """Whose error counts, or in a sentence why there is no choice; what is chosen. ``title`` is how each case is written."""
     if reason := state.only_case:

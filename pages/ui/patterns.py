@@ -29,10 +29,12 @@ def side_by_side(state: Session, ready: Mapping[str, Mechanism]) -> None:
     sides, drawn, missing = st.columns(2), 0, list[str]()
     for name, mechanism in ready.items():
         with sides[drawn % 2]:
-            if _draw(state, name, mechanism):
-                drawn += 1
-            else:
+            if not _draw(state, name, mechanism):
                 missing.append(name)
+                continue
+        drawn += 1
+        if drawn % 2 == 0:  # a row of its own for each pair: where there is room for one column, they keep their order
+            sides = st.columns(2)
     for name in missing:
         title = library.spec(name).title
         if isinstance(mechanism := ready[name], SurveyMechanism):

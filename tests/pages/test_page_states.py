@@ -31,9 +31,10 @@ NEED_DATA = ["workload", "design", "compare", "bounds", "simulate", "export"]
 FILES = [sample["file"] for sample in catalogue()]
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_page_opens_without_data(app, page):
+@pytest.mark.parametrize("page", [*PAGES, "plan", "ask", "papers"])
+def test_page_opens_without_data_and_all_but_the_last_lead_on(app, page):
     assert app.go(page).at.title[0].value
+    assert app.has("button", "next") == (page != "export")
 
 
 @pytest.mark.parametrize("page", NEED_DATA)

@@ -118,9 +118,9 @@ def run_query(state: Session, path: str, query: str) -> None:
     look(state, "running the query", lambda at, found: adopt(at, found, ReadOptions()), found)
 
 
-def rename_columns(state: Session, typed: str) -> None:
+def rename_columns(state: Session, table: str, typed: str) -> None:
     """Other names for all columns, from a text with commas."""
-    read_again(state, {"names": listed_names(typed)})
+    read_again(state, table, {"names": listed_names(typed)})
 
 
 def listed_names(typed: str) -> tuple[str, ...]:
@@ -171,9 +171,12 @@ def remember(state: Session, choice: DataChoice, found: Source) -> dict[tuple[st
 
 
 @looking("counting in the file")
-def set_recipe(state: Session, choice: DataChoice, found: Source, position: int, recipe: AttributeRecipe) -> None:
-    """Another treatment of one attribute."""
-    now = state.configuration.domain
+def set_recipe(state: Session, choice: DataChoice, found: Source, recipe: AttributeRecipe) -> None:
+    """Another treatment of one attribute; of none where its column is not among them any more."""
+    now, columns = state.configuration.domain, [known.column for known in choice.recipes]
+    if recipe.column not in columns:
+        return
+    position = columns.index(recipe.column)
     if recipe.kind == "numeric" and recipe.method == "own_edges" and not recipe.edges and now is not None:
         # Start from the bins on screen rather than from an empty line.
         for attribute in now.attributes:

@@ -190,11 +190,10 @@ def editor(state: Session, design: Design) -> None:
     if choice is None or choice.source == "declared" or found is None or state.draft is not None:
         return
     attribute, _ = _shown(state, design)
-    place = design.domain.attributes.index(attribute)
-    recipe = choice.recipes[place]
+    recipe = choice.recipes[design.domain.attributes.index(attribute)]
     if attribute.kind == "date" or attribute.size > MAX_TYPES or attribute.name != recipe.column:
         return
-    base = _base(state, place, found, recipe, attribute)
+    base = _base(state, found, recipe, attribute)
     what = "categories" if attribute.kind == "categorical" else "edges of the bins"
     with st.expander(f"Edit the {what} of {plain(attribute.name)}", expanded=bool(state.view.get("editing"))):
         if base.recipe.kind == "categorical" and base.attribute.kind == "categorical":
@@ -217,7 +216,7 @@ def editor(state: Session, design: Design) -> None:
             key="data-declare",
             icon=":material/lock_open:",
             on_click=guarded,
-            args=(state, data_choice.set_recipe, state, place, tables.declared_recipe(attribute)),
+            args=(state, data_choice.set_recipe, state, found.id, tables.declared_recipe(attribute)),
             disabled=attribute.origin == "declared",
             help="Keeps the types as they are now, whatever the data, and marks them as declared. That is right for the months of "
             "a year or the countries of the world, but not for a list that tells who is in the data.",
@@ -232,7 +231,6 @@ class _Base:
     types meanwhile.
     """
 
-    place: int
     source: str
     recipe: AttributeRecipe
     attribute: Attribute
@@ -240,15 +238,15 @@ class _Base:
     key: str
 
 
-def _base(state: Session, place: int, found: Source, recipe: AttributeRecipe, attribute: Attribute) -> _Base:
+def _base(state: Session, found: Source, recipe: AttributeRecipe, attribute: Attribute) -> _Base:
     """The table on screen, as long as nothing but its own edits has changed the attribute, or will once a file has been read;
     else a new one."""
     base: _Base | None = state.view.get("edit-base")
     now = recipe if base is None or not ahead.waits(state) else base.reached
-    same = base is not None and (base.place, base.source, base.reached) == (place, found.id, now)
+    same = base is not None and (base.source, base.reached) == (found.id, now)
     if base is None or not same or (base.reached != base.recipe and base.key not in st.session_state):
         state.view["edits"] = state.view.get("edits", 0) + 1
-        base = _Base(place, found.id, recipe, attribute, recipe, f"edit-{state.view['edits']}")
+        base = _Base(found.id, recipe, attribute, recipe, f"edit-{state.view['edits']}")
         state.view["edit-base"] = base
     return base
 
@@ -261,7 +259,7 @@ def _table(state: Session, base: _Base, table: pd.DataFrame, read: Callable[[pd.
         try:
             recipe = read(tables.apply_edits(table, st.session_state[base.key]))
             if recipe != (base.reached if base.reached != base.recipe else read(table)):
-                data_choice.set_recipe(state, base.place, recipe)
+                data_choice.set_recipe(state, base.source, recipe)
                 base.reached = recipe
         except ValueError as error:
             state.notices = [("error", f"{error} Nothing has changed.")]

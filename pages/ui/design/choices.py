@@ -86,10 +86,7 @@ def mechanism_controls(state: Session) -> None:
         lambda chosen: state.change(mechanism=choose_mechanism(chosen)),
         options=library.names(),
         format_func=lambda n: library.spec(n).title,
-    )
-    st.caption(
-        f"Made for {spec.made_for}. {wording.capital(spec.privacy)}-LDP. Bits per report: {spec.bits}. "
-        f"Source: {spec.paper}."
+        help=f"Made for {spec.made_for}. {wording.capital(spec.privacy)}-LDP. Bits per report: {spec.bits}. Source: {spec.paper}.",
     )
     if spec.caveat:
         st.caption(spec.caveat)

@@ -19,7 +19,7 @@ from ldp_core.mechanisms.noise.additive import VectorMechanism
 from ldp_core.mechanisms.noise.gaussian_privacy import DEFAULT_DELTA
 from ldp_core.optimize import sizes
 from pages.ui.session import results
-from pages.ui.session.derived import Derived
+from pages.ui.session.derived import Derived, digest
 
 DRAWN_BITS = 22
 """A strategy of more than 2^22 probabilities is drawn only where it is at hand anyway."""
@@ -32,8 +32,9 @@ NO_ROOM = (
     "Results of this size do not all fit beside each other: of what was fitted and proved before, what you used longest ago is let "
     "go of when the new result is there."
 )
-PRICED_TYPES = 2048
-"""Exact variances that are not in closed form take n^3 operations: seconds at 2,048 types, half a minute at 4,096."""
+PRICED_TYPES, AT_ONCE_TYPES = 2048, 1024
+"""Exact variances that are not in closed form take n^3 operations: seconds at 2,048 types, half a minute at 4,096. Up to the second
+number pages do not leave them to the background."""
 
 Curve = tuple[tuple[float, float], ...]
 """How a search went: (seconds, objective or bound on the scale of L)."""
@@ -250,6 +251,13 @@ class Figures(Derived):
                 "Simulate shows them, or use coarser bins."
             )
 
+    def price_takes_seconds(self, mechanism: mechanisms.Mechanism) -> bool:
+        """Whether the exact errors of a mechanism can be had, but are not known yet and take more than a second."""
+        design = self.complete
+        if library.spec(mechanism.name).closed_form or not AT_ONCE_TYPES < design.domain.size <= PRICED_TYPES:
+            return False
+        return self.results.get(digest(_profile_key(mechanism, design.workload))) is None
+
     def profile(self, mechanism: mechanisms.Mechanism) -> np.ndarray:
         """(n,) variance per user of each type. ValueError where it takes too long."""
         self._check_price(mechanism.name)
@@ -257,8 +265,7 @@ class Figures(Derived):
 
     def profiled(self, mechanism: mechanisms.Mechanism, workload: workloads.Workload) -> np.ndarray:
         """The same for any workload, and however long it takes."""
-        key = ("profile", mechanism.digest, workload.digest)
-        return self.cached(key, lambda: mechanism.variance_profile(workload))
+        return self.cached(_profile_key(mechanism, workload), lambda: mechanism.variance_profile(workload))
 
     def summary(self, mechanism: mechanisms.Mechanism) -> analysis.Summary:
         """Exact costs of a mechanism in the current design. ValueError where they cannot be had."""
@@ -424,6 +431,10 @@ class Figures(Derived):
         design, prior = self.complete, self.cases()[self.aim(mechanism.name)].prior
         key = ("reports", mechanism.digest, design.naming, None if prior is None else prior.tobytes())
         return self.cached(key, lambda: frames.reports(mechanism.strategy, design.labels, prior))
+
+
+def _profile_key(mechanism: mechanisms.Mechanism, workload: workloads.Workload) -> tuple[str, str, str]:
+    return "profile", mechanism.digest, workload.digest
 
 
 def weight(mechanism: mechanisms.Mechanism) -> int:

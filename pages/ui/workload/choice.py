@@ -38,9 +38,10 @@ def parts_of(state: Session) -> tuple[WorkloadPart, ...]:
 
 
 def replace(state: Session, i: int, part: WorkloadPart) -> None:
-    """Group i becomes ``part``."""
+    """Group i becomes ``part``, unless it has been removed since it was drawn."""
     parts = parts_of(state)
-    put(state, [*parts[:i], part, *parts[i + 1 :]], i if part.kind != parts[i].kind else None)
+    if i < len(parts):
+        put(state, [*parts[:i], part, *parts[i + 1 :]], i if part.kind != parts[i].kind else None)
 
 
 def remove(state: Session, i: int) -> None:

@@ -40,8 +40,6 @@ DRAWN_VALUES = 20_000
 ALIKE = 1.05
 """Queries err alike where none has more than this many times an even share of the error."""
 
-QUERIES = "Numbers that will be estimated, each a count of people."
-
 SOURCES = {
     "svd": "McKenna et al. 2020, Theorem 5.6",
     "centred_svd": "derived in this project; see below",
@@ -112,7 +110,11 @@ def show(later: Later, state: Session, design: Complete, parts: Sequence[Workloa
 def metrics(later: Later, state: Session, design: Complete) -> None:
     """The questions in numbers."""
     row = layout.metrics("workload")
-    row.metric("Queries (p)", f"{design.workload.num_queries:,}", help=QUERIES)
+    row.metric(
+        "Queries (p)",
+        f"{design.workload.num_queries:,}",
+        help="Numbers that will be estimated, each a count of people.",
+    )
     try:
         found = spectrum(later, design)
         row.metric(
@@ -188,7 +190,7 @@ def bounds(later: Later, state: Session, design: Complete) -> dict[str, float] |
     c, w = state.configuration, design.workload
     case = state.aim(c.mechanism.name)
     most = BOUNDED_TYPES if w.symmetry == "none" else ALIKE_TYPES
-    if w.n > most and not alike(w):
+    if w.n > most and not isinstance(w, Survey):
         raise ValueError(
             f"How many users any mechanism needs is worked out for up to {most:,} types with questions like these; there are "
             f"{wording.magnitude(w.n)}."
