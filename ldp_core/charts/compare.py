@@ -29,7 +29,6 @@ from ldp_core.charts.theme import (
     wrapped,
 )
 
-
 LOG_FROM = 30
 """Errors further apart than this are drawn on a log axis."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from ldp_core.bounds.surveys.certificate import SurveyCertificate
 from ldp_core.bounds.surveys.relaxation import Relaxation, Solution, shares, tracked
 from ldp_core.bounds.surveys.traces import Traces
-from ldp_core.run import Budget, Check, Interrupted
+from ldp_core.run import Budget, Check
 from ldp_core.workloads import Survey
 
 # The search ends when no weights can gain more than this share, or after so many rounds.
