@@ -350,7 +350,7 @@ layout.download_table(table, "comparison")
 whose = "Worst case: everybody has the value that is hardest to count. Average case: all types equally common."
 st.caption(
     f"± is the standard error of a typical query (root mean square over the {design.workload.num_queries:,} queries) in percentage "
-    f"points (pp) of your {people(design.users)}. {state.only_case or whose} Variances are in squared users, summed over the queries, "
+    f"points (pp) of your {people(design.users)}. {'' if state.only_case else whose} Variances are in squared users, summed over the queries, "
     f"for one user. {state.weighting}"
 )
 if any(mechanism.delta > 0 for mechanism in ready.values()):

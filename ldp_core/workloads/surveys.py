@@ -23,6 +23,7 @@ import numpy as np
 
 from ldp_core import anova
 from ldp_core.people import MOST_CELLS, Counted, Tables, check_cells
+from ldp_core.wording import magnitude
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import MATRIX_ENTRIES, Workload
 from ldp_core.workloads.ordered import Histogram
@@ -227,7 +228,7 @@ class Survey(Workload):
     def _check_dense(self) -> None:
         if self.n > DENSE_TYPES:
             raise ValueError(
-                f"The survey has {self.n:.3g} possible combinations of values; vectors over them are formed for at most "
+                f"The survey has {magnitude(self.n)} possible combinations of values; vectors over them are formed for at most "
                 f"{DENSE_TYPES:,}. Use a mechanism made for surveys."
             )
 
