@@ -141,7 +141,8 @@ class ScrambledPatterns(SurveyMechanism):
         return probability_within(wanted, lambda p: p * (cells - size) / ((1 - p) * size), self._ratio)
 
     @property
-    def _width(self) -> int:
+    def width(self) -> int:
+        """Numbers in a report after that of its pattern."""
         return max(sum(one.cells.shape) for one in self.patterns)
 
     def privatize(self, records: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -149,7 +150,7 @@ class ScrambledPatterns(SurveyMechanism):
         -1 fills up. ``records`` (users, d) are value indices. For simulation only: a client needs a secure random source."""
         records = check_records(records, self.sizes)
         largest = max(len(self.patterns), *self.sizes)
-        raw = np.full((len(records), 1 + self._width), -1, dtype=np.result_type(np.int16, np.min_scalar_type(-largest)))
+        raw = np.full((len(records), 1 + self.width), -1, dtype=np.result_type(np.int16, np.min_scalar_type(-largest)))
         for number, users in self._assigned(len(records), rng):
             step = self._step(number)
             for start in range(0, len(users), step):
@@ -185,7 +186,7 @@ class ScrambledPatterns(SurveyMechanism):
 
     def aggregate(self, raw: np.ndarray) -> Reports:
         """Reports: how often each pattern was sent (r,), and how many of its images held each cell, one pattern after the other."""
-        raw = check_rows(raw, 1 + self._width, f"a pattern and {self._width} places")
+        raw = check_rows(raw, 1 + self.width, f"a pattern and {self.width} places")
         sent, cover = np.zeros(len(self.patterns), dtype=np.int64), np.zeros(self._starts[-1], dtype=np.int64)
         if len(raw) and (raw[:, 0].min() < 0 or raw[:, 0].max() >= len(self.patterns)):
             raise ValueError(f"Patterns are numbered from 0 to {len(self.patterns) - 1}.")
