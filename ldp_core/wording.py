@@ -21,6 +21,11 @@ LEAST_GAP = 1e-4
 """A smaller gap is told as this much: it is the most that can be saved, and nobody need know it more closely."""
 
 
+WRITTEN_OUT = 10**8
+"""Below this, numbers are written in full."""
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
 def shortened(text: str, most: int = 90) -> str:
     """``text`` in at most ``most`` characters; the default fits in a sentence."""
     return text if len(text) <= most else text[: most - 1] + "…"
@@ -67,6 +72,16 @@ def capital(text: str) -> str:
 def count(value: float) -> str:
     """A whole number with separators: 18240 -> "18,240"."""
     return f"{value:,.0f}"
+
+
+def magnitude(value: float) -> str:
+    """A whole number that may be huge, such as how many combinations of values there are: 65536 -> "65,536", 1451520000 ->
+    "1.45 × 10⁹"."""
+    if value < WRITTEN_OUT:
+        return count(value)
+    digits, power = f"{float(value):.2e}".split("e")
+    raised = str(int(power)).translate(_RAISED)
+    return f"{digits.rstrip('0').rstrip('.')}\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}10{raised}"
 
 
 def users(value: float) -> str:

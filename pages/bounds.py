@@ -12,6 +12,8 @@ from pages.ui import layout, lazy
 from pages.ui.bounds import entries, panels
 from pages.ui.bounds import setting as page
 from pages.ui.bounds.setting import GROUPS
+from pages.ui.tasks import work
+from pages.ui.tasks.later import Later
 from pages.ui.words import people, plain
 
 state = layout.open_page(
@@ -24,9 +26,11 @@ spec = library.spec(name)
 title = spec.title
 
 mechanism, exact, problem = None, None, ""
+later = Later(state)
 try:  # predictions are about mechanisms whose errors take too long, too
     mechanism = state.priced(name) if spec.needs_workload else state.mechanism(name)
-    exact = None if mechanism is None else page.exact_variance(state, mechanism)
+    if mechanism is not None and work.priced(state, mechanism, later):
+        exact = page.exact_variance(state, mechanism)
 except ValueError as error:
     problem = str(error)
 
@@ -36,6 +40,9 @@ if problem:
 elif mechanism is None:
     st.info(f"{title} has not been fitted to this design yet, so there is no exact error to compare with.")
     st.page_link("pages/design.py", label="Optimise it on the Design page", icon=":material/arrow_forward:")
+elif exact is None:
+    st.info(f"The exact error of {title} is being worked out.")
+later.finish()
 
 about = page.setting(state, mechanism)
 panels.begin_populations(state, mechanism, about)
@@ -46,7 +53,8 @@ limits = [entry for entry in found if entry.statement.kind == "impossible" and e
 
 def sentence() -> str:
     """What the picture says in this design."""
-    words = f"Averaged over people spread evenly over the types, with your {people(design.users)}. "
+    whose = "Whatever values people have" if state.only_case else "Averaged over people spread evenly over the types"
+    words = f"{whose}, with your {people(design.users)}. "
     if exact is not None:
         shown = page.on_axis(state, exact)
         words += (
@@ -62,7 +70,7 @@ def sentence() -> str:
         f"No unbiased mechanism with pure epsilon {c.epsilon} can have less than {wording.error(best.standard_error or 0.0)} "
         f"({best.statement.title})"
     )
-    return words + (f": {title} needs {wording.significant(best.ratio)} times the users." if best.ratio else ".")
+    return words + (f": {title} needs {wording.more_users(best.ratio - 1)} this allows." if best.ratio else ".")
 
 
 layout.chart(
@@ -72,6 +80,7 @@ layout.chart(
         {} if exact is None else page.on_axis(state, exact),
         name,
         look,
+        state.alpha**0.5,
     ),
     sentence(),
     "bounds",

@@ -5,8 +5,8 @@ import streamlit as st
 from ldp_core import wording
 from ldp_core.designs import DataChoice, UploadedData
 from pages.ui import layout, loaded
-from pages.ui.controls import control, number, pick, typed, whole_number
-from pages.ui.data import ahead, attribute_controls, picture, source_controls
+from pages.ui.controls import control, guarded, number, pick, typed, whole_number
+from pages.ui.data import ahead, attribute_controls, every, picture, source_controls
 from pages.ui.data import choice as data_choice
 from pages.ui.formulas import DATA
 from pages.ui.sources import Source, may_read_local_files
@@ -48,17 +48,26 @@ def where_from() -> str:
 
 def table_controls(choice: DataChoice, found: Source) -> None:
     """Which columns are the attributes, whom a row stands for, and how one of them is treated."""
-    columns = [recipe.column for recipe in choice.recipes]
+    columns, table = [recipe.column for recipe in choice.recipes], found.id
     lacking = [name for name in columns if name not in found.columns]
     control(
         st.multiselect,
         "Attributes (columns of the table)",
         "data-columns",
         columns,
-        lambda names: data_choice.choose_columns(state, names),
+        lambda names: data_choice.choose_columns(state, table, names),
         options=[*found.columns, *lacking],
         help="What each person reports about themselves. Several attributes are asked together: a type is a combination of "
         "their values.",
+    )
+    st.button(
+        "All columns",
+        key="data-all",
+        icon=":material/select_all:",
+        on_click=guarded,
+        args=(state, every.choose_all, state),
+        help="Every column that says something about people, each as suits its values: missing values count as a category of "
+        "their own, and of many categories the most common are kept. Undo brings the choice on screen back.",
     )
     if isinstance(choice, UploadedData):
         countable = (name for name in found.columns if name == choice.counts or ahead.can_count(state, found, name))
@@ -67,13 +76,12 @@ def table_controls(choice: DataChoice, found: Source) -> None:
             "Each row stands for",
             "data-counts",
             choice.counts,
-            lambda name: data_choice.set_counts(state, name),
+            lambda name: data_choice.set_counts(state, table, name),
             {None: "one person", **many},
             help="A table of counts has a column that says how many people each row stands for.",
         )
-    position = which(columns)
     attribute_controls.of_column(
-        choice.recipes[position], lambda recipe: data_choice.set_recipe(state, position, recipe)
+        choice.recipes[which(columns)], lambda recipe: data_choice.set_recipe(state, table, recipe)
     )
 
 

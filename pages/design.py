@@ -7,12 +7,15 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import charts, designs, frames, library, verdicts, wording
-from pages.ui import layout, lazy, listing, sides
+from ldp_core.mechanisms import ScrambledPatterns
+from ldp_core.mechanisms.surveys.sampled import SampledSets
+from ldp_core.workloads import Survey
+from pages.ui import layout, lazy, listing, patterns, sides
 from pages.ui.controls import target_control
 from pages.ui.design import choices
 from pages.ui.formulas import DESIGN
 from pages.ui.judging import explain, in_words
-from pages.ui.session.figures import Curve, Proof
+from pages.ui.session.figures import AT_ONCE_TYPES, Curve, Proof
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
 from pages.ui.tasks.later import Later
@@ -28,8 +31,6 @@ from pages.ui.words import (
 )
 
 SHOWN_REPORTS = 200
-# Up to this many types the costs of all compared mechanisms are worked out here as well; beyond, they take long.
-COMPARED_TYPES = 1024
 
 state = layout.open_page(
     "Design", "Decide how private each report is and how it is made; see what is sent and what is guaranteed."
@@ -202,7 +203,7 @@ with results:
             st.info(f"This mechanism is fitted to your workload: press Optimise.{hope if limit > 0 else ''}")
             if crowded := state.crowded([name]):
                 st.caption(plain(crowded))
-            if design.domain.size > COMPARED_TYPES:
+            if design.domain.size > AT_ONCE_TYPES:
                 st.page_link("pages/compare.py", label="See what other mechanisms need", icon=":material/bar_chart:")
                 st.stop()
             costed = {other: state.costed(other) for other in state.side_by_side}
@@ -221,6 +222,7 @@ with results:
             )
         st.stop()
 
+    layout.need_costs(state, mechanism)
     audit = mechanism.audit()
     try:
         gap = state.gap(mechanism)
@@ -292,14 +294,17 @@ with results:
     if "users_optimum" in costs:
         by_case["Exact optimum"] = [wording.whole(value) if value == value else "–" for value in costs["users_optimum"]]
         by_case["Gap to it"] = [gap_to_optimum(value) for value in costs["gap_to_optimum"]]
-    listing.show_table(pd.DataFrame(by_case), "Users needed, depending on whose error counts.")
+    if len(costs) > 1:
+        listing.show_table(pd.DataFrame(by_case), "Users needed, depending on whose error counts.")
+    elif not spec.aimed:  # else said beside the choices already
+        st.caption(state.only_case)
     layout.download_table(costs, "costs")
     if bound > 0:
         st.caption("Proved minimum: no unbiased mechanism with this epsilon can need fewer users.")
     if "users_optimum" in costs:
         unknown = costs["users_optimum"].isna() & (costs["case"] == "worst_case")
         st.caption(f"{OPTIMUM_MEANING}{' It is not known here for the worst case.' if unknown.any() else ''}")
-    if spec.fitted:
+    if spec.fitted and len(costs) > 1:
         st.caption(trade_off(costs))
     st.caption("Guarantee, to paste into a privacy review")
     layout.guarantee(c, audit)
@@ -323,7 +328,11 @@ with results:
             "closing-gap",
             pd.concat({"mechanism": found, "bound": proved_so_far}, names=["curve"]).reset_index("curve"),
         )
-    if not state.drawable(mechanism):
+    if isinstance(mechanism, ScrambledPatterns):
+        patterns.of_survey(state, mechanism)
+    elif isinstance(mechanism, SampledSets) and isinstance(design.workload, Survey):
+        patterns.draw_energies(mechanism, design.workload, "energies")
+    elif not state.drawable(mechanism):
         st.info(
             "This mechanism has too many possible reports to draw its strategy, or sends numbers rather than one of a list of "
             f"reports. Its variances {'' if spec.continuous else 'and audit '}are exact all the same."

@@ -3,13 +3,13 @@
 import streamlit as st
 
 from ldp_core.designs import WorkloadRecipe
-from ldp_core.workloads import axes_of
+from ldp_core.workloads import Survey, axes_of
 from pages.ui import layout
 from pages.ui.formulas import WORKLOAD
 from pages.ui.session.state import Complete
 from pages.ui.tasks.later import Later
 from pages.ui.words import plain
-from pages.ui.workload import figures, groups
+from pages.ui.workload import every, figures, groups, tables
 
 state = layout.open_page(
     "Workload", "Choose the questions you want answered about everybody; the mechanism is judged by them."
@@ -23,9 +23,12 @@ if recipe is None:
 axes = state.cached(("axes", design.domain.model_dump_json()), lambda: axes_of(design.domain))
 controls, results = layout.frame()
 with controls:
+    every.control_of_tables(state, axes)
     groups.groups(state, design, axes)
 with results:
     layout.need_questions(state, design)
+    if design.misfit and not design.dear and not groups.any_misfit(recipe.parts, axes):
+        st.error(plain(design.misfit))
     if not isinstance(design, Complete):
         st.warning(
             "The questions no longer fit the data. They are kept as they were: mend or remove the groups marked above, "
@@ -40,11 +43,10 @@ with results:
             icon=":material/restart_alt:",
         )
         st.stop()
-    later, parts = Later(state), recipe.parts
-    figures.metrics(later, state, design)
-    figures.hardness(later, state, design)
-    figures.matrix(later, state, design, parts)
-    figures.dominating(later, state, design, parts)
-    figures.singular_values(later, state, design)
+    later = Later(state)
+    if isinstance(design.workload, Survey):
+        tables.show(later, state, design, recipe.parts)
+    else:
+        figures.show(later, state, design, recipe.parts)
     later.finish()
     layout.how_computed(WORKLOAD)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 FOLDER = Path(__file__).parent
 
@@ -27,6 +27,14 @@ def pick(rng: np.random.Generator, shares: dict[str, float], rows: int) -> np.nd
 def normal(rng: np.random.Generator, rows: int) -> np.ndarray:
     """(rows,) standard normal numbers."""
     return ndtri(rng.random(rows))
+
+
+def ranked(rng: np.random.Generator, shares: dict[str, float], trait: np.ndarray, strength: float) -> np.ndarray:
+    """(rows,) categories with the given weights, later ones for people with more of a ``trait``: (rows,) standard normal numbers,
+    with which the rank of the category is correlated by ``strength``."""
+    rank = ndtr(strength * trait + np.sqrt(1 - strength**2) * normal(rng, len(trait)))
+    cumulative = np.cumsum(list(shares.values()))
+    return np.array(list(shares), dtype=object)[np.searchsorted(cumulative[:-1], rank * cumulative[-1], side="right")]
 
 
 def survey_ages() -> pd.DataFrame:
@@ -99,6 +107,71 @@ def favourites() -> pd.DataFrame:
     return pd.DataFrame({"browser": browser, "emoji": favourite})
 
 
+def working_lives() -> pd.DataFrame:
+    """Eleven answers of adults, as official surveys ask them: a hidden trait, schooling and age make them go together."""
+    rng, rows = np.random.default_rng(7), 10_000
+    young, trait = normal(rng, rows), normal(rng, rows)
+    age = np.clip(np.round(47 - 18 * young), 16, 95).astype(int)
+    hours = np.clip(np.round(36 + 6 * trait + 11 * normal(rng, rows)), 1, 80).astype(int)
+    work = {
+        "retired": 17,
+        "at home": 8,
+        "unpaid": 2,
+        "unemployed": 6,
+        "student": 9,
+        "private": 38,
+        "public": 12,
+        "own firm": 5,
+    }
+    school = {
+        "no school": 1,
+        "grade 1-4": 2,
+        "grade 5-6": 3,
+        "grade 7-8": 4,
+        "grade 9": 5,
+        "grade 10": 6,
+        "grade 11": 7,
+    }
+    degrees = {
+        "school": 24,
+        "started college": 16,
+        "vocational": 8,
+        "technical": 6,
+        "bachelor": 18,
+        "master": 9,
+        "professional": 2,
+    }
+    married = {"widowed": 7, "divorced": 12, "separated": 3, "married": 46, "apart": 1, "partner": 9, "single": 22}
+    jobs = {"no job": 20, "cleaning": 5, "farming": 3, "moving": 5, "machines": 6, "care": 7, "service": 8, "crafts": 9}
+    offices = {
+        "transport": 4,
+        "sales": 9,
+        "clerical": 9,
+        "security": 2,
+        "technology": 4,
+        "specialist": 10,
+        "manager": 9,
+    }
+    role = {"parent": 3, "head": 44, "partner": 22, "other": 6, "alone": 15, "child": 10}
+    regions = {"North": 22, "East": 18, "South": 24, "West": 21, "Capital": 15}
+    health = {"very bad": 3, "bad": 9, "fair": 25, "good": 41, "very good": 22}
+    return pd.DataFrame(
+        {
+            "age": age,
+            "work": ranked(rng, {**work, "freelance": 3}, 0.8 * young + 0.6 * trait, 0.6),
+            "education": ranked(rng, {**school, **degrees, "doctor": 1.5, "other": 0.5}, trait, 0.7),
+            "marital_status": ranked(rng, married, young, 0.8),
+            "occupation": ranked(rng, {**jobs, **offices}, trait, 0.6),
+            "household_role": ranked(rng, role, young, 0.6),
+            "region": pick(rng, regions, rows),
+            "sex": pick(rng, {"female": 51, "male": 49}, rows),
+            "hours": hours,
+            "health": ranked(rng, health, 0.6 * young + 0.8 * trait, 0.5),
+            "owns_home": ranked(rng, {"yes": 58, "no": 42}, young, 0.5),
+        }
+    )
+
+
 TABLES = {
     "survey_ages.csv": survey_ages,
     "commutes.csv": commutes,
@@ -106,6 +179,7 @@ TABLES = {
     "household_income.csv": household_income,
     "health_survey.csv": health_survey,
     "favourites.csv": favourites,
+    "working_lives.csv": working_lives,
 }
 
 

@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from ldp_core import beliefs, charts, frames, library, mechanisms, papers, workloads
+from ldp_core import beliefs, charts, frames, library, mechanisms, papers, survey_frames, workloads
 from ldp_core.bounds.statements import Setting
 from ldp_core.data.domain import CategoricalAttribute, Domain, RangeAttribute
 from ldp_core.studies import asking, outcomes, planning, sides, simulate, sweep, theorems
@@ -49,6 +49,7 @@ def _inputs():
     prefix, mixed = workloads.prefix(N), workloads.all_range(N)
     groups = [("age up to each value, of everybody", 100), ("all ranges", 150), ("other", 50)]
     strategy = mechanisms.create("hierarchical", n=N, epsilon=1.0).strategy
+    survey = workloads.survey((16, 9, 7, 2, 5), 2)
     worst = pd.DataFrame(
         {
             "name": [f"age <= {age} and occupation = {WORK.values[5]}" for age in AGES[:8]],
@@ -64,6 +65,8 @@ def _inputs():
         "workload, groups": lambda look: charts.workload_matrix(mixed, AGES, look, groups),
         "singular values": lambda look: charts.singular_values(prefix, look),
         "query shares": lambda look: charts.query_shares(worst, look),
+        "asked together": lambda look: charts.asked_together(survey, look),
+        "attribute sets": lambda look: charts.attribute_sets(survey_frames.attribute_sets(survey), look),
         "patterns": lambda look: charts.patterns(strategy, AGES, look, charts.colour("hierarchical")),
         "patterns, compact": lambda look: charts.patterns(strategy, AGES, look, None, None, True),
     }

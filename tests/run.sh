@@ -1,7 +1,8 @@
 #!/bin/bash
 # The one test command: own virtual environment, test requirements, Chromium where it is missing, then pytest.
 # Arguments are passed on to pytest, for example:  bash tests/run.sh -m slow
-# Without any, two processes share the test files; timings (-m benchmark) want the machine for themselves.
+# Without any, two processes share the test files, in their order, so that the long ones in the browser do not come last;
+# timings (-m benchmark) want the machine for themselves.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,7 +14,7 @@ if ! command -v chromium > /dev/null && [ "$(id -u)" = 0 ]; then
     apt-get update --quiet=2 && apt-get install --yes --quiet=2 --no-install-recommends chromium > /dev/null
 fi
 
-[ "$#" -gt 0 ] || set -- --numprocesses=2 --dist=loadfile
+[ "$#" -gt 0 ] || set -- --numprocesses=2 --dist=loadfile --no-loadscope-reorder
 "$venv/bin/ruff" check .
 "$venv/bin/ruff" format --check .
 "$venv/bin/mypy"

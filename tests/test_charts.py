@@ -315,6 +315,14 @@ def test_log_axes_have_a_few_plain_ticks(low, high):
     assert not any("e" in text for value, text in ticks.items() if value >= 1e-4)
 
 
+@pytest.mark.parametrize(("low", "high", "seen"), [(1.43, 100, [1, 10, 100]), (305, 3e6, [10_000, 1_000_000])])
+def test_few_ticks_on_a_wide_log_axis_are_powers_of_ten(low, high, seen):
+    axis = log_axis(low, high, 1.8, most=3)
+    start, end = axis["range"]
+    ticks = [tick for tick in axis["tickvals"] if start <= np.log10(tick) <= end]
+    assert ticks == seen
+
+
 def test_labels_are_cut_to_fit():
     assert short("a" * 18) == "a" * 18
     assert short("a" * 19) == "a" * 17 + "…"

@@ -166,14 +166,21 @@ def test_counts_of_many_magnitudes_have_log_colours():
     pair = domain(SEX, INCOME)
     even = heat(charts.joint(pair, np.array([100, 200, 0, 50, 70, 0]), "sex", "income"))
     wide = heat(charts.joint(pair, np.array([100_000, 200, 0, 1, 70, 0]), "sex", "income"))
-    assert "log" not in even.colorbar.title.text
+    assert even.colorbar.ticktext is None
     assert (even.zmin, even.zmax) == (0, 200)
-    assert "log" in wide.colorbar.title.text
     assert (wide.zmin, wide.zmax) == (0, 5)
-    assert wide.colorbar.ticktext == ("1", "10", "100", "1,000", "10,000", "100,000")
+    assert wide.colorbar.ticktext == ("1 person", "10", "100", "1,000", "10,000", "100,000")
     assert float(wide.z[0][0]) == pytest.approx(5)
     assert np.isnan(wide.z[2]).all()
     assert not heat(charts.joint(pair, np.zeros(6), "sex", "income")).showscale
+
+
+def test_bars_of_colours_lie_below_charts_and_say_what_they_count():
+    pair, counts = domain(SEX, INCOME), np.array([100, 200, 0, 50, 70, 0])
+    bars = [heat(charts.joint(pair, scale * counts + 1, "sex", "income")).colorbar for scale in (1, 1000)]
+    bars.append(heat(charts.workload_matrix(workloads.parity(3), None)).colorbar)
+    assert [(bar.orientation, bar.yref, bar.title.text) for bar in bars] == [("h", "container", None)] * 3
+    assert (bars[0].ticksuffix, bars[1].ticktext[0], bars[2].tickprefix) == (" people", "1 person", "weight ")
 
 
 def test_large_joint_tables_are_binned():

@@ -39,11 +39,20 @@ def one(table, mechanism="hadamard", estimator="wnnls"):
     return table[(table["mechanism"] == mechanism) & (table["estimator"] == estimator)]
 
 
+@pytest.fixture(scope="module")
+def of_one(request):
+    """A small simulation of one mechanism, for both looks."""
+    kind, n = request.param
+    return run(kind, n, 10, ("hadamard",), ("unbiased", "wnnls"))
+
+
+KINDS = ("histogram", "prefix", "all_range", "all_marginals", "parity")
+
+
 @pytest.mark.parametrize("look", LOOKS)
-@pytest.mark.parametrize("kind", ["histogram", "prefix", "all_range", "all_marginals", "parity"])
-@pytest.mark.parametrize("n", [2, 32, 512])
-def test_all_build_small_for_every_workload(kind, n, look):
-    found = run(kind, n, 10, ("hadamard",), ("unbiased", "wnnls"))
+@pytest.mark.parametrize("of_one", [(kind, n) for kind in KINDS for n in (2, 32, 512)], indirect=True, ids=str)
+def test_all_build_small_for_every_workload(of_one, look):
+    found = of_one
     drawn = [
         charts.errors(found.errors, look),
         charts.group_errors(found.groups, found.by, look),

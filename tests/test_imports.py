@@ -19,7 +19,8 @@ FILES = sorted(ROOT.rglob("*.py"))
 ROOMS = {"data", "studies"}
 LAYERS = [
     {"version", "privacy", "wording"},
-    {"anova", "people", "parts", "priors", "pictures", "threads", "run", "data.columns", "data.reading"},
+    {"anova", "people"},
+    {"parts", "priors", "pictures", "threads", "run", "data.columns", "data.reading"},
     {"data.domain"},
     {"data.population"},
     {"data.tables"},
@@ -28,8 +29,9 @@ LAYERS = [
     {"optimize"},
     {"library"},
     {"analysis", "beliefs", "estimators"},
-    {"studies.simulate", "studies.sweep", "studies.asking", "studies.theorems"},
-    {"frames"},
+    {"survey_beliefs"},
+    {"studies.simulate", "studies.sweep", "studies.asking", "studies.theorems", "studies.synthetic"},
+    {"frames", "survey_frames"},
     {"verdicts"},
     {"studies.planning", "studies.sides"},
     {"studies.outcomes"},
@@ -48,6 +50,8 @@ MATHEMATICS = {
     "estimators",
     "studies",
     "frames",
+    "survey_beliefs",
+    "survey_frames",
     "verdicts",
 }
 

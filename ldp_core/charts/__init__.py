@@ -4,6 +4,9 @@ from ldp_core.charts.asking import asked as asked
 from ldp_core.charts.bounds import approach as approach
 from ldp_core.charts.bounds import on_one_axis as on_one_axis
 from ldp_core.charts.bounds import over_branching as over_branching
+from ldp_core.charts.columns import MOST_SETS as MOST_SETS
+from ldp_core.charts.columns import asked_together as asked_together
+from ldp_core.charts.columns import attribute_sets as attribute_sets
 from ldp_core.charts.compare import query_errors as query_errors
 from ldp_core.charts.compare import users_needed as users_needed
 from ldp_core.charts.contrast import readable as readable
@@ -30,6 +33,10 @@ from ldp_core.charts.simulation import answers as answers
 from ldp_core.charts.simulation import errors as errors
 from ldp_core.charts.simulation import pair_names as pair_names
 from ldp_core.charts.strategies import patterns as patterns
+from ldp_core.charts.survey_patterns import column_sets as column_sets
+from ldp_core.charts.survey_patterns import drawn_patterns as drawn_patterns
+from ldp_core.charts.survey_patterns import energies as energies
+from ldp_core.charts.survey_patterns import scrambled as scrambled
 from ldp_core.charts.theme import DARK as DARK
 from ldp_core.charts.theme import LIGHT as LIGHT
 from ldp_core.charts.theme import Theme as Theme

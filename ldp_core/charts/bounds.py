@@ -26,10 +26,7 @@ from ldp_core.charts.theme import (
 )
 from ldp_core.studies.theorems import Approach
 
-AXES = {
-    "standard_error": "standard error, percentage points (log scale)",
-    "users_needed": "users needed (log scale)",
-}
+AXES = {"standard_error": "standard error, percentage points", "users_needed": "users needed"}
 SHORT = {"standard_error": "standard error (percentage points)", "users_needed": "users needed"}
 GROUPS = {
     "impossible": "Impossible",
@@ -38,19 +35,24 @@ GROUPS = {
     "few_users": "Few users",
 }
 MARKS = {"prediction": "diamond-open", "few_users": "triangle-left"}
-ORDERS, NAME = "lower_order", 32
+ORDERS, NAME = "lower_order", 25
 """Bounds are lines; predictions and what an algorithm is proved to reach are points."""
-ROW, LABEL_HEIGHT = 38, 0.1
+ROW, TOP, LABEL_HEIGHT = 43, MODE_BAR + 80, 0.1
 
 
 def on_one_axis(
-    frame: pd.DataFrame, quantity: str, exact: Mapping[str, float], mechanism: str, look: Theme = LIGHT
+    frame: pd.DataFrame,
+    quantity: str,
+    exact: Mapping[str, float],
+    mechanism: str,
+    look: Theme = LIGHT,
+    target: float | None = None,
 ) -> go.Figure:
     """Every bound and prediction that says something, a row each in groups, beside the exact error of the mechanism.
 
     ``frame`` as `ldp_core.studies.theorems.table` makes it; ``quantity`` "standard_error" (share) or "users_needed"; ``exact`` has
-    the mechanism's number by quantity, nothing where it is not known. Only what is impossible for any number of users is
-    shaded.
+    the mechanism's number by quantity, nothing where it is not known; ``target`` is the standard error (share) that users are needed
+    for. Only what is impossible for any number of users is shaded.
     """
     scale = 100 if quantity == "standard_error" else 1
     shown = frame[np.isfinite(frame[quantity]) & (frame[quantity] > 0)]
@@ -66,7 +68,10 @@ def on_one_axis(
             places[one.name] = row + place
             names.append((row + place, _row(one.title, _beside(one, scale * getattr(one, quantity), quantity))))
         row += len(part) + 1
-    fig = figure(look, AXES[quantity], "", height=round(150 + ROW * max(row, 2)))
+    axis_title = AXES[quantity]
+    if target and quantity == "users_needed":
+        axis_title += f" for {_unbroken(_in_words(100 * target, 'standard_error'))}"
+    fig = figure(look, f"{axis_title} (log scale)", "", height=round(TOP + 24 + ROW * max(row, 2)))
     values = [*(scale * shown[quantity]), *(scale * exact[quantity] for _ in names[:1] if quantity in exact)]
     if not values:
         return fig
@@ -76,10 +81,9 @@ def on_one_axis(
         _add_mechanism(fig, mechanism, scale * exact[quantity], quantity, look)
     for _, part in shown.groupby("kind", sort=False):
         _add_group(fig, part, quantity, scale, [places[name] for name in part["name"]], look)
-    axis = log_axis(min(values), max(values), most=3)
-    low, high = np.log10(min(values) / 1.8), np.log10(max(values) * 1.8)
-    fig.update_xaxes(**{**axis, "range": [low, high], "side": "top"})  # in sight however many rows there are
-    fig.update_layout(margin={"t": MODE_BAR + 110})
+    axis = log_axis(min(values), max(values), 1.8, most=3)
+    fig.update_xaxes(**axis, side="top", tickangle=0)  # in sight however many rows there are
+    fig.update_layout(margin={"t": TOP})
     fig.update_yaxes(
         tickvals=[place for place, _ in names],
         ticktext=[text for _, text in names],
@@ -158,7 +162,11 @@ def _add_group(
 def _beside(one: Any, value: float, quantity: str) -> str:
     """The number of a row beside its name, where no line runs through it."""
     order = "order of " if one.name.startswith(ORDERS) else ""
-    return f"{order}{_in_words(value, quantity)}".replace(" ", "\N{NO-BREAK SPACE}")
+    return _unbroken(f"{order}{_in_words(value, quantity)}")
+
+
+def _unbroken(text: str) -> str:
+    return text.replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def _row(name: str, number: str) -> str:

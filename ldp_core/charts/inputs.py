@@ -8,7 +8,7 @@ from plotly.colors import sample_colorscale
 
 from ldp_core import wording
 from ldp_core.charts.labels import Bins, bins_of, cell_names, in_template, label_ticks, row_ticks
-from ldp_core.charts.theme import LIGHT, Theme, figure, short
+from ldp_core.charts.theme import COLOUR_BAR, LIGHT, Theme, colour_bar, figure, short
 from ldp_core.data.domain import Attribute, Domain
 from ldp_core.people import Counts, people_of
 
@@ -59,7 +59,7 @@ def joint(domain: Domain, counts: Counts, first: str, second: str, look: Theme =
     columns, rows = bins_of(across, SIDE), bins_of(up, SIDE)
     people = rows.sums(columns.sums(cells, axis=1), axis=0)
     x_title, y_title = (_axis_title(a.name, bins, "cell") for a, bins in ((across, columns), (up, rows)))
-    fig = figure(look, x_title, y_title, height=int(np.clip(200 + 30 * len(rows.labels), 360, 700)))
+    fig = figure(look, x_title, y_title, height=COLOUR_BAR + int(np.clip(200 + 30 * len(rows.labels), 360, 700)))
     few = people.size <= 60 and len(columns.labels) <= 5
     fig.add_heatmap(
         x=cell_names(columns.labels),
@@ -110,16 +110,14 @@ def _coloured(people: np.ndarray, look: Theme) -> dict:
     log = high > LOG_FROM * low
     z = np.full(people.shape, np.nan, dtype=np.float32)
     z[people > 0] = np.log10(some) if log else some
-    bar = {
-        "title": {"text": "people (log scale)" if log else "people", "side": "right"},
-        "thickness": 14,
-        "outlinewidth": 0,
-    }
+    bar = colour_bar()
     if log:
         decades = np.arange(np.ceil(np.log10(low)), np.floor(np.log10(high)) + 1)
-        bar |= {"tickvals": decades, "ticktext": [f"{10.0**decade:,.12g}" for decade in decades]}
+        texts = [f"{10.0**decade:,.12g}" for decade in decades]
+        texts[0] += " person" if decades[0] == 0 else " people"
+        bar |= {"tickvals": decades, "ticktext": texts}
     else:
-        bar["tickformat"] = ","
+        bar |= {"tickformat": ",", "ticksuffix": " people", "showticksuffix": "first"}
     return {
         "z": z,
         "zmin": np.log10(low) if log else 0,

@@ -11,7 +11,7 @@ from plotly.colors import hex_to_rgb
 
 from ldp_core import wording
 from ldp_core.charts.labels import BESIDE, cell_names, label_ticks, row_ticks
-from ldp_core.charts.theme import LIGHT, PIXELS, Theme, colour, figure, row_name, short
+from ldp_core.charts.theme import COLOUR_BAR, LIGHT, PIXELS, Theme, colour, colour_bar, figure, row_name, short
 from ldp_core.pictures import binned
 from ldp_core.studies.simulate import spread
 from ldp_core.workloads import Workload
@@ -49,7 +49,7 @@ def workload_matrix(
     z, low, high, plain = _entries(workload, shown)
     thinned = len(shown) < workload.num_queries
     title = f"query ({len(shown):,} of {workload.num_queries:,} drawn)" if thinned else "query"
-    fig = figure(look, "type of person", title, height=420)
+    fig = figure(look, "type of person", title, height=420 + (0 if plain else COLOUR_BAR))
     small = z.size <= 4096
     names = [workload.query_name(int(query), labels) for query in shown]
     types = _type_names(workload.n, labels)
@@ -66,7 +66,7 @@ def workload_matrix(
         zmin=-max(high, -low) if low < 0 else 0,
         zmax=max(high, -low),
         showscale=not plain,
-        colorbar={"title": {"text": "weight", "side": "right"}, "thickness": 14, "outlinewidth": 0},
+        colorbar={**colour_bar(), "tickprefix": "weight ", "showtickprefix": "first"},
     )
     fig.update_xaxes(type="category", showgrid=False, **label_ticks(types, 28))
     fig.update_yaxes(type="category", autorange="reversed", showgrid=False, showticklabels=False, ticks="")

@@ -32,7 +32,7 @@ ROWS_TITLE_LENGTH, TALL = 22, 440
 """As `TITLE_LENGTH` beside the names of rows; and pixels from which a chart is high enough for longer ones."""
 NAME_LENGTH = 18
 """Most letters in a line of a name beside a row or a line."""
-LEGEND_ROW = 20
+LEGEND_ROW, COLOUR_BAR = 20, 50
 MODE_BAR = 34
 """Pixels at the top that are left to the buttons of a chart."""
 
@@ -134,6 +134,13 @@ def show_legend(fig: go.Figure) -> None:
     fig.update_layout(showlegend=True, legend_entrywidth=width, height=fig.layout.height + LEGEND_ROW * len(names))
 
 
+def colour_bar() -> dict:
+    """Settings of a bar of colours below a chart, which is to be higher by `COLOUR_BAR`: beside it, the bar would take a quarter of a
+    telephone. It has no title, which Plotly would put over it: one of its ticks says what it counts."""
+    place = {"x": 0, "xanchor": "left", "xpad": 0, "y": 0, "yanchor": "bottom", "yref": "container"}
+    return {"orientation": "h", "len": 1, "thickness": 12, "outlinewidth": 0, **place}
+
+
 def wrapped(text: str, length: int = NAME_LENGTH) -> str:
     """``text``, which may be markup, in lines of at most ``length`` letters."""
     return "<br>".join(
@@ -161,14 +168,13 @@ def log_axis(low: float, high: float, pad: float = 1.4, most: int | None = None)
     low, high = max(low, 1e-12) / pad, max(high, 1e-12) * pad
     decades = np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1)
     span = np.log10(high / low)
-    steps = (
-        (1,) if span > 3.5 else (1, 3) if span > 1.8 else (1, 2, 5) if span > 0.7 else (1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9)
-    )
+    wide = span > 1.8
+    steps = (1,) if span > 3.5 else (1, 3) if wide else (1, 2, 5) if span > 0.7 else (1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9)
     ticks = [step * 10.0**decade for decade in decades for step in steps]
     if most and sum(low <= tick <= high for tick in ticks) > most:
-        apart = max(1, int(span // most))
-        ticks = [10.0**decade for decade in decades[::apart]]
-    if sum(low <= tick <= high for tick in ticks) < FEWEST_TICKS:  # a narrow range is nearly linear
+        within = sum(low <= 10.0**decade <= high for decade in decades)
+        ticks = [10.0**decade for decade in decades[:: max(1, -(-within // most))]]
+    if sum(low <= tick <= high for tick in ticks) < FEWEST_TICKS and not wide:  # a narrow range is nearly linear
         unit = 10.0 ** np.floor(np.log10((high - low) / 4))
         unit *= next(step for step in (1, 2, 5, 10) if (high - low) / (step * unit) <= 8)
         unit *= 2 if most and (high - low) / unit > most else 1
@@ -177,7 +183,7 @@ def log_axis(low: float, high: float, pad: float = 1.4, most: int | None = None)
         "type": "log",
         "range": [float(np.log10(low)), float(np.log10(high))],
         "tickvals": ticks,
-        "ticktext": [f"{tick:,.12g}" for tick in ticks],
+        "ticktext": [f"{tick:,.12g}" if tick < 1e12 else wording.magnitude(tick) for tick in ticks],
         "minor": {"showgrid": False},
     }
 

@@ -1,4 +1,5 @@
-"""A design as one zip file: configuration.json, outcome.json and, for optimised mechanisms, strategy.npz.
+"""A design as one zip file: configuration.json, outcome.json and, for optimised mechanisms, strategy.npz (or patterns.json for
+surveys, see `patterns_file`).
 
 An imported file is untrusted: sizes are bounded before anything is unpacked, nothing is unpickled, and a strategy
 is accepted only if its own probabilities keep the epsilon of the configuration, but for rounding. Its digest protects against
@@ -20,14 +21,16 @@ import numpy as np
 import scipy
 
 from ldp_core import library
-from ldp_core.designs import strict_json
+from ldp_core.designs import patterns_file, strict_json
 from ldp_core.designs.configuration import Configuration, digest_when_written, load_configuration
 from ldp_core.designs.privacy_note import AUDIT_TOLERANCE, observed_parts
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
+from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.version import __version__
 from ldp_core.wording import rounded_up
 
-CONFIGURATION, OUTCOME, STRATEGY = "configuration.json", "outcome.json", "strategy.npz"
+CONFIGURATION, OUTCOME, STRATEGY, PATTERNS = "configuration.json", "outcome.json", "strategy.npz", "patterns.json"
+MEMBERS = (CONFIGURATION, OUTCOME, STRATEGY, PATTERNS)
 MAX_BYTES = 8 * STRATEGY_ENTRIES + 3 * strict_json.MAX_JSON_BYTES  # packed or unpacked
 SEED_WARNING = "The seed is for simulation and optimisation only; a client that used it would have no privacy."
 
@@ -48,7 +51,7 @@ class BundleError(ValueError):
 @dataclasses.dataclass(frozen=True, eq=False)
 class Bundle:
     """An imported design. `outcome` is what the file says, for display only; `strategy` (m, n) has been verified, and so
-    has the `prior` (n,) its estimates are made for (None: types count alike).
+    has the `prior` (n,) its estimates are made for (None: types count alike); `patterns` likewise, for surveys.
 
     `warnings` are sentences about what is missing or does not belong together.
     """
@@ -58,6 +61,7 @@ class Bundle:
     strategy: np.ndarray | None
     warnings: list[str]
     prior: np.ndarray | None = None
+    patterns: ScrambledPatterns | None = None
 
 
 def export(
@@ -65,6 +69,7 @@ def export(
     outcome: dict[str, Any],
     strategy: np.ndarray | None = None,
     prior: np.ndarray | None = None,
+    patterns: ScrambledPatterns | None = None,
 ) -> bytes:
     """The zip file of a design; the same design gives the same bytes.
 
@@ -98,6 +103,12 @@ def export(
         sha256 = hashlib.sha256(content).hexdigest()
         record["strategy"] = {"file": STRATEGY, "sha256": sha256, "shape": list(strategy.shape), "dtype": "float64"}
         members[STRATEGY] = content
+    if patterns is not None:
+        content = patterns_file.write(patterns)
+        _keeps_epsilon(patterns, configuration)
+        sha256 = hashlib.sha256(content).hexdigest()
+        record["strategy"] = {"file": PATTERNS, "sha256": sha256, "patterns": len(patterns.patterns)}
+        members[PATTERNS] = content
     members[OUTCOME] = strict_json.write(record, pretty=True) + b"\n"
     if len(members[OUTCOME]) > strict_json.MAX_JSON_BYTES:
         raise BundleError(
@@ -115,25 +126,27 @@ def load(content: bytes) -> Bundle:
         raise BundleError(f"The file is too large to be a design: at most {MAX_BYTES // 10**6} MB are read.")
     if not content.startswith(b"PK"):
         configuration = load_configuration(content)
-        return Bundle(configuration, None, None, _warnings(configuration, content, None, None))
-    members = _unzip(content, (CONFIGURATION, OUTCOME, STRATEGY))
+        return Bundle(configuration, None, None, _warnings(configuration, content, None, False))
+    members = _unzip(content, MEMBERS)
     if CONFIGURATION not in members:
         raise BundleError(f"The zip holds no {CONFIGURATION}: choose a file that was exported from here.")
     configuration = load_configuration(members[CONFIGURATION])
     outcome = _read_outcome(members[OUTCOME]) if OUTCOME in members else None
-    strategy = prior = None
+    strategy = prior = patterns = None
+    if PATTERNS in members:
+        if outcome is not None:
+            _check_recorded(members[PATTERNS], outcome)
+        patterns = _verified_patterns(members[PATTERNS], configuration)
     if STRATEGY in members:
         if outcome is not None:
             _check_recorded(members[STRATEGY], outcome)
         mechanism = _verified(*_read_strategy(members[STRATEGY]), configuration)
         strategy, prior = mechanism.strategy, mechanism.prior
-    warnings = _warnings(configuration, members[CONFIGURATION], outcome, strategy)
-    return Bundle(configuration, outcome, strategy, warnings, prior)
+    warnings = _warnings(configuration, members[CONFIGURATION], outcome, strategy is not None or patterns is not None)
+    return Bundle(configuration, outcome, strategy, warnings, prior, patterns)
 
 
-def _warnings(
-    configuration: Configuration, content: bytes, outcome: dict[str, Any] | None, strategy: np.ndarray | None
-) -> list[str]:
+def _warnings(configuration: Configuration, content: bytes, outcome: dict[str, Any] | None, fitted: bool) -> list[str]:
     warnings = []
     # The digest that older versions recorded is of their own fields.
     if outcome is not None and outcome.get("configuration_digest") not in (
@@ -144,13 +157,13 @@ def _warnings(
             "The recorded outcome belongs to other inputs than this configuration, which was changed after it was "
             "computed: compute it again."
         )
-    if strategy is not None and outcome is None:
+    if fitted and outcome is None:
         warnings.append(
             f"The file has no {OUTCOME} to compare the strategy with; the strategy was checked against epsilon only."
         )
     recorded = outcome is not None and outcome.get("strategy") is not None
     chosen = library.REGISTRY.get(configuration.mechanism.name)
-    if strategy is None and (recorded or (chosen is not None and chosen.strategy_fitted)):
+    if not fitted and (recorded or (chosen is not None and chosen.strategy_fitted)):
         warnings.append("The file lacks the strategy of its mechanism: optimise again, with the same seed, to get it.")
     return warnings
 
@@ -170,13 +183,38 @@ def _verified(strategy: np.ndarray, prior: np.ndarray | None, configuration: Con
             f"The strategy is for {mechanism.n:,} types but the domain has {configuration.domain.size:,}: "
             "optimise again for this domain."
         )
+    _keeps_epsilon(mechanism, configuration)
+    return mechanism
+
+
+def _verified_patterns(content: bytes, configuration: Configuration) -> ScrambledPatterns:
+    """The mechanism of a file of patterns, if it fits the domain and keeps epsilon by its own probabilities."""
+    if configuration.domain is None:
+        raise BundleError("There are patterns but no domain they belong to: choose the data, then optimise again.")
+    try:
+        mechanism = patterns_file.read(content, configuration.mechanism.name)
+    except ValueError as error:
+        raise BundleError(str(error)) from None
+    if mechanism.epsilon != configuration.epsilon_value:
+        raise BundleError(
+            f"The patterns are for epsilon {mechanism.epsilon:g} and the configuration asks for {configuration.epsilon}: optimise again."
+        )
+    if mechanism.sizes != configuration.domain.shape:
+        raise BundleError(
+            f"The patterns are for columns of {list(mechanism.sizes)} values but those of the domain have "
+            f"{list(configuration.domain.shape)}: optimise again for this domain."
+        )
+    _keeps_epsilon(mechanism, configuration)
+    return mechanism
+
+
+def _keeps_epsilon(mechanism: ExplicitMechanism | ScrambledPatterns, configuration: Configuration) -> None:
     audited = mechanism.audit().epsilon
     if not audited <= configuration.epsilon_value + AUDIT_TOLERANCE:
         raise BundleError(
             f"The strategy's audited epsilon is {rounded_up(audited, 12)}, more than the {configuration.epsilon} of the "
             "configuration: it would break the promise made to users; optimise again."
         )
-    return mechanism
 
 
 def _check_recorded(content: bytes, outcome: dict[str, Any]) -> None:

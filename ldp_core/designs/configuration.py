@@ -29,6 +29,7 @@ from ldp_core.data.tables import AttributeRecipe, ReadOptions
 from ldp_core.designs import strict_json
 from ldp_core.designs.migrations import migrate
 from ldp_core.designs.problems import ConfigurationError, in_words, join
+from ldp_core.library import USUAL
 from ldp_core.library.variants import is_variant
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from ldp_core.wording import NUMBER
@@ -40,7 +41,7 @@ _WITH_VARIANTS: Final = 4  # what files say that earlier versions can read
 _WITHOUT_NEWS: Final = 3
 # Parameters of mechanisms that version 3 took no notice of.
 _SETTINGS = frozenset({"size", "blocks", "max_weight", "queries", "delta", "rows", "start"})
-MAX_ATTRIBUTES = 60
+MAX_ATTRIBUTES = 200
 MAX_PARTS = 100
 _ALLOWED = f"Enter a number from {MIN_EPSILON:g} to {MAX_EPSILON:g}; 0.5 to 4 is common."
 _MAX_EPSILON_LENGTH = 40
@@ -291,13 +292,7 @@ class Configuration(_Inputs):
     epsilon: str = "1"
     reports_per_user: Whole = Field(default=1, ge=1, le=1000)
     mechanism: MechanismRecipe = MechanismRecipe(name="optimized")
-    compared: Names = (
-        "randomized_response",
-        "subset_selection",
-        "hadamard",
-        "hierarchical",
-        "optimized",
-    )
+    compared: Names = USUAL
     target_alpha: float = Field(default=0.01, gt=0, le=1)
     difference: Literal["typical", "smallest"] | None = None
     simulation: Simulation = Simulation()

@@ -14,6 +14,7 @@ themselves: only the mechanism is random. How a report's part is distributed is 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from scipy.stats import norm
@@ -22,6 +23,8 @@ from ldp_core.estimators import norm_sub, tails
 from ldp_core.estimators.posterior import check_level
 from ldp_core.mechanisms.base import Contributions, Estimate, Mechanism
 from ldp_core.mechanisms.noise.additive import AdditiveMechanism
+from ldp_core.mechanisms.surveys.estimates import SurveyEstimate, as_survey
+from ldp_core.mechanisms.surveys.face import SurveyMechanism
 from ldp_core.workloads import Workload
 
 METHODS = {
@@ -36,6 +39,13 @@ INTERVAL_PART = 0.25
 
 _ENTRIES = 2**22  # of queries written out at once
 _ROUNDING = 1e-9
+
+
+class _Contributing(Protocol):
+    """What is asked of a mechanism."""
+
+    def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions: ...
+    def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray: ...
 
 
 @dataclass(frozen=True)
@@ -76,6 +86,33 @@ def intervals(
         )
     people = estimate.total if users is None else float(users)
     queries = np.arange(workload.num_queries) if queries is None else np.asarray(queries, dtype=np.int64)
+    if isinstance(mechanism, SurveyMechanism) and isinstance(estimate, SurveyEstimate):
+        return _by_table(mechanism, workload, estimate, queries, people, tail)
+    return _of_counts(mechanism, workload, estimate, queries, people, tail)
+
+
+def _by_table(
+    mechanism: SurveyMechanism,
+    workload: Workload,
+    estimate: SurveyEstimate,
+    queries: np.ndarray,
+    people: float,
+    tail: float,
+) -> Intervals:
+    """The questions about each set of attributes by themselves, on the table of these attributes, with its cells as types."""
+    survey = as_survey(workload, mechanism.sizes)
+    found = Intervals(np.zeros((len(queries), 2)), np.full(len(queries), "bounded"))
+    for k, here, local in survey.located(queries):
+        group = survey.groups[k]
+        table = Estimate(estimate.table(group.attributes), unbiased=True, identified=mechanism.knows(group.attributes))
+        some = _of_counts(mechanism.on(group.attributes), group.base, table, local, people, tail)
+        found.ends[here], found.methods[here] = group.weight * some.ends, some.methods
+    return found
+
+
+def _of_counts(
+    mechanism: _Contributing, workload: Workload, estimate: Estimate, queries: np.ndarray, people: float, tail: float
+) -> Intervals:
     chunk = max(1, _ENTRIES // workload.n)
     found = [(np.zeros((0, 2)), np.zeros(0, dtype=str))]
     for start in range(0, queries.size, chunk):
@@ -95,7 +132,7 @@ def intervals(
 
 
 def _of_reports(
-    mechanism: Mechanism, estimate: Estimate, answers: np.ndarray, adds: Contributions, users: float, tail: float
+    mechanism: _Contributing, estimate: Estimate, answers: np.ndarray, adds: Contributions, users: float, tail: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Ends (q, 2) and methods (q,) of sums of independent reports, by the method that suits each query."""
     smallest, largest = (users * values for values in (adds.variances.min(axis=1), adds.variances.max(axis=1)))
@@ -117,7 +154,7 @@ def _of_reports(
     return ends, methods
 
 
-def _normal(mechanism: Mechanism, estimate: Estimate, adds: Contributions, users: float, tail: float) -> np.ndarray:
+def _normal(mechanism: _Contributing, estimate: Estimate, adds: Contributions, users: float, tail: float) -> np.ndarray:
     """(q,) half widths.
 
     The variance of an answer is itself a query, sum_u x_u v_u, and is estimated from the same reports: z standard

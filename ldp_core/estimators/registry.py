@@ -9,15 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from ldp_core.estimators import constrained, mle, norm_sub, polytope, posterior, wnnls
+from ldp_core.estimators import constrained, mle, norm_sub, polytope, posterior, survey_tables, wnnls
 from ldp_core.mechanisms.base import Estimate, Mechanism, Reports
-from ldp_core.wording import check_parameters, meant
+from ldp_core.mechanisms.surveys.estimates import SurveyEstimate, as_survey
+from ldp_core.mechanisms.surveys.face import SurveyMechanism
+from ldp_core.wording import check_parameters, magnitude, meant
 from ldp_core.workloads import DENSE_TYPES, Fact, Histogram, Prefix, Workload
 
 MLE_TYPES = 2**16
 """Beyond this, maximising a likelihood by fast transforms takes minutes."""
 
 _NO_COUNTS = "Norm-Sub mends counts, but these reports only tell the answers; choose WNNLS or unbiased."
+
+_NO_TYPES = (
+    "It starts from counts of all types, or from the likelihood of every report; what this mechanism estimates are tables of a few "
+    "columns each. Choose unbiased, WNNLS or Norm-Sub."
+)
 
 Rule = Callable[[Mechanism, Workload], str | None]
 Improve = Callable[[Estimate, Workload, float], Estimate]
@@ -40,6 +47,8 @@ class EstimatorSpec:
     rule: Rule = lambda mechanism, workload: None
     needs_facts: bool = False
     """Whether it does nothing without ``facts``, an option of its own."""
+    survey_rule: Callable[[SurveyMechanism, Workload], str | None] = lambda mechanism, workload: _NO_TYPES
+    """What takes the place of ``rule`` for mechanisms that estimate tables of a few attributes, and no counts of all types."""
 
     @property
     def options(self) -> list[str]:
@@ -49,7 +58,12 @@ class EstimatorSpec:
 
     def unsuitable(self, mechanism: Mechanism, workload: Workload, facts: Sequence[Fact] = ()) -> str | None:
         """Why this estimator does not work with ``mechanism`` on ``workload``, in a sentence; None when it does."""
-        reason = mechanism.supports(workload) or self.rule(mechanism, workload)
+        reason = mechanism.supports(workload)
+        if reason is None:
+            if isinstance(mechanism, SurveyMechanism):
+                reason = self.survey_rule(mechanism, workload)
+            else:
+                reason = self.rule(mechanism, workload)
         if reason is None and self.needs_facts and not len(facts):
             return "It agrees with public facts, and none is stated: state at least one, such as sex = male : 480."
         return reason
@@ -77,7 +91,7 @@ def _fits_polytope(mechanism: Mechanism, workload: Workload) -> str | None:
         return None
     return (
         f"The projection of answers needs an n x n matrix, formed for at most {DENSE_TYPES:,} types; there are "
-        f"{workload.n:,}. Use Norm-Sub or coarser bins."
+        f"{magnitude(workload.n)}. Use Norm-Sub or coarser bins."
     )
 
 
@@ -121,13 +135,31 @@ def _is_inconsistent(mechanism: Mechanism, workload: Workload) -> str | None:
     )
 
 
+def _always(mechanism: SurveyMechanism, workload: Workload) -> str | None:
+    return None
+
+
+def _fits_tables(mechanism: SurveyMechanism, workload: Workload) -> str | None:
+    return survey_tables.too_large(as_survey(workload, mechanism.sizes))
+
+
+def _knows_tables(mechanism: SurveyMechanism, workload: Workload) -> str | None:
+    survey = as_survey(workload, mechanism.sizes)
+    if all(mechanism.knows(group.attributes) for group in survey.groups):
+        return None
+    return "Norm-Sub mends whole tables, but these reports only tell the answers; choose WNNLS or unbiased."
+
+
 # --- how each is computed ---------------------------------------------------------------------------------------------
 
 
-def _projected(project: Callable[[Workload, np.ndarray, float], np.ndarray]) -> Improve:
+def _projected(project: Callable[[Workload, np.ndarray, float], np.ndarray], known_total: bool = True) -> Improve:
     """Counts that answer the workload as the unbiased estimate does, projected."""
 
     def improve(unbiased: Estimate, workload: Workload, users: float) -> Estimate:
+        if isinstance(unbiased, SurveyEstimate):
+            survey = as_survey(workload, unbiased.sizes)
+            return survey_tables.nonnegative(unbiased, survey, users if known_total else None)
         counts = project(workload, unbiased.fitted(workload), users)
         return Estimate(counts, unbiased=False, identified=unbiased.identified)
 
@@ -142,6 +174,8 @@ def _constrained(
 
 
 def _norm_sub(unbiased: Estimate, workload: Workload, users: float) -> Estimate:
+    if isinstance(unbiased, SurveyEstimate):
+        return survey_tables.separate(unbiased, as_survey(workload, unbiased.sizes), users)
     if not unbiased.identified:
         raise ValueError(_NO_COUNTS)
     return Estimate(norm_sub.project(unbiased.estimated_counts, users), unbiased=False)
@@ -157,6 +191,7 @@ ESTIMATORS = {
             "right on average; individual counts may come out negative",
             unbiased=True,
             improve=lambda unbiased, workload, users: unbiased,
+            survey_rule=_always,
         ),
         EstimatorSpec(
             "wnnls",
@@ -164,8 +199,9 @@ ESTIMATORS = {
             "non-negative",
             "the closest answers that counts of zero or more could give; biased, but never a larger total error",
             unbiased=False,
-            improve=_projected(lambda workload, counts, users: wnnls.project(workload, counts)),
+            improve=_projected(lambda workload, counts, users: wnnls.project(workload, counts), known_total=False),
             rule=_fits_wnnls,
+            survey_rule=_fits_tables,
         ),
         EstimatorSpec(
             "wnnls_total",
@@ -175,6 +211,7 @@ ESTIMATORS = {
             unbiased=False,
             improve=_projected(wnnls.project),
             rule=_fits_wnnls,
+            survey_rule=_fits_tables,
         ),
         EstimatorSpec(
             "constrained",
@@ -195,6 +232,7 @@ ESTIMATORS = {
             unbiased=False,
             improve=_norm_sub,
             rule=_needs_counts,
+            survey_rule=_knows_tables,
         ),
         EstimatorSpec(
             "polytope",
@@ -233,6 +271,7 @@ ESTIMATORS = {
             unbiased=True,
             improve=lambda unbiased, workload, users: unbiased.consistent(users),
             rule=_is_inconsistent,
+            survey_rule=_is_inconsistent,
         ),
     )
 }

@@ -14,6 +14,7 @@ from ldp_core.mechanisms.local_hashing import LocalHashing
 from ldp_core.mechanisms.noise import adaptive, additive, gaussian, rejection
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
+from ldp_core.mechanisms.surveys import oracles, sampled, split
 from ldp_core.mechanisms.trees import grid, haar, hierarchical, rectangles
 from ldp_core.mechanisms.trees.node_reports import NODE_ORACLES
 from ldp_core.mechanisms.unary import RECONSTRUCTIONS, UnaryEncoding
@@ -290,6 +291,40 @@ REGISTRY: dict[str, Spec] = {
             style=("#DDCC77", "hourglass"),
         ),
         Spec(
+            "sampled_sets",
+            "One random set of columns",
+            sampled.build,
+            closed_form=True,
+            made_for="surveys, where each person answers about one set of columns",
+            paper="the field's practice; with subset selection by Ye and Barg 2018",
+            bits="log2 of the sets plus a report of the oracle",
+            user_cost="one draw and one report of the oracle",
+            collector_cost="as the oracle, then one pass over the tables",
+            needs_workload=True,
+            surveys_only=True,
+            style=("#EE8866", "octagon"),
+            parameters={
+                "oracle": Choice(tuple(oracles.ORACLES)),
+                "reconstruction": Choice(sampled.RECONSTRUCTIONS),
+                "shares": Choice(sampled.SHARES),
+            },
+        ),
+        Spec(
+            "split_budget",
+            "Every column, budget split",
+            split.build,
+            closed_form=True,
+            made_for="surveys, where each person answers about every column",
+            paper="the field's practice; Warner 1965",
+            bits="log2 of the values of every column, summed",
+            user_cost="one draw per column",
+            collector_cost="one count per report and set of columns, then one pass over the tables",
+            needs_workload=True,
+            surveys_only=True,
+            domain_rule=split.domain_rule,
+            style=("#AA3377", "star-triangle-down"),
+        ),
+        Spec(
             "optimized_gradient",
             "Optimized (projected gradient)",
             optimized.build_gradient,
@@ -316,6 +351,7 @@ REGISTRY: dict[str, Spec] = {
             "Optimized (column generation)",
             optimized.build_certified,
             closed_form=True,
+            any_size=True,
             made_for="any workload: the best strategy there is, within a per cent or so",
             paper="this project, on the objective of McKenna et al. 2020",
             bits="log2 of the outputs, about log2 n + 4",

@@ -9,9 +9,11 @@ from typing import Any
 
 from ldp_core.mechanisms.base import FLOATING_POINT, Mechanism
 from ldp_core.mechanisms.noise.gaussian_privacy import DEFAULT_DELTA, MAX_DELTA, check_delta
+from ldp_core.mechanisms.surveys.sets import NO_SURVEY
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
-from ldp_core.wording import NUMBER, meant
-from ldp_core.workloads import Workload
+from ldp_core.wording import NUMBER, magnitude, meant
+from ldp_core.workloads import Survey, Workload
+from ldp_core.workloads.surveys import DENSE_TYPES
 
 ACRONYMS = ("oue", "hrr")
 """Values that a title writes in capitals."""
@@ -141,6 +143,10 @@ class Spec:
     """Whether it can be built without a workload but takes one where `create` has it, as its builder's ``workload``."""
     closed_form: bool = False
     """Whether its exact variances are known without a matrix over the types, and so for any number of them."""
+    any_size: bool = False
+    """Whether it works on surveys of more types than there can be a vector over."""
+    surveys_only: bool = False
+    """Whether it answers nothing but surveys; these may then have any number of types."""
     epsilon_range: tuple[float, float] = (MIN_EPSILON, MAX_EPSILON)
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     """What `create` takes besides n, epsilon and workload."""
@@ -217,4 +223,11 @@ class Spec:
         low, high = self.epsilon_range
         if not low <= epsilon <= high:
             return f"It works for epsilon from {low:.3g} to {high:.3g}."
+        if self.surveys_only and not (workload is None or isinstance(workload, Survey)):
+            return NO_SURVEY
+        if isinstance(workload, Survey) and n > DENSE_TYPES and not (self.any_size or self.surveys_only):
+            return (
+                f"It needs numbers for each of the {magnitude(n)} possible combinations of values, and at most {DENSE_TYPES:,} are held: use a "
+                "mechanism for surveys."
+            )
         return self.domain_rule(n, epsilon, workload)

@@ -53,6 +53,12 @@ class ExchangeableMechanism(FromCovariance):
             (self.both_other - q * q) / scale,
         )
 
+    def centred_moments(self) -> tuple[float, float]:
+        """a and b with ``E[(r c)^2] = a |r|^2 + b r_u^2`` for what a report of a user of type u adds to the counts, c (n,), and every
+        query r (n,) that sums to 0."""
+        own, mixed, other, pair = self._moments()
+        return other - pair, own - other - 2 * (mixed - pair) + 1
+
     def profile_of(self, form: QuadraticForm) -> np.ndarray:
         """tr(G Cov_u) for one user of each type u; needs only the diagonal, row sums and trace of G."""
         own, mixed, other, pair = self._moments()

@@ -104,13 +104,10 @@ def entries(
 def sampling(workload: Workload, concentration: float | None = None) -> float:
     """What the chance of who takes part adds to a total squared error per user, where it is that of answers about the population
     P that people are drawn from: sum_u P_u G_uu - P'GP, P even or from the Dirichlet prior of this ``concentration``."""
-    n, whole = workload.n, float(workload.gram_sums.sum())
+    n, mean, even = workload.n, workload.trace / workload.n, workload.even_square
     if concentration is None:
-        return workload.trace / n - whole / n**2
-    squared = (workload.trace * (concentration + 1) + (whole - workload.trace) * concentration) / (
-        n * concentration + 1
-    )
-    return workload.trace / n - squared / n
+        return mean - even
+    return mean - (mean * (concentration + 1) + (n * even - mean) * concentration) / (n * concentration + 1)
 
 
 def _users_needed(statement: Statement, setting: Setting, number: float, alpha: float) -> float:

@@ -9,6 +9,11 @@ from typing import Any
 import numpy as np
 
 from ldp_core.wording import check_parameters, meant
+from ldp_core.workloads.asked import Asked as Asked
+from ldp_core.workloads.asked import example_queries as example_queries
+from ldp_core.workloads.asked import joint_domain_fits as joint_domain_fits
+from ldp_core.workloads.asked import tables_asked as tables_asked
+from ldp_core.workloads.asked import tables_limit as tables_limit
 from ldp_core.workloads.axes import Axis as Axis
 from ldp_core.workloads.axes import axes_of as axes_of
 from ldp_core.workloads.base import DENSE_TYPES as DENSE_TYPES

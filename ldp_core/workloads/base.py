@@ -229,6 +229,11 @@ class Workload(ABC):
             return np.full(self.n, self.gram_column.sum())
         return self.apply_gram(np.ones(self.n))
 
+    @property
+    def even_square(self) -> float:
+        """1'G1 / n^2: the squared length of the answers of one user who is spread evenly over the types."""
+        return float(self.gram_sums.sum()) / self.n**2
+
     def prepare(self, check: Callable[[], None]) -> None:
         """Work out, and keep, what figures start from. ``check`` is called in between, and may raise to stop it."""
         for what in ("gram_diag", "gram_sums", "symmetry_group"):

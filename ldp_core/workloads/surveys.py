@@ -23,6 +23,7 @@ import numpy as np
 
 from ldp_core import anova
 from ldp_core.people import MOST_CELLS, Counted, Tables, check_cells
+from ldp_core.wording import magnitude
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import MATRIX_ENTRIES, Workload
 from ldp_core.workloads.ordered import Histogram
@@ -102,30 +103,28 @@ class Survey(Workload):
 
     @cached_property
     def components(self) -> Components:
-        """ValueError where a group does not treat the values of its attributes alike (totals along an order, conditions)."""
-        if self._found is None:
-            raise ValueError(
-                "Some questions follow an order or single out values: the Gram matrix has no component form."
-            )
-        return self._found
+        """What a mechanism that treats the values of each attribute alike is judged by. Where questions do not (totals along an order,
+        conditions; then not `symmetric`), g_A is the mean of G on the component, ``tr(P_A G) / dim_A``: the information of such a mechanism
+        is diagonal, and its objective ``sum_A tr(P_A G) / m_A`` the same. ValueError where that takes too large tables."""
+        return self._found[0]
 
     @property
     def symmetric(self) -> bool:
-        """Whether the queries treat the values of each attribute alike, so that `components` say everything."""
-        return self._found is not None
+        """Whether the queries treat the values of each attribute alike, so that `components` are all of G."""
+        return self._found[1]
 
     @cached_property
-    def _found(self) -> Components | None:
-        gram: dict[anova.Set, float] = {}
-        known: dict[tuple[object, ...], dict[anova.Set, float] | None] = {}
+    def _found(self) -> tuple[Components, bool]:
+        gram, alike = dict[anova.Set, float](), True
+        known: dict[tuple[object, ...], tuple[dict[anova.Set, float], bool]] = {}
         for group in self.groups:
             sizes = tuple(self.shape[i] for i in group.attributes)
             key = (group.base.digest, sizes)
             if key not in known:
-                known[key] = eigenvalues(group.base, sizes)
-            values = known[key]
-            if values is None:
-                return None
+                exact = eigenvalues(group.base, sizes)
+                known[key] = (averages(group.base, sizes), False) if exact is None else (exact, True)
+            values, same = known[key]
+            alike &= same
             scale = group.weight**2 / group.base.n
             for within, value in values.items():
                 if value > 0:
@@ -135,7 +134,7 @@ class Survey(Workload):
         constant = gram.pop((), 0.0)
         sets = tuple(sorted(gram, key=lambda members: (len(members), members)))
         dims = np.array([anova.dimensions(self.shape, members) for members in sets])
-        return Components(sets, dims, np.array([gram[members] for members in sets]), constant)
+        return Components(sets, dims, np.array([gram[members] for members in sets]), constant), alike
 
     @property
     def symmetry_group(self) -> SymmetryGroup:
@@ -146,6 +145,10 @@ class Survey(Workload):
     @property
     def trace(self) -> float:
         return math.fsum(g.weight**2 * g.base.trace * (self.n / g.base.n) for g in self.groups)
+
+    @property
+    def even_square(self) -> float:
+        return math.fsum(group.weight**2 * group.base.even_square for group in self.groups)
 
     @property
     def radius(self) -> float:
@@ -225,7 +228,7 @@ class Survey(Workload):
     def _check_dense(self) -> None:
         if self.n > DENSE_TYPES:
             raise ValueError(
-                f"The survey has {self.n:.3g} possible combinations of values; vectors over them are formed for at most "
+                f"The survey has {magnitude(self.n)} possible combinations of values; vectors over them are formed for at most "
                 f"{DENSE_TYPES:,}. Use a mechanism made for surveys."
             )
 
@@ -292,6 +295,14 @@ class Survey(Workload):
         found[: len(kept)] = kept
         return found
 
+    @property
+    def rank(self) -> int:
+        """Number of linearly independent queries: the dimensions of the components that they depend on. ValueError where these do not
+        say it, and there are too many types for the matrix."""
+        if not self.symmetric:
+            return super().rank
+        return round(math.fsum(self.components.dims)) + (self.components.constant > 0)
+
     # --- recipes ------------------------------------------------------------------------------------------------
 
     @property
@@ -318,12 +329,7 @@ def eigenvalues(base: Workload, sizes: Sequence[int]) -> dict[anova.Set, float] 
     places = tuple(i for i, size in enumerate(sizes) if size > 1)
     if isinstance(base, Histogram):
         return dict.fromkeys(anova.subsets(places), 1.0)
-    group = base.symmetry_group
-    if group.kind != "exchangeable" and (
-        group.fixed_types > 1 or tuple(size for size, _ in group.shifts) != tuple(sizes)
-    ):
-        return None
-    # All shifts leave G as it is, so its column of type 0 says everything: is it a sum of components of the unit vector?
+    # Is the column of type 0 a sum of components of the unit vector?
     column = base.gram_column.reshape(sizes)
     unit = np.zeros(sizes)
     unit.flat[0] = 1.0
@@ -337,8 +343,49 @@ def eigenvalues(base: Workload, sizes: Sequence[int]) -> dict[anova.Set, float] 
     rounding = 1e-10 * float(np.abs(column).max())
     if np.abs(left).max() > rounding or any(map(math.isnan, found.values())):
         return None
+    if not _shifted(base, sizes):  # no other matrix takes a vector at random where theirs does
+        vector = np.random.default_rng(0).standard_normal(base.n)
+        parts = [
+            value
+            * anova.component(vector.reshape(sizes), members).reshape(
+                [n if i in members else 1 for i, n in enumerate(sizes)]
+            )
+            for members, value in found.items()
+        ]
+        image = base.apply_gram(vector).reshape(sizes)
+        if np.abs(image - sum(parts)).max() > 1e-9 * np.abs(image).max():
+            return None
     largest = max(found.values())
     return {members: value if value > 1e-12 * largest else 0.0 for members, value in found.items()}
+
+
+def _shifted(base: Workload, sizes: Sequence[int]) -> bool:
+    """Whether shifts along every attribute leave G as it is, so that its column of type 0 says everything."""
+    group = base.symmetry_group
+    return group.kind == "exchangeable" or (
+        group.fixed_types == 1 and tuple(n for n, _ in group.shifts) == tuple(sizes)
+    )
+
+
+def averages(base: Workload, sizes: Sequence[int]) -> dict[anova.Set, float]:
+    """{A: tr(P_A G) / dim_A} of any workload on a table of these ``sizes``. ValueError where its Gram matrix is too large."""
+    rows = base.gram_root.reshape(-1, *sizes)
+    places = tuple(i for i, size in enumerate(sizes) if size > 1)
+    traces = dict[anova.Set, float]()
+    for members in anova.subsets(places):  # of the functions of these attributes: a sum over the components within
+        others = tuple(i + 1 for i in range(len(sizes)) if i not in members)
+        left = math.prod(sizes[i - 1] for i in others)
+        traces[members] = float((rows.sum(axis=others) ** 2).sum()) / left
+    found = dict[anova.Set, float]()
+    for members in traces:
+        found[members] = traces[members] - math.fsum(
+            found[inner] for inner in anova.subsets(members) if inner != members
+        )
+    most = max(found.values())
+    return {
+        members: value / anova.dimensions(sizes, members) if value > 1e-12 * most else 0.0
+        for members, value in found.items()
+    }
 
 
 def marginal(
@@ -377,11 +424,18 @@ def survey(
                 f"Every {ways} of {len(shape)} attributes are {math.comb(len(shape), ways):,} sets; at most {MOST_GROUPS:,} are "
                 "asked about. Choose the sets that matter."
             )
-        sets = [*combinations(range(len(shape)), int(ways))]
+        everything = combinations(range(len(shape)), int(ways))
+        sets = [members for members in everything if any(shape[i] > 1 for i in members)]  # one value: nothing to count
+        if not sets:
+            raise ValueError("Every attribute has one value only, so there is nothing to ask: add an attribute.")
     else:
         sets = [tuple(sorted(map(int, members))) for members in ways]
         if any(not members for members in sets) or len(set(sets)) < len(sets):
             raise ValueError("Each set of attributes must have a member, and be there once.")
+        if constant := [members for members in sets if all(0 <= i < len(shape) and shape[i] == 1 for i in members)]:
+            raise ValueError(
+                f"Attributes {list(constant[0])} have one value only, so there is nothing to count: leave them out."
+            )
         if any(len(set(members)) < len(members) or members[0] < 0 or members[-1] >= len(shape) for members in sets):
             raise ValueError(f"The sets must name different attributes, from 0 to {len(shape) - 1}.")
     scales = [1.0] * len(sets) if weights is None else [float(weight) for weight in weights]

@@ -15,6 +15,7 @@ from pages.ui import loaded
 from pages.ui.session.state import Complete, Design, Session, session
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job, jobs
+from pages.ui.tasks.later import Later
 from pages.ui.words import plain, spoken
 
 T = TypeVar("T")
@@ -118,7 +119,7 @@ def style() -> None:
         [data-testid="stTopNavLink"] { padding: 0 4px; gap: 4px; }
         [data-testid="stSidebarUserContent"] { padding-top: 0; }
         [data-testid="stSidebarHeader"] { height: 2.5rem; }
-        [data-testid="stSidebar"] .stPageLink p { white-space: nowrap; }
+        [data-testid="stSidebar"] .stPageLink p { white-space: normal; line-height: 1.5; }
         .st-key-current-design [data-testid="stCaptionContainer"] { padding-left: 2.1rem; margin-bottom: -0.5rem; }
         .st-key-current-design [data-testid="stCaptionContainer"] p { padding-top: 0.3rem; }
         .st-key-head > :first-child { flex: 1 1 0; min-width: 0; }
@@ -127,6 +128,7 @@ def style() -> None:
         [class*="st-key-controls-"] > * { flex: 1 1 100%; min-width: 0; }
         [class*="st-key-controls-"] > :has(> :is(.stTextInput, .stNumberInput)) { flex: 1 1 11rem; }
         [class*="st-key-controls-"] > :has(> .stSelectbox), [class*="st-key-controls-"] > .stElementContainer:has(.stSlider) { flex: 2 1 18rem; }
+        [class*="st-key-controls-"] > .st-key-difference { flex-basis: 19rem; } /* beside what it can be taken from */
         [class*="st-key-controls-"] > :has(> .stMultiSelect) { flex: 1 1 20rem; }
         [class*="st-key-controls-"] > :has(> :is(.stButton, .stPopover, .stButtonGroup)),
         [class*="st-key-controls-"] > .stElementContainer:has(.stCheckbox) { flex: 0 1 auto; width: auto; }
@@ -202,6 +204,16 @@ def need_design(state: Session) -> Complete:
         "pages/workload.py",
         "Choose a workload",
     )
+
+
+def need_costs(state: Session, mechanism: mechanisms.Mechanism) -> None:
+    """Exact errors that take seconds are worked out in the background; until then the page ends here."""
+    later = Later(state, "costs")
+    there = work.priced(state, mechanism, later)
+    later.finish()
+    if not there:
+        st.info("What this mechanism costs is being worked out.")
+        st.stop()
 
 
 def need_questions(state: Session, design: Design) -> None:

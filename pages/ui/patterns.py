@@ -9,12 +9,16 @@ from functools import partial
 import plotly.graph_objects as go
 import streamlit as st
 
-from ldp_core import charts, frames, library, wording
-from ldp_core.mechanisms import Mechanism
+from ldp_core import charts, frames, library, survey_frames, wording
+from ldp_core.mechanisms import Mechanism, ScrambledPatterns
 from ldp_core.mechanisms.subset_selection import SubsetSelection
+from ldp_core.mechanisms.surveys.face import SurveyMechanism
+from ldp_core.mechanisms.surveys.sampled import SampledSets
+from ldp_core.workloads import Survey
 from pages.ui import layout
 from pages.ui.session.figures import PICTURE_BYTES
 from pages.ui.session.state import Session
+from pages.ui.words import plain
 
 # Of subset selection, whose reports are too many, so many are drawn, over at most so many types.
 SAMPLED_REPORTS, SAMPLED_TYPES = 64, 1024
@@ -25,16 +29,22 @@ def side_by_side(state: Session, ready: Mapping[str, Mechanism]) -> None:
     sides, drawn, missing = st.columns(2), 0, list[str]()
     for name, mechanism in ready.items():
         with sides[drawn % 2]:
-            if _draw(state, name, mechanism):
-                drawn += 1
-            else:
+            if not _draw(state, name, mechanism):
                 missing.append(name)
+                continue
+        drawn += 1
+        if drawn % 2 == 0:  # a row of its own for each pair: where there is room for one column, they keep their order
+            sides = st.columns(2)
     for name in missing:
         title = library.spec(name).title
-        if library.spec(name).continuous:
+        if isinstance(mechanism := ready[name], SurveyMechanism):
+            st.caption(f"**{title}** has too many possible reports to draw. {plain(mechanism.explain())}")
+        elif library.spec(name).continuous:
             st.caption(f"{title} has no patterns: it sends numbers, not one of a list of reports.")
         else:
             st.caption(f"{title} has too many possible reports to draw its patterns.")
+    if drawn and isinstance(state.complete.workload, Survey):
+        return
     st.markdown(
         "Each band is a report, taller the more common it is; the types in colour send it more often than the others. What a "
         "mechanism was made for shows in its groups: single values, halves of the domain, neighbours, or the two sides of a "
@@ -42,6 +52,48 @@ def side_by_side(state: Session, ready: Mapping[str, Mechanism]) -> None:
         if drawn
         else "None of the chosen mechanisms sends one of a short list of reports."
     )
+
+
+def of_survey(state: Session, mechanism: ScrambledPatterns) -> None:
+    """A survey mechanism: who is asked about which columns, what a report shows, and how well that suits the questions."""
+    survey, colour = state.complete.workload, charts.colour(mechanism.name)
+    if not isinstance(survey, Survey):
+        return
+    names = survey_frames.names_of(survey)
+    sets = survey_frames.column_sets(mechanism, names)
+    layout.chart(
+        lambda look: charts.column_sets(sets, look, colour),
+        f"Who is asked about what: chance alone decides which of {len(sets):,} sets of columns a person reports about. "
+        f"{_most(len(sets))}The commonest is {plain(sets['columns'][0])}, for {wording.share(float(sets['share'][0]))} of people.",
+        "column-sets",
+        sets,
+    )
+    shown = charts.drawn_patterns(mechanism)
+    layout.chart(
+        lambda look: charts.scrambled(mechanism, names, look, colour),
+        f"The {len(shown)} commonest of {len(mechanism.patterns):,} patterns. A report shows one with the values of each column shuffled, so that "
+        "a cell in colour may stand for any combination of values; the person's own lies in colour e^epsilon times as often, cell for cell, as outside.",
+        "scrambled",
+        sets,
+    )
+    draw_energies(mechanism, survey, "energies")
+
+
+def draw_energies(mechanism: ScrambledPatterns | SampledSets, survey: Survey, key: str) -> None:
+    """Which columns the information of reports is about, beside what would be ideal."""
+    spent, colour = survey_frames.energies(mechanism, survey), charts.colour(mechanism.name)
+    off = float((spent["energy"] - spent["ideal"]).abs().sum()) / 2
+    layout.chart(
+        lambda look: charts.energies(spent, look, colour),
+        f"What reports tell, by the columns it is about: bars are this mechanism, marks the split with which the lower bound would be met. "
+        f"{wording.share(off)} of the information would have to move. {_most(len(spent))}",
+        key,
+        spent,
+    )
+
+
+def _most(sets: int) -> str:
+    return f"The {charts.MOST_SETS} largest are drawn; the download has all. " if sets > charts.MOST_SETS else ""
 
 
 def _draw(state: Session, name: str, mechanism: Mechanism) -> bool:
@@ -55,6 +107,12 @@ def _draw(state: Session, name: str, mechanism: Mechanism) -> bool:
             f"patterns-{name}",
             partial(state.reports, mechanism),
         )
+        return True
+    survey = state.complete.workload
+    if isinstance(mechanism, ScrambledPatterns | SampledSets) and isinstance(survey, Survey):
+        st.markdown(f"**{library.spec(name).title}**")
+        draw_energies(mechanism, survey, f"energies-{name}")
+        st.caption(plain(mechanism.explain()))
         return True
     if not isinstance(mechanism, SubsetSelection) or mechanism.n > SAMPLED_TYPES:
         return False

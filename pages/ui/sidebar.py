@@ -14,6 +14,7 @@ from pages.ui.session import exchange
 from pages.ui.session.state import Complete, Design, Session
 from pages.ui.sources import catalogue
 from pages.ui.tasks import work
+from pages.ui.tasks.later import Later
 from pages.ui.words import case_title, gap_in_words, people, plain
 
 SET, UNSET, STALE, RUNNING = (
@@ -56,7 +57,7 @@ def _data(state: Session, design: Design | None) -> None:
         return
     missing = bool(state.lacking) or (state.configuration.population.shape == "data" and not design.on_data)
     names = ", ".join(attribute.name for attribute in design.domain.attributes)
-    detail = f"{people(design.users)}, {design.domain.size:,} types"
+    detail = f"{people(design.users)}, {wording.magnitude(design.domain.size)} types"
     _line(
         "pages/data.py",
         STALE if missing else SET,
@@ -88,7 +89,7 @@ def _privacy(state: Session) -> None:
 def _mechanism(state: Session, design: Design | None) -> None:
     """The mechanism, and how far it is from the best."""
     name, gap, gap_mark = state.chosen, "unknown", UNSET
-    title = library.spec(name).title
+    title, later = library.spec(name).title, Later(state, "sidebar")
     try:
         if not isinstance(design, Complete):
             mark, detail, why = UNSET, "needs data and a workload", "Needs a mechanism"
@@ -96,6 +97,8 @@ def _mechanism(state: Session, design: Design | None) -> None:
             running = work.fit(state, name).running is not None
             mark, detail = (RUNNING, "optimising") if running else (STALE, "not optimised for this design yet")
             gap_mark, why = mark, "Follows once it is optimised"
+        elif not work.priced(state, mechanism, later):
+            mark, gap_mark, detail, why = RUNNING, RUNNING, "its costs are being worked out", "Follows once they are"
         else:
             if library.spec(name).fitted:
                 work.prove_unasked(state, [state.aim(name)])  # a design that was loaded comes without its proofs
@@ -113,6 +116,7 @@ def _mechanism(state: Session, design: Design | None) -> None:
         mark, detail, why = STALE, str(error), "Choose another mechanism"
     _line("pages/design.py", mark, "Mechanism", f"{title}: {detail}")
     _line("pages/compare.py", gap_mark, f"Gap to the best: {gap}", why)
+    later.finish()
 
 
 def _actions(state: Session) -> None:

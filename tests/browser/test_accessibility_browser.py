@@ -22,7 +22,13 @@ PAGES = [
 ]
 ASKED = {"Plan": "recommend", "Simulate": "run", "Ask": "ask-put"}
 """What has to be pressed before a page shows all it has."""
+WITH_TABS = ("Design", "Compare", "Simulate")
 OPTIONS = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}
+COLOURS = {"resultTypes": ["violations"], "runOnly": ["color-contrast", "link-in-text-block"]}
+"""Light and dark differ in nothing but colours: in the dark, those are looked at."""
+LIT = """() => [...document.querySelectorAll('.js-plotly-plot .xtick text')].filter(words => words.checkVisibility())
+    .every(words => getComputedStyle(words).fill === 'rgb(250, 250, 250)')"""
+"""Whether the words in charts are made for the dark."""
 STREAMLITS_OWN = {
     # Lists of choices and help are put beside the page, outside its landmarks; they have names, and are left with Escape.
     "region": "[role=listbox], [data-floating-ui-portal], #stFloatingOverlayPortal",
@@ -62,9 +68,9 @@ FOCUSED = """() => {
 }"""
 
 
-@pytest.fixture(params=["light", "dark"])
-def visitor(visit, request):
-    return visit(request.param)
+@pytest.fixture
+def visitor(visit):
+    return visit()
 
 
 def begin(visitor):
@@ -72,15 +78,38 @@ def begin(visitor):
     expect(visitor.page.locator("h1")).to_have_text("Design")
 
 
-def faults(page):
+def turn(visitor, scheme):
+    """Light or dark from the next page on, as in a browser that follows the time of day."""
+    visitor.page.emulate_media(color_scheme=scheme)
+    grounds = {"light": "rgb(255, 255, 255)", "dark": "rgb(23, 22, 20)"}
+    expect(visitor.page.get_by_test_id("stApp")).to_have_css("background-color", grounds[scheme])
+
+
+def faults(page, options=OPTIONS):
     """What axe-core finds wrong, but for what is minor and what Streamlit alone can change; what is too faint; what has no name."""
     found = page.evaluate(FAINT)
-    for rule in Axe().run(page, options=OPTIONS).response["violations"]:
+    for rule in Axe().run(page, options=options).response["violations"]:
         own = STREAMLITS_OWN.get(rule["id"])
         for node in rule["nodes"] if rule["impact"] != "minor" else []:
             if not own or not page.locator(node["target"][0]).first.evaluate("(one, own) => one.matches(own)", own):
                 found.append((rule["id"], node["html"][:200], node["failureSummary"]))
     return found + page.locator(NAMELESS).evaluate_all("all => all.map(one => 'no name: ' + one.className)")
+
+
+def behind_tabs_and_folds(visitor, title):
+    """The faults of every tab of the page but the open one, and then of the page with all that is folded away open."""
+    page, found = visitor.page, {}
+    for tab in page.get_by_test_id("stMain").get_by_role("tab").all()[1:]:
+        tab.click()
+        expect(tab).to_have_attribute("aria-selected", "true")
+        visitor.drawn()
+        found[title, tab.inner_text()] = faults(page)
+    folded = page.locator("[data-testid=stMain] details:not([open]) > summary:visible")
+    while folded.count():
+        folded.first.click()
+        visitor.drawn()
+    found[title, "unfolded"] = faults(page)
+    return found
 
 
 def test_nothing_is_wrong_before_there_is_a_design(visitor):
@@ -89,6 +118,16 @@ def test_nothing_is_wrong_before_there_is_a_design(visitor):
     visitor.go("Data")
     visitor.drawn()
     assert not faults(visitor.page)
+    turn(visitor, "dark")
+    for title in ("Data", "Start"):
+        open_page(visitor, title)
+        visitor.drawn()
+        assert not faults(visitor.page, COLOURS), title
+
+
+def open_page(visitor, title):
+    visitor.page.get_by_test_id("stTopNavLink").filter(has_text=title).click()
+    expect(visitor.page.locator("h1")).to_have_text(re.compile("Learn about" if title == "Start" else title))
 
 
 def test_nothing_is_wrong_with_a_design_that_is_optimised(visitor):
@@ -97,35 +136,58 @@ def test_nothing_is_wrong_with_a_design_that_is_optimised(visitor):
     expect(visitor.page.get_by_test_id("stSidebar").get_by_text("Gap to the best: at most")).to_be_visible()
     found = {}
     for title in PAGES:
-        visitor.page.get_by_test_id("stTopNavLink").filter(has_text=title).click()
-        expect(visitor.page.locator("h1")).to_have_text(re.compile("Learn about" if title == "Start" else title))
+        open_page(visitor, title)
         if title == "Ask":
             visitor.entry("ask-condition").fill("age >= 30")
             visitor.entry("ask-condition").press("Enter")
         if title in ASKED:
             visitor.button(ASKED[title]).click()
-            expect(visitor.page.locator("[data-testid=stMain] [data-testid=stDataFrame]:visible").first).to_be_visible()
+            expect(shown(visitor)).to_be_visible()
         visitor.drawn()
-        found[title] = faults(visitor.page)
+        found[title, "light"] = faults(visitor.page)
+        if title in WITH_TABS:
+            found.update(behind_tabs_and_folds(visitor, title))
+    assert len(found) > len(PAGES) + 10
+    turn(visitor, "dark")
+    for title in PAGES:
+        open_page(visitor, title)
+        if title in ASKED:
+            expect(shown(visitor)).to_be_visible()
+        visitor.drawn()
+        visitor.page.wait_for_function(LIT)
+        found[title, "dark"] = faults(visitor.page, COLOURS)
     assert not {title: wrong for title, wrong in found.items() if wrong}
+
+
+def shown(visitor):
+    """The first table in the results."""
+    return visitor.page.locator("[data-testid=stMain] [data-testid=stDataFrame]:visible").first
 
 
 def test_nothing_is_wrong_with_what_opens_and_escape_closes_it(visitor):
     begin(visitor)
     visitor.drawn()
-    found, page = {}, visitor.page
+    found = {}
+    for scheme, options in (("light", OPTIONS), ("dark", COLOURS)):
+        turn(visitor, scheme)
+        for name, wrong in opened(visitor.page, options):
+            found[name, scheme] = wrong
+    assert len(found) > 6
+    assert not {place: wrong for place, wrong in found.items() if wrong}
+
+
+def opened(page, options):
+    """(name, faults) of everything that opens, opened and closed with keys."""
     for button in page.get_by_test_id("stPopoverButton").filter(visible=True).all():
         button.focus()
         page.keyboard.press("Enter")
         expect(page.get_by_test_id("stPopoverBody")).to_be_visible()
         expect(page.get_by_test_id("stSkeleton")).to_have_count(0)
         page.keyboard.press("Tab")
-        found[button.inner_text()] = faults(page)
+        yield button.inner_text(), faults(page, options)
         page.keyboard.press("Escape")
         expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)
         expect(button).to_be_focused()
-    assert len(found) > 3
-    assert not {name: wrong for name, wrong in found.items() if wrong}
 
 
 def test_the_tab_key_leads_everywhere_and_its_way_is_seen(visit):

@@ -1,19 +1,22 @@
 """The whole way in a real browser: sample data, prefix, epsilon 1, optimise, compare, simulate, export, load again."""
 
 import json
+import re
 import zipfile
 
 import pytest
 from playwright.sync_api import expect
 
 from ldp_core import wording
+from tests.browser.conftest import Visitor
 
-PAGES = ["Data", "Workload", "Design", "Compare", "Plan", "Simulate", "Export", "Papers", "Guide"]
 NEEDED = "Users needed"
 
 
-def test_from_a_sample_to_an_exported_design_and_back(visit, tmp_path):
-    visitor = visit()
+@pytest.fixture(scope="module")
+def visitor(browser, address):
+    """Somebody who has optimised the sample at epsilon 1."""
+    visitor = Visitor(browser, address)
     page = visitor.page
     visitor.button("begin").click()
     expect(page.locator("h1")).to_have_text("Design")
@@ -34,6 +37,12 @@ def test_from_a_sample_to_an_exported_design_and_back(visit, tmp_path):
     page.evaluate("() => document.querySelector('.st-key-cancel button')?.click()")
     expect(found).to_be_visible()
     expect(page.locator(".st-key-chart-closing-gap .js-plotly-plot")).to_be_visible()
+    yield visitor
+    visitor.leave()
+
+
+def test_from_a_sample_to_an_exported_design_and_back(visitor, visit, tmp_path):
+    page = visitor.page
     expect(page.get_by_text("of the best possible")).to_be_visible()
     visitor.button("check-proof").click()
     expect(page.get_by_text("the bound holds")).to_be_visible()
@@ -79,48 +88,66 @@ def test_from_a_sample_to_an_exported_design_and_back(visit, tmp_path):
     expect(other.metric(NEEDED)).to_have_text(needed)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_page_fits_a_small_laptop(visit, scheme):
-    visitor = visit(scheme)
-    visitor.button("begin").click()
-    expect(visitor.page.locator("h1")).to_have_text("Design")
-    for title in PAGES:
-        visitor.go(title)
-        wider = visitor.page.evaluate(
-            """() => [document.documentElement, document.querySelector('[data-testid=stMain]'),
-                      document.querySelector('[data-testid=stSidebarContent]')]
-                     .map(element => element.scrollWidth - element.clientWidth)"""
-        )
-        assert max(wider) <= 0, title
-        dark = visitor.page.evaluate(
-            "() => getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor.match(/\\d+/g)[0] < 128"
-        )
-        assert dark == (scheme == "dark")
-
-
-def test_charts_follow_dark(visit):
-    visitor = visit("dark")
-    text = visitor.page.locator(".st-key-chart-demonstration .xtick text").first
-    expect(text).to_have_css("fill", "rgb(250, 250, 250)")
-
-
-def test_the_primary_button_is_reached_by_keyboard(visit):
-    visitor = visit()
+def test_a_design_is_saved_shared_and_compared(visitor, visit, tmp_path):
     page = visitor.page
-    expect(visitor.button("begin")).to_be_enabled()
+    visitor.go("Design")
+    expect(page.locator(".st-key-chart-patterns .js-plotly-plot")).to_be_visible()
+    visitor.drawn()
+    needed = visitor.metric(NEEDED).inner_text()
+
+    with page.expect_download() as download:
+        visitor.button("save").click()
+    saved = tmp_path / download.value.suggested_filename
+    download.value.save_as(saved)
+    page.get_by_role("button", name="Share a link").click()
+    link = page.get_by_test_id("stPopoverBody").locator("code").inner_text()
+    page.keyboard.press("Escape")
+
+    # The file brings back the strategy, on the page where it is looked at.
+    reader = visit()
+    reader.load(saved, "The design was loaded.")
+    expect(reader.page.locator("h1")).to_have_text("Design")
+    expect(reader.metric(NEEDED)).to_have_text(needed)
+    expect(reader.page.locator(".st-key-chart-patterns .js-plotly-plot")).to_be_visible()
+
+    # The link opens there as well, and the other pages show what it holds.
+    reader.page.goto(re.sub(r"\s", "", link))
+    expect(reader.page.locator("h1")).to_have_text("Design")
+    expect(reader.page.get_by_text("The design was loaded.")).to_be_visible()
+    reader.go("Data")
+    expect(reader.page.locator(".st-key-chart-histogram .js-plotly-plot")).to_be_visible()
+    reader.go("Workload")
+    expect(reader.page.locator(".st-key-chart-workload .js-plotly-plot")).to_be_visible()
+    reader.page.get_by_test_id("stTopNavLink").filter(has_text="Start").click()
+    expect(reader.button("continue")).to_be_visible()
+
+    # Epsilon 1 beside epsilon 2.
+    visitor.go("Compare")
+    page.get_by_text("Designs of your list").click()
+    visitor.button("design-copy").click()
+    expect(page.get_by_role("button", name="Designs (2)")).to_be_visible()
+    visitor.go("Design")
+    visitor.entry("epsilon-text").fill("2")
+    visitor.entry("epsilon-text").press("Enter")
+    expect(page.get_by_test_id("stSidebar").get_by_text("Epsilon: 2")).to_be_visible()
+    visitor.go("Compare")
+    visitor.button("optimise-designs").click()
+    expect(page.get_by_text("For the same questions and target error")).to_be_visible()
+    values = page.locator(".st-key-chart-designs .textpoint text")
+    expect(values).to_have_count(2)
+    assert values.first.text_content() == needed
+
+
+def test_what_one_begins_by_keyboard_another_does_not_see(visit):
+    one, two = visit(), visit()
+    expect(one.button("begin")).to_be_enabled()
     for _ in range(60):
-        page.keyboard.press("Tab")
-        if page.evaluate("() => document.activeElement.closest('.st-key-begin') !== null"):
+        one.page.keyboard.press("Tab")
+        if one.page.evaluate("() => document.activeElement.closest('.st-key-begin') !== null"):
             break
     else:
         pytest.fail("Tab does not reach the primary button")
-    page.keyboard.press("Enter")
-    expect(page.locator("h1")).to_have_text("Design")
-
-
-def test_two_visitors_have_two_designs(visit):
-    one, two = visit(), visit()
-    one.button("begin").click()
+    one.page.keyboard.press("Enter")
     expect(one.page.locator("h1")).to_have_text("Design")
     two.go("Design")
     expect(two.page.get_by_text("This page needs a domain")).to_be_visible()

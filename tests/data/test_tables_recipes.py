@@ -306,12 +306,13 @@ def test_other_bad_counts(tmp_path):
         tables.tally(here, attribute, np.ones(2))
 
 
-def test_domains_too_large_for_an_array_are_not_counted():
+def test_people_of_domains_too_large_for_an_array_are_kept_one_by_one():
     domain = Domain(attributes=[CategoricalAttribute(name=f"bit {i}", values=("0", "1")) for i in range(40)])
     table = pd.DataFrame(np.zeros((3, 40), dtype=int), columns=[attribute.name for attribute in domain.attributes])
     assert domain.encode(table).codes.tolist() == [0, 0, 0]
-    with pytest.raises(ValueError, match="too many to count one by one"):
-        tables.tally(table, domain)
+    tally = tables.tally(table, domain)
+    assert tally.users == 3
+    assert tally.counts.table([0, 39]).tolist() == [3, 0, 0, 0]
 
 
 # Size and sparsity

@@ -25,7 +25,7 @@ OPTIONS = {"posterior": {"draws": 100, "burn_in": 0}, "constrained": {"facts": F
 
 
 def built(workload):
-    for name in mechanisms.names():
+    for name in [name for name, spec in library.REGISTRY.items() if not spec.surveys_only]:
         fitted = {"workload": workload} if library.spec(name).needs_workload else {"n": 8}
         for parameters in VARIANTS.get(name, [{}]):
             yield mechanisms.create(name, epsilon=1.0, **fitted, **parameters)

@@ -15,7 +15,7 @@ from ldp_core.designs import Configuration, guarantee
 from ldp_core.mechanisms.noise.additive import AdditiveMechanism, GaussianNoise, LaplaceNoise, VectorMechanism
 from ldp_core.studies import planning
 
-NAMES = mechanisms.names()
+NAMES = [name for name in mechanisms.names() if not library.spec(name).surveys_only]
 SAID = mechanisms.FLOATING_POINT
 CONFIGURATION = Configuration(
     domain=Domain(attributes=(CategoricalAttribute(name="answer", values=tuple("abcd"), origin="declared"),))

@@ -3,9 +3,13 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
+from conftest import App
 
 from ldp_core import analysis, library, mechanisms, wording, workloads
+from pages.ui.session.state import choose_mechanism
+from pages.ui.tasks.jobs import jobs
 
 CLOSED = ["randomized_response", "subset_selection", "hadamard", "hierarchical"]
 TITLES = {library.spec(name).title: name for name in mechanisms.names()}
@@ -93,6 +97,8 @@ def test_tabs_show_users_errors_and_the_way_to_a_sweep(compared):
     ]
     assert len(compared.charts) == 1
     turn(compared, "Patterns")
+    drawn = [mark.value.strip("*") for mark in compared.at.markdown if mark.value.strip("*") in TITLES]
+    assert [TITLES[title] for title in drawn] == CLOSED  # in their order, where there is room for one column too
     assert len(compared.charts) == 4  # of the many reports of subset selection, some are drawn
     assert "64 reports drawn at random" in compared.words
     assert turn(compared, "Over epsilon").has("button", "sweep-epsilon")
@@ -228,3 +234,37 @@ def test_a_cancelled_sweep_keeps_its_points_and_can_start_again(app):
     app.enter("multiselect", "compared", ["optimized_gradient", "hadamard"]).press("sweep-epsilon")
     app.press("cancel-epsilon").finish()
     assert app.has("button", "sweep-epsilon")
+
+
+def test_costs_that_take_seconds_join_the_comparison_once_they_are_known(ages, monkeypatch):
+    at_once = figures(ages.go("compare"))
+    other = App()
+    monkeypatch.setattr("pages.ui.session.figures.AT_ONCE_TYPES", 16)
+    other.sample(page="compare").finish()
+    pd.testing.assert_frame_equal(figures(other), at_once)
+    assert "join the comparison" not in other.words
+
+
+def test_costs_that_take_seconds_are_awaited_on_every_page(busy, app, monkeypatch):
+    monkeypatch.setattr("pages.ui.session.figures.AT_ONCE_TYPES", 16)
+    app.session.change(mechanism=choose_mechanism("hierarchical"))
+    app.sample(page="design")
+    assert "Hierarchical: its costs are being worked out" in app.words
+    assert "What this mechanism costs is being worked out" in app.words
+    assert "The exact error of Hierarchical is being worked out" in app.go("bounds").words
+    assert "What this mechanism costs is being worked out" in app.go("export").words
+    app.go("compare")
+    assert "join the comparison when that is known: Hadamard response, Hierarchical" in app.words
+    assert set(figures(app).index) == {"Randomized response", "Subset selection"}  # in closed form
+    assert [job.title for job in jobs().active(app.session.id) if "costs" in job.title] == [
+        "working out what Hierarchical costs",
+        "working out what Hadamard response costs",
+    ]
+
+
+def test_costs_that_were_awaited_are_shown(app, monkeypatch):
+    monkeypatch.setattr("pages.ui.session.figures.AT_ONCE_TYPES", 16)
+    app.sample(page="export").session.change(mechanism=choose_mechanism("hierarchical"))
+    app.finish()
+    assert "Expect a standard error" in app.words
+    assert "being worked out" not in app.words

@@ -195,26 +195,26 @@ def test_a_sample_is_not_taken_for_uploaded_rows(app, another):
     assert not other.session.design().on_data
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"epsilon": "0"}, "Epsilon 0 is too small"),
-        ({"epsilon": "1000"}, "too large"),
-        ({"epsilon": 1}, "epsilon"),
-        ({"epsilon": "nan"}, "not a number"),
-        ({"mechanism": {"name": "magic", "parameters": {}}}, "Unknown mechanism 'magic'"),
-        ({"compared": ["magic"]}, "Unknown mechanism 'magic'"),
-        ({"workload": {"kind": "everything", "parameters": {}}}, "workload"),
-        ({"workload": {"parts": [{"kind": "histogram", "attribute": "age", "weight": -1}]}}, "weight"),
-        ({"reports_per_user": 0}, "reports_per_user"),
-        ({"target_alpha": -1}, "target_alpha"),
-        ({"colour": "red"}, "colour"),
-        ({"version": 99}, "newer version"),
-        ({"simulation": {"seed": 0, "trials": 20, "estimators": ["guess"]}}, "guess"),
-    ],
-)
-def test_configurations_edited_by_hand(fitted, change, said):
-    refused(fitted, {**document(fitted), **change}, said, "configuration.json")
+EDITED = [
+    ({"epsilon": "0"}, "Epsilon 0 is too small"),
+    ({"epsilon": "1000"}, "too large"),
+    ({"epsilon": 1}, "epsilon"),
+    ({"epsilon": "nan"}, "not a number"),
+    ({"mechanism": {"name": "magic", "parameters": {}}}, "Unknown mechanism 'magic'"),
+    ({"compared": ["magic"]}, "Unknown mechanism 'magic'"),
+    ({"workload": {"kind": "everything", "parameters": {}}}, "workload"),
+    ({"workload": {"parts": [{"kind": "histogram", "attribute": "age", "weight": -1}]}}, "weight"),
+    ({"reports_per_user": 0}, "reports_per_user"),
+    ({"target_alpha": -1}, "target_alpha"),
+    ({"colour": "red"}, "colour"),
+    ({"version": 99}, "newer version"),
+    ({"simulation": {"seed": 0, "trials": 20, "estimators": ["guess"]}}, "guess"),
+]
+
+
+def test_configurations_edited_by_hand(fitted):
+    for change, said in EDITED:
+        refused(fitted, {**document(fitted), **change}, said, "configuration.json")
 
 
 def test_one_edited_key_is_missed(ages):
@@ -223,19 +223,19 @@ def test_one_edited_key_is_missed(ages):
     refused(ages, edited, "epsilon is missing", "configuration.json")
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (b"", "not valid JSON"),
-        (b"{", "JSON"),
-        (b"[]", "not a configuration"),
-        (b"\xff\xfe\x00", "UTF-8"),
-        (b"PK\x03\x04 broken", "zip"),
-        (b"\x89PNG\r\n\x1a\n", "UTF-8"),
-    ],
-)
-def test_files_that_are_no_design(fitted, content, said):
-    refused(fitted, content, said)
+NO_DESIGNS = [
+    (b"", "not valid JSON"),
+    (b"{", "JSON"),
+    (b"[]", "not a configuration"),
+    (b"\xff\xfe\x00", "UTF-8"),
+    (b"PK\x03\x04 broken", "zip"),
+    (b"\x89PNG\r\n\x1a\n", "UTF-8"),
+]
+
+
+def test_files_that_are_no_design(fitted):
+    for content, said in NO_DESIGNS:
+        refused(fitted, content, said)
 
 
 def test_a_corrupt_zip(fitted):

@@ -29,7 +29,7 @@ def test_fits_run_from_the_compare_page_and_join_the_table(app):
     assert not app.has("button", "optimise")
 
 
-@pytest.mark.parametrize("name", [name for name in mechanisms.names() if name not in FITTED])
+@pytest.mark.parametrize("name", [n for n, spec in library.REGISTRY.items() if not (spec.fitted or spec.surveys_only)])
 def test_every_other_mechanism_opens_on_the_design_page(app, name):
     declared = app.declare_table() if name == "hierarchical_2d" else app.declare(bins=8)
     declared.go("design").enter("selectbox", "mechanism", name)

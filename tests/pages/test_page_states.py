@@ -31,9 +31,10 @@ NEED_DATA = ["workload", "design", "compare", "bounds", "simulate", "export"]
 FILES = [sample["file"] for sample in catalogue()]
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_page_opens_without_data(app, page):
+@pytest.mark.parametrize("page", [*PAGES, "plan", "ask", "papers"])
+def test_page_opens_without_data_and_all_but_the_last_lead_on(app, page):
     assert app.go(page).at.title[0].value
+    assert app.has("button", "next") == (page != "export")
 
 
 @pytest.mark.parametrize("page", NEED_DATA)
@@ -99,7 +100,7 @@ def test_each_mechanism_shows_its_guarantee_or_says_why_not(ages, name):
     assert f"audited epsilon {mechanism.audit().epsilon:.6g}" in ages.words
 
 
-@pytest.mark.parametrize("name", [n for n in mechanisms.names() if library.spec(n).choices])
+@pytest.mark.parametrize("name", [n for n, spec in library.REGISTRY.items() if spec.choices and not spec.surveys_only])
 def test_each_parameter_can_be_chosen(ages, name):
     app = ages.declare_table() if name == "hierarchical_2d" else ages
     app.go("design").enter("selectbox", "mechanism", name)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ldp_core.people import MOST_VALUES
+
 _MB, _GB = 2**20, 2**30
 
 MAX_BYTES = 200 * _MB
@@ -57,7 +59,8 @@ def local_in_words() -> str:
     """The limits of looking at a local file, for the page."""
     return (
         f"Reading and counting take at most {_minutes(LOCAL.seconds)} and {LOCAL.memory // _GB} GB of memory, and can be "
-        "cancelled."
+        "cancelled. Of columns with more than a million combinations of values, people are kept one by one: up to "
+        f"{MOST_VALUES // 10**6:,} million values, such as {MOST_VALUES // 11 // 10**6:,} million people with 11 columns."
     )
 
 

@@ -51,6 +51,10 @@ KEPT_BYTES = 2**27
 at the file."""
 SUMMED = 300_000
 """Counts of at most so many rows are added up where fewer columns are asked for; a look at the file takes less than adding up more."""
+EACH_DISTINCT = 100_000
+"""Most different values of a column that is counted along with others."""
+PORTION = 30
+"""Columns that are counted in one look."""
 _TOO_MANY = "These columns have more distinct rows than fit in memory: choose fewer."
 _POLL = 0.1  # seconds between looks at who watches
 _SAMPLE = 65536
@@ -113,6 +117,54 @@ class LocalTable:
             raise TooManyRows(_TOO_MANY)
         self._keep(tuple(columns), frame, users)
         return frame.copy(), users.copy()
+
+    def count_each(self, columns: list[str], beside: str | None = None) -> dict[str, int]:
+        """Count each of some columns by itself (with the column ``beside`` it, such as one of counts), so that `counts` needs no
+        look at the file for them: two looks at it for all together. Columns of more than `EACH_DISTINCT` different values are not counted.
+
+        Returns:
+            About how many different values each of these has.
+
+        Raises:
+            UnreadableTable: as `counts`.
+        """
+        sets = {name: [name] if beside in (None, name) else [name, beside] for name in columns}
+        left = {name: needed for name, needed in sets.items() if self._known(needed) is None}
+        many: dict[str, int] = {}
+        for names in _portions(list(left)):
+            many |= self._distinct(names)
+        few = [name for name in left if many[name] <= EACH_DISTINCT]
+        for names in _portions(few):
+            self._count_sets({name: left[name] for name in names})
+        return {name: values for name, values in many.items() if values > EACH_DISTINCT}
+
+    def _distinct(self, columns: list[str]) -> dict[str, int]:
+        """About how many different values each column has."""
+        chosen = ", ".join(f"approx_count_distinct(c{i})" for i in range(len(columns)))
+        with self._query(f"SELECT {chosen} FROM (SELECT {self._select(columns)} FROM {self._source})") as result:
+            values = result.to_arrow_table()
+        return {name: int(values.column(i)[0].as_py()) for i, name in enumerate(columns)}
+
+    def _count_sets(self, sets: dict[str, list[str]]) -> None:
+        """Count and keep the distinct rows of each of these sets of columns."""
+        every = list(dict.fromkeys(name for needed in sets.values() for name in needed))
+        place = {name: f"c{i}" for i, name in enumerate(every)}
+        names, own = (
+            ", ".join(place.values()),
+            [f"({', '.join(place[name] for name in needed)})" for needed in sets.values()],
+        )
+        sql = (
+            f"SELECT {names}, grouping({names}) AS which, count(*) AS n FROM (SELECT {self._select(every)} FROM {self._source}) "
+            f"GROUP BY GROUPING SETS ({', '.join(own)})"
+        )
+        with self._query(sql) as result:
+            found = _fetch(result, MAX_DISTINCT)
+        which = found.column("which").to_numpy()
+        for needed in sets.values():
+            bits = sum(1 << (len(every) - 1 - i) for i, name in enumerate(every) if name not in needed)
+            rows = found.filter(pa.array(which == bits))
+            chosen = rows.select([place[name] for name in needed])
+            self._keep(tuple(needed), self._frame(chosen, needed), rows.column("n").to_numpy().astype(np.int64))
 
     def _count(self, columns: list[str], most: int) -> tuple[pd.DataFrame, np.ndarray]:
         chosen = self._select(columns)
@@ -182,6 +234,10 @@ class LocalTable:
             if "Out of Memory" in str(error):
                 raise TooManyRows("Counting these columns takes more memory than is allowed: choose fewer.") from error
             raise UnreadableTable(f"This file cannot be read to its end: {first_line(error)}.") from error
+
+
+def _portions(names: list[str]) -> list[list[str]]:
+    return [names[start : start + PORTION] for start in range(0, len(names), PORTION)]
 
 
 def _version(path: Path) -> tuple[int, int]:

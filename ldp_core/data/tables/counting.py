@@ -200,11 +200,12 @@ def _chunks(
         yield table, np.ones(len(table), dtype=np.int64)
         return
     needed = columns_needed([attribute.name for attribute in domain.attributes], weights)
-    try:
-        yield table.counts(needed)
-        return
-    except TooManyRows:
-        pass
+    if domain.size <= LARGEST_TALLY:
+        try:
+            yield table.counts(needed)
+            return
+        except TooManyRows:
+            pass
     # Nearly every row is different, so counting them first saves nothing.
     for frame in table.batches(needed):
         yield frame, np.ones(len(frame), dtype=np.int64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -59,6 +60,20 @@ def people_facts(people: Counted | Records) -> JointFacts:
     else:
         occupied, largest = people.different
     return JointFacts(size, people.sizes, users, occupied, 1 - occupied / size, users / size, largest)
+
+
+def table_warnings(domain: Domain, users: int, places: Sequence[int]) -> list[str]:
+    """Sentences on what is wrong with the largest table that is asked about, of the attributes at these ``places``; empty where
+    nothing is."""
+    cells = math.prod(domain.shape[i] for i in places)
+    if users >= cells:
+        return []
+    names = [domain.attributes[i].name for i in places]
+    widest = max(places, key=lambda i: domain.shape[i])
+    return [
+        f"The table of {' x '.join(names)} has more cells ({cells:,}) than there are users ({users:,}): most of its counts will be "
+        f"noise. Use coarser values for {domain.attributes[widest].name}, or ask about fewer attributes at a time."
+    ]
 
 
 def size_warnings(

@@ -35,8 +35,9 @@ ALGORITHMS = {
 
 def certificate(state: Session) -> None:
     """The proof of what no mechanism can beat on average, begun where it is quick."""
-    work.prove_unasked(state, ["average"])
-    proof, proving = state.certificate("average"), work.certificate(state, "average")
+    case = state.even_case
+    work.prove_unasked(state, [case])
+    proof, proving = state.certificate(case), work.certificate(state, case)
     if (job := proving.running) is not None:
         st.caption("The certificate is being worked out; its line appears, and moves up, as it is ready.")
         st.button(
@@ -46,7 +47,7 @@ def certificate(state: Session) -> None:
         st.button(
             "Work out the certificate" if proof is None else "Prove a tighter certificate",
             on_click=work.start_certificate,
-            args=(state, "average"),
+            args=(state, case),
             key="prove",
             icon=":material/verified:",
         )
@@ -134,8 +135,8 @@ def branching(state: Session, mechanism: Mechanism | None) -> None:
         return
     if design.domain.size > PRICED_TYPES:
         st.caption(
-            f"Exact errors of trees are worked out for at most {PRICED_TYPES:,} types; there are {design.domain.size:,}. Use coarser "
-            "bins."
+            f"Exact errors of trees are worked out for at most {PRICED_TYPES:,} types; there are "
+            f"{wording.magnitude(design.domain.size)}. Use coarser bins."
         )
         return
     own = dict(mechanism.parameters) if mechanism is not None and mechanism.name == "hierarchical" else {}
@@ -233,7 +234,7 @@ def corrected_lemma(about: Setting) -> None:
         st.latex(r"\mathbb E \max_j \lvert g_j \rvert \le \sqrt{\ln n}, \quad\text{which is false; true is}\quad"
                  r" \mathbb E \max_j \lvert g_j \rvert \le \sqrt{2 \ln (2 n)}")  # fmt: skip
         st.markdown(
-            f"With your {n:,} types: printed {wording.significant(few_users.largest_normal(n, 'paper'))}, true mean "
+            f"With your {wording.magnitude(n)} types: printed {wording.significant(few_users.largest_normal(n, 'paper'))}, true mean "
             f"**{wording.significant(few_users.mean_largest_normal(n))}**, corrected bound "
             f"{wording.significant(few_users.largest_normal(n))}. Lemma 2.2 in turn is generous: its factor 4 can be 2. Together "
             "the corrected bound is never above the printed one, so the theorem stands."

@@ -117,7 +117,7 @@ def setting(state: Session, mechanism: Mechanism | None) -> Setting:
 
 def exact_variance(state: Session, mechanism: Mechanism) -> float:
     """Average variance per user of a mechanism. ValueError where it takes too long."""
-    return state.cases()["average"].variance(state.profile(mechanism))
+    return state.cases()[state.even_case].variance(state.profile(mechanism))
 
 
 def on_axis(state: Session, variance: float) -> dict[str, float]:
@@ -132,7 +132,7 @@ def on_axis(state: Session, variance: float) -> dict[str, float]:
 def entries(state: Session, about: Setting, mechanism: Mechanism | None, exact: float | None) -> list[Entry]:
     """All statements in this setting, with the costly numbers that are known by now. The latest are kept."""
     known: dict[str, tuple[float, float]] = {}
-    if (proof := state.certificate("average")) is not None:
+    if (proof := state.certificate(state.even_case)) is not None:
         known["certificate"] = (proof.certificate.variance, 0.0)
     if mechanism is not None:
         known.update(costly.large_sample(state, mechanism, about.concentration).result or {})

@@ -71,19 +71,23 @@ def look(
 
 def looking(
     title: str,
-) -> Callable[[Callable[[Session, DataChoice, Source, *Ts], None]], Callable[[Session, *Ts], None]]:
+) -> Callable[[Callable[[Session, DataChoice, Source, *Ts], None]], Callable[[Session, str, *Ts], None]]:
     """Decorates an action ``(state, choice, found, ...)`` on the choice on screen and the table it is about: where a look at
-    that takes long, it is looked at first. Without a table nothing is done."""
+    that takes long, it is looked at first.
 
-    def decorate(action: Callable[[Session, DataChoice, Source, *Ts], None]) -> Callable[[Session, *Ts], None]:
-        def wrapped(state: Session, *arguments: *Ts) -> None:
+    It is called with the id of the table that was on screen. Where there is another one by now, or none, nothing is done: one
+    can press a control before the page has been drawn anew.
+    """
+
+    def decorate(action: Callable[[Session, DataChoice, Source, *Ts], None]) -> Callable[[Session, str, *Ts], None]:
+        def wrapped(state: Session, table: str, *arguments: *Ts) -> None:
             choice, found = state.choice, state.source_shown
-            if choice is None or found is None:
+            if choice is None or found is None or found.id != table:
                 return
             if state.view.get(_DIRECT) or not found.slow:
                 action(state, choice, found, *arguments)
             else:
-                look(state, title, lambda at, _: wrapped(at, *arguments))
+                look(state, title, lambda at, _: wrapped(at, table, *arguments))
 
         return wrapped
 

@@ -22,6 +22,8 @@ from pages.ui.sources import Source
 
 GIVEN = "given"
 """Where the view keeps the file that could not be read."""
+TOGETHER = 6
+"""Most columns of a local file that are counted as one table."""
 UNDESCRIBED = (CategoricalRecipe(column="value"),)
 
 
@@ -44,7 +46,7 @@ def adopt(state: Session, found: Source, reading: ReadOptions) -> None:
         else:
             first = _first_telling(state, found, others, counts)
         about = [name for name in _asked_about(state) if name in found.columns and name != counts] or [first]
-        recipes = tuple(_suggested(state, found, name) for name in about)
+        recipes = tuple(suggested(state, found, name) for name in about)
         state.set_data(UploadedData(recipes=recipes, counts=counts, reading=reading, query=found.query), found)
         if counts is not None:
             stands = f"Each row stands for as many people as {counts} says; choose one person instead if that is wrong."
@@ -116,9 +118,9 @@ def run_query(state: Session, path: str, query: str) -> None:
     look(state, "running the query", lambda at, found: adopt(at, found, ReadOptions()), found)
 
 
-def rename_columns(state: Session, typed: str) -> None:
+def rename_columns(state: Session, table: str, typed: str) -> None:
     """Other names for all columns, from a text with commas."""
-    read_again(state, {"names": listed_names(typed)})
+    read_again(state, table, {"names": listed_names(typed)})
 
 
 def listed_names(typed: str) -> tuple[str, ...]:
@@ -152,20 +154,29 @@ def choose_columns(state: Session, choice: DataChoice, found: Source, columns: l
     if not columns:
         raise ValueError("Please keep at least one column: a domain needs an attribute.")
     _count_together(state, found, columns)
-    remembered = state.view.setdefault("recipes", {})
-    remembered.update({(found.id, recipe.column): recipe for recipe in choice.recipes})
+    remembered = remember(state, choice, found)
     counts = counts_column(choice)
-    recipes = [remembered.get((found.id, column)) or _suggested(state, found, column, counts) for column in columns]
+    recipes = [remembered.get((found.id, column)) or suggested(state, found, column, counts) for column in columns]
     state.set_data(choice.model_copy(update={"recipes": tuple(recipes)}), found)
     new = [column for column in columns if column not in {recipe.column for recipe in choice.recipes}]
     if new:
         state.view["attribute"] = new[-1]
 
 
+def remember(state: Session, choice: DataChoice, found: Source) -> dict[tuple[str, str], AttributeRecipe]:
+    """What was set up for columns, those on screen included, by table and column."""
+    remembered: dict[tuple[str, str], AttributeRecipe] = state.view.setdefault("recipes", {})
+    remembered.update({(found.id, recipe.column): recipe for recipe in choice.recipes})
+    return remembered
+
+
 @looking("counting in the file")
-def set_recipe(state: Session, choice: DataChoice, found: Source, position: int, recipe: AttributeRecipe) -> None:
-    """Another treatment of one attribute."""
-    now = state.configuration.domain
+def set_recipe(state: Session, choice: DataChoice, found: Source, recipe: AttributeRecipe) -> None:
+    """Another treatment of one attribute; of none where its column is not among them any more."""
+    now, columns = state.configuration.domain, [known.column for known in choice.recipes]
+    if recipe.column not in columns:
+        return
+    position = columns.index(recipe.column)
     if recipe.kind == "numeric" and recipe.method == "own_edges" and not recipe.edges and now is not None:
         # Start from the bins on screen rather than from an empty line.
         for attribute in now.attributes:
@@ -184,7 +195,7 @@ def set_counts(state: Session, choice: DataChoice, found: Source, column: str | 
         others = [name for name in found.columns if name != column]
         if not others:
             raise ValueError("The table has no other column that could hold the values.")
-        recipes = (_suggested(state, found, others[0]),)
+        recipes = (suggested(state, found, others[0]),)
     state.set_data(choice.model_copy(update={"counts": column, "recipes": recipes}), found)
 
 
@@ -220,10 +231,14 @@ def load_sample(state: Session, file: str) -> None:
 
 
 def _count_together(state: Session, found: Source, columns: list[str]) -> None:
-    """Count columns of a local file in one look at it: what each holds by itself follows."""
+    """Count columns of a local file in one look at it: what each holds by itself follows. Many are counted each by itself, since
+    hardly two rows are alike in all of them."""
     counts = counts_column(state.choice)
     together = columns if counts is None else list(dict.fromkeys([*columns, counts]))
     if isinstance(found.table, tables.LocalTable) and all(name in found.columns for name in together):
+        if len(columns) > TOGETHER:
+            found.table.count_each(columns, counts)
+            return
         with suppress(tables.TooManyRows):  # each may still be counted by itself
             found.table.counts(together)
 
@@ -247,7 +262,7 @@ def _first_telling(state: Session, found: Source, names: list[str], counts: str 
     return next(telling, names[0])
 
 
-def _suggested(state: Session, found: Source, column: str, counts: str | None = None) -> AttributeRecipe:
+def suggested(state: Session, found: Source, column: str, counts: str | None = None) -> AttributeRecipe:
     """The treatment to offer first; a million different texts take a second to read, so they are read once."""
     return state.cached(
         ("suggested", found.id, column, counts),

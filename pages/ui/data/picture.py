@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from ldp_core import charts, frames, library, wording
 from ldp_core.data import tables
 from ldp_core.data.domain import MAX_TYPES, Attribute
 from ldp_core.data.tables import AttributeRecipe
 from ldp_core.optimize import sizes
-from ldp_core.people import Counted
+from ldp_core.people import Counted, check_cells
+from ldp_core.workloads import Survey, tables_asked
 from pages.ui import layout, listing
 from pages.ui.controls import control, guarded
 from pages.ui.data import ahead
@@ -24,6 +26,8 @@ from pages.ui.session.state import Design, Session
 from pages.ui.sources import Source
 from pages.ui.words import people, plain
 
+NAMED = 12
+"""Most attributes whose sizes are listed."""
 LISTED = 2**17
 """Most types of a table of types to download."""
 
@@ -35,23 +39,46 @@ def facts(state: Session, design: Design) -> None:
     row = layout.metrics("data")
     row.metric("Users (N)", wording.count(design.users), help="People who will each send reports.")
     kinds = "combinations of values a person can have" if several else "values a person can have, after binning"
-    row.metric("Types (n)", f"{domain.size:,}", help=f"Different {kinds}.")
-    average, noise = (
-        wording.significant(design.users / domain.size),
-        "With few people per type, every count is mostly noise.",
-    )
-    row.metric("Users per type", average, help=f"On average. {noise}")
+    row.metric("Types (n)", wording.magnitude(domain.size), help=f"Different {kinds}.")
+    _per_cell(row, design)
     if tally is not None:
         row.metric("Left out", f"{tally.dropped:,}", help="People left out because a value of theirs is missing.")
     if several:
-        sizes = " × ".join(f"{attribute.size:,} {plain(attribute.name)}" for attribute in domain.attributes)
-        st.caption(f"{domain.size:,} types = {sizes}.")
-    known = tables.people_facts(design.people)
-    limit, what = _within_reach(state, design)
-    for sentence in tables.size_warnings(domain, known, limit, what):
+        parts = [f"{attribute.size:,} {plain(attribute.name)}" for attribute in domain.attributes]
+        more = f" and {len(parts) - NAMED:,} more columns" if len(parts) > NAMED else ""
+        st.caption(f"{wording.magnitude(domain.size)} types = {' × '.join(parts[:NAMED])}{more}.")
+    for sentence in _warnings(state, design):
         st.warning(plain(sentence))
     for note in tally.notes if tally is not None else ():
         st.caption(plain(note))
+
+
+def _per_cell(row: DeltaGenerator, design: Design) -> None:
+    """Users per cell of the largest table that the questions are about: of all types, or of a few attributes."""
+    shape, noise = design.domain.shape, "With few people per {}, every count is mostly noise."
+    asked = None if design.workload is None else tables_asked(design.workload, shape)
+    if asked is None or len(asked.largest) == len(shape):
+        average = wording.significant(design.users / design.domain.size)
+        row.metric("Users per type", average, help=f"On average. {noise.format('type')}")
+        return
+    names = plain(" x ".join(design.domain.attributes[i].name for i in asked.largest))
+    row.metric(
+        "Users per cell",
+        wording.significant(design.users / asked.largest_cells),
+        help=f"On average, in the largest table that the questions are about: {names}. {noise.format('cell')}",
+    )
+
+
+def _warnings(state: Session, design: Design) -> list[str]:
+    """What cannot be done, or not well."""
+    if design.workload is None and design.misfit:
+        return [f"The questions cannot be asked: {design.misfit}"]
+    if isinstance(design.workload, Survey):
+        largest = tables_asked(design.workload, design.domain.shape).largest
+        return tables.table_warnings(design.domain, design.users, largest)
+    if not isinstance(design.people, Counted):
+        return []
+    return tables.size_warnings(design.domain, tables.people_facts(design.people), *_within_reach(state, design))
 
 
 def _within_reach(state: Session, design: Design) -> tuple[int, str]:
@@ -66,8 +93,9 @@ def _within_reach(state: Session, design: Design) -> tuple[int, str]:
 
 def along_one(state: Session, design: Design) -> None:
     """Users along the attribute being set up, whatever else they are."""
-    attribute, _ = _shown(state, design)
-    marginal = design.people.table([design.domain.attributes.index(attribute)])
+    attribute, others = _shown(state, design)
+    place = next(i for i in range(len(design.domain.attributes)) if i not in others)
+    marginal = design.people.table([place])
     layout.chart(
         lambda look: charts.marginal(attribute, marginal, look),
         _in_words(design, attribute, marginal),
@@ -96,15 +124,32 @@ def across_two(state: Session, design: Design) -> None:
         lambda name: state.view.update(across=name),
         options=names,
     )
-    empty, nobody = domain.size - tables.people_facts(design.people).occupied, "no type is empty"
-    if empty:
-        nobody = f"{wording.share(empty / domain.size)} of the {domain.size:,} types are empty"
+    places = [next(i for i, a in enumerate(domain.attributes) if a.name == name) for name in (attribute.name, across)]
+    try:
+        nobody = _nobody(design, places)
+    except ValueError as error:  # a table of more cells than are counted
+        st.caption(plain(str(error)))
+        return
     layout.chart(
         lambda look: charts.joint(domain, design.counts, attribute.name, across, look),
-        f"People by {plain(attribute.name)} and {plain(across)}, whatever else they are. For all attributes together, {nobody}.",
+        f"People by {plain(attribute.name)} and {plain(across)}, whatever else they are. {nobody}",
         "joint",
         lambda: frames.per_attribute(domain, design.counts),
     )
+
+
+def _nobody(design: Design, places: Sequence[int]) -> str:
+    """How many types nobody has, or combinations of two attributes where nobody has nearly all types. ValueError for attributes
+    whose table is too large."""
+    check_cells(design.domain.shape, places, [attribute.name for attribute in design.domain.attributes])
+    if isinstance(design.people, Counted):
+        size, what = design.domain.size, "For all attributes together, "
+        empty, none = size - tables.people_facts(design.people).occupied, "no type is empty."
+    else:
+        table = design.people.table(sorted(places))
+        size, empty, what, none = table.size, int((table == 0).sum()), "", "Every combination of these two occurs."
+    kind = "types are empty" if what else "combinations of these two do not occur"
+    return f"{what}{wording.share(empty / size)} of the {size:,} {kind}." if empty else f"{what}{none}"
 
 
 def _shown(state: Session, design: Design) -> tuple[Attribute, tuple[int, ...]]:
@@ -145,11 +190,10 @@ def editor(state: Session, design: Design) -> None:
     if choice is None or choice.source == "declared" or found is None or state.draft is not None:
         return
     attribute, _ = _shown(state, design)
-    place = design.domain.attributes.index(attribute)
-    recipe = choice.recipes[place]
+    recipe = choice.recipes[design.domain.attributes.index(attribute)]
     if attribute.kind == "date" or attribute.size > MAX_TYPES or attribute.name != recipe.column:
         return
-    base = _base(state, place, found, recipe, attribute)
+    base = _base(state, found, recipe, attribute)
     what = "categories" if attribute.kind == "categorical" else "edges of the bins"
     with st.expander(f"Edit the {what} of {plain(attribute.name)}", expanded=bool(state.view.get("editing"))):
         if base.recipe.kind == "categorical" and base.attribute.kind == "categorical":
@@ -172,7 +216,7 @@ def editor(state: Session, design: Design) -> None:
             key="data-declare",
             icon=":material/lock_open:",
             on_click=guarded,
-            args=(state, data_choice.set_recipe, state, place, tables.declared_recipe(attribute)),
+            args=(state, data_choice.set_recipe, state, found.id, tables.declared_recipe(attribute)),
             disabled=attribute.origin == "declared",
             help="Keeps the types as they are now, whatever the data, and marks them as declared. That is right for the months of "
             "a year or the countries of the world, but not for a list that tells who is in the data.",
@@ -187,7 +231,6 @@ class _Base:
     types meanwhile.
     """
 
-    place: int
     source: str
     recipe: AttributeRecipe
     attribute: Attribute
@@ -195,15 +238,15 @@ class _Base:
     key: str
 
 
-def _base(state: Session, place: int, found: Source, recipe: AttributeRecipe, attribute: Attribute) -> _Base:
+def _base(state: Session, found: Source, recipe: AttributeRecipe, attribute: Attribute) -> _Base:
     """The table on screen, as long as nothing but its own edits has changed the attribute, or will once a file has been read;
     else a new one."""
     base: _Base | None = state.view.get("edit-base")
     now = recipe if base is None or not ahead.waits(state) else base.reached
-    same = base is not None and (base.place, base.source, base.reached) == (place, found.id, now)
+    same = base is not None and (base.source, base.reached) == (found.id, now)
     if base is None or not same or (base.reached != base.recipe and base.key not in st.session_state):
         state.view["edits"] = state.view.get("edits", 0) + 1
-        base = _Base(place, found.id, recipe, attribute, recipe, f"edit-{state.view['edits']}")
+        base = _Base(found.id, recipe, attribute, recipe, f"edit-{state.view['edits']}")
         state.view["edit-base"] = base
     return base
 
@@ -216,7 +259,7 @@ def _table(state: Session, base: _Base, table: pd.DataFrame, read: Callable[[pd.
         try:
             recipe = read(tables.apply_edits(table, st.session_state[base.key]))
             if recipe != (base.reached if base.reached != base.recipe else read(table)):
-                data_choice.set_recipe(state, base.place, recipe)
+                data_choice.set_recipe(state, base.source, recipe)
                 base.reached = recipe
         except ValueError as error:
             state.notices = [("error", f"{error} Nothing has changed.")]

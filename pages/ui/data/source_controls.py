@@ -127,19 +127,24 @@ def _reading(state: Session, kind: str) -> None:
     found, choice = state.source_shown, state.choice
     if found is None or found.kind != kind or choice is None or choice.source != "upload":
         return
-    text = found.name.lower().endswith(tuple(TEXT_ENDINGS))
+    text, table = found.name.lower().endswith(tuple(TEXT_ENDINGS)), found.id
+
+    def again(**said: Any) -> None:
+        data_choice.read_again(state, table, said)
+
     with st.expander(f"How {plain(found.name[-40:])} was read"):
         st.caption(plain(_as_found(found, text)))
         if found.sheets:
             sheets = {name: name for name in found.sheets}
-            _option(state, "Sheet", "sheet", found.options.sheet or found.sheets[0], sheets)
-        _options(choice.reading, text, bool(found.sheets), "read", lambda **said: data_choice.read_again(state, said))
+            first = found.options.sheet or found.sheets[0]
+            pick("Sheet", "read-sheet", first, lambda name: again(sheet=name), sheets)
+        _options(choice.reading, text, bool(found.sheets), "read", again)
         control(
             st.text_area,
             "Names of the columns, separated by commas",
             "read-names",
             ", ".join(found.columns),
-            lambda typed: data_choice.rename_columns(state, typed),
+            lambda typed: data_choice.rename_columns(state, table, typed),
             help="Queries and answers are shown under these names.",
         )
 
@@ -190,10 +195,6 @@ def _options(reading: ReadOptions, text: bool, sheets: bool, key: str, change: C
             option("Delimiter", "delimiter", DELIMITERS)
             option("Encoding", "encoding", ENCODED)
             option("Decimal sign", "decimal", DECIMALS)
-
-
-def _option(state: Session, label: str, name: str, value: Any, shown: dict[Any, str]) -> None:
-    pick(label, f"read-{name}", value, lambda chosen: data_choice.read_again(state, {name: chosen}), shown)
 
 
 def _as_found(found: sources.Source, text: bool) -> str:

@@ -86,10 +86,7 @@ def mechanism_controls(state: Session) -> None:
         lambda chosen: state.change(mechanism=choose_mechanism(chosen)),
         options=library.names(),
         format_func=lambda n: library.spec(n).title,
-    )
-    st.caption(
-        f"Made for {spec.made_for}. {wording.capital(spec.privacy)}-LDP. Bits per report: {spec.bits}. "
-        f"Source: {spec.paper}."
+        help=f"Made for {spec.made_for}. {wording.capital(spec.privacy)}-LDP. Bits per report: {spec.bits}. Source: {spec.paper}.",
     )
     if spec.caveat:
         st.caption(spec.caveat)
@@ -146,6 +143,9 @@ def _aim_controls(state: Session) -> None:
     """Whose error the optimiser makes small, and a histogram of one's own where that is meant."""
     c, design = state.configuration, state.present
     weights = c.optimizer.histogram
+    if reason := state.only_case:
+        st.caption(reason)
+        return
     control(
         st.selectbox,
         "Whose error counts",

@@ -88,6 +88,8 @@ def load(state: Session, content: bytes) -> None:
             name, bundle.strategy, configuration.epsilon_value, parameters, bundle.prior, loaded=True
         )
         warnings += _adopt(state, mechanism, bundle.outcome or {})
+    elif bundle.patterns is not None and library.spec(name).fitted:
+        warnings += _adopt(state, bundle.patterns, bundle.outcome or {})
     elif library.spec(name).fitted and isinstance(design, Complete):
         state.view["offer_optimise"] = state.fitted_key(name)
     state.notices = [("success", "The design was loaded."), *(("warning", warning) for warning in warnings)]
@@ -196,6 +198,8 @@ def export(state: Session) -> bytes:
     # Fitted probabilities cannot be rebuilt from parameters alone; other mechanisms can.
     if isinstance(mechanism, mechanisms.ExplicitMechanism) and library.spec(name).fitted:
         return designs.export(c, outcome, mechanism.strategy, mechanism.prior)
+    if isinstance(mechanism, mechanisms.ScrambledPatterns) and library.spec(name).fitted:
+        return designs.export(c, outcome, patterns=mechanism)
     return designs.export(c, outcome)
 
 

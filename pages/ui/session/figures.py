@@ -13,13 +13,13 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from ldp_core import analysis, bounds, charts, frames, library, mechanisms, optimize, verdicts, workloads
+from ldp_core import analysis, bounds, charts, frames, library, mechanisms, optimize, verdicts, wording, workloads
 from ldp_core.bounds.general.enumerated import MOST_TYPES as EXACT_TYPES
 from ldp_core.mechanisms.noise.additive import VectorMechanism
 from ldp_core.mechanisms.noise.gaussian_privacy import DEFAULT_DELTA
 from ldp_core.optimize import sizes
 from pages.ui.session import results
-from pages.ui.session.derived import Derived
+from pages.ui.session.derived import Derived, digest
 
 DRAWN_BITS = 22
 """A strategy of more than 2^22 probabilities is drawn only where it is at hand anyway."""
@@ -32,8 +32,9 @@ NO_ROOM = (
     "Results of this size do not all fit beside each other: of what was fitted and proved before, what you used longest ago is let "
     "go of when the new result is there."
 )
-PRICED_TYPES = 2048
-"""Exact variances that are not in closed form take n^3 operations: seconds at 2,048 types, half a minute at 4,096."""
+PRICED_TYPES, AT_ONCE_TYPES = 2048, 1024
+"""Exact variances that are not in closed form take n^3 operations: seconds at 2,048 types, half a minute at 4,096. Up to the second
+number pages do not leave them to the background."""
 
 Curve = tuple[tuple[float, float], ...]
 """How a search went: (seconds, objective or bound on the scale of L)."""
@@ -109,7 +110,15 @@ class Figures(Derived):
     @property
     def side_by_side(self) -> tuple[str, ...]:
         """The mechanisms compared, each with its parameters and once."""
-        return tuple(dict.fromkeys(map(self.named, self.configuration.compared)))
+        return tuple(dict.fromkeys(map(self.named, self.in_comparison)))
+
+    @property
+    def in_comparison(self) -> tuple[str, ...]:
+        """The same as they are written: those chosen, or where these are for other questions the usual ones for these."""
+        chosen, design = self.configuration.compared, self.design()
+        if design is None or design.workload is None:
+            return chosen
+        return library.compared(chosen, design.epsilon, design.workload)
 
     def fitted_key(self, name: str) -> str:
         """Identifies the fit of a mechanism by everything it depends on."""
@@ -238,9 +247,16 @@ class Figures(Derived):
             and not spec.unsuitable(n, design.epsilon, design.workload)
         ):
             raise ValueError(
-                f"The exact errors of {spec.title} take too long past {PRICED_TYPES:,} types; there are {n:,} here. "
+                f"The exact errors of {spec.title} take too long past {PRICED_TYPES:,} types; there are {wording.magnitude(n)} here. "
                 "Simulate shows them, or use coarser bins."
             )
+
+    def price_takes_seconds(self, mechanism: mechanisms.Mechanism) -> bool:
+        """Whether the exact errors of a mechanism can be had, but are not known yet and take more than a second."""
+        design = self.complete
+        if library.spec(mechanism.name).closed_form or not AT_ONCE_TYPES < design.domain.size <= PRICED_TYPES:
+            return False
+        return self.results.get(digest(_profile_key(mechanism, design.workload))) is None
 
     def profile(self, mechanism: mechanisms.Mechanism) -> np.ndarray:
         """(n,) variance per user of each type. ValueError where it takes too long."""
@@ -249,8 +265,7 @@ class Figures(Derived):
 
     def profiled(self, mechanism: mechanisms.Mechanism, workload: workloads.Workload) -> np.ndarray:
         """The same for any workload, and however long it takes."""
-        key = ("profile", mechanism.digest, workload.digest)
-        return self.cached(key, lambda: mechanism.variance_profile(workload))
+        return self.cached(_profile_key(mechanism, workload), lambda: mechanism.variance_profile(workload))
 
     def summary(self, mechanism: mechanisms.Mechanism) -> analysis.Summary:
         """Exact costs of a mechanism in the current design. ValueError where they cannot be had."""
@@ -281,6 +296,16 @@ class Figures(Derived):
         if weights is not None and len(weights) == n:
             found["histogram"] = analysis.Case("histogram", np.array(weights) / math.fsum(weights))
         return found
+
+    @property
+    def only_case(self) -> str:
+        """Why there is no choice of whose error counts, in a sentence; empty where there is."""
+        return analysis.only_case(self.complete.people, self.complete.workload)
+
+    @property
+    def even_case(self) -> str:
+        """The case of people spread evenly; the only one there is where all types have the same error."""
+        return "average" if "average" in self.cases() else analysis.WORST_CASE.name
 
     def aim(self, name: str) -> str:
         """The case in which a mechanism is judged: the one it is fitted for, or else the worst case."""
@@ -408,10 +433,16 @@ class Figures(Derived):
         return self.cached(key, lambda: frames.reports(mechanism.strategy, design.labels, prior))
 
 
+def _profile_key(mechanism: mechanisms.Mechanism, workload: workloads.Workload) -> tuple[str, str, str]:
+    return "profile", mechanism.digest, workload.digest
+
+
 def weight(mechanism: mechanisms.Mechanism) -> int:
     """Bytes that a mechanism holds, roughly."""
     if isinstance(mechanism, mechanisms.ExplicitMechanism):
         return 3 * mechanism.strategy.nbytes  # strategy, reconstruction, distribution functions
     if isinstance(mechanism, VectorMechanism):
         return 2 * mechanism.vectors.nbytes  # the vectors and their inverse
+    if isinstance(mechanism, mechanisms.ScrambledPatterns):
+        return 16 * sum(one.cells.size for one in mechanism.patterns)  # and what estimates need of them
     return 0

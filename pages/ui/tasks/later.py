@@ -34,7 +34,10 @@ class Later:
             found = compute(job.cancelled)
             return None if job.cancelled() else found
 
-        task = Task(self._state, self._prefix + digest(key), title, work, lambda _: size)
+        return self.wait(Task(self._state, self._prefix + digest(key), title, work, lambda _: size), quick)
+
+    def wait(self, task: Task[T], quick: bool = False) -> T | None:
+        """The same of any task. One whose key is not of these values is not cancelled by `finish`."""
         found = task.known(at_once=quick)
         if found is None:
             self._waited.add(task.key)

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,10 @@ import pandas as pd
 from ldp_core import analysis, bounds, estimators, library, mechanisms, optimize, studies, workloads
 from ldp_core.run import Progress
 from ldp_core.workloads.axes import axes_of
-from pages.ui.session.figures import Curve, Fit, Proof, weight
+from pages.ui.session.figures import PRICED_TYPES, Curve, Fit, Proof, weight
 from pages.ui.session.state import Session
 from pages.ui.tasks.jobs import Job, jobs
+from pages.ui.tasks.later import Later
 from pages.ui.tasks.task import DESIGN, Task
 from pages.ui.words import case_title
 
@@ -28,6 +30,7 @@ SEARCH_SECONDS = {64: 10.0, 128: 30.0, 256: 60.0, 512: 120.0}
 LONGEST_SEARCH = 300.0
 PROVED_UNASKED = 128
 """Types up to which a certificate takes about a second and is computed without asking."""
+PRICE_SECONDS = 3.0  # exact errors at `PRICED_TYPES`
 GOOD_ENOUGH = 1e-3
 """The search ends when it is proved to be this close to the best possible."""
 
@@ -231,6 +234,26 @@ def sweep_options(state: Session, name: str) -> dict[str, Any]:
     return options
 
 
+def price(state: Session, mechanism: mechanisms.Mechanism) -> Task[np.ndarray]:
+    """The exact errors of a mechanism, type by type, where they take seconds; those of earlier designs are given up."""
+    workload = state.complete.workload
+    here = f"price:{workload.digest}:{state.complete.epsilon}:"
+    jobs().cancel(state.id, lambda key: key.startswith("price:") and not key.startswith(here))
+    seconds = PRICE_SECONDS * (workload.n / PRICED_TYPES) ** 3
+    title = f"working out what {library.spec(mechanism.name).title} costs"
+    work = partial(_price, state, mechanism, workload)
+    return Task(state, here + mechanism.digest, title, work, lambda found: found.nbytes, DESIGN, expected=seconds)
+
+
+def _price(state: Session, mechanism: mechanisms.Mechanism, workload: workloads.Workload, job: Job) -> np.ndarray:
+    return state.profiled(mechanism, workload)
+
+
+def priced(state: Session, mechanism: mechanisms.Mechanism, later: Later) -> bool:
+    """Whether the exact errors of a mechanism can be shown now; else they are being worked out, and the page follows them."""
+    return not state.price_takes_seconds(mechanism) or later.wait(price(state, mechanism)) is not None
+
+
 def sweep(state: Session, over: str) -> Task[studies.sweep.Sweep]:
     """Users needed over "epsilon", or over the "size" of the domain, for the compared mechanisms and all bounds."""
     design, c, names = state.complete, state.configuration, state.side_by_side
@@ -311,7 +334,7 @@ def recommendation(state: Session, users: float) -> Task[studies.planning.Recomm
         return studies.planning.recommend(*about, **how, cancel=job.cancelled)
 
     key = "recommendation:" + json.dumps([inputs, parameters], default=str)
-    return Task(state, key, "comparing all mechanisms", work, of=DESIGN, page="Plan")
+    return Task(state, key, "comparing all mechanisms", work, of=(*DESIGN, "people"), page="Plan")
 
 
 def estimates(state: Session) -> tuple[str, ...]:

@@ -37,6 +37,7 @@ def split_control(state: Session, place: int, part: PredicatesPart, text: str) -
     found = _splits(state, part, text)
     if found is None:
         return
+    table = "" if state.source is None else state.source.id
     where: dict[str, list[str]] = {}
     for name, edge in found.edges:
         where.setdefault(name, []).append(f"{edge:.12g}")
@@ -46,7 +47,7 @@ def split_control(state: Session, place: int, part: PredicatesPart, text: str) -
         key=f"group-{place}-split",
         icon=":material/content_cut:",
         on_click=guarded,
-        args=(state, _split, state, place, part, text, found.recipes),
+        args=(state, _split, state, table, place, part, text, found.recipes),
         help="The attribute gets its own edges, with these among them. The questions stay; Undo brings the old bins back.",
     )
 
@@ -95,11 +96,13 @@ def _first_cut(text: str, attributes: list[Attribute]) -> workloads.CutsBin | No
     return None
 
 
-def _split(state: Session, place: int, part: PredicatesPart, text: str, recipes: tuple[AttributeRecipe, ...]) -> None:
-    if state.source is None and state.configuration.data is not None:
+def _split(
+    state: Session, table: str, place: int, part: PredicatesPart, text: str, recipes: tuple[AttributeRecipe, ...]
+) -> None:
+    if not table and state.source is None and state.configuration.data is not None:
         _apply(state, state.configuration.data, None, place, part, text, recipes)
     else:
-        _look_and_apply(state, place, part, text, recipes)
+        _look_and_apply(state, table, place, part, text, recipes)
 
 
 def _apply(

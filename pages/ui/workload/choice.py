@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ldp_core.designs import WorkloadRecipe
 from ldp_core.designs.strict_json import MAX_JSON_BYTES
-from ldp_core.workloads import Axis, WorkloadPart
+from ldp_core.workloads import Axis, WorkloadPart, over_attributes
 from pages.ui.controls import guarded
 from pages.ui.session.state import Session
 from pages.ui.workload.kinds import made, starting
@@ -38,9 +38,10 @@ def parts_of(state: Session) -> tuple[WorkloadPart, ...]:
 
 
 def replace(state: Session, i: int, part: WorkloadPart) -> None:
-    """Group i becomes ``part``."""
+    """Group i becomes ``part``, unless it has been removed since it was drawn."""
     parts = parts_of(state)
-    put(state, [*parts[:i], part, *parts[i + 1 :]], i if part.kind != parts[i].kind else None)
+    if i < len(parts):
+        put(state, [*parts[:i], part, *parts[i + 1 :]], i if part.kind != parts[i].kind else None)
 
 
 def remove(state: Session, i: int) -> None:
@@ -48,10 +49,15 @@ def remove(state: Session, i: int) -> None:
     put(state, [*parts[:i], *parts[i + 1 :]], i)
 
 
+def checked(part: WorkloadPart, axes: Sequence[Axis]) -> WorkloadPart:
+    """``part`` itself. ValueError with a sentence where it does not fit the attributes, or asks for too many or too large tables."""
+    over_attributes([part], axes)
+    return part
+
+
 def add(state: Session, part: WorkloadPart, axes: Sequence[Axis]) -> None:
     """One group more, which must fit the attributes."""
-    part.build(axes)
-    put(state, [*parts_of(state), part])
+    put(state, [*parts_of(state), checked(part, axes)])
 
 
 def add_kind(state: Session, kind: str, axes: Sequence[Axis]) -> None:

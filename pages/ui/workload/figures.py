@@ -12,17 +12,18 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from ldp_core import analysis, charts, frames, library, mechanisms, wording, workloads
 from ldp_core.run import Cancel, asked
-from ldp_core.workloads import MarginalsPart, Workload, WorkloadPart
+from ldp_core.workloads import MarginalsPart, Survey, Workload, WorkloadPart
 from pages.ui import layout, listing
 from pages.ui.session.figures import PICTURE_BYTES
 from pages.ui.session.state import Complete, Session
 from pages.ui.tasks import work
 from pages.ui.tasks.later import Later
 from pages.ui.words import case_meaning, cells, people, plain
-from pages.ui.workload.groups import built
+from pages.ui.workload.groups import built, queries_of
 
 QUICK_TYPES = 512
 """Types up to which everything is worked out while the page is drawn, whatever the questions are."""
@@ -57,7 +58,13 @@ class Dominance:
 
 def quick(design: Complete) -> bool:
     """Whether spectra and bounds of the questions take no time."""
-    return design.workload.n <= (QUICK_TYPES if design.workload.symmetry == "none" else QUICK_ALIKE)
+    most = QUICK_TYPES if design.workload.symmetry == "none" else QUICK_ALIKE
+    return design.workload.n <= most or alike(design.workload)
+
+
+def alike(workload: Workload) -> bool:
+    """Whether everything is known by sets of attributes, however many types there are."""
+    return isinstance(workload, Survey) and workload.symmetric
 
 
 def named_groups(parts: Sequence[WorkloadPart], workload: Workload) -> list[tuple[str, int]]:
@@ -66,6 +73,12 @@ def named_groups(parts: Sequence[WorkloadPart], workload: Workload) -> list[tupl
     if len(parts) == 1 and isinstance(only, MarginalsPart) and isinstance(inner, workloads.Union):
         return [(" x ".join(group), own.num_queries) for group, own in zip(only.groups, inner.parts, strict=True)]
     return [(part.summary, own.num_queries) for part, own in zip(parts, built(parts, workload), strict=True)]
+
+
+def groups_of(state: Session, design: Complete, parts: Sequence[WorkloadPart]) -> list[tuple[str, int]]:
+    """Name and number of queries of each group of the recipe."""
+    many = queries_of(state, design.naming, parts, design.workload)
+    return [(part.summary, queries) for part, queries in zip(parts, many, strict=True)]
 
 
 def _unweighted(parts: Sequence[WorkloadPart], workload: Workload) -> Workload:
@@ -85,11 +98,23 @@ def spectrum(later: Later, design: Complete) -> tuple[np.ndarray, int] | None:
     )
 
 
+def show(later: Later, state: Session, design: Complete, parts: Sequence[WorkloadPart]) -> None:
+    """All results of the page, for questions about types."""
+    metrics(later, state, design)
+    hardness(later, state, design)
+    matrix(later, state, design, parts)
+    dominating(later, state, design, parts)
+    singular_values(later, state, design)
+
+
 def metrics(later: Later, state: Session, design: Complete) -> None:
     """The questions in numbers."""
     row = layout.metrics("workload")
-    many = f"{design.workload.num_queries:,}"
-    row.metric("Queries (p)", many, help="Numbers that will be estimated, each a count of people.")
+    row.metric(
+        "Queries (p)",
+        f"{design.workload.num_queries:,}",
+        help="Numbers that will be estimated, each a count of people.",
+    )
     try:
         found = spectrum(later, design)
         row.metric(
@@ -99,6 +124,11 @@ def metrics(later: Later, state: Session, design: Complete) -> None:
         )
     except ValueError as error:
         row.caption(plain(str(error)))
+    users_metric(row, later, state, design)
+
+
+def users_metric(row: DeltaGenerator, later: Later, state: Session, design: Complete) -> None:
+    """How many users any mechanism needs, as a number of ``row``; where that cannot be had, why."""
     try:
         limits = bounds(later, state, design)
         bound = max(limits.values()) if limits else None
@@ -160,10 +190,10 @@ def bounds(later: Later, state: Session, design: Complete) -> dict[str, float] |
     c, w = state.configuration, design.workload
     case = state.aim(c.mechanism.name)
     most = BOUNDED_TYPES if w.symmetry == "none" else ALIKE_TYPES
-    if w.n > most:
+    if w.n > most and not isinstance(w, Survey):
         raise ValueError(
             f"How many users any mechanism needs is worked out for up to {most:,} types with questions like these; there are "
-            f"{w.n:,}."
+            f"{wording.magnitude(w.n)}."
         )
     about, alpha = state.cases()[case], state.alpha
     found = later.value(

@@ -12,14 +12,14 @@ import streamlit as st
 
 from ldp_core import wording, workloads
 from ldp_core.designs.configuration import MAX_PARTS
-from ldp_core.workloads import Axis, Union, Workload, WorkloadPart
+from ldp_core.workloads import Axis, Survey, Union, Workload, WorkloadPart
 from ldp_core.workloads.matrix_files import MAX_BYTES
 from pages.ui import layout
 from pages.ui.controls import control, guarded
 from pages.ui.session.state import Design, Session
 from pages.ui.words import plain
 from pages.ui.workload.bins import split_control
-from pages.ui.workload.choice import add, add_kind, parts_of, remove, replace
+from pages.ui.workload.choice import add, add_kind, checked, parts_of, remove, replace
 from pages.ui.workload.kinds import (
     KINDS,
     edited,
@@ -48,19 +48,25 @@ class Group:
 
     def become(self, part: WorkloadPart) -> None:
         """ValueError with a sentence where these questions do not fit the attributes; then nothing has changed."""
-        part.build(self.axes)
-        replace(self.state, self.place, part)
+        replace(self.state, self.place, checked(part, self.axes))
 
 
 def built(parts: Sequence[WorkloadPart], workload: Workload) -> Sequence[Workload]:
     """The queries of each group."""
+    if len(parts) > 1 and isinstance(workload, Survey) and workload.axes is not None:
+        return [part.build(workload.axes) for part in parts]
     return workload.parts if isinstance(workload, Union) and len(parts) > 1 else [workload]
+
+
+def queries_of(state: Session, naming: str, parts: Sequence[WorkloadPart], workload: Workload) -> list[int]:
+    """How many queries each group has."""
+    return state.cached(("queries of groups", naming), lambda: [own.num_queries for own in built(parts, workload)])
 
 
 def groups(state: Session, design: Design, axes: Sequence[Axis]) -> None:
     """All groups, each in its box, and the box for another one."""
     parts, asked = parts_of(state), design.workload
-    queries = [None] * len(parts) if asked is None else [own.num_queries for own in built(parts, asked)]
+    queries = [None] * len(parts) if asked is None else queries_of(state, design.naming, parts, asked)
     for i, (part, many) in enumerate(zip(parts, queries, strict=True)):
         group = Group(state, i, axes)
         with layout.controls(f"group-{i}", border=True):
@@ -132,9 +138,19 @@ def _heading(group: Group, part: WorkloadPart, many: int | None) -> None:
 
 def _misfit(group: Group, part: WorkloadPart) -> None:
     try:
-        part.build(group.axes)
+        checked(part, group.axes)
     except ValueError as error:
         st.error(plain(str(error)))
+
+
+def any_misfit(parts: Sequence[WorkloadPart], axes: Sequence[Axis]) -> bool:
+    """Whether there is a group that cannot be asked even by itself, which is said beside it."""
+    for part in parts:
+        try:
+            checked(part, axes)
+        except ValueError:
+            return True
+    return False
 
 
 def _kind(group: Group, part: WorkloadPart) -> None:

@@ -13,7 +13,15 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from ldp_core import wording, workloads
 from ldp_core.designs.problems import in_words
-from ldp_core.workloads import Axis, KWayMarginalsPart, MarginalsPart, Predicate, PredicateError, WorkloadPart
+from ldp_core.workloads import (
+    Axis,
+    KWayMarginalsPart,
+    MarginalsPart,
+    Predicate,
+    PredicateError,
+    WorkloadPart,
+    joint_domain_fits,
+)
 from ldp_core.workloads.expressions import LONGEST
 from ldp_core.workloads.parts import MAX_PREDICATES
 
@@ -65,6 +73,9 @@ KINDS: dict[str, Kind] = {
     ),
 }
 
+JOINT = ("all_marginals", "joint_histogram", "matrix", "types")
+"""Kinds of questions about all attributes at once."""
+
 # A name before a condition: in quotes, or free of the signs that conditions are made of.
 _NAMED = re.compile(
     r"""(?:"(?P<quoted>(?:[^"]|"")+)"|(?P<bare>[^\s"'`“<>=!≤≥≠(){},][^"`“<>=!≤≥≠{}]*?)):\s+(?P<condition>\S.*)"""
@@ -85,6 +96,8 @@ def offered(axes: Sequence[Axis]) -> list[str]:
     several = len(usable("histogram", axes)) > 1
     joint = ("marginals", "k_way_marginals", "all_marginals", "joint_histogram", "parity")
     possible = [kind for kind in KINDS if usable(kind, axes) and (several or kind not in joint)]
+    if not joint_domain_fits(axes):
+        possible = [kind for kind in possible if kind not in JOINT]
     return [kind for kind in possible if kind != "rectangles" or len(usable(kind, axes)) > 1]
 
 
@@ -97,6 +110,11 @@ def left_out(axes: Sequence[Axis]) -> list[str]:
         which = "This attribute has" if len(axes) == 1 else "These attributes have"
         found.append(
             f"{which} no order, so there are no running totals or ranges; an order can be set on the Data page."
+        )
+    if not joint_domain_fits(axes):
+        found.append(
+            "Questions about all attributes at once, and matrices over all types, are for fewer combinations of values than there "
+            "are here."
         )
     if len(usable("histogram", axes)) == 1:
         found.append("Joint counts need a second attribute; choose more columns on the Data page.")

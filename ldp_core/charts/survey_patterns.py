@@ -1,0 +1,149 @@
+"""Pictures of a survey mechanism: whom it asks about which columns, what its patterns look like, and where its information goes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from ldp_core import wording
+from ldp_core.charts.columns import MOST_SETS
+from ldp_core.charts.theme import LIGHT, Theme, figure, row_name, short, show_legend
+from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
+
+DRAWN_PATTERNS, PATTERNS_ABREAST = 6, 3
+MOST_SIDE = 128
+"""Longest side of a pattern that is drawn."""
+
+
+def column_sets(frame: pd.DataFrame, look: Theme = LIGHT, shade: str | None = None) -> go.Figure:
+    """Which share of people report about each set of columns, the most common on top, `MOST_SETS` at most. ``frame``: see
+    `survey_frames.column_sets`."""
+    top = frame.head(MOST_SETS)
+    fig = figure(look, "share of people (%)", "", height=130 + 26 * len(top))
+    rows = np.arange(len(top))
+    fig.add_bar(
+        x=100 * top["share"],
+        y=rows,
+        orientation="h",
+        marker_color=shade or look.accent,
+        marker_line_width=0,
+        text=[wording.share(share) for share in top["share"]],
+        textposition="outside",
+        cliponaxis=False,
+        hovertext=[
+            f"{short(row.columns, 200)}<br>{wording.share(row.share)} of people, {row.patterns:,} "
+            f"pattern{'s' if row.patterns > 1 else ''} of {row.cells:,} cells"
+            for row in top.itertuples(index=False)
+        ],
+        hoverinfo="text",
+    )
+    _named_rows(fig, top["columns"])
+    longest = 100 * float(top["share"].max()) if len(top) else 0.0
+    fig.update_xaxes(range=[0, 1.2 * longest or 1.0])
+    fig.update_layout(bargap=0.25)
+    return fig
+
+
+def energies(frame: pd.DataFrame, look: Theme = LIGHT, shade: str | None = None) -> go.Figure:
+    """The information of reports by set of columns as bars, and the ideal split that the lower bound allows as marks beside it, largest
+    on top, `MOST_SETS` at most. ``frame``: see `survey_frames.energies`."""
+    top = frame.head(MOST_SETS)
+    fig = figure(look, "share of the information (%)", "", height=150 + 26 * len(top))
+    rows = np.arange(len(top))
+    hover = [
+        f"{short(row.columns, 200)}<br>{wording.share(row.energy)} of the information, ideally {wording.share(row.ideal)}"
+        for row in top.itertuples(index=False)
+    ]
+    told = {"hovertext": hover, "hoverinfo": "text"}
+    fig.add_bar(
+        x=100 * top["energy"],
+        y=rows,
+        orientation="h",
+        name="this mechanism",
+        marker_color=shade or look.accent,
+        marker_line_width=0,
+        **told,
+    )
+    fig.add_scatter(
+        x=100 * top["ideal"],
+        y=rows,
+        mode="markers",
+        name="ideal, by the lower bound",
+        marker={"color": look.text, "symbol": "line-ns-open", "size": 14, "line": {"width": 2}},
+        **told,
+    )
+    _named_rows(fig, top["columns"])
+    fig.update_xaxes(rangemode="tozero")
+    fig.update_layout(bargap=0.25)
+    show_legend(fig)
+    return fig
+
+
+def scrambled(
+    mechanism: ScrambledPatterns, names: Sequence[str], look: Theme = LIGHT, shade: str | None = None
+) -> go.Figure:
+    """The patterns that most people send, as small pictures of their cells before the values are shuffled: the first column down, the
+    others across. ``names`` of the columns."""
+    chosen = drawn_patterns(mechanism)
+    titles = [
+        f"{wording.shortened(' x '.join(names[i] for i in mechanism.patterns[k].attributes), 40)}<br>"
+        f"{wording.share(float(mechanism.shares[k]))} of people, {np.count_nonzero(mechanism.patterns[k].cells):,} of "
+        f"{mechanism.patterns[k].cells.size:,}"
+        for k in chosen
+    ]
+    across = min(PATTERNS_ABREAST, len(chosen))
+    down = math.ceil(len(chosen) / across)
+    plain = figure(look, "", "", height=60 + 210 * down)
+    fig = make_subplots(
+        rows=down, cols=across, subplot_titles=titles, vertical_spacing=0.28 / down, horizontal_spacing=0.06
+    )
+    fig.update_layout(plain.layout)
+    for place, k in enumerate(chosen):
+        table = mechanism.patterns[k].cells
+        flat = table.reshape(1, -1) if table.ndim == 1 else table.reshape(len(table), -1)
+        fig.add_heatmap(
+            z=flat.astype(np.float32)[:MOST_SIDE, :MOST_SIDE],
+            zmin=0,
+            zmax=1,
+            colorscale=[[0, "rgba(127,127,127,0.10)"], [1, shade or look.accent]],
+            showscale=False,
+            hoverinfo="skip",
+            xgap=1 if flat.shape[1] <= 64 else 0,
+            ygap=1,
+            row=place // across + 1,
+            col=place % across + 1,
+        )
+    fig.update_xaxes(showticklabels=False, showgrid=False, zeroline=False, title_text="")
+    fig.update_yaxes(showticklabels=False, showgrid=False, zeroline=False, title_text="", autorange="reversed")
+    fig.update_annotations(font={"size": 12, "color": look.text})
+    fig.update_layout(margin={"t": 50, "l": 10, "r": 10, "b": 10})
+    return fig
+
+
+def drawn_patterns(mechanism: ScrambledPatterns) -> list[int]:
+    """The numbers of the patterns that `scrambled` draws: those most often sent, of different cells where there are enough."""
+    order = np.argsort(-mechanism.shares, kind="stable").tolist()
+    different, seen = list[int](), set[bytes]()
+    for k in order:
+        cells = mechanism.patterns[k].cells
+        key = repr(cells.shape).encode() + np.packbits(cells).tobytes()
+        if key not in seen:
+            seen.add(key)
+            different.append(k)
+        if len(different) == DRAWN_PATTERNS:
+            break
+    return different
+
+
+def _named_rows(fig: go.Figure, names: pd.Series) -> None:
+    fig.update_yaxes(
+        autorange="reversed",
+        showgrid=False,
+        tickvals=np.arange(len(names)),
+        ticktext=[row_name(wording.shortened(name, 50), 50) for name in names],
+    )

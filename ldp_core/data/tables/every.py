@@ -1,0 +1,125 @@
+"""How each column of a table can take part in a survey of all of them, found without asking anybody."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from ldp_core.data import columns
+from ldp_core.data.domain import MOST_COMBINATIONS
+from ldp_core.data.tables.recipes import (
+    AttributeRecipe,
+    CategoricalRecipe,
+    DateRecipe,
+    NumericRecipe,
+    build_attribute,
+    suggest_recipe,
+)
+from ldp_core.data.tables.summary import identifies, summarise
+
+MOST_CATEGORIES = 50
+"""Columns of more categories keep the most common ones, since tables of several such columns would be mostly empty."""
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """The ``recipe`` of a column, None where it has to be left out; ``note`` says why, or what the recipe does, in a sentence; and
+    how many ``types`` the attribute has."""
+
+    recipe: AttributeRecipe | None
+    note: str = ""
+    types: int = 1
+
+
+def suggest_for_survey(series: pd.Series, weights: np.ndarray | None = None) -> Suggestion:
+    """How a column takes part where many do. Missing values are a category of their own, as hardly anybody would be left if a gap
+    in any column left people out; of many categories the most common are kept; and a column that says nothing about people, or tells
+    them apart, is left out."""
+    found = summarise(series, weights)
+    name = found.name
+    if not found.distinct:
+        return Suggestion(None, f"{name} is empty.")
+    if found.distinct == 1 and not found.missing:
+        return Suggestion(None, f"{name} has the same value for everybody.")
+    if identifies(series, weights):
+        told = f"{name} tells people apart instead of saying something about them: it has {found.distinct:,} different values."
+        return Suggestion(None, told)
+    recipe, note = _suited(series, weights, found.missing > 0)
+    if recipe is None:
+        return Suggestion(None, note)
+    try:
+        types = build_attribute(recipe, series, weights).size
+    except ValueError as error:
+        return Suggestion(None, f"{name} cannot be used as it is: {error}")
+    return Suggestion(recipe, note, types)
+
+
+def _suited(series: pd.Series, weights: np.ndarray | None, gaps: bool) -> tuple[AttributeRecipe | None, str]:
+    """The recipe that keeps everybody, with what is to be said about it; None with the reason where there is none."""
+    recipe = suggest_recipe(series, weights)
+    if isinstance(recipe, CategoricalRecipe):
+        return _categories(recipe, series, weights, gaps)
+    found = summarise(series, weights)
+    fits = found.numbers if isinstance(recipe, NumericRecipe) else found.dates
+    stray = found.rows - found.missing - fits
+    what = {"missing": "category" if gaps or stray else recipe.missing}
+    if isinstance(recipe, DateRecipe):
+        return recipe.model_copy(update=what | {"non_dates": "missing" if stray else recipe.non_dates}), ""
+    return recipe.model_copy(update=what | {"non_numbers": "missing" if stray else recipe.non_numbers}), ""
+
+
+def _categories(
+    recipe: CategoricalRecipe, series: pd.Series, weights: np.ndarray | None, gaps: bool
+) -> tuple[AttributeRecipe | None, str]:
+    column = columns.parse(series, weights)
+    users = np.sort(column.rows_per_text[~column.missing])[::-1]
+    kept = recipe.model_copy(update={"missing": "category" if gaps else recipe.missing})
+    if len(users) <= MOST_CATEGORIES:
+        return kept, ""
+    least = int(users[MOST_CATEGORIES]) + 1
+    many = int((users >= least).sum())
+    if not many:
+        most = int(users[0])
+        told = f"{column.name} has {len(users):,} different values, none of more than {most:,} people: merge them into groups first."
+        return None, told
+    note = (
+        f"Of {column.name}, {'the most common value is' if many == 1 else f'the {many} most common values are'} kept and the other "
+        f"{len(users) - many:,} count as (other)."
+    )
+    return kept.model_copy(update={"rare_below": least}), note
+
+
+def told_of(suggestions: dict[str, Suggestion], shown: int = 6) -> list[str]:
+    """What to say once all columns have been looked at: how many are chosen, and a sentence for each that is special."""
+    chosen = [name for name, one in suggestions.items() if one.recipe is not None]
+    left = [one.note for one in suggestions.values() if one.recipe is None]
+    changed = [one.note for one in suggestions.values() if one.recipe is not None and one.note]
+    said = [f"{len(chosen):,} of {len(suggestions):,} columns {'is' if len(chosen) == 1 else 'are'} chosen."]
+    if left:
+        said.append(f"Left out, and still there to be chosen by hand: {' '.join(left[:shown])}{_more(left, shown)}")
+    if changed:
+        said.append(f"{' '.join(changed[:shown])}{_more(changed, shown)}")
+    return said
+
+
+def fitting(types: Sequence[int]) -> int:
+    """How many attributes with so many types, from the first on, a domain holds; one at least."""
+    kept, combinations = 0, 1
+    for size in types:
+        combinations *= size
+        if combinations > MOST_COMBINATIONS:
+            break
+        kept += 1
+    return max(1, kept)
+
+
+def _more(notes: list[str], shown: int) -> str:
+    return f" And {len(notes) - shown:,} more columns likewise." if len(notes) > shown else ""
+
+
+def too_different(name: str) -> Suggestion:
+    """A column of a large file with so many different values that they are not counted."""
+    return Suggestion(None, f"{name} has more different values than fit in memory: merge them in the file first.")

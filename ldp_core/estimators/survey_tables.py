@@ -1,0 +1,203 @@
+"""Non-negative tables from the estimates of surveys, which hold tables of a few attributes each and no counts of all types.
+
+Tables that some people could have are non-negative, and agree in what they have in common; such tables are a convex set that holds the
+truth. (It also holds tables that no people have: whether there are any takes the joint domain.) The projection onto it in the
+workload's own norm never increases the squared error. It is found by the alternating direction method of multipliers
+(Boyd et al. 2011): one half makes tables agree, which is a weighted mean for the component of each set of attributes (see
+`ldp_core.anova`), the other cuts them at 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import product
+
+import numpy as np
+
+from ldp_core import anova
+from ldp_core.anova import Set
+from ldp_core.estimators import norm_sub
+from ldp_core.mechanisms.surveys.estimates import FittedEstimate, SeparateEstimate, SurveyEstimate
+from ldp_core.people import Tables
+from ldp_core.workloads import Survey
+from ldp_core.workloads.surveys import eigenvalues
+
+MOST_CELLS = 2**18
+"""Cells of all tables together that are fitted to each other: about a tenth of a second a round."""
+_ROUNDS = 500
+_RELAXED = 1.7
+_PENALTY = (
+    5.0  # in the weights of the questions: where a hundred rounds or so are enough, for much noise and for little
+)
+# What is still negative is mixed away with even tables, of which there is about this share.
+_MIXED = 1e-4
+
+
+def too_large(survey: Survey) -> str | None:
+    """Why `nonnegative` cannot serve ``survey``, None where it can."""
+    if not survey.symmetric:
+        return (
+            "Tables are fitted to each other where the questions treat the values of each column alike; some of these follow an order or "
+            "single out values. Choose Norm-Sub, or unbiased."
+        )
+    cells = sum(math.prod(survey.shape[i] for i in members) for members in maximal(survey))
+    if cells <= MOST_CELLS:
+        return None
+    return (
+        f"Tables are fitted to each other for at most {MOST_CELLS:,} cells together; these have {cells:,}. Choose Norm-Sub, or "
+        "unbiased."
+    )
+
+
+def maximal(survey: Survey) -> list[Set]:
+    """The sets of attributes asked about that lie in no other."""
+    found: list[Set] = []
+    holding: dict[int, list[frozenset[int]]] = {}
+    for members in sorted({group.attributes for group in survey.groups}, key=lambda one: (-len(one), one)):
+        own = frozenset(members)
+        if not any(own <= other for other in holding.get(members[0], ())):
+            found.append(members)
+            for i in members:
+                holding.setdefault(i, []).append(own)
+    return found
+
+
+def separate(estimate: SurveyEstimate, survey: Survey, users: float) -> SeparateEstimate:
+    """Norm-Sub for each table by itself: the closest one that is never negative and sums to ``users``."""
+    tables = {group.attributes: norm_sub.project(estimate.table(group.attributes), users) for group in survey.groups}
+    return SeparateEstimate(unbiased=False, sizes=estimate.sizes, users=users, tables=tables)
+
+
+def nonnegative(estimate: SurveyEstimate, survey: Survey, users: float | None = None) -> FittedEstimate:
+    """The non-negative tables that agree with each other, and add up to ``users`` where given, whose answers to ``survey`` are the closest
+    to those of ``estimate``, but for about `_MIXED` of an even spread over the cells. ValueError for surveys that are `too_large`."""
+    if reason := too_large(survey):
+        raise ValueError(reason)
+    sets = maximal(survey)
+    layout = _Layout(survey.shape, sets)
+    target, wanted = _wanted(layout, survey, estimate)
+    tables, total = _projected(layout, target, wanted, users)
+    found = dict(zip(sets, layout.split(tables), strict=True))
+    return FittedEstimate(unbiased=False, sizes=estimate.sizes, users=total, tables=found)
+
+
+class _Layout:
+    """The tables over some ``sets`` of attributes one after the other, their components, and where each component is among those of
+    all sets A, as tables of the attributes A: ``place`` (m,) for every number of the components, ``within`` (m,) how many cells of its
+    table there are for one of A."""
+
+    def __init__(self, sizes: Sequence[int], sets: Sequence[Set]):
+        self.sizes, self.sets = tuple(sizes), list(sets)
+        self.shapes: dict[tuple[int, ...], list[int]] = {}  # tables of one shape are gone through together
+        for k, members in enumerate(self.sets):
+            self.shapes.setdefault(tuple(self.sizes[i] for i in members), []).append(k)
+        self.offsets: dict[Set, int] = {}
+        self.length = 0
+        for members in self.sets:
+            for part in anova.subsets(members):
+                if part not in self.offsets:
+                    self.offsets[part] = self.length
+                    self.length += math.prod(self.sizes[i] for i in part)
+        places, within, owners = [], [], []
+        for shape, numbers in self.shapes.items():
+            for axes in product((False, True), repeat=len(shape)):
+                for k in numbers:
+                    part = tuple(i for i, kept in zip(self.sets[k], axes, strict=True) if kept)
+                    cells = math.prod(self.sizes[i] for i in part)
+                    places.append(self.offsets[part] + np.arange(cells))
+                    within.append(np.full(cells, math.prod(shape) / cells))
+                    owners.append(np.full(cells, k))
+        self.place, self.within, self.owner = map(np.concatenate, (places, within, owners))
+        self.cells = np.concatenate([np.full(math.prod(shape), k) for shape, ks in self.shapes.items() for k in ks])
+        """(cells,) which table each cell is of."""
+
+    def components(self, tables: np.ndarray) -> np.ndarray:
+        """(m,) components of ``tables`` (cells,), as functions of the attributes A (means, not sums)."""
+        found, start = [], 0
+        for shape, numbers in self.shapes.items():
+            end = start + len(numbers) * math.prod(shape)
+            parts = [tables[start:end].reshape(len(numbers), *shape)]
+            for axis in range(1, len(shape) + 1):
+                means = [part.mean(axis=axis, keepdims=True) for part in parts]
+                parts = [one for part, mean in zip(parts, means, strict=True) for one in (mean, part - mean)]
+            found += [part.ravel() for part in parts]
+            start = end
+        return np.concatenate(found)
+
+    def tables(self, components: np.ndarray) -> np.ndarray:
+        """(cells,) the tables with these ``components`` (m,)."""
+        found, start = [], 0
+        for shape, numbers in self.shapes.items():
+            total = np.zeros((len(numbers), *shape))
+            for axes in product((False, True), repeat=len(shape)):
+                own = (len(numbers), *(size if kept else 1 for size, kept in zip(shape, axes, strict=True)))
+                end = start + math.prod(own)
+                total += components[start:end].reshape(own)
+                start = end
+            found.append(total.ravel())
+        return np.concatenate(found)
+
+    def join(self, tables: Tables) -> np.ndarray:
+        """(cells,) all tables one after the other."""
+        return np.concatenate([tables.table(self.sets[k]) for numbers in self.shapes.values() for k in numbers])
+
+    def split(self, tables: np.ndarray) -> list[np.ndarray]:
+        """The tables in the order of the sets."""
+        order = [k for numbers in self.shapes.values() for k in numbers]
+        ends = np.cumsum([math.prod(self.sizes[i] for i in self.sets[k]) for k in order])
+        parts = dict(zip(order, np.split(tables, ends[:-1]), strict=True))
+        return [parts[k] for k in range(len(self.sets))]
+
+
+def _wanted(layout: _Layout, survey: Survey, estimate: SurveyEstimate) -> tuple[np.ndarray, np.ndarray]:
+    """For every number of the components, as tables of the attributes A: the weighted sum of what the groups of questions say of it, and the sum
+    of the weights, what a squared difference adds to the squared error."""
+    target, weight = np.zeros((2, layout.length))
+    for group in survey.groups:
+        shape = [survey.shape[i] for i in group.attributes]
+        values = eigenvalues(group.base, shape) or {}
+        table = estimate.table(group.attributes).reshape(shape)
+        for axes, value in values.items():
+            part = tuple(group.attributes[axis] for axis in axes)
+            own = anova.component(table, axes).ravel()
+            here = slice(layout.offsets[part], layout.offsets[part] + own.size)
+            target[here] += group.weight**2 * value * own
+            weight[here] += group.weight**2 * value * own.size / table.size
+    return target, weight
+
+
+def _projected(
+    layout: _Layout, target: np.ndarray, wanted: np.ndarray, users: float | None
+) -> tuple[np.ndarray, float]:
+    """(cells,) tables that agree and are not negative, and their total."""
+    many = np.bincount(layout.place, minlength=layout.length)  # tables that hold each component
+    share = wanted[layout.place] * layout.within / many[layout.place]
+    scale = np.bincount(layout.owner, share) / np.bincount(layout.owner)
+    own = np.array([wanted[layout.offsets[members]] for members in layout.sets])  # of what no smaller table tells
+    scale = _PENALTY * np.where(own > 0, own, scale)
+    by_part = scale[layout.owner]
+    penalty = np.bincount(layout.place, by_part / layout.within, minlength=layout.length)
+    empty = layout.offsets[()]
+
+    def agreeing(tables: np.ndarray) -> tuple[np.ndarray, float]:
+        sums = np.bincount(layout.place, by_part * layout.components(tables), minlength=layout.length)
+        parts = (target + sums) / (wanted + penalty)
+        if users is not None:
+            parts[empty] = users
+        return layout.tables(parts[layout.place] / layout.within), max(0.0, float(parts[empty]))
+
+    spread = 1 / np.bincount(layout.cells)[layout.cells]
+    cut = dual = np.zeros(len(spread))
+    for _ in range(_ROUNDS):
+        found, total = agreeing(cut - dual)
+        moved = _RELAXED * found + (1 - _RELAXED) * cut
+        before, cut = cut, np.maximum(moved + dual, 0.0)
+        dual = dual + moved - cut
+        near = _MIXED * total * spread
+        if (np.abs(found - cut) <= near).all() and (np.abs(cut - before) <= near).all():
+            break
+    # Even tables agree with each other, and so do mixtures with them.
+    below = float(np.max(-found / spread, initial=0.0))
+    mixed = below / (below + total) if below else 0.0
+    return np.maximum((1 - mixed) * found + mixed * total * spread, 0.0), total

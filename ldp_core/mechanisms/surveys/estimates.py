@@ -1,0 +1,136 @@
+"""What reports of surveys tell: estimated tables of a few attributes each, without a number for every type."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import ClassVar
+
+import numpy as np
+
+from ldp_core import anova
+from ldp_core.anova import Set
+from ldp_core.mechanisms.base import Estimate
+from ldp_core.people import Counts, check_cells, people_of
+from ldp_core.workloads import DENSE_TYPES, Group, Survey, Workload
+
+
+@lru_cache(maxsize=64)
+def as_survey(workload: Workload, sizes: tuple[int, ...]) -> Survey:
+    """The ``workload`` on attributes of ``sizes`` as a survey: itself, or a single group about all attributes. ValueError for other
+    types, and for more than `DENSE_TYPES` of them."""
+    if isinstance(workload, Survey):
+        if workload.shape != sizes:
+            raise ValueError(
+                f"The mechanism has attributes of sizes {list(sizes)}, the workload {list(workload.shape)}."
+            )
+        return workload
+    if workload.n != math.prod(sizes):
+        raise ValueError(f"The mechanism has {short(math.prod(sizes))} types, the workload {short(workload.n)}.")
+    if workload.n > DENSE_TYPES:
+        raise ValueError(
+            f"Questions about all {len(sizes)} attributes at once are answered for at most {DENSE_TYPES:,} types; there are "
+            f"{short(workload.n)}. Ask about a few attributes at a time."
+        )
+    return Survey(sizes, [Group(tuple(range(len(sizes))), workload)])
+
+
+def short(number: int) -> str:
+    """A whole number, however large, in few digits."""
+    return f"{number:,}" if number < 10**9 else f"{float(number):.3g}"
+
+
+@dataclass(frozen=True, repr=False)
+class SurveyEstimate(Estimate):
+    """Estimated tables over some of the attributes of ``sizes``, of ``users`` people: a `Tables`. There is no vector of counts of
+    all types. Subclasses say where their tables come from."""
+
+    estimated_counts: np.ndarray = field(default_factory=lambda: np.zeros(0), init=False)
+    identified: bool = field(default=False, init=False)
+    unbiased: bool = field(kw_only=True)
+    sizes: tuple[int, ...] = field(kw_only=True)
+    users: float = field(kw_only=True)
+
+    @property
+    def total(self) -> float:
+        return self.users
+
+    def counts(self) -> None:
+        """None: what is estimated are tables."""
+        return None
+
+    def table(self, attributes: Sequence[int]) -> np.ndarray:
+        """(cells,) estimated users by the values of the attributes at these places, in row-major order of the places as given.
+        ValueError for a table that is too large, or that this estimate does not hold."""
+        places = tuple(map(int, attributes))
+        check_cells(self.sizes, places)
+        members = tuple(sorted(places))
+        table = self._table(members).reshape([self.sizes[i] for i in members])
+        return table.transpose([members.index(i) for i in places]).ravel()
+
+    def _table(self, members: Set) -> np.ndarray:
+        """The table of increasing places."""
+        raise NotImplementedError
+
+    def answers(self, workload: Workload, queries: np.ndarray | None = None) -> np.ndarray:
+        return as_survey(workload, self.sizes).answers(self, queries)
+
+    def fitted(self, workload: Workload) -> np.ndarray:
+        raise ValueError("Tables of a few attributes are estimated here, not counts of all types.")
+
+    def squared_error(self, workload: Workload, counts: Counts) -> float:
+        """Squared error summed over all queries (squared users); ``counts`` are people, as `people_of` takes them."""
+        return as_survey(workload, self.sizes).squared_distance(self, people_of(counts, self.sizes))
+
+    def __repr__(self) -> str:
+        bias = "unbiased" if self.unbiased else "biased"
+        return f"<{type(self).__name__}: {len(self.sizes)} attributes, {self.users:,.0f} users, {bias}>"
+
+
+@dataclass(frozen=True, repr=False)
+class ComponentEstimate(SurveyEstimate):
+    """Tables that are sums of ``components`` {A: table of the attributes A, zero along each of them}, in users; all tables agree on what
+    they share, and add up to the users. What reports say nothing of is left out: see `knows`."""
+
+    components: dict[Set, np.ndarray] = field(kw_only=True)
+
+    def knows(self, attributes: Sequence[int]) -> bool:
+        """Whether the reports tell all of the table of these attributes."""
+        several = [i for i in attributes if self.sizes[i] > 1]
+        return all(members in self.components for members in anova.subsets(several) if members)
+
+    def _table(self, members: Set) -> np.ndarray:
+        sizes = [self.sizes[i] for i in members]
+        found = np.full(sizes, self.users / math.prod(sizes))
+        for part in anova.subsets(i for i in members if self.sizes[i] > 1):
+            if part in self.components:
+                own = self.components[part].reshape([self.sizes[i] if i in part else 1 for i in members])
+                found += own * (own.size / found.size)
+        return found.ravel()
+
+
+@dataclass(frozen=True, repr=False)
+class FittedEstimate(SurveyEstimate):
+    """``tables`` {attributes in increasing order: (cells,) users}; those of fewer attributes are their sums."""
+
+    tables: dict[Set, np.ndarray] = field(kw_only=True)
+
+    def _table(self, members: Set) -> np.ndarray:
+        if members in self.tables:
+            return self.tables[members]
+        holding = [known for known in self.tables if set(members) <= set(known)]
+        if not holding:
+            names = ", ".join(str(i + 1) for i in members)
+            raise ValueError(f"No table of this estimate holds the attributes {names} together.")
+        known = min(holding, key=lambda one: (self.tables[one].size, one))
+        others = tuple(k for k, i in enumerate(known) if i not in members)
+        return self.tables[known].reshape([self.sizes[i] for i in known]).sum(axis=others).ravel()
+
+
+@dataclass(frozen=True, repr=False)
+class SeparateEstimate(FittedEstimate):
+    """Tables that were mended one by one: what two of them have in common need not agree."""
+
+    adds_up: ClassVar[bool] = False

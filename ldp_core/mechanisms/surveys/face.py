@@ -1,0 +1,284 @@
+"""The face of mechanisms for surveys: what follows from what their reports tell of the table of a few attributes."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from ldp_core import anova
+from ldp_core.anova import Set
+from ldp_core.mechanisms.base import Audit, Contributions, FromCovariance, Reports
+from ldp_core.mechanisms.surveys.estimates import SurveyEstimate, as_survey, short
+from ldp_core.mechanisms.surveys.largest import at_all_types, largest
+from ldp_core.mechanisms.surveys.pattern import squared_norms
+from ldp_core.people import Counts, Tables, people_of
+from ldp_core.workloads import DENSE_TYPES, Group, Histogram, Survey, Workload
+from ldp_core.workloads.surveys import DENSE_TYPES as VECTOR_TYPES
+from ldp_core.workloads.surveys import eigenvalues
+
+_ENTRIES = 2**22  # of queries written out at once
+
+
+class OnTable(Protocol):
+    """What the reports of one person tell of the table of some attributes: its cells are the types."""
+
+    def variances(self, rows: np.ndarray) -> np.ndarray:
+        """(q, cells) exact variance that a person of each cell adds to ``rows`` (q, cells)."""
+
+    def cell_variances(self, people: np.ndarray) -> np.ndarray:
+        """(cells,) exact variance of the count of each cell, for ``people`` (cells,)."""
+
+    def ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(q,) the least and the most that a report can add to ``rows`` (q, cells), or bounds on them."""
+
+
+class TableContributions:
+    """A mechanism for surveys seen on the table of a few attributes, with its cells as types: what intervals ask for."""
+
+    def __init__(self, seen: OnTable):
+        self.seen = seen
+
+    def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions:
+        """What a report adds to ``queries`` (q,) of a ``workload`` on the cells: see `Contributions`."""
+        rows = workload.rows(queries)
+        return Contributions.between(rows, np.maximum(self.seen.variances(rows), 0.0), *self.seen.ends(rows))
+
+    def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        """(q,) exact variance of ``rows`` (q, cells) times the estimated table when the people are ``counts`` (cells,)."""
+        return self.seen.variances(rows) @ np.asarray(counts, dtype=float)
+
+
+class SurveyMechanism(FromCovariance):
+    """A mechanism on the product of attributes of ``sizes``, whose answers are consistent tables of a few attributes, with nothing
+    of the size of the product. Its estimates add ``1/m_A`` per person and dimension to the second moment of the component of each
+    set A of attributes (see `ldp_core.anova`): `inflation`."""
+
+    def __init__(
+        self, name: str, sizes: Sequence[int], epsilon: float, parameters: Mapping[str, Any], explanation: str = ""
+    ):
+        self.name, self.sizes = name, tuple(map(int, sizes))
+        super().__init__(math.prod(self.sizes), epsilon, parameters, explanation)
+
+    def __repr__(self) -> str:
+        plain = [f"{key} {value}" for key, value in self.parameters.items() if isinstance(value, (str, int, float))]
+        facts = [f"{len(self.sizes)} attributes", f"{short(self.n)} types", f"epsilon {self.epsilon:g}", *plain]
+        return f"<{self.name} mechanism: {', '.join(facts)}>"
+
+    def _identity(self) -> dict[str, Any]:
+        return {"sizes": self.sizes, **self.parameters}
+
+    @property
+    @abstractmethod
+    def inflation(self) -> Mapping[Set, float]:
+        """{A: 1 / m_A} for the non-empty sets A of which the reports tell something; none of their attributes has one value only."""
+
+    def inflation_for(self, group: Group) -> Mapping[Set, float]:
+        """`inflation` in the answers to a group of queries, where it depends on which they are."""
+        return self.inflation
+
+    @property
+    @abstractmethod
+    def bits_per_report(self) -> float: ...
+    @abstractmethod
+    def privatize(self, records: np.ndarray, rng: np.random.Generator, /) -> np.ndarray:
+        """One report for each of the people with value indices ``records`` (users, d). For simulation only."""
+
+    @abstractmethod
+    def aggregate(self, raw: np.ndarray) -> Reports: ...
+    @abstractmethod
+    def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
+        """Reports of people, records (users, d), or counts (n,) of all types. For simulation only."""
+
+    @abstractmethod
+    def estimate(self, reports: Reports) -> SurveyEstimate: ...
+    @abstractmethod
+    def audit(self) -> Audit: ...
+
+    @abstractmethod
+    def seen_on(self, attributes: Set) -> OnTable:
+        """What the reports tell of the table of ``attributes``, in increasing order."""
+
+    def on(self, attributes: Sequence[int]) -> TableContributions:
+        """The mechanism as it is seen on the table of ``attributes``, in increasing order."""
+        return TableContributions(self.seen_on(tuple(attributes)))
+
+    def knows(self, attributes: Sequence[int]) -> bool:
+        """Whether the reports tell all of the table of ``attributes``."""
+        return all(members in self.inflation for members in anova.subsets(self._several(attributes)) if members)
+
+    # --- questions ----------------------------------------------------------------------------------------------
+
+    def supports(self, workload: Workload) -> str | None:
+        """None, or why the workload cannot be answered: it has other types, or asks for what reports do not tell."""
+        try:
+            survey = as_survey(workload, self.sizes)
+        except ValueError as error:
+            return str(error)
+        lost = next(
+            (members for group in survey.groups for members in self._asked(group) if members not in self.inflation),
+            None,
+        )
+        if lost is None:
+            return None
+        axes = survey.axes
+        named = [f"attribute {i + 1}" if axes is None else axes[i].name for i in lost]
+        what = (
+            f"the values of {named[0]}"
+            if len(lost) == 1
+            else f"how {', '.join(named[:-1])} and {named[-1]} go together"
+        )
+        return f"The reports of this mechanism say nothing about {what}, which the questions ask for."
+
+    def _asked(self, group: Group) -> list[Set]:
+        """The non-empty sets A on whose components the queries of ``group`` depend, or may."""
+        values = self._eigenvalues(group)
+        if values is None and group.base.n > DENSE_TYPES:
+            return [members for members in anova.subsets(self._several(group.attributes)) if members]
+        if values is None:
+            values = self._squares(group)
+        largest = max(values.values())
+        return [members for members, value in values.items() if members and value > 1e-12 * largest]
+
+    def _squares(self, group: Group) -> dict[Set, float]:
+        """{A: squared length of the component on A of the queries of ``group``}."""
+        tables = group.base.gram_root.reshape(-1, *[self.sizes[i] for i in group.attributes])
+        found = squared_norms(tables).sum(axis=0).reshape((2,) * len(group.attributes))
+        return {
+            members: float(found[tuple(int(i in members) for i in group.attributes)])
+            for members in anova.subsets(self._several(group.attributes))
+        }
+
+    def _several(self, attributes: Sequence[int]) -> Set:
+        """Those of the attributes that have more than one value."""
+        return tuple(i for i in attributes if self.sizes[i] > 1)
+
+    def _eigenvalues(self, group: Group) -> dict[Set, float] | None:
+        """{A: eigenvalue of the group's own Gram matrix on the component A}, None where it has no such form."""
+        if isinstance(group.base, Histogram):
+            return dict.fromkeys(anova.subsets(self._several(group.attributes)), 1.0)
+        key = (group.base.digest, group.attributes)
+        if key not in self._spectra:
+            found = eigenvalues(group.base, [self.sizes[i] for i in group.attributes])
+            self._spectra[key] = found and {
+                tuple(group.attributes[k] for k in members): value for members, value in found.items()
+            }
+        return self._spectra[key]
+
+    @cached_property
+    def _spectra(self) -> dict[tuple[str, Set], dict[Set, float] | None]:
+        return {}
+
+    # --- exact variances ----------------------------------------------------------------------------------------
+
+    def profile_of(self, workload: Workload) -> np.ndarray:
+        """(1,) for surveys that treat the values of each attribute alike: then everybody adds the same,
+        ``sum_A dim_A g_A (1/m_A - 1) / n`` over the non-empty sets A. For other workloads (n,) where the types are few, else (1,) that of the worst type.
+        ValueError where that one cannot be found.
+        """
+        survey = as_survey(workload, self.sizes)
+        found = self._profiles(survey)
+        if all(profile.size == 1 for _, profile in found):
+            one = math.fsum(float(profile[0]) for _, profile in found)
+            return np.array([one]) if isinstance(workload, Survey) else np.full(self.n, one)
+        return at_all_types(self.sizes, found) if self.n <= VECTOR_TYPES else np.array([largest(self.sizes, found)])
+
+    def average_of(self, workload: Workload) -> float:
+        """The mean over all types of what they add, however many there are. ValueError where the workload cannot be answered."""
+        if reason := self.supports(workload):
+            raise ValueError(reason)
+        return math.fsum(float(profile.mean()) for _, profile in self._profiles(as_survey(workload, self.sizes)))
+
+    def _profiles(self, survey: Survey) -> list[tuple[Set, np.ndarray]]:
+        """Functions of a few attributes each whose sum is what people add: (cells,) values on their table, or (1,)."""
+        return [(group.attributes, group.weight**2 * self._group_profile(group)) for group in survey.groups]
+
+    def _group_profile(self, group: Group) -> np.ndarray:
+        """(1,) or (cells,) total variance over the queries of a group, without its weight, that a person of each cell adds."""
+        values = self._eigenvalues(group)
+        if values is None:
+            return self.seen_on(group.attributes).variances(group.base.gram_root).sum(axis=0)
+        inflation = self.inflation_for(group)
+        terms = [
+            anova.dimensions(self.sizes, members) * value * (inflation[members] - 1)
+            for members, value in values.items()
+            if members and value > 0
+        ]
+        return np.array([math.fsum(terms) / group.base.n])
+
+    def query_variances(self, workload: Workload, counts: Counts, queries: np.ndarray | None = None) -> np.ndarray:
+        """(p,) exact variance (squared users) of the answer to each query, or to those with the given indices, when the people are
+        ``counts``: people, counts of all types, or records, as `people_of` takes them."""
+        if reason := self.supports(workload):
+            raise ValueError(reason)
+        survey, people = as_survey(workload, self.sizes), people_of(counts, self.sizes)
+        if queries is None:
+            parts = [g.weight**2 * self._variances(g, people, None) for g in survey.groups]
+            return np.concatenate(parts)
+        chosen = np.asarray(queries, dtype=np.int64)
+        found = np.empty(len(chosen))
+        for k, here, local in survey.located(chosen):
+            group = survey.groups[k]
+            found[here] = group.weight**2 * self._variances(group, people, local)
+        return found
+
+    def _variances(self, group: Group, people: Tables, queries: np.ndarray | None) -> np.ndarray:
+        seen, table = self.seen_on(group.attributes), people.table(group.attributes).astype(float)
+        if isinstance(group.base, Histogram):
+            cells = seen.cell_variances(table)
+            return cells if queries is None else cells[queries]
+        chosen = np.arange(group.base.num_queries) if queries is None else queries
+        step = max(1, _ENTRIES // group.base.n)
+        parts = [
+            seen.variances(group.base.rows(chosen[start : start + step])) @ table
+            for start in range(0, len(chosen), step)
+        ]
+        return np.concatenate(parts or [np.zeros(0)])
+
+    def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions:
+        """What a report adds to the answers of a few ``queries`` (q,). The types are the cells of the table that a query is about; those of
+        smaller tables are followed by copies of their last."""
+        survey, chosen = as_survey(workload, self.sizes), np.asarray(queries, dtype=np.int64)
+        found: list[tuple[np.ndarray, Contributions]] = []
+        for k, here, local in survey.located(chosen):
+            group = survey.groups[k]
+            rows = group.weight * group.base.rows(local)
+            seen = self.seen_on(group.attributes)
+            variances = np.maximum(seen.variances(rows), 0.0)
+            found.append((here, Contributions.between(rows, variances, *seen.ends(rows))))
+        most = max((adds.means.shape[1] for _, adds in found), default=1)
+        means, variances = np.zeros((2, len(chosen), most))
+        up, down = np.zeros((2, len(chosen)))
+        for here, adds in found:
+            extra = ((0, 0), (0, most - adds.means.shape[1]))
+            means[here], variances[here] = (np.pad(part, extra, mode="edge") for part in (adds.means, adds.variances))
+            up[here], down[here] = adds.up, adds.down
+        nothing = np.full(len(chosen), np.nan)
+        return Contributions(means, variances, up, down, nothing, nothing)
+
+    def linear_variances(self, rows: np.ndarray, counts: Counts) -> np.ndarray:
+        """(q,) exact variance of ``rows`` (q, n) times the estimated counts, where the table of all attributes is small enough."""
+        every = tuple(range(len(self.sizes)))
+        return self.seen_on(every).variances(np.asarray(rows)) @ people_of(counts, self.sizes).table(every)
+
+    def covariance(self, counts: np.ndarray) -> np.ndarray:
+        raise ValueError(
+            "What this mechanism estimates are tables of a few attributes; ask for the variances of queries."
+        )
+
+
+def from_agreement(by_agreement: np.ndarray, people: np.ndarray) -> np.ndarray:
+    """(cells,) variances of the counts of all cells for ``people`` (n_1, ..., n_k), from those that one person adds (2, ..., 2), by whether
+    their value of each attribute agrees with the cell's (0) or not (1): sums of ``people`` for all cells at once."""
+    for axis in range(people.ndim):  # agreeing people weigh what they add beyond others, and everybody what others add
+        agree, other = np.split(by_agreement, 2, axis=axis)
+        by_agreement = np.concatenate([agree - other, other], axis=axis)
+    found = np.zeros(people.shape)
+    for summed in anova.subsets(range(people.ndim)):
+        factor = by_agreement[tuple(int(axis in summed) for axis in range(people.ndim))]
+        found += factor * people.sum(axis=summed, keepdims=True)
+    return np.maximum(found, 0.0).ravel()

@@ -1,0 +1,59 @@
+"""Sums of functions of a few attributes each: at every type where there are few of them, else the largest."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from ldp_core.anova import Set
+from ldp_core.workloads.surveys import DENSE_TYPES
+
+_ROUNDING = 1e-12
+
+
+def at_all_types(sizes: Sequence[int], functions: Sequence[tuple[Set, np.ndarray]]) -> np.ndarray:
+    """(n,) the sum at every type of ``functions``, pairs of a set of attributes and (cells,) values on their table, or (1,)."""
+    return _sum(sizes, range(len(sizes)), functions).ravel()
+
+
+def largest(sizes: Sequence[int], functions: Sequence[tuple[Set, np.ndarray]]) -> float:
+    """The largest value of that sum, looked for in each group of attributes that functions tie together.
+
+    ValueError where a group has more than `DENSE_TYPES` combinations of values.
+    """
+    constant, varying = 0.0, []
+    for members, values in functions:
+        if np.ptp(values) <= _ROUNDING * np.abs(values).max():
+            constant += float(values.max())
+        else:
+            varying.append((members, values))
+    for tied in _tied([members for members, _ in varying]):
+        combinations = math.prod(sizes[i] for i in tied)
+        if combinations > DENSE_TYPES:
+            raise ValueError(
+                "Questions that follow an order or single out values have errors that differ from type to type. They tie "
+                f"{len(tied)} attributes together, with {combinations:.3g} combinations of values, and the worst is looked for among at "
+                f"most {DENSE_TYPES:,}: ask such questions about fewer attributes."
+            )
+        inside = [(members, values) for members, values in varying if set(members) <= set(tied)]
+        constant += float(_sum(sizes, tied, inside).max())
+    return constant
+
+
+def _sum(sizes: Sequence[int], places: Sequence[int], functions: Sequence[tuple[Set, np.ndarray]]) -> np.ndarray:
+    """The sum as a table with an axis for each of ``places``."""
+    found = np.zeros([sizes[i] for i in places])
+    for members, values in functions:
+        found += values.reshape([sizes[i] if i in members and values.size > 1 else 1 for i in places])
+    return found
+
+
+def _tied(sets: Sequence[Set]) -> list[Set]:
+    """The attributes of ``sets`` in groups, those of one set together."""
+    groups: list[set[int]] = []
+    for members in sets:
+        touched = [group for group in groups if group & set(members)]
+        groups = [*(group for group in groups if not group & set(members)), set(members).union(*touched)]
+    return [tuple(sorted(group)) for group in groups]

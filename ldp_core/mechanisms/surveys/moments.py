@@ -1,0 +1,267 @@
+"""Exact variances of what scrambled patterns tell, per person, without writing out an image.
+
+A report (B, t, S) adds to a row r over the cells of a table Q, taken as the query ``sum_z r(z) x_Q(z)``,
+
+    mean(r) + w / n_B  sum_(v in T) rho(pi v),    rho = sum_(A within B and Q) P_A r / m_A,    w = D / (1 + D s),
+
+pi being the permutations of the values that carry the pattern T to its image S. For a person of cell y the permutations have the
+density (1 + D 1_T(pi^-1 y)) / (1 + D s) against uniform ones. The second moment is a sum over pairs of sets A, A' that lie in B
+and in Q. With K their union, what enters is, for every attribute of K: where it is in one of the two only, the mean of the other
+factor fixes it; where it is in both, permutations turn the product of two functions f, g that sum to zero, and of two patterns t, t'
+that do, into ``alpha(q) sum(f g) + beta(q) f(y) g(y)``, q = t t', two operators on functions of the n values v of the attribute,
+
+    alpha = (n (n - 1) mean - n) / ((n - 1)(n - 2)),    beta = n^2 (1 - mean) / ((n - 1)(n - 2))    (2 mean and 0 where n = 2).
+
+So a report's second moment takes 4^|K| numbers for every set K, whatever the row, and a person's variance of a cell depends only on
+which attributes agree with it. Source: this project; brute force in `tests/mechanisms/test_scrambled.py`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import product
+
+import numpy as np
+
+from ldp_core import anova
+from ldp_core.anova import Set
+from ldp_core.mechanisms.surveys.pattern import Pattern
+from ldp_core.privacy import odds
+
+FIRST, SECOND, SUMMED, OWN = range(4)
+"""What an attribute of K is: in A only, in A' only, or in both, as alpha or as beta."""
+
+_ENTRIES = 2**22  # of rows worked on at once
+
+
+class Moments:
+    """Second moments of the reports of ``patterns`` over attributes of ``sizes``, sent with the probabilities ``shares``.
+
+    ``information`` is {A: m_A} of the sets A that the reports tell something about.
+    """
+
+    def __init__(
+        self,
+        sizes: Sequence[int],
+        patterns: Sequence[Pattern],
+        shares: np.ndarray,
+        epsilon: float,
+        information: dict[Set, float],
+    ):
+        self.sizes, self.patterns, self.information = tuple(sizes), patterns, information
+        difference = odds(epsilon) - 1
+        self._difference = difference
+        self._weights = np.array([difference / (1 + difference * one.share) for one in patterns])
+        """(r,) w of each pattern."""
+        self._scales = shares * self._weights**2 / (1 + difference * np.array([one.share for one in patterns]))
+        """(r,) what multiplies the mean over images of (w/n_B . . .)^2 (1 + D 1_T), but for n_B."""
+        self._holding: dict[Set, list[int]] = {}
+        for number, pattern in enumerate(patterns):
+            for members in anova.subsets(i for i in pattern.attributes if self.sizes[i] > 1):
+                self._holding.setdefault(members, []).append(number)
+        self._known: dict[Set, np.ndarray] = {}
+        self._alike: dict[tuple[int, Set], np.ndarray] = {}
+        self._cells: dict[Set, np.ndarray] = {}
+        self._spread: dict[Set, tuple[float, float]] = {}
+
+    def pairs(self, union: Set) -> np.ndarray:
+        """(4,) * |K| second moments of the components A and A' with A and A' together K, divided by m_A m_A'."""
+        if union not in self._known:
+            found = np.zeros((4,) * len(union))
+            for number in self._holding.get(union, ()):
+                pattern = self.patterns[number]
+                places = tuple(pattern.attributes.index(i) for i in union)
+                key = (id(pattern.cells), places)  # patterns of many sets share their cells
+                if key not in self._alike:
+                    self._alike[key] = _pattern_pairs(pattern.cells, places, self._difference)
+                found += self._scales[number] / pattern.cells.size**2 * self._alike[key]
+            for roles in np.ndindex(found.shape):
+                first, second = _sides(union, roles)
+                scale = self.information.get(first, math.inf) * self.information.get(second, math.inf)
+                found[roles] /= scale  # components that are not identified take no part
+            self._known[union] = found
+        return self._known[union]
+
+    def _by_agreement(self, union: Set) -> np.ndarray:
+        """(2,) * |K| second moments of the counts of a cell, times the squared number of cells, by whether a person's value agrees (0)
+        with the cell or not (1) in every attribute of K."""
+        if union not in self._cells:
+            found = self.pairs(union).copy()
+            for roles in np.ndindex(found.shape):
+                found[roles] *= math.prod(self.sizes[i] for side in _sides(union, roles) for i in side)
+            for i in union:
+                n = self.sizes[i]
+                own, other = 1 - 1 / n, -1 / n
+                by_role = np.array([[own, other], [own, other], [own, own], [own**2, other**2]])
+                found = np.tensordot(found, by_role, axes=(0, 0))  # the first axis goes, a new last one comes
+            self._cells[union] = found
+        return self._cells[union]
+
+    def cell_variances(self, attributes: Set) -> np.ndarray:
+        """(2,) * k variance that a person adds to the count of a cell of the table of the k ``attributes``, by whether their value
+        agrees with the cell's (0) or not (1)."""
+        cells = math.prod(self.sizes[i] for i in attributes)
+        found = np.zeros((2,) * len(attributes))
+        for union in anova.subsets(i for i in attributes if self.sizes[i] > 1):
+            if union and union in self._holding:
+                found += self._by_agreement(union).reshape([2 if i in union else 1 for i in attributes])
+        found /= cells**2
+        truth = np.zeros(found.shape)
+        truth.flat[0] = 1.0
+        return found - (truth - 1 / cells) ** 2
+
+    def variances(self, attributes: Set, rows: np.ndarray) -> np.ndarray:
+        """(q, cells) variance that a person of each cell of the table of ``attributes`` adds to ``rows`` (q, cells) of it."""
+        sizes = [self.sizes[i] for i in attributes]
+        rows = np.asarray(rows, dtype=float)
+        step = max(1, _ENTRIES // rows.shape[1])
+        parts = [
+            self._variances(attributes, rows[start : start + step].reshape(-1, *sizes))
+            for start in range(0, len(rows), step)
+        ]
+        return np.concatenate(parts or [np.zeros(rows.shape)])
+
+    def _variances(self, attributes: Set, rows: np.ndarray) -> np.ndarray:
+        found = np.zeros(rows.shape)
+        parts = {
+            members: components(rows, [attributes.index(i) for i in members])
+            for members in anova.subsets(i for i in attributes if self.sizes[i] > 1)
+            if members in self.information
+        }
+        for union in anova.subsets(i for i in attributes if self.sizes[i] > 1):
+            if not union or union not in self._holding:
+                continue
+            factors = self.pairs(union)
+            for roles in np.ndindex(factors.shape):
+                first, second = _sides(union, roles)
+                if first in parts and second in parts and factors[roles]:
+                    summed = tuple(
+                        1 + attributes.index(i) for i, role in zip(union, roles, strict=True) if role == SUMMED
+                    )
+                    both = parts[first] * parts[second]
+                    found += factors[roles] * (both.sum(axis=summed, keepdims=True) if summed else both)
+        mean = rows.mean(axis=tuple(range(1, rows.ndim)), keepdims=True)
+        return (found - (rows - mean) ** 2).reshape(len(rows), -1)
+
+    def ends(self, attributes: Set, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(q,) the least and the most that a report can add to ``rows`` (q, cells) of the table of ``attributes``: exact for rows
+        about one cell, else bounds (of all ways to lay the counts of a pattern on the cells, not only permutations of values)."""
+        single = (rows != 0).sum(axis=1) == 1
+        low, high = np.zeros(len(rows)), np.zeros(len(rows))
+        if single.any():
+            value = rows[single].sum(axis=1)
+            both = np.outer(value, self._cell_ends(attributes))
+            low[single], high[single] = both.min(axis=1), both.max(axis=1)
+        if not single.all():
+            low[~single], high[~single] = self._bounded_ends(attributes, rows[~single])
+        return low, high
+
+    def _touching(self, attributes: Set) -> list[int]:
+        """Patterns on some of the ``attributes``."""
+        found: set[int] = set()
+        for i in attributes:
+            found.update(self._holding.get((i,), ()))
+        return sorted(found)
+
+    def _cell_ends(self, attributes: Set) -> tuple[float, float]:
+        if attributes not in self._spread:
+            cells = math.prod(self.sizes[i] for i in attributes)
+            ends, known = [1 / cells], set()
+            for number in self._touching(attributes):
+                pattern = self.patterns[number]
+                kept = [p for p, i in enumerate(pattern.attributes) if i in attributes and self.sizes[i] > 1]
+                key = (id(pattern.cells), tuple(pattern.attributes[p] for p in kept))
+                if key not in known:
+                    known.add(key)
+                    adds = self._pattern_adds(pattern, kept)
+                    ends += [(1 + adds * self._weights[number]) / cells for adds in (adds.min(), adds.max())]
+            self._spread[attributes] = min(ends), max(ends)
+        return self._spread[attributes]
+
+    def _pattern_adds(self, pattern: Pattern, kept: Sequence[int]) -> np.ndarray:
+        """Over the cells u = pi^-1(z) of the axes ``kept``: ``sum_A n_A / (n_B m_A) (P_A of the summed pattern)(u)``."""
+        sizes = [pattern.cells.shape[p] for p in kept]
+        found = np.zeros(sizes)
+        for axes in anova.subsets(range(len(kept))):
+            members = tuple(pattern.attributes[kept[a]] for a in axes)
+            if axes and members in self.information:
+                own = anova.component(pattern.cells, [kept[a] for a in axes])  # a mean: n_A / n_B times the sum
+                found += (
+                    own.reshape([size if a in axes else 1 for a, size in enumerate(sizes)]) / self.information[members]
+                )
+        return found
+
+    def _bounded_ends(self, attributes: Set, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        tables = rows.reshape(-1, *[self.sizes[i] for i in attributes])
+        mean = rows.mean(axis=1)
+        low, high = mean.copy(), mean.copy()
+        sorted_rows: dict[Set, np.ndarray] = {}
+        for number in self._touching(attributes):
+            pattern = self.patterns[number]
+            common = tuple(i for i in pattern.attributes if i in attributes and self.sizes[i] > 1)
+            if common not in sorted_rows:
+                sorted_rows[common] = self._sorted_rho(attributes, tables, common)
+            others = tuple(p for p, i in enumerate(pattern.attributes) if i not in common)
+            laid = np.sort(pattern.cells.sum(axis=others).ravel()) * self._weights[number] / pattern.cells.size
+            np.maximum(high, mean + sorted_rows[common] @ laid, out=high)
+            np.minimum(low, mean + sorted_rows[common] @ laid[::-1], out=low)
+        return low, high
+
+    def _sorted_rho(self, attributes: Set, tables: np.ndarray, common: Set) -> np.ndarray:
+        """(q, cells of the table of ``common``) rho of every row, its values in increasing order."""
+        shape = [self.sizes[i] if i in common else 1 for i in attributes]
+        rho = np.zeros((len(tables), *shape))
+        for members in anova.subsets(common):
+            if members and members in self.information:
+                rho += components(tables, [attributes.index(i) for i in members]) / self.information[members]
+        return np.sort(rho.reshape(len(tables), -1), axis=1)
+
+
+def _sides(union: Set, roles: Sequence[int]) -> tuple[Set, Set]:
+    """The sets A and A'."""
+    first = tuple(i for i, role in zip(union, roles, strict=True) if role != SECOND)
+    return first, tuple(i for i, role in zip(union, roles, strict=True) if role != FIRST)
+
+
+def components(tables: np.ndarray, axes: Sequence[int]) -> np.ndarray:
+    """P_A of every one of ``tables`` (q, ...), whose axes A count from 0 after the first; all other axes have length 1."""
+    others = tuple(1 + axis for axis in range(tables.ndim - 1) if axis not in axes)
+    found = tables.mean(axis=others, keepdims=True) if others else tables
+    for axis in axes:
+        found = found - found.mean(axis=1 + axis, keepdims=True)
+    return found
+
+
+def _pattern_pairs(cells: np.ndarray, places: Sequence[int], difference: float) -> np.ndarray:
+    """(4,) * |K| ``mean_y psi_A(y) psi_A'(y) (operators on 1 + D t)(y)`` of a pattern with ``cells``, K the axes ``places``:
+    psi_A is P_A of the pattern summed over the axes not in A, t its mean over those not in K."""
+    sizes = [cells.shape[p] for p in places]
+    others = tuple(p for p in range(cells.ndim) if p not in places)
+    density = 1 + difference * cells.mean(axis=others) if others else 1 + difference * cells
+    for axis in range(len(sizes)):  # a new last axis for each: what its attribute is
+        density = _by_role(density, axis)
+    density, psi = np.moveaxis(density, range(-len(sizes), 0), range(len(sizes))), {}
+    for axes in anova.subsets(range(len(sizes))):
+        members = [places[a] for a in axes]
+        summed = cells.size / math.prod(sizes[a] for a in axes)
+        shape = [size if a in axes else 1 for a, size in enumerate(sizes)]
+        psi[axes] = (anova.component(cells, members) * summed).reshape(shape)
+    found = np.zeros((4,) * len(sizes))
+    for roles in product(range(4), repeat=len(sizes)):
+        first, second = _sides(tuple(range(len(sizes))), roles)
+        if first and second:
+            found[roles] = float(np.mean(psi[first] * psi[second] * density[roles]))
+    return found
+
+
+def _by_role(table: np.ndarray, axis: int) -> np.ndarray:
+    """The operators of the four roles along ``axis``, stacked along a new last axis."""
+    n = table.shape[axis]
+    mean = np.broadcast_to(table.mean(axis=axis, keepdims=True), table.shape)
+    single = table * (n / (n - 1))
+    if n == 2:
+        return np.stack([single, single, 2 * mean, np.zeros(table.shape)], axis=-1)
+    scale = (n - 1) * (n - 2)
+    summed, own = (n * (n - 1) * mean - n * table) / scale, n**2 * (table - mean) / scale
+    return np.stack([single, single, summed, own], axis=-1)

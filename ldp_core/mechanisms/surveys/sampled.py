@@ -1,0 +1,398 @@
+"""One random set of columns: each person draws a set of attributes and reports the joint value there by a histogram mechanism.
+
+This is what the field does with surveys. Sets B are drawn with probabilities a_B, whatever the person's value. A histogram
+mechanism that treats all cells of the table over B alike adds a vector c with E[(r c)^2] = alpha |r|^2 + beta r_u^2 to the counts of
+the cells, for a person in cell u and any query r that sums to 0. So with n_B cells all components A inside B (`ldp_core.anova`)
+get the same information from a report on B, and from all of them
+
+    m_B = 1 / (alpha n_B + beta),    m_A = sum over B that hold A of a_B m_B.
+
+In the optimal linear reconstruction a report on B has the weight m_B / m_A in component A. In the field each table is taken from
+its own reports alone, whose weight is 1 / a_B: the reconstruction "own". Both are unbiased, and both know the number of people.
+Source: this project; subset selection is the best histogram mechanism there (Ye and Barg 2018).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ldp_core import anova
+from ldp_core.anova import Set
+from ldp_core.mechanisms.base import Audit, Reports, check_counts, check_reports
+from ldp_core.mechanisms.randomized_response import RandomizedResponse
+from ldp_core.mechanisms.surveys.combining import OwnEstimate, components
+from ldp_core.mechanisms.surveys.estimates import SurveyEstimate, as_survey
+from ldp_core.mechanisms.surveys.face import OnTable, SurveyMechanism, from_agreement
+from ldp_core.mechanisms.surveys.oracles import ORACLES, Oracle, kept_numbers, numbers_sent
+from ldp_core.mechanisms.surveys.sets import Holding, maximal_sets, only_survey
+from ldp_core.mechanisms.surveys.shares import given_shares, shares_of_all, shares_of_own, varying_trace
+from ldp_core.people import Counted, Counts, People, check_records, people_of
+from ldp_core.wording import meant
+from ldp_core.workloads import Group, Survey, Workload, marginal
+
+RECONSTRUCTIONS = ("optimal", "own")
+SHARES = ("even", "fitted")
+_DRAWN_SINGLY = 1_000
+"""Fewer people than this report one by one in simulations, which is then quicker."""
+_ENTRIES = 2**22  # of queries written out at once
+
+
+class SampledSets(SurveyMechanism):
+    """``oracle`` reports the joint value of one of the sets asked about, drawn with probabilities ``shares``: "even", "fitted" to
+    make the total variance least, or a number for each of ``sets``. Raises ValueError for anything else.
+    """
+
+    def __init__(
+        self,
+        survey: Survey,
+        epsilon: float,
+        oracle: str = "subset_selection",
+        reconstruction: str = "optimal",
+        shares: str | Sequence[float] | np.ndarray = "even",
+    ):
+        told = shares if isinstance(shares, str) else [float(share) for share in shares]
+        parameters = {"oracle": oracle, "reconstruction": reconstruction, "shares": told}
+        for (word, chosen), known in zip(parameters.items(), (ORACLES, RECONSTRUCTIONS, SHARES), strict=True):
+            if isinstance(chosen, str) and chosen not in known:
+                raise ValueError(f"Unknown {word} {chosen!r}; {meant(chosen, known)}")
+        super().__init__("sampled_sets", survey.shape, epsilon, parameters)
+        self.sets = maximal_sets(survey)
+        self.optimal = reconstruction == "optimal"
+        self._cells = np.array([math.prod(self.sizes[i] for i in one) for one in self.sets])
+        self._title, make = ORACLES[oracle]
+        self.oracles = {cells: make(cells, self.epsilon) for cells in np.unique(self._cells).tolist()}
+        self._moments = {cells: found.centred_moments() for cells, found in self.oracles.items()}
+        own = {cells: 1 / (alpha * cells + beta) for cells, (alpha, beta) in self._moments.items()}
+        self.information_of_sets = np.array([own[cells] for cells in self._cells.tolist()])
+        """(K,) m_B of each of ``sets``."""
+        if told == "fitted":
+            self.shares = self._fitted(survey)
+        else:
+            self.shares = given_shares([1.0] * len(self.sets) if isinstance(told, str) else told, len(self.sets))
+        kept = {cells: kept_numbers(found) for cells, found in self.oracles.items()}
+        self._starts = np.concatenate([[0], np.cumsum([kept[cells] for cells in self._cells.tolist()])])
+
+    def _identity(self) -> dict[str, Any]:
+        return {**super()._identity(), "sets": self.sets}
+
+    def _content(self) -> bytes:
+        return self.shares.tobytes()
+
+    @property
+    def consistent(self) -> SampledSets:
+        """The same collection with the optimal reconstruction, whose tables agree in what they have in common."""
+        if self.optimal:
+            return self
+        asked = Survey(self.sizes, [marginal(self.sizes, one) for one in self.sets])
+        return SampledSets(asked, self.epsilon, self.parameters["oracle"], "optimal", self.shares)
+
+    # --- what reports tell --------------------------------------------------------------------------------------
+
+    def oracle(self, k: int) -> Oracle:
+        """The mechanism that reports on set ``k``."""
+        return self.oracles[int(self._cells[k])]
+
+    @cached_property
+    def _place(self) -> dict[Set, int]:
+        return {one: k for k, one in enumerate(self.sets)}
+
+    @cached_property
+    def _held(self) -> Holding:
+        return Holding(self.sets)
+
+    def owner(self, attributes: Set) -> int | None:
+        """The number of the set whose own table has the ``attributes``, the smallest one; None where there is none."""
+        if attributes in self._place:
+            return self._place[attributes]
+        holding = [self._place[one] for one in self._held.every(attributes)]
+        return min(holding, key=lambda k: (self._cells[k], self.sets[k]), default=None)
+
+    def _fitted(self, survey: Survey) -> np.ndarray:
+        """(K,) the shares of least total variance, on average over the types where that differs between them."""
+        if self.optimal:
+            return shares_of_all(survey, self.sets, self.information_of_sets)
+        costs = np.zeros(len(self.sets))
+        for group in survey.groups:
+            if places := self._several(group.attributes):
+                costs[self.owner(places)] += varying_trace(group)
+        return shares_of_own(costs / self.information_of_sets)
+
+    @cached_property
+    def information(self) -> dict[Set, float]:
+        """{A: m_A} of the non-empty sets inside those that are drawn."""
+        found: dict[Set, float] = {}
+        for members, weight in zip(self.sets, (self.shares * self.information_of_sets).tolist(), strict=True):
+            for within in anova.subsets(members):
+                if within:
+                    found[within] = found.get(within, 0.0) + weight
+        return found
+
+    @cached_property
+    def inflation(self) -> dict[Set, float]:
+        return {members: 1 / value for members, value in self.information.items()}
+
+    def inflation_for(self, group: Group) -> Mapping[Set, float]:
+        places = self._several(group.attributes)
+        if self.optimal or not places:
+            return self.inflation
+        k = self._place_of(places)
+        return dict.fromkeys(anova.subsets(places), 1 / float(self.shares[k] * self.information_of_sets[k]))
+
+    def _place_of(self, attributes: Set) -> int:
+        k = self.owner(attributes)
+        assert k is not None, "supports() says no"
+        return k
+
+    def supports(self, workload: Workload) -> str | None:
+        reason = super().supports(workload)
+        if reason or self.optimal:
+            return reason
+        for group in as_survey(workload, self.sizes).groups:
+            if (places := self._several(group.attributes)) and self.owner(places) is None:
+                return f"No set of attributes that is drawn holds {len(places)} of them that the questions ask for together."
+        return None
+
+    @cached_property
+    def _holds(self) -> np.ndarray:
+        """(K, d) whether each set has each attribute."""
+        found = np.zeros((len(self.sets), len(self.sizes)), dtype=bool)
+        for k, members in enumerate(self.sets):
+            found[k, list(members)] = True
+        return found
+
+    def sources(self, attributes: Set) -> list[tuple[Set, np.ndarray]]:
+        """What reports tell about queries on ``attributes``: for each non-empty part of them (numbered from 0 within them), the
+        sets that have just that in common with them."""
+        if not self.optimal:
+            return [(tuple(range(len(attributes))), np.array([self._place_of(attributes)]))]
+        codes = self._holds[:, list(attributes)] @ (1 << np.arange(len(attributes)))
+        found = []
+        for part in anova.subsets(range(len(attributes))):
+            sets = np.flatnonzero(codes == sum(1 << i for i in part))
+            if part and len(sets):
+                found.append((part, sets))
+        return found
+
+    def factors(self, sets: np.ndarray) -> np.ndarray:
+        """(k,) what reports on each of ``sets`` are weighed with, but for 1/m_A in the optimal reconstruction."""
+        return self.information_of_sets[sets] if self.optimal else 1 / self.shares[sets]
+
+    def second_moments(self, sets: np.ndarray, cells: int) -> tuple[float, float]:
+        """The sums over ``sets`` of alpha and beta, times the probability and the squared weight of a report, for queries written
+        on the ``cells`` that the sets have in common."""
+        alpha, beta = np.array([self._moments[size] for size in self._cells[sets].tolist()]).T
+        weights = self.shares[sets] * self.factors(sets) ** 2
+        return float(weights @ (alpha * (self._cells[sets] / cells))), float(weights @ beta)
+
+    def seen_on(self, attributes: Set) -> OnTable:
+        return _Seen(self, self._several(attributes))
+
+    # --- reports ------------------------------------------------------------------------------------------------
+
+    @property
+    def bits_per_report(self) -> float:
+        """Whole bits for which set it is, and for the longest report on one."""
+        return math.ceil(math.log2(len(self.sets))) + max(found.bits_per_report for found in self.oracles.values())
+
+    def _draw(self, users: int, rng: np.random.Generator) -> np.ndarray:
+        """(users,) the number of the set that each draws. For simulation only."""
+        bounds = np.cumsum(self.shares)
+        return np.minimum(np.searchsorted(bounds, rng.random(users), side="right"), len(bounds) - 1)
+
+    def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """(users, 1 + width) for records ``values`` (users, d): the number of the set each has drawn, and the report on it, filled up
+        with -1. For simulation only: a client needs a secure random source."""
+        records = check_records(values, self.sizes)
+        drawn = self._draw(len(records), rng)
+        raw = np.full((len(records), 1 + max(map(numbers_sent, self.oracles.values()))), -1, dtype=np.int64)
+        raw[:, 0] = drawn
+        for k, people in _by_number(drawn):
+            members = self.sets[k]
+            cells = np.ravel_multi_index(
+                tuple(records[people, i] for i in members), tuple(self.sizes[i] for i in members)
+            )
+            sent = self.oracle(k).privatize(cells, rng).reshape(len(people), -1)
+            raw[people, 1 : 1 + sent.shape[1]] = sent
+        return raw
+
+    def aggregate(self, raw: np.ndarray) -> Reports:
+        """How many reported on each set (K,), and what their reports add up to, one set after the other."""
+        raw = np.asarray(raw)
+        if raw.ndim != 2 or not np.issubdtype(raw.dtype, np.integer) or raw.shape[1] < 2:
+            raise ValueError("Each report must hold the number of a set and a report on it.")
+        if raw.size and (raw[:, 0].min() < 0 or raw[:, 0].max() >= len(self.sets)):
+            raise ValueError(f"Sets are numbered from 0 to {len(self.sets) - 1}.")
+        sums = np.zeros(self._starts[-1], dtype=np.int64)
+        for k, people in _by_number(raw[:, 0]):
+            sent = raw[people, 1 : 1 + numbers_sent(self.oracle(k))]
+            sums[self._starts[k] : self._starts[k + 1]] = self._summed(k, sent)
+        return Reports(self.digest, len(raw), (np.bincount(raw[:, 0], minlength=len(self.sets)), sums))
+
+    def _summed(self, k: int, sent: np.ndarray) -> np.ndarray:
+        oracle = self.oracle(k)
+        return oracle.aggregate(sent.ravel() if isinstance(oracle, RandomizedResponse) else sent).arrays[0]
+
+    def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
+        """Everybody draws a set; the people of one set are then simulated by their cells. For simulation only."""
+        users, sums = np.zeros(len(self.sets), dtype=np.int64), np.zeros(self._starts[-1], dtype=np.int64)
+        for k, table in enumerate(self._drawn(people_of(counts, self.sizes), rng)):
+            users[k] = table.sum()
+            if users[k] >= _DRAWN_SINGLY:
+                found = self.oracle(k).simulate(table, rng).arrays[0]
+            else:
+                found = (
+                    self.oracle(k)
+                    .aggregate(self.oracle(k).privatize(np.repeat(np.arange(len(table)), table), rng))
+                    .arrays[0]
+                )
+            sums[self._starts[k] : self._starts[k + 1]] = found
+        return Reports(self.digest, int(users.sum()), (users, sums))
+
+    def _drawn(self, people: People, rng: np.random.Generator) -> list[np.ndarray]:
+        """How many people with each combination of values of a set have drawn it, for each set. For simulation only."""
+        starts = np.concatenate([[0], np.cumsum(self._cells)])
+        found = np.zeros(starts[-1], dtype=np.int64)
+        if isinstance(people, Counted):  # those who are left draw the next set with its share of what is left
+            left, rest = check_counts(people, self.n), np.cumsum(self.shares[::-1])[::-1]
+            for k, members in enumerate(self.sets):
+                took = rng.binomial(left, min(1.0, self.shares[k] / rest[k]))
+                left = left - took
+                found[starts[k] : starts[k + 1]] = Counted(took, self.sizes).table(members)
+            return np.split(found, starts[1:-1])
+        places, steps = self._addresses
+        for rows in people.chunks():
+            drawn = self._draw(len(rows), rng)
+            cells = starts[drawn] + (np.take_along_axis(rows, places[drawn], axis=1) * steps[drawn]).sum(axis=1)
+            np.add.at(found, cells, 1)
+        return np.split(found, starts[1:-1])
+
+    @cached_property
+    def _addresses(self) -> tuple[np.ndarray, np.ndarray]:
+        """(K, k) attributes of each set, filled up with attribute 0, and what a step in each of them is worth in the table."""
+        places = np.zeros((len(self.sets), max(map(len, self.sets))), dtype=np.int64)
+        steps = np.zeros_like(places)
+        for k, members in enumerate(self.sets):
+            places[k, : len(members)] = members
+            for j in range(len(members)):
+                steps[k, j] = math.prod(self.sizes[i] for i in members[j + 1 :])
+        return places, steps
+
+    def estimate(self, reports: Reports) -> SurveyEstimate:
+        """Unbiased tables with the known number of people as their total."""
+        check_reports(reports, self.digest)
+        users, sums = reports.arrays
+        tables = {}
+        for k, members in enumerate(self.sets):
+            oracle, cells = self.oracle(k), int(self._cells[k])
+            told = oracle.estimate(Reports(oracle.digest, int(users[k]), sums[self._starts[k] : self._starts[k + 1]]))
+            varying = told.estimated_counts - told.estimated_counts.mean()
+            tables[members] = reports.users / cells + varying / self.shares[k]
+        weights = dict(zip(self.sets, (self.shares * self.information_of_sets).tolist(), strict=True))
+        own = OwnEstimate(unbiased=True, sizes=self.sizes, users=float(reports.users), tables=tables, weights=weights)
+        return own.consistent(float(reports.users)) if self.optimal else own
+
+    # --- what is said of it -------------------------------------------------------------------------------------
+
+    def audit(self) -> Audit:
+        """That of the report on the set where it is largest: which set is drawn does not depend on the person's value."""
+        audits = {cells: found.audit() for cells, found in self.oracles.items()}
+        cells, worst = max(audits.items(), key=lambda found: found[1].epsilon)
+        members = self.sets[self._cells.tolist().index(cells)]
+        step = math.prod(self.sizes[members[-1] + 1 :])  # two values of one attribute are two cells of the table
+        return Audit(worst.epsilon, 0.0, f"{worst.method}; the set is drawn whatever the value", (0, step))
+
+    def explain(self) -> str:
+        drawn = "each as often as any other" if np.ptp(self.shares) < 1e-9 else "some more often than others"
+        found = (
+            "The collector puts the reports on all sets together in the best linear way, so that all tables agree."
+            if self.optimal
+            else "Each table is worked out from the reports on its own set alone."
+        )
+        return (
+            f"Each person draws one of {len(self.sets):,} sets of columns, {drawn}, and reports the values they have there as a single "
+            f"value among up to {self._cells.max():,}, by {self._title}. {found}"
+        )
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """The reports, seen on the table of ``attributes``, all of more than one value."""
+
+    mechanism: SampledSets
+    attributes: Set
+
+    @property
+    def _sizes(self) -> list[int]:
+        return [self.mechanism.sizes[i] for i in self.attributes]
+
+    def _weighed(self, parts: dict[Set, np.ndarray], shared: Set) -> np.ndarray:
+        """(q, ...) what a report on a set that has ``shared`` in common is weighed with, but for the factor of the set."""
+        total = np.zeros(1)
+        for within in anova.subsets(shared):
+            if within:
+                known = (
+                    self.mechanism.information[tuple(self.attributes[i] for i in within)]
+                    if self.mechanism.optimal
+                    else 1.0
+                )
+                total = total + parts[within] / known
+        return total
+
+    def variances(self, rows: np.ndarray) -> np.ndarray:
+        """The second moment of what a report adds, over the sets it may be about, less the square of its mean."""
+        sizes = self._sizes
+        shaped = np.asarray(rows, dtype=float).reshape(-1, *sizes)
+        parts = components(shaped)
+        found = -((shaped - parts[()]) ** 2)
+        for shared, sets in self.mechanism.sources(self.attributes):
+            squares = self._weighed(parts, shared) ** 2
+            alpha, beta = self.mechanism.second_moments(sets, math.prod(sizes[i] for i in shared))
+            found += alpha * squares.sum(axis=tuple(range(1, squares.ndim)), keepdims=True) + beta * squares
+        return np.maximum(found, 0.0).reshape(rows.shape)
+
+    def cell_variances(self, people: np.ndarray) -> np.ndarray:
+        """By agreement: `from_agreement`."""
+        one = self.variances(np.eye(1, len(people))).reshape(self._sizes)
+        return from_agreement(one[np.ix_(*[(0, 1)] * one.ndim)], people.reshape(one.shape))
+
+    def ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        shaped = np.asarray(rows, dtype=float).reshape(-1, *self._sizes)
+        parts, sources = components(shaped), self.mechanism.sources(self.attributes)
+        some_say_nothing = sum(len(sets) for _, sets in sources) < len(self.mechanism.sets)
+        low, high = (np.full(len(rows), 0.0 if some_say_nothing else end) for end in (math.inf, -math.inf))
+        for shared, sets in sources:
+            weights = self._weighed(parts, shared).reshape(len(rows), -1)
+            factors = self.mechanism.factors(sets).tolist()
+            for n, factor in {(self.mechanism.oracle(k).n, f) for k, f in zip(sets.tolist(), factors, strict=True)}:
+                step = max(1, _ENTRIES // n)
+                for start in range(0, len(rows), step):
+                    here = slice(start, start + step)
+                    spread = np.repeat(factor * weights[here], n // weights.shape[1], axis=1)
+                    least, most = self.mechanism.oracles[n].report_ends(spread)
+                    low[here], high[here] = np.minimum(low[here], least), np.maximum(high[here], most)
+        mean = rows.mean(axis=1)
+        return low + mean, high + mean
+
+
+def build(
+    workload: Workload,
+    epsilon: float,
+    oracle: str = "subset_selection",
+    reconstruction: str = "optimal",
+    shares: str = "even",
+) -> SampledSets:
+    """The mechanism for a survey. ValueError for anything else."""
+    return SampledSets(only_survey(workload), epsilon, oracle, reconstruction, shares)
+
+
+def _by_number(numbers: np.ndarray) -> list[tuple[int, np.ndarray]]:
+    """Each number that is there, with the places where it stands."""
+    order = np.argsort(numbers, kind="stable")
+    found, starts = np.unique(numbers[order], return_index=True)
+    return list(zip(found.tolist(), np.split(order, starts)[1:], strict=True))

@@ -1,0 +1,347 @@
+"""Scrambled patterns: a person's place in a random pattern over a few attributes, its values renamed at random.
+
+A report (B, t, S) is a set B of a few attributes and the image S of a pattern T of cells of their table under independent, uniformly
+random permutations of the values of each attribute. Which pattern it is does not depend on the person. With s = |T|/n_B, D =
+e^epsilon - 1, the person's cell is in S with probability e^epsilon s / (1 + D s), and given that, S is uniform among the images
+that hold the cell (or do not): images are e^epsilon times as likely for the people inside as for those outside. The information
+is diagonal in the components of `ldp_core.anova`,
+
+    m_A dim_A = sum of share_T e_A(T)        (e_A: `ldp_core.mechanisms.surveys.pattern`),
+
+and the optimal unbiased estimate (McKenna et al. 2020, Theorem 3.10) has on A the component (1/m_A) sum_B (1/n_B) P_A K_B, summed to the
+table of A, of the tables K_B, the sum of D/(1 + D s) 1_S over the reports about B. Source: this project.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ldp_core import anova, wording
+from ldp_core.anova import Set
+from ldp_core.mechanisms.base import Audit, Reports, check_reports, check_rows
+from ldp_core.mechanisms.subset_selection import SubsetSelection
+from ldp_core.mechanisms.surveys.drawing import covered, permutations
+from ldp_core.mechanisms.surveys.estimates import ComponentEstimate
+from ldp_core.mechanisms.surveys.face import SurveyMechanism, from_agreement
+from ldp_core.mechanisms.surveys.moments import Moments
+from ldp_core.mechanisms.surveys.pattern import Pattern
+from ldp_core.people import Counts, People, check_records, people_of, smallest_type
+from ldp_core.privacy import log_ratio, odds, probability_within
+
+LEAST_ENERGY = 1e-12
+"""Sets of attributes with a smaller share of all the energy are not estimated: what there is of it may be rounding."""
+
+# Values of people gone through in one step, and numbers of reports made at once.
+_VALUES_AT_ONCE, _NUMBERS_AT_ONCE = 2**26, 2**22
+
+
+class ScrambledPatterns(SurveyMechanism):
+    """``patterns`` over attributes of ``sizes``, and the probabilities ``shares`` (r,) with which they are sent.
+
+    Raises ValueError for shares that are no probabilities, and patterns of other attributes.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        sizes: Sequence[int],
+        epsilon: float,
+        patterns: Sequence[Pattern],
+        shares: np.ndarray,
+        parameters: Mapping[str, Any] | None = None,
+        explanation: str = "",
+    ):
+        super().__init__(name, sizes, epsilon, parameters or {}, explanation)
+        self.patterns, self.shares = tuple(patterns), np.array(shares, dtype=float)
+        if not self.patterns or self.shares.shape != (len(self.patterns),) or not (self.shares > 0).all():
+            raise ValueError(
+                f"The {len(self.patterns):,} patterns need one positive probability each, at least one of them."
+            )
+        if abs(self.shares.sum() - 1) > 1e-9:
+            raise ValueError(f"The probabilities of the patterns must sum to 1; they sum to {self.shares.sum():g}.")
+        self.shares /= self.shares.sum()
+        for pattern in self.patterns:
+            if pattern.attributes[-1] >= len(self.sizes) or pattern.cells.shape != tuple(
+                self.sizes[i] for i in pattern.attributes
+            ):
+                raise ValueError(
+                    f"A pattern with cells {pattern.cells.shape} over the attributes {pattern.attributes} does not fit sizes "
+                    f"{list(self.sizes)}."
+                )
+        self._ratio = odds(self.epsilon)
+        self._inside = np.array([np.count_nonzero(one.cells) for one in self.patterns])
+        self._cells = np.array([one.cells.size for one in self.patterns])
+        self._weights = (self._ratio - 1) / (1 + (self._ratio - 1) * self._inside / self._cells)
+        self._starts = np.concatenate([[0], np.cumsum(self._cells)])
+
+    def _content(self) -> bytes:
+        written = [repr(one.attributes).encode() + np.packbits(one.cells).tobytes() for one in self.patterns]
+        return b"".join(written) + self.shares.tobytes()
+
+    @property
+    def bits_per_report(self) -> float:
+        """Whole bits that number a pattern and the permutations of its attributes' values."""
+        logs = [sum(math.lgamma(size + 1) for size in one.cells.shape) for one in self.patterns]
+        largest = max(logs)
+        total = largest + math.log(math.fsum(math.exp(one - largest) for one in logs))
+        return float(math.ceil(total / math.log(2) - 1e-9))
+
+    # --- what reports tell --------------------------------------------------------------------------------------
+
+    @cached_property
+    def information(self) -> dict[Set, float]:
+        """{A: m_A} of the non-empty sets A that reports tell something about."""
+        energy: dict[Set, float] = {}
+        known: dict[int, dict[Set, float]] = {}
+        for pattern, share in zip(self.patterns, self.shares.tolist(), strict=True):
+            if id(pattern.cells) not in known:  # patterns of many sets share their cells
+                plain = Pattern(tuple(range(pattern.cells.ndim)), pattern.cells)
+                known[id(pattern.cells)] = plain.energies(self.epsilon)
+            for places, value in known[id(pattern.cells)].items():
+                members = tuple(pattern.attributes[k] for k in places)
+                energy[members] = energy.get(members, 0.0) + share * value
+        least = LEAST_ENERGY * math.fsum(energy.values())
+        return {
+            members: value / anova.dimensions(self.sizes, members)
+            for members, value in energy.items()
+            if value > least and all(self.sizes[i] > 1 for i in members)
+        }
+
+    @cached_property
+    def inflation(self) -> dict[Set, float]:
+        return {members: 1 / value for members, value in self.information.items()}
+
+    @cached_property
+    def _moments(self) -> Moments:
+        return Moments(self.sizes, self.patterns, self.shares, self.epsilon, self.information)
+
+    def seen_on(self, attributes: Set) -> _Seen:
+        return _Seen(self._moments, tuple(attributes))
+
+    # --- reports ------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _true_probability(self) -> np.ndarray:
+        """(r,) probability with which an image of a pattern holds the person's cell."""
+        known: dict[tuple[int, int], float] = {}
+        for size, cells in zip(self._inside.tolist(), self._cells.tolist(), strict=True):
+            if (size, cells) not in known:
+                wanted = self._ratio * size / (self._ratio * size + cells - size)
+                known[size, cells] = self._within(wanted, size, cells)
+        return np.array([known[key] for key in zip(self._inside.tolist(), self._cells.tolist(), strict=True)])
+
+    def _within(self, wanted: float, size: int, cells: int) -> float:
+        return probability_within(wanted, lambda p: p * (cells - size) / ((1 - p) * size), self._ratio)
+
+    @property
+    def width(self) -> int:
+        """Numbers in a report after that of its pattern."""
+        return max(sum(one.cells.shape) for one in self.patterns)
+
+    def privatize(self, records: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """(users, 1 + width) the pattern's number, then where the values of each of its attributes go, one attribute after the other;
+        -1 fills up. ``records`` (users, d) are value indices. For simulation only: a client needs a secure random source."""
+        records = check_records(records, self.sizes)
+        largest = max(len(self.patterns), *self.sizes)
+        raw = np.full((len(records), 1 + self.width), -1, dtype=np.result_type(np.int16, np.min_scalar_type(-largest)))
+        for number, users in self._assigned(len(records), rng):
+            step = self._step(number)
+            for start in range(0, len(users), step):
+                some = users[start : start + step]
+                moved = self._scrambled(number, records[some], rng)
+                raw[some, 0] = number
+                raw[some, 1 : 1 + sum(one.shape[1] for one in moved)] = np.concatenate(moved, axis=1)
+        return raw
+
+    def _assigned(self, users: int, rng: np.random.Generator) -> Iterator[tuple[int, np.ndarray]]:
+        """Each pattern that some of so many users send, and who they are. For simulation only."""
+        sent = rng.multinomial(users, self.shares)
+        order, ends = rng.permutation(users), np.cumsum(sent)
+        for number in np.flatnonzero(sent).tolist():
+            yield number, order[ends[number] - sent[number] : ends[number]]
+
+    def _step(self, number: int) -> int:
+        return max(1, _NUMBERS_AT_ONCE // sum(self.patterns[number].cells.shape))
+
+    def _scrambled(self, number: int, records: np.ndarray, rng: np.random.Generator) -> list[np.ndarray]:
+        """The permutations (users, n_i) of the values of each attribute of a pattern, for people with ``records`` (users, d). For
+        simulation only."""
+        pattern = self.patterns[number]
+        flat = pattern.cells.ravel()
+        members, others = np.flatnonzero(flat), np.flatnonzero(~flat)
+        inside = rng.random(len(records)) < self._true_probability[number]
+        within, without = (rng.integers(len(places), size=len(records)) for places in (members, others))
+        places = np.unravel_index(np.where(inside, members[within], others[without]), pattern.cells.shape)
+        return [
+            permutations(place, records[:, i].astype(np.int64), self.sizes[i], rng)
+            for i, place in zip(pattern.attributes, places, strict=True)
+        ]
+
+    def aggregate(self, raw: np.ndarray) -> Reports:
+        """Reports: how often each pattern was sent (r,), and how many of its images held each cell, one pattern after the other."""
+        raw = check_rows(raw, 1 + self.width, f"a pattern and {self.width} places")
+        sent, cover = np.zeros(len(self.patterns), dtype=np.int64), np.zeros(self._starts[-1], dtype=np.int64)
+        if len(raw) and (raw[:, 0].min() < 0 or raw[:, 0].max() >= len(self.patterns)):
+            raise ValueError(f"Patterns are numbered from 0 to {len(self.patterns) - 1}.")
+        np.add.at(sent, raw[:, 0], 1)
+        order, ends = np.argsort(raw[:, 0], kind="stable"), np.cumsum(sent)
+        for number in np.flatnonzero(sent).tolist():
+            rows = order[ends[number] - sent[number] : ends[number]]
+            for start in range(0, len(rows), self._step(number)):
+                moved = self._read(number, raw[rows[start : start + self._step(number)], 1:])
+                cover[self._starts[number] : self._starts[number + 1]] += covered(self.patterns[number].cells, moved)
+        return Reports(self.digest, len(raw), (sent, cover))
+
+    def _read(self, number: int, rows: np.ndarray) -> list[np.ndarray]:
+        """The permutations in ``rows`` of reports about a pattern. ValueError where they are none."""
+        sizes = self.patterns[number].cells.shape
+        *moved, rest = np.split(rows.astype(np.int64), np.cumsum(sizes), axis=1)
+        if not all((np.sort(one, axis=1) == np.arange(size)).all() for one, size in zip(moved, sizes, strict=True)):
+            raise ValueError(
+                f"A report about pattern {number} must hold a permutation of the values of each of its attributes."
+            )
+        if (rest != -1).any():
+            raise ValueError(f"A report about pattern {number} must be filled up with -1.")
+        return moved
+
+    def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
+        """Reports of people: `ldp_core.people.People`, records (users, d), or counts (n,) of all types. For simulation only."""
+        sent, cover, users = np.zeros(len(self.patterns), dtype=np.int64), np.zeros(self._starts[-1], dtype=np.int64), 0
+        for records in batches(people_of(counts, self.sizes)):
+            users += len(records)
+            for number, members in self._assigned(len(records), rng):
+                sent[number] += len(members)
+                cover[self._starts[number] : self._starts[number + 1]] += self._covered(number, records[members], rng)
+        return Reports(self.digest, users, (sent, cover))
+
+    def _covered(self, number: int, records: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """(cells,) how many images of a pattern that people with ``records`` send hold each cell. For simulation only."""
+        pattern, size = self.patterns[number], int(self._inside[number])
+        if pattern.cells.ndim == 1:  # sets of values, whose sums need no loop over people
+            values = np.bincount(records[:, pattern.attributes[0]], minlength=pattern.cells.size)
+            own = SubsetSelection(pattern.cells.size, self.epsilon, size)
+            return own.simulate(values, rng).arrays[0]
+        found, step = np.zeros(pattern.cells.size, dtype=np.int64), self._step(number)
+        for start in range(0, len(records), step):
+            found += covered(pattern.cells, self._scrambled(number, records[start : start + step], rng))
+        return found
+
+    def estimate(self, reports: Reports) -> ComponentEstimate:
+        """Unbiased tables of every set of attributes that reports tell about; consistent, and adding up to the number of people."""
+        check_reports(reports, self.digest)
+        _, cover = reports.arrays
+        tables: dict[Set, np.ndarray] = {}
+        for number, pattern in enumerate(self.patterns):
+            own = (
+                cover[self._starts[number] : self._starts[number + 1]].reshape(pattern.cells.shape)
+                * self._weights[number]
+            )
+            tables[pattern.attributes] = tables.get(pattern.attributes, 0) + own
+        parts: dict[Set, np.ndarray] = {}
+        for attributes, table in tables.items():
+            for axes in anova.subsets(range(table.ndim)):
+                members = tuple(attributes[axis] for axis in axes)
+                if members in self.information:
+                    part = anova.component(table, axes)
+                    parts[members] = parts.get(members, 0) + part / (part.size * self.information[members])
+        return ComponentEstimate(unbiased=True, sizes=self.sizes, users=float(reports.users), components=parts)
+
+    # --- what is said of it -------------------------------------------------------------------------------------
+
+    def audit(self) -> Audit:
+        """From the two probabilities of each pattern, as people draw them: its images share them."""
+        kinds: dict[tuple[int, int], int] = {}
+        for number, key in enumerate(zip(self._inside.tolist(), self._cells.tolist(), strict=True)):
+            kinds.setdefault(key, number)
+        ratios = {
+            number: Fraction(p) * (cells - size) / ((1 - Fraction(p)) * size)
+            for (size, cells), number in kinds.items()
+            for p in [float(self._true_probability[number])]
+        }
+        worst = max(ratios, key=ratios.__getitem__)
+        method = f"exact: the two probabilities of each of {len(self.patterns):,} patterns, which its images share"
+        return Audit(log_ratio(ratios[worst], Fraction(1)), 0.0, method, self._told_apart(self.patterns[worst]))
+
+    def _told_apart(self, pattern: Pattern) -> tuple[int, int]:
+        """Two types that differ in one attribute, one of which an image of the pattern can hold without the other."""
+        for axis, i in enumerate(pattern.attributes):
+            if (pattern.cells.any(axis=axis) & ~pattern.cells.all(axis=axis)).any():
+                return 0, math.prod(self.sizes[i + 1 :])
+        raise AssertionError("A pattern has cells inside and outside.")
+
+    def explain(self) -> str:
+        return self._explanation or explanation(self.patterns, self.shares, self._true_probability)
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """The reports, seen on the table of ``attributes``."""
+
+    moments: Moments
+    attributes: Set
+
+    def variances(self, rows: np.ndarray) -> np.ndarray:
+        return self.moments.variances(self.attributes, rows)
+
+    def ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self.moments.ends(self.attributes, rows)
+
+    def cell_variances(self, people: np.ndarray) -> np.ndarray:
+        table = np.asarray(people, dtype=float).reshape([self.moments.sizes[i] for i in self.attributes])
+        return from_agreement(self.moments.cell_variances(self.attributes), table)
+
+
+def batches(people: People) -> Iterator[np.ndarray]:
+    """Everybody once, in arrays (users, d) of value indices, large ones so that each pattern is sent by many."""
+    waiting: list[np.ndarray] = []
+    most, kind = max(1, _VALUES_AT_ONCE // len(people.sizes)), smallest_type(people.sizes)
+    for chunk in people.chunks():
+        waiting.append(chunk.astype(kind))
+        if sum(map(len, waiting)) >= most:
+            yield np.concatenate(waiting)
+            waiting = []
+    if waiting:
+        yield np.concatenate(waiting)
+
+
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def explanation(patterns: Sequence[Pattern], shares: np.ndarray, inside: np.ndarray) -> str:
+    """What a report is, in words: which columns, and a scrambled set of how many of the combinations of their values."""
+    ways = np.array([len(one.attributes) for one in patterns])
+    by_ways = {int(k): float(shares[ways == k].sum()) for k in np.unique(ways)}
+    common = max(by_ways, key=by_ways.__getitem__)
+    some = np.flatnonzero(ways == common)
+    some = some[np.argsort([patterns[k].cells.size for k in some.tolist()], kind="stable")]
+    place = int(np.searchsorted(np.cumsum(shares[some]), by_ways[common] / 2))
+    middle = int(some[min(len(some) - 1, place)])
+    cells, size = patterns[middle].cells.size, int(np.count_nonzero(patterns[middle].cells))
+    values = f"{'about ' if len(some) > 1 else ''}{_rounded(size)} of {'its' if common == 1 else 'their'} {cells:,} "
+    values += "values" if common == 1 else "combinations of values"
+    share = by_ways[common]
+    first = "Each report names" if share > 0.995 else f"{'Most' if share > 0.5 else 'Many'} reports name"
+    sentences = [
+        f"{first} {_columns(common)}, drawn at random whatever the person's values are, and a scrambled set of {values}.",
+        f"With probability {inside[middle]:.2g} the set holds the person's own; all else about it is drawn at random.",
+    ]
+    rest = [f"{_columns(k)} ({wording.share(share)})" for k, share in by_ways.items() if k != common and share > 0.005]
+    return " ".join([*sentences, *([f"The others are about {' or '.join(rest)}."] if rest else [])])
+
+
+def _columns(k: int) -> str:
+    word = _NUMBERS[k] if k < len(_NUMBERS) else str(k)
+    return f"{word} column{'' if k == 1 else 's'}"
+
+
+def _rounded(number: int) -> str:
+    """A number in its two leading digits."""
+    scale = 10 ** max(0, len(str(number)) - 2)
+    return f"{round(number / scale) * scale:,}"

@@ -1,0 +1,44 @@
+"""Sets of attributes: which of them others hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ldp_core.anova import Set
+from ldp_core.workloads import Survey, Workload
+
+NO_SURVEY = "It is for surveys, where questions are about a few of several columns at a time."
+"""Why mechanisms that are for surveys only do not answer other workloads."""
+
+
+class Holding:
+    """Which of some sets of attributes hold the ones that are wanted."""
+
+    def __init__(self, sets: Iterable[Set]):
+        self._all = dict.fromkeys(sets)
+        self._with: dict[int, list[Set]] = {}
+        for one in self._all:
+            for i in one:
+                self._with.setdefault(i, []).append(one)
+
+    def every(self, wanted: Set) -> list[Set]:
+        """All sets that hold ``wanted`` (not empty)."""
+        candidates = min((self._with.get(i, []) for i in wanted), key=len)
+        return [one for one in candidates if set(wanted) <= set(one)]
+
+
+def maximal_sets(survey: Survey) -> tuple[Set, ...]:
+    """The sets of attributes that a survey asks about, without those that another one holds and without attributes of one value.
+    ValueError where none is left."""
+    asked = {tuple(i for i in group.attributes if survey.shape[i] > 1) for group in survey.groups} - {()}
+    if not asked:
+        raise ValueError("All attributes asked about have only one value: there is nothing to find out.")
+    held, longest = Holding(asked), max(map(len, asked))
+    return tuple(sorted(one for one in asked if len(one) == longest or held.every(one) == [one]))
+
+
+def only_survey(workload: Workload) -> Survey:
+    """``workload``, a survey, or a ValueError."""
+    if not isinstance(workload, Survey):
+        raise ValueError(f"{NO_SURVEY} Make one with workloads.survey.")
+    return workload

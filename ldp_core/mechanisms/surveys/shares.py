@@ -1,0 +1,65 @@
+"""How often each set of columns is drawn."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from scipy import sparse
+
+from ldp_core import anova
+from ldp_core.workloads import Group, Survey
+
+_ROUNDS = 1_000
+_CLOSE = 1e-9
+_LEAST = 1e-6
+"""No set is drawn with a smaller share of its even one: its reports would be given enormous weights."""
+
+
+def given_shares(shares: Sequence[float], sets: int) -> np.ndarray:
+    """(K,) ``shares`` that sum to 1. ValueError for others than one positive number for each set."""
+    found = np.asarray(shares, dtype=float)
+    if found.shape != (sets,) or not np.all(np.isfinite(found)) or not np.all(found > 0):
+        raise ValueError(f"Give a positive share for each of the {sets:,} sets of attributes that are drawn.")
+    return found / found.sum()
+
+
+def varying_trace(group: Group) -> float:
+    """The part of tr G of a group of queries, per type, that is not in the total."""
+    total = float(np.sum(group.base.gram_sums)) / group.base.n
+    return group.weight**2 * (group.base.trace - total) / group.base.n
+
+
+def shares_of_own(costs: np.ndarray) -> np.ndarray:
+    """(K,) those that make the sum of ``costs`` (K,) over shares least: by Cauchy and Schwarz, the square roots."""
+    return _floored(np.sqrt(costs))
+
+
+def shares_of_all(survey: Survey, sets: Sequence[anova.Set], information: np.ndarray) -> np.ndarray:
+    """(K,) those that make ``sum_A dim_A g_A / m_A`` least, m_A being the sum of shares times ``information`` (K,) over the sets that
+    hold A: a convex problem, solved by multiplying each share with the square root of its derivative (Torsney 1983)."""
+    known = survey.components
+    places = {members: k for k, members in enumerate(known.sets)}
+    inside = [
+        (places[within], k) for k, members in enumerate(sets) for within in anova.subsets(members) if within in places
+    ]
+    rows, columns = np.array(inside).T
+    holds = sparse.csr_array((information[columns], (rows, columns)), shape=(len(places), len(sets)))
+    costs, shares = known.dims * known.gram, np.full(len(sets), 1 / len(sets))
+    for _ in range(_ROUNDS):
+        told = holds @ shares
+        gains = holds.T @ (costs / told**2)
+        value = float(costs @ (1 / told))
+        if (
+            gains.max() <= (1 + _CLOSE) * value
+        ):  # the derivative in the direction of the best set: how much there is to gain
+            break
+        shares = shares * np.sqrt(gains)
+        shares /= shares.sum()
+    return _floored(shares)
+
+
+def _floored(weights: np.ndarray) -> np.ndarray:
+    shares = np.maximum(weights / math.fsum(weights), _LEAST / len(weights))
+    return shares / shares.sum()

@@ -1,0 +1,85 @@
+"""Tidy frames of surveys: numbers by sets of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from ldp_core import anova
+from ldp_core.mechanisms.surveys.sampled import SampledSets
+from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
+from ldp_core.workloads import Survey
+
+
+def names_of(survey: Survey) -> list[str]:
+    """What the columns are called."""
+    return (
+        [f"x{i + 1}" for i in range(len(survey.shape))] if survey.axes is None else [axis.name for axis in survey.axes]
+    )
+
+
+def attribute_sets(survey: Survey) -> pd.DataFrame:
+    """attributes, number, dimension, gram, share: the sets of attributes that queries of a ``survey`` depend on, the largest share
+    first.
+
+    ``number`` of attributes; ``dimension`` of P_A, the functions that vary with exactly these; ``gram`` is g_A / n, what the queries
+    weigh each of them by (on average, where the survey is not `symmetric`); ``share`` is in proportion to dim_A sqrt(g_A): information x_A
+    spread like this over the sets makes the error ``sum_A dim_A^2 g_A / x_A`` smallest. ValueError where the components would take too
+    large tables.
+    """
+    c = survey.components
+    names = names_of(survey)
+    values = c.dims * np.sqrt(c.gram)
+    found = pd.DataFrame(
+        {
+            "attributes": [" x ".join(names[i] for i in members) for members in c.sets],
+            "number": [len(members) for members in c.sets],
+            "dimension": c.dims,
+            "gram": c.gram,
+            "share": values / values.sum(),
+        }
+    )
+    return found.sort_values("share", ascending=False, kind="stable", ignore_index=True)
+
+
+def column_sets(mechanism: ScrambledPatterns, names: Sequence[str]) -> pd.DataFrame:
+    """columns, share, patterns, cells, inside: the sets of columns that reports of a survey mechanism are about, most common first.
+
+    ``share`` of people who report about the set; ``patterns`` in use there, ``cells`` of its table; ``inside`` how many of them a report
+    names, on average.
+    """
+    rows = pd.DataFrame(
+        {
+            "columns": [" x ".join(names[i] for i in pattern.attributes) for pattern in mechanism.patterns],
+            "share": mechanism.shares,
+            "cells": [pattern.cells.size for pattern in mechanism.patterns],
+            "inside": [np.count_nonzero(pattern.cells) for pattern in mechanism.patterns] * mechanism.shares,
+        }
+    )
+    found = rows.groupby("columns", sort=False).agg(
+        share=("share", "sum"), patterns=("share", "size"), cells=("cells", "first"), inside=("inside", "sum")
+    )
+    found["inside"] /= found["share"]
+    return found.sort_values("share", ascending=False, kind="stable").reset_index()
+
+
+def energies(mechanism: ScrambledPatterns | SampledSets, survey: Survey) -> pd.DataFrame:
+    """columns, energy, ideal: how the information of reports is spread over sets of columns, largest first.
+
+    ``energy`` is the share of dim_A m_A, ``ideal`` that of dim_A sqrt(g_A), where the lower bound would be met (see
+    `ldp_core.workloads.surveys`). What the questions do not ask for has an ideal of 0.
+    """
+    c, names = survey.components, names_of(survey)
+    told = {members: anova.dimensions(survey.shape, members) * m for members, m in mechanism.information.items()}
+    wanted = dict(zip(c.sets, (c.dims * np.sqrt(c.gram)).tolist(), strict=True))
+    sets = sorted({*told, *wanted}, key=lambda members: (-wanted.get(members, 0.0), -told.get(members, 0.0), members))
+    energy, ideal = (np.array([one.get(members, 0.0) for members in sets]) for one in (told, wanted))
+    return pd.DataFrame(
+        {
+            "columns": [" x ".join(names[i] for i in members) for members in sets],
+            "energy": energy / energy.sum(),
+            "ideal": ideal / ideal.sum(),
+        }
+    )

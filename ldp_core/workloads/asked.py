@@ -1,0 +1,67 @@
+"""What a workload asks, in numbers: how many tables of counts, and how large the largest of them is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ldp_core import wording
+from ldp_core.people import MOST_CELLS
+from ldp_core.workloads.axes import Axis
+from ldp_core.workloads.base import MATRIX_ENTRIES, Workload
+from ldp_core.workloads.surveys import MOST_GROUPS, Survey
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a workload asks.
+
+    Attributes:
+        queries: p. sets: different sets of attributes whose tables it reads.
+        cells: of all these tables together. largest: places of the attributes of the largest table, in increasing order.
+        largest_cells: of that table.
+        unasked: places of the attributes that no query is about.
+    """
+
+    queries: int
+    sets: int
+    cells: int
+    largest: tuple[int, ...]
+    largest_cells: int
+    unasked: tuple[int, ...]
+
+
+def tables_asked(workload: Workload, shape: Sequence[int]) -> Asked:
+    """The tables that ``workload`` reads, on types in a table of ``shape``: one of all attributes, unless it is a `Survey`."""
+    every = tuple(range(len(shape)))
+    if not isinstance(workload, Survey):
+        return Asked(workload.num_queries, 1, workload.n, every, workload.n, ())
+    sets = {group.attributes for group in workload.groups}
+    sizes = {members: math.prod(shape[i] for i in members) for members in sets}
+    largest = min(sizes, key=lambda members: (-sizes[members], members))
+    named = {i for members in sets for i in members}
+    unasked = tuple(i for i in every if i not in named)
+    return Asked(workload.num_queries, len(sets), sum(sizes.values()), largest, sizes[largest], unasked)
+
+
+def joint_domain_fits(axes: Sequence[Axis]) -> bool:
+    """Whether questions about all attributes at once can be asked."""
+    return math.prod(axis.size for axis in axes) <= MOST_CELLS
+
+
+def tables_limit(axes: Sequence[Axis]) -> str:
+    """What limits the tables that can be asked about these attributes, in a sentence; empty where all can be."""
+    if joint_domain_fits(axes):
+        return ""
+    return (
+        f"Questions may read up to {MOST_GROUPS:,} tables, of at most {MOST_CELLS:,} cells each and {MATRIX_ENTRIES:,} in all; the "
+        f"{wording.magnitude(math.prod(axis.size for axis in axes))} combinations of all {len(axes)} attributes are never counted."
+    )
+
+
+def example_queries(workload: Workload, many: int = 3) -> list[int]:
+    """Some different queries, spread from the first to the last."""
+    return np.unique(np.linspace(0, workload.num_queries - 1, many).astype(np.int64)).tolist()

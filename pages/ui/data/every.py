@@ -1,0 +1,47 @@
+"""All columns of a table at once: each in the treatment that suits it, with a sentence about those that cannot take part."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ldp_core.data import tables
+from ldp_core.designs import MAX_ATTRIBUTES, DataChoice
+from pages.ui.data.ahead import looking, values
+from pages.ui.data.choice import remember, suggested
+from pages.ui.session.state import Session, counts_column
+from pages.ui.sources import Source
+
+
+@looking("counting every column")
+def choose_all(state: Session, choice: DataChoice, found: Source) -> None:
+    """Every column that says something about people becomes an attribute. What was set up by hand stays as it is. ValueError with
+    a sentence where there is none; then nothing has changed."""
+    counts = counts_column(choice)
+    names = [name for name in found.columns if name != counts]
+    if isinstance(found.table, tables.LocalTable):
+        found.table.count_each(names, counts)
+    remembered = remember(state, choice, found)
+    looked = {name: _suggestion(state, found, name, counts) for name in names}
+    for name, one in looked.items():
+        own = remembered.get((found.id, name))
+        if own is not None and own != suggested(state, found, name, counts):
+            looked[name] = replace(one, recipe=own, note="")
+    able = {one.recipe: one.types for one in looked.values() if one.recipe is not None}
+    if not able:
+        raise ValueError(f"No column can be an attribute. {' '.join(one.note for one in list(looked.values())[:3])}")
+    kept = list(able)[: min(MAX_ATTRIBUTES, tables.fitting(list(able.values())))]
+    state.set_data(choice.model_copy(update={"recipes": tuple(kept)}), found)
+    said = tables.told_of(looked)
+    if len(kept) < len(able):
+        said.append(f"Only the first {len(kept):,} of these fit in one design: leave out some to have others.")
+    state.notices = [*state.notices, ("info", " ".join(said))]
+
+
+def _suggestion(state: Session, found: Source, name: str, counts: str | None) -> tables.Suggestion:
+    def look() -> tables.Suggestion:
+        try:
+            return tables.suggest_for_survey(*values(state, found, name, counts))
+        except tables.TooManyRows:
+            return tables.too_different(name)
+
+    return state.cached(("in a survey", found.id, name, counts), look)

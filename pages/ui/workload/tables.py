@@ -1,0 +1,85 @@
+"""What the questions of a survey look like and how hard they are: everything by sets of attributes, nothing by types."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from ldp_core import charts, survey_frames, wording
+from ldp_core.workloads import Survey, WorkloadPart, example_queries, tables_asked
+from pages.ui import layout
+from pages.ui.session.state import Complete, Session
+from pages.ui.tasks.later import Later
+from pages.ui.words import plain
+from pages.ui.workload import figures
+
+
+def show(later: Later, state: Session, design: Complete, parts: Sequence[WorkloadPart]) -> None:
+    """All results of the page."""
+    survey = design.workload
+    if not isinstance(survey, Survey):
+        return
+    _metrics(later, state, design)
+    figures.hardness(later, state, design)
+    _asked(state, design, survey, parts)
+    _shares(state, survey)
+
+
+def _metrics(later: Later, state: Session, design: Complete) -> None:
+    """The questions in numbers."""
+    asked, row = tables_asked(design.workload, design.domain.shape), layout.metrics("workload")
+    row.metric("Queries (p)", f"{asked.queries:,}", help="Numbers that will be estimated, each a count of people.")
+    row.metric(
+        "Sets of columns", f"{asked.sets:,}", help="Each set has a table of counts that queries are answered from."
+    )
+    names = plain(" x ".join(design.domain.attributes[i].name for i in asked.largest))
+    row.metric("Largest table", f"{asked.largest_cells:,}", help=f"Cells of the table of {names}.")
+    figures.users_metric(row, later, state, design)
+    st.caption(f"The tables have {wording.count(asked.cells)} cells in all; the largest is {names}.")
+    if asked.unasked:
+        left = ", ".join(design.domain.attributes[i].name for i in asked.unasked[:5])
+        more = f" and {len(asked.unasked) - 5:,} more" if len(asked.unasked) > 5 else ""
+        st.caption(f"Nothing is asked about {plain(left)}{more}.")
+
+
+def _asked(state: Session, design: Complete, survey: Survey, parts: Sequence[WorkloadPart]) -> None:
+    """Which attributes are asked about together, with some queries by name."""
+    names = (survey.query_name(query) for query in example_queries(survey))
+    named = ", ".join(f"**{plain(wording.shortened(name))}**" for name in names)
+
+    def table() -> pd.DataFrame:
+        many = figures.groups_of(state, design, parts)
+        return figures.query_table(design, many)
+
+    layout.chart(
+        lambda look: charts.asked_together(survey, look),
+        f"How many of the {survey.num_queries:,} queries are about each column, and about each two of them together. Examples: {named}.",
+        "workload",
+        table if survey.num_queries <= figures.LISTED_QUERIES else None,
+    )
+
+
+def _shares(state: Session, survey: Survey) -> None:
+    """Which sets of attributes make the questions hard."""
+    try:
+        found = state.cached(("attribute sets", survey.digest), lambda: survey_frames.attribute_sets(survey))
+    except ValueError as error:
+        st.caption(plain(str(error)))
+        return
+    first, drawn = found.iloc[0], found.head(charts.MOST_SETS)
+    some = (
+        f"These {len(drawn)} of {len(found):,} sets hold {wording.share(drawn['share'].sum())}."
+        if len(drawn) < len(found)
+        else f"These are all {len(found):,} sets."
+    )
+    layout.chart(
+        lambda look: charts.attribute_sets(found, look),
+        f"Which columns make the questions hard: reports that treat the values of a column alike best spend "
+        f"{wording.share(first['share'])} of their information on **{plain(wording.shortened(first['attributes']))}**. "
+        f"{some} Of each set, only what varies with exactly its columns is counted: {wording.magnitude(found['dimension'].sum())} "
+        "independent contrasts in all.",
+        "attribute-sets",
+        found,
+    )

@@ -1,0 +1,117 @@
+"""People known by counts of all types, by records, or as expected: the same tables from each, against counting one by one."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ldp_core.data.population import SHAPES, expected_counts, expected_people
+from ldp_core.people import MOST_CELLS, Counted, Drawn, Records, check_cells, dense, people_of, users_of
+
+
+@st.composite
+def somebody(draw):
+    """(sizes, codes, weights, places)."""
+    sizes = draw(st.lists(st.integers(1, 5), min_size=1, max_size=4))
+    rows = draw(st.lists(st.tuples(*(st.integers(0, size - 1) for size in sizes)), min_size=1, max_size=30))
+    weights = draw(st.none() | st.lists(st.integers(0, 9), min_size=len(rows), max_size=len(rows)))
+    places = draw(st.permutations(range(len(sizes))).flatmap(lambda p: st.integers(0, len(p)).map(lambda k: p[:k])))
+    return tuple(sizes), np.array(rows), None if weights is None else np.array(weights), places
+
+
+def by_hand(sizes, codes, weights, places):
+    """Users by the values of the attributes at ``places``, counted one person at a time."""
+    found = dict.fromkeys(itertools.product(*(range(sizes[i]) for i in places)), 0)
+    for row, times in zip(codes.tolist(), [1] * len(codes) if weights is None else weights.tolist(), strict=True):
+        found[tuple(row[i] for i in places)] += times
+    return list(found.values())
+
+
+@given(somebody())
+def test_tables_of_records_and_of_counts_are_those_counted_by_hand(who):
+    sizes, codes, weights, places = who
+    expected = by_hand(sizes, codes, weights, places)
+    counts = np.array(by_hand(sizes, codes, weights, range(len(sizes))))
+    for people in (Records(codes, sizes, weights), Counted(counts, sizes)):
+        assert people.table(places).tolist() == expected
+        assert people.table(places).tolist() == expected  # kept
+        assert people.users == users_of(people) == sum(expected)
+        everybody = np.concatenate([*people.chunks(), np.empty((0, len(sizes)), dtype=int)])
+        assert len(everybody) == people.users
+        assert by_hand(sizes, everybody, None, places) == expected
+
+
+@given(somebody())
+def test_people_are_equal_where_their_digests_are(who):
+    sizes, codes, weights, _ = who
+    first, again = (
+        Records(codes, sizes, weights),
+        people_of(codes, sizes) if weights is None else Records(codes, sizes, weights),
+    )
+    assert first.digest == again.digest
+    other = codes.copy()
+    other[0, 0] = (other[0, 0] + 1) % sizes[0]
+    assert (Records(other, sizes, weights).digest == first.digest) == (sizes[0] == 1)
+    different, largest = first.different
+    each = [count for count in by_hand(sizes, codes, weights, range(len(sizes))) if count]
+    assert (different, largest) == (len(each), max(each, default=0))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_expected_people_of_many_types_have_the_shape_in_every_attribute(shape):
+    sizes, users = (300, 400, 20, 2), 5_000
+    found = expected_people(shape, sizes, users, **SHAPES[shape])
+    assert isinstance(found, Drawn)
+    assert found.users == users
+    assert math.prod(sizes) > MOST_CELLS
+    for i, size in enumerate(sizes):
+        parameters = {**SHAPES[shape]}
+        if "draw" in parameters:
+            parameters["draw"] += i
+        assert np.array_equal(found.table([i]), expected_counts(shape, size, users, **parameters))
+    pair = found.table([3, 2]).reshape(2, 20)
+    assert pair.sum() == users
+    assert np.array_equal(pair.sum(axis=0), found.table([2]))
+    everybody = np.concatenate(list(found.chunks()))
+    assert np.array_equal(np.bincount(everybody[:, 3] * 20 + everybody[:, 2], minlength=40), pair.ravel())
+    assert expected_people(shape, sizes, users, **SHAPES[shape]).digest == found.digest
+    with pytest.raises(ValueError, match="too many to have a number each"):
+        dense(found)
+
+
+def test_expected_people_of_few_types_are_counted_as_before():
+    found = expected_people("zipf", (4, 5), 1000)
+    assert isinstance(found, Counted)
+    assert np.array_equal(dense(found), expected_counts("zipf", 20, 1000))
+
+
+def test_too_many_expected_people_have_expected_tables_and_are_not_drawn():
+    found = expected_people("uniform", (2,) * 30, 10**9)
+    assert found.table([0, 5]).tolist() == [2.5e8] * 4
+    with pytest.raises(ValueError, match="too many to simulate one by one"):
+        next(found.chunks())
+
+
+def test_too_large_tables_are_refused_with_what_to_coarsen():
+    people = Records(np.zeros((3, 2), dtype=int), (2048, 1024))
+    with pytest.raises(ValueError, match="attribute 1 x attribute 2 has 2,048 x 1,024 = 2,097,152 cells"):
+        people.table([0, 1])
+    with pytest.raises(ValueError, match="coarser values for city"):
+        check_cells((2048, 1024), [1, 0], ["city", "job"])
+
+
+@pytest.mark.parametrize(
+    ("codes", "said"),
+    [
+        (np.zeros((3, 3), dtype=int), "a column for each of the 2"),
+        (np.zeros((3, 2)), "whole-number"),
+        (np.array([[0, 2]]), "attribute 2 run from 0 to 1"),
+        (np.array([[-1, 0]]), "attribute 1 run from 0 to 1"),
+    ],
+)
+def test_records_outside_their_attributes_are_refused(codes, said):
+    with pytest.raises(ValueError, match=said):
+        people_of(codes, (2, 2))

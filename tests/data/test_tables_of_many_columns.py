@@ -1,0 +1,176 @@
+"""Tables of many columns: each in the treatment that suits it, counted in the file, and people kept one by one."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ldp_core.data import tables
+from ldp_core.data.domain import CategoricalAttribute, Domain
+from ldp_core.people import MOST_VALUES, Records
+from ldp_core.wording import magnitude
+
+
+@pytest.fixture
+def table():
+    """Columns of every kind, 3,000 rows."""
+    rng, rows = np.random.default_rng(0), 3000
+    columns = {f"q{i}": rng.integers(0, 4 + i, rows).astype(str) for i in range(9)}
+    gaps = np.where(rng.random(rows) < 0.2, "", rng.choice(["yes", "no"], rows))
+    return pd.DataFrame(
+        {
+            "id": np.arange(rows),
+            **columns,
+            "gaps": gaps,
+            "said so": np.where(rng.random(rows) < 0.3, "ticked", ""),
+            "same": "x",
+            "empty": "",
+            "income": np.where(
+                rng.random(rows) < 0.05, "rather not say", (100 * rng.integers(10, 900, rows)).astype(str)
+            ),
+            "city": [f"city {j}" for j in np.minimum(rng.zipf(1.4, rows), 400)],
+        }
+    )
+
+
+def suggestions(table, weights=None):
+    return {name: tables.suggest_for_survey(table[name], weights) for name in table}
+
+
+def test_columns_that_say_nothing_or_too_much_are_left_out_with_a_sentence(table):
+    found = suggestions(table)
+    assert [name for name, one in found.items() if one.recipe is None] == ["id", "same", "empty"]
+    assert "3,000 different values" in found["id"].note
+    assert found["same"].note == "same has the same value for everybody."
+    assert found["empty"].note == "empty is empty."
+    many = pd.Series([f"v{i // 2}" for i in range(2_000)], name="code")
+    assert "merge them into groups first" in tables.suggest_for_survey(many).note
+    said = tables.told_of(found)
+    assert said[0] == "13 of 16 columns are chosen."
+    assert all(one.note in " ".join(said) for one in found.values())
+
+
+def test_everybody_stays_whatever_is_missing(table):
+    found = suggestions(table)
+    recipes = [one.recipe for one in found.values() if one.recipe is not None]
+    domain = tables.build_domain(recipes, table)
+    tally = tables.tally(table, domain)
+    assert isinstance(tally.counts, Records)
+    assert tally.dropped == 0
+    assert tally.users == len(table)
+    assert domain.shape == tuple(one.types for one in found.values() if one.recipe is not None)
+    names = [attribute.name for attribute in domain.attributes]
+    by = dict(
+        zip(domain.attributes[names.index("gaps")].labels, tally.counts.table([names.index("gaps")]), strict=True)
+    )
+    assert by == {**table["gaps"].replace("", "(missing)").value_counts().to_dict()}
+    told = dict(
+        zip(domain.attributes[names.index("said so")].labels, tally.counts.table([names.index("said so")]), strict=True)
+    )
+    assert told == {"ticked": (table["said so"] == "ticked").sum(), "(missing)": (table["said so"] == "").sum()}
+
+
+def test_of_many_categories_the_most_common_are_kept(table):
+    one = tables.suggest_for_survey(table["city"])
+    users = table["city"].value_counts()
+    least = one.recipe.rare_below
+    kept = int((users >= least).sum())
+    assert 0 < kept <= tables.MOST_CATEGORIES
+    assert one.types == kept + 1
+    assert (users >= least - 1).sum() > tables.MOST_CATEGORIES
+    assert f"the {kept} most common values" in one.note
+    assert f"{len(users) - kept} count as (other)" in one.note
+
+
+def test_people_of_counted_rows_are_as_many_as_the_counts_say():
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({f"q{i}": rng.integers(0, 5, 200).astype(str) for i in range(12)})
+    frame["n"] = rng.integers(0, 7, 200)
+    recipes = [tables.CategoricalRecipe(column=f"q{i}") for i in range(12)]
+    tally = tables.tally(frame, tables.build_domain(recipes, frame, "n"), "n")
+    assert isinstance(tally.counts, Records)
+    assert tally.users == frame["n"].sum()
+    expected = frame.groupby(["q3", "q7"])["n"].sum().unstack(fill_value=0).to_numpy().ravel()
+    assert np.array_equal(tally.counts.table([3, 7]), expected)
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("weights", [None, "n"])
+def test_columns_of_a_file_are_counted_together_each_by_itself(table, tmp_path, kind, weights):
+    table = table.assign(n=np.random.default_rng(2).integers(0, 4, len(table)))
+    path = tmp_path / f"people.{kind}"
+    table.to_csv(path, index=False) if kind == "csv" else table.to_parquet(path)
+    found = tables.LocalTable(str(path))
+    names = [name for name in table if name != "n"]
+    assert found.count_each(names, weights) == {}
+    found._source = "nothing"  # every count must have been kept by now
+    plain = tables.LocalTable(str(path))
+    for name in ("id", "q3", "gaps", "empty"):
+        needed = [name] if weights is None else [name, weights]
+        (frame, rows), (again, counted) = plain.counts(needed), found.counts(needed)
+        first = dict(zip(map(tuple, frame.astype(object).fillna("").to_numpy()), rows, strict=True))
+        second = dict(zip(map(tuple, again.astype(object).fillna("").to_numpy()), counted, strict=True))
+        assert first == second
+
+
+def test_columns_with_very_many_values_do_not_stop_the_others(table, tmp_path, monkeypatch):
+    monkeypatch.setattr("ldp_core.data.reading.local.EACH_DISTINCT", 500)
+    path = tmp_path / "people.csv"
+    table.to_csv(path, index=False)
+    found = tables.LocalTable(str(path))
+    many = found.count_each(list(table))
+    assert set(many) == {"id", "income"}
+    assert 2_700 < many["id"] < 3_300
+    assert len(found.counts(["id"])[1]) == 3_000
+
+
+def test_people_of_a_file_are_those_of_the_table(table, tmp_path):
+    path = tmp_path / "people.csv"
+    table.to_csv(path, index=False)
+    recipes = [one.recipe for one in suggestions(table).values() if one.recipe is not None]
+    domain = tables.build_domain(recipes, table)
+    here, there = tables.tally(table, domain), tables.tally(tables.LocalTable(str(path)), domain)
+    assert np.array_equal(here.counts.codes, there.counts.codes)
+    assert here.notes == there.notes
+    assert tables.build_domain(recipes, tables.LocalTable(str(path))) == domain
+
+
+def test_more_people_than_fit_are_refused_and_the_limit_is_said_before(monkeypatch, tmp_path):
+    assert f"{MOST_VALUES // 10**6} million values" in tables.limits.local_in_words()
+    monkeypatch.setattr("ldp_core.data.tables.counting.MOST_VALUES", 2_100)
+    attributes = [CategoricalAttribute(name=f"q{i}", values=("a", "b"), origin="declared") for i in range(21)]
+    domain = Domain(attributes=attributes)
+    frame = pd.DataFrame({f"q{i}": ["a"] * 100 for i in range(21)})
+    assert tables.tally(frame, domain).users == 100
+    with pytest.raises(ValueError, match="more than 100 rows of 21 columns do not fit"):
+        tables.tally(pd.concat([frame, frame]), domain)
+
+
+def test_a_domain_holds_so_many_attributes():
+    assert tables.fitting([2] * 200) == 200
+    assert tables.fitting([2048] * 200) == next(k for k in range(200) if 2048 ** (k + 1) > 1e280)
+
+
+@pytest.mark.parametrize(
+    ("places", "users", "said"),
+    [
+        ((0, 1), 60, []),
+        ((0, 1), 59, ["city x job has more cells (60) than there are users (59)", "coarser values for city"]),
+    ],
+)
+def test_warnings_are_about_the_largest_table_that_is_asked(places, users, said):
+    attributes = [
+        CategoricalAttribute(name=name, values=tuple(map(str, range(size))), origin="declared")
+        for name, size in (("city", 12), ("job", 5), ("sex", 2))
+    ]
+    found = " ".join(tables.table_warnings(Domain(attributes=attributes), users, places))
+    assert bool(found) == bool(said)
+    assert all(part in found for part in said)
+
+
+@pytest.mark.parametrize(
+    ("number", "told"),
+    [(0, "0"), (65_536, "65,536"), (99_999_999, "99,999,999"), (10**8, "1 × 10⁸"), (1_451_520_000, "1.45 × 10⁹"),
+     (20**200, "1.61 × 10²⁶⁰")],
+)  # fmt: skip
+def test_huge_numbers_are_told_by_their_magnitude(number, told):
+    assert magnitude(number).replace("\N{NO-BREAK SPACE}", " ") == told

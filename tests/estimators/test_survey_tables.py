@@ -1,0 +1,210 @@
+"""Estimators and intervals of surveys, which have tables of a few attributes instead of counts."""
+
+import math
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import ldp_core as ldp
+from ldp_core import estimators
+from ldp_core.estimators import norm_sub, survey_tables
+from ldp_core.mechanisms.surveys.estimates import FittedEstimate
+from ldp_core.mechanisms.surveys.pattern import Pattern
+from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
+from ldp_core.people import Records
+from ldp_core.workloads import Custom, Group, Histogram, Prefix, Survey, survey
+
+SIZES = (2, 3, 1, 4)
+
+
+def scrambled(sizes, epsilon, seed=0):
+    """Some patterns over every pair and every single attribute."""
+    rng = np.random.default_rng(seed)
+    patterns = []
+    for members in [(0, 1), (0, 3), (1, 3), (0,), (1,), (3,)]:
+        cells = np.zeros(math.prod(sizes[i] for i in members), dtype=bool)
+        cells[rng.permutation(cells.size)[: max(1, cells.size // 3)]] = True
+        patterns.append(Pattern(members, cells.reshape([sizes[i] for i in members])))
+    return ScrambledPatterns("optimized", sizes, epsilon, patterns, [0.2, 0.2, 0.3, 0.1, 0.1, 0.1])
+
+
+@pytest.fixture(scope="module")
+def mechanism():
+    return scrambled(SIZES, 1.0)
+
+
+@pytest.fixture(scope="module")
+def records():
+    rng = np.random.default_rng(4)
+    return np.stack([np.minimum(rng.geometric(0.6, 3000) - 1, size - 1) for size in SIZES], axis=1)
+
+
+PAIRS = survey(SIZES, [(0, 1), (0, 3), (1, 3)], weights=[1.0, 2.0, 0.5])
+NESTED = survey(SIZES, [(0,), (1, 3), (3,), (0, 1), (2, 3)], weights=[3.0, 1.0, 1.0, 0.2, 1.0])
+PARITIES = Survey(
+    SIZES, [Group((0, 1), Histogram(6)), Group((0, 3), Histogram(8)), Group((0,), Custom([[1, -1]]), 5.0)]
+)
+
+
+def closest(asked, estimate, users):
+    """The answers of the closest tables, from a quadratic program over all tables with equal margins."""
+    tables = {group.attributes: cp.Variable(group.base.n, nonneg=True) for group in asked.groups}
+
+    def margin(members, kept):
+        shape = [SIZES[i] for i in members]
+        cells = (
+            np.ravel_multi_index(
+                [
+                    index
+                    for i, index in zip(members, np.indices(shape).reshape(len(shape), -1), strict=True)
+                    if i in kept
+                ],
+                [SIZES[i] for i in kept],
+            )
+            if kept
+            else np.zeros(math.prod(shape), dtype=int)
+        )
+        matrix = np.zeros((math.prod(SIZES[i] for i in kept), math.prod(shape)))
+        matrix[cells, np.arange(len(cells))] = 1
+        return matrix
+
+    told = []
+    for first in tables:
+        for second in tables:
+            kept = tuple(sorted(set(first) & set(second)))
+            told.append(margin(first, kept) @ tables[first] == margin(second, kept) @ tables[second])
+    if users is not None:
+        told += [cp.sum(table) == users for table in tables.values()]
+    distance = sum(
+        cp.sum_squares(
+            group.weight
+            * (
+                group.base.rows(np.arange(group.base.num_queries))
+                @ (tables[group.attributes] - estimate.table(group.attributes))
+            )
+        )
+        for group in asked.groups
+    )
+    cp.Problem(cp.Minimize(distance), told).solve(solver=cp.CLARABEL)
+    return np.concatenate([g.weight * g.base.answers(np.asarray(tables[g.attributes].value)) for g in asked.groups])
+
+
+@pytest.mark.parametrize("asked", [PAIRS, NESTED, PARITIES], ids=["pairs", "nested", "parities"])
+@pytest.mark.parametrize("name", ["wnnls", "wnnls_total"])
+def test_non_negative_tables_are_the_closest_that_agree(mechanism, records, asked, name):
+    people = Records(records[:200], SIZES)
+    for seed in range(3):
+        reports = mechanism.simulate(people, np.random.default_rng(seed))
+        unbiased = mechanism.estimate(reports)
+        assert unbiased.answers(asked).min() < 0
+        found = estimators.apply(name, reports, mechanism, asked)
+        expected = closest(asked, unbiased, None if name == "wnnls" else 200)
+        np.testing.assert_allclose(found.answers(asked), expected, atol=0.05)
+        assert not found.unbiased
+        assert found.squared_error(asked, people) <= unbiased.squared_error(asked, people) * (1 + 1e-3)
+        if name == "wnnls_total":
+            assert found.total == pytest.approx(200)
+        assert all(found.table(group.attributes).min() >= 0 for group in asked.groups)
+        np.testing.assert_allclose(found.table([0]), found.table([1, 0]).reshape(3, 2).sum(axis=0), atol=1e-9)
+        np.testing.assert_allclose(found.table([0]), found.table([0, 1]).reshape(2, 3).sum(axis=1), atol=1e-9)
+
+
+def test_norm_sub_mends_table_by_table(mechanism, records):
+    reports = mechanism.simulate(Records(records[:100], SIZES), np.random.default_rng(0))
+    unbiased, found = mechanism.estimate(reports), estimators.apply("norm_sub", reports, mechanism, PAIRS)
+    assert not found.adds_up
+    for group in PAIRS.groups:
+        np.testing.assert_allclose(
+            found.table(group.attributes), norm_sub.project(unbiased.table(group.attributes), 100)
+        )
+
+
+def test_what_needs_counts_of_all_types_is_refused_in_a_sentence(mechanism, records):
+    for name in ("polytope", "mle", "posterior", "constrained"):
+        assert "tables of a few columns" in estimators.spec(name).unsuitable(mechanism, PAIRS)
+    assert "consistent as they are" in estimators.spec("consistency").unsuitable(mechanism, PAIRS)
+    ordered = Survey(SIZES, [Group((3,), Prefix(4))])
+    assert "follow an order" in estimators.spec("wnnls").unsuitable(mechanism, ordered)
+    assert estimators.spec("norm_sub").unsuitable(mechanism, ordered) is None
+    assert estimators.spec("unbiased").unsuitable(mechanism, ordered) is None
+    single = ScrambledPatterns("optimized", (2, 2), 1.0, [Pattern((0, 1), np.eye(2, dtype=bool))], [1.0])
+    parity = Survey((2, 2), [Group((0, 1), Custom([[1, -1, -1, 1]]))])
+    assert "whole tables" in estimators.spec("norm_sub").unsuitable(single, parity)
+    assert estimators.spec("wnnls").unsuitable(single, parity) is None
+    reports = single.simulate(np.array([9, 1, 0, 0]), np.random.default_rng(0))
+    assert abs(single.estimate(reports).answers(parity)[0]) > 10
+    found = estimators.apply("wnnls_total", reports, single, parity)
+    assert abs(found.answers(parity)[0]) <= 10 + 1e-6  # more than all people cannot be even
+
+
+def test_too_many_cells_are_refused():
+    assert survey_tables.too_large(survey([64] * 12, 2)) is not None
+    assert survey_tables.too_large(survey([16] * 12, 2)) is None
+    assert survey_tables.maximal(NESTED) == [(0, 1), (1, 3), (2, 3)]
+
+
+def test_fitted_tables_answer_what_they_hold():
+    estimate = FittedEstimate(unbiased=False, sizes=SIZES, users=6.0, tables={(0, 1): np.arange(6.0)})
+    np.testing.assert_allclose(estimate.table([1]), [3, 5, 7])
+    np.testing.assert_allclose(estimate.table([1, 0]), [0, 3, 1, 4, 2, 5])
+    with pytest.raises(ValueError, match="attributes 1, 4 together"):
+        estimate.table([0, 3])
+
+
+@pytest.mark.parametrize(("users", "method"), [(3000, "normal"), (6, "bounded")])
+def test_intervals_hold_the_truth(mechanism, records, users, method):
+    asked = Survey(
+        SIZES,
+        [
+            Group((0, 1), Histogram(6), 2.0),
+            Group((1, 3), Histogram(12)),
+            Group((3,), Prefix(4)),
+            Group((2, 3), Histogram(4)),
+        ],
+    )
+    people, trials, rng = Records(records[:users], SIZES), 150, np.random.default_rng(5)
+    truth, holds = asked.answers(people), []
+    for _ in range(trials):
+        estimate = mechanism.estimate(mechanism.simulate(people, rng))
+        found = estimators.intervals(mechanism, asked, estimate, 0.9)
+        holds.append((found.ends[:, 0] <= truth + 1e-6) & (truth - 1e-6 <= found.ends[:, 1]))
+    free = np.arange(asked.num_queries) != 21  # the running total of everybody is known
+    assert set(found.methods[free]) == {method}
+    assert found.methods[21] == "exact"
+    assert (np.mean(holds, axis=0) >= 0.9 - 3 * math.sqrt(0.09 / trials)).all()
+    some = estimators.intervals(mechanism, asked, estimate, 0.9, np.array([20, 3]))
+    np.testing.assert_allclose(some.ends, found.ends[[20, 3]])
+    if method == "normal":  # and they are not much wider than the exact standard errors say, but where cut off at 0
+        wide = 2 * 1.645 * np.sqrt(mechanism.query_variances(asked, people))
+        assert ((found.ends[:, 1] - found.ends[:, 0])[free] <= 1.35 * wide[free]).all()
+
+
+def test_large_epsilon_has_intervals_for_the_people_there_are():
+    """The variance of a cell that hardly anybody is in is far below that of a cell where everybody is."""
+    mechanism = scrambled(SIZES, 5.0)
+    asked = survey(SIZES, [(0, 1), (0, 3), (1, 3)])
+    people = Records(np.zeros((4000, 4), dtype=int), SIZES)
+    estimate = mechanism.estimate(mechanism.simulate(people, np.random.default_rng(0)))
+    ends = estimators.intervals(mechanism, asked, estimate).ends
+    largest = mechanism.query_contributions(asked, np.arange(asked.num_queries)).variances.max(axis=1)
+    exact = mechanism.query_variances(asked, people)
+    rare = exact < 4000 * largest / 2
+    assert rare.any()
+    assert ((ends[:, 1] - ends[:, 0])[rare] < 2 * 1.96 * np.sqrt(4000 * largest)[rare]).all()
+
+
+def test_simulations_take_records(mechanism, records):
+    asked = PAIRS
+    frame = ldp.simulate.run(
+        mechanism, asked, records, trials=30, seed=1, estimators=["unbiased", "wnnls", "wnnls_total", "norm_sub"]
+    )
+    errors = frame.groupby("estimator")["total_squared_error"].agg(["mean", "std"])
+    assert (frame["users"] == 3000).all()
+    expected = ldp.analysis.variance_on_data(mechanism, asked, Records(records, SIZES))
+    assert expected == pytest.approx(3000 * mechanism.variance_profile(asked)[0])
+    assert abs(errors.loc["unbiased", "mean"] - expected) < 4 * errors.loc["unbiased", "std"] / math.sqrt(30)
+    assert errors.loc["wnnls_total", "mean"] < errors.loc["unbiased", "mean"]
+    again = ldp.simulate.run(mechanism, asked, records, trials=30, seed=1)
+    first = frame[frame["estimator"] == "unbiased"]["total_squared_error"].to_numpy()
+    np.testing.assert_array_equal(again["total_squared_error"], first)

@@ -1,0 +1,96 @@
+"""What is pressed on a page that still shows another table: it is not done, and nothing breaks.
+
+Browsers send what is pressed before the page has been drawn anew. Streamlit then calls what the page had been drawn with.
+"""
+
+import pytest
+
+from pages.ui.data import choice as data_choice
+from pages.ui.workload import choice as workload_choice
+
+PEOPLE = "age,place,people\n" + "".join(f"{20 + i % 60},town {i % 4},{i % 5}\n" for i in range(600))
+CONTROLS = {
+    "attributes": ("multiselect", "data-columns", ["age", "place"]),
+    "bins": ("number_input", "data-bins", 7),
+    "treatment": ("segmented_control", "data-kind", "categorical"),
+    "weights": ("selectbox", "data-counts", "people"),
+    "header": ("selectbox", "read-header", False),
+    "names": ("text_area", "read-names", "years, town, n"),
+}
+
+
+@pytest.fixture
+def uploaded(app):
+    app.upload("people.csv", PEOPLE.encode())
+    assert [recipe.column for recipe in app.session.choice.recipes] == ["age"]
+    return app
+
+
+@pytest.fixture(params=["commutes.csv", "survey_ages.csv"], ids=["other columns", "a column of the same name"])
+def replaced(request):
+    def replace(app):
+        """Another table comes, and the page is not drawn anew."""
+        data_choice.load_sample(app.session, request.param)
+        return app.configuration
+
+    return replace
+
+
+@pytest.mark.parametrize(("kind", "key", "value"), CONTROLS.values(), ids=CONTROLS)
+def test_a_control_of_another_table_changes_nothing(uploaded, replaced, kind, key, value):
+    now = replaced(uploaded)
+    uploaded.enter(kind, key, value)
+    assert (uploaded.configuration, uploaded.session.draft) == (now, None)
+    assert not uploaded.errors
+
+
+def test_types_of_another_table_are_not_declared(uploaded, replaced):
+    now = replaced(uploaded)
+    uploaded.press("data-declare")
+    assert uploaded.configuration == now
+    uploaded.press("undo").press("data-declare")
+    assert uploaded.configuration.domain.attributes[0].origin == "declared"
+
+
+def test_bins_of_another_table_are_not_split(uploaded, replaced):
+    uploaded.go("workload").change_kind("predicates").enter("text_area", "group-0-conditions", "age = 33")
+    now = replaced(uploaded)
+    uploaded.press("group-0-split")
+    assert (uploaded.configuration, uploaded.session.draft) == (now, None)
+
+
+def test_what_is_no_attribute_any_more_is_not_set_up(uploaded):
+    uploaded.enter("multiselect", "data-columns", ["age", "place"]).enter("selectbox", "data-attribute", 0)
+    found = uploaded.session.source
+    data_choice.choose_columns(uploaded.session, found.id, ["place"])
+    now = uploaded.configuration
+    uploaded.enter("number_input", "data-bins", 7)
+    assert uploaded.configuration == now
+
+
+@pytest.mark.parametrize(
+    ("page", "kind", "key", "value"),
+    [
+        ("data", "multiselect", "data-columns", ["age", "income"]),
+        ("data", "selectbox", "data-counts", "as many people as income says"),
+        ("data", "selectbox", "data-attribute", "income"),
+        ("workload", "selectbox", "group-0-questions", "nothing"),
+    ],
+)
+def test_what_is_not_offered_any_more_is_not_taken(uploaded, page, kind, key, value):
+    """Streamlit knows a control by its key alone: what was chosen from an earlier list reaches the one of today."""
+    uploaded.enter("multiselect", "data-columns", ["age", "place"]).go(page)
+    now = uploaded.configuration
+    box = getattr(uploaded.at, kind)(key=key)
+    box.options.append(value[-1] if kind == "multiselect" else value)
+    box.set_value(value).run()
+    uploaded.check()
+    assert (uploaded.configuration, uploaded.session.draft) == (now, None)
+
+
+def test_a_group_that_was_removed_is_not_changed(uploaded):
+    uploaded.go("workload").add("histogram")
+    workload_choice.remove(uploaded.session, 1)
+    now = uploaded.configuration
+    uploaded.change_kind("prefix", group=1)
+    assert uploaded.configuration == now

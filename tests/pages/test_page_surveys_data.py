@@ -1,0 +1,295 @@
+"""Data and Workload pages for many columns: nothing is asked of the joint domain, and everything works."""
+
+import io
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ldp_core import designs
+from ldp_core.data import tables
+from ldp_core.designs import Configuration, DeclaredData, Population, WorkloadRecipe
+from ldp_core.people import Drawn, Records
+from ldp_core.workloads import KWayMarginalsPart, MarginalsPart, PrefixPart, Survey
+from pages.ui.session import exchange
+from pages.ui.sources import sample_table
+
+LIVES = "working_lives.csv"
+SIZES = (16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2)
+PAIRS = sum(a * b for i, a in enumerate(SIZES) for b in SIZES[i + 1 :])
+
+
+@pytest.fixture
+def lives(app):
+    return app.sample(LIVES, "data")
+
+
+def words(app):
+    return app.words.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def metric(app, label):
+    return next(m.value for m in app.at.metric if m.label == label).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def declared(columns, k=2):
+    recipes = [
+        tables.CategoricalRecipe(column=f"question {i}", categories=tuple(f"answer {j}" for j in range(2 + i % 19)))
+        for i in range(columns)
+    ]
+    people = Population(users=10_000, origin="declared", shape="zipf")
+    workload = WorkloadRecipe(parts=(KWayMarginalsPart(k=k),))
+    domain = tables.build_domain(recipes)
+    return Configuration(data=DeclaredData(recipes=recipes), domain=domain, population=people, workload=workload)
+
+
+def upload(app, frame):
+    return app.upload("people.csv", frame.to_csv(index=False).encode())
+
+
+def odd_table(rows=2_500):
+    rng = np.random.default_rng(0)
+    answers = {f"answer {i}": rng.integers(0, 6, rows).astype(str) for i in range(9)}
+    gaps = np.where(rng.random(rows) < 0.3, "", rng.choice(["yes", "no"], rows))
+    columns = {"person": np.arange(rows), **answers, "gaps": gaps, "same": "x", "empty": ""}
+    return pd.DataFrame({**columns, "city": [f"city {j}" for j in rng.permutation(rows)]})
+
+
+def test_the_joint_domain_is_a_fact_and_pictures_come_from_tables(lives):
+    assert isinstance(lives.session.design().people, Records)
+    said = words(lives)
+    assert metric(lives, "Types (n)") == "1.45 × 10⁹"
+    assert "10,000 users, 1.45 × 10⁹ types" in said
+    assert metric(lives, "Users per cell") == "39.1"  # 10,000 people over 16 x 16 ages and schools
+    assert "1.45 × 10⁹ types = 16 age × 9 work" in said
+    assert "Every value occurs" not in said
+    assert not lives.at.warning
+    assert not lives.at.error
+    lives.enter("selectbox", "data-attribute", 2).enter("selectbox", "data-across", "health")
+    frame = sample_table(LIVES)
+    bars, cells = lives.charts
+    labels = lives.session.design().domain.attributes[2].labels
+    assert bars["data"][0]["y"] == frame["education"].value_counts().reindex(labels).tolist()
+    counted = pd.crosstab(frame["health"], frame["education"])
+    counted = counted.reindex(index=cells["data"][0]["y"], columns=cells["data"][0]["x"])
+    shown = np.array([[int(text.split(" ")[0].replace(",", "")) for text in row] for row in cells["data"][0]["text"]])
+    assert np.array_equal(shown, counted.to_numpy())
+    empty = int((counted == 0).to_numpy().sum())
+    told = (
+        f"{100 * empty / 80:.3g} % of the 80 combinations of these two do not occur"
+        if empty
+        else "Every combination of these"
+    )
+    assert told in words(lives)
+
+
+def test_questions_are_told_in_numbers_and_by_sets_of_columns(lives):
+    lives.go("workload")
+    assert isinstance(lives.workload, Survey)
+    assert metric(lives, "Queries (p)") == f"{PAIRS:,}"
+    assert metric(lives, "Sets of columns") == "55"
+    assert metric(lives, "Largest table") == "256"
+    assert f"The tables have {PAIRS:,} cells in all; the largest is age x education." in words(lives)
+    # the closed form of the bound, from the sizes alone: pairs weigh n / n_B, and columns all pairs that they are in
+    weigh = [sum(1 / (a * b) for j, b in enumerate(SIZES) if j != i) for i, a in enumerate(SIZES)]
+    nuclear = sum((a - 1) * math.sqrt(w) for a, w in zip(SIZES, weigh, strict=True))
+    nuclear += sum((a - 1) * (b - 1) / math.sqrt(a * b) for i, a in enumerate(SIZES) for b in SIZES[i + 1 :])
+    constant = sum(1 / (a * b) for i, a in enumerate(SIZES) for b in SIZES[i + 1 :])
+    variance = constant + nuclear**2 / math.sinh(0.5) ** 2 - 55
+    assert metric(lives, "Users any mechanism needs") == f"{math.ceil(variance / PAIRS / lives.session.alpha):,}"
+    together, shares = lives.charts
+    queries = 10 ** np.array(together["data"][0]["z"], dtype=float)
+    assert np.allclose(queries, np.outer(SIZES, SIZES) * (1 - np.eye(11)) + np.diag([a * (93 - a) for a in SIZES]))
+    first = 100 * 15 * 15 / 16 / nuclear
+    assert shares["data"][0]["x"][0] == pytest.approx(first)
+    assert f"{first:.3g} % of their information on **age x education**" in words(lives)
+    assert "Questions may read up to 25,000 tables, of at most 1,048,576 cells each and 33,554,432 in all" in words(
+        lives
+    )
+    offered = lives.at.selectbox(key="adding").options
+    assert not {"A matrix of your own", "Every combination of all attributes", "The papers' workloads"} & set(offered)
+
+
+def pills(app, *chosen):
+    app.at.button_group(key="every-tables").set_value(list(chosen)).run()
+    return app.check()
+
+
+def test_every_column_pair_and_triple_are_one_press_each(lives):
+    lives.go("workload")
+    pills(lives, 1, 2, 3)
+    assert [part.k for part in lives.parts] == [2, 1, 3]
+    assert lives.workload.num_queries == PAIRS + 93 + sum(
+        a * b * c for i, a in enumerate(SIZES) for j, b in enumerate(SIZES[i + 1 :], i + 1) for c in SIZES[j + 1 :]
+    )
+    assert metric(lives, "Sets of columns") == f"{11 + 55 + 165:,}"
+    pills(lives, 3)
+    assert [part.k for part in lives.parts] == [3]
+    pills(lives)
+    assert "Please keep at least one kind of questions" in lives.errors[0]
+    assert [p.k for p in lives.parts] == [3]
+    lives.press("undo")
+    assert [part.k for part in lives.parts] == [2, 1, 3]
+
+
+def test_other_questions_stay_beside_the_tables_and_keep_their_weights(lives):
+    lives.go("workload").add("prefix").enter("text_input", "group-1-weight", "3")
+    pills(lives, 1, 2)
+    kinds = [(part.kind, part.weight) for part in lives.parts]
+    assert kinds == [("k_way_marginals", 1.0), ("prefix", 3.0), ("k_way_marginals", 1.0)]
+    lives.add("predicates").add("marginals").add("parity")
+    assert not lives.errors
+    assert lives.workload.num_queries > PAIRS
+    assert not lives.at.warning
+    assert len(lives.finish().charts) == 2
+    assert int(metric(lives, "Users any mechanism needs").replace(",", "")) > 10_000
+    queries = [
+        int(w.split(" ")[0].replace(",", "")) for w in (c.value for c in lives.at.caption) if w.endswith(" queries")
+    ]
+    assert queries[:3] == [PAIRS, 16, 93]
+
+
+@pytest.mark.parametrize("columns", [40, 200])
+def test_many_columns_are_saved_shared_and_loaded(app, columns):
+    made = declared(columns)
+    app.load(made.model_dump(mode="json"))
+    assert app.configuration == made
+    assert isinstance(app.session.design().people, Drawn)
+    assert app.workload.num_queries == sum((2 + i % 19) * (2 + j % 19) for i in range(columns) for j in range(i))
+    saved = designs.load(exchange.saved(app.session))
+    assert saved.configuration == made
+    again = designs.from_link(designs.to_link(made))
+    assert again == made
+    assert json.loads(made.to_json())["version"] == 3
+    if columns > 40:
+        return  # the pages are as they are with fewer
+    for page in ("start", "data", "workload"):
+        app.go(page)
+        assert not app.at.error
+    assert len(app.charts) == 2
+
+
+def test_more_tables_than_are_counted_are_refused_and_nothing_changes(app):
+    app.load(declared(60, k=1).model_dump(mode="json")).go("workload")
+    pills(app, 1, 2)
+    assert metric(app, "Sets of columns") == "1,830"
+    pills(app, 1, 2, 3)
+    assert "25,000 sets of attributes" in " ".join(app.errors)
+    assert [part.k for part in app.parts] == [1, 2]
+
+
+def test_questions_that_are_too_many_together_say_so_on_both_pages(app):
+    recipes = [
+        tables.NumericRecipe(column=f"x{i}", method="range", low=0, high=1000, bins=1000, integer=False)
+        for i in range(8)
+    ]
+    pairs = MarginalsPart(groups=[("x0", f"x{i}") for i in range(1, 7)])
+    recipe = WorkloadRecipe(parts=(KWayMarginalsPart(k=2), pairs))
+    made = Configuration(data=DeclaredData(recipes=recipes), domain=tables.build_domain(recipes), workload=recipe)
+    app.load(made.model_dump(mode="json")).go("data")
+    assert "The questions cannot be asked: The tables asked for have more than 33,554,432 cells together" in words(app)
+    app.go("workload")  # each group can be asked by itself, so it is not said beside them
+    assert sum("33,554,432 cells together" in error for error in app.errors) == 1
+    app.session.change(workload=WorkloadRecipe(parts=(MarginalsPart(groups=[("x0", "x1")]),)))
+    app.go("data")
+    assert "x0 x x1 has more cells (1,000,000) than there are users (10,000)" in words(app)
+
+
+def test_all_columns_at_one_press_keep_everybody(app):
+    frame = odd_table()
+    upload(app, frame)
+    before = app.configuration
+    app.press("data-all")
+    names = [recipe.column for recipe in app.configuration.data.recipes]
+    assert names == [*(f"answer {i}" for i in range(9)), "gaps"]
+    design = app.session.design()
+    assert design.users == len(frame)
+    assert isinstance(design.people, Records)
+    said = words(app)
+    for sentence in (
+        "10 of 14 columns are chosen",
+        "person tells people apart instead of saying something about them: it has 2,500 different values.",
+        "city tells people apart",
+        "same has the same value for everybody.",
+        "empty is empty.",
+        "have no gaps and count as a category of their own",
+    ):
+        assert sentence in said, sentence
+    assert not app.at.warning
+    assert not app.at.error
+    app.press("undo")
+    assert app.configuration == before
+    app.press("redo")
+    assert [recipe.column for recipe in app.configuration.data.recipes] == names
+
+
+def test_what_was_set_up_by_hand_stays_when_all_columns_are_chosen(app):
+    upload(app, odd_table())
+    app.enter("multiselect", "data-columns", ["answer 1", "gaps"])
+    app.enter("selectbox", "data-attribute", 0).enter("selectbox", "data-ordered", False)
+    app.press("data-all")
+    chosen = {recipe.column: recipe for recipe in app.configuration.data.recipes}
+    assert chosen["answer 1"].ordered is False
+    assert chosen["answer 2"].ordered is None
+    assert len(chosen) == 10
+
+
+def test_columns_that_cannot_be_an_attribute_say_why_and_nothing_is_lost(app):
+    upload(app, odd_table()).press("data-all")
+    kept, names = app.configuration, [recipe.column for recipe in app.configuration.data.recipes]
+    for column, sentence in (
+        ("city", "2,500 distinct values in city"),
+        ("same", "Same has only one value"),
+        ("empty", "All 2,500 values of empty are missing"),
+    ):
+        app.enter("multiselect", "data-columns", [*names, column])
+        assert sentence in " ".join(app.errors)
+        assert "The design keeps its earlier data until then." in " ".join(app.errors)
+        assert app.configuration == kept
+    app.enter("multiselect", "data-columns", names)
+    assert not app.errors
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_all_columns_of_a_local_file_are_counted_where_they_are(app, tmp_path, kind):
+    frame, path = odd_table(), tmp_path / f"people.{kind}"
+    frame.to_csv(path, index=False) if kind == "csv" else frame.to_parquet(path)
+    app.go("data").enter("segmented_control", "data-source", "local").enter("text_input", "local-path", str(path))
+    assert "up to 400 million values, such as 36 million people with 11 columns" in words(app)
+    app.press("local-open").finish().press("data-all").finish()
+    design = app.session.design()
+    assert design.users == len(frame)
+    assert len(design.domain.attributes) == 10
+    counted = frame["answer 3"].value_counts().reindex(design.domain.attributes[3].labels)
+    assert design.people.table([3]).tolist() == counted.tolist()
+    assert "10 of 14 columns are chosen" in words(app)
+
+
+def test_counts_columns_serve_surveys(app):
+    frame = odd_table(300).drop(columns=["person", "city", "same", "empty"])
+    frame["n"] = np.random.default_rng(1).integers(0, 9, 300)
+    upload(app, frame).press("data-all")
+    design = app.session.design()
+    assert app.configuration.data.counts == "n"
+    assert design.users == frame["n"].sum()
+    assert len(design.domain.attributes) == 10
+    by = frame.groupby("answer 4")["n"].sum().reindex(design.domain.attributes[4].labels)
+    assert design.people.table([4]).tolist() == by.tolist()
+
+
+def test_a_table_of_no_use_is_refused_by_the_button(app):
+    frame = pd.DataFrame({"person": np.arange(60), "same": "x"})
+    stream = io.StringIO()
+    frame.to_csv(stream, index=False)
+    app.upload("ids.csv", stream.getvalue().encode()).press("data-all")
+    assert "No column can be an attribute." in " ".join(app.errors)
+
+
+def test_running_totals_within_too_many_columns_are_refused(lives):
+    lives.go("workload").add("prefix")
+    place = next(i for i, part in enumerate(lives.parts) if isinstance(part, PrefixPart))
+    lives.enter("multiselect", f"group-{place}-by", ["work", "education", "marital_status", "occupation", "hours"])
+    assert "coarser values for" in " ".join(lives.errors)
+    assert lives.parts[place].by == ()
