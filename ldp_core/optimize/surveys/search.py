@@ -25,7 +25,7 @@ from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Survey
 
 # Updates of the shares at the start, in a round, and in the end.
-FIRST_UPDATES, UPDATES, LAST_UPDATES = 300, 800, 4000
+FIRST_UPDATES, UPDATES, LAST_UPDATES = 300, 800, 2000
 # Patterns drawn for each shape at the start, and columns made of them where there are many sets.
 RANDOM, START_COLUMNS = 8, 20_000
 # What new columns get of the shares together, and how much more than those held they must be worth.
@@ -158,6 +158,7 @@ class SurveySearch:
         for shape, kept in zip(self._mixture.shapes, self._mixture.split((parts >= least) | leading), strict=True):
             shape.columns, shape.shares = shape.columns[kept], shape.shares[kept]
         self._mixture = Mixture(list(self._shapes.values()), self._costs)
+        self._mixture.give(self._mixture.shares)
 
     def _simplify(self) -> None:
         """About as few columns as there are sets, for the same energies or nearly so."""
