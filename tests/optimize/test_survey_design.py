@@ -116,7 +116,7 @@ def test_all_pairs_of_two_hundred_columns_are_designed():
     sizes = tuple(np.random.default_rng(3).integers(2, 12, 200).tolist())
     survey = workloads.survey(sizes, ways=2)
     found = design_survey(survey, 1.0, time_limit=None, max_rounds=0)
-    assert found.objective / bounds.centred_svd(survey, 1.0) - 1 < 0.01
+    assert found.objective / bounds.centred_svd(survey, 1.0) - 1 < 0.015
     assert len(found.patterns) <= 4 * len(survey.components.sets)
 
 
