@@ -15,7 +15,8 @@ from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.mechanisms.trees import hierarchical
 from ldp_core.mechanisms.trees.levels import Tree
-from ldp_core.optimize import design, design_orbits, projected_gradient, worst_case_design
+from ldp_core.optimize import design_orbits, projected_gradient, worst_case_design
+from ldp_core.optimize.certified import design
 from ldp_core.optimize.sizes import MOST_TYPES, too_large
 from ldp_core.optimize.surveys.design import design_survey, too_many
 from ldp_core.optimize.symmetric.translations import MOST_TYPES as MOST_ORBIT_TYPES
