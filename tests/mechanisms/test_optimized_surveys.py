@@ -55,10 +55,14 @@ def test_errors_of_every_table_are_those_of_simulated_collections(adult, records
     asked, mechanism = adult
     people, trials = Records(records, ADULT), 12
     truth, rng = asked.answers(people), np.random.default_rng(2)
-    errors = np.array([mechanism.estimate(mechanism.simulate(people, rng)).answers(asked) - truth for _ in range(trials)])
+    errors = np.array(
+        [mechanism.estimate(mechanism.simulate(people, rng)).answers(asked) - truth for _ in range(trials)]
+    )
     exact = mechanism.query_variances(asked, people)
     scores = (errors**2 / exact).mean(axis=0)
-    assert abs(scores.mean() - 1) < 4 * math.sqrt(2 / trials / 500)  # cells of a table go together: some hundred are free
+    assert abs(scores.mean() - 1) < 4 * math.sqrt(
+        2 / trials / 500
+    )  # cells of a table go together: some hundred are free
     ends = np.cumsum([group.base.num_queries for group in asked.groups])[:-1]
     for table, variances in zip(np.split(errors**2, ends, axis=1), np.split(exact, ends), strict=True):
         freedom = max(1, np.sqrt(len(variances)))
@@ -66,16 +70,17 @@ def test_errors_of_every_table_are_those_of_simulated_collections(adult, records
     assert exact.sum() == pytest.approx(ldp.analysis.variance_on_data(mechanism, asked, people))
 
 
-def test_the_best_over_all_types_is_hardly_better():
-    for sizes in ([2] * 6, [3, 4, 5], [2, 3, 8]):
-        asked = survey(sizes, 2)
-        mechanism = ldp.mechanisms.create("optimized", workload=asked, epsilon=1.0, max_rounds=6, **FIT)
-        dense = KWayMarginals(tuple(sizes), 2)
-        best = ldp.optimize.design(dense, epsilon=1.0, time_limit=None, max_rounds=40)
-        ours = ldp.analysis.objective(mechanism, asked)
-        assert ours == pytest.approx(ldp.analysis.objective(mechanism, dense), rel=1e-9)
-        assert abs(ours / best.objective - 1) < 0.01
-        assert ldp.bounds.centred_svd(dense, 1.0) <= ours * (1 + 1e-9)
+@pytest.mark.parametrize(("sizes", "near"), [([2] * 6, 0.003), ([2] * 8, 0.003), ([3, 4, 5], None), ([2, 3, 8], None)])
+def test_what_is_fitted_to_all_types_is_hardly_better(sizes, near):
+    asked, dense = survey(sizes, 2), KWayMarginals(tuple(sizes), 2)
+    mechanism = ldp.mechanisms.create("optimized", workload=asked, epsilon=1.0, max_rounds=8, **FIT)
+    ours = ldp.analysis.objective(mechanism, asked)
+    assert ours == pytest.approx(ldp.analysis.objective(mechanism, dense), rel=1e-9)
+    assert ldp.bounds.centred_svd(dense, 1.0) <= ours * (1 + 1e-9)
+    best = ldp.optimize.design(dense, epsilon=1.0, time_limit=None, max_rounds=20).objective
+    assert ours <= best * 1.003
+    if near:  # orbits of rows over all types are near the optimum by then
+        assert ours >= best * (1 - near)
 
 
 def test_simulations_take_records_and_every_target_is_the_same(adult, records):
@@ -97,7 +102,5 @@ def test_what_cannot_be_fitted_is_refused_in_a_sentence():
     assert "follow an order" in entry.unsuitable(math.prod(ADULT), 1.0, ordered)
     small = Survey((2, 3, 4), [Group((2,), Prefix(4))])
     assert entry.unsuitable(24, 1.0, small) is None
-    constant = survey([1, 5, 1], [(0, 2)])
-    assert "single possible value" in entry.unsuitable(5, 1.0, constant)
     found = ldp.mechanisms.create("optimized", workload=small, epsilon=1.0, max_rounds=10, **FIT)
     assert found.strategy.shape[1] == 24
