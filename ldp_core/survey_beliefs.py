@@ -75,7 +75,9 @@ def told(mechanism: Mechanism, people: People, attributes: Sequence[int], cancel
     D = odds(mechanism.epsilon) - 1
     between, single = most, None
     if len({look.attributes for look in looks}) <= MOST_SETS:
-        found = [_strongest(look, tables(look.attributes), people.sizes, places, D) for look in looks if not cancelled()]
+        found = [
+            _strongest(look, tables(look.attributes), people.sizes, places, D) for look in looks if not cancelled()
+        ]
         between = min(most, max(pair for pair, _ in found))
         single = min(between, max(alone for _, alone in found))
     rng = np.random.default_rng(0)

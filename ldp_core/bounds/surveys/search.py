@@ -35,7 +35,9 @@ def _proven(found: SurveyCertificate) -> SurveyCertificate:
     return replace(found, value=max(0.0, found.proven()))
 
 
-def improved(survey: Survey, epsilon: float, best: SurveyCertificate, budget: Budget) -> Iterator[tuple[SurveyCertificate, float]]:
+def improved(
+    survey: Survey, epsilon: float, best: SurveyCertificate, budget: Budget
+) -> Iterator[tuple[SurveyCertificate, float]]:
     """Better and better certificates, each with what none of this kind can exceed as far as is known. `Interrupted` at the end of ``budget``."""
     search = Search(survey, epsilon, budget.check)
     limit = search.start()
