@@ -191,7 +191,7 @@ class SplitSurvey(SurveyMechanism):
         found = [(group.attributes, -((rows - rows.mean(axis=1, keepdims=True)) ** 2).sum(axis=0))]
         left = divided(rows.reshape(-1, *self._axes(group.attributes)), group.attributes, self.sets)[-1]
         if np.abs(left).max() > _ROUNDING * np.abs(rows).max():
-            found += [(members, part.sum(axis=0)) for members, part in self.second_moments(left, group.attributes)]
+            found += [(members, part.sum(axis=0)) for members, part in self.second_moments(left.reshape(rows.shape), group.attributes)]
         return [(members, group.weight**2 * part) for members, part in found]
 
     def _variances(self, group: Group, people: Tables, queries: np.ndarray | None) -> np.ndarray:
