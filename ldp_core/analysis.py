@@ -13,7 +13,7 @@ import numpy as np
 
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.people import Counted, Counts, People, users_of
-from ldp_core.workloads import Workload
+from ldp_core.workloads import Survey, Workload
 
 DEFAULT_ALPHA = 0.01
 NOISE_MULTIPLE = 1.96  # two-sided 95 % of a normal distribution
@@ -56,6 +56,21 @@ def cases_of(people: People) -> dict[str, Case]:
         return {WORST_CASE.name: WORST_CASE}
     n, users = len(people.counts), people.users
     return {WORST_CASE.name: WORST_CASE, "average": average_case(n), "people": Case("people", people.counts / users)}
+
+
+def only_case(people: People, workload: Workload) -> str:
+    """Why there is one case only, in a sentence; empty where there are several."""
+    if isinstance(people, Counted):
+        return ""
+    if isinstance(workload, Survey) and workload.symmetric:
+        return (
+            "Whose error counts makes no difference here: questions and mechanisms treat all values of a column alike, so that the worst "
+            "case, the average and your people are one."
+        )
+    return (
+        "The worst case counts here: the errors of so many combinations of values are not known one by one, and so no average "
+        "of them is."
+    )
 
 
 def average_case(n: int) -> Case:

@@ -46,11 +46,13 @@ class Told:
         single: the same for one value against all others, people being spread over these as in the prior. None where no table
             of probabilities is at hand.
         guess: chance that the best guess at the value of a person drawn from the prior is right. None likewise.
+        attained: whether some report does what ``between`` says; where not, that is an upper bound, and ``single`` another.
     """
 
     between: float
     single: float | None
     guess: float | None
+    attained: bool = True
 
 
 def strongest(suspicion: float, epsilon: float, reports: int = 1) -> float:
@@ -244,10 +246,14 @@ def told_in_words(found: Told, title: str, suspicion: float, epsilon: float, rep
         words = f"{title} goes further than this epsilon allows: to {most} for some pairs of values{of}"
     elif found.between < (1 - 1e-3) * epsilon:
         words = f"{title} stays below this: {most} at most for any pair of values{of}"
+    elif not found.attained:
+        words = f"{title} goes no further{of}"
     else:
         words = f"{title} reaches this for some pairs of values{of}"
     if reports > 1 or math.isinf(found.between):
         return f"{words}."
+    if found.single is None and not found.attained:
+        return f"{words}; how far it goes is not worked out."
     if found.single is None:
         return f"{words}. For one value against all others it goes no further; how far is not worked out."
     if found.single > found.between - 1e-3:
@@ -256,12 +262,13 @@ def told_in_words(found: Told, title: str, suspicion: float, epsilon: float, rep
     return f"{words}; for one value against all others, {out_of(alone) if alone <= CERTAIN else 'certainty'} at most."
 
 
-def guess_in_words(found: Told | None, blind: float, limit: float, reports: int = 1) -> str:
-    """How often the best guess at a person's value is right: blindly, with a report of the mechanism, and with any."""
+def guess_in_words(found: Told | None, blind: float, limit: float, reports: int = 1, what: str = "value") -> str:
+    """How often the best guess at a person's value, or another ``what`` of theirs, is right: blindly, with a report of the mechanism,
+    and with any."""
     guess = None if found is None or reports > 1 else found.guess
     base = base_of(blind)
     reading = "a report" if reports == 1 else f"{reports:,} reports"
-    words = f"The best guess at a person's value is right for {out_of(blind, base)} people without {reading}"
+    words = f"The best guess at a person's {what} is right for {out_of(blind, base)} people without {reading}"
     if guess is not None:
         words += f", for {out_of(guess, base)} with it"
     return f"{words}, and for {out_of(limit, base)} at most with any mechanism that has this guarantee."

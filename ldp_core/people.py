@@ -15,6 +15,8 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from ldp_core.wording import magnitude
+
 MOST_CELLS = 2**20
 """Largest table of counts, in cells."""
 MOST_VALUES = 4 * 10**8
@@ -57,15 +59,17 @@ class People(ABC):
     @abstractmethod
     def _count(self, attributes: tuple[int, ...]) -> np.ndarray: ...
 
-    def table(self, attributes: Sequence[int]) -> np.ndarray:
+    def table(self, attributes: Sequence[int], keep: bool = True) -> np.ndarray:
         """(cells,) users by the values of the attributes at these places, in row-major order of the places as given; kept for
-        the next time. ValueError for a table of more than `MOST_CELLS` cells."""
+        the next time, where that is wanted. ValueError for a table of more than `MOST_CELLS` cells."""
         places = tuple(map(int, attributes))
-        if places not in self._known:
-            found = self._count(places)
-            found.flags.writeable = False
+        if places in self._known:
+            return self._known[places]
+        found = self._count(places)
+        found.flags.writeable = False
+        if keep:
             self._known[places] = found
-        return self._known[places]
+        return found
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.users:,} users, {len(self.sizes)} attributes>"
@@ -227,7 +231,7 @@ def dense(counts: np.ndarray | Tables) -> np.ndarray:
     if isinstance(counts, np.ndarray) or not isinstance(counts, Tables):
         return np.asarray(counts)
     raise ValueError(
-        f"{math.prod(counts.sizes):.3g} possible combinations of values are too many to have a number each: this works for at most "
+        f"{magnitude(math.prod(counts.sizes))} possible combinations of values are too many to have a number each: this works for at most "
         f"{MOST_CELLS:,}. Use fewer attributes, or coarser values."
     )
 

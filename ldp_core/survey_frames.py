@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ldp_core import anova
+from ldp_core.mechanisms.surveys.sampled import SampledSets
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.workloads import Survey
 
@@ -24,8 +25,9 @@ def attribute_sets(survey: Survey) -> pd.DataFrame:
     first.
 
     ``number`` of attributes; ``dimension`` of P_A, the functions that vary with exactly these; ``gram`` is g_A / n, what the queries
-    weigh each of them by; ``share`` of the sum of all singular values, which are sqrt(g_A), without that of the total: it is
-    what the lower bound, and the best reports, spend on the set. ValueError where the survey has no such components.
+    weigh each of them by (on average, where the survey is not `symmetric`); ``share`` is in proportion to dim_A sqrt(g_A): information x_A
+    spread like this over the sets makes the error ``sum_A dim_A^2 g_A / x_A`` smallest. ValueError where the components would take too
+    large tables.
     """
     c = survey.components
     names = names_of(survey)
@@ -63,7 +65,7 @@ def column_sets(mechanism: ScrambledPatterns, names: Sequence[str]) -> pd.DataFr
     return found.sort_values("share", ascending=False, kind="stable").reset_index()
 
 
-def energies(mechanism: ScrambledPatterns, survey: Survey) -> pd.DataFrame:
+def energies(mechanism: ScrambledPatterns | SampledSets, survey: Survey) -> pd.DataFrame:
     """columns, energy, ideal: how the information of reports is spread over sets of columns, largest first.
 
     ``energy`` is the share of dim_A m_A, ``ideal`` that of dim_A sqrt(g_A), where the lower bound would be met (see

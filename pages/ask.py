@@ -16,7 +16,8 @@ state = layout.open_page(
 design = layout.need_domain(state, "This page needs people to ask: a domain with the values they can have.")
 layout.need(
     design if design.domain.size <= asking.MOST_TYPES else None,
-    f"Questions one by one are for at most {asking.MOST_TYPES:,} types here; there are {design.domain.size:,}. Use coarser bins.",
+    f"Questions one by one are for at most {asking.MOST_TYPES:,} types here; there are {wording.magnitude(design.domain.size)}. Use fewer "
+    "attributes, or coarser bins.",
     "pages/data.py",
     "Change the data",
 )

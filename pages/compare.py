@@ -14,7 +14,7 @@ from ldp_core.run import Progress
 from ldp_core.studies import sweep
 from pages.ui import beside, layout, lazy, listing, patterns
 from pages.ui.compared import compared_control, use_control
-from pages.ui.controls import control, pick, target_control
+from pages.ui.controls import case_control, control, target_control
 from pages.ui.formulas import COMPARE
 from pages.ui.judging import AT_ONCE_TYPES, explain, in_words, side_by_side
 from pages.ui.session.figures import PRICED_TYPES
@@ -137,13 +137,12 @@ def sweep_tab(over: str) -> None:
 controls, results = layout.frame()
 with controls:
     compared_control(state)
-    case = state.view.get("case") or state.aim(state.chosen)
-    case = pick(
-        "Whose error counts",
+    case = case_control(
+        state,
         "case",
-        case if case in state.cases() else "worst_case",
+        state.view.get("case") or state.aim(state.chosen),
         lambda chosen: state.view.update(case=chosen),
-        {name: case_title(name).capitalize() for name in state.cases()},
+        state.cases(),
         help="Users needed, bounds and gaps are all for the same people: the worst type, an even spread, or yours.",
     )
     target_control(state)
@@ -334,18 +333,25 @@ columns = {
     "worst_case_variance": st.column_config.NumberColumn("Variance, worst", format="%,.1f"),
     "average_variance": st.column_config.NumberColumn("Variance, average", format="%,.1f"),
 }
+if state.only_case:  # the other cases are no others
+    columns = {
+        key: column
+        for key, column in columns.items()
+        if not key.endswith(("_average", "_on_data")) and key != "average_variance"
+    }
 listed = table[list(columns)].copy()
 listed["name"] = [library.spec(n).title for n in listed["name"]]
 listed["users_needed"] = np.ceil(listed["users_needed"] - 1e-9)  # as everywhere: whole people
 listed["gap"] = listed["gap"].replace(math.inf, math.nan)  # where the bound says nothing, there is no gap
-for share in ("standard_error_worst_case", "standard_error_average", "standard_error_on_data"):
+for share in (name for name in columns if name.startswith("standard_error")):
     listed[share] *= 100
 listing.show_table(cells(listed, gap=gap_in_words), "The mechanisms side by side.", column_config=columns)
 layout.download_table(table, "comparison")
+whose = "Worst case: everybody has the value that is hardest to count. Average case: all types equally common."
 st.caption(
     f"± is the standard error of a typical query (root mean square over the {design.workload.num_queries:,} queries) in percentage "
-    f"points (pp) of your {people(design.users)}. Worst case: everybody has the value that is hardest to count. Average "
-    f"case: all types equally common. Variances are in squared users, summed over the queries, for one user. {state.weighting}"
+    f"points (pp) of your {people(design.users)}. {'' if state.only_case else whose} Variances are in squared users, summed over the queries, "
+    f"for one user. {state.weighting}"
 )
 if any(mechanism.delta > 0 for mechanism in ready.values()):
     st.caption(

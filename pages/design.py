@@ -8,6 +8,8 @@ import streamlit as st
 
 from ldp_core import charts, designs, frames, library, verdicts, wording
 from ldp_core.mechanisms import ScrambledPatterns
+from ldp_core.mechanisms.surveys.sampled import SampledSets
+from ldp_core.workloads import Survey
 from pages.ui import layout, lazy, listing, patterns, sides
 from pages.ui.controls import target_control
 from pages.ui.design import choices
@@ -292,14 +294,17 @@ with results:
     if "users_optimum" in costs:
         by_case["Exact optimum"] = [wording.whole(value) if value == value else "–" for value in costs["users_optimum"]]
         by_case["Gap to it"] = [gap_to_optimum(value) for value in costs["gap_to_optimum"]]
-    listing.show_table(pd.DataFrame(by_case), "Users needed, depending on whose error counts.")
+    if len(costs) > 1:
+        listing.show_table(pd.DataFrame(by_case), "Users needed, depending on whose error counts.")
+    elif not spec.aimed:  # else said beside the choices already
+        st.caption(state.only_case)
     layout.download_table(costs, "costs")
     if bound > 0:
         st.caption("Proved minimum: no unbiased mechanism with this epsilon can need fewer users.")
     if "users_optimum" in costs:
         unknown = costs["users_optimum"].isna() & (costs["case"] == "worst_case")
         st.caption(f"{OPTIMUM_MEANING}{' It is not known here for the worst case.' if unknown.any() else ''}")
-    if spec.fitted:
+    if spec.fitted and len(costs) > 1:
         st.caption(trade_off(costs))
     st.caption("Guarantee, to paste into a privacy review")
     layout.guarantee(c, audit)
@@ -325,6 +330,8 @@ with results:
         )
     if isinstance(mechanism, ScrambledPatterns):
         patterns.of_survey(state, mechanism)
+    elif isinstance(mechanism, SampledSets) and isinstance(design.workload, Survey):
+        patterns.draw_energies(mechanism, design.workload, "energies")
     elif not state.drawable(mechanism):
         st.info(
             "This mechanism has too many possible reports to draw its strategy, or sends numbers rather than one of a list of "

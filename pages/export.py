@@ -56,7 +56,7 @@ with controls:
         )
         st.page_link("pages/design.py", label="Optimise it on the Design page", icon=":material/tune:")
     else:
-        few = design.workload.num_queries <= LISTED_QUERIES and design.domain.size <= PRICED_TYPES
+        few = design.workload.num_queries <= LISTED_QUERIES and design.working_types <= PRICED_TYPES
         every = np.arange(design.workload.num_queries) if few else None
         listed = partial(answers, mechanism, every)
         label = "Download the queries by name (CSV)"
@@ -75,10 +75,14 @@ with results:
         summary = state.summary(mechanism) if state.costed(c.mechanism.name) is not None else None
         st.markdown(
             f"Expect a standard error of {wording.error(summary.standard_error_on_data)} on a typical query with "
-            f"{people(design.users)} on {design.population}, and at most "
-            f"{wording.error(summary.standard_error_worst_case)} whatever values people have."
+            f"{people(design.users)}"
+            + (
+                ", whatever values they have."
+                if state.only_case
+                else f" on {design.population}, and at most {wording.error(summary.standard_error_worst_case)} whatever values people have."
+            )
             if summary is not None
-            else f"With {design.domain.size:,} types the errors to expect are not computed exactly; Simulate shows them."
+            else f"With {wording.magnitude(design.domain.size)} types the errors to expect are not computed exactly; Simulate shows them."
         )
         if summary is not None:
             later = Later(state)

@@ -11,12 +11,12 @@ from ldp_core.studies import planning
 from ldp_core.studies.sweep import BOUNDS
 from pages.ui import layout, lazy, listing, sides
 from pages.ui.compared import compared_control, use, use_control
-from pages.ui.controls import change, control, pick, target_control, whole_number
+from pages.ui.controls import case_control, change, control, target_control, whole_number
 from pages.ui.formulas import PLAN
 from pages.ui.judging import explain
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
-from pages.ui.words import case_meaning, case_title, cells, gap_in_words, plain
+from pages.ui.words import cells, gap_in_words, plain
 
 SOLVED = {"users": "Users", "standard_error": "Error", "epsilon": "Epsilon"}
 ANSWERS = {"users": "Users needed", "standard_error": "Error to expect", "epsilon": "Epsilon needed"}
@@ -30,7 +30,6 @@ design = layout.need_design(state)
 c = state.configuration
 solved = state.view.get("solved", "users")
 users = state.view.get("plan_users") or design.users
-aim = state.aim(state.chosen)
 
 
 def recommend_button() -> None:
@@ -87,12 +86,13 @@ with controls:
             lambda text: state.view.update(plan_users=whole_number(text, "the number of users", 1, MOST_USERS)),
             help=f"How many people you expect to report; {design.users:,} in this design.",
         )
-    case = pick(
-        "Whose error counts",
+    case = case_control(
+        state,
         "plan-case",
-        state.view.get("plan_case", aim if aim in analysis.CASES else analysis.WORST_CASE.name),
+        state.view.get("plan_case", state.aim(state.chosen)),
         lambda chosen: state.view.update(plan_case=chosen),
-        {name: f"{case_title(name).capitalize()}, {case_meaning(name)}" for name in analysis.CASES},
+        analysis.CASES,
+        "{title}, {meaning}",
     )
     target_control(state)
     compared_control(state)

@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from ldp_core import beliefs, charts, frames, library, mechanisms, papers, workloads
+from ldp_core import beliefs, charts, frames, library, mechanisms, papers, survey_frames, workloads
 from ldp_core.bounds.statements import Setting
 from ldp_core.data.domain import CategoricalAttribute, Domain, RangeAttribute
 from ldp_core.studies import asking, outcomes, planning, sides, simulate, sweep, theorems
@@ -66,7 +66,7 @@ def _inputs():
         "singular values": lambda look: charts.singular_values(prefix, look),
         "query shares": lambda look: charts.query_shares(worst, look),
         "asked together": lambda look: charts.asked_together(survey, look),
-        "attribute sets": lambda look: charts.attribute_sets(frames.attribute_sets(survey), look),
+        "attribute sets": lambda look: charts.attribute_sets(survey_frames.attribute_sets(survey), look),
         "patterns": lambda look: charts.patterns(strategy, AGES, look, charts.colour("hierarchical")),
         "patterns, compact": lambda look: charts.patterns(strategy, AGES, look, None, None, True),
     }

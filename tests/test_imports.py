@@ -29,7 +29,8 @@ LAYERS = [
     {"optimize"},
     {"library"},
     {"analysis", "beliefs", "estimators"},
-    {"studies.simulate", "studies.sweep", "studies.asking", "studies.theorems"},
+    {"survey_beliefs"},
+    {"studies.simulate", "studies.sweep", "studies.asking", "studies.theorems", "studies.synthetic"},
     {"frames", "survey_frames"},
     {"verdicts"},
     {"studies.planning", "studies.sides"},
@@ -49,6 +50,7 @@ MATHEMATICS = {
     "estimators",
     "studies",
     "frames",
+    "survey_beliefs",
     "survey_frames",
     "verdicts",
 }

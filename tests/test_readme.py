@@ -16,7 +16,7 @@ EXAMPLES = [block for block in BLOCKS if "ldp." in block]
 def test_examples_run():
     survey = "age,sex\n" + "\n".join(f"{20 + i % 50},{'Female' if i % 3 else 'Male'}" for i in range(200))
     names = {"content": survey.encode()}
-    assert len(EXAMPLES) == 2
+    assert len(EXAMPLES) == 3
     for block in EXAMPLES:
         exec(block.replace("64", "12").replace("10)", "1)"), names)  # the same for fewer types
     best, proof = names["best"], names["proof"]

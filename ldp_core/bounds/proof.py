@@ -43,8 +43,15 @@ class Proof(ABC):
         except Exception:  # what cannot be checked proves nothing, for whatever reason
             return False
 
+    @abstractmethod
     def proven(self) -> float:
         """The bound that the stored numbers prove, rounded down; -inf if none."""
+
+
+class QuotientProof(Proof):
+    """A bound ``tr(C G)^2 / 1'mu``."""
+
+    def proven(self) -> float:
         with np.errstate(all="ignore"):  # overflow shows as inf or nan, which prove nothing
             trace, total = self._trace_and_total()
         if not (SMALLEST < trace < LARGEST and SMALLEST < total < LARGEST):  # nan is not

@@ -59,10 +59,10 @@ def _about(first: str, second: str, queries: float) -> str:
 
 
 def attribute_sets(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
-    """The sets of attributes with the largest shares of the singular values as bars, largest on top, `MOST_SETS` at most. ``frame``: see
+    """The sets of attributes on which reports best spend most of their information as bars, largest on top, `MOST_SETS` at most. ``frame``: see
     `survey_frames.attribute_sets`."""
     top = frame.head(MOST_SETS)
-    fig = figure(look, "share of the singular values (%)", "", height=130 + 26 * len(top))
+    fig = figure(look, "best share of the information (%)", "", height=130 + 26 * len(top))
     rows = np.arange(len(top))
     fig.add_bar(
         x=100 * top["share"],
@@ -74,7 +74,7 @@ def attribute_sets(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
         textposition="outside",
         cliponaxis=False,
         hovertext=[
-            f"{short(row.attributes, 200)}<br>{wording.share(row.share)} of the singular values<br>"
+            f"{short(row.attributes, 200)}<br>{wording.share(row.share)} of the information<br>"
             f"{wording.magnitude(row.dimension)} independent contrast{'s' if row.dimension > 1 else ''}"
             for row in top.itertuples(index=False)
         ],

@@ -29,6 +29,7 @@ from ldp_core.data.tables import AttributeRecipe, ReadOptions
 from ldp_core.designs import strict_json
 from ldp_core.designs.migrations import migrate
 from ldp_core.designs.problems import ConfigurationError, in_words, join
+from ldp_core.library import USUAL
 from ldp_core.library.variants import is_variant
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from ldp_core.wording import NUMBER
@@ -291,13 +292,7 @@ class Configuration(_Inputs):
     epsilon: str = "1"
     reports_per_user: Whole = Field(default=1, ge=1, le=1000)
     mechanism: MechanismRecipe = MechanismRecipe(name="optimized")
-    compared: Names = (
-        "randomized_response",
-        "subset_selection",
-        "hadamard",
-        "hierarchical",
-        "optimized",
-    )
+    compared: Names = USUAL
     target_alpha: float = Field(default=0.01, gt=0, le=1)
     difference: Literal["typical", "smallest"] | None = None
     simulation: Simulation = Simulation()

@@ -14,7 +14,7 @@ from contextlib import suppress
 import numpy as np
 from scipy.optimize import linprog
 
-from ldp_core.wording import count
+from ldp_core.wording import count, magnitude
 from ldp_core.workloads import Workload
 from ldp_core.workloads.facts import Fact
 
@@ -30,8 +30,8 @@ def too_large(workload: Workload) -> str | None:
     if workload.n <= MOST_TYPES:
         return None
     return (
-        f"Agreement with public facts is worked out for at most {MOST_TYPES:,} types; this workload has {workload.n:,}. Use "
-        "coarser bins."
+        f"Agreement with public facts is worked out for at most {MOST_TYPES:,} types; this workload has "
+        f"{magnitude(workload.n)}. Use fewer attributes, or coarser bins."
     )
 
 

@@ -13,7 +13,7 @@ from ldp_core.estimators import constrained, mle, norm_sub, polytope, posterior,
 from ldp_core.mechanisms.base import Estimate, Mechanism, Reports
 from ldp_core.mechanisms.surveys.estimates import SurveyEstimate, as_survey
 from ldp_core.mechanisms.surveys.face import SurveyMechanism
-from ldp_core.wording import check_parameters, meant
+from ldp_core.wording import check_parameters, magnitude, meant
 from ldp_core.workloads import DENSE_TYPES, Fact, Histogram, Prefix, Workload
 
 MLE_TYPES = 2**16
@@ -91,7 +91,7 @@ def _fits_polytope(mechanism: Mechanism, workload: Workload) -> str | None:
         return None
     return (
         f"The projection of answers needs an n x n matrix, formed for at most {DENSE_TYPES:,} types; there are "
-        f"{workload.n:,}. Use Norm-Sub or coarser bins."
+        f"{magnitude(workload.n)}. Use Norm-Sub or coarser bins."
     )
 
 

@@ -5,6 +5,7 @@ It stands above `ldp_core.mechanisms` and `ldp_core.optimize`, because some mech
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -16,12 +17,37 @@ from ldp_core.library.specification import Spec as Spec
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.privacy import check_epsilon
 from ldp_core.wording import check_parameters, meant, shortened
-from ldp_core.workloads import Workload
+from ldp_core.workloads import Survey, Workload
+
+USUAL = ("randomized_response", "subset_selection", "hadamard", "hierarchical", "optimized")
+"""Mechanisms to compare where nobody has chosen any."""
+USUAL_FOR_SURVEYS = (
+    "sampled_sets",
+    "sampled_sets(oracle=oue)",
+    "sampled_sets(oracle=randomized_response)",
+    "split_budget",
+    "optimized",
+)
+"""The same for surveys: what the field does with them, and the best there is."""
 
 
 def names() -> list[str]:
     """Names `create` accepts."""
     return list(REGISTRY)
+
+
+def compared(chosen: Sequence[str], epsilon: float, workload: Workload) -> tuple[str, ...]:
+    """The mechanisms ``chosen`` for a comparison; those usual for such questions where nobody has chosen others than `USUAL`, or all of
+    these are for surveys, or for anything but surveys.
+
+    >>> ldp.library.compared(["haar", "optimized"], 1.0, ldp.workloads.survey([2] * 30))[0]
+    'sampled_sets'
+    """
+    entries = [entry for entry in map(spec, chosen) if not entry.fitted]
+    if isinstance(workload, Survey):
+        runs = any(entry.unsuitable(workload.n, epsilon, workload) is None for entry in entries) or not entries
+        return tuple(chosen) if runs and tuple(chosen) != USUAL else USUAL_FOR_SURVEYS
+    return USUAL if entries and all(entry.surveys_only for entry in entries) else tuple(chosen)
 
 
 def spec(name: str) -> Spec:

@@ -71,10 +71,12 @@ def users_bound(
     one, two = 2 * math.asinh(1), 2 * math.asinh(2)
     first, second = (bounds.centred_svd(workload, epsilon, prior) for epsilon in (one, two))
     b = (first - second) * 4 / 3
-    a = first - b
-    people, rows = np.full(workload.n, 1 / workload.n) if prior is None else prior, []
+    a, rows = first - b, []
     for epsilon in map(float, at):
-        variance = bounds.average_variance(a + b / math.sinh(epsilon / 2) ** 2, workload, people)
+        value = a + b / math.sinh(epsilon / 2) ** 2
+        variance = (
+            (value - workload.trace) / workload.n if prior is None else bounds.average_variance(value, workload, prior)
+        )
         users = analysis.users_for(max(0.0, variance), workload.squared_weights, alpha)
         rows.append({"name": "centred_svd", "epsilon": epsilon, "users_needed": users})
     return pd.DataFrame(rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -70,15 +71,20 @@ def _designs(state: Session) -> None:
         )
         return
     case = state.view.get("case", "worst_case")
+    known = _cases([state.standing_for(one) for one in kept])
+    case = case if case in known else "worst_case"
     with layout.controls("designs"):
-        case = pick(
-            "Whose error counts",
-            "designs-case",
-            case if case in CASES else "worst_case",
-            lambda chosen: state.view.update(case=chosen),
-            {name: case_title(name).capitalize() for name in CASES},
-            help="The same for all designs. Your people are those of each design.",
-        )
+        if len(known) > 1:
+            case = pick(
+                "Whose error counts",
+                "designs-case",
+                case,
+                lambda chosen: state.view.update(case=chosen),
+                {name: case_title(name).capitalize() for name in known},
+                help="The same for all designs. Your people are those of each design.",
+            )
+        else:
+            st.caption("The worst case counts here: it is the only one that all of these designs have.")
     with st.spinner("Working out what the designs cost"):
         costs = [_cost(state.standing_for(one), one, case) for one in kept]
         table = pd.DataFrame([_row(cost, case) for cost in costs])
@@ -103,6 +109,11 @@ def _designs(state: Session) -> None:
         "and for people like those. Questions and the target error make a cost what it is: compare users needed only where both are "
         "the same."
     )
+
+
+def _cases(designs: Sequence[Session]) -> list[str]:
+    """The cases that all designs have, as far as they have any people."""
+    return [name for name in CASES if all(own.design() is None or name in own.cases() for own in designs)]
 
 
 def _cost(own: Session, kept: Kept, case: str) -> Cost:
@@ -207,6 +218,7 @@ def _differs(about: tuple[object, ...], first: tuple[object, ...]) -> str:
 
 def _listed(table: pd.DataFrame) -> None:
     shown = table.assign(
+        types=[wording.magnitude(value) if value == value else "–" for value in table["types"]],
         mechanism=[library.spec(name).title for name in table["mechanism"]],
         users_needed=[wording.whole(value) if value == value else "–" for value in table["users_needed"]],
         users_bound=[wording.whole(value) if value > 0 else "–" for value in table["users_bound"]],
@@ -222,7 +234,7 @@ def _listed(table: pd.DataFrame) -> None:
             "design": st.column_config.TextColumn("Design", pinned=True),
             "questions": "Questions",
             "queries": st.column_config.NumberColumn("Queries", format="localized"),
-            "types": st.column_config.NumberColumn("Types", format="localized"),
+            "types": "Types",
             "people": st.column_config.NumberColumn("People", format="localized"),
             "epsilon": "Epsilon",
             "reports_per_user": "Reports per person",

@@ -15,7 +15,7 @@ from pages.ui.session.state import Session, choose_mechanism
 
 def compared_control(state: Session) -> None:
     """Which mechanisms are compared, on every page that does."""
-    mechanisms_control(state, "compared", state.configuration.compared, change(state, "compared"))
+    mechanisms_control(state, "compared", state.in_comparison, change(state, "compared"))
 
 
 def mechanisms_control(
@@ -24,7 +24,7 @@ def mechanisms_control(
     """Some of the mechanisms, of the variants compared and of those that were added here."""
     made = state.view.get("variants", ())
     written: dict[str, str] = {}  # the name of the chosen mechanism alone goes on meaning what is chosen
-    for name in (*names, *library.names(), *state.configuration.compared, *made):
+    for name in (*names, *library.names(), *state.in_comparison, *made):
         written.setdefault(state.named(name), name)
     place = {name: i for i, name in enumerate(library.names())}
     ordered = sorted(written, key=lambda name: place[library.spec(name).mechanism])
@@ -99,5 +99,5 @@ def use(state: Session, name: str) -> None:
             return library.variants.variant(library.spec(spec.mechanism), {}).name
         return spec.name
 
-    compared = tuple(dict.fromkeys(map(kept, state.configuration.compared)))
+    compared = tuple(dict.fromkeys(map(kept, state.in_comparison)))
     state.change(mechanism=choose_mechanism(name), compared=compared)

@@ -9,8 +9,9 @@ from typing import Any
 import streamlit as st
 
 from ldp_core import verdicts, wording
+from ldp_core.analysis import WORST_CASE
 from pages.ui.session.state import Session, session
-from pages.ui.words import plain
+from pages.ui.words import case_meaning, case_title, plain
 
 
 def control(
@@ -68,6 +69,25 @@ def pick(label: str, key: str, value: Any, commit: Callable[[Any], None], shown:
         format_func=lambda known: shown[None if known == "" else known],
         **options,
     )
+
+
+def case_control(
+    state: Session,
+    key: str,
+    case: str,
+    commit: Callable[[Any], None],
+    names: Iterable[str],
+    title: str = "{title}",
+    **options: Any,
+) -> str:
+    """Whose error counts, or in a sentence why there is no choice; what is chosen. ``title`` is how each case is written."""
+    if reason := state.only_case:
+        st.caption(reason)
+        return WORST_CASE.name
+    known = [name for name in names if name in state.cases()]
+    case = case if case in known else WORST_CASE.name
+    shown = {name: title.format(title=case_title(name).capitalize(), meaning=case_meaning(name)) for name in known}
+    return str(pick("Whose error counts", key, case, commit, shown, **options))
 
 
 def guarded(state: Session, action: Callable[..., Any], *arguments: Any) -> None:

@@ -40,6 +40,16 @@ $$
 
 whenever $v^\top C G C v \le (\mathbf{1}^\top v)(\mu^\top v)$ for every two-valued row $v$.
 
+**Surveys.** Questions about a few columns at a time are never written out over the types. With $P_A$ the projection onto what varies
+with exactly the columns of a set $A$, of dimension $d_A$, tables of counts have (derived in this project)
+
+$$
+G = \sum_A g_A P_A, \qquad g_A = n \sum_{B \supseteq A} \frac{w_B^2}{n_B}
+$$
+
+with $n_B$ the cells of a table; the centred bound is $g_\emptyset + (\sum_A d_A \sqrt{g_A})^2 / \sinh^2(\varepsilon/2)$, and information spread
+over the sets in proportion to $d_A \sqrt{g_A}$ has the smallest error.
+
 **Which queries dominate.** The exact variance of each unbiased answer, with the people of this design; the squares of the weights are
 counted in the shares.
 """

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from ldp_core import beliefs, charts, library, wording
+from ldp_core import beliefs, charts, library, survey_beliefs, wording
 from ldp_core.mechanisms import Mechanism
 from ldp_core.people import dense
 from ldp_core.studies import sides
 from ldp_core.studies.outcomes.groups import counts_people
 from pages.ui import layout
-from pages.ui.controls import control
+from pages.ui.controls import control, pick
 from pages.ui.session.state import Complete, Session
 from pages.ui.tasks.later import Later
 from pages.ui.words import case_meaning, plain
@@ -25,6 +27,12 @@ SOURCES = (
     "(McKenna et al. 2020, Definition 2.4), and k reports by e^(kε) (Dwork and Roth 2014, Theorem 3.16). The best guess by the best "
     "mechanism is right with probability max over k of P e^ε/(e^ε + k − 1), P the share of the k commonest types (derived in this "
     "project). What the chosen mechanism allows is read off its own probabilities, for people spread as in this design."
+)
+
+
+ABOUT_COLUMNS = (
+    "About a whole person, all answers together, nothing is worked out: what a report tells about one column or two already counts what "
+    f"it tells through the others, as they go together among these people. The best guess is the mean of {survey_beliefs.REPORTS:,} reports drawn."
 )
 
 
@@ -89,14 +97,43 @@ def show(state: Session) -> None:
 
 
 def _beliefs(state: Session, design: Complete, mechanism: Mechanism | None, later: Later) -> None:
-    c, n, prior, found = state.configuration, design.domain.size, dense(design.counts) / design.users, None
+    c, found, what = state.configuration, None, "value"
+    about = (c.epsilon_value, state.delta, c.reports_per_user)
+    if survey_beliefs.for_columns(mechanism, design.people):
+        places, what = _columns_control(state, design)
+        prior = design.people.table(places) / design.users
+        if mechanism is not None:
+            found = later.value(
+                ("told", mechanism.digest, design.people_digest, places),
+                "drawing reports, to see what they tell",
+                False,
+                lambda cancel: survey_beliefs.told(mechanism, design.people, places, cancel),
+            )
+        draw_beliefs(suspicion(state), prior, found, state.chosen, *about, what=what)
+        st.caption(ABOUT_COLUMNS)
+        return
+    prior = dense(design.counts) / design.users
     if mechanism is not None:
         key = ("told", mechanism.digest, design.people_digest)
-        found = later.value(
-            key, "reading what reports can tell", n <= QUICK_TYPES, lambda cancel: beliefs.told(mechanism, prior)
-        )
-    about = (c.epsilon_value, state.delta, c.reports_per_user)
+        quick = design.domain.size <= QUICK_TYPES
+        found = later.value(key, "reading what reports can tell", quick, lambda cancel: beliefs.told(mechanism, prior))
     draw_beliefs(suspicion(state), prior, found, state.chosen, *about)
+
+
+def _columns_control(state: Session, design: Complete) -> tuple[tuple[int, ...], str]:
+    """Which column, or which two, somebody wants to know: their places, and what they are called."""
+    names = [attribute.name for attribute in design.domain.attributes]
+    telling: dict[Any, str] = {i: name for i, name in enumerate(names) if design.domain.shape[i] > 1}
+    first, second = state.view.get("believed", (None, None))
+    first = first if first in telling else next(iter(telling))
+    others: dict[Any, str] = {None: "no other", **{i: name for i, name in telling.items() if i != first}}
+    second = second if second in others else None
+    with layout.controls("believed"):
+        pick("About which column", "believed-first", first, lambda i: state.view.update(believed=(i, second)), telling)
+        pick("together with", "believed-second", second, lambda i: state.view.update(believed=(first, i)), others)
+    if second is None:
+        return (first,), names[first]
+    return tuple(sorted((first, second))), f"{names[first]} and {names[second]} together"
 
 
 def draw_beliefs(
@@ -107,8 +144,9 @@ def draw_beliefs(
     epsilon: float,
     delta: float = 0.0,
     reports: int = 1,
+    what: str = "value",
 ) -> None:
-    """Beliefs over epsilon, and what a mechanism allows at this one, as a picture and in words."""
+    """Beliefs over epsilon, and what a mechanism allows at this one, as a picture and in words; ``what`` of a person is guessed at."""
     n, single, guess = len(prior), None, None
     curves = beliefs.over_epsilon(before, prior, n, np.union1d(sides.epsilons(epsilon), epsilon), delta, reports)
     words = [beliefs.belief_in_words(before, epsilon, delta, reports)]
@@ -118,7 +156,7 @@ def draw_beliefs(
         single = None if found.single is None else beliefs.strongest(before, found.single)
         guess = found.guess
     limit = beliefs.best_guess(prior, n, epsilon, delta, reports)
-    words.append(beliefs.guess_in_words(found, beliefs.blind_guess(prior, n), limit, reports))
+    words.append(beliefs.guess_in_words(found, beliefs.blind_guess(prior, n), limit, reports, what))
     layout.chart(
         lambda look: charts.beliefs(curves, epsilon, before, name, single, guess, look),
         plain(" ".join(words)),
@@ -128,9 +166,9 @@ def draw_beliefs(
 
 
 def _accuracy(state: Session, design: Complete, mechanism: Mechanism | None, later: Later) -> None:
-    c, n, name = state.configuration, design.domain.size, state.chosen
+    c, name = state.configuration, state.chosen
     at, case, alpha = sides.epsilons(c.epsilon_value, CURVE_POINTS), state.aim(c.mechanism.name), state.alpha
-    chosen, workload, at_once = state.cases()[case], design.workload, n <= QUICK_TYPES
+    chosen, workload, at_once = state.cases()[case], design.workload, design.working_types <= QUICK_TYPES
     people = None if chosen.prior is None else chosen.prior.tobytes()
     about, rows, words = (workload.digest, alpha, people, at.tobytes()), list[pd.DataFrame](), ""
     try:

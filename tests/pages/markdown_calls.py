@@ -59,6 +59,7 @@ KNOWN = [
     (r"charts\.title\(.+\)", "names of mechanisms and bounds"),
     (r"workloads\.ON_TYPES\[.+\]\.(title|meaning)", "the workloads of the papers"),
     (r"ESTIMATORS\[.+\]\.short", "the catalogue of estimates"),
+    (r"charts\.MOST_SETS", "a number of ours"),
     (r"sample\['(title|sentence)'\]", "our samples"),
     (r"mechanisms\.FLOATING_POINT|spec\.caveat|designs\.DESIGN_ONLY", "sentences of ours"),
     (r"promises\.((rows_in_memory|forgetting|holding)\(\)|FORGOTTEN_AT_ONCE)", "sentences of ours"),

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import ldp_core as ldp
-from ldp_core import anova
+from ldp_core import analysis, anova, frames
 from ldp_core.people import Counted, Records
+from ldp_core.survey_frames import attribute_sets
 from ldp_core.workloads import (
     AllMarginalsPart,
     Axis,
@@ -140,8 +141,26 @@ def test_each_kind_of_questions_is_the_same_as_a_survey(name):
 def test_all_kinds_together_are_the_same_as_a_survey():
     made = compare(list(PARTS.values()), (2, 3, 1, 4))
     assert not made.symmetric
-    with pytest.raises(ValueError, match="no component form"):
-        made.components  # noqa: B018
+    assert made.rank == np.linalg.matrix_rank(made.matrix)
+
+
+def test_no_other_shares_of_the_information_have_a_smaller_error():
+    made = survey((2, 3, 4), [(0, 1), (2,), (1, 2)], (1.0, 3.0, 0.5))
+    found = attribute_sets(made)
+    assert found["share"].sum() == pytest.approx(1)
+    costs = found["dimension"] ** 2 * found["gram"]
+    best = (costs / found["share"]).sum()
+    for other in np.random.default_rng(0).dirichlet(np.ones(len(found)), 200):
+        assert (costs / other).sum() >= best
+
+
+def test_bounds_of_a_survey_are_for_even_people_and_the_worst_case_alone():
+    made = survey((16, 16, 16), 2)
+    even, uneven = np.full(4096, 1 / 4096), np.random.default_rng(0).dirichlet(np.full(4096, 0.05))
+    cases = [analysis.WORST_CASE, analysis.Case("average", even), analysis.Case("people", uneven)]
+    worst, average, people = (frames.users_bounds(made, 1.0, 0.01, case)["centred_svd"] for case in cases)
+    assert worst == average
+    assert average > people
 
 
 def test_many_columns_become_a_survey_of_the_tables_that_are_asked():

@@ -59,7 +59,7 @@ from ldp_core.bounds.proof import (
     LARGEST,
     NOTHING,
     UNDERFLOW,
-    Proof,
+    QuotientProof,
     U,
     magnitudes_fit,
     repair,
@@ -86,7 +86,7 @@ LOOSE, EXACT = (0.1, 1e-2), (1e-3, 1e-10)
 
 
 @dataclass(frozen=True, repr=False)
-class Certificate(Proof):
+class Certificate(QuotientProof):
     """A proven lower bound ``value`` on ``tr(M_p^-1 G)`` of every epsilon-LDP strategy (on L for the uniform prior).
 
     The proof: ``inverse`` C (n, n), ``multipliers`` mu (n,), ``diagonal`` Gamma (n,), ``pairs`` N (n, n),

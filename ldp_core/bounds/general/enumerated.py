@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ldp_core.bounds.proof import ABOVE, NOTHING, UNDERFLOW, Proof, U, magnitudes_fit, repair, spread
+from ldp_core.bounds.proof import ABOVE, NOTHING, UNDERFLOW, QuotientProof, U, magnitudes_fit, repair, spread
 from ldp_core.priors import check_prior
 from ldp_core.workloads import Workload
 
@@ -28,7 +28,7 @@ def two_valued(n: int) -> np.ndarray:
 
 
 @dataclass(frozen=True, repr=False)
-class EnumeratedProof(Proof):
+class EnumeratedProof(QuotientProof):
     """A proven lower bound ``value`` on ``tr(M_p^-1 G)`` of every epsilon-LDP strategy (on L for the uniform prior): the
     ``inverse`` C (n, n) and the ``multipliers`` mu (n,) prove it."""
 

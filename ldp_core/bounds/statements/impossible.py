@@ -5,6 +5,7 @@ from __future__ import annotations
 from ldp_core.bounds.general.certificate import certificate
 from ldp_core.bounds.singular_values import centred_svd, svd
 from ldp_core.bounds.statements.statement import Assumption, Setting, Statement, is_pure
+from ldp_core.wording import magnitude
 from ldp_core.workloads import DENSE_TYPES
 
 ASSUMPTIONS = (
@@ -33,7 +34,7 @@ def _too_many_types(setting: Setting) -> str:
     if workload.n > DENSE_TYPES and workload.symmetry_group.scheme is None:
         return (
             f"Without a symmetry of the workload it needs an n x n matrix, formed for at most {DENSE_TYPES:,} types; there are "
-            f"{workload.n:,}. Use coarser bins."
+            f"{magnitude(workload.n)}. Use coarser bins."
         )
     return _impure(setting)
 

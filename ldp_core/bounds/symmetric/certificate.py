@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ldp_core.bounds.general.whole import Cut, averaged
-from ldp_core.bounds.proof import ABOVE, LARGEST, NOTHING, UNDERFLOW, Proof, U, magnitudes_fit, repair, spread
+from ldp_core.bounds.proof import ABOVE, LARGEST, NOTHING, UNDERFLOW, QuotientProof, U, magnitudes_fit, repair, spread
 from ldp_core.bounds.scales import average_variance
 from ldp_core.bounds.symmetric.classes import ClassRelaxation
 from ldp_core.priors import check_prior
@@ -33,7 +33,7 @@ MOST_ROUNDS, WINDOW, LEAST_GAIN = 16, 4, 1e-4
 
 
 @dataclass(frozen=True, repr=False)
-class SymmetricCertificate(Proof):
+class SymmetricCertificate(QuotientProof):
     """A proven lower bound ``value`` on L of every epsilon-LDP strategy, for a workload with a `Scheme`.
 
     The proof, by class: ``inverse`` (s+1,) eigenvalues of C on the characters, ``multiplier`` mu of every type,

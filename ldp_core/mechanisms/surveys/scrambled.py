@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from ldp_core import anova
+from ldp_core import anova, wording
 from ldp_core.anova import Set
 from ldp_core.mechanisms.base import Audit, Reports, check_reports, check_rows
 from ldp_core.mechanisms.subset_selection import SubsetSelection
@@ -161,7 +161,7 @@ class ScrambledPatterns(SurveyMechanism):
         return raw
 
     def _assigned(self, users: int, rng: np.random.Generator) -> Iterator[tuple[int, np.ndarray]]:
-        """Each pattern that some of so many users send, and who they are."""
+        """Each pattern that some of so many users send, and who they are. For simulation only."""
         sent = rng.multinomial(users, self.shares)
         order, ends = rng.permutation(users), np.cumsum(sent)
         for number in np.flatnonzero(sent).tolist():
@@ -171,7 +171,8 @@ class ScrambledPatterns(SurveyMechanism):
         return max(1, _NUMBERS_AT_ONCE // sum(self.patterns[number].cells.shape))
 
     def _scrambled(self, number: int, records: np.ndarray, rng: np.random.Generator) -> list[np.ndarray]:
-        """The permutations (users, n_i) of the values of each attribute of a pattern, for people with ``records`` (users, d)."""
+        """The permutations (users, n_i) of the values of each attribute of a pattern, for people with ``records`` (users, d). For
+        simulation only."""
         pattern = self.patterns[number]
         flat = pattern.cells.ravel()
         members, others = np.flatnonzero(flat), np.flatnonzero(~flat)
@@ -221,7 +222,7 @@ class ScrambledPatterns(SurveyMechanism):
         return Reports(self.digest, users, (sent, cover))
 
     def _covered(self, number: int, records: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """(cells,) how many images of a pattern that people with ``records`` send hold each cell."""
+        """(cells,) how many images of a pattern that people with ``records`` send hold each cell. For simulation only."""
         pattern, size = self.patterns[number], int(self._inside[number])
         if pattern.cells.ndim == 1:  # sets of values, whose sums need no loop over people
             values = np.bincount(records[:, pattern.attributes[0]], minlength=pattern.cells.size)
@@ -331,7 +332,7 @@ def explanation(patterns: Sequence[Pattern], shares: np.ndarray, inside: np.ndar
         f"{first} {_columns(common)}, drawn at random whatever the person's values are, and a scrambled set of {values}.",
         f"With probability {inside[middle]:.2g} the set holds the person's own; all else about it is drawn at random.",
     ]
-    rest = [f"{_columns(k)} ({share:.0%})" for k, share in by_ways.items() if k != common and share > 0.005]
+    rest = [f"{_columns(k)} ({wording.share(share)})" for k, share in by_ways.items() if k != common and share > 0.005]
     return " ".join([*sentences, *([f"The others are about {' or '.join(rest)}."] if rest else [])])
 
 

@@ -148,7 +148,7 @@ def evaluate(point: Point, cancel: Cancel | None = None) -> Outcome | None:
 
 def refusal(point: Point) -> str:
     """Why ``point`` has no figures, where that is known without computing anything; else empty."""
-    workload, n = point.workload, f"{point.workload.n:,}"
+    workload, n = point.workload, wording.magnitude(point.workload.n)
     if point.name in BOUNDS:
         if point.name == "certificate" and point.effort and workload.n > CERTIFIED_TYPES:
             return f"A certificate for {n} types takes too long for a sweep; the centred SVD bound holds."

@@ -135,8 +135,8 @@ def branching(state: Session, mechanism: Mechanism | None) -> None:
         return
     if design.domain.size > PRICED_TYPES:
         st.caption(
-            f"Exact errors of trees are worked out for at most {PRICED_TYPES:,} types; there are {design.domain.size:,}. Use coarser "
-            "bins."
+            f"Exact errors of trees are worked out for at most {PRICED_TYPES:,} types; there are "
+            f"{wording.magnitude(design.domain.size)}. Use coarser bins."
         )
         return
     own = dict(mechanism.parameters) if mechanism is not None and mechanism.name == "hierarchical" else {}
@@ -234,7 +234,7 @@ def corrected_lemma(about: Setting) -> None:
         st.latex(r"\mathbb E \max_j \lvert g_j \rvert \le \sqrt{\ln n}, \quad\text{which is false; true is}\quad"
                  r" \mathbb E \max_j \lvert g_j \rvert \le \sqrt{2 \ln (2 n)}")  # fmt: skip
         st.markdown(
-            f"With your {n:,} types: printed {wording.significant(few_users.largest_normal(n, 'paper'))}, true mean "
+            f"With your {wording.magnitude(n)} types: printed {wording.significant(few_users.largest_normal(n, 'paper'))}, true mean "
             f"**{wording.significant(few_users.mean_largest_normal(n))}**, corrected bound "
             f"{wording.significant(few_users.largest_normal(n))}. Lemma 2.2 in turn is generous: its factor 4 can be 2. Together "
             "the corrected bound is never above the printed one, so the theorem stands."

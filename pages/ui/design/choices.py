@@ -143,6 +143,9 @@ def _aim_controls(state: Session) -> None:
     """Whose error the optimiser makes small, and a histogram of one's own where that is meant."""
     c, design = state.configuration, state.present
     weights = c.optimizer.histogram
+    if reason := state.only_case:
+        st.caption(reason)
+        return
     control(
         st.selectbox,
         "Whose error counts",

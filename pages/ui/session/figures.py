@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from ldp_core import analysis, bounds, charts, frames, library, mechanisms, optimize, verdicts, workloads
+from ldp_core import analysis, bounds, charts, frames, library, mechanisms, optimize, verdicts, wording, workloads
 from ldp_core.bounds.general.enumerated import MOST_TYPES as EXACT_TYPES
 from ldp_core.mechanisms.noise.additive import VectorMechanism
 from ldp_core.mechanisms.noise.gaussian_privacy import DEFAULT_DELTA
@@ -110,7 +110,15 @@ class Figures(Derived):
     @property
     def side_by_side(self) -> tuple[str, ...]:
         """The mechanisms compared, each with its parameters and once."""
-        return tuple(dict.fromkeys(map(self.named, self.configuration.compared)))
+        return tuple(dict.fromkeys(map(self.named, self.in_comparison)))
+
+    @property
+    def in_comparison(self) -> tuple[str, ...]:
+        """The same as they are written: those chosen, or where these are for other questions the usual ones for these."""
+        chosen, design = self.configuration.compared, self.design()
+        if design is None or design.workload is None:
+            return chosen
+        return library.compared(chosen, design.epsilon, design.workload)
 
     def fitted_key(self, name: str) -> str:
         """Identifies the fit of a mechanism by everything it depends on."""
@@ -239,7 +247,7 @@ class Figures(Derived):
             and not spec.unsuitable(n, design.epsilon, design.workload)
         ):
             raise ValueError(
-                f"The exact errors of {spec.title} take too long past {PRICED_TYPES:,} types; there are {n:,} here. "
+                f"The exact errors of {spec.title} take too long past {PRICED_TYPES:,} types; there are {wording.magnitude(n)} here. "
                 "Simulate shows them, or use coarser bins."
             )
 
@@ -288,6 +296,11 @@ class Figures(Derived):
         if weights is not None and len(weights) == n:
             found["histogram"] = analysis.Case("histogram", np.array(weights) / math.fsum(weights))
         return found
+
+    @property
+    def only_case(self) -> str:
+        """Why there is no choice of whose error counts, in a sentence; empty where there is."""
+        return analysis.only_case(self.complete.people, self.complete.workload)
 
     @property
     def even_case(self) -> str:

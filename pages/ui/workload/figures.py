@@ -190,7 +190,7 @@ def bounds(later: Later, state: Session, design: Complete) -> dict[str, float] |
     c, w = state.configuration, design.workload
     case = state.aim(c.mechanism.name)
     most = BOUNDED_TYPES if w.symmetry == "none" else ALIKE_TYPES
-    if w.n > most and not alike(w):
+    if w.n > most and not isinstance(w, Survey):
         raise ValueError(
             f"How many users any mechanism needs is worked out for up to {most:,} types with questions like these; there are "
             f"{wording.magnitude(w.n)}."

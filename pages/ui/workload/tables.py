@@ -76,8 +76,8 @@ def _shares(state: Session, survey: Survey) -> None:
     )
     layout.chart(
         lambda look: charts.attribute_sets(found, look),
-        f"Which columns make the questions hard: **{plain(wording.shortened(first['attributes']))}** holds "
-        f"{wording.share(first['share'])} of the sum of the singular values, on which the lower bound above rests. "
+        f"Which columns make the questions hard: reports that treat the values of a column alike best spend "
+        f"{wording.share(first['share'])} of their information on **{plain(wording.shortened(first['attributes']))}**. "
         f"{some} Of each set, only what varies with exactly its columns is counted: {wording.magnitude(found['dimension'].sum())} "
         "independent contrasts in all.",
         "attribute-sets",

@@ -1,0 +1,243 @@
+"""A lower bound on L of every epsilon-LDP mechanism for a survey, checked on numbers by set of attributes.
+
+**The proof.** A mechanism is a mixture of two-valued rows ``1 + D 1_T``, T a set of types of share s, D = e^epsilon - 1. Its information
+on the functions that vary with exactly the attributes in A, ``x_A = tr(P_A M)``, is the mean over its rows of
+
+    e_A(T) = D^2 W_A(T) / (1 + D s)^2,    W_A(T) = |P_A 1_T|^2 / n.
+
+As ``tr(P_A M^-1 P_A) >= dim_A^2 / tr(P_A M P_A)`` (the harmonic and the arithmetic mean of eigenvalues), and ``M 1 = 1``,
+``L >= g_0 + sum_A dim_A^2 g_A / x_A``. By Cauchy's inequality, for any weights lambda_A >= 0,
+
+    L  >=  g_0 + (sum_A dim_A sqrt(g_A lambda_A))^2 / mu    where    sum_A lambda_A e_A(T) <= mu  for every T.
+
+What is known of every T of share s, beside W_A >= 0 and ``sum_A W_A = s`` with W of the empty set s^2:
+
+* two types that differ in the attributes C and nowhere else (or anywhere among those that are not tracked) are both in T with a
+  probability that is not negative: ``sum_A W_A K_C(A) >= 0``, K_C(A) the product over i in A and C of ``-1 / (n_i - 1)`` (Delsarte 1973);
+* `fibres`: what varies within some attributes B is at most ``beta + alpha (what varies with B at all)``.
+
+With multipliers N >= 0 and kappa >= 0 of these, and gamma the largest over all A of ``lambda_A + sum N K(A) - sum kappa (..)(A)``,
+
+    sum_A lambda_A W_A  <=  gamma (s - s^2) + sum N s^2 + sum kappa beta(s),
+
+and mu is the largest ratio of that to ``(1 + D s)^2 / D^2``. Each slice of [0, 1] has multipliers of its own. Without any, lambda = 1
+gives mu = sinh(epsilon / 2)^2 and the bound of `ldp_core.bounds.centred_svd` for surveys.
+
+**The ratio on an interval.** beta is at most its chord between the points of a fine grid. A ratio ``(p + q s + r s^2) / (1 + D s)^2`` is a
+quadratic in ``z = 1 / (1 + D s)``, whose largest value is at an end or in closed form.
+
+**The rounding.** The stored numbers are taken as exact, D as no smaller than it is. Sums of k terms are off by at most k u times the sum
+of their absolute values, with a few more roundings of each term (Higham 2002, Chapter 3); beta by what `fibres.largest` adds.
+g_A / n is taken from the workload, off by `Workload.gram_roundings`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ldp_core.bounds.proof import ABOVE, Proof, U, magnitudes_fit, spread
+from ldp_core.bounds.surveys import fibres
+from ldp_core.bounds.surveys.traces import Kinds, Traces
+from ldp_core.workloads import Survey
+
+MOST_CELLS, MOST_INEQUALITIES, MOST_SLICES = 5_000, 2_000, 500
+"""What `SurveyCertificate.verify` looks at: larger ones prove nothing."""
+# Neighbours of the grid differ by this share, down to the least one.
+STEP, LEAST = 4e-3, 1e-9
+# On intervals that are shorter than this share of their end, a ratio is taken for no better than its parts.
+SHORT = 1e-7
+
+
+@dataclass(frozen=True, repr=False)
+class SurveyCertificate(Proof):
+    """A proven lower bound ``value`` on L of every epsilon-LDP mechanism for a `Survey` whose questions treat values alike.
+
+    The proof: ``weights`` (k,) lambda of the sets of `Survey.components`, and inequalities: ``kinds`` of tracked attributes;
+    ``differing`` (c, kinds + 1) C as how many attributes of each kind, and 1 where those that are not tracked may differ as well;
+    ``within`` (f, kinds) B likewise with its ``slopes`` (f,) alpha. Slices of [0, 1] between the ``ends`` (r + 1,), with multipliers
+    ``differing_multipliers`` N (r, c) and ``within_multipliers`` kappa (r, f).
+    """
+
+    workload: Survey
+    epsilon: float
+    value: float
+    weights: np.ndarray
+    kinds: Kinds
+    differing: np.ndarray
+    within: np.ndarray
+    slopes: np.ndarray
+    ends: np.ndarray
+    differing_multipliers: np.ndarray
+    within_multipliers: np.ndarray
+
+    @property
+    def variance(self) -> float:
+        """No epsilon-LDP mechanism has a smaller variance per user on average over the types, nor for its worst type."""
+        return max(0.0, (self.value - self.workload.trace) / self.workload.n)
+
+    def proven(self) -> float:
+        """The bound that the stored numbers prove, rounded down; -inf if none."""
+        with np.errstate(all="ignore"):  # overflow shows as inf or nan, which prove nothing
+            ratio = float(np.max(self.ratios()[1]))
+        found = bound(self.workload, self.weights, ratio)
+        return found if math.isfinite(found) else -math.inf
+
+    def ratios(self) -> tuple[np.ndarray, np.ndarray]:
+        """The grid (g + 1,), and an upper bound on ``sum lambda_A e_A(T)`` for T with a share in each of its intervals (g,). ValueError
+        where the numbers are none of a proof."""
+        self._check()
+        traces = Traces(self.workload.shape, self.kinds)
+        D, N, kappa = spread(self.epsilon), self.differing_multipliers, self.within_multipliers
+        gamma = self._largest_multiple(traces)
+        grid = self._grid(traces)
+        owner = np.clip(np.searchsorted(self.ends, (grid[:-1] + grid[1:]) / 2) - 1, 0, len(N) - 1)
+        beta = self._largest_within(traces, grid)
+        total = N.sum(axis=1)[owner]
+        # The numerator at both ends, without the terms in s and s^2, is on the chord or below.
+        above = 1 + ABOVE * (len(self.slopes) + 8) * U
+        low, high = (above * (kappa[owner] * beta[side]).sum(axis=1) for side in (slice(None, -1), slice(1, None)))
+        linear, square = gamma[owner], total - gamma[owner]
+        size = (len(self.slopes) + len(self.differing) + 64) * U * (np.abs(linear) + total + np.abs(square))
+        linear = linear + ABOVE * size
+        return grid, largest_ratio(grid, low, high, linear, square, D)
+
+    def _check(self) -> None:
+        kinds, (r, c), f = len(self.kinds), self.differing_multipliers.shape, len(self.slopes)
+        arrays = (self.weights, self.slopes, self.ends, self.differing_multipliers, self.within_multipliers)
+        shapes = ((len(self.workload.components.sets),), (f,), (r + 1,), (r, c), (r, f))
+        fits = all(array.shape == shape for array, shape in zip(arrays, shapes, strict=True))
+        fits &= self.differing.shape == (c, kinds + 1) and self.within.shape == (f, kinds)
+        if not (fits and self.workload.symmetric and magnitudes_fit(*arrays)):
+            raise ValueError("The numbers are not of the shapes of a proof.")
+        if not (0 < r <= MOST_SLICES and c + f <= MOST_INEQUALITIES):
+            raise ValueError("The proof is too large to be checked.")
+        if math.prod(len(kind) + 1 for kind in self.kinds) > MOST_CELLS:
+            raise ValueError("The proof has too many traces to be checked.")
+        if any(array.size and array.min() < 0 for array in arrays):
+            raise ValueError("Multipliers are not negative.")
+        if self.ends[0] != 0 or self.ends[-1] != 1 or np.any(np.diff(self.ends) < 0):
+            raise ValueError("The slices make up all shares from 0 to 1.")
+
+    def _largest_multiple(self, traces: Traces) -> np.ndarray:
+        """(r,) gamma of each slice, rounded up."""
+        weights = np.zeros(traces.cells)
+        np.maximum.at(weights, traces.places(self.workload.components.sets), self.weights)
+        C, B = coefficients_differing(traces, self.differing), coefficients_within(traces, self.within, self.slopes)
+        N, kappa = self.differing_multipliers, self.within_multipliers
+        terms = len(self.differing) + len(self.slopes) + 2 * len(self.kinds) + 16
+        sizes = weights + N @ np.abs(C) + kappa @ (1 + self.slopes)[:, None]
+        sizes = sizes + N.sum(axis=1)[:, None]  # coefficients are off by roundings of 1, not of what they are
+        return (weights + N @ C - kappa @ B + ABOVE * terms * U * sizes).max(axis=1, initial=0.0)
+
+    def _used(self) -> np.ndarray:
+        return np.flatnonzero(self.within_multipliers.any(axis=0))
+
+    def _grid(self, traces: Traces) -> np.ndarray:
+        """Points from 0 to 1, the ends of slices and all places where some beta is not convex among them."""
+        sizes = {self._values(traces, self.within[j]) for j in self._used()}
+        count = math.ceil(-math.log(LEAST) / STEP)
+        own = np.geomspace(LEAST, 1.0, count) if sizes else np.ones(1)
+        whole = [np.arange(1, values) / values for values in sizes]
+        points = np.unique(np.concatenate([[0.0], own, self.ends, *whole]))
+        kept = np.diff(points, prepend=-1.0) > fibres.NEARBY
+        kept[-1] = True
+        return points[kept]
+
+    def _values(self, traces: Traces, counts: np.ndarray) -> int:
+        values = traces.size_of(counts) if traces.known([int(c) for c in counts]) else 0
+        if not 2 <= values <= fibres.MOST_VALUES:
+            raise ValueError(f"Fibres are looked at along 2 to {fibres.MOST_VALUES} values; got {values}.")
+        return values
+
+    def _largest_within(self, traces: Traces, grid: np.ndarray) -> np.ndarray:
+        """(points, f) upper bounds on beta; 0 where no slice uses it."""
+        found = np.zeros((len(grid), len(self.slopes)))
+        used = self._used()
+        values = np.array([self._values(traces, self.within[j]) for j in used], dtype=np.int64)
+        for size in np.unique(values):
+            own = used[values == size]
+            found[:, own] = fibres.largest(int(size), grid, self.slopes[own])
+        return found
+
+
+def bound(survey: Survey, weights: np.ndarray, ratio: float) -> float:
+    """``g_0 + (sum dim sqrt(g lambda))^2 / mu``, rounded down, for ``weights`` lambda of its components and mu the ``ratio``."""
+    c = survey.components
+    root = float(c.dims @ np.sqrt(c.gram * weights))
+    if not root > 0:
+        return float(survey.n) * c.constant * (1 - 1e-9)
+    unit = (4 * len(c.sets) + 4 * survey.gram_roundings + 64) * U
+    return float(survey.n) * ((c.constant + root / ratio * root) * (1 - ABOVE * unit))
+
+
+def coefficients_differing(traces: Traces, differing: np.ndarray) -> np.ndarray:
+    """(c, cells) K_C of each inequality."""
+    found = np.empty((len(differing), traces.cells))
+    for row, chosen in zip(found, differing, strict=True):
+        counts = [int(c) for c in chosen[:-1]]
+        if not traces.known(counts) or not any(counts) or list(chosen) != [*counts, chosen[-1] == 1]:
+            raise ValueError("Two types differ in tracked attributes, one at least.")
+        row[:] = traces.differing(counts)[traces.trace]
+        if chosen[-1]:
+            row[~traces.alone] = 0.0
+    return found
+
+
+def coefficients_within(traces: Traces, within: np.ndarray, slopes: np.ndarray) -> np.ndarray:
+    """(f, cells) the share of the sets B that A lies in, less the slope times the share of those that it meets."""
+    found = np.empty((len(within), traces.cells))
+    for row, chosen, slope in zip(found, within, slopes, strict=True):
+        counts = [int(c) for c in chosen]
+        if not traces.known(counts) or not any(counts) or list(chosen) != counts:
+            raise ValueError("Fibres are along tracked attributes, one at least.")
+        inside = traces.within(counts)[traces.trace] * traces.alone
+        row[:] = inside - slope * (1 - traces.missed(counts)[traces.trace])
+    return found
+
+
+def largest_ratio(
+    grid: np.ndarray, low: np.ndarray, high: np.ndarray, linear: np.ndarray, square: np.ndarray, D: float
+) -> np.ndarray:
+    """(g,) upper bounds on ``D^2 (h(s) + linear s + square s^2) / (1 + D s)^2`` over the intervals of ``grid`` (g + 1,), h the chord from
+    ``low`` to ``high``.
+
+    With ``z = 1 / (1 + D s)`` that is ``A z^2 + B z + C``: where A < 0, no value is above that at z = -B / (2 A), and one at a z that is off
+    by a share eta of it is at most ``|A| (eta z)^2`` below. On very short intervals the largest numerator and the smallest denominator do.
+    """
+    start, end = grid[:-1], grid[1:]
+    slope = (high - low) / (end - start)
+    rounding = ABOVE * 64 * U * (np.abs(low) + np.abs(high) + (np.abs(linear) + np.abs(square)) * end)
+    at_ends = np.stack([h + linear * s + square * s**2 for h, s in ((low, start), (high, end))])
+    found = (D**2 * (at_ends + rounding) / np.stack([1 + D * start, 1 + D * end]) ** 2).max(axis=0)
+
+    p, q, p_size, q_size = (
+        low - slope * start,
+        linear + slope,
+        np.abs(low) + np.abs(slope) * start,
+        np.abs(linear) + np.abs(slope),
+    )
+    A, B = p * D**2 - q * D + square, q * D - 2 * square
+    eta = (
+        64
+        * U
+        * (
+            1
+            + (p_size * D**2 + q_size * D + np.abs(square)) / np.abs(A)
+            + (q_size * D + 2 * np.abs(square)) / np.abs(B)
+        )
+    )
+    z = -B / (2 * A)
+    # Rounding may put the top on the wrong side of an end, where the values are then nearly the same.
+    inside = (A < 0) & (z * (1 + D * start) < 1 + 1e-6 + eta) & (z * (1 + D * end) > 1 - 1e-6 - eta)
+    s = np.clip((1 / z - 1) / D, 0, 2)
+    top = (
+        D**2 * (low + slope * (s - start) + linear * s + square * s**2 + 2 * rounding) * z**2
+        + ABOVE * np.abs(A) * (eta * z) ** 2
+    )
+    found = np.where(inside, np.fmax(found, top), found)
+    short = end - start < SHORT * end
+    crude = D**2 * (at_ends.max(axis=0) + np.abs(square) * (end - start) ** 2 + rounding) / (1 + D * start) ** 2
+    return np.where(short, np.maximum(crude, 0.0), found) * (1 + 16 * U)

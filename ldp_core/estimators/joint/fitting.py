@@ -1,0 +1,208 @@
+"""Fitting a joint distribution to noisy tables with `mbi` (McKenna, Sheldon and Miklau 2019, McKenna and Liu 2022).
+
+`mbi` and the JAX below it take seconds to load and compile, and are loaded only when a model is fitted. It minimises the
+squared errors of the components, each over its variance, over the distributions whose tables agree with each other.
+
+All pairs of eleven columns determine a single clique of 10^9 cells, for which no exact inference is possible, and with the noise of
+local privacy most pairs say less than their noise anyway. So the model follows a tree of measured sets (`trees.chosen`), as
+MST does (McKenna, Miklau and Sheldon 2021). Measured on invented people with eleven columns of Adult's sizes, all pairs designed at
+epsilon 1: with 50,000 people the total variation distance of pairs was 0.34 on average (0.50 for unbiased tables made non-negative one
+by one), with a million 0.13, where larger junction trees and mixtures of products fitted to all pairs reached 0.14. With far less noise (a million
+people at epsilon 4) the pairs that are left out cost accuracy: 0.077, against 0.053 with a larger junction tree.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ldp_core.anova import Set, subsets
+from ldp_core.estimators.joint import trees
+from ldp_core.estimators.joint.evidence import Evidence, evidence_of
+from ldp_core.estimators.joint.model import JointModel
+from ldp_core.people import MOST_CELLS
+from ldp_core.run import Budget, Callback, Cancel, Stopped
+
+if TYPE_CHECKING:
+    from mbi import CliqueVector
+
+MAX_ROUNDS = 400
+STEPS = 50
+"""Steps of `mbi` in each round."""
+SETTLED = 1e-5
+"""A fit has converged when no table moves by more than this share of the users in a round."""
+
+
+MOST_ATTRIBUTES = 100
+"""Beyond it the compilation alone takes minutes: half a second for each attribute."""
+
+
+class _Enough(Exception):
+    """The only way to end an estimate of `mbi` before its number of steps."""
+
+
+def fit(
+    sizes: Sequence[int],
+    tables: Mapping[Sequence[int], tuple[np.ndarray, float]],
+    users: int,
+    *,
+    most_cells: int = MOST_CELLS,
+    max_rounds: int | None = MAX_ROUNDS,
+    time_limit: float | None = None,
+    callback: Callback | None = None,
+    cancel: Cancel | None = None,
+) -> JointModel:
+    """A model of ``users`` people from ``tables``, {attributes: (estimated users by their values (cells,), standard deviation of each
+    cell)}, whose noise is taken as independent; where the noise of components is known, `fit_evidence` is exact.
+
+    Every column's table is fitted, and those tables over more that form a tree and say more than their noise, of together at most
+    ``most_cells`` cells; see `JointModel.follows`. ``callback`` is told each round of 50 steps; time and ``cancel`` are looked at
+    between rounds, and the compilation before the first takes seconds. Nothing here is random. ValueError for tables that do not
+    fit ``sizes``, for an attribute in none of them, and where `mbi` is not installed.
+    """
+    measured = [tuple(sorted(map(int, one))) for one in tables]
+    return fit_evidence(
+        sizes,
+        evidence_of(sizes, tables),
+        users,
+        measured=measured,
+        most_cells=most_cells,
+        max_rounds=max_rounds,
+        time_limit=time_limit,
+        callback=callback,
+        cancel=cancel,
+    )
+
+
+def fit_evidence(
+    sizes: Sequence[int],
+    known: Mapping[Set, Evidence],
+    users: int,
+    *,
+    measured: Sequence[Set] | None = None,
+    most_cells: int = MOST_CELLS,
+    max_rounds: int | None = MAX_ROUNDS,
+    time_limit: float | None = None,
+    callback: Callback | None = None,
+    cancel: Cancel | None = None,
+) -> JointModel:
+    """As `fit`, from independent estimates of components with the deviation of each: {A: Evidence}. ``measured`` are the sets whose
+    tables were asked for, by default all of ``known``."""
+    sizes = tuple(map(int, sizes))
+    budget = Budget(time_limit, max_rounds, cancel, callback, least_rounds=1)
+    _check(sizes, known, users, most_cells)
+    followed = trees.chosen(sizes, known, most_cells)
+    found, stopped = _estimate(sizes, followed, known, users, budget)
+    return JointModel(
+        sizes=sizes,
+        users=int(users),
+        followed=tuple(followed),
+        probabilities=tuple(found),
+        measured=_largest(known if measured is None else measured),
+        iterations=STEPS * budget.rounds,
+        stopped=stopped,
+    )
+
+
+def _check(sizes: Sequence[int], known: Mapping[Set, Evidence], users: int, most_cells: int) -> None:
+    if not users >= 1:
+        raise ValueError(f"A joint model needs one user or more, not {users}.")
+    if len(sizes) > MOST_ATTRIBUTES:
+        raise ValueError(
+            f"A joint model of {len(sizes)} attributes would take minutes to prepare: at most {MOST_ATTRIBUTES} are modelled at "
+            "once. Leave out those that matter least."
+        )
+    missing = [i for i in range(len(sizes)) if (i,) not in known]
+    if missing:
+        raise ValueError(
+            f"Attribute {missing[0]} is in none of the measured tables, so nothing is known about it: leave it out of the model, "
+            "or measure it."
+        )
+    if sum(sizes) > most_cells:
+        raise ValueError(
+            f"The attributes have {sum(sizes):,} values in all, more than the {most_cells:,} cells that a joint model may have: use "
+            "coarser values, or fewer attributes."
+        )
+
+
+def _largest(sets: Mapping[Set, Evidence] | Sequence[Set]) -> tuple[Set, ...]:
+    """The sets that lie in no other."""
+    found: list[Set] = []
+    within: set[Set] = set()
+    for one in sorted(set(sets), key=lambda one: (-len(one), one)):
+        if one not in within:
+            found.append(one)
+            within.update(subsets(one))
+    return tuple(sorted(found))
+
+
+def _estimate(
+    sizes: tuple[int, ...], followed: list[Set], known: Mapping[Set, Evidence], users: int, budget: Budget
+) -> tuple[list[np.ndarray], Stopped]:
+    """The probabilities of each followed set: by `mbi`'s accelerated interior gradient descent (Auslender and Teboulle 2006), in
+    units in which the gradient of the loss has Lipschitz constant 1, as its first step supposes."""
+    jax, mbi = _loaded()
+    parts = {part: known[part] for one in followed for part in subsets(one) if part}
+    unit = 1 / math.sqrt(max(_curvature(sizes, one, known) for one in followed))
+    data = {part: (one.values / one.deviation, unit / one.deviation) for part, one in parts.items()}
+    loss = mbi.MarginalLossFn(tuple(followed), _squared_errors, data, 1.0)
+    latest = [np.zeros([sizes[i] for i in one]) for one in followed]
+    stopped: list[Stopped] = []
+
+    def follow(marginals: CliqueVector) -> None:
+        before = list(latest)
+        latest[:] = [np.maximum(np.asarray(marginals[one].values, dtype=float), 0) for one in followed]
+        latest[:] = [table / table.sum() for table in latest]
+        budget.tell()
+        moved = max(float(np.abs(new - old).sum()) for new, old in zip(latest, before, strict=True))
+        reason = "converged" if moved < SETTLED else budget.stopped()
+        if reason is not None:
+            stopped.append(reason)
+            raise _Enough
+
+    try:
+        domain = mbi.Domain(range(len(sizes)), sizes)
+        with suppress(_Enough):
+            mbi.estimation.InteriorGradient().estimate(
+                domain, loss, known_total=users / unit, iters=10**9, callback_fn=follow
+            )
+    finally:
+        jax.clear_caches()  # each tree is compiled anew, 50 MB that nothing else would let go of
+    return latest, stopped[0]
+
+
+def _curvature(sizes: Sequence[int], one: Set, known: Mapping[Set, Evidence]) -> float:
+    """Bound on the loss's curvature in the table over one set, whose marginal on a part is a sum of n_B / n_A cells."""
+    cells = math.prod(sizes[i] for i in one)
+    return sum(cells / math.prod(sizes[i] for i in part) / known[part].deviation ** 2 for part in subsets(one) if part)
+
+
+def _squared_errors(marginals: CliqueVector, data: dict[Set, tuple[Any, Any]]) -> Any:
+    """Half the squared errors of the components, each over its variance; ``data``: {A: (values / deviation, unit / deviation)}."""
+    total = 0.0
+    for part, (target, scale) in data.items():
+        table = marginals.project(part).values
+        for axis in range(table.ndim):
+            table = table - table.mean(axis=axis, keepdims=True)
+        total += ((table * scale - target) ** 2).sum() / 2
+    return total
+
+
+def _loaded() -> tuple[Any, Any]:
+    """JAX, in double precision and on the processor, and `mbi`."""
+    try:
+        import jax
+
+        jax.config.update("jax_enable_x64", True)
+        jax.config.update("jax_platforms", "cpu")
+        jax.config.update("jax_enable_compilation_cache", False)
+        import mbi
+    except ModuleNotFoundError as missing:
+        raise ValueError(
+            f"A joint model needs the package mbi, and {missing.name} is not installed here: install it with `pip install mbi`."
+        ) from missing
+    return jax, mbi

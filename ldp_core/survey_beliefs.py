@@ -1,0 +1,210 @@
+"""What one report of a survey mechanism lets somebody believe about one column of a person, or about a few together.
+
+About a whole person of a survey nothing is worked out: nobody holds numbers for all combinations of answers. About the cells c of the
+table of some attributes C everything follows from tables of a few more. A report is a random set S of cells of the table of
+attributes B, and is e^epsilon times as likely for people in S as for others; with p_c the share of people in cell c, m_c(S) that
+of them in S, s the share of cells that S holds and D = e^epsilon - 1, it makes c as likely as p_c (1 + D m_c(S)) / (1 + D s),
+summed over S drawn without looking at the person. This project, from Bayes' rule.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ldp_core.beliefs import Told
+from ldp_core.mechanisms import Mechanism, ScrambledPatterns
+from ldp_core.mechanisms.randomized_response import RandomizedResponse
+from ldp_core.mechanisms.subset_selection import SubsetSelection
+from ldp_core.mechanisms.surveys.face import SurveyMechanism
+from ldp_core.mechanisms.surveys.sampled import SampledSets
+from ldp_core.people import Counted, People
+from ldp_core.privacy import odds
+from ldp_core.run import Cancel, asked
+
+REPORTS = 2_000
+"""How many reports are drawn for the best guess: it is right for so many people to within about two in a hundred of their number."""
+MOST_SETS = 2_000
+"""What the strongest report can do is looked for where reports are about at most so many sets of attributes."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Look:
+    """Reports about the table of ``attributes``: with probability ``share``, a random set of ``inside`` of its cells, any such set
+    being equally likely, or an image of ``cells`` under permutations along every axis where these are given."""
+
+    share: float
+    attributes: tuple[int, ...]
+    inside: int
+    cells: np.ndarray | None = None
+
+    def draw(self, sizes: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
+        """One of the sets, as booleans of the table's shape."""
+        if self.cells is None:
+            found = np.zeros(math.prod(sizes), dtype=bool)
+            found[rng.choice(found.size, self.inside, replace=False)] = True
+            return found.reshape(sizes)
+        return self.cells[np.ix_(*[rng.permutation(size) for size in sizes])]
+
+    def most_in_slice(self, kept: Sequence[int], sizes: tuple[int, ...]) -> tuple[int, int]:
+        """The least and the most cells of a set among those with the same values of the attributes at the places ``kept``."""
+        if self.cells is None:
+            slice_size = math.prod(size for place, size in enumerate(sizes) if place not in kept)
+            return max(0, self.inside - (math.prod(sizes) - slice_size)), min(self.inside, slice_size)
+        others = tuple(place for place in range(len(sizes)) if place not in kept)
+        counts = np.count_nonzero(self.cells, axis=others) if others else self.cells.astype(int)
+        return int(np.min(counts)), int(np.max(counts))
+
+
+def told(mechanism: Mechanism, people: People, attributes: Sequence[int], cancel: Cancel | None = None) -> Told:
+    """What one report can tell about the ``attributes`` of its sender, a person drawn from ``people``; other attributes are spread among
+    people as they are there.
+
+    ``between`` and ``single`` are upper bounds; ``guess`` is the mean over `REPORTS` reports drawn with a fixed seed. None for what is
+    not worked out: all but ``between`` for mechanisms whose reports are no sets of cells. ValueError where a table is too large.
+    """
+    most = math.inf if mechanism.delta > 0 else mechanism.audit().epsilon
+    looks = _looks(mechanism)
+    if looks is None:
+        return Told(most, None, None, attained=False)
+    places, cancelled = tuple(attributes), asked(cancel)
+    tables = _tables(people, places)
+    D = odds(mechanism.epsilon) - 1
+    between, single = most, None
+    if len({look.attributes for look in looks}) <= MOST_SETS:
+        found = [
+            _strongest(look, tables(look.attributes), people.sizes, places, D) for look in looks if not cancelled()
+        ]
+        between = min(most, max(pair for pair, _ in found))
+        single = min(between, max(alone for _, alone in found))
+    rng = np.random.default_rng(0)
+    shares = np.array([look.share for look in looks])
+    drawn = rng.multinomial(REPORTS, shares / shares.sum())
+    total = 0.0
+    for look, number in zip(looks, drawn.tolist(), strict=True):
+        if number and not cancelled():
+            total += _guesses(look, tables(look.attributes), people.sizes, places, D, number, rng)
+    return Told(between, single, min(1.0, total / REPORTS), attained=False)
+
+
+def _looks(mechanism: Mechanism) -> list[_Look] | None:
+    """What the reports of a mechanism are about; None where they are no random sets of cells."""
+    if isinstance(mechanism, ScrambledPatterns):
+        shares = mechanism.shares.tolist()
+        return [
+            _Look(share, one.attributes, int(np.count_nonzero(one.cells)), one.cells)
+            for one, share in zip(mechanism.patterns, shares, strict=True)
+        ]
+    if not isinstance(mechanism, SampledSets):
+        return None
+    found = []
+    for k, (members, share) in enumerate(zip(mechanism.sets, mechanism.shares.tolist(), strict=True)):
+        oracle = mechanism.oracle(k)
+        if not isinstance(oracle, RandomizedResponse | SubsetSelection):
+            return None
+        found.append(_Look(share, members, oracle.size if isinstance(oracle, SubsetSelection) else 1))
+    return found
+
+
+def _tables(people: People, places: tuple[int, ...]) -> Callable[[tuple[int, ...]], np.ndarray]:
+    """The people by cell c of the table over ``places`` and by their values of the other attributes of a set, as shares of all
+    (cells, others); those of the latest set are kept, since patterns of one set follow each other."""
+    kept: dict[tuple[int, ...], np.ndarray] = {}
+
+    def table(attributes: tuple[int, ...]) -> np.ndarray:
+        others = tuple(i for i in attributes if i not in places)
+        if others not in kept:
+            kept.clear()
+            counts = people.table((*places, *others), keep=False).astype(float)
+            cells = math.prod(people.sizes[i] for i in places)
+            kept[others] = (counts / counts.sum()).reshape(cells, -1)
+        return kept[others]
+
+    return table
+
+
+def _shared(look: _Look, sizes: Sequence[int], places: tuple[int, ...]) -> tuple[tuple[int, ...], list[int]]:
+    """Sizes of the table that a report is about, and which of its axes are attributes asked about."""
+    return tuple(sizes[i] for i in look.attributes), [k for k, i in enumerate(look.attributes) if i in places]
+
+
+def _strongest(
+    look: _Look, table: np.ndarray, sizes: Sequence[int], places: tuple[int, ...], D: float
+) -> tuple[float, float]:
+    """Bounds on the logarithm of the largest change of odds of one cell against another, and of one against all others."""
+    shape, kept = _shared(look, sizes, places)
+    least, most = look.most_in_slice(kept, shape)
+    shares = table.sum(axis=1)
+    there = shares > 0
+    if np.count_nonzero(there) < 2:
+        return 0.0, 0.0
+    rising = np.sort(table[there] / shares[there, None], axis=1)
+    sums = np.concatenate([np.zeros((len(rising), 1)), np.cumsum(rising, axis=1)], axis=1)
+    highest, lowest = 1 - sums[:, sums.shape[1] - 1 - most], sums[:, least]
+    between = math.log1p(D * min(1.0, float(highest.max()))) - math.log1p(D * float(lowest.min()))
+    rest = _others_inside(table, look, sizes, places, look.inside - most if kept else look.inside)[there]
+    single = np.log1p(D * np.minimum(highest, 1.0)) - np.log1p(D * rest)
+    return max(0.0, between), max(0.0, float(single.max()))
+
+
+def _others_inside(
+    table: np.ndarray, look: _Look, sizes: Sequence[int], places: tuple[int, ...], number: int
+) -> np.ndarray:
+    """(cells,) at least this share of the people of all other cells is in a set that holds ``number`` cells besides those of the same
+    values of the attributes asked about (the rarest ones)."""
+    _, kept = _shared(look, sizes, places)
+    asked_sizes = tuple(sizes[i] for i in places)
+    across = tuple(k for k, i in enumerate(places) if i not in look.attributes)
+    by_report = table.reshape(*asked_sizes, -1).sum(axis=across).reshape(-1, table.shape[1])
+    own = _index(look, sizes, places)
+    found = np.empty(len(table))
+    everybody = by_report.ravel()
+    for c, mine in enumerate(table):
+        left = 1 - mine.sum()
+        outside = np.delete(by_report, own[c], axis=0).ravel() if kept else everybody - mine
+        count = min(number, outside.size)
+        found[c] = np.partition(outside, count - 1)[:count].sum() / left if count > 0 and left > 0 else 0.0
+    return np.clip(found, 0.0, 1.0)
+
+
+def _index(look: _Look, sizes: Sequence[int], places: tuple[int, ...]) -> np.ndarray:
+    """(cells,) for each cell of the table asked about, which combination of values it has of the attributes that reports are
+    about as well."""
+    asked_sizes = tuple(sizes[i] for i in places)
+    values = np.unravel_index(np.arange(math.prod(asked_sizes)), asked_sizes)
+    shared = [k for k, i in enumerate(places) if i in look.attributes]
+    if not shared:
+        return np.zeros(len(values[0]), dtype=np.int64)
+    return np.ravel_multi_index(tuple(values[k] for k in shared), tuple(asked_sizes[k] for k in shared))
+
+
+def _guesses(
+    look: _Look,
+    table: np.ndarray,
+    sizes: Sequence[int],
+    places: tuple[int, ...],
+    D: float,
+    number: int,
+    rng: np.random.Generator,
+) -> float:
+    """The chance that the best guess is right, summed over ``number`` reports drawn."""
+    shape, kept = _shared(look, sizes, places)
+    in_order = sorted(kept, key=lambda k: places.index(look.attributes[k]))
+    axes = [*in_order, *[k for k in range(len(shape)) if k not in kept]]
+    own, shares = _index(look, sizes, places), table.sum(axis=1)
+    total = 0.0
+    for _ in range(number):
+        held = look.draw(shape, rng)
+        by_cell = held.transpose(axes).reshape(-1, table.shape[1])[own]  # (cells, others)
+        weights = shares + D * (table * by_cell).sum(axis=1)
+        total += float(weights.max()) / (1 + D * look.inside / held.size)
+    return total
+
+
+def for_columns(mechanism: Mechanism | None, people: People) -> bool:
+    """Whether beliefs are worked out about a few attributes of a person, not about their type: where nobody has numbers for all
+    types, or reports are made for surveys."""
+    return isinstance(mechanism, SurveyMechanism) or not isinstance(people, Counted)
