@@ -16,6 +16,8 @@ from ldp_core.workloads import Survey
 
 MOST_SETS = 100_000
 """Most sets of attributes that questions may depend on: all pairs of 200 attributes are 20,100 with the attributes alone."""
+MOST_SUBSETS = 2**22
+"""Most subsets of those sets, counted for each of them: a pattern over 13 attributes has energy on 2^13 sets."""
 
 # The search has converged when this many rounds together gain next to nothing.
 WINDOW = 16
@@ -94,5 +96,11 @@ def too_many(survey: Survey) -> str | None:
         return (
             f"The questions depend on {len(sets):,} sets of attributes, and mechanisms are designed for at most {MOST_SETS:,}: ask about "
             "fewer sets, or about fewer attributes at a time."
+        )
+    subsets = sum(2 ** len(members) for members in sets)
+    if subsets > MOST_SUBSETS:
+        return (
+            f"The questions depend on sets of up to {max(map(len, sets))} attributes with {subsets:,} subsets in all, and mechanisms are "
+            f"designed for at most {MOST_SUBSETS:,}: ask about fewer attributes at a time."
         )
     return None
