@@ -15,6 +15,8 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from ldp_core.wording import magnitude
+
 MOST_CELLS = 2**20
 """Largest table of counts, in cells."""
 MOST_VALUES = 4 * 10**8
@@ -229,7 +231,7 @@ def dense(counts: np.ndarray | Tables) -> np.ndarray:
     if isinstance(counts, np.ndarray) or not isinstance(counts, Tables):
         return np.asarray(counts)
     raise ValueError(
-        f"{math.prod(counts.sizes):.3g} possible combinations of values are too many to have a number each: this works for at most "
+        f"{magnitude(math.prod(counts.sizes))} possible combinations of values are too many to have a number each: this works for at most "
         f"{MOST_CELLS:,}. Use fewer attributes, or coarser values."
     )
 

@@ -167,8 +167,8 @@ class Search(Protocol):
     first round. It and ``round`` may raise `Interrupted`, and leave ``best`` as it is then; ``finish`` may not, and takes a moment where nothing is left.
     """
 
-    finished: bool
-
+    @property
+    def finished(self) -> bool: ...
     @property
     def best(self) -> Best | None: ...
     def prepare(self) -> None: ...

@@ -75,7 +75,9 @@ def told(mechanism: Mechanism, people: People, attributes: Sequence[int], cancel
     D = odds(mechanism.epsilon) - 1
     between, single = most, None
     if len({look.attributes for look in looks}) <= MOST_SETS:
-        found = [_strongest(look, tables(look.attributes), people.sizes, places, D) for look in looks if not cancelled()]
+        found = [
+            _strongest(look, tables(look.attributes), people.sizes, places, D) for look in looks if not cancelled()
+        ]
         between = min(most, max(pair for pair, _ in found))
         single = min(between, max(alone for _, alone in found))
     rng = np.random.default_rng(0)
@@ -153,7 +155,7 @@ def _others_inside(
 ) -> np.ndarray:
     """(cells,) at least this share of the people of all other cells is in a set that holds ``number`` cells besides those of the same
     values of the attributes asked about (the rarest ones)."""
-    shape, kept = _shared(look, sizes, places)
+    _, kept = _shared(look, sizes, places)
     asked_sizes = tuple(sizes[i] for i in places)
     across = tuple(k for k, i in enumerate(places) if i not in look.attributes)
     by_report = table.reshape(*asked_sizes, -1).sum(axis=across).reshape(-1, table.shape[1])

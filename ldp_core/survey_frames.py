@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ldp_core import anova
+from ldp_core.mechanisms.surveys.sampled import SampledSets
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.workloads import Survey
 
@@ -64,7 +65,7 @@ def column_sets(mechanism: ScrambledPatterns, names: Sequence[str]) -> pd.DataFr
     return found.sort_values("share", ascending=False, kind="stable").reset_index()
 
 
-def energies(mechanism: ScrambledPatterns, survey: Survey) -> pd.DataFrame:
+def energies(mechanism: ScrambledPatterns | SampledSets, survey: Survey) -> pd.DataFrame:
     """columns, energy, ideal: how the information of reports is spread over sets of columns, largest first.
 
     ``energy`` is the share of dim_A m_A, ``ideal`` that of dim_A sqrt(g_A), where the lower bound would be met (see

@@ -53,7 +53,8 @@ limits = [entry for entry in found if entry.statement.kind == "impossible" and e
 
 def sentence() -> str:
     """What the picture says in this design."""
-    words = f"Averaged over people spread evenly over the types, with your {people(design.users)}. "
+    whose = "Whatever values people have" if state.only_case else "Averaged over people spread evenly over the types"
+    words = f"{whose}, with your {people(design.users)}. "
     if exact is not None:
         shown = page.on_axis(state, exact)
         words += (

@@ -334,7 +334,11 @@ columns = {
     "average_variance": st.column_config.NumberColumn("Variance, average", format="%,.1f"),
 }
 if state.only_case:  # the other cases are no others
-    columns = {key: column for key, column in columns.items() if not key.endswith(("_average", "_on_data")) and key != "average_variance"}
+    columns = {
+        key: column
+        for key, column in columns.items()
+        if not key.endswith(("_average", "_on_data")) and key != "average_variance"
+    }
 listed = table[list(columns)].copy()
 listed["name"] = [library.spec(n).title for n in listed["name"]]
 listed["users_needed"] = np.ceil(listed["users_needed"] - 1e-9)  # as everywhere: whole people
@@ -346,7 +350,7 @@ layout.download_table(table, "comparison")
 whose = "Worst case: everybody has the value that is hardest to count. Average case: all types equally common."
 st.caption(
     f"± is the standard error of a typical query (root mean square over the {design.workload.num_queries:,} queries) in percentage "
-    f"points (pp) of your {people(design.users)}. {state.only_case or whose} Variances are in squared users, summed over the queries, "
+    f"points (pp) of your {people(design.users)}. {'' if state.only_case else whose} Variances are in squared users, summed over the queries, "
     f"for one user. {state.weighting}"
 )
 if any(mechanism.delta > 0 for mechanism in ready.values()):

@@ -8,6 +8,8 @@ import streamlit as st
 
 from ldp_core import charts, designs, frames, library, verdicts, wording
 from ldp_core.mechanisms import ScrambledPatterns
+from ldp_core.mechanisms.surveys.sampled import SampledSets
+from ldp_core.workloads import Survey
 from pages.ui import layout, lazy, listing, patterns, sides
 from pages.ui.controls import target_control
 from pages.ui.design import choices
@@ -328,6 +330,8 @@ with results:
         )
     if isinstance(mechanism, ScrambledPatterns):
         patterns.of_survey(state, mechanism)
+    elif isinstance(mechanism, SampledSets) and isinstance(design.workload, Survey):
+        patterns.draw_energies(mechanism, design.workload, "energies")
     elif not state.drawable(mechanism):
         st.info(
             "This mechanism has too many possible reports to draw its strategy, or sends numbers rather than one of a list of "

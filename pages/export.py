@@ -56,7 +56,7 @@ with controls:
         )
         st.page_link("pages/design.py", label="Optimise it on the Design page", icon=":material/tune:")
     else:
-        few = design.workload.num_queries <= LISTED_QUERIES and design.domain.size <= PRICED_TYPES
+        few = design.workload.num_queries <= LISTED_QUERIES and design.working_types <= PRICED_TYPES
         every = np.arange(design.workload.num_queries) if few else None
         listed = partial(answers, mechanism, every)
         label = "Download the queries by name (CSV)"

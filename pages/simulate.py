@@ -12,6 +12,7 @@ from pages.ui import facts, layout
 from pages.ui.compared import mechanisms_control
 from pages.ui.controls import control, several, target_control, whole_number
 from pages.ui.formulas import SIMULATE
+from pages.ui.outcomes import people as synthetic_people
 from pages.ui.outcomes import tabs
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
@@ -161,6 +162,7 @@ with results:
         )
         st.stop()
     tabs.show(state, done)
+    synthetic_people.show(state)
     st.caption(
         f"Seed {simulation.seed:d}, {done.trials:,} trial{'s' if done.trials > 1 else ''} of {people(design.users)}. Bars are ± 2 "
         "standard errors, the uncertainty that this number of trials leaves; exact predictions exist for unbiased estimates only."

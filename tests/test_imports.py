@@ -30,7 +30,7 @@ LAYERS = [
     {"library"},
     {"analysis", "beliefs", "estimators"},
     {"survey_beliefs"},
-    {"studies.simulate", "studies.sweep", "studies.asking", "studies.theorems"},
+    {"studies.simulate", "studies.sweep", "studies.asking", "studies.theorems", "studies.synthetic"},
     {"frames", "survey_frames"},
     {"verdicts"},
     {"studies.planning", "studies.sides"},

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import linalg, optimize
 
 from ldp_core.bounds.centred import centred_gram
+from ldp_core.bounds.survey_blocks import nuclear_at_least
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Cancel, Check, asked, unchecked
@@ -61,8 +62,8 @@ def centred_svd(workload: Workload, epsilon: float, prior: np.ndarray | None = N
 
 def _of_survey(survey: Survey, epsilon: float) -> float:
     """The bound by sets of attributes, ``g_0 + (sum_A dim_A sqrt(g_A))^2 / sinh(epsilon/2)^2``. Where questions follow an order or
-    single out values, the sum of the bounds of the groups, each as if it alone were asked: a mechanism for all of them is one for each
-    table, whatever the other attributes are."""
+    single out values, see `ldp_core.bounds.survey_blocks`, or the sum of the bounds of the groups, each as if it alone were asked: a
+    mechanism for all of them is one for each table, whatever the other attributes are. The larger of the two."""
     if survey.symmetric:
         c = survey.components
         return survey.n * (c.constant + float(c.dims @ np.sqrt(c.gram)) ** 2 / math.sinh(epsilon / 2) ** 2)
@@ -70,7 +71,11 @@ def _of_survey(survey: Survey, epsilon: float) -> float:
         group.weight**2 * max(0.0, centred_svd(group.base, epsilon) - group.base.trace) / group.base.n
         for group in survey.groups
     )
-    return survey.n * math.fsum(alone) + survey.trace
+    known = _KEPT.setdefault(survey, {})
+    if "" not in known:
+        known[""] = nuclear_at_least(survey)
+    together = survey.components.constant + known[""] ** 2 / math.sinh(epsilon / 2) ** 2
+    return max(survey.n * math.fsum(alone) + survey.trace, survey.n * together)
 
 
 def _nuclear(workload: Workload, p: np.ndarray, even: bool) -> float:

@@ -29,6 +29,9 @@ from ldp_core.charts.theme import (
     wrapped,
 )
 
+LOG_FROM = 30
+"""Errors further apart than this are drawn on a log axis."""
+
 
 def users_needed(
     frame: pd.DataFrame,
@@ -113,8 +116,11 @@ def users_needed(
 
 def query_errors(frame: pd.DataFrame, look: Theme = LIGHT, in_order: bool = False) -> go.Figure:
     """Standard error of each query on the data, as a share of all users. ``frame``: name, query, label, standard_error.
-    Lines join queries only where these are ``in_order``."""
-    fig = figure(look, "query", "standard error (percentage points)", height=430)
+    Lines join queries only where these are ``in_order``; the axis is a log one where the worst mechanism would hide what tells the others
+    apart."""
+    least, most = 100 * frame["standard_error"].min(), 100 * frame["standard_error"].max()
+    log = least > 0 and most > LOG_FROM * least
+    fig = figure(look, "query", f"standard error (percentage points{', log scale' if log else ''})", height=430)
     for name, points in frame.groupby("name", sort=False):
         fig.add_scattergl(
             x=points["query"] + 1,
@@ -127,6 +133,6 @@ def query_errors(frame: pd.DataFrame, look: Theme = LIGHT, in_order: bool = Fals
             hovertemplate=f"%{{customdata}}: ±%{{y:.3g}} percentage points<extra>{title(name)}</extra>",
         )
     show_legend(fig)
-    fig.update_yaxes(rangemode="tozero")
+    fig.update_yaxes(**(log_axis(least, most) if log else {"rangemode": "tozero"}))
     query_ticks(fig, frame)
     return fig

@@ -183,7 +183,7 @@ def log_axis(low: float, high: float, pad: float = 1.4, most: int | None = None)
         "type": "log",
         "range": [float(np.log10(low)), float(np.log10(high))],
         "tickvals": ticks,
-        "ticktext": [f"{tick:,.12g}" for tick in ticks],
+        "ticktext": [f"{tick:,.12g}" if tick < 1e12 else wording.magnitude(tick) for tick in ticks],
         "minor": {"showgrid": False},
     }
 

@@ -19,7 +19,6 @@ from ldp_core.privacy import check_epsilon
 from ldp_core.wording import check_parameters, meant, shortened
 from ldp_core.workloads import Survey, Workload
 
-
 USUAL = ("randomized_response", "subset_selection", "hadamard", "hierarchical", "optimized")
 """Mechanisms to compare where nobody has chosen any."""
 USUAL_FOR_SURVEYS = (

@@ -351,6 +351,7 @@ REGISTRY: dict[str, Spec] = {
             "Optimized (column generation)",
             optimized.build_certified,
             closed_form=True,
+            any_size=True,
             made_for="any workload: the best strategy there is, within a per cent or so",
             paper="this project, on the objective of McKenna et al. 2020",
             bits="log2 of the outputs, about log2 n + 4",

@@ -12,13 +12,16 @@ from ldp_core.bounds import average_variance, equivalent_objective
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
 from ldp_core.mechanisms.orbits import OrbitMechanism
 from ldp_core.mechanisms.subset_selection import SubsetSelection
+from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.mechanisms.trees import hierarchical
 from ldp_core.mechanisms.trees.levels import Tree
-from ldp_core.optimize import design, design_orbits, projected_gradient, worst_case_design
+from ldp_core.optimize import design_orbits, projected_gradient, worst_case_design
+from ldp_core.optimize.certified import design
 from ldp_core.optimize.sizes import MOST_TYPES, too_large
+from ldp_core.optimize.surveys.design import design_survey, too_many
 from ldp_core.optimize.symmetric.translations import MOST_TYPES as MOST_ORBIT_TYPES
 from ldp_core.run import Callback, Cancel, Progress
-from ldp_core.workloads import Workload
+from ldp_core.workloads import Survey, Workload
 
 TARGETS = ("average", "worst_case")
 """Whose variance `build_certified` makes least."""
@@ -103,7 +106,7 @@ def build_certified(
     cancel: Cancel | None = None,
     target: str = "average",
     prior: np.ndarray | None = None,
-) -> ExplicitMechanism | OrbitMechanism | SubsetSelection:
+) -> ExplicitMechanism | OrbitMechanism | SubsetSelection | ScrambledPatterns:
     """The best mechanism there is, within a per cent or so; see `ldp_core.optimize.certified` for the parameters.
 
     ``target`` says whose variance is made least: the "average" over the types, weighted by ``prior`` (n,) where that is
@@ -113,7 +116,12 @@ def build_certified(
 
     Past 2048 types no strategy is written out: workloads that treat all types alike get subset selection, their optimum, and
     those over binary attributes an `ldp_core.mechanisms.orbits.OrbitMechanism`, without a prior.
+
+    Surveys that treat the values of every attribute alike get `ScrambledPatterns`, at any number of types. All types have the same
+    variance then, whatever the ``target`` and the ``prior``.
     """
+    if isinstance(workload, Survey) and workload.symmetric:
+        return _for_survey(workload, epsilon, (time_limit, max_rounds, seed, callback, cancel))
     if workload.n > MOST_TYPES and prior is None and workload.symmetry == "exchangeable":
         return SubsetSelection(workload.n, epsilon)
     if prior is not None and callback is not None:
@@ -136,6 +144,12 @@ def build_certified(
     return from_strategy("optimized", result.strategy, epsilon, parameters, result.prior)
 
 
+def _for_survey(survey: Survey, epsilon: float, limits: tuple[Any, ...]) -> ScrambledPatterns:
+    found = design_survey(survey, epsilon, *limits)
+    parameters = {"workload": survey.spec, "seed": found.seed, "rounds": found.rounds}
+    return ScrambledPatterns("optimized", survey.shape, epsilon, found.patterns, found.shares, parameters)
+
+
 def _comparable(callback: Callback, workload: Workload, prior: np.ndarray) -> Callback:
     """``callback``, with objectives under a prior put on the scale of L."""
 
@@ -150,9 +164,22 @@ def _comparable(callback: Callback, workload: Workload, prior: np.ndarray) -> Ca
 
 def domain_rule(n: int, epsilon: float, workload: Workload | None) -> str | None:
     """Why no mechanism is designed for ``n`` types, None when one is."""
+    if isinstance(workload, Survey):
+        return _unsuitable_survey(workload)
     reason = too_large(n)
     if workload is not None and workload.symmetry == "exchangeable":
         return None
     if workload is not None and workload.symmetry == "hamming" and n <= MOST_ORBIT_TYPES:
         return None
     return reason
+
+
+def _unsuitable_survey(survey: Survey) -> str | None:
+    if survey.symmetric:
+        return too_many(survey)
+    if survey.n <= MOST_TYPES:
+        return None
+    return (
+        "Some questions follow an order or single out values. With those, strategies are fitted to all types at once, for at most "
+        f"{MOST_TYPES:,} of them; ask for counts of the columns instead, or use fewer or coarser columns."
+    )

@@ -11,7 +11,7 @@ from ldp_core.mechanisms.base import FLOATING_POINT, Mechanism
 from ldp_core.mechanisms.noise.gaussian_privacy import DEFAULT_DELTA, MAX_DELTA, check_delta
 from ldp_core.mechanisms.surveys.sets import NO_SURVEY
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
-from ldp_core.wording import NUMBER, meant
+from ldp_core.wording import NUMBER, magnitude, meant
 from ldp_core.workloads import Survey, Workload
 from ldp_core.workloads.surveys import DENSE_TYPES
 
@@ -227,7 +227,7 @@ class Spec:
             return NO_SURVEY
         if isinstance(workload, Survey) and n > DENSE_TYPES and not (self.any_size or self.surveys_only):
             return (
-                f"It needs numbers for each of the {n:.3g} possible combinations of values, and at most {DENSE_TYPES:,} are held: use a "
+                f"It needs numbers for each of the {magnitude(n)} possible combinations of values, and at most {DENSE_TYPES:,} are held: use a "
                 "mechanism for surveys."
             )
         return self.domain_rule(n, epsilon, workload)

@@ -14,7 +14,8 @@ from ldp_core import analysis, bounds, library
 from ldp_core import estimators as estimation
 from ldp_core.data.population import expected_counts
 from ldp_core.mechanisms.explicit import ExplicitMechanism
-from ldp_core.optimize import design, projected_gradient
+from ldp_core.optimize import projected_gradient
+from ldp_core.optimize.certified import design
 from ldp_core.papers import stored
 from ldp_core.papers.panel import Row, frame_of
 from ldp_core.papers.settings import FAMILIES, Family

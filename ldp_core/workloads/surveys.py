@@ -23,6 +23,7 @@ import numpy as np
 
 from ldp_core import anova
 from ldp_core.people import MOST_CELLS, Counted, Tables, check_cells
+from ldp_core.wording import magnitude
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import MATRIX_ENTRIES, Workload
 from ldp_core.workloads.ordered import Histogram
@@ -227,7 +228,7 @@ class Survey(Workload):
     def _check_dense(self) -> None:
         if self.n > DENSE_TYPES:
             raise ValueError(
-                f"The survey has {self.n:.3g} possible combinations of values; vectors over them are formed for at most "
+                f"The survey has {magnitude(self.n)} possible combinations of values; vectors over them are formed for at most "
                 f"{DENSE_TYPES:,}. Use a mechanism made for surveys."
             )
 
@@ -423,11 +424,18 @@ def survey(
                 f"Every {ways} of {len(shape)} attributes are {math.comb(len(shape), ways):,} sets; at most {MOST_GROUPS:,} are "
                 "asked about. Choose the sets that matter."
             )
-        sets = [*combinations(range(len(shape)), int(ways))]
+        everything = combinations(range(len(shape)), int(ways))
+        sets = [members for members in everything if any(shape[i] > 1 for i in members)]  # one value: nothing to count
+        if not sets:
+            raise ValueError("Every attribute has one value only, so there is nothing to ask: add an attribute.")
     else:
         sets = [tuple(sorted(map(int, members))) for members in ways]
         if any(not members for members in sets) or len(set(sets)) < len(sets):
             raise ValueError("Each set of attributes must have a member, and be there once.")
+        if constant := [members for members in sets if all(0 <= i < len(shape) and shape[i] == 1 for i in members)]:
+            raise ValueError(
+                f"Attributes {list(constant[0])} have one value only, so there is nothing to count: leave them out."
+            )
         if any(len(set(members)) < len(members) or members[0] < 0 or members[-1] >= len(shape) for members in sets):
             raise ValueError(f"The sets must name different attributes, from 0 to {len(shape) - 1}.")
     scales = [1.0] * len(sets) if weights is None else [float(weight) for weight in weights]

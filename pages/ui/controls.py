@@ -72,7 +72,13 @@ def pick(label: str, key: str, value: Any, commit: Callable[[Any], None], shown:
 
 
 def case_control(
-    state: Session, key: str, case: str, commit: Callable[[Any], None], names: Iterable[str], title: str = "{title}", **options: Any
+    state: Session,
+    key: str,
+    case: str,
+    commit: Callable[[Any], None],
+    names: Iterable[str],
+    title: str = "{title}",
+    **options: Any,
 ) -> str:
     """Whose error counts, or in a sentence why there is no choice; what is chosen. ``title`` is how each case is written."""
     if reason := state.only_case:

@@ -12,6 +12,8 @@ import streamlit as st
 from ldp_core import charts, frames, library, survey_frames, wording
 from ldp_core.mechanisms import Mechanism, ScrambledPatterns
 from ldp_core.mechanisms.subset_selection import SubsetSelection
+from ldp_core.mechanisms.surveys.face import SurveyMechanism
+from ldp_core.mechanisms.surveys.sampled import SampledSets
 from ldp_core.workloads import Survey
 from pages.ui import layout
 from pages.ui.session.figures import PICTURE_BYTES
@@ -35,10 +37,14 @@ def side_by_side(state: Session, ready: Mapping[str, Mechanism]) -> None:
             sides = st.columns(2)
     for name in missing:
         title = library.spec(name).title
-        if library.spec(name).continuous:
+        if isinstance(mechanism := ready[name], SurveyMechanism):
+            st.caption(f"**{title}** has too many possible reports to draw. {plain(mechanism.explain())}")
+        elif library.spec(name).continuous:
             st.caption(f"{title} has no patterns: it sends numbers, not one of a list of reports.")
         else:
             st.caption(f"{title} has too many possible reports to draw its patterns.")
+    if drawn and isinstance(state.complete.workload, Survey):
+        return
     st.markdown(
         "Each band is a report, taller the more common it is; the types in colour send it more often than the others. What a "
         "mechanism was made for shows in its groups: single values, halves of the domain, neighbours, or the two sides of a "
@@ -70,13 +76,18 @@ def of_survey(state: Session, mechanism: ScrambledPatterns) -> None:
         "scrambled",
         sets,
     )
-    spent = survey_frames.energies(mechanism, survey)
+    draw_energies(mechanism, survey, "energies")
+
+
+def draw_energies(mechanism: ScrambledPatterns | SampledSets, survey: Survey, key: str) -> None:
+    """Which columns the information of reports is about, beside what would be ideal."""
+    spent, colour = survey_frames.energies(mechanism, survey), charts.colour(mechanism.name)
     off = float((spent["energy"] - spent["ideal"]).abs().sum()) / 2
     layout.chart(
         lambda look: charts.energies(spent, look, colour),
         f"What reports tell, by the columns it is about: bars are this mechanism, marks the split with which the lower bound would be met. "
         f"{wording.share(off)} of the information would have to move. {_most(len(spent))}",
-        "energies",
+        key,
         spent,
     )
 
@@ -96,6 +107,12 @@ def _draw(state: Session, name: str, mechanism: Mechanism) -> bool:
             f"patterns-{name}",
             partial(state.reports, mechanism),
         )
+        return True
+    survey = state.complete.workload
+    if isinstance(mechanism, ScrambledPatterns | SampledSets) and isinstance(survey, Survey):
+        st.markdown(f"**{library.spec(name).title}**")
+        draw_energies(mechanism, survey, f"energies-{name}")
+        st.caption(plain(mechanism.explain()))
         return True
     if not isinstance(mechanism, SubsetSelection) or mechanism.n > SAMPLED_TYPES:
         return False

@@ -377,7 +377,7 @@ def test_others_say_why_they_do_not_run_on_surveys_of_many_types(name):
     epsilon = min(max(1.0, low), high)
     if not spec.any_size:
         assert spec.unsuitable(survey.n, epsilon, survey) == (
-            "It needs numbers for each of the 1.45e+09 possible combinations of values, and at most 1,048,576 are held: use a mechanism "
+            "It needs numbers for each of the 1.45 × 10⁹ possible combinations of values, and at most 1,048,576 are held: use a mechanism "
             "for surveys."
         )
     assert spec.unsuitable(2, epsilon, workloads.histogram(2)) is None or "attributes" in spec.unsuitable(

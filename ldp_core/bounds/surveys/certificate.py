@@ -224,14 +224,30 @@ def largest_ratio(
     at_ends = np.stack([h + linear * s + square * s**2 for h, s in ((low, start), (high, end))])
     found = (D**2 * (at_ends + rounding) / np.stack([1 + D * start, 1 + D * end]) ** 2).max(axis=0)
 
-    p, q, p_size, q_size = low - slope * start, linear + slope, np.abs(low) + np.abs(slope) * start, np.abs(linear) + np.abs(slope)
+    p, q, p_size, q_size = (
+        low - slope * start,
+        linear + slope,
+        np.abs(low) + np.abs(slope) * start,
+        np.abs(linear) + np.abs(slope),
+    )
     A, B = p * D**2 - q * D + square, q * D - 2 * square
-    eta = 64 * U * (1 + (p_size * D**2 + q_size * D + np.abs(square)) / np.abs(A) + (q_size * D + 2 * np.abs(square)) / np.abs(B))
+    eta = (
+        64
+        * U
+        * (
+            1
+            + (p_size * D**2 + q_size * D + np.abs(square)) / np.abs(A)
+            + (q_size * D + 2 * np.abs(square)) / np.abs(B)
+        )
+    )
     z = -B / (2 * A)
     # Rounding may put the top on the wrong side of an end, where the values are then nearly the same.
     inside = (A < 0) & (z * (1 + D * start) < 1 + 1e-6 + eta) & (z * (1 + D * end) > 1 - 1e-6 - eta)
     s = np.clip((1 / z - 1) / D, 0, 2)
-    top = D**2 * (low + slope * (s - start) + linear * s + square * s**2 + 2 * rounding) * z**2 + ABOVE * np.abs(A) * (eta * z) ** 2
+    top = (
+        D**2 * (low + slope * (s - start) + linear * s + square * s**2 + 2 * rounding) * z**2
+        + ABOVE * np.abs(A) * (eta * z) ** 2
+    )
     found = np.where(inside, np.fmax(found, top), found)
     short = end - start < SHORT * end
     crude = D**2 * (at_ends.max(axis=0) + np.abs(square) * (end - start) ** 2 + rounding) / (1 + D * start) ** 2

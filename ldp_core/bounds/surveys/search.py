@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from ldp_core.bounds.surveys.certificate import SurveyCertificate
 from ldp_core.bounds.surveys.relaxation import Relaxation, Solution, shares, tracked
 from ldp_core.bounds.surveys.traces import Traces
-from ldp_core.run import Budget, Check, Interrupted
+from ldp_core.run import Budget, Check
 from ldp_core.workloads import Survey
 
 # The search ends when no weights can gain more than this share, after so many rounds, or when a window of them gains less than it.
@@ -35,7 +35,9 @@ def _proven(found: SurveyCertificate) -> SurveyCertificate:
     return replace(found, value=max(0.0, found.proven()))
 
 
-def improved(survey: Survey, epsilon: float, best: SurveyCertificate, budget: Budget) -> Iterator[tuple[SurveyCertificate, float]]:
+def improved(
+    survey: Survey, epsilon: float, best: SurveyCertificate, budget: Budget
+) -> Iterator[tuple[SurveyCertificate, float]]:
     """Better and better certificates, each with what none of this kind can exceed as far as is known. `Interrupted` at the end of ``budget``."""
     search = Search(survey, epsilon, budget.check)
     limit = search.start()

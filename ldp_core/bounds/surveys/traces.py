@@ -78,7 +78,9 @@ class Traces:
 
     def within(self, counts: Sequence[int]) -> np.ndarray:
         """(traces,) the share of the sets B with ``counts`` of each kind that A lies in, as far as it is tracked."""
-        return self._product(counts, lambda chosen, number, have, _: Fraction(math.comb(chosen, have), math.comb(number, have)))
+        return self._product(
+            counts, lambda chosen, number, have, _: Fraction(math.comb(chosen, have), math.comb(number, have))
+        )
 
     def missed(self, counts: Sequence[int]) -> np.ndarray:
         """(traces,) the share of the sets B with ``counts`` of each kind that have no attribute of A."""
@@ -97,6 +99,7 @@ class Traces:
 def _differing(chosen: int, number: int, have: int, size: int) -> Fraction:
     """The mean of (-1/(size - 1))^j, j the number of ``have`` attributes among ``chosen`` of ``number``, in exact arithmetic."""
     terms = (
-        math.comb(chosen, j) * math.comb(number - chosen, have - j) * Fraction(-1, size - 1) ** j for j in range(have + 1)
+        math.comb(chosen, j) * math.comb(number - chosen, have - j) * Fraction(-1, size - 1) ** j
+        for j in range(have + 1)
     )
     return sum(terms, Fraction(0)) / math.comb(number, have)

@@ -97,7 +97,7 @@ def told_of(suggestions: dict[str, Suggestion], shown: int = 6) -> list[str]:
     chosen = [name for name, one in suggestions.items() if one.recipe is not None]
     left = [one.note for one in suggestions.values() if one.recipe is None]
     changed = [one.note for one in suggestions.values() if one.recipe is not None and one.note]
-    said = [f"{len(chosen):,} of {len(suggestions):,} columns are chosen."]
+    said = [f"{len(chosen):,} of {len(suggestions):,} columns {'is' if len(chosen) == 1 else 'are'} chosen."]
     if left:
         said.append(f"Left out, and still there to be chosen by hand: {' '.join(left[:shown])}{_more(left, shown)}")
     if changed:

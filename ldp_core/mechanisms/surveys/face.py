@@ -181,12 +181,21 @@ class SurveyMechanism(FromCovariance):
         ValueError where that one cannot be found.
         """
         survey = as_survey(workload, self.sizes)
-        profiles = [group.weight**2 * self._group_profile(group) for group in survey.groups]
-        if all(profile.size == 1 for profile in profiles):
-            one = math.fsum(float(profile[0]) for profile in profiles)
+        found = self._profiles(survey)
+        if all(profile.size == 1 for _, profile in found):
+            one = math.fsum(float(profile[0]) for _, profile in found)
             return np.array([one]) if isinstance(workload, Survey) else np.full(self.n, one)
-        found = [(group.attributes, profile) for group, profile in zip(survey.groups, profiles, strict=True)]
         return at_all_types(self.sizes, found) if self.n <= VECTOR_TYPES else np.array([largest(self.sizes, found)])
+
+    def average_of(self, workload: Workload) -> float:
+        """The mean over all types of what they add, however many there are. ValueError where the workload cannot be answered."""
+        if reason := self.supports(workload):
+            raise ValueError(reason)
+        return math.fsum(float(profile.mean()) for _, profile in self._profiles(as_survey(workload, self.sizes)))
+
+    def _profiles(self, survey: Survey) -> list[tuple[Set, np.ndarray]]:
+        """Functions of a few attributes each whose sum is what people add: (cells,) values on their table, or (1,)."""
+        return [(group.attributes, group.weight**2 * self._group_profile(group)) for group in survey.groups]
 
     def _group_profile(self, group: Group) -> np.ndarray:
         """(1,) or (cells,) total variance over the queries of a group, without its weight, that a person of each cell adds."""

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from ldp_core import anova
+from ldp_core import anova, wording
 from ldp_core.anova import Set
 from ldp_core.mechanisms.base import Audit, Reports, check_reports, check_rows
 from ldp_core.mechanisms.subset_selection import SubsetSelection
@@ -141,7 +141,8 @@ class ScrambledPatterns(SurveyMechanism):
         return probability_within(wanted, lambda p: p * (cells - size) / ((1 - p) * size), self._ratio)
 
     @property
-    def _width(self) -> int:
+    def width(self) -> int:
+        """Numbers in a report after that of its pattern."""
         return max(sum(one.cells.shape) for one in self.patterns)
 
     def privatize(self, records: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -149,7 +150,7 @@ class ScrambledPatterns(SurveyMechanism):
         -1 fills up. ``records`` (users, d) are value indices. For simulation only: a client needs a secure random source."""
         records = check_records(records, self.sizes)
         largest = max(len(self.patterns), *self.sizes)
-        raw = np.full((len(records), 1 + self._width), -1, dtype=np.result_type(np.int16, np.min_scalar_type(-largest)))
+        raw = np.full((len(records), 1 + self.width), -1, dtype=np.result_type(np.int16, np.min_scalar_type(-largest)))
         for number, users in self._assigned(len(records), rng):
             step = self._step(number)
             for start in range(0, len(users), step):
@@ -160,7 +161,7 @@ class ScrambledPatterns(SurveyMechanism):
         return raw
 
     def _assigned(self, users: int, rng: np.random.Generator) -> Iterator[tuple[int, np.ndarray]]:
-        """Each pattern that some of so many users send, and who they are."""
+        """Each pattern that some of so many users send, and who they are. For simulation only."""
         sent = rng.multinomial(users, self.shares)
         order, ends = rng.permutation(users), np.cumsum(sent)
         for number in np.flatnonzero(sent).tolist():
@@ -170,7 +171,8 @@ class ScrambledPatterns(SurveyMechanism):
         return max(1, _NUMBERS_AT_ONCE // sum(self.patterns[number].cells.shape))
 
     def _scrambled(self, number: int, records: np.ndarray, rng: np.random.Generator) -> list[np.ndarray]:
-        """The permutations (users, n_i) of the values of each attribute of a pattern, for people with ``records`` (users, d)."""
+        """The permutations (users, n_i) of the values of each attribute of a pattern, for people with ``records`` (users, d). For
+        simulation only."""
         pattern = self.patterns[number]
         flat = pattern.cells.ravel()
         members, others = np.flatnonzero(flat), np.flatnonzero(~flat)
@@ -184,7 +186,7 @@ class ScrambledPatterns(SurveyMechanism):
 
     def aggregate(self, raw: np.ndarray) -> Reports:
         """Reports: how often each pattern was sent (r,), and how many of its images held each cell, one pattern after the other."""
-        raw = check_rows(raw, 1 + self._width, f"a pattern and {self._width} places")
+        raw = check_rows(raw, 1 + self.width, f"a pattern and {self.width} places")
         sent, cover = np.zeros(len(self.patterns), dtype=np.int64), np.zeros(self._starts[-1], dtype=np.int64)
         if len(raw) and (raw[:, 0].min() < 0 or raw[:, 0].max() >= len(self.patterns)):
             raise ValueError(f"Patterns are numbered from 0 to {len(self.patterns) - 1}.")
@@ -220,7 +222,7 @@ class ScrambledPatterns(SurveyMechanism):
         return Reports(self.digest, users, (sent, cover))
 
     def _covered(self, number: int, records: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """(cells,) how many images of a pattern that people with ``records`` send hold each cell."""
+        """(cells,) how many images of a pattern that people with ``records`` send hold each cell. For simulation only."""
         pattern, size = self.patterns[number], int(self._inside[number])
         if pattern.cells.ndim == 1:  # sets of values, whose sums need no loop over people
             values = np.bincount(records[:, pattern.attributes[0]], minlength=pattern.cells.size)
@@ -330,7 +332,7 @@ def explanation(patterns: Sequence[Pattern], shares: np.ndarray, inside: np.ndar
         f"{first} {_columns(common)}, drawn at random whatever the person's values are, and a scrambled set of {values}.",
         f"With probability {inside[middle]:.2g} the set holds the person's own; all else about it is drawn at random.",
     ]
-    rest = [f"{_columns(k)} ({share:.0%})" for k, share in by_ways.items() if k != common and share > 0.005]
+    rest = [f"{_columns(k)} ({wording.share(share)})" for k, share in by_ways.items() if k != common and share > 0.005]
     return " ".join([*sentences, *([f"The others are about {' or '.join(rest)}."] if rest else [])])
 
 

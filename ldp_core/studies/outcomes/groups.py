@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,6 +20,7 @@ from ldp_core.workloads import (
     Parity,
     Prefix,
     Product,
+    Survey,
     Union,
     WidthRange,
     Workload,
@@ -75,6 +76,8 @@ def query_groups(workload: Workload, labels: Sequence[str] | None = None, parts:
         cells = [math.prod(workload.shape[i] for i in subset) for subset in workload.subsets]
         called = [axis.name for axis in workload.axes or ()] or [f"x{i + 1}" for i in range(len(workload.shape))]
         return _by_attributes([[called[i] for i in subset] for subset in workload.subsets], cells)
+    if isinstance(workload, Survey):
+        return _by_set(workload)
     if isinstance(workload, Parity):
         sizes = [math.comb(workload.d, k) for k in range(workload.max_weight + 1)]  # light ones come first
         return _grouped("attributes in the parity", [str(k) for k in range(len(sizes))], range(len(sizes)), sizes)
@@ -94,6 +97,10 @@ def counts_people(workload: Workload) -> bool:
         return all(map(counts_people, workload.factors))
     if isinstance(workload, OnAttributes):
         return counts_people(workload.base)
+    if isinstance(workload, Survey):
+        return all(
+            counts_people(base) for base in {group.base.digest: group.base for group in workload.groups}.values()
+        )
     if isinstance(workload, Custom):
         W = workload.matrix
         return bool(((W == 0) | (W == 1)).all())
@@ -117,6 +124,19 @@ def _by_attributes(sets: Sequence[Sequence[str]], sizes: Sequence[int]) -> Group
     many = np.array([len(attributes) for attributes in sets])
     kinds, of = np.unique(many, return_inverse=True)
     return _grouped("attributes in the marginal", [str(k) for k in kinds], of, sizes)
+
+
+def _by_set(survey: Survey) -> Groups:
+    """The queries of a survey by the attributes that they are about."""
+    called = [axis.name for axis in survey.axes or ()] or [f"x{i + 1}" for i in range(len(survey.shape))]
+    sizes = [group.base.num_queries for group in survey.groups]
+    sets = list(dict.fromkeys(group.attributes for group in survey.groups))
+    of = [sets.index(group.attributes) for group in survey.groups] if len(sets) <= MOST_SUBSETS else []
+    if of and len(sets) < len(survey.groups):  # several kinds of questions about the same
+        return _grouped("attributes asked about", [", ".join(called[i] for i in one) for one in sets], of, sizes)
+    found = _by_attributes([[called[i] for i in group.attributes] for group in survey.groups], sizes)
+    counted = all(isinstance(group.base, Histogram) for group in survey.groups)
+    return found if counted else replace(found, by=found.by.replace("in the marginal", "asked about"))
 
 
 def _by_part(workload: Union, names: Sequence[str] | None) -> Groups:

@@ -13,12 +13,13 @@ import pandas as pd
 from ldp_core import analysis, library, verdicts, wording
 from ldp_core.library import Spec
 from ldp_core.mechanisms import Mechanism
+from ldp_core.people import Counts, users_of
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Cancel, asked
 from ldp_core.studies import sweep
 from ldp_core.studies.planning.solve import default_bound, given
 from ldp_core.studies.sweep import Cache, Outcome, Point
-from ldp_core.workloads import Workload
+from ldp_core.workloads import Survey, Workload
 
 TOLERANCE = 0.05
 """Mechanisms that need at most this share more users than the best count as equally good; the simplest of them is taken."""
@@ -74,7 +75,7 @@ def recommend(
     parameters: Mapping[str, Mapping[str, Any]] | None = None,
     results: Cache | None = None,
     cancel: Cancel | None = None,
-    counts: np.ndarray | None = None,
+    counts: Counts | None = None,
 ) -> Recommendation:
     """Picks one of ``candidates`` (by default all mechanisms). Nothing is fitted: mechanisms that need a fit take part when
     they are in ``fitted``, for this number of types and epsilon.
@@ -121,14 +122,17 @@ def recommend(
 
 
 def _judged(
-    mechanism: Mechanism, workload: Workload, users: float, counts: np.ndarray | None, difference: float
+    mechanism: Mechanism, workload: Workload, users: float, counts: Counts | None, difference: float
 ) -> verdicts.Tally | None:
     """The verdicts on all answers, counted; None where single answers take too long."""
-    people = np.ones(workload.n) if counts is None else np.asarray(counts, dtype=float)
+    if counts is None and isinstance(workload, Survey):  # nobody has a number for each of its types
+        return None
+    people = np.ones(workload.n) if counts is None else counts
     try:
-        errors = verdicts.standard_errors(mechanism, workload, people * (users / people.sum()))
+        errors = verdicts.standard_errors(mechanism, workload, people)
     except ValueError:
         return None
+    errors *= math.sqrt(users_of(people) / users)  # variances are proportional to the number of people
     return verdicts.tally(errors, difference, workload.num_queries, users)
 
 

@@ -34,7 +34,7 @@ def choose_all(state: Session, choice: DataChoice, found: Source) -> None:
     said = tables.told_of(looked)
     if len(kept) < len(able):
         said.append(f"Only the first {len(kept):,} of these fit in one design: leave out some to have others.")
-    state.notices = [*state.notices, *(("info", sentence) for sentence in said)]
+    state.notices = [*state.notices, ("info", " ".join(said))]
 
 
 def _suggestion(state: Session, found: Source, name: str, counts: str | None) -> tables.Suggestion:

@@ -1,0 +1,392 @@
+"""Groups of questions with reports of their own: strategies on the tables of a few attributes, and scrambled patterns for the rest.
+
+Questions that follow an order, or single out values, do not treat the values of an attribute alike, and scrambled patterns must.
+Here each person takes part in one of several designs, drawn with probabilities a_k whatever their values are: in one of some strategies
+Q_k on the table of the attributes B_k, or in scrambled patterns. A query is the sum of its mean and of orthogonal parts
+(`ldp_core.workloads.restricted.divided`): what is a function of B_1, what is left that is a function of B_2, ..., and the rest. Every part
+is answered from the reports of its own design alone, 1/a_k times what they add up to, and the mean by the known number of people.
+
+How many people each design gets is random, and what their reports add is divided by the probability a_k, not by the share that came
+about: so the answers are sums over independent people, unbiased, with the exact variance of a person with record u
+
+    sum_k E_k[c_k(r_k)^2 | u] / a_k  -  (r_u - mean r)^2        (c_k(r_k): what a report adds to part r_k of the query r).
+
+On average over the types the first term is W_k / a_k, W_k = tr(M_k^-1 K_k) / cells, whose sum is least, (sum_k sqrt W_k)^2, for a_k in
+proportion to sqrt W_k. Source: this project.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ldp_core import anova
+from ldp_core.anova import Set
+from ldp_core.mechanisms.base import Audit, Reports, check_reports
+from ldp_core.mechanisms.explicit import ExplicitMechanism
+from ldp_core.mechanisms.surveys.estimates import ComponentEstimate
+from ldp_core.mechanisms.surveys.face import SurveyMechanism, from_agreement
+from ldp_core.mechanisms.surveys.pattern import squared_norms
+from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns, batches
+from ldp_core.mechanisms.surveys.shares import given_shares
+from ldp_core.people import Counts, Tables, check_records, people_of
+from ldp_core.workloads import Group, Histogram, Survey
+from ldp_core.workloads.restricted import cells_of, divided, part_of, restricted_gram
+
+_ENTRIES = 2**22  # of queries written out at once
+_ROUNDING = 1e-11
+
+
+@dataclass(frozen=True)
+class Own:
+    """A strategy of its own on the table of ``attributes``, in increasing order: its cells are the types of the ``mechanism``."""
+
+    attributes: Set
+    mechanism: ExplicitMechanism
+
+
+class SplitSurvey(SurveyMechanism):
+    """People take part in one of the designs ``own`` or, last, in ``rest``, with probabilities in proportion to ``shares`` (K,).
+
+    ValueError for no design, one that does not fit ``sizes`` or has another epsilon, and shares that are not positive.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        sizes: Sequence[int],
+        epsilon: float,
+        own: Sequence[Own],
+        rest: ScrambledPatterns | None,
+        shares: Sequence[float] | np.ndarray,
+        parameters: Mapping[str, Any] | None = None,
+        explanation: str = "",
+    ):
+        super().__init__(name, sizes, epsilon, parameters or {}, explanation)
+        self.own, self.rest = tuple(own), rest
+        self.sets = tuple(one.attributes for one in self.own)
+        self.designs: tuple[ExplicitMechanism | ScrambledPatterns, ...] = (
+            *(one.mechanism for one in self.own),
+            *([] if rest is None else [rest]),
+        )
+        for one in self.own:
+            if list(one.attributes) != sorted(set(one.attributes)) or one.mechanism.n != self._cells(one.attributes):
+                raise ValueError(f"A strategy on {one.mechanism.n:,} types does not fit attributes {one.attributes}.")
+        if rest is not None and rest.sizes != self.sizes:
+            raise ValueError(f"The patterns are for attributes of sizes {list(rest.sizes)}, not {list(self.sizes)}.")
+        if not self.designs or any(design.epsilon != self.epsilon for design in self.designs):
+            raise ValueError(f"There must be a design to take part in, and all need epsilon {self.epsilon:g}.")
+        self.shares = given_shares(np.asarray(shares, dtype=float).tolist(), len(self.designs))
+
+    def _content(self) -> bytes:
+        written = [repr(self.sets), *(design.digest for design in self.designs)]
+        return " ".join(written).encode() + self.shares.tobytes()
+
+    def _cells(self, attributes: Iterable[int]) -> int:
+        return math.prod(self.sizes[i] for i in attributes)
+
+    def _axes(self, attributes: Iterable[int]) -> list[int]:
+        return [self.sizes[i] for i in attributes]
+
+    def _answers(self, members: Set) -> int:
+        """The number of the design that the component of the set ``members`` comes from."""
+        held = (k for k, one in enumerate(self.sets) if set(members) <= set(one))
+        return next(held, len(self.own))
+
+    # --- what reports tell --------------------------------------------------------------------------------------
+
+    @cached_property
+    def inflation(self) -> dict[Set, float]:
+        """{A: tr(P_A M^-1) / dim_A}, the mean over the component where a strategy does not treat its dimensions alike."""
+        found: dict[Set, float] = {}
+        for k, one in enumerate(self.own):
+            Q, R = one.mechanism.strategy, one.mechanism.reconstruction
+            sizes = self._axes(one.attributes)
+            added = squared_norms((R * np.sqrt(Q.sum(axis=1))).T.reshape(-1, *sizes)).sum(axis=0)
+            lost = squared_norms((np.eye(one.mechanism.n) - R @ Q).reshape(-1, *sizes)).sum(axis=0)
+            shape = (2,) * len(sizes)
+            for members in anova.subsets(self._several(one.attributes)):
+                place = tuple(int(i in members) for i in one.attributes)
+                dims = anova.dimensions(self.sizes, members)
+                if members and self._answers(members) == k and lost.reshape(shape)[place] <= 1e-9 * dims:
+                    found[members] = float(added.reshape(shape)[place]) / dims / float(self.shares[k])
+        if self.rest is not None:
+            for members, value in self.rest.inflation.items():
+                if self._answers(members) == len(self.own):
+                    found[members] = value / float(self.shares[-1])
+        return found
+
+    def seen_on(self, attributes: Set) -> _Seen:
+        return _Seen(self, tuple(attributes))
+
+    def second_moments(self, rows: np.ndarray, attributes: Set) -> list[tuple[Set, np.ndarray]]:
+        """For every design that says something of ``rows`` (q, cells) on the table of ``attributes``: some attributes and, for a person of
+        each cell of their table, the mean square (q, cells) of what their report adds, times the chance that there is one."""
+        parts = divided(rows.reshape(-1, *self._axes(attributes)), attributes, self.sets)
+        least = _ROUNDING * np.abs(rows).max(initial=0.0)
+        found: list[tuple[Set, np.ndarray]] = []
+        for k, (one, part) in enumerate(zip(self.own, parts, strict=False)):
+            if np.abs(part).max(initial=0.0) > least:
+                values = self._spread(part, attributes, one.attributes) @ one.mechanism.reconstruction
+                found.append((one.attributes, values**2 @ one.mechanism.strategy / self.shares[k]))
+        if self.rest is not None and np.abs(parts[-1]).max(initial=0.0) > least:
+            left = parts[-1].reshape(rows.shape)
+            squares = self.rest.seen_on(attributes).variances(left) + left**2
+            found.append((attributes, squares / self.shares[-1]))
+        return found
+
+    def _spread(self, tables: np.ndarray, attributes: Set, members: Set) -> np.ndarray:
+        """(q, cells) ``tables`` (q, ...) with an axis for each of ``attributes``, which vary with ``members`` only, on the table of these."""
+        inside = [self.sizes[i] if i in attributes else 1 for i in members]
+        shaped = np.broadcast_to(tables.reshape(-1, *inside), (len(tables), *self._axes(members)))
+        return shaped.reshape(len(tables), -1)
+
+    def ends(self, rows: np.ndarray, attributes: Set) -> tuple[np.ndarray, np.ndarray]:
+        """(q,) bounds on what a report can add to ``rows`` (q, cells): the least and the most over all designs."""
+        parts = divided(rows.reshape(-1, *self._axes(attributes)), attributes, self.sets)
+        all_ends = [
+            one.mechanism.report_ends(self._spread(part, attributes, one.attributes))
+            for one, part in zip(self.own, parts, strict=False)
+        ]
+        if self.rest is not None:
+            all_ends.append(self.rest.seen_on(attributes).ends(parts[-1].reshape(rows.shape)))
+        mean = rows.mean(axis=1)
+        low = np.min([ends[0] / share for ends, share in zip(all_ends, self.shares, strict=True)], axis=0)
+        high = np.max([ends[1] / share for ends, share in zip(all_ends, self.shares, strict=True)], axis=0)
+        return mean + low, mean + high
+
+    # --- exact variances ----------------------------------------------------------------------------------------
+
+    def _profiles(self, survey: Survey) -> list[tuple[Set, np.ndarray]]:
+        found = [self._own_profile(k, survey) for k in range(len(self.own))]
+        constant = 0.0
+        for group in survey.groups:
+            values, scale = self._eigenvalues(group), group.weight**2 / group.base.n
+            if values is None:
+                found += self._rest_profile(group)
+                continue
+            for members, value in values.items():
+                if members and value > 0:
+                    own = self._answers(members) < len(self.own)
+                    factor = -1.0 if own else self.inflation[members] - 1
+                    constant += scale * value * anova.dimensions(self.sizes, members) * factor
+        return [*found, ((), np.array([constant]))]
+
+    def _own_profile(self, k: int, survey: Survey) -> tuple[Set, np.ndarray]:
+        """The mean square of what the reports about the own strategy ``k`` add to all queries, for people of each cell of its table."""
+        one = self.own[k]
+        gram = restricted_gram(survey, one.attributes)
+        gram = part_of(gram, self._axes(one.attributes), one.attributes, self.sets, k)
+        R = one.mechanism.reconstruction
+        return one.attributes, ((gram @ R) * R).sum(axis=0) @ one.mechanism.strategy / self.shares[k]
+
+    def _rest_profile(self, group: Group) -> list[tuple[Set, np.ndarray]]:
+        """What patterns add to a group that does not treat values alike, and what is taken off for the true answers."""
+        rows = group.base.gram_root
+        found = [(group.attributes, -((rows - rows.mean(axis=1, keepdims=True)) ** 2).sum(axis=0))]
+        left = divided(rows.reshape(-1, *self._axes(group.attributes)), group.attributes, self.sets)[-1]
+        if np.abs(left).max() > _ROUNDING * np.abs(rows).max():
+            found += [(members, part.sum(axis=0)) for members, part in self.second_moments(left, group.attributes)]
+        return [(members, group.weight**2 * part) for members, part in found]
+
+    def _variances(self, group: Group, people: Tables, queries: np.ndarray | None) -> np.ndarray:
+        if isinstance(group.base, Histogram):
+            cells = self.cell_variances(group.attributes, people)
+            return cells if queries is None else cells[queries]
+        table = people.table(group.attributes).astype(float)
+        chosen = np.arange(group.base.num_queries) if queries is None else queries
+        step = max(1, _ENTRIES // group.base.n)
+        found = np.zeros(len(chosen))
+        for start in range(0, len(chosen), step):
+            rows = group.base.rows(chosen[start : start + step])
+            centred = rows - rows.mean(axis=1, keepdims=True)
+            found[start : start + step] = -(centred**2) @ table
+            for members, squares in self.second_moments(rows, group.attributes):
+                found[start : start + step] += squares @ people.table(members)
+        return np.maximum(found, 0.0)
+
+    def cell_variances(self, attributes: Set, people: Tables) -> np.ndarray:
+        """(cells,) exact variance of the count of each cell of the table of ``attributes``."""
+        sizes, table = self._axes(attributes), people.table(attributes).astype(float)
+        cells, users = len(table), float(table.sum())
+        found = -(users / cells**2 + table * (1 - 2 / cells))
+        for k, one in enumerate(self.own):
+            common = tuple(i for i in attributes if i in one.attributes)
+            if common:  # the part is the same for all cells that have the same values of the attributes in common
+                small = self._cells(common)
+                rows = np.eye(small).reshape(-1, *self._axes(common)) * (small / cells)
+                part = divided(rows, common, self.sets)[k]
+                values = self._spread(part, common, one.attributes) @ one.mechanism.reconstruction
+                squares = values**2 @ (one.mechanism.strategy @ people.table(one.attributes))
+                found += squares[cells_of(sizes, attributes, common)] / self.shares[k]
+        if self.rest is not None:  # patterns treat all values alike: it depends on what a person and the cell agree in
+            left = divided(np.eye(1, cells).reshape(1, *sizes), attributes, self.sets)[-1].reshape(1, cells)
+            squares = (self.rest.seen_on(attributes).variances(left) + left**2).reshape(sizes) / self.shares[-1]
+            agreement = squares[np.ix_(*[(0, min(1, size - 1)) for size in sizes])]
+            found += from_agreement(agreement, table.reshape(sizes))
+        return np.maximum(found, 0.0)
+
+    # --- reports ------------------------------------------------------------------------------------------------
+
+    @property
+    def bits_per_report(self) -> float:
+        """Whole bits for which design it is, and for the report."""
+        bits = [design.bits_per_report for design in self.designs]
+        return float(math.ceil(max(bits) + math.log2(math.fsum(2.0 ** (one - max(bits)) for one in bits)) - 1e-9))
+
+    def _drawn(self, users: int, rng: np.random.Generator) -> list[np.ndarray]:
+        """Who of so many users takes part in each design. For simulation only."""
+        ends = np.cumsum(rng.multinomial(users, self.shares))[:-1]
+        return np.split(rng.permutation(users), ends)
+
+    def _types(self, k: int, records: np.ndarray) -> np.ndarray:
+        """What the people with ``records`` (users, d) have to report about in design ``k``."""
+        if k == len(self.own):
+            return records
+        members = self.sets[k]
+        return np.ravel_multi_index(tuple(records[:, i] for i in members), tuple(self._axes(members)))
+
+    @property
+    def _widths(self) -> list[int]:
+        return [1] * len(self.own) + ([] if self.rest is None else [1 + self.rest.width])
+
+    def privatize(self, records: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """(users, 1 + width) the number of the design and the report in it, filled up with -1, of people with value indices ``records``
+        (users, d). For simulation only: a client needs a secure random source."""
+        records = check_records(records, self.sizes)
+        raw = np.full((len(records), 1 + max(self._widths)), -1, dtype=np.int64)
+        for k, users in enumerate(self._drawn(len(records), rng)):
+            sent = self.designs[k].privatize(self._types(k, records[users]), rng).reshape(len(users), self._widths[k])
+            raw[users, 0], raw[users, 1 : 1 + self._widths[k]] = k, sent
+        return raw
+
+    def aggregate(self, raw: np.ndarray) -> Reports:
+        """How many took part in each design (K,), and what the reports of one after the other are aggregated to."""
+        raw = np.asarray(raw)
+        if raw.ndim != 2 or raw.shape[1] != 1 + max(self._widths) or not np.issubdtype(raw.dtype, np.integer):
+            raise ValueError(f"Each report must hold the number of a design and {max(self._widths)} numbers.")
+        if raw.size and not 0 <= raw[:, 0].min() <= raw[:, 0].max() < len(self.designs):
+            raise ValueError(f"Designs are numbered from 0 to {len(self.designs) - 1}.")
+        told = []
+        for k, design in enumerate(self.designs):
+            some = raw[raw[:, 0] == k, 1:]
+            if (some[:, self._widths[k] :] != -1).any():
+                raise ValueError(f"A report in design {k} must be filled up with -1.")
+            sent = some[:, : self._widths[k]]
+            told.append(design.aggregate(sent if k == len(self.own) else sent[:, 0]))
+        return self._together(told)
+
+    def _together(self, told: Sequence[Reports]) -> Reports:
+        users = np.array([one.users for one in told], dtype=np.int64)
+        return Reports(self.digest, int(users.sum()), (users, *(array for one in told for array in one.arrays)))
+
+    def _apart(self, reports: Reports) -> list[Reports]:
+        users, *arrays = reports.arrays
+        data = [(array,) for array in arrays[: len(self.own)]]
+        data += [] if self.rest is None else [tuple(arrays[len(self.own) :])]
+        return [
+            Reports(design.digest, int(sent), own)
+            for design, sent, own in zip(self.designs, users, data, strict=True)
+        ]
+
+    def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
+        """Reports of people, records (users, d), or counts (n,) of all types. For simulation only."""
+        tables = [np.zeros(one.mechanism.n, dtype=np.int64) for one in self.own]
+        left = [] if self.rest is None else [self.rest.simulate(np.zeros((0, len(self.sizes)), dtype=int), rng)]
+        for records in batches(people_of(counts, self.sizes)):
+            for k, users in enumerate(self._drawn(len(records), rng)):
+                some = self._types(k, records[users])
+                if k < len(self.own):
+                    tables[k] += np.bincount(some, minlength=len(tables[k]))
+                elif self.rest is not None:
+                    left[0] += self.rest.simulate(some, rng)
+        told = [one.mechanism.simulate(table, rng) for one, table in zip(self.own, tables, strict=True)]
+        return self._together([*told, *left])
+
+    def estimate(self, reports: Reports) -> ComponentEstimate:
+        """Unbiased tables that agree in what they share, and add up to the known number of people."""
+        check_reports(reports, self.digest)
+        told, found = self._apart(reports), dict[Set, np.ndarray]()
+        for k, one in enumerate(self.own):
+            table = one.mechanism.estimate(told[k]).estimated_counts.reshape(self._axes(one.attributes))
+            for members in anova.subsets(self._several(one.attributes)):
+                if members in self.inflation and self._answers(members) == k:
+                    part = anova.component(table, [one.attributes.index(i) for i in members])
+                    found[members] = part * (table.size / part.size / self.shares[k])
+        if self.rest is not None:
+            for members, part in self.rest.estimate(told[-1]).components.items():
+                if self._answers(members) == len(self.own):
+                    found[members] = part / self.shares[-1]
+        return ComponentEstimate(unbiased=True, sizes=self.sizes, users=float(reports.users), components=found)
+
+    # --- what is said of it -------------------------------------------------------------------------------------
+
+    def audit(self) -> Audit:
+        """That of the design where it is largest: which one it is does not depend on the person."""
+        audits = [design.audit() for design in self.designs]
+        k = int(np.argmax([audit.epsilon for audit in audits]))
+        first, second = audits[k].worst_pair
+        if k < len(self.own):
+            first, second = self._type(k, first), self._type(k, second)
+        method = f"{audits[k].method}; the design is drawn whatever the value"
+        return Audit(audits[k].epsilon, max(audit.delta for audit in audits), method, (first, second))
+
+    def _type(self, k: int, cell: int) -> int:
+        """A type in a ``cell`` of the table of design ``k``."""
+        places = np.unravel_index(cell, self._axes(self.sets[k]))
+        return sum(
+            int(place) * math.prod(self.sizes[i + 1 :]) for i, place in zip(self.sets[k], places, strict=True)
+        )
+
+    def explain(self) -> str:
+        if self._explanation:
+            return self._explanation
+        columns = [f"column {one[0] + 1}" if len(one) == 1 else f"columns {_listed(one)}" for one in self.sets]
+        named = [f"about {what} ({share:.1%})" for what, share in zip(columns, self.shares.tolist(), strict=False)]
+        first = f"Each person takes part in one of {len(self.designs)} designs, drawn whatever their values are. "
+        if len(self.designs) == 1:
+            first = ""
+        if named:
+            first += f"Reports {', '.join(named)} are of a strategy fitted to the questions there, which follow an order or single out values."
+        return first if self.rest is None else f"{first} For everything else ({self.shares[-1]:.1%}): {self.rest.explain()}"
+
+
+def _listed(members: Set) -> str:
+    *most, last = (str(i + 1) for i in members)
+    return f"{', '.join(most)} and {last}"
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """The reports, seen on the table of ``attributes``."""
+
+    mechanism: SplitSurvey
+    attributes: Set
+
+    def variances(self, rows: np.ndarray) -> np.ndarray:
+        """Exact where what a person adds depends on these attributes only. A strategy on others, too, makes it depend on them: then
+        it is at most this, the most over their values, design by design."""
+        sizes = [self.mechanism.sizes[i] for i in self.attributes]
+        found = -((rows - rows.mean(axis=1, keepdims=True)) ** 2).reshape(-1, *sizes)
+        for members, squares in self.mechanism.second_moments(np.asarray(rows, dtype=float), self.attributes):
+            shaped = squares.reshape(-1, *[self.mechanism.sizes[i] for i in members])
+            outside = tuple(1 + axis for axis, i in enumerate(members) if i not in self.attributes)
+            inside = [size if i in members else 1 for i, size in zip(self.attributes, sizes, strict=True)]
+            found = found + (shaped.max(axis=outside) if outside else shaped).reshape(-1, *inside)
+        return np.maximum(found, 0.0).reshape(rows.shape)
+
+    def cell_variances(self, people: np.ndarray) -> np.ndarray:
+        step = max(1, _ENTRIES // len(people))
+        parts = [
+            self.variances(np.eye(min(step, len(people) - start), len(people), start)) @ people
+            for start in range(0, len(people), step)
+        ]
+        return np.concatenate(parts)
+
+    def ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self.mechanism.ends(np.asarray(rows, dtype=float), self.attributes)

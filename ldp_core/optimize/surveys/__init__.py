@@ -1,0 +1,1 @@
+"""The convex design of survey mechanisms: which patterns, over which attributes, with which probabilities."""

@@ -1,0 +1,159 @@
+"""New patterns: sets of cells that make a weighted sum of energies large, climbed to from many starts at once.
+
+With weights lambda_A on the sets A of attributes of a table, the energies of a pattern T of mean s sum to
+
+    J(T) = D^2 / n_B  1_T' Lambda 1_T / (1 + D s)^2,    Lambda = sum_A lambda_A P_A,
+
+and the entry of Lambda at two cells depends only on the attributes in which they agree.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from ldp_core.mechanisms.surveys.pattern import coordinates
+from ldp_core.run import Check, unchecked
+
+MOST_CLIMBED = 4096
+"""Largest table on which patterns climb, and largest over more attributes than anything asked is about."""
+
+# Smallest relative rise of a step; steps between two looks at the clock; cells of all starts that climb together.
+LEAST_RISE, BETWEEN_CHECKS, TOGETHER = 1e-9, 16, 2**17
+
+
+def climb(
+    cells: np.ndarray, sizes: Sequence[int], weights: np.ndarray, difference: float, check: Check = unchecked
+) -> tuple[np.ndarray, np.ndarray]:
+    """Patterns (r, n_B) that no cell more, no cell less and no exchange of a good pair of cells improves, from the starts ``cells``
+    (r, n_B) of booleans on a table of ``sizes``, and their J (r,).
+
+    ``weights`` (r, 2^k) are lambda_A for each start, sets numbered as in `ldp_core.mechanisms.surveys.pattern.energies`, and
+    ``difference`` is D. A step costs O(n_B) for each start.
+    """
+    count = max(1, TOGETHER // cells.shape[1])
+    parts = [
+        _climb(cells[start : start + count], sizes, weights[start : start + count], difference, check)
+        for start in range(0, len(cells), count)
+    ]
+    return np.concatenate([found for found, _ in parts]), np.concatenate([value for _, value in parts])
+
+
+def _climb(
+    cells: np.ndarray, sizes: Sequence[int], weights: np.ndarray, difference: float, check: Check
+) -> tuple[np.ndarray, np.ndarray]:
+    n = cells.shape[1]
+    agreeing, entries = agreements(sizes), by_agreement(weights, sizes)
+    found, inside = cells.copy(), cells.copy()
+    slopes = applied(weights, sizes, cells)
+    form, high = np.einsum("ij,ij->i", slopes, inside), inside.sum(axis=1)
+    worth = form / (1 + difference / n * high) ** 2
+    values = worth.copy()
+    index = np.arange(len(cells))  # places of the starts still climbing
+    for step in range(4 * n):
+        if step % BETWEEN_CHECKS == 0:
+            check()
+        rows = np.arange(len(index))
+        own = entries[:, -1]
+        leaving = np.where(inside, slopes, np.inf).argmin(axis=1)
+        outside = np.where(inside, -np.inf, slopes)
+        joining = outside.argmax(axis=1)
+        lost = np.take_along_axis(entries, agreeing[leaving], axis=1)
+        taking = (outside - lost).argmax(axis=1)  # what to exchange the leaving cell for
+        more = form + 2 * slopes[rows, joining] + own
+        less = form - 2 * slopes[rows, leaving] + own
+        same = less + 2 * (slopes[rows, taking] - lost[rows, taking]) + own
+        forms = np.stack([more, less, same])
+        highs = np.stack([high + 1, high - 1, high])
+        offers = np.where((highs > 0) & (highs < n), forms / (1 + difference / n * highs) ** 2, -np.inf)
+        kind = offers.argmax(axis=0)
+        rising = offers[kind, rows] > worth * (1 + LEAST_RISE)
+        found[index], values[index] = inside, worth
+        if not rising.any():
+            break
+        # Those at their peak leave, so that the rest go on faster.
+        index, inside, slopes, entries, kind, lost = (
+            part[rising] for part in (index, inside, slopes, entries, kind, lost)
+        )
+        leaving, added, rows = leaving[rising], np.where(kind == 0, joining[rising], taking[rising]), rows[: len(index)]
+        form, high = forms[:, rising][kind, rows], highs[:, rising][kind, rows]
+        worth = offers[:, rising][kind, rows]
+        adds, drops = kind != 1, kind != 0
+        slopes += np.take_along_axis(entries, agreeing[added], axis=1) * adds[:, None]
+        slopes -= lost * drops[:, None]
+        inside[rows[drops], leaving[drops]] = False
+        inside[rows[adds], added[adds]] = True
+    return found, difference**2 / n * values
+
+
+def agreements(sizes: Sequence[int]) -> np.ndarray:
+    """(n_B, n_B) in which attributes two cells agree, numbered as sets are."""
+    found = np.zeros((1, 1), dtype=np.int16)
+    for size in sizes:
+        same = np.eye(size, dtype=np.int16)
+        found = (2 * found[:, None, :, None] + same[:, None, :]).reshape(len(found) * size, -1)
+    return found
+
+
+def by_agreement(weights: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
+    """(r, 2^k) the entries of Lambda by the attributes in which two cells agree, from ``weights`` (r, 2^k) by set."""
+    found = weights.reshape(-1, *(2,) * len(sizes))
+    for axis, size in enumerate(sizes, start=1):
+        mean, rest = np.split(found, 2, axis=axis)
+        found = np.concatenate([(mean - rest) / size, mean / size + rest * (1 - 1 / size)], axis=axis)
+    return found.reshape(len(weights), -1)
+
+
+def components_of_coordinates(sizes: Sequence[int]) -> np.ndarray:
+    """(n_B,) the set that each of `coordinates` belongs to."""
+    found = np.zeros(1, dtype=np.int64)
+    for size in sizes:
+        found = (2 * found[:, None] + (np.arange(size) > 0)).ravel()
+    return found
+
+
+def applied(weights: np.ndarray, sizes: Sequence[int], tables: np.ndarray) -> np.ndarray:
+    """Lambda ``tables`` (r, n_B), with ``weights`` (r, 2^k) for each."""
+    spectrum = coordinates(tables.reshape(-1, *sizes)).reshape(tables.shape)
+    return _from_coordinates(spectrum * weights[:, components_of_coordinates(sizes)], sizes)
+
+
+def _from_coordinates(spectrum: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
+    """The tables (r, n_B) with these `coordinates` (r, n_B)."""
+    found = spectrum.reshape(-1, *sizes).copy()
+    for axis, size in enumerate(sizes, start=1):
+        by_value = np.moveaxis(found, axis, -1)
+        places = np.arange(1, size)
+        steps = by_value[..., 1:] / np.sqrt(places * (places + 1.0))
+        mean = by_value[..., :1] / math.sqrt(size)
+        by_value[..., 1:] = -places * steps
+        by_value[..., :1] = 0.0
+        by_value[..., :-1] += np.cumsum(steps[..., ::-1], axis=-1)[..., ::-1]
+        by_value += mean
+    return found.reshape(spectrum.shape)
+
+
+def random_patterns(
+    weights: np.ndarray, sizes: Sequence[int], high: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """(r, n_B) patterns of ``high`` (r,) cells each: the largest values of Gaussian fields with covariance Lambda."""
+    noise = rng.standard_normal((len(weights), math.prod(sizes)))
+    fields = _from_coordinates(noise * np.sqrt(weights)[:, components_of_coordinates(sizes)], sizes)
+    fields += 1e-6 * np.sqrt(weights.max()) * rng.standard_normal(fields.shape)  # many cells may be alike
+    ranks = np.argsort(np.argsort(-fields, axis=1), axis=1)
+    return ranks < high[:, None]
+
+
+def balanced_patterns(sizes: Sequence[int], high: Sequence[int]) -> np.ndarray:
+    """(r, n_B) patterns of ``high`` cells each that are spread evenly over every line of the table: cells in the order of the
+    fractional part of ``sum_i x_i / n_i``, which is equally spaced along each line; ties by the same over fewer attributes."""
+    grid = np.indices(sizes).reshape(len(sizes), -1)
+    keys = []
+    for used in range(1, len(sizes) + 1):
+        unit = math.lcm(*sizes[:used])
+        keys.append(sum(grid[i] * (unit // sizes[i]) for i in range(used)) % unit)
+    ranks = np.empty(grid.shape[1], dtype=np.int64)
+    ranks[np.lexsort(keys)] = np.arange(grid.shape[1])
+    return np.asarray(ranks < np.asarray(high)[:, None])

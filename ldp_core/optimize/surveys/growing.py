@@ -1,0 +1,70 @@
+"""Patterns over one attribute more: finer shares of cells than the tables asked about have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ldp_core.optimize.surveys.mixture import Mixture
+from ldp_core.optimize.surveys.shapes import Shape
+
+# Attributes that a column is grown by, where there are more.
+MOST_TRIED = 12
+
+Column = tuple[Shape, int, int]
+"""A shape, the place of its attributes and that of its pattern."""
+
+
+class Grown:
+    """Which columns have been grown lately: they are left alone for ``rest`` rounds."""
+
+    def __init__(self, rest: int):
+        self._rest, self._last = rest, dict[tuple[tuple[int, ...], int, int], int]()
+
+    def chosen(
+        self, mixture: Mixture, losses: np.ndarray, count: int, now: int, most_cells: int, rng: np.random.Generator
+    ) -> list[Column]:
+        """Half of ``count`` columns of the largest ``losses`` (columns,), the other half drawn by their shares."""
+        columns = [(shape, place, pattern) for shape in mixture.shapes for place, pattern in shape.columns.tolist()]
+        rested = [now - self._last.get(_key(column), -self._rest) >= self._rest for column in columns]
+        fresh = np.flatnonzero(np.array(rested) & np.array([2 * s.cells <= most_cells for s, _, _ in columns]))
+        if not len(fresh):
+            return []
+        picked = dict.fromkeys(fresh[np.argsort(-losses[fresh], kind="stable")[: count // 2]].tolist())
+        shares = mixture.shares[fresh] / mixture.shares[fresh].sum()
+        picked.update(dict.fromkeys(rng.choice(fresh, count - count // 2, p=shares).tolist()))
+        found = [columns[place] for place in picked]
+        self._last.update((_key(column), now) for column in found)
+        return found
+
+
+def _key(column: Column) -> tuple[tuple[int, ...], int, int]:
+    shape, place, pattern = column
+    return shape.sizes, place, pattern
+
+
+def grown(
+    columns: Sequence[Column], sizes: Sequence[int], most_cells: int, rng: np.random.Generator
+) -> dict[tuple[int, ...], list[tuple[tuple[int, ...], np.ndarray]]]:
+    """By shape, sets of attributes and patterns to climb from: every column with one attribute more, all of its values or some
+    of them inside. ``sizes`` are those of all attributes."""
+    found: dict[tuple[int, ...], list[tuple[tuple[int, ...], np.ndarray]]] = {}
+    for shape, place, pattern in columns:
+        members = tuple(shape.attributes[place].tolist())
+        others = [
+            i for i, size in enumerate(sizes) if size > 1 and i not in members and shape.cells * size <= most_cells
+        ]
+        if len(others) > MOST_TRIED:
+            others = sorted(rng.choice(others, MOST_TRIED, replace=False).tolist())
+        table = shape.patterns[pattern].reshape(shape.sizes)
+        for other in others:
+            size = sizes[other]
+            axis = sum((sizes[i], i) < (size, other) for i in members)
+            inside = np.arange(size) < rng.integers(1, size)
+            along = inside.reshape(size, *(1,) * (len(members) - axis))
+            wider = np.expand_dims(table, axis)
+            extended = (*members[:axis], other, *members[axis:])
+            for cells in (np.repeat(wider, size, axis), wider & along):
+                found.setdefault(tuple(sizes[i] for i in extended), []).append((extended, cells.ravel()))
+    return found

@@ -1,0 +1,94 @@
+"""The shares of the patterns: ``sum_A c_A / x_A`` is made small, x_A the energy that reports have on A on average.
+
+It is convex in the shares a of the columns, x = E'a with E (columns by sets asked for). At the best shares every column in use is
+worth the same, ``sum_A (c_A / x_A^2) e_A = sum_A c_A / x_A``, and none is worth more; so prices say which columns to take in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import linprog
+
+from ldp_core.optimize.surveys.shapes import Shape
+
+# The power of a column's price that its share is multiplied by, and updates between two looks at what they bring.
+POWER, TOGETHER = 0.9, 10
+# Updates end when so many of them gain less than this share.
+SETTLED = 1e-8
+# What an attribute more costs a column that is as good as another.
+PER_ATTRIBUTE = 1e-6
+
+
+class Mixture:
+    """The columns of ``shapes`` with their energies (columns, sets), for costs c (sets,)."""
+
+    def __init__(self, shapes: Sequence[Shape], costs: np.ndarray):
+        self.shapes, self.costs = [shape for shape in shapes if len(shape.columns)], costs
+        numbers = [shape.numbers[shape.columns[:, 0]] for shape in self.shapes]
+        spectra = [shape.spectra[shape.columns[:, 1]] for shape in self.shapes]
+        lengths = np.concatenate([np.full(len(part), part.shape[1]) for part in numbers])
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        entries = np.concatenate([part.ravel() for part in spectra])
+        places = np.concatenate([part.ravel() for part in numbers])
+        energies = sparse.csr_matrix((entries, places, starts), shape=(len(lengths), len(costs) + 1))
+        self.energies = energies[:, :-1].tocsr()
+        self._transposed = self.energies.T.tocsr()
+        self.shares = np.concatenate([shape.shares for shape in self.shapes])
+
+    def reached(self) -> np.ndarray:
+        """(sets,) x."""
+        return self._transposed @ self.shares
+
+    @property
+    def objective(self) -> float:
+        return float(np.sum(self.costs / self.reached()))
+
+    @property
+    def worth(self) -> np.ndarray:
+        """(sets + 1,) what a unit of energy is worth on each set asked for, and 0 for all others."""
+        return np.append(self.costs / self.reached() ** 2, 0.0)
+
+    def fit(self, updates: int) -> None:
+        """Multiplicative updates of the shares (Silvey, Titterington, Torsney 1978), given to the shapes as well."""
+        before = np.inf
+        shares = self.shares
+        for update in range(updates):
+            reached = self._transposed @ shares
+            if update % TOGETHER == 0:
+                objective = float(np.sum(self.costs / reached))
+                if objective > before * (1 - SETTLED):
+                    break
+                before = objective
+            shares = shares * (self.energies @ (self.costs / reached**2)) ** POWER
+            shares /= shares.sum()
+        self.give(shares)
+
+    def give(self, shares: np.ndarray) -> None:
+        """Take these ``shares`` (columns,), for the shapes as well."""
+        self.shares = shares / shares.sum()
+        for shape, part in zip(self.shapes, self.split(self.shares), strict=True):
+            shape.shares = part
+
+    def spare(self) -> np.ndarray:
+        """(columns,) shares, not summing to 1 exactly, of at most as many columns as there are sets, that reach as much energy on each:
+        a basic solution of a linear program, which prefers patterns over few attributes."""
+        attributes = np.concatenate([np.full(len(shape.columns), len(shape.sizes)) for shape in self.shapes])
+        needed = sparse.diags(1 / self.reached()) @ self._transposed
+        found = linprog(
+            1 + PER_ATTRIBUTE * attributes, A_ub=-needed, b_ub=-np.ones(len(self.costs)), method="highs-ipm"
+        )
+        return self.shares if found.x is None else np.maximum(found.x, 0.0)
+
+    def parts(self) -> tuple[np.ndarray, np.ndarray]:
+        """(columns,) the largest part that each column has in the energy of a set, and whether it has the largest in one of them."""
+        found = sparse.diags(self.shares) @ self.energies @ sparse.diags(1 / self.reached())
+        largest = found.max(axis=0).toarray().ravel()
+        relative = (found @ sparse.diags(1 / largest)).max(axis=1).toarray().ravel()
+        return found.max(axis=1).toarray().ravel(), relative >= 1 - 1e-12
+
+    def split(self, values: np.ndarray) -> list[np.ndarray]:
+        """``values`` (columns,) by shape."""
+        return np.split(values, np.cumsum([len(shape.columns) for shape in self.shapes])[:-1])

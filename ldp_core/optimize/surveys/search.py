@@ -1,0 +1,268 @@
+"""Column generation over patterns: fit the shares, and take in what is worth more at the prices that follow from them.
+
+Every set of attributes asked for begins with evenly spread patterns, which are nearly the best where tables have many cells. Then,
+round by round, patterns climb on the tables of sets that are asked for; columns whose cells are too coarse grow by one
+attribute more (a pattern of few cells spends its energy better over several attributes, where epsilon is large and columns have
+few values); and known patterns are tried on other attributes of the same sizes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ldp_core.mechanisms.surveys.pattern import Pattern
+from ldp_core.optimize.surveys.climbing import MOST_CLIMBED, balanced_patterns, climb, random_patterns
+from ldp_core.optimize.surveys.growing import Grown, grown
+from ldp_core.optimize.surveys.mixture import Mixture
+from ldp_core.optimize.surveys.shapes import Asked, Shape
+from ldp_core.privacy import odds
+from ldp_core.run import Check, unchecked
+from ldp_core.workloads import Survey
+
+# Updates of the shares at the start, in a round, and in the end.
+FIRST_UPDATES, UPDATES, LAST_UPDATES = 300, 800, 4000
+# What new columns get of the shares together, and how much more than those held they must be worth.
+NEW_SHARE, LEAST_GAIN = 0.1, 2e-5
+# Columns that bring less than this part of the energy of every set are dropped; with more columns for each set than the second number,
+# as many as there are sets are chosen among them, but not with more sets than the last: it takes long where many are as good.
+LITTLE, MOST_COLUMNS, MANY_SETS = 1e-5, 10, 2000
+# Starts of climbs on a table: their cells together, and their least and largest number.
+CLIMBING_CELLS, FEWEST_STARTS, MOST_STARTS = 2**14, 4, 32
+# Columns grown in a round, and rounds before one is grown once more; draws of other attributes that patterns of a shape are tried on,
+# at least, and of all shapes together for each set asked for.
+GROWN, REST, FEWEST_DRAWS, DRAWS = 24, 3, 16, 0.5
+# Tables are large enough where the ideal share of their cells is so many.
+FINE = 64
+# The search ends when it is that close to the closed-form bound.
+CLOSE = 1e-4
+
+
+@dataclass(frozen=True)
+class Held:
+    """The best mixture so far: the columns and shares of each shape, and the objective."""
+
+    parts: tuple[tuple[Shape, np.ndarray, np.ndarray], ...]
+    objective: float
+
+
+class SurveySearch:
+    """What `ldp_core.run.drive` drives; finds patterns and their shares for a survey with components."""
+
+    def __init__(self, survey: Survey, epsilon: float, rng: np.random.Generator, check: Check = unchecked):
+        asked, self._n = survey.components, float(survey.n)
+        roots = asked.dims * np.sqrt(asked.gram)
+        self._constant, self._bound = asked.constant, float(roots.sum()) ** 2 / math.sinh(epsilon / 2) ** 2
+        self._costs = asked.dims**2 * asked.gram / self._bound  # the closed-form bound is then 1
+        self._sizes, self._epsilon, self._rng, self._check = survey.shape, epsilon, rng, check
+        self._difference, self._share = odds(epsilon) - 1, 1 / (odds(epsilon) + 1)
+        self._most_cells = min(MOST_CLIMBED, int(FINE / self._share))
+        self._asked = Asked(asked.sets, len(survey.shape))
+        self._shapes: dict[tuple[int, ...], Shape] = {}
+        self._available = Counter(survey.shape)
+        self._rounds, self._waits, self._due = 0, Counter[tuple[int, ...]](), Counter[tuple[int, ...]]()
+        self._grown = Grown(REST)
+        self._start(asked.sets)
+        self._mixture = self._fitted(FIRST_UPDATES)
+        self.best = self._held()
+
+    @property
+    def finished(self) -> bool:
+        return self.best.objective <= self._objective(1 + CLOSE)
+
+    def prepare(self) -> None:
+        """Nothing is left to do."""
+
+    def round(self) -> None:
+        self._rounds += 1
+        self._check()
+        worth = self._mixture.worth
+        level = self._mixture.objective * (1 + LEAST_GAIN)
+        for shape in list(self._shapes.values()):
+            self._climb(shape, worth)
+        self._grow(worth, level)
+        self._price(worth, level)
+        self._reassign(worth, level)
+        self._mixture = self._fitted(UPDATES)
+        if len(self._mixture.shares) > MOST_COLUMNS * len(self._costs):
+            self._simplify()
+        self._drop()
+        if self._objective(self._mixture.objective) < self.best.objective:
+            self.best = self._held()
+
+    def finish(self, at_once: bool) -> tuple[tuple[list[Pattern], np.ndarray], float]:
+        """The patterns and their shares (p,), with the objective L."""
+        self._restore(self.best)
+        if not at_once:
+            self._mixture.fit(LAST_UPDATES)
+            self._simplify()
+        patterns: list[Pattern] = []
+        cells: dict[tuple[tuple[int, ...], int, tuple[int, ...]], np.ndarray] = {}
+        for shape in self._mixture.shapes:
+            for place, known in shape.columns.tolist():
+                members = shape.attributes[place]
+                order = tuple(np.argsort(members).tolist())
+                key = (shape.sizes, known, order)
+                if key not in cells:
+                    table = shape.patterns[known].reshape(shape.sizes)
+                    cells[key] = np.ascontiguousarray(table.transpose(order))
+                patterns.append(Pattern(tuple(members[list(order)].tolist()), cells[key]))
+        return (patterns, self._mixture.shares), self._objective(self._mixture.objective)
+
+    # --- the mixture --------------------------------------------------------------------------------------------
+
+    def _objective(self, relative: float) -> float:
+        """L, from what the part besides the total is relative to its bound."""
+        return self._n * (self._constant + self._bound * relative)
+
+    def _fitted(self, updates: int) -> Mixture:
+        """New columns get a little of the shares, then all are fitted."""
+        shares = [shape.shares for shape in self._shapes.values()]
+        new = sum(int(np.count_nonzero(part == 0)) for part in shares)
+        old = sum(len(part) for part in shares) - new
+        if new:
+            for shape in self._shapes.values():
+                fresh = NEW_SHARE / new if old else 1 / new
+                shape.shares = np.where(shape.shares == 0, fresh, shape.shares * (1 - NEW_SHARE))
+        mixture = Mixture(list(self._shapes.values()), self._costs)
+        mixture.fit(updates)
+        return mixture
+
+    def _held(self) -> Held:
+        parts = tuple((shape, shape.columns, shape.shares) for shape in self._mixture.shapes)
+        return Held(parts, self._objective(self._mixture.objective))
+
+    def _restore(self, held: Held) -> None:
+        for shape in self._shapes.values():
+            shape.columns, shape.shares = shape.columns[:0], shape.shares[:0]
+        for shape, columns, shares in held.parts:
+            shape.columns, shape.shares = columns, shares
+        self._mixture = Mixture(list(self._shapes.values()), self._costs)
+
+    def _drop(self) -> None:
+        """Drop the columns that bring next to nothing of the energy of any set, and where there are too many, those that bring least."""
+        parts, leading = self._mixture.parts()
+        most = MOST_COLUMNS * len(self._costs)
+        least = LITTLE if len(parts) <= most else max(LITTLE, float(np.sort(parts)[-most]))
+        for shape, kept in zip(self._mixture.shapes, self._mixture.split((parts >= least) | leading), strict=True):
+            shape.columns, shape.shares = shape.columns[kept], shape.shares[kept]
+        self._mixture = Mixture(list(self._shapes.values()), self._costs)
+        if least > LITTLE:
+            self._mixture.fit(UPDATES)
+
+    def _simplify(self) -> None:
+        """As few columns as there are sets, or fewer, for the same energies."""
+        if len(self._costs) <= MANY_SETS:
+            self._mixture.give(self._mixture.spare())
+            self._drop()
+            self._mixture.fit(UPDATES)
+
+    # --- columns ------------------------------------------------------------------------------------------------
+
+    def _shape(self, sizes: Sequence[int]) -> Shape:
+        if tuple(sizes) not in self._shapes:
+            self._shapes[tuple(sizes)] = Shape(sizes, self._asked, self._epsilon)
+        return self._shapes[tuple(sizes)]
+
+    def _start(self, sets: Sequence[tuple[int, ...]]) -> None:
+        """Patterns spread evenly over the tables of every set asked for."""
+        by_sizes: dict[tuple[int, ...], list[list[int]]] = {}
+        for members in sets:
+            ordered = sorted(members, key=lambda i: (self._sizes[i], i))
+            by_sizes.setdefault(tuple(self._sizes[i] for i in ordered), []).append(ordered)
+        for sizes, ordered_sets in by_sizes.items():
+            self._check()
+            shape = self._shape(sizes)
+            places = shape.add_attributes(ordered_sets)
+            ideal = self._share * shape.cells
+            high = {min(max(1, round_(ideal)), shape.cells - 1) for round_ in (math.floor, math.ceil)}
+            if shape.cells <= MOST_CLIMBED:
+                high.add(1)  # a single cell has energy on all sets
+            known = shape.add_patterns(balanced_patterns(sizes, sorted(high)))
+            shape.add_columns(np.repeat(places, len(known)), np.tile(known, len(places)))
+
+    def _starts(self, shape: Shape) -> int:
+        return min(max(CLIMBING_CELLS // shape.cells, FEWEST_STARTS), MOST_STARTS)
+
+    def _high(self, cells: int, count: int) -> np.ndarray:
+        """(count,) how many cells patterns may begin with: about the ideal share."""
+        ideal = self._share * cells * np.exp(0.2 * self._rng.standard_normal(count))
+        return np.clip(np.rint(ideal) + self._rng.integers(-1, 2, count), 1, cells - 1).astype(np.int64)
+
+    def _climb(self, shape: Shape, worth: np.ndarray) -> None:
+        """From patterns known, with some cells changed, and from random ones. Shapes where that brought nothing wait twice as long."""
+        told = len(shape.patterns) > 0 and len(shape.sizes) > 1 and shape.cells <= MOST_CLIMBED
+        if not told or self._due[shape.sizes] > self._rounds:
+            return
+        self._check()
+        rng, count = self._rng, self._starts(shape)
+        numbers = shape.numbers[rng.integers(len(shape.numbers), size=count)]
+        weights = shape.weights(numbers, worth)
+        before = (worth[numbers] @ shape.spectra.T).max(axis=1)
+        starts = random_patterns(weights, shape.sizes, self._high(shape.cells, count), rng)
+        varied = count // 2
+        best = (worth[numbers[:varied]] @ shape.spectra.T).argmax(axis=1)
+        starts[:varied] = shape.patterns[best] ^ (rng.random((varied, shape.cells)) < 1.5 / shape.cells)
+        found, values = climb(starts, shape.sizes, weights, self._difference, self._check)
+        better = values > before * (1 + LEAST_GAIN)
+        held = len(shape.patterns)
+        shape.add_patterns(found[better])
+        self._waits[shape.sizes] = 0 if len(shape.patterns) > held else 2 * self._waits[shape.sizes] + 1
+        self._due[shape.sizes] = self._rounds + 1 + self._waits[shape.sizes]
+
+    def _price(self, worth: np.ndarray, level: float) -> None:
+        """For every set of attributes, take in the pattern that is worth most."""
+        for shape in self._shapes.values():
+            if len(shape.attributes) and len(shape.patterns):
+                prices = shape.prices(worth)
+                best = prices.argmax(axis=1)
+                places = np.flatnonzero(prices.max(axis=1) > level)
+                shape.add_columns(places, best[places])
+
+    def _grow(self, worth: np.ndarray, level: float) -> None:
+        """Columns over one attribute more: those that lose most against reports with the ideal share of cells, and some drawn."""
+        mixture = self._mixture
+        efficiency = np.asarray(mixture.energies.sum(axis=1)).ravel() / math.sinh(self._epsilon / 2) ** 2
+        chosen = self._grown.chosen(
+            mixture, mixture.shares * (1 - efficiency), GROWN, self._rounds, self._most_cells, self._rng
+        )
+        for sizes, found in grown(chosen, self._sizes, self._most_cells, self._rng).items():
+            self._check()
+            shape = self._shape(sizes)
+            places = shape.add_attributes([members for members, _ in found])
+            weights = shape.weights(shape.numbers[places], worth)
+            starts = np.stack([cells for _, cells in found])
+            drawn = random_patterns(weights, sizes, self._high(shape.cells, len(found)), self._rng)
+            climbed, values = climb(
+                np.vstack([starts, drawn]), sizes, np.tile(weights, (2, 1)), self._difference, self._check
+            )
+            better = values > level
+            known = shape.add_patterns(climbed[better])
+            shape.add_columns(np.tile(places, 2)[better], known)
+
+    def _reassign(self, worth: np.ndarray, level: float) -> None:
+        """Patterns in use on other attributes of the same sizes, and along them in another order."""
+        for shape in list(self._mixture.shapes):
+            used = Counter(shape.sizes)
+            ways = math.prod(math.perm(self._available[size], count) for size, count in used.items())
+            if len(shape.attributes) >= ways:
+                continue
+            self._check()
+            drawn = np.hstack([self._drawn(size, count) for size, count in sorted(used.items())])
+            known = np.unique(shape.columns[:, 1])
+            prices = worth[shape.numbers_of(drawn)] @ shape.spectra[known].T
+            better = np.flatnonzero(prices.max(axis=1) > level)
+            if len(better):
+                places = shape.add_attributes(drawn[better].tolist())
+                shape.add_columns(places, known[prices[better].argmax(axis=1)])
+
+    def _drawn(self, size: int, count: int) -> np.ndarray:
+        """(draws, count) attributes of this size, in random order."""
+        draws = max(FEWEST_DRAWS, int(DRAWS * len(self._costs) / len(self._shapes)))
+        places = np.flatnonzero(np.array(self._sizes) == size)
+        order = self._rng.random((draws, len(places))).argsort(axis=1)[:, :count]
+        return places[order]

@@ -1,0 +1,109 @@
+"""Synthetic people from one simulated collection of a survey: a joint model of all columns, and what its answers are worth."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from ldp_core.anova import Set
+from ldp_core.estimators import joint
+from ldp_core.mechanisms.surveys.estimates import ComponentEstimate
+from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
+from ldp_core.people import Counts, people_of
+from ldp_core.run import Callback, Cancel
+from ldp_core.workloads import Axis, Survey
+
+NOTE = "synthetic"
+"""The column that marks each row as made up."""
+
+
+@dataclass(frozen=True)
+class Synthetic:
+    """A ``model`` fitted to one simulated collection. Errors are root mean squares over the queries (with their squared weights), as
+    shares of all users: of the ``unbiased`` answers to the same reports, of the ``modelled`` ones, and of the modelled ones to every table of
+    one column more than was asked for (``beyond``; None where there is none to look at)."""
+
+    model: joint.JointModel
+    unbiased: float
+    modelled: float
+    beyond: float | None
+
+
+def make(
+    mechanism: ScrambledPatterns,
+    survey: Survey,
+    counts: Counts,
+    seed: int = 0,
+    callback: Callback | None = None,
+    cancel: Cancel | None = None,
+) -> Synthetic:
+    """Simulate one collection from people, and fit a joint model to its estimates. ValueError where that cannot be done."""
+    people = people_of(counts, survey.shape)
+    reports = mechanism.simulate(people, np.random.default_rng(seed))
+    estimate = mechanism.estimate(reports)
+    sets = [group.attributes for group in survey.groups]
+    known = evidence(mechanism, estimate, people.users)
+    model = joint.fit_evidence(survey.shape, known, people.users, measured=sets, callback=callback, cancel=cancel)
+
+    def share(squares: float) -> float:
+        return math.sqrt(squares / survey.squared_weights) / people.users
+
+    wider = _wider(survey)
+    beyond = None
+    if wider:
+        errors = [float(np.mean((model.table(one) - people.table(one)) ** 2)) for one in wider]
+        beyond = math.sqrt(float(np.mean(errors))) / people.users
+    return Synthetic(
+        model,
+        share(survey.squared_distance(estimate, people)),
+        share(survey.squared_distance(model, people)),
+        beyond,
+    )
+
+
+def evidence(mechanism: ScrambledPatterns, estimate: ComponentEstimate, users: int) -> dict[Set, joint.Evidence]:
+    """What an estimate says about each component, with its noise: in each direction of the table of A the variance is users / (n_A m_A),
+    since a direction of length one there is one of length sqrt(n / n_A) over the types, along which M has the eigenvalue m_A / n."""
+    return {
+        members: joint.Evidence(part, math.sqrt(users / (part.size * mechanism.information[members])))
+        for members, part in estimate.components.items()
+    }
+
+
+MOST_WIDER, WIDER_CELLS = 24, 2**16
+
+
+def _wider(survey: Survey) -> list[Set]:
+    """Some sets of one attribute more than the largest asked about, evenly spread."""
+    most = max(len(group.attributes) for group in survey.groups)
+    asked = [group.attributes for group in survey.groups if len(group.attributes) == most]
+    found = dict.fromkeys(
+        tuple(sorted((*members, i)))
+        for members in asked[:: max(1, len(asked) // MOST_WIDER)]
+        for i in range(len(survey.shape))
+        if i not in members and math.prod(survey.shape[j] for j in (*members, i)) <= WIDER_CELLS
+    )
+    return list(found)[:: max(1, len(found) // MOST_WIDER)][:MOST_WIDER]
+
+
+def rows(model: joint.JointModel, axes: Sequence[Axis], users: int, seed: int = 0) -> pd.DataFrame:
+    """A table of ``users`` synthetic people: a column of labels for each attribute, and `NOTE`, which says of every row that nobody has it."""
+    codes = model.people(users, np.random.default_rng(seed))
+    return labelled(codes, axes)
+
+
+def labelled(codes: np.ndarray, axes: Sequence[Axis]) -> pd.DataFrame:
+    """Value indices (users, d) as labels."""
+    columns: dict[str, Sequence[str] | np.ndarray] = {
+        axis.name: np.asarray(axis.labels[:], dtype=object)[codes[:, i]] for i, axis in enumerate(axes)
+    }
+    found = pd.DataFrame(columns)
+    name = NOTE
+    while name in found.columns:
+        name += "_"
+    found[name] = "yes"
+    return found

@@ -1,0 +1,99 @@
+"""Surveys seen by functions of a few attributes: what questions that follow an order or single out values ask there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from ldp_core.anova import Set
+from ldp_core.workloads.base import Workload
+from ldp_core.workloads.ordered import Histogram
+from ldp_core.workloads.surveys import Group, Survey, eigenvalues
+
+
+def several(survey: Survey, attributes: Iterable[int]) -> Set:
+    """Those of the attributes that have more than one value."""
+    return tuple(i for i in attributes if survey.shape[i] > 1)
+
+
+def ordered_groups(survey: Survey) -> list[Group]:
+    """The groups that do not treat the values of each of their attributes alike."""
+    known: dict[tuple[object, ...], bool] = {}
+
+    def alike(base: Workload, sizes: tuple[int, ...]) -> bool:
+        key = (base.digest, sizes)
+        if key not in known:
+            known[key] = eigenvalues(base, sizes) is not None
+        return known[key]
+
+    return [
+        group
+        for group in survey.groups
+        if not isinstance(group.base, Histogram)
+        and not alike(group.base, tuple(survey.shape[i] for i in group.attributes))
+    ]
+
+
+def ordered_sets(survey: Survey, groups: Iterable[Group]) -> tuple[Set, ...]:
+    """The sets of attributes of ``groups``, without those that another one holds and without attributes of one value."""
+    found = {several(survey, group.attributes) for group in groups}
+    return tuple(sorted(one for one in found if not any(set(one) < set(other) for other in found)))
+
+
+def divided(tables: np.ndarray, attributes: Set, sets: Sequence[Set]) -> list[np.ndarray]:
+    """Functions ``tables`` (q, n_1, ..., n_k) of ``attributes`` taken apart: what is a function of the attributes in the first of ``sets``
+    alone, of what is left that of the second, and so on, and in the end what is left. The means go first, into none. All parts are
+    orthogonal, and sums of whole components (`ldp_core.anova`). Each has axes of length 1 for attributes it does not depend on."""
+    left, parts = tables - tables.mean(axis=tuple(range(1, tables.ndim)), keepdims=True), []
+    for members in sets:
+        outside = tuple(1 + axis for axis, i in enumerate(attributes) if i not in members)
+        if len(outside) == len(attributes):  # a mean that is zero but for rounding
+            parts.append(np.zeros((len(tables),) + (1,) * len(attributes)))
+            continue
+        parts.append(left.mean(axis=outside, keepdims=True) if outside else left)
+        left = left - parts[-1]
+    return [*parts, left]
+
+
+def restricted_gram(survey: Survey, members: Set, groups: Iterable[Group] | None = None) -> np.ndarray:
+    """(cells, cells) K = the sum of the products r r' over all queries (of ``groups``), r being the mean of a query over the attributes that
+    are not ``members``, as a function of the cells of their table. G, among the functions of the members, is n K / cells."""
+    sizes = [survey.shape[i] for i in members]
+    cells = math.prod(sizes)
+    found = np.zeros((cells, cells))
+    by_common: dict[Set, np.ndarray] = {}
+    for group in survey.groups if groups is None else groups:
+        common = tuple(i for i in group.attributes if i in members)
+        if common:
+            part = group.weight**2 * _folded(survey, group, common)
+            by_common[common] = by_common[common] + part if common in by_common else part
+    for common, part in by_common.items():
+        place = cells_of(sizes, members, common)
+        found += part[np.ix_(place, place)]
+    return found
+
+
+def _folded(survey: Survey, group: Group, common: Set) -> np.ndarray:
+    sizes = [survey.shape[i] for i in group.attributes]
+    cells = math.prod(survey.shape[i] for i in common)
+    if isinstance(group.base, Histogram):
+        return np.eye(cells) * (cells / group.base.n)
+    outside = tuple(1 + axis for axis, i in enumerate(group.attributes) if i not in common)
+    rows = group.base.gram_root.reshape(-1, *sizes)
+    rows = (rows.mean(axis=outside) if outside else rows).reshape(-1, cells)
+    return rows.T @ rows
+
+
+def cells_of(sizes: Sequence[int], members: Set, common: Set) -> np.ndarray:
+    """(cells,) the cell of the table of the attributes ``common`` that each cell of the table of ``members``, of ``sizes``, is in."""
+    inside = [size if i in common else 1 for i, size in zip(members, sizes, strict=True)]
+    return np.broadcast_to(np.arange(math.prod(inside)).reshape(inside), tuple(sizes)).ravel()
+
+
+def part_of(gram: np.ndarray, sizes: Sequence[int], members: Set, sets: Sequence[Set], number: int) -> np.ndarray:
+    """(cells, cells) P ``gram`` P, P the projection that takes part ``number`` of functions of ``members``, as `divided` does."""
+    for _ in range(2):
+        gram = divided(gram.reshape(-1, *sizes), members, sets)[number].reshape(gram.shape).T
+    return gram

@@ -1,0 +1,96 @@
+"""Synthetic people: a joint model of all columns of a survey, and rows to download."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ldp_core import frames, wording
+from ldp_core.mechanisms import ScrambledPatterns
+from ldp_core.run import Progress
+from ldp_core.studies import synthetic
+from ldp_core.workloads import Survey, axes_of
+from pages.ui import layout
+from pages.ui.session.state import Session
+from pages.ui.tasks.jobs import Job
+from pages.ui.tasks.synthetic import joint_model
+from pages.ui.words import people, plain
+
+MOST_ROWS = 100_000
+"""Most synthetic people in a download."""
+
+
+def show(state: Session) -> None:
+    """The section, where the chosen mechanism collects tables of a survey."""
+    try:
+        mechanism = state.mechanism(state.chosen)
+    except ValueError:
+        return
+    design = state.complete
+    if not isinstance(mechanism, ScrambledPatterns) or not isinstance(design.workload, Survey):
+        return
+    layout.heading("A joint model, and synthetic people")
+    st.markdown(
+        "The estimated tables can be put together to a model of all columns at once. Its answers are never negative and agree with each "
+        "other, and people can be drawn from it. It is made from the reports alone, so it is covered by the same epsilon."
+    )
+    task = joint_model(state, mechanism, design.workload)
+    if (running := task.running) is not None:
+        layout.live(running, _fitting)
+        st.button(
+            "Stop, and keep the model so far",
+            on_click=running.cancel,
+            key="cancel-joint",
+            icon=":material/stop_circle:",
+        )
+        return
+    if task.error:
+        st.error(plain(task.error))
+    found = task.result
+    if found is None:
+        st.button("Fit a joint model", on_click=task.start, key="fit-joint", icon=":material/hub:")
+        st.caption("It takes the reports of one simulated collection, and about half a minute the first time.")
+        return
+    _errors(design.workload, found)
+    number = min(design.users, MOST_ROWS)
+    layout.download(
+        f"{people(number)}, synthetic (CSV)",
+        lambda: frames.as_csv(
+            synthetic.rows(found.model, axes_of(design.domain), number, state.configuration.simulation.seed)
+        ),
+        "synthetic_people.csv",
+        "text/csv",
+        "synthetic",
+    )
+    st.caption(
+        "Nobody has these values: every row is drawn from the model, and marked as synthetic. What the tables do not tell, the model makes "
+        "up as evenly as it can; do not look for people, rare combinations or causes in it."
+    )
+
+
+def _fitting(progress: Progress, job: Job) -> None:
+    st.markdown(f"Round {progress.round:,}, {wording.duration(progress.seconds)} so far.")
+
+
+def _errors(survey: Survey, found: synthetic.Synthetic) -> None:
+    model, row = found.model, layout.metrics("joint")
+    row.metric("Unbiased answers", wording.error(found.unbiased), help="Typical error of the estimates as they come.")
+    row.metric(
+        "Joint model", wording.error(found.modelled), help="Typical error of the model's answers to the same questions."
+    )
+    if found.beyond is not None:
+        row.metric(
+            "One column more",
+            wording.error(found.beyond),
+            help="Typical error of the model's tables over one column more than was asked about: nothing was measured there.",
+        )
+    sets = sum(len(one) > 1 for one in model.followed)
+    st.markdown(
+        f"In one simulated collection (root mean square over all queries, as shares of all users). The model follows the tables of "
+        f"{len(model.sizes)} columns and of {sets:,} of {len(model.measured):,} sets of several, which say more than their noise and form a "
+        "tree. Its answers are biased towards evenness; about sets that were not asked for, it says what follows from that alone."
+        + (
+            ""
+            if model.stopped == "converged"
+            else " The fit was stopped early: it follows its tables less closely than it could."
+        )
+    )

@@ -1,0 +1,111 @@
+"""Patterns of survey mechanisms climb: against matrices and patterns written out."""
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+from ldp_core.mechanisms.surveys.pattern import energies
+from ldp_core.optimize.surveys import climbing
+from ldp_core.privacy import odds
+from ldp_core.run import Interrupted
+
+SIZES = [(6,), (2, 3), (3, 1, 4), (2, 2, 2, 2), (2, 3, 4)]
+
+
+def form(weights, sizes):
+    """Lambda, written out from the projections."""
+    total = 0
+    for chosen, weight in zip(product((0, 1), repeat=len(sizes)), weights, strict=True):
+        part = np.ones((1, 1))
+        for kept, size in zip(chosen, sizes, strict=True):
+            mean = np.full((size, size), 1 / size)
+            part = np.kron(part, np.eye(size) - mean if kept else mean)
+        total = total + weight * part
+    return total
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+def test_lambda_applied_and_by_agreement_is_the_sum_of_projections(sizes):
+    rng = np.random.default_rng(1)
+    n = int(np.prod(sizes))
+    weights, tables = rng.random((3, 2 ** len(sizes))), rng.standard_normal((3, n))
+    found = climbing.applied(weights, sizes, tables)
+    entries = climbing.by_agreement(weights, sizes)
+    for k in range(3):
+        written = form(weights[k], sizes)
+        np.testing.assert_allclose(found[k], written @ tables[k], atol=1e-12)
+        np.testing.assert_allclose(entries[k][climbing.agreements(sizes)], written, atol=1e-12)
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+def test_a_climb_ends_where_no_single_cell_helps_with_the_value_of_its_energies(sizes):
+    rng = np.random.default_rng(2)
+    n, r, epsilon = int(np.prod(sizes)), 12, 1.5
+    weights = rng.random((r, 2 ** len(sizes))) ** 3
+    weights[:, 0] = 0
+    starts = rng.random((r, n)) < 0.4
+    starts[:, 0], starts[:, 1] = True, False
+    D = odds(epsilon) - 1
+    found, values = climbing.climb(starts, sizes, weights, D)
+
+    def worth(cells, weight):
+        return energies(cells.reshape(1, *sizes), epsilon)[0] @ weight
+
+    for start, cells, weight, value in zip(starts, found, weights, values, strict=True):
+        assert value == pytest.approx(worth(cells, weight), rel=1e-10)
+        assert value >= worth(start, weight) * (1 - 1e-12)
+        for cell in range(n):
+            other = cells.copy()
+            other[cell] ^= True
+            if other.any() and not other.all():
+                assert worth(other, weight) <= value * (1 + 1e-8)
+
+
+def test_starts_that_climb_find_the_best_of_all_patterns_of_a_small_table():
+    rng, sizes, epsilon = np.random.default_rng(3), (3, 4), 2.0
+    weight = np.array([0.0, 1.0, 0.7, 2.0])
+    every = ((np.arange(1, 2**12 - 1)[:, None] >> np.arange(12)) & 1).astype(bool)
+    best = (energies(every.reshape(-1, *sizes), epsilon) @ weight).max()
+    weights = np.tile(weight, (24, 1))
+    starts = climbing.random_patterns(weights, sizes, rng.integers(1, 6, 24), rng)
+    _, values = climbing.climb(starts, sizes, weights, odds(epsilon) - 1)
+    assert values.max() == pytest.approx(best, rel=1e-10)
+
+
+@pytest.mark.parametrize("sizes", [(7,), (4, 6), (5, 5), (2, 3, 4), (3, 3, 3)])
+def test_balanced_patterns_are_even_along_every_line(sizes):
+    n = int(np.prod(sizes))
+    found = climbing.balanced_patterns(sizes, range(1, n))
+    np.testing.assert_array_equal(found.sum(axis=1), np.arange(1, n))
+    tables = found.reshape(-1, *sizes)
+    for axis in range(1, len(sizes) + 1):
+        assert np.ptp(tables.sum(axis=axis).reshape(len(tables), -1), axis=1).max() <= (1 if len(sizes) > 1 else 0)
+
+
+def test_random_patterns_have_the_cells_asked_for():
+    rng = np.random.default_rng(4)
+    weights = np.zeros((5, 8))
+    weights[:, 4] = 1.0  # fields that vary with the first attribute only: all else is a tie
+    found = climbing.random_patterns(weights, (3, 4, 2), np.array([1, 3, 8, 12, 23]), rng)
+    np.testing.assert_array_equal(found.sum(axis=1), [1, 3, 8, 12, 23])
+    assert found[2].reshape(3, 8).all(axis=1).sum() == 1
+
+
+def test_a_climb_asks_whether_to_go_on():
+    def check():
+        raise Interrupted
+
+    with pytest.raises(Interrupted):
+        climbing.climb(np.eye(6, dtype=bool), (6,), np.tile([0.0, 1.0], (6, 1)), 1.0, check)
+
+
+def test_pairs_of_cells_are_exchanged_where_single_ones_do_not_help():
+    """Two cells in one row of a 4 x 4 table: only an exchange makes them even."""
+    sizes, weight = (4, 4), np.array([[0.0, 0.0, 0.0, 1.0]])
+    start = np.zeros((1, 16), dtype=bool)
+    start[0, :4] = True
+    found, _ = climbing.climb(start, sizes, weight, odds(2.0) - 1)
+    table = found.reshape(sizes)
+    for first, second in combinations(np.argwhere(table).tolist(), 2):
+        assert first[0] != second[0] or table.sum() > 4

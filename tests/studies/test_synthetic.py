@@ -1,0 +1,62 @@
+"""Synthetic people of a survey: the noise of the evidence is the true one, and the model's answers and rows are those of people."""
+
+import numpy as np
+import pytest
+
+from ldp_core import anova
+from ldp_core.mechanisms import Pattern, ScrambledPatterns
+from ldp_core.people import Records
+from ldp_core.studies import synthetic
+from ldp_core.workloads import Axis, survey
+
+SIZES = (3, 4, 5)
+
+
+@pytest.fixture(scope="module")
+def mechanism():
+    patterns = [
+        Pattern(members, np.add.outer(*(np.arange(SIZES[i]) for i in members)) % 4 == 0)
+        for members in [(0, 1), (0, 2), (1, 2)]
+    ]
+    return ScrambledPatterns("optimized", SIZES, 3.0, patterns, np.array([0.3, 0.3, 0.4]))
+
+
+@pytest.fixture(scope="module")
+def people():
+    first = np.random.default_rng(1).integers(0, 3, 40_000)
+    return Records(np.stack([first, first + (first > 1), np.arange(40_000) % 5], axis=1), SIZES)
+
+
+def test_the_noise_of_the_evidence_is_that_of_simulated_collections(mechanism, people):
+    squares, trials = {}, 120
+    for seed in range(trials):
+        found = mechanism.estimate(mechanism.simulate(people, np.random.default_rng(seed)))
+        for members, part in found.components.items():
+            table = people.table(members).reshape([SIZES[i] for i in members])
+            off = part - anova.component(table, range(len(members)))
+            squares.setdefault(members, []).append(float((off**2).sum()))
+    said = synthetic.evidence(mechanism, found, people.users)
+    assert len(said) == 6
+    for members, seen in squares.items():
+        expected = anova.dimensions(SIZES, members) * said[members].deviation ** 2
+        assert abs(np.mean(seen) - expected) < 5 * np.std(seen) / trials**0.5 + 0.02 * expected, members
+
+
+def test_the_model_answers_like_the_people_and_rows_are_marked(mechanism, people):
+    asked = survey(SIZES, 2)
+    found = synthetic.make(mechanism, asked, people)
+    assert 0 < found.modelled < found.unbiased < 0.05
+    assert found.beyond is not None
+    assert found.model.table((0, 1)).min() >= 0
+    axes = [Axis(name, tuple("abcde"[:size]), size) for name, size in zip("xyz", SIZES, strict=True)]
+    rows = synthetic.rows(found.model, axes, 5_000)
+    assert list(rows.columns) == ["x", "y", "z", synthetic.NOTE]
+    assert set(rows[synthetic.NOTE]) == {"yes"}
+    shares = rows["x"].value_counts(normalize=True).reindex(list("abc"), fill_value=0).to_numpy()
+    expected = found.model.table((0,)) / people.users
+    assert np.abs(shares - expected).max() < 5 * (0.25 / 5_000) ** 0.5
+
+
+def test_a_column_of_the_same_name_does_not_hide_the_mark():
+    rows = synthetic.labelled(np.array([[0], [1]]), [Axis(synthetic.NOTE, ("a", "b"), 2)])
+    assert list(rows.columns) == [synthetic.NOTE, f"{synthetic.NOTE}_"]
