@@ -9,7 +9,8 @@ part, a survey of their own.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -63,6 +64,14 @@ def _even(proof: Proof) -> bool:
     """Whether a proof is about L: others are about another population."""
     prior = getattr(proof, "prior", None)
     return prior is None or bool(np.all(np.asarray(prior) == 1 / proof.workload.n))
+
+
+def grouped(
+    survey: Survey, epsilon: float, alike: SurveyCertificate | None, others: Sequence[Proof | None]
+) -> GroupedCertificate:
+    """The certificate from proofs of the parts of `split`."""
+    found = GroupedCertificate(survey, epsilon, 0.0, alike, tuple(others))
+    return replace(found, value=max(0.0, found.proven()))
 
 
 def split(survey: Survey) -> tuple[Survey | None, list[Group]]:

@@ -5,8 +5,9 @@ Found with a solver, whose multipliers need not be exact: what they prove is wor
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -38,8 +39,8 @@ def tracked(sizes: Sequence[int]) -> Kinds:
     return tuple(kinds[size] for size in chosen)
 
 
-def _traces(numbers: Sequence[int]) -> float:
-    return float(np.prod([number + 1.0 for number in numbers]))
+def _traces(numbers: Iterable[int]) -> int:
+    return math.prod(number + 1 for number in numbers)
 
 
 @dataclass(frozen=True)
