@@ -86,7 +86,7 @@ class Relaxation:
         limit, held = self._limit(share) / self._scales, list(self._held)
         rows = self._rows / self._scales[:, None]
         cells = self.traces.cells
-        for _ in range(MOST_TURNS):
+        for turn in range(MOST_TURNS):
             found = linprog(
                 -weights,
                 A_ub=rows[held] if held else None,
@@ -102,7 +102,7 @@ class Relaxation:
             excess[held] = 0.0
             joining = np.argsort(-excess)[:JOINING]
             joining = joining[excess[joining] > VIOLATED]
-            if not len(joining):
+            if not len(joining) or turn == MOST_TURNS - 1:
                 break
             held += [int(j) for j in joining]
         multipliers = np.zeros(len(rows))

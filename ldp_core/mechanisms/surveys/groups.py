@@ -191,7 +191,10 @@ class SplitSurvey(SurveyMechanism):
         found = [(group.attributes, -((rows - rows.mean(axis=1, keepdims=True)) ** 2).sum(axis=0))]
         left = divided(rows.reshape(-1, *self._axes(group.attributes)), group.attributes, self.sets)[-1]
         if np.abs(left).max() > _ROUNDING * np.abs(rows).max():
-            found += [(members, part.sum(axis=0)) for members, part in self.second_moments(left, group.attributes)]
+            found += [
+                (members, part.sum(axis=0))
+                for members, part in self.second_moments(left.reshape(rows.shape), group.attributes)
+            ]
         return [(members, group.weight**2 * part) for members, part in found]
 
     def _variances(self, group: Group, people: Tables, queries: np.ndarray | None) -> np.ndarray:
@@ -287,7 +290,7 @@ class SplitSurvey(SurveyMechanism):
 
     def _apart(self, reports: Reports) -> list[Reports]:
         users, *arrays = reports.arrays
-        data = [(array,) for array in arrays[: len(self.own)]]
+        data: list[tuple[np.ndarray, ...]] = [(array,) for array in arrays[: len(self.own)]]
         data += [] if self.rest is None else [tuple(arrays[len(self.own) :])]
         return [
             Reports(design.digest, int(sent), own) for design, sent, own in zip(self.designs, users, data, strict=True)
