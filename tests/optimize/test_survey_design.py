@@ -301,3 +301,12 @@ def test_a_design_is_told_on_one_line():
     found = design_survey(workloads.survey((3, 4)), 1.0, time_limit=None, max_rounds=1)
     assert repr(found).startswith(f"<SurveyDesign: {len(found.patterns)} patterns on ")
     assert isinstance(found.patterns[0], Pattern)
+
+
+def test_a_search_that_is_ended_at_once_has_only_patterns_that_are_sent():
+    asked = survey([16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2], 2)
+    found = design_survey(asked, 1.0, cancel=lambda: True)
+    assert found.stopped == "cancelled"
+    assert found.shares.min() > 0
+    assert found.shares.sum() == pytest.approx(1, abs=1e-12)
+    assert len(found.patterns) < 200
