@@ -304,7 +304,7 @@ def test_a_design_is_told_on_one_line():
 
 
 def test_a_search_that_is_ended_at_once_has_only_patterns_that_are_sent():
-    asked = survey([16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2], 2)
+    asked = workloads.survey([16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2], 2)
     found = design_survey(asked, 1.0, cancel=lambda: True)
     assert found.stopped == "cancelled"
     assert found.shares.min() > 0
