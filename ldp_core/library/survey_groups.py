@@ -13,7 +13,7 @@ from ldp_core.anova import Set
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.surveys.groups import Own, SplitSurvey
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
-from ldp_core.optimize import design
+from ldp_core.optimize.certified import design
 from ldp_core.optimize.sizes import MOST_TYPES
 from ldp_core.optimize.surveys.design import design_survey
 from ldp_core.run import Budget, Callback, Cancel, Progress
