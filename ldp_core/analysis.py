@@ -50,10 +50,10 @@ CASES = {
 """Names of the cases that are the same for everybody, and whose error counts in them."""
 
 
-def cases_of(people: People) -> dict[str, Case]:
-    """Whose error can count, by name: past `DENSE_TYPES` types only the worst case, since nothing is known type by type there (and
-    what is made for surveys has the same error for all)."""
-    if not isinstance(people, Counted):
+def cases_of(people: People, workload: Workload | None = None) -> dict[str, Case]:
+    """Whose error can count, by name: past `DENSE_TYPES` types, and for surveys of any size, only the worst case: nothing is known type
+    by type there, and what is made for surveys has the same error for all."""
+    if not isinstance(people, Counted) or isinstance(workload, Survey):
         return {WORST_CASE.name: WORST_CASE}
     n, users = len(people.counts), people.users
     return {WORST_CASE.name: WORST_CASE, "average": average_case(n), "people": Case("people", people.counts / users)}
@@ -61,12 +61,12 @@ def cases_of(people: People) -> dict[str, Case]:
 
 def only_case(people: People, workload: Workload) -> str:
     """Why there is one case only, in a sentence; empty where there are several."""
-    if isinstance(people, Counted):
+    if isinstance(people, Counted) and not isinstance(workload, Survey):
         return ""
     if isinstance(workload, Survey) and workload.symmetric:
         return (
-            "Whose error counts makes no difference here: questions and mechanisms treat all values of a column alike, so that the worst "
-            "case, the average and your people are one."
+            "Whose error counts makes no difference here: the questions, and mechanisms for surveys, treat all values of a column alike, so "
+            "that the worst case, the average and your people are one."
         )
     return (
         "The worst case counts here: the errors of so many combinations of values are not known one by one, and so no average "

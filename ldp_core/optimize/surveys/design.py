@@ -53,13 +53,15 @@ def design_survey(
     callback: Callback | None = None,
     cancel: Cancel | None = None,
 ) -> SurveyDesign:
-    """Patterns and probabilities of least L for a survey whose questions treat the values of every attribute alike.
+    """Patterns and probabilities of least L for a survey.
 
-    L is convex in the probabilities, and the same for every person, so that worst and average case are one. Neither the time nor
-    the memory depends on the number of types. Parameters as in `ldp_core.optimize.design`; deterministic in (seed, max_rounds).
+    L is convex in the probabilities. Where the questions treat the values of every attribute alike, no mechanism of any kind is better
+    than the best of these, and worst and average case are one. Where they do not (totals along an order, conditions), it is the best
+    of those that treat the values alike, for the average over the types. Neither the time nor the memory depends on the number
+    of types. Parameters as in `ldp_core.optimize.design`; deterministic in (seed, max_rounds).
 
-    Raises ValueError for an epsilon out of range, for questions that follow an order or single out values, for questions that
-    depend on more than 100,000 sets of attributes, and for questions that have only one possible answer.
+    Raises ValueError for an epsilon out of range, for questions that depend on too many sets of attributes (`too_many`), and for
+    those that have only one possible answer.
 
     >>> survey = ldp.workloads.survey([16, 9, 7, 5, 2], ways=2)
     >>> best = ldp.optimize.design(survey, epsilon=1.0, time_limit=None, max_rounds=3)

@@ -25,7 +25,7 @@ from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Survey
 
 # Updates of the shares at the start, in a round, and in the end.
-FIRST_UPDATES, UPDATES, LAST_UPDATES = 300, 800, 4000
+FIRST_UPDATES, UPDATES, LAST_UPDATES = 300, 800, 2000
 # Patterns drawn for each shape at the start, and columns made of them where there are many sets.
 RANDOM, START_COLUMNS = 8, 20_000
 # What new columns get of the shares together, and how much more than those held they must be worth.
@@ -42,6 +42,8 @@ CLIMBING_CELLS, FEWEST_STARTS, MOST_STARTS = 2**14, 4, 32
 GROWN, REST, FEWEST_DRAWS, DRAWS = 24, 3, 16, 0.5
 # Tables are large enough where the ideal share of their cells is so many.
 FINE = 64
+# Energies of a mixture that is simplified in a moment, and shares that are none.
+QUICKLY_SPARED, NOBODY = 2**15, 1e-12
 # The search ends when it is that close to the closed-form bound.
 CLOSE = 1e-4
 
@@ -103,6 +105,7 @@ class SurveySearch:
         self._restore(self.best)
         if not at_once:
             self._mixture.fit(LAST_UPDATES)
+        if not at_once or self._mixture.energies.nnz <= QUICKLY_SPARED:
             self._simplify()
         patterns: list[Pattern] = []
         cells: dict[tuple[tuple[int, ...], int, tuple[int, ...]], np.ndarray] = {}
@@ -115,7 +118,11 @@ class SurveySearch:
                     table = shape.patterns[known].reshape(shape.sizes)
                     cells[key] = np.ascontiguousarray(table.transpose(order))
                 patterns.append(Pattern(tuple(members[list(order)].tolist()), cells[key]))
-        return (patterns, self._mixture.shares), self._objective(self._mixture.objective)
+        used = self._mixture.shares > NOBODY
+        shares = self._mixture.shares[used] / self._mixture.shares[used].sum()
+        return ([one for one, sent in zip(patterns, used.tolist(), strict=True) if sent], shares), self._objective(
+            self._mixture.objective
+        )
 
     def _is_close(self) -> bool:
         return self.best.objective <= self._objective(1 + CLOSE)
@@ -158,6 +165,7 @@ class SurveySearch:
         for shape, kept in zip(self._mixture.shapes, self._mixture.split((parts >= least) | leading), strict=True):
             shape.columns, shape.shares = shape.columns[kept], shape.shares[kept]
         self._mixture = Mixture(list(self._shapes.values()), self._costs)
+        self._mixture.give(self._mixture.shares)
 
     def _simplify(self) -> None:
         """About as few columns as there are sets, for the same energies or nearly so."""
