@@ -99,7 +99,7 @@ def test_what_cannot_be_fitted_is_refused_in_a_sentence():
     entry = spec("optimized")
     assert entry.unsuitable(math.prod(ADULT), 1.0, survey(ADULT, 3)) is None
     ordered = Survey(ADULT, [Group((0, 1), Prefix(144))])
-    assert "follow an order" in entry.unsuitable(math.prod(ADULT), 1.0, ordered)
+    assert entry.unsuitable(math.prod(ADULT), 1.0, ordered) is None
     small = Survey((2, 3, 4), [Group((2,), Prefix(4))])
     assert entry.unsuitable(24, 1.0, small) is None
     found = ldp.mechanisms.create("optimized", workload=small, epsilon=1.0, max_rounds=10, **FIT)

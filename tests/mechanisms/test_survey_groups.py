@@ -6,10 +6,12 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
-from ldp_core import anova, workloads
+from ldp_core import analysis, anova, mechanisms, workloads
 from ldp_core.bounds import centred_svd, survey_blocks
+from ldp_core.library import survey_groups
 from ldp_core.mechanisms import Mechanism
 from ldp_core.mechanisms.explicit import ExplicitMechanism
+from ldp_core.mechanisms.surveys import face, largest
 from ldp_core.mechanisms.surveys.groups import Own, SplitSurvey
 from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
@@ -147,7 +149,7 @@ def test_inflation_is_the_mean_variance_of_every_component(mechanism, reports):
 
 @pytest.mark.parametrize("how", ["privatize", "records", "counts"])
 def test_collections_have_the_exact_moments(mechanism, how):
-    rng, trials, records = np.random.default_rng(5), 400, np.repeat(TYPES, COUNTS, axis=0)
+    rng, trials, records = np.random.default_rng(5), 250, np.repeat(TYPES, COUNTS, axis=0)
     people = {"records": Records(records, SIZES), "counts": COUNTS}
     found = []
     for _ in range(trials):
@@ -250,3 +252,70 @@ def test_the_bound_in_blocks_is_that_of_the_whole_matrix(asked, monkeypatch):
     monkeypatch.setattr(survey_blocks, "MOST_CELLS", 6)
     fresh = Survey(SIZES, asked.groups)
     assert centred_svd(fresh, EPSILON) <= dense * (1 + 1e-7)
+
+
+# --- the library's choice ---------------------------------------------------------------------------------------------
+
+ADULT = (16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2)
+FIT = {"time_limit": None, "seed": 0}
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        Survey(SIZES, [Group((2,), Prefix(4), 9.0), Group((0, 1), Histogram(6))]),
+        Survey(SIZES, [Group((0, 2), Prefix(8)), Group((1, 2), Prefix(12)), Group((0, 1), Histogram(6), 0.1)]),
+    ],
+    ids=["apart", "shared"],
+)
+def test_what_is_built_has_the_objective_of_all_its_reports(asked):
+    told = []
+    found = survey_groups.build(asked, EPSILON, max_rounds=20, callback=told.append, **FIT)
+    assert isinstance(found, SplitSurvey)
+    raw, Q = written_out(found)
+    variances = Q.T @ added(found, raw, asked) ** 2 - matrix(asked).T ** 2
+    objective = variances.sum() + asked.trace
+    assert analysis.objective(found, asked) == pytest.approx(objective)
+    assert told[-1].objective == pytest.approx(objective, rel=1e-6)
+    assert told[-1].objective < told[-2].objective
+    assert centred_svd(asked, EPSILON) <= objective
+
+
+@pytest.mark.parametrize("weight", [1.0, 10.0])
+def test_totals_among_pairs_of_a_billion_types_are_within_a_few_per_cent(weight):
+    pairs = survey(ADULT, 2)
+    asked = Survey(ADULT, [*pairs.groups, Group((0,), Prefix(16), weight)])
+    found = mechanisms.create("optimized", workload=asked, epsilon=1.0, max_rounds=3, **FIT)
+    assert isinstance(found, SplitSurvey)
+    assert found.sets == ((0,),)
+    assert 0 <= analysis.objective(found, asked) / centred_svd(asked, 1.0) - 1 < 0.02
+    assert analysis.worst_case_variance(found, asked) < 1.01 * analysis.average_variance(found, asked)
+    assert found.audit().epsilon <= 1.0
+    records = np.minimum(np.random.default_rng(1).geometric(0.3, (2_000, 11)) - 1, np.array(ADULT) - 1)
+    people, rng, trials = Records(records, ADULT), np.random.default_rng(2), 12
+    truth, exact = asked.answers(people), found.query_variances(asked, people)
+    errors = [found.estimate(found.simulate(people, rng)).answers(asked) - truth for _ in range(trials)]
+    known = exact > 1e-6
+    scores = np.mean(errors, axis=0)[known] * np.sqrt(trials / exact[known])
+    assert np.abs(scores).max() < 5
+    assert abs((np.square(errors)[:, known] / exact[known]).mean() - 1) < 4 * math.sqrt(2 / trials / 500)
+    totals = (np.square(errors)[:, -15:-1] / exact[-15:-1]).mean()
+    assert abs(totals - 1) < 5 * math.sqrt(2 / trials / 2)  # neighbouring totals go together
+
+
+def test_the_worst_type_is_bounded_where_it_cannot_be_found(monkeypatch):
+    found = split("shared")
+    exact = analysis.worst_case_variance(found, MIXED)
+    monkeypatch.setattr(face, "VECTOR_TYPES", 1)
+    assert found.variance_profile(MIXED) == pytest.approx([exact])
+    monkeypatch.setattr(largest, "DENSE_TYPES", 1)
+    bound = found.variance_profile(MIXED)
+    assert bound.shape == (1,)
+    assert exact <= bound[0] < 1.5 * exact
+
+
+def test_too_many_tables_are_left_to_patterns():
+    sizes = (3,) * 26
+    asked = Survey(sizes, [Group((j,), Prefix(3)) for j in range(26)])
+    assert survey_groups.own_sets(asked) == ()
+    assert isinstance(survey_groups.build(asked, 1.0, max_rounds=0, **FIT), ScrambledPatterns)

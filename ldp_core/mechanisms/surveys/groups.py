@@ -29,13 +29,14 @@ from ldp_core import anova
 from ldp_core.anova import Set
 from ldp_core.mechanisms.base import Audit, Reports, check_reports
 from ldp_core.mechanisms.explicit import ExplicitMechanism
-from ldp_core.mechanisms.surveys.estimates import ComponentEstimate
+from ldp_core.mechanisms.surveys.estimates import ComponentEstimate, as_survey
 from ldp_core.mechanisms.surveys.face import SurveyMechanism, from_agreement
+from ldp_core.mechanisms.surveys.largest import at_most
 from ldp_core.mechanisms.surveys.pattern import squared_norms
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns, batches
 from ldp_core.mechanisms.surveys.shares import given_shares
 from ldp_core.people import Counts, Tables, check_records, people_of
-from ldp_core.workloads import Group, Histogram, Survey
+from ldp_core.workloads import Group, Histogram, Survey, Workload
 from ldp_core.workloads.restricted import cells_of, divided, part_of, restricted_gram
 
 _ENTRIES = 2**22  # of queries written out at once
@@ -161,6 +162,14 @@ class SplitSurvey(SurveyMechanism):
         return mean + low, mean + high
 
     # --- exact variances ----------------------------------------------------------------------------------------
+
+    def profile_of(self, workload: Workload) -> np.ndarray:
+        """As for all mechanisms for surveys; a bound on that of the worst type, the sum of the worst of each table, where strategies tie so
+        many attributes together that it cannot be found."""
+        try:
+            return super().profile_of(workload)
+        except ValueError:
+            return np.array([at_most(self.sizes, self._profiles(as_survey(workload, self.sizes)))])
 
     def _profiles(self, survey: Survey) -> list[tuple[Set, np.ndarray]]:
         found = [self._own_profile(k, survey) for k in range(len(self.own))]
