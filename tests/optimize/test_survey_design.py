@@ -239,7 +239,8 @@ def test_a_cancelled_design_is_the_best_so_far(last):
     found = design_survey(survey, 3.0, time_limit=None, callback=told.append, cancel=cancel)
     assert found.stopped == "cancelled"
     assert asked[0] <= last + 2
-    assert found.objective == pytest.approx(min(progress.objective for progress in told), rel=1e-9)
+    told_best = min(progress.objective for progress in told)
+    assert 0.99 * told_best < found.objective <= told_best * (1 + search.FREE)  # with fewer patterns
     assert found.shares.sum() == pytest.approx(1, abs=1e-12)
 
 
