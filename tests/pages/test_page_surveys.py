@@ -82,7 +82,7 @@ def test_users_needed_and_the_bound_are_those_of_the_core(lives):
     assert "Each person draws one of 55 sets of columns" in words(lives)
     assert words(lives).count(ALIKE) == 1
     drawn = lives.charts[-1]
-    assert "What reports tell, by the columns it is about" in words(lives)
+    assert "What reports tell, by the columns that it is about" in words(lives)
     assert sum(drawn["data"][0]["x"]) <= 100
     lives.go("export")
     error = analysis.summarise(mechanism, workload, lives.session.design().people, alpha).standard_error_worst_case
@@ -110,7 +110,7 @@ def test_rivals_for_surveys_stand_side_by_side(lives):
     assert words(lives).count(ALIKE) == 1
     assert not lives.has("selectbox", "case")
     lives.open("compare-tabs", "Patterns")
-    assert words(lives).count("What reports tell, by the columns it is about") >= 3
+    assert words(lives).count("What reports tell, by the columns that it is about") >= 3
     assert "Each person reports all 11 attributes asked about, each by randomized response" in words(lives)
     lives.open("compare-tabs", "Error of each query").finish()
     assert lives.charts[0]["layout"]["yaxis"]["type"] == "log"  # the split budget is a hundred times worse
