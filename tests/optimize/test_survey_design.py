@@ -239,7 +239,8 @@ def test_a_cancelled_design_is_the_best_so_far(last):
     found = design_survey(survey, 3.0, time_limit=None, callback=told.append, cancel=cancel)
     assert found.stopped == "cancelled"
     assert asked[0] <= last + 2
-    assert found.objective == pytest.approx(min(progress.objective for progress in told), rel=1e-9)
+    told_best = min(progress.objective for progress in told)
+    assert 0.99 * told_best < found.objective <= told_best * (1 + search.FREE)  # with fewer patterns
     assert found.shares.sum() == pytest.approx(1, abs=1e-12)
 
 
@@ -304,7 +305,7 @@ def test_a_design_is_told_on_one_line():
 
 
 def test_a_search_that_is_ended_at_once_has_only_patterns_that_are_sent():
-    asked = survey([16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2], 2)
+    asked = workloads.survey([16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2], 2)
     found = design_survey(asked, 1.0, cancel=lambda: True)
     assert found.stopped == "cancelled"
     assert found.shares.min() > 0

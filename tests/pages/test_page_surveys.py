@@ -17,7 +17,10 @@ ALIKE = "Whose error counts makes no difference here"
 LIVES = "working_lives.csv"
 
 
-def declared(sizes, parts=(KWayMarginalsPart(k=2),), mechanism="sampled_sets", users=10_000):
+PAIRS = (KWayMarginalsPart(k=2),)
+
+
+def declared(sizes, parts=PAIRS, mechanism="sampled_sets", users=10_000):
     recipes = [
         tables.CategoricalRecipe(column=f"question {i}", categories=tuple(f"answer {j}" for j in range(size)))
         if size < 30

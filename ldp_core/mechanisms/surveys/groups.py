@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from ldp_core import anova
+from ldp_core import anova, wording
 from ldp_core.anova import Set
 from ldp_core.mechanisms.base import Audit, Reports, check_reports
 from ldp_core.mechanisms.explicit import ExplicitMechanism
@@ -356,7 +356,9 @@ class SplitSurvey(SurveyMechanism):
         if self._explanation:
             return self._explanation
         columns = [f"column {one[0] + 1}" if len(one) == 1 else f"columns {_listed(one)}" for one in self.sets]
-        named = [f"about {what} ({share:.1%})" for what, share in zip(columns, self.shares.tolist(), strict=False)]
+        named = [
+            f"about {what} ({wording.share(share)})" for what, share in zip(columns, self.shares.tolist(), strict=False)
+        ]
         first = f"Each person takes part in one of {len(self.designs)} designs, drawn whatever their values are. "
         if len(self.designs) == 1:
             first = ""
@@ -365,7 +367,7 @@ class SplitSurvey(SurveyMechanism):
         return (
             first
             if self.rest is None
-            else f"{first} For everything else ({self.shares[-1]:.1%}): {self.rest.explain()}"
+            else f"{first} For everything else ({wording.share(float(self.shares[-1]))}): {self.rest.explain()}"
         )
 
 
