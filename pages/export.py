@@ -117,6 +117,12 @@ with results:
             f"**strategy.npz**: the {m:,} x {n:,} probabilities, plain numbers only; its SHA-256 is in outcome.json, and loading "
             "checks both it and epsilon. A changed file can carry a changed checksum, so a loaded strategy is called loaded, not computed."
         )
+    elif isinstance(mechanism, mechanisms.ScrambledPatterns):
+        members.append(
+            f"**patterns.json**: the {len(mechanism.patterns):,} patterns and how often each is sent, plain JSON that any language reads; its "
+            "SHA-256 is in outcome.json, and loading checks both it and epsilon. A changed file can carry a changed checksum, so loaded "
+            "patterns are called loaded, not computed."
+        )
     elif mechanism is not None and spec.fitted:
         members.append(
             "No strategy file: its reports are known by their symmetry and never written out. After loading, optimise again with "

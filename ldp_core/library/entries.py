@@ -302,7 +302,7 @@ REGISTRY: dict[str, Spec] = {
             collector_cost="as the oracle, then one pass over the tables",
             needs_workload=True,
             surveys_only=True,
-            style=("#EE8866", "octagon"),
+            style=("#77AADD", "octagon"),
             parameters={
                 "oracle": Choice(tuple(oracles.ORACLES)),
                 "reconstruction": Choice(sampled.RECONSTRUCTIONS),

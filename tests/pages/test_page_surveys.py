@@ -15,8 +15,6 @@ from pages.ui.session import exchange
 PAGES = ("start", "data", "workload", "design", "compare", "bounds", "plan", "simulate", "ask", "export", "guide")
 ALIKE = "Whose error counts makes no difference here"
 LIVES = "working_lives.csv"
-
-
 PAIRS = (KWayMarginalsPart(k=2),)
 
 
@@ -205,6 +203,29 @@ def test_a_design_goes_out_and_comes_back(small, another):
     assert metric(other, "Users needed") == metric(small.go("design"), "Users needed")
     link = exchange.address(small.session, "http://localhost:8501/", everything=True).split("design=")[1]
     assert designs.from_link(link) == small.configuration
+
+
+def test_an_optimised_survey_is_near_the_bound_and_comes_back_as_loaded(app, another):
+    load(app, [2, 3, 4, 5] * 3, mechanism="optimized").go("design").press("optimise").finish()
+    said, state = words(app), app.session
+    mechanism, workload = state.mechanism("optimized"), app.workload
+    needed = analysis.sample_complexity(mechanism, workload, state.alpha)
+    assert metric(app, "Users needed") == f"{math.ceil(needed - 1e-9):,}"
+    assert needed <= 1.01 * analysis.users_from_objective(bounds.centred_svd(workload, 1.0), workload, state.alpha)
+    assert said.count(ALIKE) == 1
+    for sentence in (
+        mechanism.explain(),
+        "Who is asked about what",
+        "A report shows one with the values of each column",
+    ):
+        assert sentence in said, sentence
+    app.go("export")
+    assert f"patterns.json: the {len(mechanism.patterns):,} patterns" in words(app).replace("**", "")
+    other = another().load(exchange.export(state)).go("design")
+    assert metric(other, "Users needed") == metric(app.go("design"), "Users needed")
+    assert "This strategy was loaded from a file, not computed here" in words(other)
+    app.go("compare").open("compare-tabs", "Over epsilon").press("sweep-epsilon").finish()
+    assert "Fewest users: Optimized (column generation) at epsilon 0.25, 0.5, 0.75, 1," in words(app)
 
 
 def test_designs_of_any_size_stand_side_by_side(lives):

@@ -36,6 +36,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 
@@ -61,6 +62,8 @@ class SurveyCertificate(Proof):
     ``within`` (f, kinds) B likewise with its ``slopes`` (f,) alpha. Slices of [0, 1] between the ``ends`` (r + 1,), with multipliers
     ``differing_multipliers`` N (r, c) and ``within_multipliers`` kappa (r, f).
     """
+
+    proves_by: ClassVar[str] = "inequalities for each set of columns"
 
     workload: Survey
     epsilon: float

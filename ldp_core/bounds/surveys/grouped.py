@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -27,6 +28,8 @@ class GroupedCertificate(Proof):
     ``alike`` bounds the groups that treat values alike (None where there are none), ``others`` the remaining groups, each on the types of its own
     table, in their order. A part without a proof counts with the trace of its Gram matrix: no variance is negative.
     """
+
+    proves_by: ClassVar[str] = "inequalities for each set of columns"
 
     workload: Survey
     epsilon: float

@@ -394,5 +394,6 @@ def simulation(state: Session, names: Sequence[str]) -> Task[studies.outcomes.Ou
         return studies.outcomes.compare(about.chosen, w, design.counts, design.labels, **how)
 
     key = "simulation:" + json.dumps([about.inputs, settings], sort_keys=True)
-    title, of = f"simulating {len(about.chosen)} mechanisms", (*DESIGN, "people")
+    many = len(about.chosen)
+    title, of = f"simulating {many} mechanism{'' if many == 1 else 's'}", (*DESIGN, "people")
     return Task(state, key, title, work, lambda found: found.nbytes, of, "Simulate")
