@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ldp_core.mechanisms.base import Mechanism
+from ldp_core.mechanisms.surveys.face import SurveyMechanism
 from ldp_core.people import Counted, Counts, People, users_of
 from ldp_core.workloads import Survey, Workload
 
@@ -49,10 +50,10 @@ CASES = {
 """Names of the cases that are the same for everybody, and whose error counts in them."""
 
 
-def cases_of(people: People) -> dict[str, Case]:
-    """Whose error can count, by name: past `DENSE_TYPES` types only the worst case, since nothing is known type by type there (and
-    what is made for surveys has the same error for all)."""
-    if not isinstance(people, Counted):
+def cases_of(people: People, workload: Workload | None = None) -> dict[str, Case]:
+    """Whose error can count, by name: past `DENSE_TYPES` types, and for surveys of any size, only the worst case: nothing is known type
+    by type there, and what is made for surveys has the same error for all."""
+    if not isinstance(people, Counted) or isinstance(workload, Survey):
         return {WORST_CASE.name: WORST_CASE}
     n, users = len(people.counts), people.users
     return {WORST_CASE.name: WORST_CASE, "average": average_case(n), "people": Case("people", people.counts / users)}
@@ -60,12 +61,12 @@ def cases_of(people: People) -> dict[str, Case]:
 
 def only_case(people: People, workload: Workload) -> str:
     """Why there is one case only, in a sentence; empty where there are several."""
-    if isinstance(people, Counted):
+    if isinstance(people, Counted) and not isinstance(workload, Survey):
         return ""
     if isinstance(workload, Survey) and workload.symmetric:
         return (
-            "Whose error counts makes no difference here: questions and mechanisms treat all values of a column alike, so that the worst "
-            "case, the average and your people are one."
+            "Whose error counts makes no difference here: the questions, and mechanisms for surveys, treat all values of a column alike, so "
+            "that the worst case, the average and your people are one."
         )
     return (
         "The worst case counts here: the errors of so many combinations of values are not known one by one, and so no average "
@@ -95,6 +96,8 @@ def average_variance(mechanism: Mechanism, workload: Workload) -> float:
     >>> round(ldp.analysis.average_variance(mechanism, ldp.workloads.prefix(4)), 3)
     6.297
     """
+    if isinstance(mechanism, SurveyMechanism):  # where there are too many types, the profile is that of the worst alone
+        return mechanism.average_of(workload)
     return float(mechanism.variance_profile(workload).mean())
 
 

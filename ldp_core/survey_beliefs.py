@@ -26,7 +26,7 @@ from ldp_core.privacy import odds
 from ldp_core.run import Cancel, asked
 
 REPORTS = 2_000
-"""How many reports are drawn for the best guess: it is right for so many people to within about two in a hundred of their number."""
+"""How many reports are drawn to find how much better they make the best guess."""
 MOST_SETS = 2_000
 """What the strongest report can do is looked for where reports are about at most so many sets of attributes."""
 
@@ -63,7 +63,8 @@ def told(mechanism: Mechanism, people: People, attributes: Sequence[int], cancel
     """What one report can tell about the ``attributes`` of its sender, a person drawn from ``people``; other attributes are spread among
     people as they are there.
 
-    ``between`` and ``single`` are upper bounds; ``guess`` is the mean over `REPORTS` reports drawn with a fixed seed. None for what is
+    ``between`` and ``single`` are upper bounds; ``guess`` is a mean over `REPORTS` reports drawn with a fixed seed, and never
+    below what the commonest cell gives. None for what is
     not worked out: all but ``between`` for mechanisms whose reports are no sets of cells. ValueError where a table is too large.
     """
     most = math.inf if mechanism.delta > 0 else mechanism.audit().epsilon
@@ -83,11 +84,12 @@ def told(mechanism: Mechanism, people: People, attributes: Sequence[int], cancel
     rng = np.random.default_rng(0)
     shares = np.array([look.share for look in looks])
     drawn = rng.multinomial(REPORTS, shares / shares.sum())
-    total = 0.0
+    gained = 0.0
     for look, number in zip(looks, drawn.tolist(), strict=True):
         if number and not cancelled():
-            total += _guesses(look, tables(look.attributes), people.sizes, places, D, number, rng)
-    return Told(between, single, min(1.0, total / REPORTS), attained=False)
+            gained += _gained(look, tables(look.attributes), people.sizes, places, D, number, rng)
+    commonest = float(tables(looks[0].attributes).sum(axis=1).max())
+    return Told(between, single, min(1.0, commonest + gained / REPORTS), attained=False)
 
 
 def _looks(mechanism: Mechanism) -> list[_Look] | None:
@@ -181,7 +183,7 @@ def _index(look: _Look, sizes: Sequence[int], places: tuple[int, ...]) -> np.nda
     return np.ravel_multi_index(tuple(values[k] for k in shared), tuple(asked_sizes[k] for k in shared))
 
 
-def _guesses(
+def _gained(
     look: _Look,
     table: np.ndarray,
     sizes: Sequence[int],
@@ -190,17 +192,17 @@ def _guesses(
     number: int,
     rng: np.random.Generator,
 ) -> float:
-    """The chance that the best guess is right, summed over ``number`` reports drawn."""
+    """By how much the chance that the best guess is right exceeds that of the commonest cell, summed over ``number`` reports drawn."""
     shape, kept = _shared(look, sizes, places)
     in_order = sorted(kept, key=lambda k: places.index(look.attributes[k]))
     axes = [*in_order, *[k for k in range(len(shape)) if k not in kept]]
     own, shares = _index(look, sizes, places), table.sum(axis=1)
-    total = 0.0
+    commonest, total = int(shares.argmax()), 0.0
     for _ in range(number):
         held = look.draw(shape, rng)
         by_cell = held.transpose(axes).reshape(-1, table.shape[1])[own]  # (cells, others)
         weights = shares + D * (table * by_cell).sum(axis=1)
-        total += float(weights.max()) / (1 + D * look.inside / held.size)
+        total += float(weights.max() - weights[commonest]) / (1 + D * look.inside / held.size)
     return total
 
 

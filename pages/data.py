@@ -65,7 +65,7 @@ def table_controls(choice: DataChoice, found: Source) -> None:
         key="data-all",
         icon=":material/select_all:",
         on_click=guarded,
-        args=(state, every.choose_all, state),
+        args=(state, every.choose_all, state, found.id),
         help="Every column that says something about people, each as suits its values: missing values count as a category of "
         "their own, and of many categories the most common are kept. Undo brings the choice on screen back.",
     )

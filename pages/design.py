@@ -331,7 +331,7 @@ with results:
     if isinstance(mechanism, ScrambledPatterns):
         patterns.of_survey(state, mechanism)
     elif isinstance(mechanism, SampledSets) and isinstance(design.workload, Survey):
-        patterns.draw_energies(mechanism, design.workload, "energies")
+        patterns.draw_energies(state, mechanism, design.workload, "energies")
     elif not state.drawable(mechanism):
         st.info(
             "This mechanism has too many possible reports to draw its strategy, or sends numbers rather than one of a list of "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import plotly.graph_objects as go
@@ -62,7 +62,7 @@ def of_survey(state: Session, mechanism: ScrambledPatterns) -> None:
     names = survey_frames.names_of(survey)
     sets = survey_frames.column_sets(mechanism, names)
     layout.chart(
-        lambda look: charts.column_sets(sets, look, colour),
+        _kept(state, "column sets", mechanism, lambda look: charts.column_sets(sets, look, colour)),
         f"Who is asked about what: chance alone decides which of {len(sets):,} sets of columns a person reports about. "
         f"{_most(len(sets))}The commonest is {plain(sets['columns'][0])}, for {wording.share(float(sets['share'][0]))} of people.",
         "column-sets",
@@ -70,26 +70,33 @@ def of_survey(state: Session, mechanism: ScrambledPatterns) -> None:
     )
     shown = charts.drawn_patterns(mechanism)
     layout.chart(
-        lambda look: charts.scrambled(mechanism, names, look, colour),
+        _kept(state, "scrambled", mechanism, lambda look: charts.scrambled(mechanism, names, look, colour)),
         f"The {len(shown)} commonest of {len(mechanism.patterns):,} patterns. A report shows one with the values of each column shuffled, so that "
         "a cell in colour may stand for any combination of values; the person's own lies in colour e^epsilon times as often, cell for cell, as outside.",
         "scrambled",
-        sets,
     )
-    draw_energies(mechanism, survey, "energies")
+    draw_energies(state, mechanism, survey, "energies")
 
 
-def draw_energies(mechanism: ScrambledPatterns | SampledSets, survey: Survey, key: str) -> None:
+def draw_energies(state: Session, mechanism: ScrambledPatterns | SampledSets, survey: Survey, key: str) -> None:
     """Which columns the information of reports is about, beside what would be ideal."""
     spent, colour = survey_frames.energies(mechanism, survey), charts.colour(mechanism.name)
     off = float((spent["energy"] - spent["ideal"]).abs().sum()) / 2
     layout.chart(
-        lambda look: charts.energies(spent, look, colour),
-        f"What reports tell, by the columns it is about: bars are this mechanism, marks the split with which the lower bound would be met. "
+        _kept(state, "energies", mechanism, lambda look: charts.energies(spent, look, colour)),
+        f"What reports tell, by the columns that it is about: bars are this mechanism, marks the split with which the lower bound would be met. "
         f"{wording.share(off)} of the information would have to move. {_most(len(spent))}",
         key,
         spent,
     )
+
+
+def _kept(
+    state: Session, what: str, mechanism: Mechanism, draw: Callable[[charts.Theme], go.Figure]
+) -> Callable[[charts.Theme], go.Figure]:
+    """``draw``, which takes a tenth of a second, kept with the results."""
+    about = (what, mechanism.digest, state.complete.workload.digest, state.complete.naming)
+    return lambda look: state.cached((*about, look), lambda: draw(look), lambda _: PICTURE_BYTES)
 
 
 def _most(sets: int) -> str:
@@ -111,7 +118,7 @@ def _draw(state: Session, name: str, mechanism: Mechanism) -> bool:
     survey = state.complete.workload
     if isinstance(mechanism, ScrambledPatterns | SampledSets) and isinstance(survey, Survey):
         st.markdown(f"**{library.spec(name).title}**")
-        draw_energies(mechanism, survey, f"energies-{name}")
+        draw_energies(state, mechanism, survey, f"energies-{name}")
         st.caption(plain(mechanism.explain()))
         return True
     if not isinstance(mechanism, SubsetSelection) or mechanism.n > SAMPLED_TYPES:

@@ -31,9 +31,10 @@ SOURCES = (
 
 
 ABOUT_COLUMNS = (
-    "About a whole person, all answers together, nothing is worked out: what a report tells about one column or two already counts what "
-    f"it tells through the others, as they go together among these people. The best guess is the mean of {survey_beliefs.REPORTS:,} reports drawn."
+    "Nothing is worked out about a whole person, all answers together: nobody holds numbers for every combination of them. What is shown "
+    "about one column, or two, counts what reports about the others tell of it, as they go together among these people."
 )
+DRAWN = f" The best guess with a report is that over {survey_beliefs.REPORTS:,} reports drawn at random."
 
 
 def suspicion(state: Session) -> float:
@@ -110,7 +111,7 @@ def _beliefs(state: Session, design: Complete, mechanism: Mechanism | None, late
                 lambda cancel: survey_beliefs.told(mechanism, design.people, places, cancel),
             )
         draw_beliefs(suspicion(state), prior, found, state.chosen, *about, what=what)
-        st.caption(ABOUT_COLUMNS)
+        st.caption(ABOUT_COLUMNS + (DRAWN if found is not None and found.guess is not None else ""))
         return
     prior = dense(design.counts) / design.users
     if mechanism is not None:

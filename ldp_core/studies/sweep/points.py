@@ -16,7 +16,7 @@ from threadpoolctl import ThreadpoolController
 from ldp_core import bounds, library, wording, workloads
 from ldp_core.mechanisms import Mechanism
 from ldp_core.run import Cancel, asked
-from ldp_core.workloads import Workload
+from ldp_core.workloads import Survey, Workload
 
 BOUNDS = ("svd", "centred_svd", "certificate")
 """Lower bounds that can stand in place of a mechanism's name."""
@@ -93,7 +93,7 @@ class Point:
     @property
     def heavy(self) -> bool:
         """Whether it is worth a process of its own."""
-        return self.effort > 0 or self.workload.n > LIGHT_TYPES
+        return self.effort > 0 or self.workload.working_types > LIGHT_TYPES
 
     @property
     def options(self) -> dict[str, Any]:
@@ -102,6 +102,8 @@ class Point:
         if self.fitted and options.get("max_rounds") is None:
             allowed = library.spec(self.name).sweep_rounds
             limits = [rounds for types, rounds in allowed.items() if self.workload.n <= types]
+            if isinstance(self.workload, Survey):  # at any size more would gain less than a per cent
+                limits = [min(allowed.values())]
             options["max_rounds"] = max(limits, default=None)
         return options
 

@@ -145,7 +145,9 @@ def start_fit(state: Session, *names: str) -> None:
 def certificate(state: Session, case: str) -> Task[Proof]:
     """What no mechanism can beat in this case, with its proof; the better of two is kept."""
     design, key, chosen = state.complete, state.certificate_key(case), state.cases()[case]
-    seconds, search = search_seconds(state), bounds.worst_case if chosen.prior is None else bounds.certificate
+    seconds, workload = search_seconds(state), design.workload
+    alike = chosen.prior is not None or isinstance(workload, workloads.Survey)  # a survey has one bound for all cases
+    search = bounds.certificate if alike else bounds.worst_case
 
     def work(job: Job) -> Proof:
         history: list[tuple[float, float]] = []
@@ -181,10 +183,11 @@ def prove_unasked(state: Session, cases: Sequence[str] | None = None) -> None:
     """Certificates for every case (or those given), where they are a matter of seconds and are not being computed already.
     Those that nobody asked for and whose questions have changed since are given up."""
     design = state.complete
-    keys = {state.certificate_key(case) for case in state.cases()}
+    keys = {state.certificate_key(case) for case in state.cases()} if state.provable else set()
     jobs().cancel(state.id, lambda key: key in state.unasked - keys)
     for case in cases or state.cases():
         quick = design.working_types <= PROVED_UNASKED or (design.workload.symmetry == "hamming" and state.even(case))
+        quick = (quick or isinstance(design.workload, workloads.Survey)) and state.provable
         if quick and state.certificate(case) is None and (task := certificate(state, case)).job is None:
             state.unasked.add(task.key)
             task.start()
@@ -193,7 +196,7 @@ def prove_unasked(state: Session, cases: Sequence[str] | None = None) -> None:
 def start_certificate(state: Session, case: str) -> None:
     """Prove what no mechanism can beat in this case, unless that has been done."""
     known = state.certificate(case)
-    if known is None or not known.finished:
+    if state.provable and (known is None or not known.finished):
         certificate(state, case).start()
 
 

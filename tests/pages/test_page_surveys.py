@@ -1,0 +1,270 @@
+"""The pages after the questions, for surveys: nothing is asked of the joint domain, and every number is the core's."""
+
+import math
+
+import numpy as np
+import pytest
+
+from ldp_core import analysis, beliefs, bounds, designs, library, survey_beliefs
+from ldp_core.data import tables
+from ldp_core.data.domain import CategoricalAttribute, Domain
+from ldp_core.designs import Configuration, DeclaredData, MechanismRecipe, Population, WorkloadRecipe
+from ldp_core.workloads import KWayMarginalsPart, MarginalsPart, PrefixPart
+from pages.ui.session import exchange
+
+PAGES = ("start", "data", "workload", "design", "compare", "bounds", "plan", "simulate", "ask", "export", "guide")
+ALIKE = "Whose error counts makes no difference here"
+LIVES = "working_lives.csv"
+
+
+PAIRS = (KWayMarginalsPart(k=2),)
+
+
+def declared(sizes, parts=PAIRS, mechanism="sampled_sets", users=10_000):
+    recipes = [
+        tables.CategoricalRecipe(column=f"question {i}", categories=tuple(f"answer {j}" for j in range(size)))
+        if size < 30
+        else tables.NumericRecipe(column=f"number {i}", method="range", low=0, high=size, bins=size, integer=False)
+        for i, size in enumerate(sizes)
+    ]
+    return Configuration(
+        data=DeclaredData(recipes=recipes),
+        domain=tables.build_domain(recipes),
+        population=Population(users=users, origin="declared", shape="zipf"),
+        workload=WorkloadRecipe(parts=tuple(parts)),
+        mechanism=MechanismRecipe(name=mechanism),
+    )
+
+
+def load(app, *about, **more):
+    return app.load(declared(*about, **more).model_dump(mode="json"))
+
+
+def words(app):
+    return app.words.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def metric(app, label):
+    return next(m.value for m in app.at.metric if m.label == label)
+
+
+@pytest.fixture
+def lives(app):
+    app.sample(LIVES)
+    app.session.change(mechanism=MechanismRecipe(name="sampled_sets"))
+    return app
+
+
+@pytest.fixture
+def small(app):
+    """Twelve questions of two to four answers: a quarter of a million types and more."""
+    return load(app, [2, 3, 4] * 4)
+
+
+@pytest.mark.parametrize("mechanism", ["sampled_sets", "split_budget", "haar", "optimized"])
+def test_every_page_opens_for_a_survey(app, mechanism):
+    load(app, [2 + i % 19 for i in range(40)], mechanism=mechanism)
+    for page in PAGES:
+        app.go(page)
+        said = words(app)
+        assert str(app.session.design().domain.size) not in said.replace(",", ""), page
+        assert "e+3" not in said, page
+
+
+def test_users_needed_and_the_bound_are_those_of_the_core(lives):
+    lives.go("design")
+    workload, alpha = lives.workload, lives.session.alpha
+    mechanism = library.create("sampled_sets", epsilon=1.0, workload=workload)
+    needed = analysis.sample_complexity(mechanism, workload, alpha)
+    bound = analysis.users_from_objective(bounds.centred_svd(workload, 1.0), workload, alpha)
+    assert metric(lives, "Users needed") == f"{math.ceil(needed):,}"
+    assert int(metric(lives, "Proved minimum").replace(",", "")) >= math.floor(bound)
+    assert "Each person draws one of 55 sets of columns" in words(lives)
+    assert words(lives).count(ALIKE) == 1
+    drawn = lives.charts[-1]
+    assert "What reports tell, by the columns that it is about" in words(lives)
+    assert sum(drawn["data"][0]["x"]) <= 100
+    lives.go("export")
+    error = analysis.summarise(mechanism, workload, lives.session.design().people, alpha).standard_error_worst_case
+    assert (
+        f"Expect a standard error of ± {100 * error:.3g} percentage points on a typical query with 10,000 users"
+        in words(lives)
+    )
+    assert "All queries in the order of their numbers" in words(lives)
+
+
+def test_rivals_for_surveys_stand_side_by_side(lives):
+    lives.go("compare")
+    names = ("sampled_sets", "sampled_sets(oracle=oue)", "sampled_sets(oracle=randomized_response)", "split_budget")
+    workload, alpha = lives.workload, lives.session.alpha
+    table = next(frame for frame in lives.dataframes if "users_needed" in frame.columns)
+    needed = {
+        name: analysis.sample_complexity(library.create(name, epsilon=1.0, workload=workload), workload, alpha)
+        for name in names
+    }
+    shown = dict(zip(table["name"], table["users_needed"], strict=True))
+    assert shown == {library.spec(name).title: math.ceil(users) for name, users in needed.items()} | {
+        title: users for title, users in shown.items() if title == library.spec("optimized").title
+    }
+    assert "standard_error_average" not in table
+    assert words(lives).count(ALIKE) == 1
+    assert not lives.has("selectbox", "case")
+    lives.open("compare-tabs", "Patterns")
+    assert words(lives).count("What reports tell, by the columns that it is about") >= 3
+    assert "Each person reports all 11 attributes asked about, each by randomized response" in words(lives)
+    lives.open("compare-tabs", "Error of each query").finish()
+    assert lives.charts[0]["layout"]["yaxis"]["type"] == "log"  # the split budget is a hundred times worse
+    lives.open("compare-tabs", "Over domain size")
+    assert "exist for their own types only" in words(lives)
+
+
+def test_the_choice_of_rivals_follows_the_questions_until_somebody_chooses(lives):
+    usual = lives.session.side_by_side
+    assert usual[-2:] == ("split_budget", "optimized")
+    lives.go("compare").enter("multiselect", "compared", ["sampled_sets", "split_budget"])
+    assert lives.session.side_by_side == ("sampled_sets", "split_budget")
+    lives.sample("survey_ages.csv")
+    assert lives.session.side_by_side == library.USUAL
+    lives.session.change(compared=("haar", "optimized"))
+    lives.sample(LIVES)
+    assert lives.session.side_by_side == usual
+
+
+@pytest.mark.parametrize("solved", ["users", "standard_error", "epsilon"])
+def test_plan_solves_for_each_of_the_three(lives, solved):
+    lives.go("plan").enter("segmented_control", "solved", solved)
+    if solved != "users":
+        lives.enter("text_input", "plan-users", "20,000,000")
+    lives.finish()
+    assert not lives.errors
+    assert words(lives).count(ALIKE) == 1
+    table = next(frame for frame in lives.dataframes if solved in frame.columns)
+    shown = table[solved][table["name"] == "One random set of columns"].item()
+    workload, alpha = lives.workload, lives.session.alpha
+
+    def variance(epsilon):
+        mechanism = library.create("sampled_sets", epsilon=epsilon, workload=workload)
+        return analysis.worst_case_variance(mechanism, workload) / workload.squared_weights
+
+    if solved == "users":
+        assert shown == math.ceil(variance(1.0) / alpha)
+    elif solved == "standard_error":
+        assert shown == pytest.approx(100 * math.sqrt(variance(1.0) / 20_000_000))
+    else:
+        assert variance(shown) <= alpha * 20_000_000 * (1 + 1e-9)
+        assert variance(shown * 0.999) > alpha * 20_000_000
+
+
+def test_a_mechanism_is_recommended_with_reasons(lives):
+    lives.go("plan").press("recommend").finish()
+    assert not lives.errors
+    said = words(lives)
+    assert "Take One random set of columns: at epsilon 1 it needs" in said
+    assert "With your 10,000 users, all 3,794 answers are noise." in said
+
+
+def test_beliefs_are_about_one_column_or_two(lives):
+    lives.session.view["sides"] = True
+    lives.go("design").finish()
+    people = lives.session.design().people
+    mechanism = lives.session.mechanism("sampled_sets")
+    for places, what in (((0,), "age"), ((0, 7), "age and sex together")):
+        lives.session.view["believed"] = (places[0], *places[1:], None)[:2]
+        lives.at.run()
+        lives.finish()
+        told = survey_beliefs.told(mechanism, people, places)
+        prior = people.table(places) / people.users
+        limit = beliefs.best_guess(prior, len(prior), 1.0)
+        sentence = beliefs.guess_in_words(told, float(prior.max()), limit, 1, what)
+        assert sentence in words(lives)
+        assert "Nothing is worked out about a whole person" in words(lives)
+    lives.enter("selectbox", "believed-first", 7)  # no longer together with itself
+    assert lives.at.selectbox(key="believed-second").value == ""
+
+
+def test_what_a_survey_cannot_have_is_said_in_a_sentence(lives):
+    lives.go("ask")
+    assert "Questions one by one are for at most 65,536 types here; there are 1.45 × 10⁹." in words(lives)
+    lives.go("simulate").enter("number_input", "trials", 2).press("run").finish()
+    lives.open("outcome-tabs", "Distribution")
+    assert "A cumulative distribution needs questions along the order of an attribute" in words(lives)
+    lives.open("outcome-tabs", "By query")
+    assert "the error of a query is largest for **the marginal of " in words(lives)
+    lives.open("outcome-tabs", "Errors")
+    mechanism = lives.session.mechanism("sampled_sets")
+    error = lives.session.summary(mechanism).standard_error_on_data
+    assert f"the exact prediction is ± {100 * error:.3g} percentage points" in words(lives)
+
+
+def test_a_design_goes_out_and_comes_back(small, another):
+    small.go("export")
+    content = exchange.export(small.session)
+    other = another().load(content).go("design")
+    assert other.configuration == small.configuration
+    assert not other.errors
+    assert metric(other, "Users needed") == metric(small.go("design"), "Users needed")
+    link = exchange.address(small.session, "http://localhost:8501/", everything=True).split("design=")[1]
+    assert designs.from_link(link) == small.configuration
+
+
+def test_designs_of_any_size_stand_side_by_side(lives):
+    state = lives.session
+    state.keep("many columns")
+    lives.go("compare").enter("segmented_control", "beside", "designs")
+    lives.press("design-copy")
+    state.change(epsilon="2")
+    lives.at.run()
+    assert not lives.check().errors
+    state.duplicate()
+    lives.sample("survey_ages.csv")
+    state.change(mechanism=MechanismRecipe(name="haar"))
+    state.view["beside"] = "designs"
+    lives.go("compare")
+    table = next(frame for frame in lives.dataframes if "types" in frame.columns)
+    assert table["types"].str.replace("\N{NO-BREAK SPACE}", " ").tolist() == ["1.45 × 10⁹", "1.45 × 10⁹", "25"]
+    assert "The worst case counts here: it is the only one that all of these designs have." in words(lives)
+    assert not lives.errors
+
+
+def test_a_column_of_one_value_changes_nothing(app, another):
+    sizes = (5, 4, 6, 7, 3, 9, 8)
+    made = declared(sizes)
+    constant = CategoricalAttribute(name="same", values=("always",), origin="declared")
+    domain = Domain(attributes=(constant, *made.domain.attributes))
+    app.load(made.with_(domain=domain, data=None).model_dump(mode="json"))
+    for page in PAGES[1:]:
+        app.go(page)
+        assert not app.errors, (page, app.errors)
+    without = load(another(), sizes).go("design")
+    singles = analysis.sample_complexity(without.session.mechanism("sampled_sets"), without.workload, 0.01)
+    found = analysis.sample_complexity(app.session.mechanism("sampled_sets"), app.workload, 0.01)
+    assert np.isfinite(found)
+    assert found > singles / 2
+
+
+def test_a_weight_of_zero_is_refused(small):
+    parts = (KWayMarginalsPart(k=2), KWayMarginalsPart(k=1))
+    small.session.change(workload=WorkloadRecipe(parts=parts))
+    before = small.configuration
+    small.go("workload").enter("text_input", "group-0-weight", "0")
+    assert any("weight" in error.lower() for error in small.errors)
+    assert small.configuration == before
+
+
+def test_a_table_too_large_is_named_with_what_to_coarsen(app):
+    load(app, [2000, 2000, 5], parts=(MarginalsPart(groups=[("number 0", "number 1")]),))
+    app.go("design")
+    said = words(app)
+    assert "4,000,000 cells" in said
+    assert "number" in said
+    assert app.links & {"workload", "data"} or "Workload" in said
+
+
+def test_running_totals_among_the_questions(app):
+    sizes = [40, 2, 3, 4, 5, 6, 7, 8, 9]
+    load(app, sizes, parts=(KWayMarginalsPart(k=2), PrefixPart(attribute="number 0")))
+    for page in PAGES[1:]:
+        app.go(page)
+    app.go("design").finish()
+    assert "The worst case counts here" in words(app)
+    assert not app.errors
