@@ -68,6 +68,7 @@ from ldp_core.bounds.proof import (
 )
 from ldp_core.bounds.scales import average_variance
 from ldp_core.bounds.surveys.best import survey_certificate
+from ldp_core.bounds.surveys.binary import BinaryCertificate
 from ldp_core.bounds.surveys.certificate import SurveyCertificate
 from ldp_core.bounds.surveys.grouped import GroupedCertificate
 from ldp_core.bounds.symmetric.certificate import SymmetricCertificate, symmetric_certificate
@@ -186,7 +187,7 @@ def _product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     return blas.dgemm(1.0, A, B)
 
 
-AnyCertificate = Certificate | SymmetricCertificate | SurveyCertificate | GroupedCertificate
+AnyCertificate = Certificate | SymmetricCertificate | SurveyCertificate | BinaryCertificate | GroupedCertificate
 
 
 def certificate(

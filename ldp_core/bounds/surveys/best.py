@@ -6,6 +6,8 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from ldp_core.bounds.proof import Proof
+from ldp_core.bounds.surveys import binary
+from ldp_core.bounds.surveys.binary import BinaryCertificate
 from ldp_core.bounds.surveys.certificate import SurveyCertificate
 from ldp_core.bounds.surveys.grouped import GroupedCertificate, grouped, split
 from ldp_core.bounds.surveys.search import closed_form, improved
@@ -19,7 +21,7 @@ Prove = Callable[[Workload, float, Budget], Proof]
 
 def survey_certificate(
     survey: Survey, epsilon: float, budget: Budget, prove: Prove
-) -> SurveyCertificate | GroupedCertificate:
+) -> SurveyCertificate | BinaryCertificate | GroupedCertificate:
     """The bound for any `Survey`, the closed form at once; ``prove`` is for questions that follow an order or single out values."""
     epsilon = check_epsilon(epsilon)
     if survey.symmetric:
@@ -46,12 +48,19 @@ def survey_certificate(
     return best
 
 
-def _alike(survey: Survey, epsilon: float, budget: Budget) -> SurveyCertificate:
-    best = closed_form(survey, epsilon)
-    budget.tell(bound=best.value)
-    if len(survey.components.sets):
-        with suppress(Interrupted):
-            for found, limit in improved(survey, epsilon, best, budget):
-                best = found
-                budget.tell(bound=best.value, relaxation=limit)
-    return best
+def _alike(survey: Survey, epsilon: float, budget: Budget) -> SurveyCertificate | BinaryCertificate:
+    closed = closed_form(survey, epsilon)
+    found: SurveyCertificate | BinaryCertificate = closed
+    budget.tell(bound=closed.value)
+    if not survey.components.sets:
+        return closed
+    with suppress(Interrupted):
+        for better, limit in improved(survey, epsilon, closed, budget):
+            found = better
+            budget.tell(bound=found.value, relaxation=limit)
+        if budget.stopped() is None and binary.fits(survey):
+            for candidate in binary.best(survey, epsilon, budget.check):
+                if candidate.value > found.value:
+                    found = candidate
+                    budget.tell(bound=found.value)
+    return found

@@ -254,4 +254,5 @@ def largest_ratio(
     found = np.where(inside, np.fmax(found, top), found)
     short = end - start < SHORT * end
     crude = D**2 * (at_ends.max(axis=0) + np.abs(square) * (end - start) ** 2 + rounding) / (1 + D * start) ** 2
-    return np.where(short, np.maximum(crude, 0.0), found) * (1 + 16 * U)
+    found = np.where(short, np.maximum(crude, 0.0), found)
+    return found + 16 * U * np.abs(found)

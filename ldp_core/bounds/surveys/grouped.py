@@ -16,7 +16,6 @@ from typing import ClassVar
 import numpy as np
 
 from ldp_core.bounds.proof import Proof, U
-from ldp_core.bounds.surveys.certificate import SurveyCertificate
 from ldp_core.workloads import Survey
 from ldp_core.workloads.surveys import Group, eigenvalues
 
@@ -34,7 +33,7 @@ class GroupedCertificate(Proof):
     workload: Survey
     epsilon: float
     value: float
-    alike: SurveyCertificate | None
+    alike: Proof | None
     others: tuple[Proof | None, ...]
 
     @property
@@ -69,9 +68,7 @@ def _even(proof: Proof) -> bool:
     return prior is None or bool(np.all(np.asarray(prior) == 1 / proof.workload.n))
 
 
-def grouped(
-    survey: Survey, epsilon: float, alike: SurveyCertificate | None, others: Sequence[Proof | None]
-) -> GroupedCertificate:
+def grouped(survey: Survey, epsilon: float, alike: Proof | None, others: Sequence[Proof | None]) -> GroupedCertificate:
     """The certificate from proofs of the parts of `split`."""
     found = GroupedCertificate(survey, epsilon, 0.0, alike, tuple(others))
     return replace(found, value=max(0.0, found.proven()))
