@@ -219,7 +219,7 @@ def test_whatever_the_numbers_no_more_is_proved_than_all_sets_allow():
 
 @cache
 def single_columns():
-    return bounds.certificate(workloads.survey(ADULT, 1), 3.0, time_limit=None)
+    return bounds.certificate(workloads.survey((9, 5, 2, 2), 1), 3.0, time_limit=None)
 
 
 def test_forged_certificates_are_refused():
@@ -233,8 +233,8 @@ def test_forged_certificates_are_refused():
     assert refused(value=math.nan)
     assert refused(value=math.inf)
     assert refused(epsilon=3.1)
-    assert refused(workload=workloads.survey((*ADULT[:-1], 3), 1))
-    assert refused(workload=workloads.survey(ADULT, 1, weights=[0.5] * 11))
+    assert refused(workload=workloads.survey((9, 5, 2, 3), 1))
+    assert refused(workload=workloads.survey((9, 5, 2, 2), 1, weights=[0.5] * 4))
     assert refused(weights=-proof.weights)
     assert refused(weights=proof.weights[1:])
     assert refused(weights=proof.weights * math.nan)
@@ -283,16 +283,23 @@ def one_column_at_a_time(sizes, epsilon):
     return math.prod(sizes) * (constant + roots**2)
 
 
-@pytest.mark.parametrize(("epsilon", "least", "most"), [(1.0, 0.0, 0.015), (2.0, 0.0, 0.04), (3.0, 0.0, 0.15)])
+@pytest.mark.parametrize(
+    ("epsilon", "least", "most"),
+    [
+        (1.0, 0.0, 0.015),
+        pytest.param(2.0, 0.0, 0.04, marks=pytest.mark.slow),
+        pytest.param(3.0, 0.0, 0.15, marks=pytest.mark.slow),
+    ],
+)
 def test_single_columns_of_a_real_survey(epsilon, least, most):
     survey = workloads.survey(ADULT, 1)
-    value = single_columns().value if epsilon == 3.0 else bounds.certificate(survey, epsilon, time_limit=None).value
+    value = bounds.certificate(survey, epsilon, time_limit=None).value
     columns = one_column_at_a_time(ADULT, epsilon)
     mixed = 1.0 if epsilon < 3 else 0.95  # larger patterns are better by a few per cent there
     assert least <= mixed * columns / value - 1 <= most
 
 
-@pytest.mark.parametrize(("sizes", "epsilon"), [((5,) * 12, 3.0), ((3, 4, 5), 3.0), ((7, 7, 7, 7), 2.0)])
+@pytest.mark.parametrize(("sizes", "epsilon"), [((5,) * 12, 3.0), ((7, 7, 7), 2.0)])
 def test_for_equal_columns_nothing_is_left_between_bound_and_best(sizes, epsilon):
     survey = workloads.survey(sizes, 1)
     proof = bounds.certificate(survey, epsilon, time_limit=None)
@@ -321,7 +328,7 @@ def test_forty_columns_take_no_longer_than_eleven():
     assert proof.variance == pytest.approx((proof.value - survey.trace) / survey.n)
 
 
-@pytest.mark.parametrize(("sizes", "ways", "epsilon"), [((2,) * 6, 2, 2.0), ((3, 4, 5), 2, 1.0), ((3, 4, 5), 1, 3.0)])
+@pytest.mark.parametrize(("sizes", "ways", "epsilon"), [((2,) * 5, 2, 2.0), ((3, 4, 5), 2, 1.0)])
 def test_never_below_the_bound_by_types(sizes, ways, epsilon):
     from ldp_core.bounds.general.certificate import closed_form as by_types
 
