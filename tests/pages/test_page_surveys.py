@@ -214,7 +214,7 @@ def test_an_optimised_survey_is_near_the_bound_and_comes_back_as_loaded(app, ano
     assert needed <= 1.01 * analysis.users_from_objective(bounds.centred_svd(workload, 1.0), workload, state.alpha)
     assert said.count(ALIKE) == 1
     for sentence in (
-        mechanism.explain(),
+        mechanism.explain().replace("\N{NO-BREAK SPACE}", " "),
         "Who is asked about what",
         "A report shows one with the values of each column",
     ):
