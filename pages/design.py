@@ -159,7 +159,7 @@ def proof_controls(proof: Proof) -> None:
     checked, holds = state.view.get("checked", ("", True))
     if checked != state.certificate_key(case):
         right.caption(
-            "The bound is a certificate: numbers that prove it by signs and one factorisation of a matrix, rounding "
+            f"The bound is a certificate: numbers that prove it by {proof.certificate.proves_by}, rounding "
             "included, whoever computed them and however."
         )
     elif holds:

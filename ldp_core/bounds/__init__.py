@@ -3,18 +3,25 @@
 
 from ldp_core.bounds import few_users, frequency, ranges, statements, two_types
 from ldp_core.bounds.frequency import efficient_of, large_sample, large_sample_of
-from ldp_core.bounds.general.certificate import Certificate, certificate
+from ldp_core.bounds.general.certificate import AnyCertificate, Certificate, certificate
 from ldp_core.bounds.general.hardest_prior import worst_case
 from ldp_core.bounds.ranges import best_branching, range_error
 from ldp_core.bounds.scales import average_variance, equivalent_objective, worst_from_average
 from ldp_core.bounds.singular_values import centred_svd, least_favourable_prior, svd, worst_case_variance
 from ldp_core.bounds.statements import STATEMENTS, Statement
+from ldp_core.bounds.surveys.binary import BinaryCertificate
+from ldp_core.bounds.surveys.certificate import SurveyCertificate
+from ldp_core.bounds.surveys.grouped import GroupedCertificate
 from ldp_core.bounds.symmetric.certificate import SymmetricCertificate
 
 __all__ = [
     "STATEMENTS",
+    "AnyCertificate",
+    "BinaryCertificate",
     "Certificate",
+    "GroupedCertificate",
     "Statement",
+    "SurveyCertificate",
     "SymmetricCertificate",
     "average_variance",
     "best_branching",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from typing import ClassVar
 
 import numpy as np
 from scipy import linalg
@@ -31,6 +32,8 @@ class Proof(ABC):
     value: float
     workload: Workload
     epsilon: float
+    proves_by: ClassVar[str] = "signs and one factorisation of a matrix"
+    """What a reader is told of how the numbers prove it."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: lower bound {self.value:.6g}, epsilon {self.epsilon:g}, {self.workload!r}>"

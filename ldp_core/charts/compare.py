@@ -48,7 +48,12 @@ def users_needed(
     needs, where that is known.
     """
     frame = frame.sort_values("users_needed", ascending=False)
-    fig = figure(look, f"users needed, {case} (log scale)", "", height=200 + 46 * len(frame))
+    fig = figure(
+        look,
+        f"users needed, {case} (log scale)",
+        "",
+        height=200 + (46 if max(map(len, map(title, frame["name"]))) < 40 else 60) * len(frame),
+    )
     best = max(bounds.values(), default=0)
     if best > 0:
         fig.add_vrect(x0=1e-9, x1=best, fillcolor=look.faint, opacity=0.12, line_width=0)

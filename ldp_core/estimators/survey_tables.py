@@ -151,8 +151,8 @@ class _Layout:
 
 
 def _wanted(layout: _Layout, survey: Survey, estimate: SurveyEstimate) -> tuple[np.ndarray, np.ndarray]:
-    """For every number of the components, as tables of the attributes A: the weighted sum of what the groups of questions say of it, and the sum
-    of the weights, what a squared difference adds to the squared error."""
+    """For every number of the components, as tables of the attributes A: the sum, by weight, of what the groups of questions say of
+    it, and the sum of the weights, what a squared difference adds to the squared error."""
     target, weight = np.zeros((2, layout.length))
     for group in survey.groups:
         shape = [survey.shape[i] for i in group.attributes]

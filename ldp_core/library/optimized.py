@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from ldp_core.bounds import average_variance, equivalent_objective
+from ldp_core.library import survey_groups
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
 from ldp_core.mechanisms.orbits import OrbitMechanism
 from ldp_core.mechanisms.subset_selection import SubsetSelection
+from ldp_core.mechanisms.surveys.groups import SplitSurvey
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.mechanisms.trees import hierarchical
 from ldp_core.mechanisms.trees.levels import Tree
@@ -106,7 +108,7 @@ def build_certified(
     cancel: Cancel | None = None,
     target: str = "average",
     prior: np.ndarray | None = None,
-) -> ExplicitMechanism | OrbitMechanism | SubsetSelection | ScrambledPatterns:
+) -> ExplicitMechanism | OrbitMechanism | SubsetSelection | ScrambledPatterns | SplitSurvey:
     """The best mechanism there is, within a per cent or so; see `ldp_core.optimize.certified` for the parameters.
 
     ``target`` says whose variance is made least: the "average" over the types, weighted by ``prior`` (n,) where that is
@@ -118,10 +120,13 @@ def build_certified(
     those over binary attributes an `ldp_core.mechanisms.orbits.OrbitMechanism`, without a prior.
 
     Surveys that treat the values of every attribute alike get `ScrambledPatterns`, at any number of types. All types have the same
-    variance then, whatever the ``target`` and the ``prior``.
+    variance then, whatever the ``target`` and the ``prior``. Other surveys with more than 2048 types get the best on average of what
+    `ldp_core.library.survey_groups` knows; types hardly differ there, and ``target`` and ``prior`` are not looked at.
     """
     if isinstance(workload, Survey) and workload.symmetric:
         return _for_survey(workload, epsilon, (time_limit, max_rounds, seed, callback, cancel))
+    if isinstance(workload, Survey) and workload.n > MOST_TYPES:
+        return survey_groups.build(workload, epsilon, time_limit, max_rounds, seed, callback, cancel)
     if workload.n > MOST_TYPES and prior is None and workload.symmetry == "exchangeable":
         return SubsetSelection(workload.n, epsilon)
     if prior is not None and callback is not None:
@@ -175,11 +180,7 @@ def domain_rule(n: int, epsilon: float, workload: Workload | None) -> str | None
 
 
 def _unsuitable_survey(survey: Survey) -> str | None:
-    if survey.symmetric:
-        return too_many(survey)
-    if survey.n <= MOST_TYPES:
-        return None
-    return (
-        "Some questions follow an order or single out values. With those, strategies are fitted to all types at once, for at most "
-        f"{MOST_TYPES:,} of them; ask for counts of the columns instead, or use fewer or coarser columns."
-    )
+    try:
+        return None if not survey.symmetric and survey.n <= MOST_TYPES else too_many(survey)
+    except ValueError as error:  # questions about a table that is too large for its Gram matrix
+        return str(error)

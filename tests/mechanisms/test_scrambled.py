@@ -326,6 +326,26 @@ def test_parities_are_answered_from_their_component_alone():
     assert abs(mechanism.estimate(reports).answers(asked)[0] + 10**6) < 5 * math.sqrt(10**6 * expected)
 
 
+def test_nothing_grows_with_the_number_of_types():
+    sizes = [20] * 199 + [1]
+    chain = [(i, i + 1) for i in range(0, 198, 2)]
+    cells = np.indices((20, 20)).sum(axis=0) % 20 < 5
+    patterns = [Pattern(one, cells) for one in chain] + [Pattern((198,), np.arange(20) < 5)]
+    patterns += [Pattern((i,), np.arange(20) < 5) for i in range(198)]
+    mechanism = ScrambledPatterns("optimized", sizes, 2.0, patterns, np.full(298, 1 / 298))
+    assert mechanism.n == 20**199
+    assert "e+258 types" in repr(mechanism)
+    assert mechanism.audit().epsilon <= 2
+    asked = survey(sizes, chain)
+    records = np.random.default_rng(0).integers(0, sizes, size=(3000, 200))
+    raw = mechanism.privatize(records, np.random.default_rng(1))
+    assert raw.nbytes < 3000 * 100
+    total = mechanism.variance_profile(asked)[0] * 3000
+    assert mechanism.query_variances(asked, records).sum() == pytest.approx(total)
+    error = mechanism.estimate(mechanism.aggregate(raw)).squared_error(asked, Records(records, sizes))
+    assert abs(error / total - 1) < 0.2
+
+
 def test_bad_input_is_refused(mechanism):
     with pytest.raises(ValueError, match="probability each"):
         ScrambledPatterns("optimized", SIZES, 1.0, PATTERNS, SHARES[:5])

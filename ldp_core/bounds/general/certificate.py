@@ -67,12 +67,16 @@ from ldp_core.bounds.proof import (
     spread,
 )
 from ldp_core.bounds.scales import average_variance
+from ldp_core.bounds.surveys.best import survey_certificate
+from ldp_core.bounds.surveys.binary import BinaryCertificate
+from ldp_core.bounds.surveys.certificate import SurveyCertificate
+from ldp_core.bounds.surveys.grouped import GroupedCertificate
 from ldp_core.bounds.symmetric.certificate import SymmetricCertificate, symmetric_certificate
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Budget, Callback, Cancel, Check, Interrupted, unchecked
 from ldp_core.threads import blas_threads
-from ldp_core.workloads import Workload
+from ldp_core.workloads import DENSE_TYPES, Survey, Workload
 
 # Up to this many types the closed form takes a fifth of a second, and is always there.
 AT_ONCE_TYPES = 512
@@ -183,6 +187,9 @@ def _product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     return blas.dgemm(1.0, A, B)
 
 
+AnyCertificate = Certificate | SymmetricCertificate | SurveyCertificate | BinaryCertificate | GroupedCertificate
+
+
 def certificate(
     workload: Workload,
     epsilon: float,
@@ -190,14 +197,15 @@ def certificate(
     prior: np.ndarray | None = None,
     callback: Callback | None = None,
     cancel: Cancel | None = None,
-) -> Certificate | SymmetricCertificate:
+) -> AnyCertificate:
     """The best proven lower bound on L(Q) found within ``time_limit`` seconds, true for every epsilon-LDP strategy Q.
 
     Starts from the centred SVD bound, which has a certificate in closed form, and improves it by the moment relaxation
     (`ldp_core.bounds.general.moments`) along its central path. Within 0.2 % of the relaxation's value once it gets to its end:
     milliseconds for 32 types, under a second for 128, half a minute for 512. ``prior`` (n,) bounds ``tr(M_p^-1 G)``
     instead, as in `ldp_core.optimize.design`. Symmetric workloads (exchangeable, hamming; uniform prior) take milliseconds at
-    any size, seconds where cuts are found for low degrees, and their certificate is a `SymmetricCertificate`.
+    any size, seconds where cuts are found for low degrees, and their certificate is a `SymmetricCertificate`. Surveys of any size
+    are bounded by sets of attributes, see `ldp_core.bounds.surveys`: the closed form at once, all of it in seconds.
     ``callback`` (after each stage, with ``bound`` and ``relaxation``) and ``cancel`` as in `ldp_core.run`. Raises ValueError past
     `ldp_core.workloads.DENSE_TYPES` types: use `centred_svd`.
 
@@ -208,10 +216,26 @@ def certificate(
     True
     """
     budget = Budget(time_limit, None, cancel, callback)
+    if isinstance(workload, Survey) and prior is None:
+        return _of_survey(workload, epsilon, budget)
     symmetric = (
         symmetric_certificate(workload, epsilon, lambda: budget.stopped() is not None) if prior is None else None
     )
     return symmetric or general_certificate(workload, epsilon, check_prior(prior, workload.n), budget)
+
+
+def _of_survey(survey: Survey, epsilon: float, budget: Budget) -> AnyCertificate:
+    """By sets of attributes, and by types as well where these are few."""
+
+    def prove(base: Workload, epsilon: float, own: Budget) -> AnyCertificate:
+        return certificate(base, epsilon, own.left(), cancel=own.cancelled)
+
+    found = survey_certificate(survey, epsilon, budget, prove)
+    few = survey.n <= (AT_ONCE_TYPES if survey.symmetric else DENSE_TYPES)
+    if not few or budget.stopped() is not None:
+        return found
+    by_types = general_certificate(survey, epsilon, check_prior(None, survey.n), budget)
+    return by_types if by_types.value > found.value else found
 
 
 def general_certificate(workload: Workload, epsilon: float, prior: np.ndarray, budget: Budget) -> Certificate:

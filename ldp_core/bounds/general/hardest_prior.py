@@ -14,6 +14,7 @@ from scipy import linalg
 
 from ldp_core.bounds.general.certificate import (
     AT_ONCE_TYPES,
+    AnyCertificate,
     Certificate,
     certificate,
     closed_form,
@@ -21,10 +22,9 @@ from ldp_core.bounds.general.certificate import (
 )
 from ldp_core.bounds.scales import average_variance, equivalent_objective
 from ldp_core.bounds.singular_values import LEAST_SHARE, decompositions, least_favourable_prior
-from ldp_core.bounds.symmetric.certificate import SymmetricCertificate
 from ldp_core.priors import check_prior
 from ldp_core.run import Budget, Callback, Cancel, Interrupted, Progress, unchecked
-from ldp_core.workloads import Workload
+from ldp_core.workloads import DENSE_TYPES, Survey, Workload
 
 # The search is over when the types' variances say that no prior gives this much more.
 SETTLED = 1e-3
@@ -43,7 +43,7 @@ def worst_case(
     prior: np.ndarray | None = None,
     callback: Callback | None = None,
     cancel: Cancel | None = None,
-) -> Certificate | SymmetricCertificate:
+) -> AnyCertificate:
     """A certificate whose ``variance`` no epsilon-LDP mechanism's worst-case variance per user can be below.
 
     ``prior`` (n,) is where the search starts: the one of a worst-case design, with which bound and design meet, or by
@@ -58,7 +58,7 @@ def worst_case(
     """
     budget, proved = Budget(time_limit, None, cancel, callback), -np.inf
 
-    if workload.symmetry_group.all_alike:
+    if workload.symmetry_group.all_alike or (isinstance(workload, Survey) and workload.n > DENSE_TYPES):
         return certificate(workload, epsilon, time_limit, None, callback, cancel)
 
     def at(p: np.ndarray) -> Certificate:

@@ -35,6 +35,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 
@@ -45,8 +47,8 @@ from ldp_core.workloads import Survey
 
 MOST_CELLS, MOST_INEQUALITIES, MOST_SLICES = 5_000, 2_000, 500
 """What `SurveyCertificate.verify` looks at: larger ones prove nothing."""
-# Neighbours of the grid differ by this share, down to the least one.
-STEP, LEAST = 4e-3, 1e-9
+# Neighbours of the grid differ by these shares of them: fine ones from 1 / NARROW to WIDE times 1 / (E + 1), where ratios are largest.
+FINE, COARSE, NARROW, WIDE, LEAST = 4e-3, 3e-2, 8, 24, 1e-3
 # On intervals that are shorter than this share of their end, a ratio is taken for no better than its parts.
 SHORT = 1e-7
 
@@ -60,6 +62,8 @@ class SurveyCertificate(Proof):
     ``within`` (f, kinds) B likewise with its ``slopes`` (f,) alpha. Slices of [0, 1] between the ``ends`` (r + 1,), with multipliers
     ``differing_multipliers`` N (r, c) and ``within_multipliers`` kappa (r, f).
     """
+
+    proves_by: ClassVar[str] = "inequalities for each set of columns"
 
     workload: Survey
     epsilon: float
@@ -92,7 +96,7 @@ class SurveyCertificate(Proof):
         traces = Traces(self.workload.shape, self.kinds)
         D, N, kappa = spread(self.epsilon), self.differing_multipliers, self.within_multipliers
         gamma = self._largest_multiple(traces)
-        grid = self._grid(traces)
+        grid = self._grid(traces, D)
         owner = np.clip(np.searchsorted(self.ends, (grid[:-1] + grid[1:]) / 2) - 1, 0, len(N) - 1)
         beta = self._largest_within(traces, grid)
         total = N.sum(axis=1)[owner]
@@ -135,16 +139,15 @@ class SurveyCertificate(Proof):
     def _used(self) -> np.ndarray:
         return np.flatnonzero(self.within_multipliers.any(axis=0))
 
-    def _grid(self, traces: Traces) -> np.ndarray:
-        """Points from 0 to 1, the ends of slices and all places where some beta is not convex among them."""
+    def _grid(self, traces: Traces, D: float) -> np.ndarray:
+        """Points from 0 to 1, all places where some beta is not convex among them."""
         sizes = {self._values(traces, self.within[j]) for j in self._used()}
-        count = math.ceil(-math.log(LEAST) / STEP)
-        own = np.geomspace(LEAST, 1.0, count) if sizes else np.ones(1)
-        whole = [np.arange(1, values) / values for values in sizes]
-        points = np.unique(np.concatenate([[0.0], own, self.ends, *whole]))
-        kept = np.diff(points, prepend=-1.0) > fibres.NEARBY
-        kept[-1] = True
-        return points[kept]
+        if not sizes:
+            return np.unique(self.ends)
+        found = np.unique(np.concatenate([[0.0, 1.0], steps(D), *(np.arange(1, n) / n for n in sizes)]))
+        apart = np.diff(found, append=2.0) > fibres.NEARBY
+        apart[0] = True
+        return found[apart]
 
     def _values(self, traces: Traces, counts: np.ndarray) -> int:
         values = traces.size_of(counts) if traces.known([int(c) for c in counts]) else 0
@@ -161,6 +164,17 @@ class SurveyCertificate(Proof):
             own = used[values == size]
             found[:, own] = fibres.largest(int(size), grid, self.slopes[own])
         return found
+
+
+def steps(D: float) -> np.ndarray:
+    """Points of the grid between 0 and 1."""
+    middle = 1 / (D + 2)
+    marks = [LEAST * middle, middle / NARROW, min(1.0, WIDE * middle), 1.0]
+    parts = [
+        np.geomspace(start, end, 2 + math.ceil(math.log(end / start) / step))
+        for (start, end), step in zip(pairwise(marks), (COARSE, FINE, COARSE), strict=True)
+    ]
+    return np.concatenate(parts)
 
 
 def bound(survey: Survey, weights: np.ndarray, ratio: float) -> float:
@@ -240,4 +254,5 @@ def largest_ratio(
     found = np.where(inside, np.fmax(found, top), found)
     short = end - start < SHORT * end
     crude = D**2 * (at_ends.max(axis=0) + np.abs(square) * (end - start) ** 2 + rounding) / (1 + D * start) ** 2
-    return np.where(short, np.maximum(crude, 0.0), found) * (1 + 16 * U)
+    found = np.where(short, np.maximum(crude, 0.0), found)
+    return found + 16 * U * np.abs(found)

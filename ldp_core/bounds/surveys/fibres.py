@@ -28,39 +28,23 @@ MOST_VALUES = 64
 _TOLERANCE = 1e-9
 NEARBY = 1e-13
 """A multiple of 1/n may be so far within an interval where beta is taken for convex."""
-_AT_ONCE = 2**21
+_AT_ONCE = 2**17
 
 
 def largest(values: int, shares: np.ndarray, slopes: np.ndarray) -> np.ndarray:
     """(points, slopes) upper bounds on beta at increasing ``shares`` s, such that chords between neighbours lie above beta where no
     multiple of 1 / ``values`` is between them, but for rounding."""
-    found = np.empty((len(shares), len(slopes)))
-    start = 0
-    while start < len(shares):
-        stop = _block(values, shares, start)
-        found[start:stop] = _largest(values, shares[start:stop], slopes)
-        start = stop
+    each = max(1, _AT_ONCE // values**2)
+    blocks = [_largest(values, shares[k : k + each], slopes) for k in range(0, len(shares), each)]
     # Terms are s at most, and v is off by u n s / m; next to a multiple of 1/n, beta may be off by NEARBY times its slope.
     rounding = 256 * U * shares + np.where(2 * values * shares > 1, 8 * values * NEARBY, 0.0)
-    return found + ABOVE * rounding[:, None] * (1 + slopes)
-
-
-def _block(values: int, shares: np.ndarray, start: int) -> int:
-    """Where to end a block of shares from ``start`` on, so that not too many vertices are looked at at once."""
-    stop = start + 1
-    while stop < len(shares) and (stop + 1 - start) * _ones(values, shares[stop]) * values <= _AT_ONCE:
-        stop += 1
-    return stop
-
-
-def _ones(values: int, share: float) -> int:
-    """One more than the largest number of ones."""
-    return min(values, int(values * share + 1)) + 1
+    return np.concatenate(blocks) + ABOVE * rounding[:, None] * (1 + slopes)
 
 
 def _largest(values: int, shares: np.ndarray, slopes: np.ndarray) -> np.ndarray:
     n, s = values, shares[:, None]
-    a, m = np.indices((_ones(n, float(shares[-1])), n + 1)).reshape(2, -1)
+    most_ones = min(n, int(n * shares[-1] + 1))
+    a, m = np.indices((most_ones + 1, n + 1)).reshape(2, -1)
     kept = (m > 0) & (a + m <= n)
     a, m = a[kept], m[kept]
     v = (n * s - a) / m

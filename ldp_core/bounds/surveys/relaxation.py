@@ -5,8 +5,9 @@ Found with a solver, whose multipliers need not be exact: what they prove is wor
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -38,8 +39,8 @@ def tracked(sizes: Sequence[int]) -> Kinds:
     return tuple(kinds[size] for size in chosen)
 
 
-def _traces(numbers: Sequence[int]) -> float:
-    return float(np.prod([number + 1.0 for number in numbers]))
+def _traces(numbers: Iterable[int]) -> int:
+    return math.prod(number + 1 for number in numbers)
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ class Relaxation:
         limit, held = self._limit(share) / self._scales, list(self._held)
         rows = self._rows / self._scales[:, None]
         cells = self.traces.cells
-        for _ in range(MOST_TURNS):
+        for turn in range(MOST_TURNS):
             found = linprog(
                 -weights,
                 A_ub=rows[held] if held else None,
@@ -102,7 +103,7 @@ class Relaxation:
             excess[held] = 0.0
             joining = np.argsort(-excess)[:JOINING]
             joining = joining[excess[joining] > VIOLATED]
-            if not len(joining):
+            if not len(joining) or turn == MOST_TURNS - 1:
                 break
             held += [int(j) for j in joining]
         multipliers = np.zeros(len(rows))

@@ -14,8 +14,8 @@ from ldp_core.bounds.surveys.traces import Traces
 from ldp_core.run import Budget, Check
 from ldp_core.workloads import Survey
 
-# The search ends when no weights can gain more than this share, or after so many rounds.
-GOAL, MOST_ROUNDS = 2e-4, 25
+# The search ends when no weights can gain more than this share, after so many rounds, or when a window of them gains less than it.
+GOAL, MOST_ROUNDS, WINDOW = 2e-4, 40, 4
 # How far the weights of a round go from the best ones towards those of the planes, and how many points the last step adds.
 TOWARDS, MOST_ADDED = 0.6, 4
 # Shares at which the ratio is below this part of the largest are no longer looked at.
@@ -41,13 +41,15 @@ def improved(
     """Better and better certificates, each with what none of this kind can exceed as far as is known. `Interrupted` at the end of ``budget``."""
     search = Search(survey, epsilon, budget.check)
     limit = search.start()
-    for _ in range(MOST_ROUNDS):
-        if limit <= best.value * (1 + GOAL) or budget.stopped() is not None:
+    reached = [-math.inf]
+    while len(reached) <= MOST_ROUNDS and limit > best.value * (1 + GOAL) and budget.stopped() is None:
+        if len(reached) > WINDOW and reached[-1] < reached[-1 - WINDOW] + GOAL * abs(reached[-1]):
             break
         found = search.round()
         if found is not None:
             best = max(best, found, key=lambda c: c.value)
         limit = search.limit()
+        reached.append(search.reached)
         yield best, limit
 
 
@@ -146,6 +148,11 @@ class Search:
         fitted = worth / x**2 / self._limit
         towards = TOWARDS if self._best_value > 0 else 1.0
         self._next = ((1 - towards) * np.sqrt(self._best) + towards * np.sqrt(fitted)) ** 2
+
+    @property
+    def reached(self) -> float:
+        """The largest bound of any weights so far, as a float near what its certificate proves."""
+        return self._constant + self._scale * self._best_value
 
     def limit(self) -> float:
         """What no weights can prove more than, as far as the planes tell."""

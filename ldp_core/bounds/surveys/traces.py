@@ -67,7 +67,7 @@ class Traces:
         """Whether so many attributes of each kind can be chosen."""
         return len(counts) == len(self.numbers) and all(0 <= c <= m for c, m in zip(counts, self.numbers, strict=True))
 
-    def size_of(self, counts: Sequence[int]) -> int:
+    def size_of(self, counts: Iterable[int]) -> int:
         """How many combinations of values so many attributes of each kind have."""
         return math.prod(size ** int(count) for size, count in zip(self.sizes, counts, strict=True))
 

@@ -25,17 +25,18 @@ from typing import Any
 
 import numpy as np
 
-from ldp_core import anova
+from ldp_core import anova, wording
 from ldp_core.anova import Set
 from ldp_core.mechanisms.base import Audit, Reports, check_reports
 from ldp_core.mechanisms.explicit import ExplicitMechanism
-from ldp_core.mechanisms.surveys.estimates import ComponentEstimate
+from ldp_core.mechanisms.surveys.estimates import ComponentEstimate, as_survey
 from ldp_core.mechanisms.surveys.face import SurveyMechanism, from_agreement
+from ldp_core.mechanisms.surveys.largest import at_most
 from ldp_core.mechanisms.surveys.pattern import squared_norms
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns, batches
 from ldp_core.mechanisms.surveys.shares import given_shares
 from ldp_core.people import Counts, Tables, check_records, people_of
-from ldp_core.workloads import Group, Histogram, Survey
+from ldp_core.workloads import Group, Histogram, Survey, Workload
 from ldp_core.workloads.restricted import cells_of, divided, part_of, restricted_gram
 
 _ENTRIES = 2**22  # of queries written out at once
@@ -162,6 +163,14 @@ class SplitSurvey(SurveyMechanism):
 
     # --- exact variances ----------------------------------------------------------------------------------------
 
+    def profile_of(self, workload: Workload) -> np.ndarray:
+        """As for all mechanisms for surveys; a bound on that of the worst type, the sum of the worst of each table, where strategies tie so
+        many attributes together that it cannot be found."""
+        try:
+            return super().profile_of(workload)
+        except ValueError:
+            return np.array([at_most(self.sizes, self._profiles(as_survey(workload, self.sizes)))])
+
     def _profiles(self, survey: Survey) -> list[tuple[Set, np.ndarray]]:
         found = [self._own_profile(k, survey) for k in range(len(self.own))]
         constant = 0.0
@@ -191,7 +200,10 @@ class SplitSurvey(SurveyMechanism):
         found = [(group.attributes, -((rows - rows.mean(axis=1, keepdims=True)) ** 2).sum(axis=0))]
         left = divided(rows.reshape(-1, *self._axes(group.attributes)), group.attributes, self.sets)[-1]
         if np.abs(left).max() > _ROUNDING * np.abs(rows).max():
-            found += [(members, part.sum(axis=0)) for members, part in self.second_moments(left, group.attributes)]
+            found += [
+                (members, part.sum(axis=0))
+                for members, part in self.second_moments(left.reshape(rows.shape), group.attributes)
+            ]
         return [(members, group.weight**2 * part) for members, part in found]
 
     def _variances(self, group: Group, people: Tables, queries: np.ndarray | None) -> np.ndarray:
@@ -287,11 +299,10 @@ class SplitSurvey(SurveyMechanism):
 
     def _apart(self, reports: Reports) -> list[Reports]:
         users, *arrays = reports.arrays
-        data = [(array,) for array in arrays[: len(self.own)]]
+        data: list[tuple[np.ndarray, ...]] = [(array,) for array in arrays[: len(self.own)]]
         data += [] if self.rest is None else [tuple(arrays[len(self.own) :])]
         return [
-            Reports(design.digest, int(sent), own)
-            for design, sent, own in zip(self.designs, users, data, strict=True)
+            Reports(design.digest, int(sent), own) for design, sent, own in zip(self.designs, users, data, strict=True)
         ]
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
@@ -339,21 +350,25 @@ class SplitSurvey(SurveyMechanism):
     def _type(self, k: int, cell: int) -> int:
         """A type in a ``cell`` of the table of design ``k``."""
         places = np.unravel_index(cell, self._axes(self.sets[k]))
-        return sum(
-            int(place) * math.prod(self.sizes[i + 1 :]) for i, place in zip(self.sets[k], places, strict=True)
-        )
+        return sum(int(place) * math.prod(self.sizes[i + 1 :]) for i, place in zip(self.sets[k], places, strict=True))
 
     def explain(self) -> str:
         if self._explanation:
             return self._explanation
         columns = [f"column {one[0] + 1}" if len(one) == 1 else f"columns {_listed(one)}" for one in self.sets]
-        named = [f"about {what} ({share:.1%})" for what, share in zip(columns, self.shares.tolist(), strict=False)]
+        named = [
+            f"about {what} ({wording.share(share)})" for what, share in zip(columns, self.shares.tolist(), strict=False)
+        ]
         first = f"Each person takes part in one of {len(self.designs)} designs, drawn whatever their values are. "
         if len(self.designs) == 1:
             first = ""
         if named:
             first += f"Reports {', '.join(named)} are of a strategy fitted to the questions there, which follow an order or single out values."
-        return first if self.rest is None else f"{first} For everything else ({self.shares[-1]:.1%}): {self.rest.explain()}"
+        return (
+            first
+            if self.rest is None
+            else f"{first} For everything else ({wording.share(float(self.shares[-1]))}): {self.rest.explain()}"
+        )
 
 
 def _listed(members: Set) -> str:

@@ -28,7 +28,7 @@ def largest(sizes: Sequence[int], functions: Sequence[tuple[Set, np.ndarray]]) -
         if np.ptp(values) <= _ROUNDING * np.abs(values).max():
             constant += float(values.max())
         else:
-            varying.append((members, values))
+            varying.append(_reduced(sizes, members, values))
     for tied in _tied([members for members, _ in varying]):
         combinations = math.prod(sizes[i] for i in tied)
         if combinations > DENSE_TYPES:
@@ -40,6 +40,25 @@ def largest(sizes: Sequence[int], functions: Sequence[tuple[Set, np.ndarray]]) -
         inside = [(members, values) for members, values in varying if set(members) <= set(tied)]
         constant += float(_sum(sizes, tied, inside).max())
     return constant
+
+
+def at_most(sizes: Sequence[int], functions: Sequence[tuple[Set, np.ndarray]]) -> float:
+    """A number that the sum is at most, however many attributes functions tie together: each is added to one of more attributes
+    where there is one, and then the largest values are."""
+    sums: dict[Set, np.ndarray] = {}
+    for members, values in sorted(functions, key=lambda one: len(one[0]), reverse=True):
+        holding = next((known for known in sums if set(members) <= set(known)), members)
+        known = sums.setdefault(holding, np.zeros([sizes[i] for i in holding]))
+        known += values.reshape([sizes[i] if i in members and values.size > 1 else 1 for i in holding])
+    return math.fsum(float(values.max()) for values in sums.values())
+
+
+def _reduced(sizes: Sequence[int], members: Set, values: np.ndarray) -> tuple[Set, np.ndarray]:
+    """The function without the attributes it does not depend on."""
+    table, rounding = values.reshape([sizes[i] for i in members]), _ROUNDING * np.abs(values).max()
+    kept = [axis for axis in range(table.ndim) if np.ptp(table, axis=axis).max() > rounding]
+    others = tuple(axis for axis in range(table.ndim) if axis not in kept)
+    return tuple(members[axis] for axis in kept), table.max(axis=others).ravel() if others else values
 
 
 def _sum(sizes: Sequence[int], places: Sequence[int], functions: Sequence[tuple[Set, np.ndarray]]) -> np.ndarray:

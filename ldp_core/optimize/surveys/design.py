@@ -16,6 +16,8 @@ from ldp_core.workloads import Survey
 
 MOST_SETS = 100_000
 """Most sets of attributes that questions may depend on: all pairs of 200 attributes are 20,100 with the attributes alone."""
+MOST_SUBSETS = 2**22
+"""Most subsets of those sets, counted for each of them: a pattern over 13 attributes has energy on 2^13 sets."""
 
 # The search has converged when this many rounds together gain next to nothing.
 WINDOW = 16
@@ -51,13 +53,15 @@ def design_survey(
     callback: Callback | None = None,
     cancel: Cancel | None = None,
 ) -> SurveyDesign:
-    """Patterns and probabilities of least L for a survey whose questions treat the values of every attribute alike.
+    """Patterns and probabilities of least L for a survey.
 
-    L is convex in the probabilities, and the same for every person, so that worst and average case are one. Neither the time nor
-    the memory depends on the number of types. Parameters as in `ldp_core.optimize.design`; deterministic in (seed, max_rounds).
+    L is convex in the probabilities. Where the questions treat the values of every attribute alike, no mechanism of any kind is better
+    than the best of these, and worst and average case are one. Where they do not (totals along an order, conditions), it is the best
+    of those that treat the values alike, for the average over the types. Neither the time nor the memory depends on the number
+    of types. Parameters as in `ldp_core.optimize.design`; deterministic in (seed, max_rounds).
 
-    Raises ValueError for an epsilon out of range, for questions that follow an order or single out values, for questions that
-    depend on more than 100,000 sets of attributes, and for questions that have only one possible answer.
+    Raises ValueError for an epsilon out of range, for questions that depend on too many sets of attributes (`too_many`), and for
+    those that have only one possible answer.
 
     >>> survey = ldp.workloads.survey([16, 9, 7, 5, 2], ways=2)
     >>> best = ldp.optimize.design(survey, epsilon=1.0, time_limit=None, max_rounds=3)
@@ -94,5 +98,11 @@ def too_many(survey: Survey) -> str | None:
         return (
             f"The questions depend on {len(sets):,} sets of attributes, and mechanisms are designed for at most {MOST_SETS:,}: ask about "
             "fewer sets, or about fewer attributes at a time."
+        )
+    subsets = sum(2 ** len(members) for members in sets)
+    if subsets > MOST_SUBSETS:
+        return (
+            f"The questions depend on sets of up to {max(map(len, sets))} attributes with {subsets:,} subsets in all, and mechanisms are "
+            f"designed for at most {MOST_SUBSETS:,}: ask about fewer attributes at a time."
         )
     return None

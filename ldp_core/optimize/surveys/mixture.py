@@ -13,9 +13,11 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from ldp_core.optimize.surveys.shapes import Shape
+from ldp_core.run import Check, unchecked
 
-# The power of a column's price that its share is multiplied by, and updates between two looks at what they bring.
-POWER, TOGETHER = 0.9, 10
+# The power of a column's price that its share is multiplied by, and updates between two looks at what they bring; entries of the
+# energies gone through in all updates, where they are many.
+POWER, TOGETHER, MOST_PRODUCTS = 0.9, 10, 2 * 10**8
 # Updates end when so many of them gain less than this share.
 SETTLED = 1e-8
 # What an attribute more costs a column that is as good as another.
@@ -51,13 +53,14 @@ class Mixture:
         """(sets + 1,) what a unit of energy is worth on each set asked for, and 0 for all others."""
         return np.append(self.costs / self.reached() ** 2, 0.0)
 
-    def fit(self, updates: int) -> None:
+    def fit(self, updates: int, check: Check = unchecked) -> None:
         """Multiplicative updates of the shares (Silvey, Titterington, Torsney 1978), given to the shapes as well."""
         before = np.inf
         shares = self.shares
-        for update in range(updates):
+        for update in range(min(updates, max(2 * TOGETHER, MOST_PRODUCTS // max(1, self.energies.nnz)))):
             reached = self._transposed @ shares
             if update % TOGETHER == 0:
+                check()
                 objective = float(np.sum(self.costs / reached))
                 if objective > before * (1 - SETTLED):
                     break

@@ -1,7 +1,7 @@
 """Column generation over patterns: fit the shares, and take in what is worth more at the prices that follow from them.
 
-Every set of attributes asked for begins with evenly spread patterns, which are nearly the best where tables have many cells. Then,
-round by round, patterns climb on the tables of sets that are asked for; columns whose cells are too coarse grow by one
+Every set of attributes asked for begins with evenly spread patterns and random ones: together they are nearly the best where tables
+have many cells. Then, round by round, patterns climb on the tables of sets that are asked for; columns whose cells are too coarse grow by one
 attribute more (a pattern of few cells spends its energy better over several attributes, where epsilon is large and columns have
 few values); and known patterns are tried on other attributes of the same sizes.
 """
@@ -25,12 +25,16 @@ from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Survey
 
 # Updates of the shares at the start, in a round, and in the end.
-FIRST_UPDATES, UPDATES, LAST_UPDATES = 300, 800, 4000
+FIRST_UPDATES, UPDATES, LAST_UPDATES = 300, 800, 2000
+# Patterns drawn for each shape at the start, and columns made of them where there are many sets.
+RANDOM, START_COLUMNS = 8, 20_000
 # What new columns get of the shares together, and how much more than those held they must be worth.
 NEW_SHARE, LEAST_GAIN = 0.1, 2e-5
-# Columns that bring less than this part of the energy of every set are dropped; with more columns for each set than the second number,
-# as many as there are sets are chosen among them, but not with more sets than the last: it takes long where many are as good.
-LITTLE, MOST_COLUMNS, MANY_SETS = 1e-5, 10, 2000
+# Columns that bring less than this part of the energy of every set are dropped. With more columns for each set than the second number,
+# as many as there are sets are chosen among them, but not with more energies in all than the last: that takes long where many are as good.
+LITTLE, MOST_COLUMNS, MOST_ENERGIES = 1e-5, 10, 100_000
+# So many columns for each set are then tried in the end, which may cost this, relative.
+FEW_COLUMNS, FREE = (2, 4), 1e-4
 # Starts of climbs on a table: their cells together, and their least and largest number.
 CLIMBING_CELLS, FEWEST_STARTS, MOST_STARTS = 2**14, 4, 32
 # Columns grown in a round, and rounds before one is grown once more; draws of other attributes that patterns of a shape are tried on,
@@ -38,6 +42,8 @@ CLIMBING_CELLS, FEWEST_STARTS, MOST_STARTS = 2**14, 4, 32
 GROWN, REST, FEWEST_DRAWS, DRAWS = 24, 3, 16, 0.5
 # Tables are large enough where the ideal share of their cells is so many.
 FINE = 64
+# Energies of a mixture that is simplified in a moment, and shares that are none.
+QUICKLY_SPARED, NOBODY = 2**15, 1e-12
 # The search ends when it is that close to the closed-form bound.
 CLOSE = 1e-4
 
@@ -58,7 +64,7 @@ class SurveySearch:
         roots = asked.dims * np.sqrt(asked.gram)
         self._constant, self._bound = asked.constant, float(roots.sum()) ** 2 / math.sinh(epsilon / 2) ** 2
         self._costs = asked.dims**2 * asked.gram / self._bound  # the closed-form bound is then 1
-        self._sizes, self._epsilon, self._rng, self._check = survey.shape, epsilon, rng, check
+        self._sizes, self._epsilon, self._rng, self._check = survey.shape, epsilon, rng, unchecked
         self._difference, self._share = odds(epsilon) - 1, 1 / (odds(epsilon) + 1)
         self._most_cells = min(MOST_CLIMBED, int(FINE / self._share))
         self._asked = Asked(asked.sets, len(survey.shape))
@@ -69,10 +75,8 @@ class SurveySearch:
         self._start(asked.sets)
         self._mixture = self._fitted(FIRST_UPDATES)
         self.best = self._held()
-
-    @property
-    def finished(self) -> bool:
-        return self.best.objective <= self._objective(1 + CLOSE)
+        self.finished = self._is_close()
+        self._check = check  # the start is always there
 
     def prepare(self) -> None:
         """Nothing is left to do."""
@@ -88,17 +92,20 @@ class SurveySearch:
         self._price(worth, level)
         self._reassign(worth, level)
         self._mixture = self._fitted(UPDATES)
-        if len(self._mixture.shares) > MOST_COLUMNS * len(self._costs):
+        most = MOST_COLUMNS * len(self._costs)
+        if len(self._mixture.shares) > most and self._mixture.energies.nnz <= MOST_ENERGIES:
             self._simplify()
-        self._drop()
+        self._drop(most)
         if self._objective(self._mixture.objective) < self.best.objective:
             self.best = self._held()
+        self.finished = self._is_close()
 
     def finish(self, at_once: bool) -> tuple[tuple[list[Pattern], np.ndarray], float]:
         """The patterns and their shares (p,), with the objective L."""
         self._restore(self.best)
         if not at_once:
             self._mixture.fit(LAST_UPDATES)
+        if not at_once or self._mixture.energies.nnz <= QUICKLY_SPARED:
             self._simplify()
         patterns: list[Pattern] = []
         cells: dict[tuple[tuple[int, ...], int, tuple[int, ...]], np.ndarray] = {}
@@ -111,7 +118,14 @@ class SurveySearch:
                     table = shape.patterns[known].reshape(shape.sizes)
                     cells[key] = np.ascontiguousarray(table.transpose(order))
                 patterns.append(Pattern(tuple(members[list(order)].tolist()), cells[key]))
-        return (patterns, self._mixture.shares), self._objective(self._mixture.objective)
+        used = self._mixture.shares > NOBODY
+        shares = self._mixture.shares[used] / self._mixture.shares[used].sum()
+        return ([one for one, sent in zip(patterns, used.tolist(), strict=True) if sent], shares), self._objective(
+            self._mixture.objective
+        )
+
+    def _is_close(self) -> bool:
+        return self.best.objective <= self._objective(1 + CLOSE)
 
     # --- the mixture --------------------------------------------------------------------------------------------
 
@@ -129,7 +143,7 @@ class SurveySearch:
                 fresh = NEW_SHARE / new if old else 1 / new
                 shape.shares = np.where(shape.shares == 0, fresh, shape.shares * (1 - NEW_SHARE))
         mixture = Mixture(list(self._shapes.values()), self._costs)
-        mixture.fit(updates)
+        mixture.fit(updates, self._check)
         return mixture
 
     def _held(self) -> Held:
@@ -143,23 +157,30 @@ class SurveySearch:
             shape.columns, shape.shares = columns, shares
         self._mixture = Mixture(list(self._shapes.values()), self._costs)
 
-    def _drop(self) -> None:
-        """Drop the columns that bring next to nothing of the energy of any set, and where there are too many, those that bring least."""
+    def _drop(self, most: int) -> None:
+        """Drop the columns that bring next to nothing of the energy of any set, and those that bring least where there are more than
+        ``most``; none that brings most to some set."""
         parts, leading = self._mixture.parts()
-        most = MOST_COLUMNS * len(self._costs)
         least = LITTLE if len(parts) <= most else max(LITTLE, float(np.sort(parts)[-most]))
         for shape, kept in zip(self._mixture.shapes, self._mixture.split((parts >= least) | leading), strict=True):
             shape.columns, shape.shares = shape.columns[kept], shape.shares[kept]
         self._mixture = Mixture(list(self._shapes.values()), self._costs)
-        if least > LITTLE:
-            self._mixture.fit(UPDATES)
+        self._mixture.give(self._mixture.shares)
 
     def _simplify(self) -> None:
-        """As few columns as there are sets, or fewer, for the same energies."""
-        if len(self._costs) <= MANY_SETS:
+        """About as few columns as there are sets, for the same energies or nearly so."""
+        if self._mixture.energies.nnz <= MOST_ENERGIES:
             self._mixture.give(self._mixture.spare())
-            self._drop()
+            self._drop(len(self._mixture.shares))
             self._mixture.fit(UPDATES)
+            return
+        before = self._held()
+        for columns in FEW_COLUMNS:
+            self._drop(columns * len(self._costs))
+            self._mixture.fit(UPDATES)
+            if self._objective(self._mixture.objective) <= before.objective * (1 + FREE):
+                return
+            self._restore(before)
 
     # --- columns ------------------------------------------------------------------------------------------------
 
@@ -169,20 +190,24 @@ class SurveySearch:
         return self._shapes[tuple(sizes)]
 
     def _start(self, sets: Sequence[tuple[int, ...]]) -> None:
-        """Patterns spread evenly over the tables of every set asked for."""
+        """Patterns spread evenly over the tables of every set asked for, and some at random."""
+        drawn = min(RANDOM, max(1, START_COLUMNS // len(sets)))
         by_sizes: dict[tuple[int, ...], list[list[int]]] = {}
         for members in sets:
             ordered = sorted(members, key=lambda i: (self._sizes[i], i))
             by_sizes.setdefault(tuple(self._sizes[i] for i in ordered), []).append(ordered)
-        for sizes, ordered_sets in by_sizes.items():
-            self._check()
+        for sizes, alike in by_sizes.items():
             shape = self._shape(sizes)
-            places = shape.add_attributes(ordered_sets)
+            places = shape.add_attributes(alike)
             ideal = self._share * shape.cells
             high = {min(max(1, round_(ideal)), shape.cells - 1) for round_ in (math.floor, math.ceil)}
             if shape.cells <= MOST_CLIMBED:
                 high.add(1)  # a single cell has energy on all sets
-            known = shape.add_patterns(balanced_patterns(sizes, sorted(high)))
+            cells = balanced_patterns(sizes, sorted(high))
+            if len(sizes) > 1 and shape.cells <= MOST_CLIMBED:
+                order = self._rng.random((drawn, shape.cells)).argsort(axis=1)
+                cells = np.vstack([cells, order < max(1, round(ideal))])
+            known = np.unique(shape.add_patterns(cells))
             shape.add_columns(np.repeat(places, len(known)), np.tile(known, len(places)))
 
     def _starts(self, shape: Shape) -> int:

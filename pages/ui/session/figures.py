@@ -62,7 +62,7 @@ class Proof:
     """A lower bound with its certificate, and how it was found; ``finished`` is whether the search for a better one came to
     its end."""
 
-    certificate: bounds.Certificate | bounds.SymmetricCertificate
+    certificate: bounds.AnyCertificate
     history: Curve
     finished: bool
 

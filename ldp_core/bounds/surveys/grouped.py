@@ -1,0 +1,88 @@
+"""Bounds for surveys some of whose questions follow an order or single out values: part by part.
+
+A mechanism Q for all types, and people whose other attributes are drawn evenly, make a mechanism for the table X_B of some attributes
+that answers a group of questions there; its objective is ``tr(M^-1 G_B) n_B / n`` where G_B is what the group adds to G. So
+``L(Q) >= sum over parts of weight^2 n / n_B`` times the bound for the part on its own table. Groups that treat values alike are one
+part, a survey of their own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from ldp_core.bounds.proof import Proof, U
+from ldp_core.workloads import Survey
+from ldp_core.workloads.surveys import Group, eigenvalues
+
+
+@dataclass(frozen=True, repr=False)
+class GroupedCertificate(Proof):
+    """A proven lower bound ``value`` on L of every epsilon-LDP mechanism for a `Survey`, from proofs of its parts.
+
+    ``alike`` bounds the groups that treat values alike (None where there are none), ``others`` the remaining groups, each on the types of its own
+    table, in their order. A part without a proof counts with the trace of its Gram matrix: no variance is negative.
+    """
+
+    proves_by: ClassVar[str] = "inequalities for each set of columns"
+
+    workload: Survey
+    epsilon: float
+    value: float
+    alike: Proof | None
+    others: tuple[Proof | None, ...]
+
+    @property
+    def variance(self) -> float:
+        """No epsilon-LDP mechanism has a smaller variance per user on average over the types, nor for its worst type."""
+        return max(0.0, (self.value - self.workload.trace) / self.workload.n)
+
+    def proven(self) -> float:
+        """The bound that the parts prove, rounded down; -inf if none."""
+        same, others = split(self.workload)
+        if len(others) != len(self.others) or (same is None) != (self.alike is None):
+            return -math.inf
+        total = 0.0
+        if same is not None and self.alike is not None:
+            if not self._proves(self.alike, same.digest):
+                return -math.inf
+            total += self.alike.value
+        for group, proof in zip(others, self.others, strict=True):
+            if proof is not None and not (self._proves(proof, group.base.digest) and _even(proof)):
+                return -math.inf
+            alone = group.base.trace * (1 - 1e-9) if proof is None else proof.value
+            total += alone * group.weight**2 * (self.workload.n / group.base.n)
+        return total * (1 - (len(others) + 16) * U)
+
+    def _proves(self, proof: Proof, digest: str) -> bool:
+        return proof.workload.digest == digest and proof.epsilon >= self.epsilon and proof.verify()
+
+
+def _even(proof: Proof) -> bool:
+    """Whether a proof is about L: others are about another population."""
+    prior = getattr(proof, "prior", None)
+    return prior is None or bool(np.all(np.asarray(prior) == 1 / proof.workload.n))
+
+
+def grouped(survey: Survey, epsilon: float, alike: Proof | None, others: Sequence[Proof | None]) -> GroupedCertificate:
+    """The certificate from proofs of the parts of `split`."""
+    found = GroupedCertificate(survey, epsilon, 0.0, alike, tuple(others))
+    return replace(found, value=max(0.0, found.proven()))
+
+
+def split(survey: Survey) -> tuple[Survey | None, list[Group]]:
+    """The groups that treat the values of each attribute alike, as a survey, and the others."""
+    known: dict[tuple[str, tuple[int, ...]], bool] = {}
+    same: list[Group] = []
+    others: list[Group] = []
+    for group in survey.groups:
+        sizes = tuple(survey.shape[i] for i in group.attributes)
+        key = (group.base.digest, sizes)
+        if key not in known:
+            known[key] = eigenvalues(group.base, sizes) is not None
+        (same if known[key] else others).append(group)
+    return Survey(survey.shape, same, survey.axes) if same else None, others

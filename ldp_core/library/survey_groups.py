@@ -1,0 +1,116 @@
+"""The best mechanism for surveys whose questions follow an order or single out values: scrambled patterns, or a split of people."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from scipy import linalg
+
+from ldp_core.anova import Set
+from ldp_core.mechanisms.explicit import ExplicitMechanism
+from ldp_core.mechanisms.surveys.groups import Own, SplitSurvey
+from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
+from ldp_core.optimize.certified import design
+from ldp_core.optimize.sizes import MOST_TYPES
+from ldp_core.optimize.surveys.design import design_survey
+from ldp_core.run import Budget, Callback, Cancel, Progress
+from ldp_core.workloads import Custom, Survey
+from ldp_core.workloads.restricted import ordered_groups, ordered_sets, part_of, restricted_gram
+from ldp_core.workloads.surveys import Components
+
+MOST_OWN = 24
+"""Most strategies of their own: each takes time to fit, and people to report on it."""
+_ALL = 1e-8  # of the weight of the questions, for all that can be asked of a table: so that reports tell all of it
+
+
+def build(
+    survey: Survey,
+    epsilon: float,
+    time_limit: float | None = 10.0,
+    max_rounds: int | None = None,
+    seed: int = 0,
+    callback: Callback | None = None,
+    cancel: Cancel | None = None,
+) -> SplitSurvey | ScrambledPatterns:
+    """The better, on average over the types, of `ScrambledPatterns` for all questions and of `SplitSurvey`: strategies for the tables where
+    questions follow an order or single out values, patterns for the rest. Parameters as in `ldp_core.optimize.design`; every fit gets the
+    same part of ``time_limit``, and all of ``max_rounds``. ``callback`` gets the objectives of the patterns for all questions, and then that of
+    what is returned. ValueError as for `design_survey`."""
+    sets = own_sets(survey)
+    left = _left(survey, sets)
+    budget = Budget(time_limit, None, cancel)
+    fits = 1 + len(sets) + bool(left.sets)
+    seconds = None if time_limit is None else time_limit / fits
+    told: list[Progress] = []
+
+    def pass_on(progress: Progress) -> None:
+        told.append(progress)
+        if callback is not None:
+            callback(progress)
+
+    whole = design_survey(_Seen(survey, survey.components), epsilon, seconds, max_rounds, seed, pass_on, cancel)
+    parameters = {"workload": survey.spec, "seed": seed, "rounds": whole.rounds}
+    patterns = ScrambledPatterns("optimized", survey.shape, epsilon, whole.patterns, whole.shares, parameters)
+    if not sets or budget.cancelled():
+        return patterns
+    own: list[Own] = []
+    costs: list[float] = []
+    for k, members in enumerate(sets):
+        gram = _asked_of(survey, sets, k)
+        strategy = design(Custom(_root(gram)), epsilon, seconds, max_rounds, seed, None, cancel).strategy
+        own.append(Own(members, ExplicitMechanism("optimized", strategy, epsilon)))
+        R = own[-1].mechanism.reconstruction
+        costs.append(float(((gram @ R) * R).sum(axis=0) @ strategy.sum(axis=1)) / len(gram))
+    rest = None
+    if left.sets:
+        found = design_survey(_Seen(survey, left), epsilon, seconds, max_rounds, seed, None, cancel)
+        rest = ScrambledPatterns("optimized", survey.shape, epsilon, found.patterns, found.shares)
+        costs.append(found.objective / float(survey.n) - left.constant)
+    objective = float(survey.n) * (survey.components.constant + math.fsum(map(math.sqrt, costs)) ** 2)
+    if objective >= whole.objective:
+        return patterns
+    if callback is not None and told:
+        callback(replace(told[-1], objective=objective, seconds=budget.seconds, best=None))
+    return SplitSurvey("optimized", survey.shape, epsilon, own, rest, np.sqrt(costs), parameters)
+
+
+def own_sets(survey: Survey) -> tuple[Set, ...]:
+    """The sets of attributes whose tables get strategies of their own: none where there would be too many."""
+    sets = ordered_sets(
+        survey, (g for g in ordered_groups(survey) if math.prod(survey.shape[i] for i in g.attributes) <= MOST_TYPES)
+    )
+    return sets if len(sets) <= MOST_OWN else ()
+
+
+def _left(survey: Survey, sets: Sequence[Set]) -> Components:
+    """The components of a survey that no table of ``sets`` holds."""
+    known = survey.components
+    kept = [not any(set(members) <= set(one) for one in sets) for members in known.sets]
+    members = tuple(one for one, keep in zip(known.sets, kept, strict=True) if keep)
+    return Components(members, known.dims[kept], known.gram[kept], known.constant)
+
+
+def _asked_of(survey: Survey, sets: Sequence[Set], k: int) -> np.ndarray:
+    """(cells, cells) what all questions ask of the part of them that table ``k`` answers, and a little of all else there."""
+    members = sets[k]
+    sizes = [survey.shape[i] for i in members]
+    gram = restricted_gram(survey, members)
+    gram = gram + np.eye(len(gram)) * (_ALL * np.trace(gram) / len(gram))
+    return part_of(gram, sizes, members, sets, k)
+
+
+def _root(gram: np.ndarray) -> np.ndarray:
+    values, vectors = linalg.eigh(gram)
+    kept = values > 1e-13 * values[-1]
+    return np.sqrt(values[kept])[:, None] * vectors[:, kept].T
+
+
+class _Seen(Survey):
+    """A survey as patterns see it: its questions are these components, on average over the values."""
+
+    def __init__(self, survey: Survey, components: Components):
+        super().__init__(survey.shape, survey.groups, survey.axes)
+        self._found = (components, True)

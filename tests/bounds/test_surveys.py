@@ -1,0 +1,397 @@
+"""Bounds of surveys: against all sets of small domains, in rational arithmetic, against designs, and against forgers."""
+
+import itertools
+import math
+import threading
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+import pytest
+
+from ldp_core import anova, bounds, optimize, workloads
+from ldp_core.bounds.proof import spread
+from ldp_core.bounds.surveys import fibres
+from ldp_core.bounds.surveys.certificate import (
+    SurveyCertificate,
+    coefficients_differing,
+    coefficients_within,
+    largest_ratio,
+)
+from ldp_core.bounds.surveys.relaxation import Relaxation, tracked
+from ldp_core.bounds.surveys.search import closed_form
+from ldp_core.bounds.surveys.traces import Traces
+from ldp_core.workloads.surveys import Group, Survey, marginal
+
+ADULT = (16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2)
+
+
+@cache
+def rows(shape):
+    """All 0/1 tables of a small shape but the constant ones: their sets of attributes, shares (r,) and energies W (r, sets)."""
+    cells = math.prod(shape)
+    tables = (np.arange(1, 2**cells - 1)[:, None] >> np.arange(cells) & 1).reshape(-1, *shape).astype(float)
+    sets = list(anova.subsets(range(len(shape))))[1:]
+    energies = np.empty((len(tables), len(sets)))
+    for j, members in enumerate(sets):
+        axes = tuple(i + 1 for i in range(len(shape)) if i not in members)
+        found = tables.mean(axis=axes, keepdims=True)
+        for i in members:
+            found = found - found.mean(axis=i + 1, keepdims=True)
+        energies[:, j] = (found**2).reshape(len(tables), -1).mean(axis=1)
+    return sets, tables.reshape(len(tables), -1).mean(axis=1), energies
+
+
+def relative(survey, epsilon, value):
+    return value / bounds.centred_svd(survey, epsilon) - 1
+
+
+# --- what is true of every set ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("shape", "kinds"),
+    [
+        ((2, 2, 3), ((0, 1), (2,))),
+        ((2, 2, 3), ((0, 1),)),
+        ((2, 2, 3), ((2,),)),
+        ((3, 4), ((0,),)),
+        ((2, 1, 3), ((0,), (2,))),
+    ],
+)
+def test_inequalities_hold_for_all_sets(shape, kinds):
+    sets, shares, energies = rows(shape)
+    relaxation = Relaxation(Traces(shape, kinds))
+    kept = [j for j, members in enumerate(sets) if all(shape[i] > 1 for i in members)]
+    cells = relaxation.traces.places([sets[j] for j in kept])
+    W = energies[:, kept]
+    K = coefficients_differing(relaxation.traces, relaxation.differing)[:, cells]
+    assert (W @ K.T + shares[:, None] ** 2).min() > -1e-12
+    B = coefficients_within(relaxation.traces, relaxation.within, relaxation.slopes)[:, cells]
+    for row, counts, slope in zip(B, relaxation.within, relaxation.slopes, strict=True):
+        order = np.argsort(shares)
+        most = fibres.largest(relaxation.traces.size_of(counts), shares[order], np.array([slope]))[:, 0]
+        assert (W[order] @ row - most).max() <= 1e-9
+
+
+@pytest.mark.parametrize("values", [2, 3, 5, 7])
+def test_fibres_vary_most_where_means_take_three_values(values):
+    """beta is no less than any g of that mean gives, in exact arithmetic, and some g attains it."""
+    rng = np.random.default_rng(values)
+    for _ in range(200):
+        whole = rng.integers(0, 9, values)
+        g = [Fraction(int(v), 8) for v in whole]
+        s = sum(g) / values
+        slope = Fraction(int(rng.integers(0, 17)), 16)
+        variance = sum(v * v for v in g) / values - s * s
+        apart = sum(abs(v - w) for v in g for w in g) / values**2 / 2
+        assert fibres.largest(values, np.array([float(s)]), np.array([float(slope)]))[0, 0] >= variance - slope * apart
+    # The largest over a fine grid of g with two values: attained.
+    s, slope = 0.3, 0.4
+    best = 0.0
+    for a, m in itertools.product(range(values), range(1, values + 1)):
+        v = (values * s - a) / m
+        if a + m <= values and 0 <= v <= 1:
+            g = np.array([1.0] * a + [v] * m + [0.0] * (values - a - m))
+            best = max(best, g.var() - slope * np.abs(g[:, None] - g).mean() / 2)
+    assert fibres.largest(values, np.array([s]), np.array([slope]))[0, 0] == pytest.approx(best, abs=1e-9)
+
+
+def test_ratios_on_intervals_are_bounded_from_above_and_closely():
+    rng = np.random.default_rng(0)
+    for D in (1e-3, 1.7, 53.6, 4e8):
+        grid = np.unique(np.concatenate([[0.0, 1.0], rng.random(6), 0.5 + np.array([0.0, 1e-12])]))
+        low, high, linear = rng.random((3, len(grid) - 1))
+        square = rng.normal(size=len(grid) - 1)
+        found = largest_ratio(grid, low, high, linear, square, D)
+        t = np.linspace(0, 1, 2001)[:, None]
+        s = grid[:-1] + t * np.diff(grid)
+        true = D**2 * (low + t * (high - low) + linear * s + square * s**2) / (1 + D * s) ** 2
+        top = true.max(axis=0)
+        assert (found >= top - 1e-12 * np.abs(top)).all()
+        assert D > 1e3 or (found <= top + 1e-3 * np.abs(top) + 1e-9).all()
+
+
+def test_traces_name_each_set_by_what_is_tracked():
+    traces = Traces((2, 3, 2, 5, 1), ((0, 2), (1,)))
+    assert not traces.complete
+    assert traces.cells == 5 + 6
+    places = traces.places([(0,), (2,), (0, 2), (3,), (1, 3)])
+    assert places[0] == places[1] != places[2]
+    assert traces.alone[places].tolist() == [True, True, True, False, False]
+    for kinds in (((0, 1),), ((0,), (0,)), ((4,),), ((9,),), ((),)):
+        with pytest.raises(ValueError):
+            Traces((2, 3, 2, 5, 1), kinds)
+
+
+def test_small_attributes_are_tracked_first():
+    assert tracked(ADULT) == ((7, 10), (6, 9), (5,), (3,))
+    assert sum(map(len, tracked((2,) * 10))) == 10
+    assert tracked((1, 1)) == ()
+
+
+# --- certificates ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("epsilon", [0.001, 0.5, 1.0, 4.0, 12.0])
+def test_without_inequalities_the_bound_is_the_closed_form(epsilon):
+    survey = workloads.survey(ADULT, 2)
+    proof = closed_form(survey, epsilon)
+    assert proof.verify()
+    assert -1e-8 < relative(survey, epsilon, proof.value) <= 0
+
+
+def true_bound(proof):
+    """What the weights of ``proof`` prove by all sets of a small domain, in rational arithmetic."""
+    survey, c = proof.workload, proof.workload.components
+    sets, shares, energies = rows(survey.shape)
+    cells = math.prod(survey.shape)
+    D = Fraction(spread(proof.epsilon))
+    position = [sets.index(members) for members in c.sets]
+    # The energies are fractions with a denominator of cells^2 at most.
+    weights = [Fraction(float(w)) for w in proof.weights]
+    numerators = np.rint(energies[:, position] * cells**2).astype(int)
+    most = Fraction(0)
+    for own, count in {(tuple(row), round(s * cells)) for row, s in zip(numerators, shares, strict=True)}:
+        s = Fraction(count, cells)
+        value = sum(w * int(e) for w, e in zip(weights, own, strict=True)) / cells**2 * D**2 / (1 + D * s) ** 2
+        most = max(most, value)
+    root = sum(
+        Fraction(float(dims)) * root_of(Fraction(float(gram)) * w)
+        for dims, gram, w in zip(c.dims, c.gram, weights, strict=True)
+    )
+    return cells * (Fraction(c.constant) + (root**2 / most if root else 0))
+
+
+def root_of(x):
+    """A square root from above, within 1e-30."""
+    scale = 10**60
+    return Fraction(math.isqrt(math.ceil(x * scale)) + 1, 10**30)
+
+
+@pytest.mark.parametrize(("shape", "ways"), [((2, 2, 3), 1), ((2, 2, 3), 2), ((3, 4), 1), ((2, 2, 2), 2)])
+@pytest.mark.parametrize("epsilon", [1.0, 3.0])
+def test_small_surveys_against_all_sets_in_rational_arithmetic(shape, ways, epsilon):
+    survey = workloads.survey(shape, ways)
+    proof = bounds.certificate(survey, epsilon, time_limit=None)
+    assert proof.verify()
+    if isinstance(proof, SurveyCertificate):
+        assert proof.value <= true_bound(proof)
+    assert proof.value <= optimize.design(survey, epsilon=epsilon, time_limit=None, max_rounds=30, seed=0).objective
+
+
+def forged(rng, survey, kinds=((0, 1), (2,))):
+    """Any numbers of the right shapes."""
+    relaxation = Relaxation(Traces(survey.shape, kinds))
+    c, f = rng.choice(len(relaxation.differing), 2), rng.choice(len(relaxation.within), 3)
+    r = int(rng.integers(1, 4))
+    ends = np.concatenate([[0.0], np.sort(rng.random(r - 1)), [1.0]])
+    scale = 10.0 ** rng.integers(-3, 4)
+    return SurveyCertificate(
+        survey,
+        float(rng.choice([0.3, 1.0, 3.0, 6.0])),
+        0.0,
+        rng.random(len(survey.components.sets)) * rng.choice([0, 1, 1e3], len(survey.components.sets)),
+        kinds,
+        relaxation.differing[c],
+        relaxation.within[f],
+        rng.random(3) * rng.choice([0, 1, 30]),
+        ends,
+        rng.random((r, 2)) * scale,
+        rng.random((r, 3)) * scale,
+    )
+
+
+def test_whatever_the_numbers_no_more_is_proved_than_all_sets_allow():
+    rng, survey = np.random.default_rng(3), workloads.survey((2, 2, 3), 2)
+    proved = 0
+    for _ in range(60):
+        proof = forged(rng, survey)
+        value = proof.proven()
+        if math.isfinite(value):
+            proved += 1
+            assert value <= true_bound(proof)
+            assert replace(proof, value=value).verify()
+            assert not replace(proof, value=np.nextafter(value, np.inf)).verify()
+    assert proved > 30
+
+
+@cache
+def single_columns():
+    return bounds.certificate(workloads.survey(ADULT, 1), 3.0, time_limit=None)
+
+
+def test_forged_certificates_are_refused():
+    proof = single_columns()
+    assert proof.verify()
+
+    def refused(**changes):
+        return not replace(proof, **changes).verify()
+
+    assert refused(value=np.nextafter(proof.proven(), np.inf))
+    assert refused(value=math.nan)
+    assert refused(value=math.inf)
+    assert refused(epsilon=3.1)
+    assert refused(workload=workloads.survey((*ADULT[:-1], 3), 1))
+    assert refused(workload=workloads.survey(ADULT, 1, weights=[0.5] * 11))
+    assert refused(weights=-proof.weights)
+    assert refused(weights=proof.weights[1:])
+    assert refused(weights=proof.weights * math.nan)
+    assert refused(within_multipliers=-proof.within_multipliers)
+    assert refused(within_multipliers=proof.within_multipliers * 1.01)
+    assert refused(differing_multipliers=proof.differing_multipliers - 1e-3)
+    assert refused(slopes=proof.slopes * 1.01)
+    assert refused(slopes=-proof.slopes)
+    assert refused(kinds=((0, 1), *proof.kinds[1:]))
+    assert refused(kinds=proof.kinds[1:])
+    assert refused(within=proof.within + 9)
+    assert refused(within=proof.within * 1.5)
+    assert refused(within=proof.within * 0)
+    assert refused(differing=-proof.differing)
+    assert refused(differing=proof.differing * 0)
+    assert refused(ends=proof.ends[:-1])
+    assert refused(ends=proof.ends * 0.99)
+    assert refused(weights="all")
+    assert refused(kinds=None)
+    assert refused(ends=None)
+    assert not refused(epsilon=2.9)  # what no mechanism reaches at 3, none does at less
+
+
+def test_numbers_changed_in_place_are_checked_again():
+    proof = single_columns()
+    assert proof.verify()
+    weights = proof.weights.copy()
+    proof.weights[0] *= 1.5
+    assert not proof.verify()
+    proof.weights[:] = weights
+    assert proof.verify()
+
+
+# --- how good they are ----------------------------------------------------------------------------------------------
+
+
+def one_column_at_a_time(sizes, epsilon):
+    """L of asking one random column at a time by subset selection, with the best shares of people."""
+    D = math.expm1(epsilon)
+    roots, constant = 0.0, len(sizes) / len(sizes)
+    constant = sum(1 / n for n in sizes)
+    for n in sizes:
+        s = np.arange(1, n) / n
+        energy = (D**2 * s * (1 - s) / (1 + D * s) ** 2).max()
+        roots += (n - 1) / math.sqrt(n * energy)
+    return math.prod(sizes) * (constant + roots**2)
+
+
+@pytest.mark.parametrize(("epsilon", "least", "most"), [(1.0, 0.0, 0.015), (2.0, 0.0, 0.04), (3.0, 0.0, 0.15)])
+def test_single_columns_of_a_real_survey(epsilon, least, most):
+    survey = workloads.survey(ADULT, 1)
+    value = single_columns().value if epsilon == 3.0 else bounds.certificate(survey, epsilon, time_limit=None).value
+    columns = one_column_at_a_time(ADULT, epsilon)
+    mixed = 1.0 if epsilon < 3 else 0.95  # larger patterns are better by a few per cent there
+    assert least <= mixed * columns / value - 1 <= most
+
+
+@pytest.mark.parametrize(("sizes", "epsilon"), [((5,) * 12, 3.0), ((3, 4, 5), 3.0), ((7, 7, 7, 7), 2.0)])
+def test_for_equal_columns_nothing_is_left_between_bound_and_best(sizes, epsilon):
+    survey = workloads.survey(sizes, 1)
+    proof = bounds.certificate(survey, epsilon, time_limit=None)
+    design = optimize.design(survey, epsilon=epsilon, time_limit=None, max_rounds=25, seed=0)
+    assert proof.verify()
+    assert 0 <= design.objective / proof.value - 1 < 0.003
+
+
+@pytest.mark.parametrize(
+    ("sizes", "ways", "epsilon", "most"), [(ADULT, 2, 1.0, 0.001), ((5,) * 12, 2, 1.0, 0.005), ((2,) * 6, 1, 4.0, 0.05)]
+)
+def test_designs_and_bounds_meet(sizes, ways, epsilon, most):
+    survey = workloads.survey(sizes, ways)
+    proof = bounds.certificate(survey, epsilon, time_limit=None)
+    design = optimize.design(survey, epsilon=epsilon, time_limit=None, max_rounds=25, seed=0)
+    assert proof.verify()
+    assert 0 <= design.objective / proof.value - 1 < most
+
+
+def test_forty_columns_take_no_longer_than_eleven():
+    survey = workloads.survey([2 + i % 19 for i in range(40)], 2)
+    proof = bounds.certificate(survey, 1.0, time_limit=None)
+    assert survey.n > 1e35
+    assert proof.verify()
+    assert relative(survey, 1.0, proof.value) > -1e-9
+    assert proof.variance == pytest.approx((proof.value - survey.trace) / survey.n)
+
+
+@pytest.mark.parametrize(("sizes", "ways", "epsilon"), [((2,) * 6, 2, 2.0), ((3, 4, 5), 2, 1.0), ((3, 4, 5), 1, 3.0)])
+def test_never_below_the_bound_by_types(sizes, ways, epsilon):
+    from ldp_core.bounds.general.certificate import closed_form as by_types
+
+    survey = workloads.survey(sizes, ways)
+    even = np.full(survey.n, 1 / survey.n)
+    assert bounds.certificate(survey, epsilon, time_limit=None).value >= by_types(survey, epsilon, even).value * (
+        1 - 1e-6
+    )
+
+
+# --- time, progress, and cancelling ---------------------------------------------------------------------------------
+
+
+def test_the_closed_form_is_there_at_once_and_the_bound_only_grows():
+    survey, told = workloads.survey(ADULT, 1), []
+    at_once = bounds.certificate(survey, 3.0, time_limit=0)
+    assert at_once.verify()
+    assert abs(relative(survey, 3.0, at_once.value)) < 1e-9
+    stop = threading.Event()
+
+    def watch(progress):
+        told.append(progress)
+        if len(told) == 4:
+            stop.set()
+
+    found = bounds.certificate(survey, 3.0, time_limit=None, callback=watch, cancel=stop)
+    values = [progress.bound for progress in told]
+    assert values == sorted(values)
+    assert found.value == values[-1]
+    assert len(told) == 4
+    assert found.verify()
+    assert all(progress.relaxation >= progress.bound for progress in told[1:])
+    with pytest.raises(ValueError):
+        bounds.certificate(survey, -1.0)
+
+
+# --- questions that follow an order ---------------------------------------------------------------------------------
+
+
+def ordered(shape=(6, 3, 4), weight=1.5):
+    return Survey(
+        shape, [Group((0,), workloads.prefix(shape[0]), weight), marginal(shape, (1, 2)), marginal(shape, (0,))]
+    )
+
+
+def test_ordered_questions_are_bounded_part_by_part():
+    survey = ordered()
+    proof = bounds.certificate(ordered((6, 3, 4, 50, 50)), 1.0, time_limit=None)
+    assert isinstance(proof, bounds.GroupedCertificate)
+    assert proof.verify()
+    # The questions are about three of the attributes: the domain of these alone has the same variances.
+    dense = optimize.design(survey, epsilon=1.0, time_limit=None, max_rounds=40, seed=0)
+    assert proof.value <= dense.objective * 2500
+    assert proof.value > survey.trace * 2500
+    assert proof.variance > 0
+
+
+def test_forged_parts_are_refused():
+    survey = ordered((6, 3, 4, 50, 50))
+    proof = bounds.certificate(survey, 1.0, time_limit=None)
+    assert not replace(proof, value=proof.value * (1 + 1e-9)).verify()
+    assert not replace(proof, epsilon=1.1).verify()
+    assert not replace(proof, workload=ordered((6, 3, 4, 50, 50), weight=1.4)).verify()
+    assert not replace(proof, workload=ordered((7, 3, 4, 50, 50))).verify()
+    assert not replace(proof, others=()).verify()
+    assert not replace(proof, alike=None).verify()
+    part = proof.others[0]
+    assert not replace(proof, others=(replace(part, value=part.value * 1.01),)).verify()
+    tilted = bounds.certificate(workloads.prefix(6), 1.0, prior=np.arange(1, 7) / 21)
+    assert not replace(proof, value=0.0, others=(tilted,)).verify()
+    without = replace(proof, others=(None,), value=0.0)
+    assert without.verify()
+    assert 0 < without.proven() < proof.value

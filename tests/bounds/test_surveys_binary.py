@@ -1,0 +1,108 @@
+"""Pairs of yes-or-no columns: energies of sets of bits against what is said to be their largest."""
+
+import itertools
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ldp_core import bounds, optimize, workloads
+from ldp_core.bounds.surveys import binary
+
+
+def energies(sets, bits):
+    """W^1 and W^2 of 0/1 vectors (k, 2^bits)."""
+    spectrum = np.array(sets, dtype=float).reshape(-1, *[2] * bits)
+    for axis in range(1, bits + 1):
+        zero, one = np.take(spectrum, 0, axis), np.take(spectrum, 1, axis)
+        spectrum = np.stack([(zero + one) / 2, (zero - one) / 2], axis=axis)
+    squares, level = spectrum.reshape(len(spectrum), -1) ** 2, np.bitwise_count(np.arange(2**bits))
+    return squares[:, level == 1].sum(axis=1), squares[:, level == 2].sum(axis=1)
+
+
+def some_sets(bits, rng, number=400):
+    """Random sets, thresholds of forms of degree one and two, subcubes and their unions."""
+    records = np.arange(2**bits)[:, None] >> np.arange(bits) & 1
+    signs = 1 - 2 * records
+    found = [rng.random(2**bits) < rng.random() for _ in range(number)]
+    for _ in range(number):
+        form = signs @ rng.normal(size=bits) * rng.choice([0, 1]) + (
+            (signs @ rng.normal(size=(bits, bits))) * signs
+        ).sum(axis=1)
+        found.append(form > np.quantile(form, rng.random()))
+        fixed = rng.choice(bits, (2, rng.integers(1, bits + 1)))
+        values = rng.integers(0, 2, fixed.shape)
+        cubes = [(records[:, f] == v).all(axis=1) for f, v in zip(fixed, values, strict=True)]
+        found += [cubes[0], cubes[0] | cubes[1], cubes[0] ^ cubes[1]]
+    return np.array(found)
+
+
+@pytest.mark.parametrize("bits", [5, 6, 7])
+def test_no_set_of_bits_has_more(bits):
+    sets = some_sets(bits, np.random.default_rng(bits))
+    single, pairs = energies(sets, bits)
+    for angle in (0.0, 0.3, binary._ANGLES[13], math.pi / 4, 1.2, math.pi / 2):
+        p, q = binary.weights(angle)
+        assert (p * single + q * pairs <= binary.row(bits, float(angle))[sets.sum(axis=1)] + 1e-12).all()
+
+
+@pytest.mark.slow
+def test_the_numbers_for_five_bits_are_the_largest_of_all_sets():
+    sets = (np.arange(2**16)[:, None] >> np.arange(16) & 1).astype(float)
+    signs = np.array([[(-1) ** (i & j).bit_count() for j in range(16)] for i in range(16)])
+    level = np.bitwise_count(np.arange(16))
+    spectrum = sets @ signs
+    v1, v2, size = spectrum[:, level == 1], spectrum[:, level == 2], sets.sum(axis=1).astype(int)
+    moves = [
+        np.array([sum(((i >> b & 1) ^ (m >> b & 1)) << p[b] for b in range(4)) for i in range(16)])
+        for p in itertools.permutations(range(4))
+        for m in range(16)
+    ]
+    seen, found = np.zeros(2**16, bool), np.full((33, 5), -1.0)
+    angles = np.array([binary.weights(angle) for angle in np.linspace(0, math.pi / 2, 5)])
+    for code in range(2**16):
+        if seen[code]:
+            continue
+        for move in moves:
+            seen[int((1 << move)[code >> np.arange(16) & 1 == 1].sum())] = True
+        single = (size - size[code]) ** 2 + ((v1 + v1[code]) ** 2).sum(axis=1)
+        pairs = ((v2 + v2[code]) ** 2).sum(axis=1) + ((v1 - v1[code]) ** 2).sum(axis=1)
+        for k, (p, q) in enumerate(angles):
+            np.maximum.at(found[:, k], size + size[code], p * single + q * pairs)
+    for k, (p, q) in enumerate(angles):
+        known = np.array([max(p * a + q * b for a, b in points) for points in binary.FIVE])
+        assert found[:, k] == pytest.approx(np.concatenate([known, known[-2::-1]]), abs=1e-9)
+
+
+@pytest.mark.parametrize(("epsilon", "most"), [(1.0, 0.0001), (2.0, 0.04), (3.0, 0.05)])
+def test_pairs_of_six_columns(epsilon, most):
+    survey = workloads.survey((2,) * 6, 2)
+    proof = bounds.certificate(survey, epsilon, time_limit=None)
+    assert isinstance(proof, bounds.BinaryCertificate)
+    assert proof.verify()
+    design = optimize.design(survey, epsilon=epsilon, time_limit=None, max_rounds=25, seed=0)
+    assert 0 <= design.objective / proof.value - 1 < most
+
+
+def test_forged_certificates_are_refused():
+    survey = workloads.survey((2,) * 6, 2)
+    *_, proof = binary.best(survey, 2.0)
+    assert proof.verify()
+    assert proof.variance > 0
+    assert not replace(proof, value=np.nextafter(proof.proven(), np.inf)).verify()
+    assert not replace(proof, epsilon=2.1).verify()
+    assert not replace(proof, workload=workloads.survey((2,) * 6, 2, weights=[0.9] * 15)).verify()
+    assert not replace(proof, workload=workloads.survey((2,) * 6, 3)).verify()
+    assert not replace(proof, workload=workloads.survey((2, 2, 2, 2, 2, 3), 2)).verify()
+    for angle in (-0.1, 1.6, math.nan, 0.0):
+        assert not replace(proof, angle=angle).verify()
+
+
+@pytest.mark.slow
+def test_pairs_of_ten_columns():
+    survey = workloads.survey((2,) * 10, 2)
+    proof = bounds.certificate(survey, 2.0, time_limit=None)
+    design = optimize.design(survey, epsilon=2.0, time_limit=None, max_rounds=40, seed=0)
+    assert proof.verify()
+    assert 0 <= design.objective / proof.value - 1 < 0.05

@@ -1,0 +1,106 @@
+"""The library's best mechanism for surveys: fitted, reconciled with closed forms and with what is fitted to all types."""
+
+import math
+
+import numpy as np
+import pytest
+
+import ldp_core as ldp
+from ldp_core.library import spec
+from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
+from ldp_core.people import Records
+from ldp_core.workloads import Group, KWayMarginals, Prefix, Survey, survey
+
+ADULT = [16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2]
+FIT = {"time_limit": None, "seed": 0}
+
+
+@pytest.fixture(scope="module")
+def adult():
+    asked = survey(ADULT, 2)
+    return asked, ldp.mechanisms.create("optimized", workload=asked, epsilon=1.0, max_rounds=4, **FIT)
+
+
+@pytest.fixture(scope="module")
+def records():
+    rng = np.random.default_rng(8)
+    first = rng.geometric(0.3, 20_000)
+    return np.stack([np.minimum(first * rng.geometric(0.7, 20_000) - 1, size - 1) for size in ADULT], axis=1)
+
+
+def test_a_billion_types_are_within_a_per_cent_of_the_bound(adult):
+    asked, mechanism = adult
+    assert isinstance(mechanism, ScrambledPatterns)
+    assert mechanism.n == math.prod(ADULT)
+    assert mechanism.audit().epsilon <= 1.0
+    bound = ldp.bounds.centred_svd(asked, 1.0)
+    assert 0 <= ldp.analysis.objective(mechanism, asked) / bound - 1 < 0.01
+    needed = ldp.analysis.sample_complexity(mechanism, asked)
+    assert 0 <= needed / ldp.analysis.users_from_objective(bound, asked) - 1 < 0.01
+    assert ldp.analysis.worst_case_variance(mechanism, asked) == ldp.analysis.average_variance(mechanism, asked)
+    assert mechanism.bits_per_report < 200
+    assert "scrambled set of about" in mechanism.explain()
+    assert repr(mechanism).startswith("<optimized mechanism: 11 attributes, 1.45e+09 types, epsilon 1, seed 0")
+
+
+def test_the_objective_of_the_design_is_that_of_the_mechanism(adult):
+    asked, mechanism = adult
+    found = ldp.optimize.design(asked, epsilon=1.0, max_rounds=4, **FIT)
+    assert found.objective == pytest.approx(ldp.analysis.objective(mechanism, asked), rel=1e-9)
+    again = ldp.mechanisms.create("optimized", workload=asked, epsilon=1.0, max_rounds=4, **FIT)
+    assert again.digest == mechanism.digest
+
+
+def test_errors_of_every_table_are_those_of_simulated_collections(adult, records):
+    asked, mechanism = adult
+    people, trials = Records(records, ADULT), 12
+    truth, rng = asked.answers(people), np.random.default_rng(2)
+    errors = np.array(
+        [mechanism.estimate(mechanism.simulate(people, rng)).answers(asked) - truth for _ in range(trials)]
+    )
+    exact = mechanism.query_variances(asked, people)
+    scores = (errors**2 / exact).mean(axis=0)
+    assert abs(scores.mean() - 1) < 4 * math.sqrt(
+        2 / trials / 500
+    )  # cells of a table go together: some hundred are free
+    ends = np.cumsum([group.base.num_queries for group in asked.groups])[:-1]
+    for table, variances in zip(np.split(errors**2, ends, axis=1), np.split(exact, ends), strict=True):
+        freedom = max(1, np.sqrt(len(variances)))
+        assert abs(table.sum() / trials / variances.sum() - 1) < 5 * math.sqrt(2 / trials / freedom)
+    assert exact.sum() == pytest.approx(ldp.analysis.variance_on_data(mechanism, asked, people))
+
+
+@pytest.mark.parametrize(("sizes", "near"), [([2] * 6, 0.003), ([2] * 8, 0.003), ([3, 4, 5], None), ([2, 3, 8], None)])
+def test_what_is_fitted_to_all_types_is_hardly_better(sizes, near):
+    asked, dense = survey(sizes, 2), KWayMarginals(tuple(sizes), 2)
+    mechanism = ldp.mechanisms.create("optimized", workload=asked, epsilon=1.0, max_rounds=8, **FIT)
+    ours = ldp.analysis.objective(mechanism, asked)
+    assert ours == pytest.approx(ldp.analysis.objective(mechanism, dense), rel=1e-9)
+    assert ldp.bounds.centred_svd(dense, 1.0) <= ours * (1 + 1e-9)
+    best = ldp.optimize.design(dense, epsilon=1.0, time_limit=None, max_rounds=20).objective
+    assert ours <= best * 1.003
+    if near:  # orbits of rows over all types are near the optimum by then
+        assert ours >= best * (1 - near)
+
+
+def test_simulations_take_records_and_every_target_is_the_same(adult, records):
+    asked, mechanism = adult
+    frame = ldp.simulate.run(mechanism, asked, records, trials=2, estimators=["unbiased", "wnnls_total", "norm_sub"])
+    errors = frame.groupby("estimator")["total_squared_error"].mean()
+    assert errors["wnnls_total"] < errors["unbiased"]
+    summary = ldp.analysis.summarise(mechanism, asked, Records(records, ADULT))
+    assert summary.standard_error_on_data == summary.standard_error_worst_case
+    small = survey([2, 3, 4], 2)
+    for how in ({"target": "worst_case"}, {"prior": np.arange(1, 25) / 300}):
+        ldp.mechanisms.create("optimized", workload=small, epsilon=1.0, max_rounds=2, **FIT, **how)
+
+
+def test_what_cannot_be_fitted_is_refused_in_a_sentence():
+    entry = spec("optimized")
+    assert entry.unsuitable(math.prod(ADULT), 1.0, survey(ADULT, 3)) is None
+    ordered = Survey(ADULT, [Group((0, 1), Prefix(144))])
+    assert entry.unsuitable(math.prod(ADULT), 1.0, ordered) is None
+    small = Survey((2, 3, 4), [Group((2,), Prefix(4))])
+    assert entry.unsuitable(24, 1.0, small) is None
+    found = ldp.mechanisms.create("optimized", workload=small, epsilon=1.0, max_rounds=10, **FIT)
+    assert found.strategy.shape[1] == 24

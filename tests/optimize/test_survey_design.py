@@ -1,0 +1,313 @@
+"""Designs of surveys: against matrices over all types and all images of the patterns, the dense optimum, and the bounds."""
+
+import itertools
+import math
+from threading import Event
+
+import numpy as np
+import pytest
+
+import ldp_core as ldp
+from ldp_core import bounds, workloads
+from ldp_core.mechanisms.surveys.pattern import Pattern
+from ldp_core.optimize.surveys import mixture, search
+from ldp_core.optimize.surveys.design import MOST_SETS, SurveyDesign, design_survey, too_many
+from ldp_core.optimize.surveys.shapes import Asked, Shape
+from ldp_core.privacy import odds
+
+ADULT = (16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2)
+
+
+def images(pattern, sizes):
+    """(k, n) all images of a pattern under permutations of the values of its attributes, over all types."""
+    permutations = [itertools.permutations(range(size)) for size in pattern.cells.shape]
+    shape = [size if i in pattern.attributes else 1 for i, size in enumerate(sizes)]
+    found = [
+        np.broadcast_to(pattern.cells[np.ix_(*moves)].reshape(shape), sizes).ravel()
+        for moves in itertools.product(*permutations)
+    ]
+    return np.array(found)
+
+
+def written_out(design, sizes):
+    """The strategy Q (m, n): every pattern's images alike."""
+    ratio, rows = odds(design.epsilon), []
+    for pattern, share in zip(design.patterns, design.shares, strict=True):
+        v = np.where(images(pattern, sizes), ratio, 1.0)
+        rows.append(share * v / (len(v) * v.mean(axis=1, keepdims=True)))
+    return np.vstack(rows)
+
+
+def dense_objective(strategy, workload):
+    """tr(M^-1 G) from all types; M may leave out what nobody asks for."""
+    M = strategy.T @ (strategy / strategy.sum(axis=1, keepdims=True))
+    inverse, gram = np.linalg.pinv(M, rcond=1e-10, hermitian=True), workload.gram_dense()
+    np.testing.assert_allclose(M @ inverse @ gram, gram, atol=1e-8 * np.abs(gram).max())  # all questions are identified
+    return np.trace(inverse @ gram)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "ways", "weights", "epsilon"),
+    [
+        ((2, 3, 4), 2, None, 1.0),
+        ((2, 3, 4), 1, None, 2.0),
+        ((2, 3, 4), [(0, 1), (2,)], [1.0, 3.0], 0.5),
+        ((3, 2, 2), 3, None, 3.0),
+        ((4, 1, 3), 3, None, 1.0),
+    ],
+)
+def test_the_objective_is_that_of_all_images_written_out(sizes, ways, weights, epsilon):
+    survey = workloads.survey(sizes, ways=ways, weights=weights)
+    found = design_survey(survey, epsilon, time_limit=None, max_rounds=3)
+    strategy = written_out(found, sizes)
+    np.testing.assert_allclose(strategy.sum(axis=0), 1, atol=1e-12)
+    assert (strategy.max(axis=1) <= math.exp(epsilon) * strategy.min(axis=1) * (1 + 1e-12)).all()
+    objective = dense_objective(strategy, survey)
+    assert objective == pytest.approx(found.objective, rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "ways", "epsilon"), [((2, 3, 4), 2, 1.0), ((5, 6, 7), 3, 2.0), (ADULT, 2, 4.0), ((2,) * 8, 3, 3.0)]
+)
+def test_the_objective_is_that_of_the_energies_of_its_patterns(sizes, ways, epsilon):
+    survey = workloads.survey(sizes, ways=ways)
+    found = design_survey(survey, epsilon, time_limit=None, max_rounds=2, seed=1)
+    assert isinstance(found, SurveyDesign)
+    assert found.shares.sum() == pytest.approx(1, abs=1e-12)
+    assert found.shares.min() > 0
+    energy = dict.fromkeys(survey.components.sets, 0.0)
+    for pattern, share in zip(found.patterns, found.shares, strict=True):
+        assert pattern.cells.shape == tuple(sizes[i] for i in pattern.attributes)
+        for members, value in pattern.energies(epsilon).items():
+            if members in energy:
+                energy[members] += share * value
+    c = survey.components
+    expected = c.constant + sum(
+        dim**2 * gram / energy[members] for members, dim, gram in zip(c.sets, c.dims, c.gram, strict=True)
+    )
+    assert found.objective == pytest.approx(survey.n * expected, rel=1e-10)
+    assert found.objective >= bounds.centred_svd(survey, epsilon) * (1 - 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "ways", "epsilon", "gap"),
+    [
+        (ADULT, 2, 1.0, 5e-4),
+        (ADULT, 2, 2.0, 3.5e-3),
+        (ADULT, 2, 4.0, 0.14),
+        (ADULT, 1, 1.0, 0.025),
+        ((5,) * 12, 2, 1.0, 1e-3),
+        ((2,) * 10, 2, 1.0, 2.5e-3),
+        ((2,) * 10, 2, 2.0, 0.17),
+        ((100_000, 5, 2), 2, 1.0, 1e-3),
+        ((1000, 900, 3), 2, 1.0, 1e-4),
+        ((7,), 1, 1.0, 0.01),
+    ],
+)
+def test_designs_come_near_to_the_closed_form_in_a_few_rounds(sizes, ways, epsilon, gap):
+    survey = workloads.survey(sizes, ways=ways)
+    found = design_survey(survey, epsilon, time_limit=None, max_rounds=4)
+    assert -1e-12 <= found.objective / bounds.centred_svd(survey, epsilon) - 1 < gap
+    # As few patterns as there are sets.
+    assert len(found.patterns) <= len(survey.components.sets)
+
+
+def test_all_pairs_of_two_hundred_columns_are_designed():
+    sizes = tuple(np.random.default_rng(3).integers(2, 12, 200).tolist())
+    survey = workloads.survey(sizes, ways=2)
+    found = design_survey(survey, 1.0, time_limit=None, max_rounds=0)
+    assert found.objective / bounds.centred_svd(survey, 1.0) - 1 < 0.015
+    assert len(found.patterns) <= 4 * len(survey.components.sets)
+
+
+def dense(survey):
+    """The same questions as a matrix, nothing known of how they come about."""
+    return workloads.custom(survey.rows(np.arange(survey.num_queries)))
+
+
+@pytest.mark.parametrize(("sizes", "ways"), [((2, 2, 2), 2), ((2, 5), 1), ((3, 3), 2), ((2, 4), 2)])
+@pytest.mark.parametrize("epsilon", [1.0, 3.0])
+def test_small_designs_are_the_optimum_over_all_strategies(sizes, ways, epsilon):
+    survey = workloads.survey(sizes, ways=ways)
+    found = design_survey(survey, epsilon, time_limit=None, max_rounds=20)
+    assert found.objective == pytest.approx(ldp.optimize.exact(dense(survey), epsilon).objective, rel=1e-5)
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 3.0])
+def test_a_design_is_as_good_as_the_strategy_fitted_to_all_types_of_six_binary_columns(epsilon):
+    survey, same = workloads.survey((2,) * 6, ways=2), workloads.k_way_marginals(6, 2)
+    found = design_survey(survey, epsilon, time_limit=None, max_rounds=12)
+    best = ldp.optimize.design(same, epsilon, time_limit=None, max_rounds=30)
+    assert survey.trace == pytest.approx(same.trace)
+    proof = bounds.certificate(same, epsilon, time_limit=None)
+    assert proof.value * (1 - 1e-9) <= found.objective <= best.objective * (1 + 1e-5)
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 2.0])
+def test_a_design_is_better_than_a_strategy_fitted_to_all_types_of_three_columns(epsilon):
+    """On 3 x 4 x 5 types, for which no symmetry is used."""
+    survey = workloads.survey((3, 4, 5), ways=2)
+    found = design_survey(survey, epsilon, time_limit=None, max_rounds=6)
+    best = ldp.optimize.design(dense(survey), epsilon, time_limit=None, max_rounds=25)
+    proof = bounds.certificate(dense(survey), epsilon, time_limit=None)
+    assert proof.value * (1 - 1e-9) <= found.objective < best.objective
+    assert found.objective < 1.01 * proof.value
+
+
+def test_the_shares_are_the_best_for_their_patterns():
+    """No pattern of the mixture is worth more than it costs: the condition of the optimum of a convex problem."""
+    survey = workloads.survey((4, 5, 6, 3), ways=2)
+    found = design_survey(survey, 2.0, time_limit=None, max_rounds=4)
+    c = survey.components
+    energies = np.array([[one.energies(2.0).get(members, 0.0) for members in c.sets] for one in found.patterns])
+    x = found.shares @ energies
+    prices = energies @ (c.dims**2 * c.gram / x**2)
+    level = float(np.sum(c.dims**2 * c.gram / x))
+    assert prices.max() <= level * (1 + 1e-3)
+
+
+def test_spare_shares_reach_as_much_with_no_more_columns_than_sets():
+    asked = Asked([(0,), (1,), (0, 1)], 2)
+    shape = Shape((3, 4), asked, 1.0)
+    places = shape.add_attributes([(0, 1)])
+    rng = np.random.default_rng(0)
+    known = shape.add_patterns(rng.random((40, 12)) < 0.3)
+    shape.add_columns(np.repeat(places, 40), known)
+    shape.shares = np.full(len(shape.columns), 1 / len(shape.columns))
+    columns = mixture.Mixture([shape], np.ones(3))
+    columns.fit(500)
+    before = columns.reached()
+    spare = columns.spare()
+    assert np.count_nonzero(spare) <= 3
+    assert spare.sum() <= 1 + 1e-4
+    columns.give(spare)
+    assert (columns.reached() * spare.sum() >= before * (1 - 1e-6)).all()
+
+
+def test_sets_are_found_by_their_attributes_in_any_order():
+    sets = [(0,), (3,), (0, 3), (1, 2, 3)]
+    asked = Asked(sets, 5)
+    members = np.array([[3, 0, -1], [0, -1, -1], [3, 1, 2], [1, 2, -1], [4, -1, -1]])
+    np.testing.assert_array_equal(asked.numbers(members), [2, 0, 3, 4, 4])
+
+
+def test_patterns_are_held_once_and_those_that_say_nothing_not_at_all():
+    shape = Shape((2, 3), Asked([(0,), (1,)], 2), 1.0)
+    cells = np.array(
+        [[1, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0], [1] * 6, [1, 1, 0, 0, 0, 0]], dtype=bool
+    )
+    np.testing.assert_array_equal(shape.add_patterns(cells), [0, -1, 0, -1, 1])
+    np.testing.assert_array_equal(shape.add_attributes([(0, 1), (1, 0), (0, 1)]), [0, 1, 0])
+    np.testing.assert_array_equal(shape.numbers, [[0, 1], [1, 0]])
+    assert shape.add_columns(np.array([0, 0, 1]), np.array([1, 1, -1])) == 1
+
+
+def test_designs_depend_on_seed_and_rounds_only():
+    survey = workloads.survey((5, 4, 3, 2, 2), ways=2)
+    first, again = (design_survey(survey, 3.0, time_limit=None, max_rounds=3, seed=7) for _ in range(2))
+    assert first.objective == again.objective
+    assert first.rounds == 3
+    assert first.stopped == "rounds"
+    np.testing.assert_array_equal(first.shares, again.shares)
+    for one, other in zip(first.patterns, again.patterns, strict=True):
+        assert one.attributes == other.attributes
+        np.testing.assert_array_equal(one.cells, other.cells)
+    assert design_survey(survey, 3.0, time_limit=None, max_rounds=3, seed=8).objective != first.objective
+
+
+def test_the_best_so_far_is_told_at_once_and_never_rises():
+    told = []
+    survey = workloads.survey(ADULT, ways=2)
+    found = design_survey(survey, 4.0, time_limit=None, max_rounds=3, callback=told.append)
+    assert told[0].round == 0
+    assert math.isfinite(told[0].objective)
+    objectives = [progress.objective for progress in told]
+    assert objectives == sorted(objectives, reverse=True)
+    assert found.objective <= objectives[-1] * (1 + search.FREE)
+    assert [entry[2] for entry in found.history] == objectives[2:]
+
+
+@pytest.mark.parametrize("last", [1, 2, 5, 20, 60, 200])
+def test_a_cancelled_design_is_the_best_so_far(last):
+    asked, told = [0], []
+
+    def cancel():
+        asked[0] += 1
+        return asked[0] >= last
+
+    survey = workloads.survey((7, 6, 5, 2, 2), ways=2)
+    found = design_survey(survey, 3.0, time_limit=None, callback=told.append, cancel=cancel)
+    assert found.stopped == "cancelled"
+    assert asked[0] <= last + 2
+    told_best = min(progress.objective for progress in told)
+    assert 0.99 * told_best < found.objective <= told_best * (1 + search.FREE)  # with fewer patterns
+    assert found.shares.sum() == pytest.approx(1, abs=1e-12)
+
+
+def test_no_time_and_a_set_event_still_bring_the_start():
+    survey = workloads.survey(ADULT, ways=2)
+    stop = Event()
+    stop.set()
+    for how in ({"time_limit": 0.0}, {"cancel": stop}):
+        found = design_survey(survey, 1.0, **how)
+        assert found.rounds == 0
+        assert found.objective / bounds.centred_svd(survey, 1.0) - 1 < 2e-3
+
+
+def test_columns_of_one_value_play_no_part():
+    survey, without = workloads.survey((4, 1, 3), ways=3), workloads.survey((4, 3), ways=2)
+    first, second = (design_survey(w, 1.0, time_limit=None, max_rounds=3) for w in (survey, without))
+    assert first.objective == pytest.approx(second.objective, rel=1e-4)
+    assert all(1 not in pattern.attributes for pattern in first.patterns)
+
+
+@pytest.mark.parametrize("weights", [[1e-6, 1.0, 1e6], [1e3, 1e-3, 1e-9]])
+def test_weights_may_differ_by_orders(weights):
+    survey = workloads.survey((5, 6, 7), [(0, 1), (1, 2), (2,)], weights)
+    found = design_survey(survey, 1.0, time_limit=None, max_rounds=6)
+    assert 0 <= found.objective / bounds.centred_svd(survey, 1.0) - 1 < 0.01
+
+
+@pytest.mark.parametrize("epsilon", [0.001, 20.0])
+def test_the_smallest_and_largest_epsilon_work(epsilon):
+    survey = workloads.survey((6, 5, 2, 2), ways=2)
+    found = design_survey(survey, epsilon, time_limit=None, max_rounds=4)
+    assert math.isfinite(found.objective)
+    assert found.objective >= bounds.centred_svd(survey, epsilon) * (1 - 1e-12)
+
+
+def test_what_cannot_be_designed_is_refused_with_the_number():
+    with pytest.raises(ValueError, match="out of range"):
+        design_survey(workloads.survey((3, 4)), 0.0)
+    alone = workloads.Survey((3, 4), [workloads.Group((0,), workloads.custom(np.ones((1, 3))))])
+    with pytest.raises(ValueError, match="single possible value"):
+        design_survey(alone, 1.0)
+    wide = workloads.survey((2,) * 18, [range(18)])
+    assert f"262,143 sets of attributes, and mechanisms are designed for at most {MOST_SETS:,}" in too_many(wide)
+    deep = workloads.survey((2,) * 15, [range(15)])
+    assert "sets of up to 15 attributes with 14,348,906 subsets" in too_many(deep)
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 2.0])
+def test_questions_along_an_order_are_judged_by_the_average_over_all_types(epsilon):
+    """Patterns treat the values of every attribute alike; the objective is then that of the strategy all the same."""
+    groups = [workloads.Group((0,), workloads.prefix(4)), workloads.Group((0, 1), workloads.histogram(12), 0.5)]
+    survey = workloads.Survey((4, 3), groups)
+    found = design_survey(survey, epsilon, time_limit=None, max_rounds=3)
+    objective = dense_objective(written_out(found, (4, 3)), survey)
+    assert objective == pytest.approx(found.objective, rel=1e-9)
+
+
+def test_a_design_is_told_on_one_line():
+    found = design_survey(workloads.survey((3, 4)), 1.0, time_limit=None, max_rounds=1)
+    assert repr(found).startswith(f"<SurveyDesign: {len(found.patterns)} patterns on ")
+    assert isinstance(found.patterns[0], Pattern)
+
+
+def test_a_search_that_is_ended_at_once_has_only_patterns_that_are_sent():
+    asked = workloads.survey([16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2], 2)
+    found = design_survey(asked, 1.0, cancel=lambda: True)
+    assert found.stopped == "cancelled"
+    assert found.shares.min() > 0
+    assert found.shares.sum() == pytest.approx(1, abs=1e-12)
+    assert len(found.patterns) < 200
