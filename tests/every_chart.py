@@ -50,6 +50,7 @@ def _inputs():
     groups = [("age up to each value, of everybody", 100), ("all ranges", 150), ("other", 50)]
     strategy = mechanisms.create("hierarchical", n=N, epsilon=1.0).strategy
     survey = workloads.survey((16, 9, 7, 2, 5), 2)
+    sent = mechanisms.create("optimized", workload=survey, epsilon=1.0, max_rounds=1, time_limit=None)
     worst = pd.DataFrame(
         {
             "name": [f"age <= {age} and occupation = {WORK.values[5]}" for age in AGES[:8]],
@@ -67,6 +68,11 @@ def _inputs():
         "query shares": lambda look: charts.query_shares(worst, look),
         "asked together": lambda look: charts.asked_together(survey, look),
         "attribute sets": lambda look: charts.attribute_sets(survey_frames.attribute_sets(survey), look),
+        "column sets": lambda look: charts.column_sets(
+            survey_frames.column_sets(sent, survey_frames.names_of(survey)), look
+        ),
+        "energies": lambda look: charts.energies(survey_frames.energies(sent, survey), look),
+        "scrambled": lambda look: charts.scrambled(sent, survey_frames.names_of(survey), look),
         "patterns": lambda look: charts.patterns(strategy, AGES, look, charts.colour("hierarchical")),
         "patterns, compact": lambda look: charts.patterns(strategy, AGES, look, None, None, True),
     }

@@ -62,31 +62,43 @@ def attribute_sets(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
     """The sets of attributes on which reports best spend most of their information as bars, largest on top, `MOST_SETS` at most. ``frame``: see
     `survey_frames.attribute_sets`."""
     top = frame.head(MOST_SETS)
-    fig = figure(look, "best share of the information (%)", "", height=130 + 26 * len(top))
-    rows = np.arange(len(top))
+    hover = [
+        f"{short(row.attributes, 200)}<br>{wording.share(row.share)} of the information<br>"
+        f"{wording.magnitude(row.dimension)} independent contrast{'s' if row.dimension > 1 else ''}"
+        for row in top.itertuples(index=False)
+    ]
+    return shares_by_set(top["attributes"], top["share"], hover, "best share of the information (%)", look)
+
+
+def shares_by_set(
+    names: pd.Series, shares: pd.Series, hover: list[str], title: str, look: Theme, shade: str | None = None
+) -> go.Figure:
+    """A bar for each set of columns, in the order given from the top, with its share beside it."""
+    fig = figure(look, title, "", height=130 + 26 * len(names))
     fig.add_bar(
-        x=100 * top["share"],
-        y=rows,
+        x=100 * shares,
+        y=np.arange(len(names)),
         orientation="h",
-        marker_color=look.accent,
+        marker_color=shade or look.accent,
         marker_line_width=0,
-        text=[wording.share(share) for share in top["share"]],
+        text=[wording.share(share) for share in shares],
         textposition="outside",
         cliponaxis=False,
-        hovertext=[
-            f"{short(row.attributes, 200)}<br>{wording.share(row.share)} of the information<br>"
-            f"{wording.magnitude(row.dimension)} independent contrast{'s' if row.dimension > 1 else ''}"
-            for row in top.itertuples(index=False)
-        ],
+        hovertext=hover,
         hoverinfo="text",
     )
+    name_rows(fig, names)
+    longest = 100 * float(shares.max()) if len(shares) else 0.0
+    fig.update_xaxes(range=[0, 1.2 * longest or 1.0])  # room for the label of the longest bar
+    return fig
+
+
+def name_rows(fig: go.Figure, names: pd.Series) -> None:
+    """The names of sets of columns beside rows 0, 1, ... of a chart, the first on top."""
     fig.update_yaxes(
         autorange="reversed",
         showgrid=False,
-        tickvals=rows,
-        ticktext=[row_name(wording.shortened(name, 50), 50) for name in top["attributes"]],
+        tickvals=np.arange(len(names)),
+        ticktext=[row_name(wording.shortened(name, 50), 50) for name in names],
     )
-    longest = 100 * float(top["share"].max()) if len(top) else 0.0
-    fig.update_xaxes(range=[0, 1.2 * longest or 1.0])  # room for the label of the longest bar
     fig.update_layout(bargap=0.25)
-    return fig

@@ -11,8 +11,8 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from ldp_core import wording
-from ldp_core.charts.columns import MOST_SETS
-from ldp_core.charts.theme import LIGHT, Theme, figure, row_name, short, show_legend
+from ldp_core.charts.columns import MOST_SETS, name_rows, shares_by_set
+from ldp_core.charts.theme import LIGHT, Theme, figure, short, show_legend
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 
 DRAWN_PATTERNS, PATTERNS_ABREAST = 6, 3
@@ -24,29 +24,12 @@ def column_sets(frame: pd.DataFrame, look: Theme = LIGHT, shade: str | None = No
     """Which share of people report about each set of columns, the most common on top, `MOST_SETS` at most. ``frame``: see
     `survey_frames.column_sets`."""
     top = frame.head(MOST_SETS)
-    fig = figure(look, "share of people (%)", "", height=130 + 26 * len(top))
-    rows = np.arange(len(top))
-    fig.add_bar(
-        x=100 * top["share"],
-        y=rows,
-        orientation="h",
-        marker_color=shade or look.accent,
-        marker_line_width=0,
-        text=[wording.share(share) for share in top["share"]],
-        textposition="outside",
-        cliponaxis=False,
-        hovertext=[
-            f"{short(row.columns, 200)}<br>{wording.share(row.share)} of people, {row.patterns:,} "
-            f"pattern{'s' if row.patterns > 1 else ''} of {row.cells:,} cells"
-            for row in top.itertuples(index=False)
-        ],
-        hoverinfo="text",
-    )
-    _named_rows(fig, top["columns"])
-    longest = 100 * float(top["share"].max()) if len(top) else 0.0
-    fig.update_xaxes(range=[0, 1.2 * longest or 1.0])
-    fig.update_layout(bargap=0.25)
-    return fig
+    hover = [
+        f"{short(row.columns, 200)}<br>{wording.share(row.share)} of people, {row.patterns:,} "
+        f"pattern{'s' if row.patterns > 1 else ''} of {row.cells:,} cells"
+        for row in top.itertuples(index=False)
+    ]
+    return shares_by_set(top["columns"], top["share"], hover, "share of people (%)", look, shade)
 
 
 def energies(frame: pd.DataFrame, look: Theme = LIGHT, shade: str | None = None) -> go.Figure:
@@ -77,9 +60,8 @@ def energies(frame: pd.DataFrame, look: Theme = LIGHT, shade: str | None = None)
         marker={"color": look.text, "symbol": "line-ns-open", "size": 14, "line": {"width": 2}},
         **told,
     )
-    _named_rows(fig, top["columns"])
+    name_rows(fig, top["columns"])
     fig.update_xaxes(rangemode="tozero")
-    fig.update_layout(bargap=0.25)
     show_legend(fig)
     return fig
 
@@ -138,12 +120,3 @@ def drawn_patterns(mechanism: ScrambledPatterns) -> list[int]:
         if len(different) == DRAWN_PATTERNS:
             break
     return different
-
-
-def _named_rows(fig: go.Figure, names: pd.Series) -> None:
-    fig.update_yaxes(
-        autorange="reversed",
-        showgrid=False,
-        tickvals=np.arange(len(names)),
-        ticktext=[row_name(wording.shortened(name, 50), 50) for name in names],
-    )
