@@ -257,7 +257,7 @@ def users_needed() -> None:
     if (job := proving.running) is not None:
         st.caption("A tighter bound is being proved; the line moves up when it is ready.")
         st.button("Keep the bound as it is", on_click=job.cancel, key="cancel-proof", type="tertiary")
-    elif state.provable and (proof is None or not proof.finished):
+    elif proof is None or not proof.finished:
         st.button(
             "Prove a tighter bound",
             on_click=work.start_certificate,

@@ -6,7 +6,7 @@ from ldp_core.bounds.general.certificate import certificate
 from ldp_core.bounds.singular_values import centred_svd, svd
 from ldp_core.bounds.statements.statement import Assumption, Setting, Statement, is_pure
 from ldp_core.wording import magnitude
-from ldp_core.workloads import DENSE_TYPES
+from ldp_core.workloads import DENSE_TYPES, Survey
 
 ASSUMPTIONS = (
     Assumption("Privacy is pure: no delta.", is_pure),
@@ -31,7 +31,8 @@ def _impure(setting: Setting) -> str:
 
 def _too_many_types(setting: Setting) -> str:
     workload = setting.workload
-    if workload.n > DENSE_TYPES and workload.symmetry_group.scheme is None:
+    known = isinstance(workload, Survey) or workload.symmetry_group.scheme is not None
+    if workload.n > DENSE_TYPES and not known:
         return (
             f"Without a symmetry of the workload it needs an n x n matrix, formed for at most {DENSE_TYPES:,} types; there are "
             f"{magnitude(workload.n)}. Use coarser bins."

@@ -152,7 +152,8 @@ def refusal(point: Point) -> str:
     """Why ``point`` has no figures, where that is known without computing anything; else empty."""
     workload, n = point.workload, wording.magnitude(point.workload.n)
     if point.name in BOUNDS:
-        if point.name == "certificate" and point.effort and workload.n > CERTIFIED_TYPES:
+        quick = workload.n <= CERTIFIED_TYPES or (isinstance(workload, Survey) and workload.symmetric)
+        if point.name == "certificate" and point.effort and not quick:
             return f"A certificate for {n} types takes too long for a sweep; the centred SVD bound holds."
         return ""
     if reason := library.spec(point.name).unsuitable(workload.n, point.epsilon, workload):

@@ -43,7 +43,7 @@ def certificate(state: Session) -> None:
         st.button(
             "Stop, and keep what is proved", on_click=job.cancel, key="cancel-proof", icon=":material/stop_circle:"
         )
-    elif state.provable and (proof is None or not proof.finished):
+    elif proof is None or not proof.finished:
         st.button(
             "Work out the certificate" if proof is None else "Prove a tighter certificate",
             on_click=work.start_certificate,

@@ -18,7 +18,6 @@ from ldp_core.bounds.general.enumerated import MOST_TYPES as EXACT_TYPES
 from ldp_core.mechanisms.noise.additive import VectorMechanism
 from ldp_core.mechanisms.noise.gaussian_privacy import DEFAULT_DELTA
 from ldp_core.optimize import sizes
-from ldp_core.workloads import Survey
 from pages.ui.session import results
 from pages.ui.session.derived import Derived, digest
 
@@ -36,8 +35,6 @@ NO_ROOM = (
 PRICED_TYPES, AT_ONCE_TYPES = 2048, 1024
 """Exact variances that are not in closed form take n^3 operations: seconds at 2,048 types, half a minute at 4,096. Up to the second
 number pages do not leave them to the background."""
-
-SURVEYS_PROVED = hasattr(bounds, "SurveyCertificate")
 
 Curve = tuple[tuple[float, float], ...]
 """How a search went: (seconds, objective or bound on the scale of L)."""
@@ -336,12 +333,6 @@ class Figures(Derived):
             found = Proof(bounds.certificate(design.workload, design.epsilon), (), True)
             self.results.put(key, found, found.size, dear=True)
         return found
-
-    @property
-    def provable(self) -> bool:
-        """Whether sharper bounds than those in closed form can be proved: of surveys where they treat values alike."""
-        workload = self.complete.workload
-        return not isinstance(workload, Survey) or (SURVEYS_PROVED and workload.symmetric)
 
     def even(self, case: str) -> bool:
         """Whether a case is about users spread evenly. The worst case is, where symmetry makes all types alike."""

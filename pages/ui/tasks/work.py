@@ -183,11 +183,11 @@ def prove_unasked(state: Session, cases: Sequence[str] | None = None) -> None:
     """Certificates for every case (or those given), where they are a matter of seconds and are not being computed already.
     Those that nobody asked for and whose questions have changed since are given up."""
     design = state.complete
-    keys = {state.certificate_key(case) for case in state.cases()} if state.provable else set()
+    keys = {state.certificate_key(case) for case in state.cases()}
     jobs().cancel(state.id, lambda key: key in state.unasked - keys)
     for case in cases or state.cases():
         quick = design.working_types <= PROVED_UNASKED or (design.workload.symmetry == "hamming" and state.even(case))
-        quick = (quick or isinstance(design.workload, workloads.Survey)) and state.provable
+        quick = quick or (isinstance(design.workload, workloads.Survey) and design.workload.symmetric)
         if quick and state.certificate(case) is None and (task := certificate(state, case)).job is None:
             state.unasked.add(task.key)
             task.start()
@@ -196,7 +196,7 @@ def prove_unasked(state: Session, cases: Sequence[str] | None = None) -> None:
 def start_certificate(state: Session, case: str) -> None:
     """Prove what no mechanism can beat in this case, unless that has been done."""
     known = state.certificate(case)
-    if state.provable and (known is None or not known.finished):
+    if known is None or not known.finished:
         certificate(state, case).start()
 
 

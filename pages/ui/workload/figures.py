@@ -235,7 +235,7 @@ def hardness(later: Later, state: Session, design: Complete) -> None:
 
 def _proving(state: Session, case: str) -> None:
     proof = state.certificate(case)
-    if not state.provable or (proof is not None and proof.finished):
+    if proof is not None and proof.finished:
         return
     work.prove_unasked(state, [case])
     task = work.certificate(state, case)
