@@ -125,7 +125,7 @@ with results:
         )
     elif mechanism is not None and spec.fitted:
         members.append(
-            "No strategy file: its reports are known by their symmetry and never written out. After loading, optimise again with "
+            "No strategy file: its reports are not all written out anywhere. After loading, optimise again with "
             "the same seed."
         )
     elif not spec.fitted:
