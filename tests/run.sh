@@ -14,7 +14,7 @@ if ! command -v chromium > /dev/null && [ "$(id -u)" = 0 ]; then
     apt-get update --quiet=2 && apt-get install --yes --quiet=2 --no-install-recommends chromium > /dev/null
 fi
 
-[ "$#" -gt 0 ] || set -- --numprocesses=2 --dist=loadfile --no-loadscope-reorder
+[ "$#" -gt 0 ] || set -- --numprocesses=2 --dist=loadfile
 "$venv/bin/ruff" check .
 "$venv/bin/ruff" format --check .
 "$venv/bin/mypy"
