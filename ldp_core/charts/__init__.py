@@ -34,6 +34,7 @@ from ldp_core.charts.simulation import errors as errors
 from ldp_core.charts.simulation import pair_names as pair_names
 from ldp_core.charts.strategies import patterns as patterns
 from ldp_core.charts.survey_patterns import column_sets as column_sets
+from ldp_core.charts.survey_patterns import designs as designs
 from ldp_core.charts.survey_patterns import drawn_patterns as drawn_patterns
 from ldp_core.charts.survey_patterns import energies as energies
 from ldp_core.charts.survey_patterns import scrambled as scrambled

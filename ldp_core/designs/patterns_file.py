@@ -74,15 +74,21 @@ class _File(_Part):
 
 def strategies(mechanism: ScrambledPatterns | SplitSurvey) -> list[np.ndarray]:
     """The probabilities (m, cells) of its strategies of their own, which are written beside the file. ValueError where they are too many."""
-    if isinstance(mechanism, ScrambledPatterns):
-        return []
-    found = [one.mechanism.strategy for one in mechanism.own]
-    if (entries := sum(one.size for one in found)) > STRATEGY_ENTRIES:
-        raise ValueError(
-            f"The strategies on single tables have {entries:,} probabilities together, and at most {STRATEGY_ENTRIES:,} are kept in a file: "
-            "use coarser bins."
-        )
-    return found
+    if reason := too_large(mechanism):
+        raise ValueError(reason)
+    return [] if isinstance(mechanism, ScrambledPatterns) else [one.mechanism.strategy for one in mechanism.own]
+
+
+def too_large(mechanism: ScrambledPatterns | SplitSurvey) -> str | None:
+    """Why its strategies of their own cannot be written to a file, None where they can or there are none."""
+    own = mechanism.own if isinstance(mechanism, SplitSurvey) else ()
+    entries = sum(one.mechanism.strategy.size for one in own)
+    if entries <= STRATEGY_ENTRIES:
+        return None
+    return (
+        f"The strategies on single tables have {entries:,} probabilities together, and at most {STRATEGY_ENTRIES:,} are kept in a file: "
+        "use coarser bins."
+    )
 
 
 def write(mechanism: ScrambledPatterns | SplitSurvey) -> bytes:
@@ -102,11 +108,11 @@ def write(mechanism: ScrambledPatterns | SplitSurvey) -> bytes:
         "patterns": patterns,
     }
     if isinstance(mechanism, SplitSurvey):
-        *own, last = [*mechanism.shares.tolist(), *([None] if mechanism.rest is None else [])]
+        shares = mechanism.shares.tolist()
         document["own"] = [
-            {"attributes": list(members), "share": share} for members, share in zip(mechanism.sets, own, strict=True)
+            {"attributes": list(members), "share": share} for members, share in zip(mechanism.sets, shares, strict=False)
         ]
-        document["rest"] = last
+        document["rest"] = shares[-1] if mechanism.rest is not None else None
     content = strict_json.write(document) + b"\n"
     if len(content) > strict_json.MAX_JSON_BYTES:
         raise ValueError(
@@ -130,7 +136,9 @@ def read(content: bytes, name: str, strategies: Sequence[np.ndarray] = ()) -> Sc
             patterns.append(Pattern(tuple(sent.attributes), tables[sent.table]))
         shares = np.array([sent.share for sent in file.patterns])
         if len(strategies) != len(file.own):
-            raise ValueError(f"it names {len(file.own)} strategies of their own, and there are {len(strategies)} beside it")
+            raise ValueError(
+                f"it names {len(file.own)} strategies of their own, and there are {len(strategies)} beside it"
+            )
         if not file.own and file.rest is None:
             return ScrambledPatterns(name, file.sizes, file.epsilon, patterns, shares, {}, LOADED)
         return _split(name, file, patterns, shares, strategies)
@@ -156,9 +164,13 @@ def _split(
         raise ValueError(f"the shares of people must sum to 1; they sum to {math.fsum(divided):g}")
     for one, strategy in zip(file.own, strategies, strict=True):
         if max(one.attributes) >= len(file.sizes):
-            raise ValueError(f"there are {len(file.sizes)} columns, and a strategy is for column {max(one.attributes) + 1}")
+            raise ValueError(
+                f"there are {len(file.sizes)} columns, and a strategy is for column {max(one.attributes) + 1}"
+            )
         if strategy.shape[1] > MOST_TYPES:
-            raise ValueError(f"a strategy for {strategy.shape[1]:,} types is too large; at most {MOST_TYPES:,} are allowed")
+            raise ValueError(
+                f"a strategy for {strategy.shape[1]:,} types is too large; at most {MOST_TYPES:,} are allowed"
+            )
         own.append(Own(tuple(one.attributes), ExplicitMechanism(name, strategy, file.epsilon)))
     rest = ScrambledPatterns(name, file.sizes, file.epsilon, patterns, shares) if patterns else None
     return SplitSurvey(name, file.sizes, file.epsilon, own, rest, divided, {}, LOADED_SPLIT)

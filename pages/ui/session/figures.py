@@ -445,4 +445,6 @@ def weight(mechanism: mechanisms.Mechanism) -> int:
         return 2 * mechanism.vectors.nbytes  # the vectors and their inverse
     if isinstance(mechanism, mechanisms.ScrambledPatterns):
         return 16 * sum(one.cells.size for one in mechanism.patterns)  # and what estimates need of them
+    if isinstance(mechanism, mechanisms.SplitSurvey):
+        return sum(map(weight, mechanism.designs))
     return 0
