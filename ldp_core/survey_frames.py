@@ -45,7 +45,7 @@ def attribute_sets(survey: Survey) -> pd.DataFrame:
     return found.sort_values("share", ascending=False, kind="stable", ignore_index=True)
 
 
-def designs(mechanism: SplitSurvey, names: Sequence[str]) -> pd.DataFrame:
+def people_by_design(mechanism: SplitSurvey, names: Sequence[str]) -> pd.DataFrame:
     """columns, share, kind, reports, cells: the designs that people are split among, those with a strategy of their own first.
 
     ``share`` of people who take part; ``reports`` that can be sent, of a strategy, or patterns; ``cells`` of the table of a strategy.

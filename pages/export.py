@@ -120,7 +120,7 @@ with results:
     elif isinstance(mechanism, mechanisms.ScrambledPatterns | mechanisms.SplitSurvey) and (
         reason := designs.too_large(mechanism)
     ):
-        members.append(f"No strategy file. {reason} After loading, optimise again with the same seed.")
+        members.append(f"No strategy file. {plain(reason)} After loading, optimise again with the same seed.")
     elif isinstance(mechanism, mechanisms.ScrambledPatterns | mechanisms.SplitSurvey):
         sent = mechanism if isinstance(mechanism, mechanisms.ScrambledPatterns) else mechanism.rest
         members.append(

@@ -74,7 +74,9 @@ def _inputs():
         "column sets": lambda look: charts.column_sets(
             survey_frames.column_sets(sent, survey_frames.names_of(survey)), look
         ),
-        "designs": lambda look: charts.designs(survey_frames.designs(split, survey_frames.names_of(survey)), look),
+        "people by design": lambda look: charts.people_by_design(
+            survey_frames.people_by_design(split, survey_frames.names_of(survey)), look
+        ),
         "energies": lambda look: charts.energies(survey_frames.energies(sent, survey), look),
         "scrambled": lambda look: charts.scrambled(sent, survey_frames.names_of(survey), look),
         "patterns": lambda look: charts.patterns(strategy, AGES, look, charts.colour("hierarchical")),

@@ -20,8 +20,8 @@ MOST_SIDE = 128
 """Longest side of a pattern that is drawn."""
 
 
-def designs(frame: pd.DataFrame, look: Theme = LIGHT, shade: str | None = None) -> go.Figure:
-    """Which share of people takes part in each design. ``frame``: see `survey_frames.designs`."""
+def people_by_design(frame: pd.DataFrame, look: Theme = LIGHT, shade: str | None = None) -> go.Figure:
+    """Which share of people takes part in each design. ``frame``: see `survey_frames.people_by_design`."""
     hover = [
         f"{short(row.columns, 200)}<br>{wording.share(row.share)} of people, {row.reports:,} "
         f"{'patterns' if pd.isna(row.cells) else f'reports, for {row.cells:,} types'}"

@@ -76,9 +76,9 @@ def of_survey(state: Session, mechanism: ScrambledPatterns | SplitSurvey) -> Non
 def _of_designs(state: Session, mechanism: SplitSurvey, survey: Survey) -> None:
     """Which designs people are split among, and the strategies of their own."""
     names, colour, domain = survey_frames.names_of(survey), charts.colour(mechanism.name), state.complete.domain
-    split = survey_frames.designs(mechanism, names)
+    split = survey_frames.people_by_design(mechanism, names)
     layout.chart(
-        _kept(state, "designs", mechanism, lambda look: charts.designs(split, look, colour)),
+        _kept(state, "designs", mechanism, lambda look: charts.people_by_design(split, look, colour)),
         f"Chance alone decides in which of {len(split):,} designs a person takes part, whatever their values are. Questions that follow an order or "
         "single out values have strategies of their own.",
         "designs",
