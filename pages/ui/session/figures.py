@@ -155,6 +155,18 @@ class Figures(Derived):
             return "So many rows are too large to keep: choose fewer, or leave their number empty."
         return None
 
+    @property
+    def unsuitable(self) -> dict[str, str]:
+        """Why mechanisms cannot run on the current design, by name, for those that cannot."""
+        design = self.complete
+        n, epsilon, workload = design.domain.size, design.epsilon, design.workload
+
+        def reasons() -> dict[str, str]:
+            found = {name: library.spec(name).unsuitable(n, epsilon, workload) for name in library.names()}
+            return {name: reason for name, reason in found.items() if reason}
+
+        return self.cached(("unsuitable", n, epsilon, workload.digest), reasons)
+
     def fit_bytes(self, name: str) -> int:
         """About how much the fit of a mechanism will take (see `weight`)."""
         n, name = self.present.domain.size, self.named(name)
