@@ -4,7 +4,9 @@ About a whole person of a survey nothing is worked out: nobody holds numbers for
 table of some attributes C everything follows from tables of a few more. A report is a random set S of cells of the table of
 attributes B, and is e^epsilon times as likely for people in S as for others; with p_c the share of people in cell c, m_c(S) that
 of them in S, s the share of cells that S holds and D = e^epsilon - 1, it makes c as likely as p_c (1 + D m_c(S)) / (1 + D s),
-summed over S drawn without looking at the person. This project, from Bayes' rule.
+summed over S drawn without looking at the person. Reports of a strategy of its own on the table of B, with
+probabilities Q, make c as likely as the sum over the cells b of B of P(c, b) Q[y, b]: these are few enough to be looked at one by one.
+This project, from Bayes' rule.
 """
 
 from __future__ import annotations
@@ -16,10 +18,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ldp_core.beliefs import Told
-from ldp_core.mechanisms import Mechanism, ScrambledPatterns
+from ldp_core.mechanisms import Mechanism, ScrambledPatterns, SplitSurvey
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.surveys.face import SurveyMechanism
+from ldp_core.mechanisms.surveys.groups import Own
 from ldp_core.mechanisms.surveys.sampled import SampledSets
 from ldp_core.people import Counted, People
 from ldp_core.privacy import odds
@@ -29,6 +32,7 @@ REPORTS = 2_000
 """How many reports are drawn to find how much better they make the best guess."""
 MOST_SETS = 2_000
 """What the strongest report can do is looked for where reports are about at most so many sets of attributes."""
+_PRODUCTS = 2**24  # at a time, between two looks at whether to go on
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +71,8 @@ def told(mechanism: Mechanism, people: People, attributes: Sequence[int], cancel
     below what the commonest cell gives. None for what is
     not worked out: all but ``between`` for mechanisms whose reports are no sets of cells. ValueError where a table is too large.
     """
+    if isinstance(mechanism, SplitSurvey):
+        return _of_designs(mechanism, people, tuple(attributes), cancel)
     most = math.inf if mechanism.delta > 0 else mechanism.audit().epsilon
     looks = _looks(mechanism)
     if looks is None:
@@ -90,6 +96,52 @@ def told(mechanism: Mechanism, people: People, attributes: Sequence[int], cancel
             gained += _gained(look, tables(look.attributes), people.sizes, places, D, number, rng)
     commonest = float(tables(looks[0].attributes).sum(axis=1).max())
     return Told(between, single, min(1.0, commonest + gained / REPORTS), attained=False)
+
+
+def _of_designs(mechanism: SplitSurvey, people: People, places: tuple[int, ...], cancel: Cancel | None) -> Told:
+    """The most that a report of any of the designs tells, and the guess on average over them: which one a person takes part in says
+    nothing about them."""
+    cancelled, tables = asked(cancel), _tables(people, places)
+    parts = [_of_own(one, tables(one.attributes), people.sizes, places, cancelled) for one in mechanism.own]
+    if mechanism.rest is not None:
+        parts.append(told(mechanism.rest, people, places, cancel))
+    guesses = [part.guess for part in parts if part.guess is not None]
+    singles = [part.single for part in parts if part.single is not None]
+    return Told(
+        max(part.between for part in parts),
+        max(singles) if len(singles) == len(parts) else None,
+        float(mechanism.shares @ guesses) if len(guesses) == len(parts) else None,
+        attained=False,
+    )
+
+
+def _of_own(
+    own: Own, table: np.ndarray, sizes: Sequence[int], places: tuple[int, ...], cancelled: Callable[[], bool]
+) -> Told:
+    """What the reports of a strategy of its own tell, all of them looked at; ``table`` as `_tables` gives it for its attributes."""
+    others = [i for i in own.attributes if i not in places]
+    shape = tuple(sizes[i] for i in (*places, *others))
+    values = dict(zip((*places, *others), np.unravel_index(np.arange(table.size), shape), strict=True))
+    cells = np.ravel_multi_index(
+        tuple(values[i] for i in own.attributes), tuple(sizes[i] for i in own.attributes)
+    ).reshape(table.shape)
+    shares, strategy = table.sum(axis=1), own.mechanism.strategy
+    step = max(1, _PRODUCTS // table.size)
+    between, single, right = 0.0, 0.0, 0.0
+    there = shares > 0
+    for start in range(0, len(strategy), step):
+        if cancelled():
+            break
+        rows = strategy[start : start + step]
+        joint = np.stack([rows[:, at] @ mine for at, mine in zip(cells[there], table[there], strict=True)])
+        right += float(joint.max(axis=0).sum())
+        given = joint / shares[there, None]
+        between = max(between, float((given.max(axis=0) / given.min(axis=0)).max()))
+        left = 1 - shares[there, None]
+        if len(joint) > 1:
+            rest = (joint.sum(axis=0) - joint) / left
+            single = max(single, float((given / rest).max()))
+    return Told(math.log(max(between, 1.0)), math.log(max(single, 1.0)), min(1.0, right), attained=False)
 
 
 def _looks(mechanism: Mechanism) -> list[_Look] | None:
@@ -204,6 +256,11 @@ def _gained(
         weights = shares + D * (table * by_cell).sum(axis=1)
         total += float(weights.max() - weights[commonest]) / (1 + D * look.inside / held.size)
     return total
+
+
+def draws(mechanism: Mechanism | None) -> bool:
+    """Whether the guess of `told` is a mean over reports drawn at random; else it is exact, or there is none."""
+    return not isinstance(mechanism, SplitSurvey) or mechanism.rest is not None
 
 
 def for_columns(mechanism: Mechanism | None, people: People) -> bool:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ldp_core import anova
+from ldp_core.mechanisms.surveys.groups import SplitSurvey
 from ldp_core.mechanisms.surveys.sampled import SampledSets
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.workloads import Survey
@@ -44,10 +45,25 @@ def attribute_sets(survey: Survey) -> pd.DataFrame:
     return found.sort_values("share", ascending=False, kind="stable", ignore_index=True)
 
 
-def column_sets(mechanism: ScrambledPatterns, names: Sequence[str]) -> pd.DataFrame:
+def people_by_design(mechanism: SplitSurvey, names: Sequence[str]) -> pd.DataFrame:
+    """columns, share, kind, reports, cells: the designs that people are split among, those with a strategy of their own first.
+
+    ``share`` of people who take part; ``reports`` that can be sent, of a strategy, or patterns; ``cells`` of the table of a strategy.
+    """
+    own = [
+        (" x ".join(names[i] for i in one.attributes), "strategy of its own", *one.mechanism.strategy.shape)
+        for one in mechanism.own
+    ]
+    rest = [] if mechanism.rest is None else [("everything else", "patterns", len(mechanism.rest.patterns), None)]
+    found = pd.DataFrame([*own, *rest], columns=["columns", "kind", "reports", "cells"]).astype({"cells": "Int64"})
+    found.insert(1, "share", mechanism.shares)
+    return found
+
+
+def column_sets(mechanism: ScrambledPatterns, names: Sequence[str], part: float = 1.0) -> pd.DataFrame:
     """columns, share, patterns, cells, inside: the sets of columns that reports of a survey mechanism are about, most common first.
 
-    ``share`` of people who report about the set; ``patterns`` in use there, ``cells`` of its table; ``inside`` how many of them a report
+    ``share`` of people who report about the set, where ``part`` of all send patterns; ``patterns`` in use there, ``cells`` of its table; ``inside`` how many of them a report
     names, on average.
     """
     rows = pd.DataFrame(
@@ -62,6 +78,7 @@ def column_sets(mechanism: ScrambledPatterns, names: Sequence[str]) -> pd.DataFr
         share=("share", "sum"), patterns=("share", "size"), cells=("cells", "first"), inside=("inside", "sum")
     )
     found["inside"] /= found["share"]
+    found["share"] *= part
     return found.sort_values("share", ascending=False, kind="stable").reset_index()
 
 

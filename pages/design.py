@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import charts, designs, frames, library, verdicts, wording
-from ldp_core.mechanisms import ScrambledPatterns
+from ldp_core.mechanisms import ScrambledPatterns, SplitSurvey
 from ldp_core.mechanisms.surveys.sampled import SampledSets
 from ldp_core.workloads import Survey
 from pages.ui import layout, lazy, listing, patterns, sides
@@ -328,7 +328,7 @@ with results:
             "closing-gap",
             pd.concat({"mechanism": found, "bound": proved_so_far}, names=["curve"]).reset_index("curve"),
         )
-    if isinstance(mechanism, ScrambledPatterns):
+    if isinstance(mechanism, ScrambledPatterns | SplitSurvey):
         patterns.of_survey(state, mechanism)
     elif isinstance(mechanism, SampledSets) and isinstance(design.workload, Survey):
         patterns.draw_energies(state, mechanism, design.workload, "energies")

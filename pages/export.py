@@ -117,12 +117,22 @@ with results:
             f"**strategy.npz**: the {m:,} x {n:,} probabilities, plain numbers only; its SHA-256 is in outcome.json, and loading "
             "checks both it and epsilon. A changed file can carry a changed checksum, so a loaded strategy is called loaded, not computed."
         )
-    elif isinstance(mechanism, mechanisms.ScrambledPatterns):
+    elif isinstance(mechanism, mechanisms.ScrambledPatterns | mechanisms.SplitSurvey) and (
+        reason := designs.too_large(mechanism)
+    ):
+        members.append(f"No strategy file. {plain(reason)} After loading, optimise again with the same seed.")
+    elif isinstance(mechanism, mechanisms.ScrambledPatterns | mechanisms.SplitSurvey):
+        sent = mechanism if isinstance(mechanism, mechanisms.ScrambledPatterns) else mechanism.rest
         members.append(
-            f"**patterns.json**: the {len(mechanism.patterns):,} patterns and how often each is sent, plain JSON that any language reads; its "
-            "SHA-256 is in outcome.json, and loading checks both it and epsilon. A changed file can carry a changed checksum, so loaded "
+            f"**patterns.json**: the {len(sent.patterns) if sent else 0:,} patterns and how often each is sent, plain JSON that any language reads; "
+            "its SHA-256 is in outcome.json, and loading checks both it and epsilon. A changed file can carry a changed checksum, so loaded "
             "patterns are called loaded, not computed."
         )
+        if isinstance(mechanism, mechanisms.SplitSurvey):
+            members.append(
+                f"**strategies.npz**: the probabilities of the {len(mechanism.own)} strategies on single tables, plain numbers only, checked as "
+                "the patterns are."
+            )
     elif mechanism is not None and spec.fitted:
         members.append(
             "No strategy file: its reports are not all written out anywhere. After loading, optimise again with "

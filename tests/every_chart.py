@@ -8,6 +8,7 @@ import pandas as pd
 from ldp_core import beliefs, charts, frames, library, mechanisms, papers, survey_frames, workloads
 from ldp_core.bounds.statements import Setting
 from ldp_core.data.domain import CategoricalAttribute, Domain, RangeAttribute
+from ldp_core.mechanisms.surveys.groups import Own
 from ldp_core.studies import asking, outcomes, planning, sides, simulate, sweep, theorems
 
 N = 24
@@ -51,6 +52,8 @@ def _inputs():
     strategy = mechanisms.create("hierarchical", n=N, epsilon=1.0).strategy
     survey = workloads.survey((16, 9, 7, 2, 5), 2)
     sent = mechanisms.create("optimized", workload=survey, epsilon=1.0, max_rounds=1, time_limit=None)
+    own = [Own((1,), mechanisms.ExplicitMechanism("optimized", np.ones((2, 9)) / 2, 1.0))]
+    split = mechanisms.SplitSurvey("optimized", (16, 9, 7, 2, 5), 1.0, own, sent, [1.0, 2.0])
     worst = pd.DataFrame(
         {
             "name": [f"age <= {age} and occupation = {WORK.values[5]}" for age in AGES[:8]],
@@ -70,6 +73,9 @@ def _inputs():
         "attribute sets": lambda look: charts.attribute_sets(survey_frames.attribute_sets(survey), look),
         "column sets": lambda look: charts.column_sets(
             survey_frames.column_sets(sent, survey_frames.names_of(survey)), look
+        ),
+        "people by design": lambda look: charts.people_by_design(
+            survey_frames.people_by_design(split, survey_frames.names_of(survey)), look
         ),
         "energies": lambda look: charts.energies(survey_frames.energies(sent, survey), look),
         "scrambled": lambda look: charts.scrambled(sent, survey_frames.names_of(survey), look),

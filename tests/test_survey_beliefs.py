@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from ldp_core import beliefs, survey_beliefs
-from ldp_core.mechanisms import ScrambledPatterns
+from ldp_core.mechanisms import ExplicitMechanism, ScrambledPatterns, SplitSurvey
 from ldp_core.mechanisms.subset_selection import SubsetSelection
+from ldp_core.mechanisms.surveys.groups import Own
 from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.mechanisms.surveys.sampled import SampledSets
 from ldp_core.mechanisms.surveys.split import SplitBudget
@@ -33,6 +34,13 @@ def sets_of(attributes, images, share):
 
 def every_report(mechanism):
     rows = []
+    if isinstance(mechanism, SplitSurvey):
+        types = np.stack(np.unravel_index(np.arange(len(COUNTS)), SIZES))
+        for one, share in zip(mechanism.own, mechanism.shares, strict=False):
+            cells = np.ravel_multi_index(tuple(types[list(one.attributes)]), [SIZES[i] for i in one.attributes])
+            rows += list(share * one.mechanism.strategy[:, cells])
+        rest = [] if mechanism.rest is None else list(mechanism.shares[-1] * every_report(mechanism.rest))
+        return np.array(rows + rest)
     if isinstance(mechanism, ScrambledPatterns):
         for pattern, share in zip(mechanism.patterns, mechanism.shares, strict=True):
             orders = [list(itertools.permutations(range(size))) for size in pattern.cells.shape]
@@ -66,7 +74,18 @@ def patterns():
     return ScrambledPatterns("optimized", SIZES, EPSILON, shapes, np.array([0.5, 0.2, 0.3]))
 
 
+def split(rest):
+    own = []
+    for attributes in ((0,), (0, 2)):
+        n = math.prod(SIZES[i] for i in attributes)
+        strategy = np.random.default_rng(n).random((2 * n, n)) + 0.5
+        own.append(Own(attributes, ExplicitMechanism("optimized", strategy / strategy.sum(axis=0), EPSILON)))
+    return SplitSurvey("optimized", SIZES, EPSILON, own, rest, [0.3, 0.2, 0.5][: 2 + (rest is not None)])
+
+
 MECHANISMS = {
+    "strategies and patterns": lambda: split(patterns()),
+    "strategies": lambda: split(None),
     "subset selection": lambda: SampledSets(survey(SIZES), EPSILON),
     "randomized response": lambda: SampledSets(survey(SIZES), EPSILON, "randomized_response"),
     "patterns": patterns,
@@ -92,6 +111,19 @@ def test_a_column_against_all_reports_written_out(name, places):
     assert alone - 1e-9 <= found.single <= found.between
     if name == "patterns" and places == (1,):  # a column alone is never told as much as epsilon allows
         assert found.between < 0.95 * EPSILON
+
+
+@pytest.mark.parametrize("places", [(0,), (1,), (0, 1), (0, 2)])
+def test_of_strategies_alone_everything_is_exact(places):
+    mechanism = split(None)
+    joint = by_cell(every_report(mechanism), places)
+    found = survey_beliefs.told(mechanism, PEOPLE, places)
+    assert not survey_beliefs.draws(mechanism)
+    assert found.guess == pytest.approx(joint.max(axis=1).sum())
+    given = joint / joint.sum(axis=0)
+    assert found.between == pytest.approx(math.log((given.max(axis=1) / given.min(axis=1)).max()))
+    rest = (joint.sum(axis=1, keepdims=True) - joint) / (1 - joint.sum(axis=0))
+    assert found.single == pytest.approx(math.log((given / rest).max()))
 
 
 def test_one_set_of_all_columns_tells_what_subset_selection_tells():

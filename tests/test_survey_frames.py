@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from ldp_core import anova, charts, mechanisms, survey_frames
-from ldp_core.mechanisms import Pattern, ScrambledPatterns
+from ldp_core.mechanisms import ExplicitMechanism, Pattern, ScrambledPatterns, SplitSurvey
+from ldp_core.mechanisms.surveys.groups import Own
 from ldp_core.workloads import survey
 
 SIZES = (4, 3, 2)
@@ -44,3 +45,16 @@ def test_information_is_split_nearly_as_the_bound_would_have_it():
     values = c.dims * np.sqrt(c.gram)
     assert found["ideal"][0] == pytest.approx(values[c.sets.index((0, 1))] / values.sum())
     assert (found["energy"] - found["ideal"]).abs().sum() < 0.1
+
+
+def test_shares_of_people_by_design():
+    sent = ScrambledPatterns("optimized", SIZES, 1.0, [Pattern((2,), np.array([True, False]))], np.ones(1))
+    own = Own((0, 1), ExplicitMechanism("optimized", np.full((5, 12), 0.2), 1.0))
+    mechanism = SplitSurvey("optimized", SIZES, 1.0, [own], sent, [1.0, 3.0])
+    found = survey_frames.people_by_design(mechanism, ["age", "work", "sex"])
+    assert found["columns"].tolist() == ["age x work", "everything else"]
+    assert found["share"].tolist() == [0.25, 0.75]
+    assert found["reports"].tolist() == [5, 1]
+    assert found["cells"].isna().tolist() == [False, True]
+    assert survey_frames.column_sets(sent, ["age", "work", "sex"], 0.75)["share"].tolist() == [0.75]
+    assert list(charts.people_by_design(found).data[0].x) == [25, 75]

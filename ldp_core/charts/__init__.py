@@ -36,6 +36,7 @@ from ldp_core.charts.strategies import patterns as patterns
 from ldp_core.charts.survey_patterns import column_sets as column_sets
 from ldp_core.charts.survey_patterns import drawn_patterns as drawn_patterns
 from ldp_core.charts.survey_patterns import energies as energies
+from ldp_core.charts.survey_patterns import people_by_design as people_by_design
 from ldp_core.charts.survey_patterns import scrambled as scrambled
 from ldp_core.charts.theme import DARK as DARK
 from ldp_core.charts.theme import LIGHT as LIGHT

@@ -20,6 +20,16 @@ MOST_SIDE = 128
 """Longest side of a pattern that is drawn."""
 
 
+def people_by_design(frame: pd.DataFrame, look: Theme = LIGHT, shade: str | None = None) -> go.Figure:
+    """Which share of people takes part in each design. ``frame``: see `survey_frames.people_by_design`."""
+    hover = [
+        f"{short(row.columns, 200)}<br>{wording.share(row.share)} of people, {row.reports:,} "
+        f"{'patterns' if pd.isna(row.cells) else f'reports, for {row.cells:,} types'}"
+        for row in frame.itertuples(index=False)
+    ]
+    return shares_by_set(frame["columns"], frame["share"], hover, "share of people (%)", look, shade)
+
+
 def column_sets(frame: pd.DataFrame, look: Theme = LIGHT, shade: str | None = None) -> go.Figure:
     """Which share of people report about each set of columns, the most common on top, `MOST_SETS` at most. ``frame``: see
     `survey_frames.column_sets`."""
@@ -67,14 +77,18 @@ def energies(frame: pd.DataFrame, look: Theme = LIGHT, shade: str | None = None)
 
 
 def scrambled(
-    mechanism: ScrambledPatterns, names: Sequence[str], look: Theme = LIGHT, shade: str | None = None
+    mechanism: ScrambledPatterns,
+    names: Sequence[str],
+    look: Theme = LIGHT,
+    shade: str | None = None,
+    part: float = 1.0,
 ) -> go.Figure:
     """The patterns that most people send, as small pictures of their cells before the values are shuffled: the first column down, the
-    others across. ``names`` of the columns."""
+    others across. ``names`` of the columns; ``part`` of all people send patterns."""
     chosen = drawn_patterns(mechanism)
     titles = [
         f"{wording.shortened(' x '.join(names[i] for i in mechanism.patterns[k].attributes), 40)}<br>"
-        f"{wording.share(float(mechanism.shares[k]))} of people, {np.count_nonzero(mechanism.patterns[k].cells):,} of "
+        f"{wording.share(part * float(mechanism.shares[k]))} of people, {np.count_nonzero(mechanism.patterns[k].cells):,} of "
         f"{mechanism.patterns[k].cells.size:,}"
         for k in chosen
     ]

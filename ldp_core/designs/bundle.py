@@ -1,5 +1,5 @@
 """A design as one zip file: configuration.json, outcome.json and, for optimised mechanisms, strategy.npz (or patterns.json for
-surveys, see `patterns_file`).
+surveys, see `patterns_file`, with strategies.npz where some of their tables have strategies of their own).
 
 An imported file is untrusted: sizes are bounded before anything is unpacked, nothing is unpickled, and a strategy
 is accepted only if its own probabilities keep the epsilon of the configuration, but for rounding. Its digest protects against
@@ -25,12 +25,14 @@ from ldp_core.designs import patterns_file, strict_json
 from ldp_core.designs.configuration import Configuration, digest_when_written, load_configuration
 from ldp_core.designs.privacy_note import AUDIT_TOLERANCE, observed_parts
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
+from ldp_core.mechanisms.surveys.groups import SplitSurvey
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.version import __version__
 from ldp_core.wording import rounded_up
 
 CONFIGURATION, OUTCOME, STRATEGY, PATTERNS = "configuration.json", "outcome.json", "strategy.npz", "patterns.json"
-MEMBERS = (CONFIGURATION, OUTCOME, STRATEGY, PATTERNS)
+STRATEGIES = "strategies.npz"
+MEMBERS = (CONFIGURATION, OUTCOME, STRATEGY, PATTERNS, STRATEGIES)
 MAX_BYTES = 8 * STRATEGY_ENTRIES + 3 * strict_json.MAX_JSON_BYTES  # packed or unpacked
 SEED_WARNING = "The seed is for simulation and optimisation only; a client that used it would have no privacy."
 
@@ -61,7 +63,7 @@ class Bundle:
     strategy: np.ndarray | None
     warnings: list[str]
     prior: np.ndarray | None = None
-    patterns: ScrambledPatterns | None = None
+    patterns: ScrambledPatterns | SplitSurvey | None = None
 
 
 def export(
@@ -69,7 +71,7 @@ def export(
     outcome: dict[str, Any],
     strategy: np.ndarray | None = None,
     prior: np.ndarray | None = None,
-    patterns: ScrambledPatterns | None = None,
+    patterns: ScrambledPatterns | SplitSurvey | None = None,
 ) -> bytes:
     """The zip file of a design; the same design gives the same bytes.
 
@@ -97,18 +99,21 @@ def export(
         strategy, arrays = mechanism.strategy, dict[str, Any](strategy=mechanism.strategy)
         if mechanism.prior is not None:
             arrays["prior"] = mechanism.prior
-        packed = io.BytesIO()
-        np.savez_compressed(packed, **arrays)
-        content = packed.getvalue()
+        content = _packed(arrays)
         sha256 = hashlib.sha256(content).hexdigest()
         record["strategy"] = {"file": STRATEGY, "sha256": sha256, "shape": list(strategy.shape), "dtype": "float64"}
         members[STRATEGY] = content
     if patterns is not None:
-        content = patterns_file.write(patterns)
+        content, beside = patterns_file.write(patterns), patterns_file.strategies(patterns)
         _keeps_epsilon(patterns, configuration)
+        sent = patterns if isinstance(patterns, ScrambledPatterns) else patterns.rest
         sha256 = hashlib.sha256(content).hexdigest()
-        record["strategy"] = {"file": PATTERNS, "sha256": sha256, "patterns": len(patterns.patterns)}
+        record["strategy"] = {"file": PATTERNS, "sha256": sha256, "patterns": len(sent.patterns) if sent else 0}
         members[PATTERNS] = content
+        if beside:
+            packed = _packed({str(k): strategy for k, strategy in enumerate(beside)})
+            record["strategies"] = {"file": STRATEGIES, "sha256": hashlib.sha256(packed).hexdigest()}
+            members[STRATEGIES] = packed
     members[OUTCOME] = strict_json.write(record, pretty=True) + b"\n"
     if len(members[OUTCOME]) > strict_json.MAX_JSON_BYTES:
         raise BundleError(
@@ -136,7 +141,10 @@ def load(content: bytes) -> Bundle:
     if PATTERNS in members:
         if outcome is not None:
             _check_recorded(members[PATTERNS], outcome)
-        patterns = _verified_patterns(members[PATTERNS], configuration)
+            if STRATEGIES in members:
+                _check_recorded(members[STRATEGIES], outcome, "strategies")
+        beside = _read_strategies(members[STRATEGIES]) if STRATEGIES in members else []
+        patterns = _verified_patterns(members[PATTERNS], beside, configuration)
     if STRATEGY in members:
         if outcome is not None:
             _check_recorded(members[STRATEGY], outcome)
@@ -187,12 +195,14 @@ def _verified(strategy: np.ndarray, prior: np.ndarray | None, configuration: Con
     return mechanism
 
 
-def _verified_patterns(content: bytes, configuration: Configuration) -> ScrambledPatterns:
-    """The mechanism of a file of patterns, if it fits the domain and keeps epsilon by its own probabilities."""
+def _verified_patterns(
+    content: bytes, beside: list[np.ndarray], configuration: Configuration
+) -> ScrambledPatterns | SplitSurvey:
+    """The mechanism of a file of patterns, with the strategies ``beside`` it, if it fits the domain and keeps epsilon by its own probabilities."""
     if configuration.domain is None:
         raise BundleError("There are patterns but no domain they belong to: choose the data, then optimise again.")
     try:
-        mechanism = patterns_file.read(content, configuration.mechanism.name)
+        mechanism = patterns_file.read(content, configuration.mechanism.name, beside)
     except ValueError as error:
         raise BundleError(str(error)) from None
     if mechanism.epsilon != configuration.epsilon_value:
@@ -208,7 +218,9 @@ def _verified_patterns(content: bytes, configuration: Configuration) -> Scramble
     return mechanism
 
 
-def _keeps_epsilon(mechanism: ExplicitMechanism | ScrambledPatterns, configuration: Configuration) -> None:
+def _keeps_epsilon(
+    mechanism: ExplicitMechanism | ScrambledPatterns | SplitSurvey, configuration: Configuration
+) -> None:
     audited = mechanism.audit().epsilon
     if not audited <= configuration.epsilon_value + AUDIT_TOLERANCE:
         raise BundleError(
@@ -217,8 +229,8 @@ def _keeps_epsilon(mechanism: ExplicitMechanism | ScrambledPatterns, configurati
         )
 
 
-def _check_recorded(content: bytes, outcome: dict[str, Any]) -> None:
-    record = outcome.get("strategy")
+def _check_recorded(content: bytes, outcome: dict[str, Any], what: str = "strategy") -> None:
+    record = outcome.get(what)
     recorded = record.get("sha256") if isinstance(record, dict) else None
     if recorded != hashlib.sha256(content).hexdigest():
         raise BundleError(
@@ -249,6 +261,23 @@ def _read_strategy(content: bytes) -> tuple[np.ndarray, np.ndarray | None]:
     if prior is None:
         raise BundleError(f"The prior in {STRATEGY} is not a list of float64 numbers: optimise again or export again.")
     return strategy, prior
+
+
+def _read_strategies(content: bytes) -> list[np.ndarray]:
+    """The float64 matrices of an npz file whose members are numbered from 0."""
+    names = tuple(f"{k}.npy" for k in range(patterns_file.MOST_OWN))
+    arrays = _unzip(content, names, within=f"{STRATEGIES} in the file")
+    found = [_read_array(arrays.get(name, b""), 2) for name in names[: len(arrays)]]
+    kept = [strategy for strategy in found if strategy is not None]
+    if len(kept) < len(found) or not found:
+        raise BundleError(f"{STRATEGIES} does not hold matrices of float64 numbers, numbered from 0: export again.")
+    return kept
+
+
+def _packed(arrays: dict[str, Any]) -> bytes:
+    packed = io.BytesIO()
+    np.savez_compressed(packed, **arrays)
+    return packed.getvalue()
 
 
 def _read_array(content: bytes, axes: int) -> np.ndarray | None:

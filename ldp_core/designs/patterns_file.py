@@ -1,24 +1,33 @@
 """The patterns of a survey mechanism as a JSON file that any language reads, and back, trusting nothing in it.
 
+Where people are split among strategies of their own on a few tables and the patterns, it names these tables; the probabilities, (m, cells)
+for the k-th, are numbers in a file beside it.
+
 {"epsilon": 1.0, "sizes": [16, 9, ...],
  "tables": [{"sizes": [16, 9], "cells": "0f3c..."}, ...],          booleans in row-major order, packed, most significant bit first
- "patterns": [{"attributes": [0, 1], "table": 0, "share": 0.0181}, ...]}
+ "patterns": [{"attributes": [0, 1], "table": 0, "share": 0.0181}, ...],
+ "own": [{"attributes": [4], "share": 0.3}, ...], "rest": 0.7}     only where people are split: shares of people; the rest send patterns
 """
 
 from __future__ import annotations
 
 import math
-from typing import Annotated
+from collections.abc import Sequence
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ldp_core.designs import strict_json
+from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
+from ldp_core.mechanisms.surveys.groups import Own, SplitSurvey
 from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
+from ldp_core.optimize.sizes import MOST_TYPES
 from ldp_core.people import MOST_CELLS
 
-MOST_PATTERNS = 200_000
+MOST_PATTERNS, MOST_OWN = 200_000, 64
+"""Patterns, and strategies of their own, that are read."""
 Size = Annotated[int, Field(ge=1, le=MOST_CELLS)]
 
 
@@ -49,28 +58,61 @@ class _Sent(_Part):
     share: Annotated[float, Field(gt=0, le=1)]
 
 
+class _Own(_Part):
+    attributes: Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1, max_length=24)]
+    share: Annotated[float, Field(gt=0, le=1)]
+
+
 class _File(_Part):
     epsilon: float
     sizes: Annotated[list[Size], Field(min_length=1, max_length=1_000)]
-    tables: Annotated[list[_Table], Field(min_length=1, max_length=MOST_PATTERNS)]
-    patterns: Annotated[list[_Sent], Field(min_length=1, max_length=MOST_PATTERNS)]
+    tables: Annotated[list[_Table], Field(max_length=MOST_PATTERNS)]
+    patterns: Annotated[list[_Sent], Field(max_length=MOST_PATTERNS)]
+    own: Annotated[list[_Own], Field(max_length=MOST_OWN)] = []
+    rest: Annotated[float, Field(gt=0, lt=1)] | None = None
 
 
-def write(mechanism: ScrambledPatterns) -> bytes:
+def strategies(mechanism: ScrambledPatterns | SplitSurvey) -> list[np.ndarray]:
+    """The probabilities (m, cells) of its strategies of their own, which are written beside the file. ValueError where they are too many."""
+    if reason := too_large(mechanism):
+        raise ValueError(reason)
+    return [] if isinstance(mechanism, ScrambledPatterns) else [one.mechanism.strategy for one in mechanism.own]
+
+
+def too_large(mechanism: ScrambledPatterns | SplitSurvey) -> str | None:
+    """Why its strategies of their own cannot be written to a file, None where they can or there are none."""
+    own = mechanism.own if isinstance(mechanism, SplitSurvey) else ()
+    entries = sum(one.mechanism.strategy.size for one in own)
+    if entries <= STRATEGY_ENTRIES:
+        return None
+    return (
+        f"The strategies on single tables have {entries:,} probabilities together, and at most {STRATEGY_ENTRIES:,} are kept in a file: "
+        "use coarser bins."
+    )
+
+
+def write(mechanism: ScrambledPatterns | SplitSurvey) -> bytes:
     """The file of a mechanism. ValueError where it would be too large to be read again."""
+    sent = mechanism if isinstance(mechanism, ScrambledPatterns) else mechanism.rest
     tables: dict[tuple[tuple[int, ...], bytes], int] = {}
     patterns = []
-    for pattern, share in zip(mechanism.patterns, mechanism.shares.tolist(), strict=True):
+    for pattern, share in zip(sent.patterns, sent.shares.tolist(), strict=True) if sent is not None else ():
         key = pattern.cells.shape, np.packbits(pattern.cells).tobytes()
         patterns.append(
             {"attributes": list(pattern.attributes), "table": tables.setdefault(key, len(tables)), "share": share}
         )
-    document = {
+    document: dict[str, Any] = {
         "epsilon": mechanism.epsilon,
         "sizes": list(mechanism.sizes),
         "tables": [{"sizes": list(sizes), "cells": packed.hex()} for sizes, packed in tables],
         "patterns": patterns,
     }
+    if isinstance(mechanism, SplitSurvey):
+        shares = mechanism.shares.tolist()
+        document["own"] = [
+            {"attributes": list(members), "share": share} for members, share in zip(mechanism.sets, shares, strict=False)
+        ]
+        document["rest"] = shares[-1] if mechanism.rest is not None else None
     content = strict_json.write(document) + b"\n"
     if len(content) > strict_json.MAX_JSON_BYTES:
         raise ValueError(
@@ -80,8 +122,9 @@ def write(mechanism: ScrambledPatterns) -> bytes:
     return content
 
 
-def read(content: bytes, name: str) -> ScrambledPatterns:
-    """The mechanism of a file, called ``name``; ValueError, one sentence, for anything that is none."""
+def read(content: bytes, name: str, strategies: Sequence[np.ndarray] = ()) -> ScrambledPatterns | SplitSurvey:
+    """The mechanism of a file, called ``name``, with the ``strategies`` that were written beside it; ValueError, one sentence, for anything
+    that is none."""
     document = strict_json.read(content, "The file of patterns")
     try:
         file = _File.model_validate(document)
@@ -92,7 +135,13 @@ def read(content: bytes, name: str) -> ScrambledPatterns:
                 raise ValueError(f"pattern {len(patterns)} is of table {sent.table}, and there are {len(tables)}")
             patterns.append(Pattern(tuple(sent.attributes), tables[sent.table]))
         shares = np.array([sent.share for sent in file.patterns])
-        return ScrambledPatterns(name, file.sizes, file.epsilon, patterns, shares, {}, LOADED)
+        if len(strategies) != len(file.own):
+            raise ValueError(
+                f"it names {len(file.own)} strategies of their own, and there are {len(strategies)} beside it"
+            )
+        if not file.own and file.rest is None:
+            return ScrambledPatterns(name, file.sizes, file.epsilon, patterns, shares, {}, LOADED)
+        return _split(name, file, patterns, shares, strategies)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = " > ".join(map(str, first["loc"]))
@@ -105,7 +154,34 @@ def read(content: bytes, name: str) -> ScrambledPatterns:
         ) from None
 
 
+def _split(
+    name: str, file: _File, patterns: Sequence[Pattern], shares: np.ndarray, strategies: Sequence[np.ndarray]
+) -> SplitSurvey:
+    if (file.rest is None) != (not patterns):
+        raise ValueError("patterns and the share of people who send them belong together")
+    own, divided = list[Own](), [one.share for one in file.own] + ([] if file.rest is None else [file.rest])
+    if abs(math.fsum(divided) - 1) > 1e-9:
+        raise ValueError(f"the shares of people must sum to 1; they sum to {math.fsum(divided):g}")
+    for one, strategy in zip(file.own, strategies, strict=True):
+        if max(one.attributes) >= len(file.sizes):
+            raise ValueError(
+                f"there are {len(file.sizes)} columns, and a strategy is for column {max(one.attributes) + 1}"
+            )
+        if strategy.shape[1] > MOST_TYPES:
+            raise ValueError(
+                f"a strategy for {strategy.shape[1]:,} types is too large; at most {MOST_TYPES:,} are allowed"
+            )
+        own.append(Own(tuple(one.attributes), ExplicitMechanism(name, strategy, file.epsilon)))
+    rest = ScrambledPatterns(name, file.sizes, file.epsilon, patterns, shares) if patterns else None
+    return SplitSurvey(name, file.sizes, file.epsilon, own, rest, divided, {}, LOADED_SPLIT)
+
+
 LOADED = (
     "Each report names a few columns and a scrambled set of the combinations of their values; which, and how often, is given by "
     "patterns that were loaded from a file, not computed here."
+)
+
+LOADED_SPLIT = (
+    "Each person takes part in one of several designs, drawn whatever their values are: a strategy fitted to the questions about a few "
+    "columns, or patterns for the rest. They were loaded from a file, not computed here."
 )

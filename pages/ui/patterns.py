@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
+import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
 from ldp_core import charts, frames, library, survey_frames, wording
-from ldp_core.mechanisms import Mechanism, ScrambledPatterns
+from ldp_core.data.domain import Domain
+from ldp_core.mechanisms import Mechanism, ScrambledPatterns, SplitSurvey
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.surveys.face import SurveyMechanism
 from ldp_core.mechanisms.surveys.sampled import SampledSets
@@ -22,6 +25,8 @@ from pages.ui.words import plain
 
 # Of subset selection, whose reports are too many, so many are drawn, over at most so many types.
 SAMPLED_REPORTS, SAMPLED_TYPES = 64, 1024
+DRAWN_STRATEGIES = 6
+"""Most strategies of their own that are drawn."""
 
 
 def side_by_side(state: Session, ready: Mapping[str, Mechanism]) -> None:
@@ -54,28 +59,77 @@ def side_by_side(state: Session, ready: Mapping[str, Mechanism]) -> None:
     )
 
 
-def of_survey(state: Session, mechanism: ScrambledPatterns) -> None:
+def of_survey(state: Session, mechanism: ScrambledPatterns | SplitSurvey) -> None:
     """A survey mechanism: who is asked about which columns, what a report shows, and how well that suits the questions."""
-    survey, colour = state.complete.workload, charts.colour(mechanism.name)
+    survey = state.complete.workload
     if not isinstance(survey, Survey):
         return
-    names = survey_frames.names_of(survey)
-    sets = survey_frames.column_sets(mechanism, names)
+    if isinstance(mechanism, ScrambledPatterns):
+        _of_patterns(state, mechanism, survey)
+        draw_energies(state, mechanism, survey, "energies")
+        return
+    _of_designs(state, mechanism, survey)
+    if mechanism.rest is not None:
+        _of_patterns(state, mechanism.rest, survey, float(mechanism.shares[-1]))
+
+
+def _of_designs(state: Session, mechanism: SplitSurvey, survey: Survey) -> None:
+    """Which designs people are split among, and the strategies of their own."""
+    names, colour, domain = survey_frames.names_of(survey), charts.colour(mechanism.name), state.complete.domain
+    split = survey_frames.people_by_design(mechanism, names)
+    layout.chart(
+        _kept(state, "designs", mechanism, lambda look: charts.people_by_design(split, look, colour)),
+        f"Chance alone decides in which of {len(split):,} designs a person takes part, whatever their values are. Questions that follow an order or "
+        "single out values have strategies of their own.",
+        "designs",
+        split,
+    )
+    chosen = mechanism.shares[: len(mechanism.own)].argsort()[::-1][:DRAWN_STRATEGIES].tolist()
+    for start in range(0, len(chosen), 2):
+        for side, k in zip(st.columns(2), chosen[start : start + 2], strict=False):
+            one = mechanism.own[k]
+            labels = Domain(attributes=tuple(domain.attributes[i] for i in one.attributes)).type_labels
+            with side:
+                st.markdown(f"**{plain(split['columns'][k])}**")
+                layout.chart(
+                    _kept(
+                        state,
+                        f"strategy {k}",
+                        mechanism,
+                        partial(_strategy, one.mechanism.strategy, labels, colour=colour),
+                    ),
+                    f"{len(one.mechanism.strategy):,} reports, for {wording.share(float(mechanism.shares[k]))} of people: each is a band, and the "
+                    "values in colour send it more often.",
+                    f"strategy-{k}",
+                    partial(pd.DataFrame, one.mechanism.strategy, columns=list(labels)),
+                )
+    if len(mechanism.own) > len(chosen):
+        st.caption(f"Drawn are the {len(chosen)} strategies that most people report by, of {len(mechanism.own)}.")
+
+
+def _strategy(strategy: np.ndarray, labels: Sequence[str], look: charts.Theme, colour: str) -> go.Figure:
+    return charts.patterns(strategy, labels, look, colour, compact=True)
+
+
+def _of_patterns(state: Session, mechanism: ScrambledPatterns, survey: Survey, part: float = 1.0) -> None:
+    """Which columns reports with patterns are about, and the commonest patterns; ``part`` of all people send one."""
+    names, colour = survey_frames.names_of(survey), charts.colour(mechanism.name)
+    sets = survey_frames.column_sets(mechanism, names, part)
     layout.chart(
         _kept(state, "column sets", mechanism, lambda look: charts.column_sets(sets, look, colour)),
-        f"Who is asked about what: chance alone decides which of {len(sets):,} sets of columns a person reports about. "
+        f"{'Who is asked about what' if part == 1 else 'Everything else'}: chance alone decides which of {len(sets):,} sets of columns a "
+        "person reports about. "
         f"{_most(len(sets))}The commonest is {plain(sets['columns'][0])}, for {wording.share(float(sets['share'][0]))} of people.",
         "column-sets",
         sets,
     )
     shown = charts.drawn_patterns(mechanism)
     layout.chart(
-        _kept(state, "scrambled", mechanism, lambda look: charts.scrambled(mechanism, names, look, colour)),
+        _kept(state, "scrambled", mechanism, lambda look: charts.scrambled(mechanism, names, look, colour, part)),
         f"The {len(shown)} commonest of {len(mechanism.patterns):,} patterns. A report shows one with the values of each column shuffled, so that "
         "a cell in colour may stand for any combination of values; the person's own lies in colour e^epsilon times as often, cell for cell, as outside.",
         "scrambled",
     )
-    draw_energies(state, mechanism, survey, "energies")
 
 
 def draw_energies(state: Session, mechanism: ScrambledPatterns | SampledSets, survey: Survey, key: str) -> None:

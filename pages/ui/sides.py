@@ -111,7 +111,10 @@ def _beliefs(state: Session, design: Complete, mechanism: Mechanism | None, late
                 lambda cancel: survey_beliefs.told(mechanism, design.people, places, cancel),
             )
         draw_beliefs(suspicion(state), prior, found, state.chosen, *about, what=what)
-        st.caption(ABOUT_COLUMNS + (DRAWN if found is not None and found.guess is not None else ""))
+        st.caption(
+            ABOUT_COLUMNS
+            + (DRAWN if found is not None and found.guess is not None and survey_beliefs.draws(mechanism) else "")
+        )
         return
     prior = dense(design.counts) / design.users
     if mechanism is not None:

@@ -9,8 +9,12 @@ from ldp_core import designs
 from ldp_core.data.domain import Domain
 from ldp_core.data.population import declare_categories
 from ldp_core.designs import Configuration, bundle, patterns_file
+from ldp_core.library import create
+from ldp_core.mechanisms.explicit import ExplicitMechanism
+from ldp_core.mechanisms.surveys.groups import Own, SplitSurvey
 from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
+from ldp_core.mechanisms.surveys.shares import given_shares
 
 SIZES = (2, 3, 4)
 
@@ -105,3 +109,99 @@ def test_a_file_that_was_changed_after_it_was_written_is_refused():
     members[bundle.PATTERNS] = patterns_file.write(mechanism()).replace(b"0.5", b"0.4")
     with pytest.raises(bundle.BundleError, match="SHA-256"):
         designs.load(bundle._zip(members))
+
+
+def split(rest=True, epsilon=1.0):
+    response = create("randomized_response", n=4, epsilon=epsilon).strategy
+    uneven = np.random.default_rng(6).random((9, 6)) * 0.2 + 1
+    own = [
+        Own((2,), ExplicitMechanism("optimized", response, epsilon)),
+        Own((0, 1), ExplicitMechanism("optimized", uneven / uneven.sum(axis=0), epsilon)),
+    ]
+    shares = np.random.default_rng(7).random(2 + rest)
+    return SplitSurvey("optimized", SIZES, epsilon, own, mechanism(epsilon) if rest else None, shares)
+
+
+@pytest.mark.parametrize("rest", [True, False])
+def test_people_split_among_strategies_come_back_the_same_to_the_last_bit(rest):
+    written = split(rest)
+    content = designs.export(configuration(), {}, patterns=written)
+    found = designs.load(content)
+    assert found.warnings == []
+    assert isinstance(found.patterns, SplitSurvey)
+    assert found.patterns.digest == written.digest
+    for mine, theirs in zip(found.patterns.own, written.own, strict=True):
+        assert mine.attributes == theirs.attributes
+        assert mine.mechanism.strategy.tobytes() == theirs.mechanism.strategy.tobytes()
+    assert found.patterns.audit() == written.audit()
+    assert "loaded from a file" in found.patterns.explain()
+    assert designs.export(found.configuration, {}, patterns=found.patterns) == content
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 7, 23, 200])
+def test_shares_are_not_changed_by_being_given_again(count):
+    for seed in range(50):
+        once = given_shares(np.random.default_rng(seed).random(count) + 1e-3, count)
+        assert (given_shares(once, count) == once).all()
+
+
+def members_of(written):
+    return bundle._unzip(designs.export(configuration(), {}, patterns=written), bundle.MEMBERS)
+
+
+def npz(*arrays):
+    return bundle._packed({str(k): array for k, array in enumerate(arrays)})
+
+
+@pytest.mark.parametrize(
+    ("strategies", "sentence"),
+    [
+        (lambda a, b: npz(a), "names 2 strategies of their own, and there are 1"),
+        (lambda a, b: npz(b, a), "does not fit attributes"),
+        (lambda a, b: npz(a, 2 * b), "sum"),
+        (lambda a, b: npz(a, b.astype(np.float32)), "matrices of float64"),
+        (lambda a, b: npz(a, b[0]), "matrices of float64"),
+        (lambda a, b: npz(np.eye(4), b), "audited epsilon"),
+        (lambda a, b: b"PK no zip", "damaged"),
+        (lambda a, b: npz(np.ones((1, 4096)), b), "at most 2,048"),
+    ],
+)
+def test_strategies_that_do_not_fit_are_refused(strategies, sentence):
+    written = split()
+    members = members_of(written)
+    members[bundle.STRATEGIES] = strategies(*[one.mechanism.strategy for one in written.own])
+    del members[bundle.OUTCOME]
+    with pytest.raises(bundle.BundleError, match=sentence):
+        designs.load(bundle._zip(members))
+
+
+def test_strategies_that_were_changed_or_left_out_are_refused():
+    members = members_of(split())
+    members[bundle.STRATEGIES] = npz(*[one.mechanism.strategy[::-1] for one in split().own])
+    with pytest.raises(bundle.BundleError, match="SHA-256"):
+        designs.load(bundle._zip(members))
+    del members[bundle.STRATEGIES]
+    with pytest.raises(bundle.BundleError, match="there are 0 beside it"):
+        designs.load(bundle._zip(members))
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "sentence"),
+    [
+        (("rest",), None, "belong together"),
+        (("rest",), 0.9, "must sum to 1"),
+        (("own", 0, "attributes"), [7], "a strategy is for column 8"),
+        (("own", 1, "attributes"), [1, 0], "does not fit"),
+        (("own", 0, "share"), 0.0, "greater than 0"),
+    ],
+)
+def test_altered_splits_are_refused(path, value, sentence):
+    written = split()
+    document = json.loads(patterns_file.write(written))
+    place = document
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    with pytest.raises(ValueError, match=sentence) as refused:
+        patterns_file.read(json.dumps(document).encode(), "optimized", patterns_file.strategies(written))
+    assert str(refused.value).endswith("Export the design again.")

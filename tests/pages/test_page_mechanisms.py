@@ -78,3 +78,18 @@ def test_fourier_is_built_for_the_questions_on_every_page_and_anew_when_they_cha
     app.ask("parity", max_weight=4)
     assert app.session.mechanism("fourier").parameters == {"max_weight": 4}
     assert app.session.summary(app.session.mechanism("fourier")).users_needed > 1.4 * few
+
+
+@pytest.mark.parametrize("file", ["survey_ages.csv", "working_lives.csv"])
+def test_mechanisms_that_can_run_are_offered_first_and_the_others_say_why_not(app, file):
+    app.sample(file, "design")
+    workload, epsilon = app.workload, app.session.configuration.epsilon_value
+    reasons = {name: library.spec(name).unsuitable(workload.n, epsilon, workload) for name in library.names()}
+    runs = [library.spec(name).title for name, reason in reasons.items() if reason is None]
+    others = [f"{library.spec(name).title} (cannot run here)" for name, reason in reasons.items() if reason is not None]
+    assert app.at.selectbox(key="mechanism").options == runs + others
+    assert runs
+    assert others
+    said = app.words.replace("\N{NO-BREAK SPACE}", " ")
+    if file == "working_lives.csv":
+        assert f"The last {len(others)} in the list cannot run here. It needs numbers for each of the" in said

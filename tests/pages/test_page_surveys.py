@@ -9,6 +9,7 @@ from ldp_core import analysis, beliefs, bounds, designs, library, survey_beliefs
 from ldp_core.data import tables
 from ldp_core.data.domain import CategoricalAttribute, Domain
 from ldp_core.designs import Configuration, DeclaredData, MechanismRecipe, Population, WorkloadRecipe
+from ldp_core.mechanisms import SplitSurvey
 from ldp_core.workloads import KWayMarginalsPart, MarginalsPart, PrefixPart
 from pages.ui.session import exchange
 
@@ -289,3 +290,34 @@ def test_running_totals_among_the_questions(app):
     app.go("design").finish()
     assert "The worst case counts here" in words(app)
     assert not app.errors
+
+
+def test_people_split_among_designs_are_drawn_and_come_back(app, another, monkeypatch):
+    parts = (KWayMarginalsPart(k=2), PrefixPart(attribute="number 0", weight=5.0))
+    load(app, [40, 2, 3, 4, 5, 6, 7, 8, 9], parts=parts, mechanism="optimized")
+    state = app.session
+    state.change(optimizer=state.configuration.optimizer.model_copy(update={"max_rounds": 2}))
+    app.go("design").press("optimise").finish()
+    mechanism, said = state.mechanism("optimized"), words(app)
+    assert isinstance(mechanism, SplitSurvey)
+    assert not app.errors
+    assert f"in which of {len(mechanism.designs)} designs a person takes part" in said
+    own = mechanism.own[0].mechanism.strategy
+    assert f"{len(own):,} reports, for " in said
+    assert "Everything else: chance alone decides which of" in said
+    assert "has too many possible reports to draw" not in said
+    app.go("export")
+    said = words(app).replace("**", "")
+    assert f"strategies.npz: the probabilities of the {len(mechanism.own)} strategies on single tables" in said
+    assert "No strategy file" not in said
+    other = another().load(exchange.export(state)).go("design")
+    assert metric(other, "Users needed") == metric(app.go("design"), "Users needed")
+    assert "This strategy was loaded from a file, not computed here" in words(other)
+    loaded = other.session.mechanism("optimized")
+    assert loaded.own[0].mechanism.strategy.tobytes() == own.tobytes()
+    state.view["sides"] = True
+    app.go("design").finish()
+    assert "how far it goes is not worked out" not in words(app)
+    monkeypatch.setattr("ldp_core.designs.patterns_file.STRATEGY_ENTRIES", 1_000)
+    assert "and at most 1,000 are kept in a file" in words(app.go("export"))
+    assert designs.load(exchange.export(state)).patterns is None

@@ -22,7 +22,14 @@ def given_shares(shares: Sequence[float], sets: int) -> np.ndarray:
     found = np.asarray(shares, dtype=float)
     if found.shape != (sets,) or not np.all(np.isfinite(found)) or not np.all(found > 0):
         raise ValueError(f"Give a positive share for each of the {sets:,} sets of attributes that are drawn.")
-    return found / found.sum()
+    return summing_to_one(found)
+
+
+def summing_to_one(shares: np.ndarray) -> np.ndarray:
+    """(K,) positive ``shares`` over their sum, or as they are where it is 1 but for rounding: a mechanism that is read from a file has the
+    very shares that were written."""
+    total = float(shares.sum())
+    return shares if abs(total - 1) <= 1e-15 * len(shares) else shares / total
 
 
 def varying_trace(group: Group) -> float:

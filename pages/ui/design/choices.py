@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -78,16 +79,19 @@ def mechanism_controls(state: Session) -> None:
     """The mechanism with its parameters, and whose error it makes small."""
     c = state.configuration
     name, spec = c.mechanism.name, library.spec(c.mechanism.name)
+    reasons = state.unsuitable
     control(
         st.selectbox,
         "Mechanism",
         "mechanism",
         name,
         lambda chosen: state.change(mechanism=choose_mechanism(chosen)),
-        options=library.names(),
-        format_func=lambda n: library.spec(n).title,
+        options=sorted(library.names(), key=lambda n: n in reasons),
+        format_func=lambda n: f"{library.spec(n).title}{' (cannot run here)' if n in reasons else ''}",
         help=f"Made for {spec.made_for}. {wording.capital(spec.privacy)}-LDP. Bits per report: {spec.bits}. Source: {spec.paper}.",
     )
+    if reasons:
+        st.caption(plain(_why_not(reasons)))
     if spec.caveat:
         st.caption(spec.caveat)
     for parameter in spec.settings:
@@ -100,6 +104,15 @@ def mechanism_controls(state: Session) -> None:
         )
     if spec.aimed:
         _aim_controls(state)
+
+
+def _why_not(reasons: Mapping[str, str]) -> str:
+    """Which mechanisms cannot run here, and why."""
+    if len(reasons) <= 2:
+        return " ".join(f"{library.spec(name).title} cannot run here. {reason}" for name, reason in reasons.items())
+    reason, often = Counter(reasons.values()).most_common(1)[0]
+    most = "" if often == len(reasons) else f"Of {often}: "
+    return f"The last {len(reasons)} in the list cannot run here. {most}{reason} Compare says why of each."
 
 
 def parameter_control(

@@ -185,8 +185,9 @@ def export(state: Session) -> bytes:
     # Fitted probabilities cannot be rebuilt from parameters alone; other mechanisms can.
     if isinstance(mechanism, mechanisms.ExplicitMechanism) and library.spec(name).fitted:
         return designs.export(c, outcome, mechanism.strategy, mechanism.prior)
-    if isinstance(mechanism, mechanisms.ScrambledPatterns) and library.spec(name).fitted:
-        return designs.export(c, outcome, patterns=mechanism)
+    if isinstance(mechanism, mechanisms.ScrambledPatterns | mechanisms.SplitSurvey) and library.spec(name).fitted:
+        too_large = designs.too_large(mechanism)
+        return designs.export(c, outcome, patterns=None if too_large else mechanism)
     return designs.export(c, outcome)
 
 

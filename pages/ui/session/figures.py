@@ -139,6 +139,18 @@ class Figures(Derived):
             return "So many rows are too large to keep: choose fewer, or leave their number empty."
         return None
 
+    @property
+    def unsuitable(self) -> dict[str, str]:
+        """Why mechanisms cannot run on the current design, by name, for those that cannot."""
+        design = self.complete
+        n, epsilon, workload = design.domain.size, design.epsilon, design.workload
+
+        def reasons() -> dict[str, str]:
+            found = {name: library.spec(name).unsuitable(n, epsilon, workload) for name in library.names()}
+            return {name: reason for name, reason in found.items() if reason}
+
+        return self.cached(("unsuitable", n, epsilon, workload.digest), reasons)
+
     def fit_bytes(self, name: str) -> int:
         """About how much the fit of a mechanism will take (see `weight`)."""
         n, name = self.present.domain.size, self.named(name)
@@ -407,4 +419,6 @@ def weight(mechanism: mechanisms.Mechanism) -> int:
         return 2 * mechanism.vectors.nbytes  # the vectors and their inverse
     if isinstance(mechanism, mechanisms.ScrambledPatterns):
         return 16 * sum(one.cells.size for one in mechanism.patterns)  # and what estimates need of them
+    if isinstance(mechanism, mechanisms.SplitSurvey):
+        return sum(map(weight, mechanism.designs))
     return 0
