@@ -1,4 +1,5 @@
-"""Draws one person's report from the description of a device, `device.json`. Needs nothing but Python's standard library.
+"""Draws one person's report from the description of a device, `device.json`. Needs nothing but Python (3.10 or
+newer) and its standard library.
 
     python client.py device.json 17 3              the reports of two people, of types 17 and 3
     python client.py device.json '{"age": 42}'     of a person of 42 years
@@ -101,13 +102,17 @@ class Device:
             if description["format"] != FORMAT:
                 raise ValueError(f"This is no device of the format {FORMAT}: export the design again.")
             if description["design"] != design_id(description):
-                raise ValueError("The sampler or epsilon of this device was altered: its design id does not match. Export it again.")
+                raise ValueError(
+                    "The sampler or epsilon of this device was altered: its design id does not match. Export it again."
+                )
             self.design: str = description["design"]
             self.sizes: list[int] = description["sampler"]["sizes"]
             self.attributes: list[dict[str, Any]] = (description["domain"] or {"attributes": []})["attributes"]
             self._draw = _sampler(description["sampler"])
         except (KeyError, IndexError, TypeError, AttributeError) as error:
-            raise ValueError(f"This is no whole description of a device ({error!r}): export the design again.") from None
+            raise ValueError(
+                f"This is no whole description of a device ({error!r}): export the design again."
+            ) from None
 
     def report(self, value: int | Sequence[int] | Mapping[str, object], source: Source = secrets.token_bytes) -> str:
         """One report of a person with ``value``: their type, a number for each attribute, or {attribute: value} in people's words.
@@ -145,16 +150,18 @@ def design_id(description: Mapping[str, Any]) -> str:
 def _checked(numbers: Sequence[int], sizes: Sequence[int]) -> list[int]:
     if len(numbers) != len(sizes):
         raise ValueError(f"A value is {len(sizes)} whole number{'s' * (len(sizes) > 1)}; there are {len(numbers)}.")
-    for number, size in zip(numbers, sizes):
+    for number, size in zip(numbers, sizes, strict=True):
         if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < size:
-            raise ValueError(f"The value {number!r} is outside the domain: it must be a whole number from 0 to {size - 1}.")
+            raise ValueError(
+                f"The value {number!r} is outside the domain: it must be a whole number from 0 to {size - 1}."
+            )
     return list(numbers)
 
 
 def _joined(numbers: Sequence[int], sizes: Sequence[int]) -> int:
     """The number of a combination, the last one fastest."""
     found = 0
-    for number, size in zip(numbers, sizes):
+    for number, size in zip(numbers, sizes, strict=True):
         found = found * size + number
     return found
 
@@ -164,7 +171,9 @@ def _joined(numbers: Sequence[int], sizes: Sequence[int]) -> int:
 
 def _sampler(told: Mapping[str, Any]) -> Draw:
     if told["kind"] not in KINDS:
-        raise ValueError(f"This client does not know samplers of the kind {told['kind']!r}: get the client of the same kit.")
+        raise ValueError(
+            f"This client does not know samplers of the kind {told['kind']!r}: get the client of the same kit."
+        )
     return KINDS[told["kind"]](told)
 
 
@@ -177,7 +186,9 @@ def _chance(number: int) -> int:
 def _cumulative(chances: Sequence[int]) -> list[int]:
     sums = list(accumulate(map(_chance, chances)))
     if sums[-1] != ONE:
-        raise ValueError(f"The chances in a column of the device sum to 2^53 {sums[-1] - ONE:+d} and not to 2^53: export it again.")
+        raise ValueError(
+            f"The chances in a column of the device sum to 2^53 {sums[-1] - ONE:+d} and not to 2^53: export it again."
+        )
     return sums
 
 
@@ -267,7 +278,7 @@ def _pattern(told: Mapping[str, Any]) -> Draw:
 
     def draw(value: Sequence[int], below: Below) -> list[int]:
         report = []
-        for size, a, b in zip(sizes, _apart(place(below), sizes), _apart(value[0], sizes)):
+        for size, a, b in zip(sizes, _apart(place(below), sizes), _apart(value[0], sizes), strict=True):
             moved = [k for k in range(size) if k != b]
             for i in range(size - 2, 0, -1):
                 j = below(i + 1)
@@ -296,7 +307,9 @@ def _parts(told: Mapping[str, Any]) -> list[Draw]:
 def _read(terms: Sequence[Sequence[int]] | None, draw: Draw) -> Draw:
     if terms is None:
         return draw
-    return lambda value, below: draw([sum(times * (value[i] % modulo // divide) for i, modulo, divide, times in terms)], below)
+    return lambda value, below: draw(
+        [sum(times * (value[i] % modulo // divide) for i, modulo, divide, times in terms)], below
+    )
 
 
 def _one_of(told: Mapping[str, Any]) -> Draw:
@@ -345,14 +358,16 @@ DATES = [
     )
 ] + [re.compile(r"(?P<y>\d{4})(?P<m>\d\d)(?P<d>\d\d)", re.ASCII)]
 LABELS = {"week": r"(\d{4})-W(\d\d)", "month": r"(\d{4})-(\d\d)", "quarter": r"(\d{4})-Q([1-4])", "year": r"(\d{4})()"}
-MONTHS = "january february march april may june july august september october november december".split()
+MONTHS = ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"]  # fmt: skip
 
 
 def encode(attributes: Sequence[Mapping[str, Any]], values: Mapping[str, object]) -> list[int]:
     """A number for each attribute of a person. ValueError for a value outside, missing or absent that has none."""
     absent = [attribute["name"] for attribute in attributes if attribute["name"] not in values]
     if absent or not attributes:
-        raise ValueError(f"A value is needed for {absent[0]}." if absent else "This device has no domain: give numbers.")
+        raise ValueError(
+            f"A value is needed for {absent[0]}." if absent else "This device has no domain: give numbers."
+        )
     return [_encoded(attribute, values[attribute["name"]]) for attribute in attributes]
 
 
