@@ -13,6 +13,7 @@ WIDTH = 720
 _ROW, _NAMES, _RIGHT, _FOOT = 22, 250, 90, 46
 _NAME_LENGTH = 38
 _HEIGHT, _LEFT, _TOP = 330, 70, 26
+_MOST_STEPS = 8
 
 
 def errors_by_query(names: Sequence[str], errors: Sequence[float], difference: float, sentence: str) -> ET.Element:
@@ -73,9 +74,9 @@ def error_by_users(
         drawn.append(
             element("text", "no unbiased design comes below this edge", x=_LEFT + 12, y=bottom - 12, class_="faint")
         )
-    for tick in _decades(*ends):
+    for tick in _log_steps(*ends):
         drawn += _grid(across(tick), bottom, wording.magnitude(tick))
-    for tick in _decades(low, high):
+    for tick in _log_steps(low, high):
         drawn += _level(down(tick), f"{100 * tick:.6g}")
     drawn += [
         element("line", x1=_LEFT, x2=WIDTH - 20, y1=_at(down(difference / 2)), y2=_at(down(difference / 2)), class_="mark"),
@@ -136,9 +137,14 @@ def _at(place: float) -> str:
     return f"{place:.2f}".rstrip("0").rstrip(".")
 
 
-def _decades(low: float, high: float) -> list[float]:
-    """Powers of ten between two numbers."""
-    return [10.0**power for power in range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)]
+def _log_steps(low: float, high: float) -> list[float]:
+    """1, 2, 5, 10, ... between two numbers, or where these are many powers of ten alone."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for factors in (1, 2, 5), (1,):
+        found = [factor * 10.0**power for power in powers for factor in factors if low <= factor * 10.0**power <= high]
+        if len(found) <= _MOST_STEPS:
+            break
+    return found
 
 
 def _round_steps(most: float) -> list[float]:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ldp_core import analysis, frames, library, verdicts, wording
-from ldp_core.designs import Configuration, guarantee
+from ldp_core.designs import Configuration, choices, guarantee
 from ldp_core.kit import pictures, review
 from ldp_core.kit.markup import Node, element, listed, page, table
 from ldp_core.mechanisms import Mechanism
@@ -25,14 +25,6 @@ from ldp_core.workloads import Survey, Workload
 NIST = "https://doi.org/10.6028/NIST.SP.800-226"
 SHOWN_QUERIES = 24
 _STYLE = (Path(__file__).parent / "report.css").read_text(encoding="utf-8")
-
-
-def difference_of(configuration: Configuration, workload: Workload, counts: Counts) -> float:
-    """The difference between answers that must be seen, as a share of all users, as the app finds it."""
-    if configuration.difference is None:
-        return verdicts.difference_for(configuration.target_alpha)
-    found = verdicts.suggest(workload, counts)
-    return (configuration.difference == "smallest" and found.smallest_difference) or found.difference
 
 
 def report(
@@ -92,7 +84,7 @@ def _utility(
     c: Configuration, outcome: Mapping[str, Any], mechanism: Mechanism, workload: Workload, counts: Counts
 ) -> list[ET.Element]:
     errors, users = outcome.get("expected_errors"), int(users_of(counts))
-    difference = difference_of(c, workload, counts)
+    difference = choices.difference(c, lambda: verdicts.suggest(workload, counts))
     rows: list[list[Node]] = [
         ["people expected", f"{users:,}", "people, one by one"],
         ["questions", f"{workload.num_queries:,}", "answers that the reports give together"],
