@@ -78,5 +78,7 @@ def _content(place: Path) -> bytes:
 
 def _limited(file: Path) -> bytes:
     if file.stat().st_size > bundle.MAX_BYTES:
-        raise ValueError(f"{file.name} is too large to be part of a kit: at most {bundle.MAX_BYTES // 10**6} MB are read.")
+        raise ValueError(
+            f"{file.name} is too large to be part of a kit: at most {bundle.MAX_BYTES // 10**6} MB are read."
+        )
     return file.read_bytes()

@@ -68,9 +68,7 @@ def error_by_users(
     if least:
         corners = [(ends[0], at(ends[0], least)), (ends[1], at(ends[1], least))]
         path = " ".join(f"{_at(across(x))},{_at(down(y))}" for x, y in corners)
-        drawn.append(
-            element("polygon", points=f"{path} {WIDTH - 20},{bottom} {_LEFT},{bottom}", class_="impossible")
-        )
+        drawn.append(element("polygon", points=f"{path} {WIDTH - 20},{bottom} {_LEFT},{bottom}", class_="impossible"))
         drawn.append(
             element("text", "no unbiased design comes below this edge", x=_LEFT + 12, y=bottom - 12, class_="faint")
         )
@@ -79,7 +77,9 @@ def error_by_users(
     for tick in _log_steps(low, high):
         drawn += _level(down(tick), f"{100 * tick:.6g}")
     drawn += [
-        element("line", x1=_LEFT, x2=WIDTH - 20, y1=_at(down(difference / 2)), y2=_at(down(difference / 2)), class_="mark"),
+        element(
+            "line", x1=_LEFT, x2=WIDTH - 20, y1=_at(down(difference / 2)), y2=_at(down(difference / 2)), class_="mark"
+        ),
         element("text", "usable below this line", x=WIDTH - 24, y=_at(down(difference / 2) - 6), class_="end faint"),
         _line(ends, lambda people: at(people, needed), across, down),
         element("circle", cx=_at(across(users)), cy=_at(down(at(users, needed))), r=5, class_="dot"),

@@ -97,11 +97,17 @@ def _utility(
     on = str(outcome.get("expected_errors_refer_to", "the people expected"))
     rows += [
         ["standard error, typical answer", wording.error(errors["standard_error_on_data"]), f"of all people, on {on}"],
-        ["standard error, worst case", wording.error(errors["standard_error_worst_case"]), "whatever values people have"],
+        [
+            "standard error, worst case",
+            wording.error(errors["standard_error_worst_case"]),
+            "whatever values people have",
+        ],
     ]
     needed, limits = outcome.get("users_needed") or {}, outcome.get("users_no_mechanism_can_do_without") or {}
     for case, users_needed in needed.items():
-        rows.append([f"people needed, {review.case_title(case)}", wording.users(users_needed), _against(limits.get(case))])
+        rows.append(
+            [f"people needed, {review.case_title(case)}", wording.users(users_needed), _against(limits.get(case))]
+        )
     found: list[ET.Element] = [
         _utility_table(rows),
         element("p", "A standard error is the size by which an answer is typically off; two in three answers are closer to the truth, and "
@@ -110,7 +116,9 @@ def _utility(
     ]  # fmt: skip
     worst = analysis.WORST_CASE.name
     if needed.get(worst, 0) > 0:
-        found.append(_over_users(needed[worst], max((limits.get(worst) or {}).values(), default=0.0), alpha, users, difference))
+        found.append(
+            _over_users(needed[worst], max((limits.get(worst) or {}).values(), default=0.0), alpha, users, difference)
+        )
     return found + _queries(c, mechanism, workload, counts, difference)
 
 
@@ -153,9 +161,7 @@ def _queries(
     names = [workload.query_name(int(query), labels) for query in judged[shown]]
     found = verdicts.tally(errors, difference, workload.num_queries, users)
     some = "" if len(shown) == workload.num_queries else f" {len(shown)} of them are drawn, evenly spread."
-    sentence = (
-        f"With {users:,.0f} people, {found.in_words()} for a difference of {verdicts.in_words(difference)}; errors are {whose}.{some}"
-    )
+    sentence = f"With {users:,.0f} people, {found.in_words()} for a difference of {verdicts.in_words(difference)}; errors are {whose}.{some}"
     drawn = pictures.errors_by_query(names, [float(errors[one]) for one in shown], difference, sentence)
     meanings = "; ".join(f"{word}: {meaning}" for word, meaning in verdicts.MEANINGS.items())
     return [_figure(drawn, sentence), element("p", f"{meanings}.", class_="faint")]
