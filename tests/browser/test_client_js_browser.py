@@ -37,7 +37,7 @@ def test_a_page_gives_the_reports_of_the_client_in_python(browser, tmp_path, kin
         found = page.evaluate(asked, [cases, [[0, [2, 3]]]])
     finally:
         page.close()
-    assert found["devices"] == [{}] * len(descriptions)
+    assert found["devices"] == ["made"] * len(descriptions)
     assert found["reports"] == expected
     assert found["secure"] == [{"answer": ["0", "1"]}]  # of types that send one report only
     assert not problems

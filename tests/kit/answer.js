@@ -16,7 +16,7 @@ function answer({ devices = [], reports = [], encodings = [], secure = [] }) {
     return { source, left: () => hex.length / 2 - at };
   };
   return {
-    devices: made.map(({ error }) => ({ error })),
+    devices: made.map(({ error }) => error ?? "made"),
     reports: reports.map(([device, value, hex]) => {
       const { source, left } = given(hex);
       return tried(() => [made[device].answer.report(value, source), left()]);

@@ -53,11 +53,10 @@ ALTERED = {
 
 def test_altered_devices_are_refused_with_the_same_sentence():
     sound = sealed(SAMPLERS["table"])
-    assert by_node(devices=[sound])["devices"] == [{}]
+    assert by_node(devices=[sound])["devices"] == ["made"]
     descriptions = [alter(json.loads(json.dumps(sound))) for alter in ALTERED.values()]
     found = by_node(devices=descriptions)["devices"]
-    expected = [by_python(client.Device, description) for description in descriptions]
-    assert all("error" in one for one in expected), dict(zip(ALTERED, expected, strict=True))
+    expected = [by_python(client.Device, description)["error"] for description in descriptions]
     assert dict(zip(ALTERED, found, strict=True)) == dict(zip(ALTERED, expected, strict=True))
 
 
@@ -68,7 +67,7 @@ def test_a_device_that_lacks_something_is_refused():
                 for lost in sampler if lost not in ("shares", "n" if sampler["kind"] in ("sign", "hash", "moved") else "")]  # fmt: skip
     for description, found in zip(lacking, by_node(devices=lacking)["devices"], strict=True):
         start = "This is no whole description of a device ("
-        assert found["error"].startswith(start), description
+        assert found.startswith(start), description
         assert by_python(client.Device, description)["error"].startswith(start), description
 
 
