@@ -87,6 +87,7 @@ from typing import Any
 
 FORMAT = "ldp-device/1"
 ONE = 2**53
+Value = int | Sequence[int] | Mapping[str, object]
 Source = Callable[[int], bytes]
 """Gives so many random bytes."""
 Below = Callable[[int], int]
@@ -114,12 +115,11 @@ class Device:
                 f"This is no whole description of a device ({error!r}): export the design again."
             ) from None
 
-    def report(self, value: int | Sequence[int] | Mapping[str, object], source: Source = secrets.token_bytes) -> str:
+    def report(self, value: Value, source: Source = secrets.token_bytes) -> str:
         """One report of a person with ``value``: their type, a number for each attribute, or {attribute: value} in people's words.
 
         ValueError where it is outside the domain. ``source`` gives random bytes: others than those of `secrets` are for tests.
         """
-        numbers = self._numbers(value)
 
         def below(n: int) -> int:
             bits = (n - 1).bit_length()
@@ -128,9 +128,13 @@ class Device:
                 if drawn < n:
                     return drawn
 
-        return " ".join(map(str, self._draw(numbers, below)))
+        return " ".join(map(str, self.draw(value, below)))
 
-    def _numbers(self, value: int | Sequence[int] | Mapping[str, object]) -> list[int]:
+    def draw(self, value: Value, below: Below) -> list[int]:
+        """The numbers of a report, all random choices being made by ``below``."""
+        return self._draw(self._numbers(value), below)
+
+    def _numbers(self, value: Value) -> list[int]:
         """The value that the sampler takes."""
         if isinstance(value, Mapping):
             value = encode(self.attributes, value)
@@ -434,10 +438,16 @@ def _period(text: str, unit: str, day_first: bool | None) -> int | None:
     """The number of the day, week, ... (`unit`) that a text names or whose date it holds, None where it holds none."""
     day = _first_day(text, unit) or (_first_day(text, "month") if unit in ("quarter", "year") else None)
     day = day or next(filter(None, (_date(pattern.fullmatch(text), day_first) for pattern in DATES)), None)
-    if day is None or unit == "day":
-        return day and day.toordinal()
+    if day is None:
+        return None
     months = day.year * 12 + day.month - 1
-    return {"week": (day.toordinal() - 1) // 7, "month": months, "quarter": months // 3, "year": day.year}[unit]
+    return {
+        "day": day.toordinal(),
+        "week": (day.toordinal() - 1) // 7,
+        "month": months,
+        "quarter": months // 3,
+        "year": day.year,
+    }[unit]
 
 
 def _first_day(text: str, unit: str) -> date | None:
