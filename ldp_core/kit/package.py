@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from ldp_core import library
-from ldp_core.designs import Configuration, bundle, strict_json
+from ldp_core.designs import Configuration, bundle, guarantee, strict_json
+from ldp_core.designs.realised import Realised
 from ldp_core.kit import devices, readme, vectors
 from ldp_core.kit.client import Device
 from ldp_core.kit.report import report
@@ -22,6 +24,44 @@ from ldp_core.workloads import Workload
 COPIED = ("client.py", "client.js", "audit.py", "collect.py")
 """Files that are the same in every kit."""
 _HERE = Path(__file__).parent
+
+
+def outcome(
+    configuration: Configuration,
+    mechanism: Mechanism,
+    limits: Mapping[str, Mapping[str, float]],
+    expected: Mapping[str, Any],
+    loaded: bool = False,
+) -> dict[str, Any]:
+    """What a design comes to, as its files record it: ``limits`` in users by case and name, ``expected`` errors and users needed, and
+    whether the strategy was ``loaded`` from a file. ValueError, one sentence, where nothing can be promised."""
+    name = configuration.mechanism.name
+    told = {"name": name, "parameters": mechanism.parameters, "explanation": mechanism.explain()}
+    if library.spec(name).fitted:
+        told["origin"] = "loaded from a file, not computed here" if loaded else "computed here"
+    return {
+        "mechanism": told,
+        "audit": asdict(mechanism.audit()),
+        "guarantee": guarantee(configuration, mechanism.audit()),
+        "users_no_mechanism_can_do_without": limits,
+        **expected,
+    }
+
+
+def outcome_of(found: Realised) -> dict[str, Any]:
+    """The same of a configuration that was realised, with everything that is worked out in a moment."""
+    mechanism = found.mechanism
+    expected: dict[str, Any]
+    try:
+        expected = {
+            "expected_errors": asdict(found.summary(mechanism)),
+            "expected_errors_refer_to": "this data" if found.on_data else "the expected population",
+            "users_needed": {case: found.users_needed(mechanism, case) for case in found.cases},
+        }
+    except ValueError as error:  # a large design can be deployed all the same
+        expected = {"expected_errors": None, "expected_errors_missing": str(error)}
+    limits = {case: found.bounds(case) for case in found.cases}
+    return outcome(found.configuration, mechanism, limits, expected, found.loaded)
 
 
 def design(

@@ -180,19 +180,10 @@ def _expected(state: Session, mechanism: mechanisms.Mechanism) -> dict[str, Any]
 
 
 def outcome(state: Session, mechanism: mechanisms.Mechanism) -> dict[str, Any]:
-    """What the design comes to, as exports record it. ValueError with a sentence where nothing can be promised."""
-    c, name = state.configuration, state.configuration.mechanism.name
-    found: dict[str, Any] = {
-        "mechanism": {"name": name, "parameters": mechanism.parameters, "explanation": mechanism.explain()},
-        "audit": asdict(mechanism.audit()),
-        "guarantee": designs.guarantee(c, mechanism.audit()),
-        "users_no_mechanism_can_do_without": {case: state.bounds(case) for case in state.cases()},
-        **_expected(state, mechanism),
-    }
-    if library.spec(name).fitted:
-        loaded = state.from_file(name)
-        found["mechanism"]["origin"] = "loaded from a file, not computed here" if loaded else "computed here"
-    return found
+    """What the design comes to, as its files record it. ValueError with a sentence where nothing can be promised."""
+    limits = {case: state.bounds(case) for case in state.cases()}
+    loaded = state.from_file(state.configuration.mechanism.name)
+    return package.outcome(state.configuration, mechanism, limits, _expected(state, mechanism), loaded)
 
 
 def export(state: Session) -> bytes:
