@@ -110,7 +110,7 @@ def probability_within(wanted: float, ratio: Callable[[Fraction], Fraction], lim
     return steps * STEP
 
 
-def in_steps(wanted: float) -> float:
+def step_above(wanted: float) -> float:
     """The smallest multiple of `STEP` that is at least ``wanted``, from 0 to 1: a uniform random number is below it with exactly that
     probability."""
     return math.ceil(wanted / STEP) * STEP
