@@ -110,7 +110,8 @@ def write(mechanism: ScrambledPatterns | SplitSurvey) -> bytes:
     if isinstance(mechanism, SplitSurvey):
         shares = mechanism.shares.tolist()
         document["own"] = [
-            {"attributes": list(members), "share": share} for members, share in zip(mechanism.sets, shares, strict=False)
+            {"attributes": list(members), "share": share}
+            for members, share in zip(mechanism.sets, shares, strict=False)
         ]
         document["rest"] = shares[-1] if mechanism.rest is not None else None
     content = strict_json.write(document) + b"\n"
