@@ -12,14 +12,24 @@ from ldp_core.designs.choices import PRICED_TYPES
 from pages.ui import layout
 from pages.ui.judging import explain, in_words, judged, show_answers
 from pages.ui.session import exchange
+from pages.ui.tasks import kit
 from pages.ui.tasks.later import Later
 from pages.ui.words import people, plain
 
 LISTED_QUERIES = 10_000
+KIT = [
+    "**device.json**: how one person's report is drawn, in whole numbers, and how values are named.",
+    "**client.py** and **client.js** draw a report on a person's device; they need nothing but Python or a browser.",
+    "**audit.py** checks device.json in exact fractions, with Python alone: epsilon, and that every probability adds up.",
+    "**vectors.json**: random bytes and the reports to be made of them, for a client of your own.",
+    "**collect.py** turns the reports that come back into answers, with this program; **count.sql** counts them in a database.",
+    "**README.md**: how all of that is run, with an example to paste.",
+    "**report.html**: one page for a privacy review, which fetches nothing.",
+]
 SHOWN_BYTES = 200_000
 
 state = layout.open_page(
-    "Export", "Take the chosen design with you as one file, to deploy it or to load it here again."
+    "Export", "Take the chosen design with you as one file, to run it on people's devices or to load it here again."
 )
 design = layout.need_design(state)
 c = state.configuration
@@ -30,6 +40,10 @@ def answers(mechanism: mechanisms.Mechanism, queries: np.ndarray | None) -> pd.D
     """The queries with their errors and verdicts; some of them for None."""
     found = frames.query_errors([mechanism], design.workload, design.counts, design.labels, queries)
     return found.assign(verdict=verdicts.judge(found["standard_error"], state.difference))
+
+
+def _kilobytes(content: bytes) -> str:
+    return f"{wording.significant(len(content) / 1000)} kB"
 
 
 controls, results = layout.frame()
@@ -45,11 +59,31 @@ with controls:
         st.error(plain(str(error)))
         st.stop()
     buttons = layout.actions("export")
+    packed, refused = None, ""
+    if mechanism is not None:
+        later = Later(state, "kit")
+        try:
+            packed = later.wait(kit.kit(state, mechanism), kit.quick(state, mechanism))
+        except ValueError as error:
+            refused = str(error)
+        later.finish()
     with buttons:
+        if packed is not None:
+            layout.download(
+                "Download the kit (zip)", packed, "ldp-kit.zip", "application/zip", "download-kit", type="primary"
+            )
+        elif mechanism is not None and not refused:
+            st.button("The kit is being packed", disabled=True, key="packing", icon=":material/hourglass_top:")
+        first = "primary" if mechanism is None or refused else "secondary"
         layout.download(
-            "Download the design (zip)", content, "ldp-design.zip", "application/zip", "download", type="primary"
+            "Download the design alone (zip)", content, "ldp-design.zip", "application/zip", "download", type=first
         )
-    st.caption(f"{wording.significant(len(content) / 1000)} kB. Load it again with “Load a design” in the sidebar.")
+    sizes = [] if packed is None else [f"The kit has {_kilobytes(packed)}"]
+    sizes.append(f"{'the' if sizes else 'The'} design alone {'' if sizes else 'has '}{_kilobytes(content)}")
+    either = "either of them" if packed is not None else "it"
+    st.caption(f"{', '.join(sizes)}. Load {either} again with “Load a design” in the sidebar.")
+    if refused:
+        st.info(f"There is no kit for this mechanism. {plain(refused)} The design alone can be had all the same.")
     if mechanism is None:
         st.warning(
             "The mechanism is not optimised for this design yet, so the file holds your choices but no strategy."
@@ -94,9 +128,20 @@ with results:
             later.finish()
         if state.weighting:
             st.caption(state.weighting)
+        if packed is not None:
+            st.caption(
+                "The audited epsilon is that of the probabilities in the kit, whole numbers over 2⁵³; audit.py, which is in it, finds "
+                "it again in exact fractions."
+            )
         if state.from_file(c.mechanism.name):
             st.warning("The strategy was loaded from a file, not computed here, and the export says so.")
     st.warning(designs.DESIGN_ONLY)
+    if packed is not None:
+        layout.heading("What forged reports can do")
+        st.markdown(
+            "Nobody can be kept from sending a report of their choice. One forged report moves an answer by at most as much as some honest "
+            "report would; let each person send one, and count ids that come twice once."
+        )
     layout.heading("What the file reveals about the data")
     observed = designs.observed_parts(c)
     declared = [fact.text for fact in c.simulation.facts if fact.origin == "declared"]
@@ -130,6 +175,8 @@ with results:
         )
     elif not spec.fitted:
         members.append("No strategy file: this mechanism is fully described by its parameters.")
+    if packed is not None:
+        members += KIT
     for member in members:
         st.markdown(f"- {member}")
     st.warning(

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The one test command: own virtual environment, test requirements, Chromium where it is missing, then pytest.
+# The one test command: own virtual environment, test requirements, Chromium and Node where they are missing, then pytest.
 # Arguments are passed on to pytest, for example:  bash tests/run.sh -m slow
 # Without any, two processes share the test files, in their order, so that the long ones in the browser do not come last;
 # timings (-m benchmark) want the machine for themselves.
@@ -10,8 +10,11 @@ venv=.venv-tests
 [ -x "$venv/bin/python" ] || python3 -m venv "$venv"
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --requirement tests/requirements.txt
 
-if ! command -v chromium > /dev/null && [ "$(id -u)" = 0 ]; then
-    apt-get update --quiet=2 && apt-get install --yes --quiet=2 --no-install-recommends chromium > /dev/null
+missing=()
+command -v chromium > /dev/null || missing+=(chromium)
+command -v node > /dev/null || missing+=(nodejs)
+if [ "${#missing[@]}" -gt 0 ] && [ "$(id -u)" = 0 ]; then
+    apt-get update --quiet=2 && apt-get install --yes --quiet=2 --no-install-recommends "${missing[@]}" > /dev/null
 fi
 
 [ "$#" -gt 0 ] || set -- --numprocesses=2 --dist=loadfile

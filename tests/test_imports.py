@@ -36,6 +36,7 @@ LAYERS = [
     {"studies.planning", "studies.sides"},
     {"studies.outcomes"},
     {"designs", "charts"},
+    {"kit"},
     {"papers"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}

@@ -1,5 +1,5 @@
 """A design as one zip file: configuration.json, outcome.json and, for optimised mechanisms, strategy.npz (or patterns.json for
-surveys, see `patterns_file`).
+surveys, see `patterns_file`). A kit (`ldp_core.kit.package`) has more files in it, which draw and count reports.
 
 An imported file is untrusted: sizes are bounded before anything is unpacked, nothing is unpickled, and a strategy
 is accepted only if its own probabilities keep the epsilon of the configuration, but for rounding. Its digest protects against
@@ -15,6 +15,7 @@ import re
 import struct
 import zipfile
 import zlib
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,15 @@ from ldp_core.wording import rounded_up
 
 CONFIGURATION, OUTCOME, STRATEGY, PATTERNS = "configuration.json", "outcome.json", "strategy.npz", "patterns.json"
 MEMBERS = (CONFIGURATION, OUTCOME, STRATEGY, PATTERNS)
-MAX_BYTES = 8 * STRATEGY_ENTRIES + 3 * strict_json.MAX_JSON_BYTES  # packed or unpacked
+DEVICE = "device.json"
+KIT = (
+    DEVICE,
+    *("client.py", "client.js", "audit.py", "collect.py", "count.sql", "vectors.json", "README.md", "report.html"),
+)
+"""What a kit holds besides: only the first is looked at when it is loaded."""
+MAX_KIT_BYTES = 2**27
+"""What a kit holds besides, unpacked."""
+MAX_BYTES = 8 * STRATEGY_ENTRIES + 3 * strict_json.MAX_JSON_BYTES + MAX_KIT_BYTES  # packed or unpacked
 SEED_WARNING = "The seed is for simulation and optimisation only; a client that used it would have no privacy."
 
 _TIMESTAMP = (1980, 1, 1, 0, 0, 0)  # the earliest a zip can hold: equal designs give equal bytes
@@ -51,7 +60,8 @@ class BundleError(ValueError):
 @dataclasses.dataclass(frozen=True, eq=False)
 class Bundle:
     """An imported design. `outcome` is what the file says, for display only; `strategy` (m, n) has been verified, and so
-    has the `prior` (n,) its estimates are made for (None: types count alike); `patterns` likewise, for surveys.
+    has the `prior` (n,) its estimates are made for (None: types count alike); `patterns` likewise, for surveys. `device` is the
+    device.json of a kit, of which no more is known than that its digest is the one recorded.
 
     `warnings` are sentences about what is missing or does not belong together.
     """
@@ -62,6 +72,7 @@ class Bundle:
     warnings: list[str]
     prior: np.ndarray | None = None
     patterns: ScrambledPatterns | None = None
+    device: bytes | None = None
 
 
 def export(
@@ -70,12 +81,14 @@ def export(
     strategy: np.ndarray | None = None,
     prior: np.ndarray | None = None,
     patterns: ScrambledPatterns | None = None,
+    kit: Mapping[str, bytes] | None = None,
 ) -> bytes:
     """The zip file of a design; the same design gives the same bytes.
 
     `outcome` holds results (expected errors, audit): numbers, texts, lists, dicts, dataclasses and numpy values; NaN
     and infinities become null. Software versions, digest and warnings are added to it. `strategy` is (m, n), n the
-    size of the domain; `prior` (n,) is that of its mechanism, without which a reader would compute other estimates.
+    size of the domain; `prior` (n,) is that of its mechanism, without which a reader would compute other estimates. `kit` are
+    files named in `KIT` to go with the design.
 
     Raises BundleError if the strategy does not keep the configuration's epsilon, or if `load` would refuse the file;
     ConfigurationError if that is because of the size of the configuration.
@@ -86,7 +99,7 @@ def export(
         "configuration_digest": configuration.digest(),
         "read_off_the_data": observed_parts(configuration),
         "simulation_seed_warning": SEED_WARNING,
-        "software": _software(),
+        "software": software(),
         "strategy": None,
     }
     members = {CONFIGURATION: configuration.to_json()}
@@ -109,6 +122,10 @@ def export(
         sha256 = hashlib.sha256(content).hexdigest()
         record["strategy"] = {"file": PATTERNS, "sha256": sha256, "patterns": len(patterns.patterns)}
         members[PATTERNS] = content
+    if kit:
+        _check_kit(kit)
+        record["kit"] = {name: hashlib.sha256(content).hexdigest() for name, content in kit.items()}
+        members.update(kit)
     members[OUTCOME] = strict_json.write(record, pretty=True) + b"\n"
     if len(members[OUTCOME]) > strict_json.MAX_JSON_BYTES:
         raise BundleError(
@@ -127,12 +144,14 @@ def load(content: bytes) -> Bundle:
     if not content.startswith(b"PK"):
         configuration = load_configuration(content)
         return Bundle(configuration, None, None, _warnings(configuration, content, None, False))
-    members = _unzip(content, MEMBERS)
+    members = _unzip(content, (*MEMBERS, *KIT), (*MEMBERS, DEVICE))
     if CONFIGURATION not in members:
         raise BundleError(f"The zip holds no {CONFIGURATION}: choose a file that was exported from here.")
     configuration = load_configuration(members[CONFIGURATION])
     outcome = _read_outcome(members[OUTCOME]) if OUTCOME in members else None
     strategy = prior = patterns = None
+    if DEVICE in members:
+        _check_device(members[DEVICE], outcome or {})
     if PATTERNS in members:
         if outcome is not None:
             _check_recorded(members[PATTERNS], outcome)
@@ -143,7 +162,7 @@ def load(content: bytes) -> Bundle:
         mechanism = _verified(*_read_strategy(members[STRATEGY]), configuration)
         strategy, prior = mechanism.strategy, mechanism.prior
     warnings = _warnings(configuration, members[CONFIGURATION], outcome, strategy is not None or patterns is not None)
-    return Bundle(configuration, outcome, strategy, warnings, prior, patterns)
+    return Bundle(configuration, outcome, strategy, warnings, prior, patterns, members.get(DEVICE))
 
 
 def _warnings(configuration: Configuration, content: bytes, outcome: dict[str, Any] | None, fitted: bool) -> list[str]:
@@ -227,6 +246,24 @@ def _check_recorded(content: bytes, outcome: dict[str, Any]) -> None:
         )
 
 
+def _check_kit(kit: Mapping[str, bytes]) -> None:
+    if strangers := sorted(set(kit) - set(KIT)):
+        raise BundleError(f"A kit holds no {strangers[0]}: only {', '.join(KIT)}.")
+    if sum(map(len, kit.values())) > MAX_KIT_BYTES:
+        raise BundleError(
+            f"The kit would take more than {MAX_KIT_BYTES // 10**6} MB, too much for people's devices: use coarser bins."
+        )
+
+
+def _check_device(content: bytes, outcome: dict[str, Any]) -> None:
+    record = outcome.get("kit")
+    recorded = record.get(DEVICE) if isinstance(record, dict) else None
+    if recorded != hashlib.sha256(content).hexdigest():
+        raise BundleError(
+            f"{DEVICE} does not match the SHA-256 recorded in {OUTCOME}; one of them was changed: export the kit again."
+        )
+
+
 def _read_outcome(content: bytes) -> dict[str, Any]:
     try:
         outcome = strict_json.read(content, OUTCOME)
@@ -276,13 +313,15 @@ def _zip(members: dict[str, bytes]) -> bytes:
     return packed.getvalue()
 
 
-def _unzip(content: bytes, allowed: tuple[str, ...], within: str = "The file") -> dict[str, bytes]:
-    """The members of an untrusted zip, which may only have the names `allowed`."""
+def _unzip(
+    content: bytes, allowed: tuple[str, ...], wanted: tuple[str, ...] | None = None, within: str = "The file"
+) -> dict[str, bytes]:
+    """The members of an untrusted zip, which may only have the names `allowed`; only those `wanted` (None: all) are unpacked."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             entries = archive.infolist()
             _check_entries(entries, allowed, within)
-            return {entry.filename: archive.read(entry) for entry in entries}
+            return {one.filename: archive.read(one) for one in entries if one.filename in (wanted or allowed)}
     except BundleError:
         raise
     except _CORRUPT:
@@ -304,7 +343,8 @@ def _check_entries(entries: list[zipfile.ZipInfo], allowed: tuple[str, ...], wit
         raise BundleError(f"{within} unpacks to more than {MAX_BYTES // 10**6} MB, too much for a design.")
 
 
-def _software() -> dict[str, str]:
+def software() -> dict[str, str]:
+    """Versions of what a design is worked out with."""
     return {
         "python": platform.python_version(),
         "numpy": np.__version__,

@@ -24,7 +24,7 @@ from ldp_core.mechanisms.base import Estimate, Reports, check_counts, check_repo
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
 from ldp_core.people import Counts
-from ldp_core.privacy import check_epsilon, odds
+from ldp_core.privacy import check_epsilon, odds, step_above
 from ldp_core.workloads import walsh_hadamard
 
 RECONSTRUCTIONS = ("optimal", "transform")
@@ -34,7 +34,7 @@ _CELLS_AT_ONCE = 2**22
 
 def sign_probabilities(epsilon: float) -> tuple[float, float]:
     """Probabilities of sending the true sign, and the opposite one, which is what is drawn."""
-    flipped = 1 / (odds(epsilon) + 1)
+    flipped = step_above(1 / (odds(epsilon) + 1))
     return 1 - flipped, flipped
 
 

@@ -29,19 +29,19 @@ class LocalHashing(UnaryMechanism):
     def __init__(self, n: int, epsilon: float, reconstruction: str = "known_total"):
         E = odds(check_epsilon(epsilon))
         self.buckets = max(2, round(E + 1))
-        self._digits = max(1, math.ceil(math.log2(n))) if n >= 2 else 1
+        self.digits = max(1, math.ceil(math.log2(n))) if n >= 2 else 1
         others = self.buckets - 1
-        self._keep = probability_within(E / (E + others), lambda p: p * others / (1 - p), E)
+        self.keep = probability_within(E / (E + others), lambda p: p * others / (1 - p), E)
         self._decisive = f"randomized response on {self.buckets} buckets, for every hash function"
-        super().__init__(n, epsilon, self._keep, 1 / self.buckets, reconstruction)
+        super().__init__(n, epsilon, self.keep, 1 / self.buckets, reconstruction)
 
     @property
     def bits_per_report(self) -> float:
         """A 64-bit key, one coefficient per binary digit, the offset and the bucket."""
-        return float(64 + math.ceil((self._digits + 2) * math.log2(self.buckets)))
+        return float(64 + math.ceil((self.digits + 2) * math.log2(self.buckets)))
 
     def _digits_of(self, types: np.ndarray) -> np.ndarray:
-        return types[:, None] >> np.arange(self._digits) & 1
+        return types[:, None] >> np.arange(self.digits) & 1
 
     def _keyed(self, keys: np.ndarray, types: np.ndarray) -> np.ndarray:
         """Buckets by key alone; the two arguments broadcast."""
@@ -54,10 +54,10 @@ class LocalHashing(UnaryMechanism):
         random source."""
         values = check_values(values, self.n)
         keys = rng.integers(2**64, size=values.size, dtype=np.uint64)
-        coefficients = rng.integers(self.buckets, size=(values.size, self._digits))
+        coefficients = rng.integers(self.buckets, size=(values.size, self.digits))
         offset = rng.integers(self.buckets, size=values.size)
         own = (coefficients * self._digits_of(values)).sum(axis=1) + self._keyed(keys, values) + offset
-        kept = rng.random(values.size) < self._keep
+        kept = rng.random(values.size) < self.keep
         shift = np.where(kept, 0, rng.integers(1, self.buckets, size=values.size))
         columns = [keys[:, None], coefficients, offset[:, None], ((own + shift) % self.buckets)[:, None]]
         return np.hstack([column.astype(np.uint64) for column in columns])
@@ -69,8 +69,8 @@ class LocalHashing(UnaryMechanism):
 
     def aggregate(self, raw: np.ndarray) -> Reports:
         """Decodes every report against every type: O(users x n)."""
-        what = f"{self._digits + 3} numbers (key, coefficients, offset, bucket) as uint64"
-        raw = check_rows(raw, self._digits + 3, what)
+        what = f"{self.digits + 3} numbers (key, coefficients, offset, bucket) as uint64"
+        raw = check_rows(raw, self.digits + 3, what)
         if raw.dtype != np.uint64:
             raise ValueError(f"Each report must hold {what}, not as {raw.dtype}.")
         if raw.size and raw[:, 1:].max() >= self.buckets:
@@ -85,7 +85,7 @@ class LocalHashing(UnaryMechanism):
 
     def _two_probabilities(self) -> tuple[Fraction, Fraction]:
         # For a given hash function the bucket is sent by randomized response: p against (1 - p)/(g - 1).
-        keep = Fraction(self._keep)
+        keep = Fraction(self.keep)
         return keep, (1 - keep) / (self.buckets - 1)
 
     @property
@@ -96,7 +96,7 @@ class LocalHashing(UnaryMechanism):
     def explain(self) -> str:
         return (
             f"Each person draws a hash function of their own that sorts the {self.n:,} types into {self.buckets} buckets, and "
-            f"reports it with a bucket: that of their type with probability {self._keep:.3g}, else any other. Decoding compares "
+            f"reports it with a bucket: that of their type with probability {self.keep:.3g}, else any other. Decoding compares "
             "every report with every type, so it suits small domains."
         )
 

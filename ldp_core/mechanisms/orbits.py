@@ -167,7 +167,7 @@ class OrbitMechanism(FromCovariance):
             raise ValueError(f"Matrices of {self.n:,} types are too large; at most {DENSE_TYPES:,} are formed.")
 
     @cached_property
-    def _true_probability(self) -> np.ndarray:
+    def true_probability(self) -> np.ndarray:
         """(b,) probability with which a translation of a base row holds the true type among its high ones."""
         wanted = self._ratio * self._sizes / self._masses
         return np.array([self._within(p, int(size)) for p, size in zip(wanted, self._sizes, strict=True)])
@@ -181,7 +181,7 @@ class OrbitMechanism(FromCovariance):
         values = check_values(values, self.n)
         raw = np.empty((values.size, 2), dtype=np.int64)
         raw[:, 0] = rng.choice(len(self.shares), values.size, p=self.shares / self.shares.sum())
-        inside = rng.random(values.size) < self._true_probability[raw[:, 0]]
+        inside = rng.random(values.size) < self.true_probability[raw[:, 0]]
         order = np.argsort(raw[:, 0], kind="stable")
         for k, users in zip(*_groups(raw[order, 0], order), strict=True):
             members, others = np.flatnonzero(self.high[k]), np.flatnonzero(~self.high[k])
@@ -256,7 +256,7 @@ class OrbitMechanism(FromCovariance):
         ratios = [
             max(Fraction(p) * (self.n - k) / ((1 - Fraction(p)) * k), Fraction(self._ratio / mass) / Fraction(1 / mass))
             for p, k, mass in zip(
-                self._true_probability.tolist(), self._sizes.tolist(), self._masses.tolist(), strict=True
+                self.true_probability.tolist(), self._sizes.tolist(), self._masses.tolist(), strict=True
             )
         ]
         worst = max(range(len(ratios)), key=ratios.__getitem__)

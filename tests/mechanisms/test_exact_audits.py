@@ -92,7 +92,7 @@ def of_unary(m):
 
 def of_hashing(m):
     """The bucket is sent by randomized response."""
-    keep = Fraction(m._keep)
+    keep = Fraction(m.keep)
     return keep * (m.buckets - 1) / (1 - keep)
 
 
@@ -116,7 +116,7 @@ def of_matrix(m):
 
 def of_orbits(m):
     """A translation of a base row with the own type among the high ones has P/size, another (1 - P)/(n - size)."""
-    inside, sizes = m._true_probability, m.high.sum(axis=1)
+    inside, sizes = m.true_probability, m.high.sum(axis=1)
     drawn = (
         Fraction(p) * (m.n - int(k)) / ((1 - Fraction(p)) * int(k)) for p, k in zip(inside.tolist(), sizes, strict=True)
     )

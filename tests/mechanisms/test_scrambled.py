@@ -269,7 +269,7 @@ def test_the_guarantee_is_that_of_the_coin_as_drawn(mechanism):
         other = ScrambledPatterns("optimized", SIZES, epsilon, PATTERNS, SHARES)
         assert other.audit().epsilon <= epsilon
         assert other.audit().epsilon > epsilon - 1e-5
-        assert (other._true_probability * 2.0**53 == np.floor(other._true_probability * 2.0**53)).all()
+        assert (other.true_probability * 2.0**53 == np.floor(other.true_probability * 2.0**53)).all()
 
 
 def test_values_that_are_all_alike_are_asked_for_free(strategy, adds):

@@ -83,7 +83,7 @@ def test_three_types_hash_independently_for_any_number_of_buckets(buckets):
     """Exact enumeration of all coefficients and offsets, keys apart: every triple of buckets is equally likely."""
     m = LocalHashing(8, 1.0)
     m.buckets = buckets
-    grids = np.meshgrid(*[np.arange(buckets)] * (m._digits + 1), indexing="ij")
+    grids = np.meshgrid(*[np.arange(buckets)] * (m.digits + 1), indexing="ij")
     functions = np.stack([grid.ravel() for grid in grids], axis=1)
     hashed = (functions[:, :-1] @ m._digits_of(np.arange(8)).T + functions[:, -1:]) % buckets
     for triple in combinations(range(8), 3):

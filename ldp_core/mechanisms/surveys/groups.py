@@ -266,11 +266,16 @@ class SplitSurvey(SurveyMechanism):
     def _widths(self) -> list[int]:
         return [1] * len(self.own) + ([] if self.rest is None else [1 + self.rest.width])
 
+    @property
+    def width(self) -> int:
+        """Numbers in a report after that of its design."""
+        return max(self._widths)
+
     def privatize(self, records: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, 1 + width) the number of the design and the report in it, filled up with -1, of people with value indices ``records``
         (users, d). For simulation only: a client needs a secure random source."""
         records = check_records(records, self.sizes)
-        raw = np.full((len(records), 1 + max(self._widths)), -1, dtype=np.int64)
+        raw = np.full((len(records), 1 + self.width), -1, dtype=np.int64)
         for k, users in enumerate(self._drawn(len(records), rng)):
             sent = self.designs[k].privatize(self._types(k, records[users]), rng).reshape(len(users), self._widths[k])
             raw[users, 0], raw[users, 1 : 1 + self._widths[k]] = k, sent
@@ -279,8 +284,8 @@ class SplitSurvey(SurveyMechanism):
     def aggregate(self, raw: np.ndarray) -> Reports:
         """How many took part in each design (K,), and what the reports of one after the other are aggregated to."""
         raw = np.asarray(raw)
-        if raw.ndim != 2 or raw.shape[1] != 1 + max(self._widths) or not np.issubdtype(raw.dtype, np.integer):
-            raise ValueError(f"Each report must hold the number of a design and {max(self._widths)} numbers.")
+        if raw.ndim != 2 or raw.shape[1] != 1 + self.width or not np.issubdtype(raw.dtype, np.integer):
+            raise ValueError(f"Each report must hold the number of a design and {self.width} numbers.")
         if raw.size and not 0 <= raw[:, 0].min() <= raw[:, 0].max() < len(self.designs):
             raise ValueError(f"Designs are numbered from 0 to {len(self.designs) - 1}.")
         told = []

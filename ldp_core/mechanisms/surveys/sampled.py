@@ -200,6 +200,11 @@ class SampledSets(SurveyMechanism):
         """Whole bits for which set it is, and for the longest report on one."""
         return math.ceil(math.log2(len(self.sets))) + max(found.bits_per_report for found in self.oracles.values())
 
+    @property
+    def width(self) -> int:
+        """Numbers in a report after that of its set."""
+        return max(map(numbers_sent, self.oracles.values()))
+
     def _draw(self, users: int, rng: np.random.Generator) -> np.ndarray:
         """(users,) the number of the set that each draws. For simulation only."""
         bounds = np.cumsum(self.shares)
@@ -210,7 +215,7 @@ class SampledSets(SurveyMechanism):
         with -1. For simulation only: a client needs a secure random source."""
         records = check_records(values, self.sizes)
         drawn = self._draw(len(records), rng)
-        raw = np.full((len(records), 1 + max(map(numbers_sent, self.oracles.values()))), -1, dtype=np.int64)
+        raw = np.full((len(records), 1 + self.width), -1, dtype=np.int64)
         raw[:, 0] = drawn
         for k, people in _by_number(drawn):
             members = self.sets[k]

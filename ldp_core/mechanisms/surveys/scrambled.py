@@ -128,7 +128,7 @@ class ScrambledPatterns(SurveyMechanism):
     # --- reports ------------------------------------------------------------------------------------------------
 
     @cached_property
-    def _true_probability(self) -> np.ndarray:
+    def true_probability(self) -> np.ndarray:
         """(r,) probability with which an image of a pattern holds the person's cell."""
         known: dict[tuple[int, int], float] = {}
         for size, cells in zip(self._inside.tolist(), self._cells.tolist(), strict=True):
@@ -176,7 +176,7 @@ class ScrambledPatterns(SurveyMechanism):
         pattern = self.patterns[number]
         flat = pattern.cells.ravel()
         members, others = np.flatnonzero(flat), np.flatnonzero(~flat)
-        inside = rng.random(len(records)) < self._true_probability[number]
+        inside = rng.random(len(records)) < self.true_probability[number]
         within, without = (rng.integers(len(places), size=len(records)) for places in (members, others))
         places = np.unravel_index(np.where(inside, members[within], others[without]), pattern.cells.shape)
         return [
@@ -263,7 +263,7 @@ class ScrambledPatterns(SurveyMechanism):
         ratios = {
             number: Fraction(p) * (cells - size) / ((1 - Fraction(p)) * size)
             for (size, cells), number in kinds.items()
-            for p in [float(self._true_probability[number])]
+            for p in [float(self.true_probability[number])]
         }
         worst = max(ratios, key=ratios.__getitem__)
         method = f"exact: the two probabilities of each of {len(self.patterns):,} patterns, which its images share"
@@ -277,7 +277,7 @@ class ScrambledPatterns(SurveyMechanism):
         raise AssertionError("A pattern has cells inside and outside.")
 
     def explain(self) -> str:
-        return self._explanation or explanation(self.patterns, self.shares, self._true_probability)
+        return self._explanation or explanation(self.patterns, self.shares, self.true_probability)
 
 
 @dataclass(frozen=True)

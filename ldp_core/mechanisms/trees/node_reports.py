@@ -144,6 +144,11 @@ class HierarchicalTree(FromCovariance):
     def _report_lengths(self) -> list[int]:
         return [math.prod(shape) for shape in self._report_shapes]
 
+    @property
+    def width(self) -> int:
+        """Numbers in a report after that of its level."""
+        return max(self._report_lengths)
+
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, 1 + longest report) the level (from 0, the leaves), the oracle's report there, then zeros. For simulation
         only: a client needs a secure random source."""
@@ -154,15 +159,14 @@ class HierarchicalTree(FromCovariance):
             for level, oracle in enumerate(self.oracles)
         ]
         lengths = self._report_lengths
-        raw = np.zeros((values.size, 1 + max(lengths)), dtype=np.result_type(np.uint8, *parts))
+        raw = np.zeros((values.size, 1 + self.width), dtype=np.result_type(np.uint8, *parts))
         raw[:, 0] = picked
         for level, (part, length) in enumerate(zip(parts, lengths, strict=True)):
             raw[picked == level, 1 : 1 + length] = part.reshape(len(part), length)
         return raw
 
     def aggregate(self, raw: np.ndarray) -> Reports:
-        longest = max(self._report_lengths)
-        raw = check_rows(raw, 1 + longest, f"a level and {longest} numbers")
+        raw = check_rows(raw, 1 + self.width, f"a level and {self.width} numbers")
         picked = check_values(raw[:, 0], self.levels)
         parts = []
         for level, (oracle, shape) in enumerate(zip(self.oracles, self._report_shapes, strict=True)):

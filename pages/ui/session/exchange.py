@@ -8,6 +8,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from ldp_core import designs, estimators, library, mechanisms, wording
 from ldp_core.designs import Configuration, realised
+from ldp_core.kit import package
 from pages.ui import sources
 from pages.ui.session.figures import Fit, weight
 from pages.ui.session.state import Complete, Session, counts_column
@@ -165,29 +166,17 @@ def _expected(state: Session, mechanism: mechanisms.Mechanism) -> dict[str, Any]
         return {"expected_errors": None, "expected_errors_missing": str(error)}
 
 
+def outcome(state: Session, mechanism: mechanisms.Mechanism) -> dict[str, Any]:
+    """What the design comes to, as its files record it. ValueError with a sentence where nothing can be promised."""
+    limits = {case: state.bounds(case) for case in state.cases()}
+    loaded = state.from_file(state.configuration.mechanism.name)
+    return package.outcome(state.configuration, mechanism, limits, _expected(state, mechanism), loaded)
+
+
 def export(state: Session) -> bytes:
     """The current design as a zip; ValueError with a sentence when something it needs is missing."""
-    c = state.configuration
-    name = c.mechanism.name
-    mechanism = state.mechanism(name)
-    outcome: dict[str, Any] = {}
-    if mechanism is not None:
-        outcome = {
-            "mechanism": {"name": name, "parameters": mechanism.parameters, "explanation": mechanism.explain()},
-            "audit": asdict(mechanism.audit()),
-            "guarantee": designs.guarantee(c, mechanism.audit()),
-            "users_no_mechanism_can_do_without": {case: state.bounds(case) for case in state.cases()},
-            **_expected(state, mechanism),
-        }
-        if library.spec(name).fitted:
-            loaded = state.from_file(name)
-            outcome["mechanism"]["origin"] = "loaded from a file, not computed here" if loaded else "computed here"
-    # Fitted probabilities cannot be rebuilt from parameters alone; other mechanisms can.
-    if isinstance(mechanism, mechanisms.ExplicitMechanism) and library.spec(name).fitted:
-        return designs.export(c, outcome, mechanism.strategy, mechanism.prior)
-    if isinstance(mechanism, mechanisms.ScrambledPatterns) and library.spec(name).fitted:
-        return designs.export(c, outcome, patterns=mechanism)
-    return designs.export(c, outcome)
+    mechanism = state.mechanism(state.configuration.mechanism.name)
+    return package.design(state.configuration, {} if mechanism is None else outcome(state, mechanism), mechanism)
 
 
 def saved(state: Session) -> bytes:

@@ -1,0 +1,113 @@
+"""The kit: one zip with a design, what draws reports on people's devices, what checks it, and what says so to a privacy review.
+
+It loads again as the design it is made from: see `ldp_core.designs.bundle`, and `ldp_core.kit.opening` for what counts reports.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from ldp_core import library
+from ldp_core.designs import Configuration, bundle, guarantee, strict_json
+from ldp_core.designs.realised import Realised
+from ldp_core.kit import devices, readme, vectors
+from ldp_core.kit.client import Device
+from ldp_core.kit.report import report
+from ldp_core.mechanisms import ExplicitMechanism, Mechanism, ScrambledPatterns
+from ldp_core.people import Counts
+from ldp_core.workloads import Workload
+
+COPIED = ("client.py", "client.js", "audit.py", "collect.py")
+"""Files that are the same in every kit."""
+_HERE = Path(__file__).parent
+
+
+def outcome(
+    configuration: Configuration,
+    mechanism: Mechanism,
+    limits: Mapping[str, Mapping[str, float]],
+    expected: Mapping[str, Any],
+    loaded: bool = False,
+) -> dict[str, Any]:
+    """What a design comes to, as its files record it: ``limits`` in users by case and name, ``expected`` errors and users needed, and
+    whether the strategy was ``loaded`` from a file. ValueError, one sentence, where nothing can be promised."""
+    name = configuration.mechanism.name
+    told = {"name": name, "parameters": mechanism.parameters, "explanation": mechanism.explain()}
+    if library.spec(name).fitted:
+        told["origin"] = "loaded from a file, not computed here" if loaded else "computed here"
+    return {
+        "mechanism": told,
+        "audit": asdict(mechanism.audit()),
+        "guarantee": guarantee(configuration, mechanism.audit()),
+        "users_no_mechanism_can_do_without": limits,
+        **expected,
+    }
+
+
+def outcome_of(found: Realised) -> dict[str, Any]:
+    """The same of a configuration that was realised, with everything that is worked out in a moment."""
+    mechanism = found.mechanism
+    expected: dict[str, Any]
+    try:
+        expected = {
+            "expected_errors": asdict(found.summary(mechanism)),
+            "expected_errors_refer_to": "this data" if found.on_data else "the expected population",
+            "users_needed": {case: found.users_needed(mechanism, case) for case in found.cases},
+        }
+    except ValueError as error:  # a large design can be deployed all the same
+        expected = {"expected_errors": None, "expected_errors_missing": str(error)}
+    limits = {case: found.bounds(case) for case in found.cases}
+    return outcome(found.configuration, mechanism, limits, expected, found.loaded)
+
+
+def design(
+    configuration: Configuration,
+    outcome: Mapping[str, Any],
+    mechanism: Mechanism | None,
+    kit: Mapping[str, bytes] | None = None,
+) -> bytes:
+    """The zip of a design with the strategy of its mechanism, where that is fitted: probabilities cannot be rebuilt from parameters
+    alone. ``kit`` are files to go with it. BundleError as of `designs.export`."""
+    fitted: dict[str, Any] = {}
+    if library.spec(configuration.mechanism.name).fitted:
+        if isinstance(mechanism, ExplicitMechanism):
+            fitted = {"strategy": mechanism.strategy, "prior": mechanism.prior}
+        elif isinstance(mechanism, ScrambledPatterns):
+            fitted = {"patterns": mechanism}
+    return bundle.export(configuration, dict(outcome), **fitted, kit=kit)
+
+
+def kit(
+    configuration: Configuration,
+    outcome: Mapping[str, Any],
+    mechanism: Mechanism,
+    workload: Workload,
+    counts: Counts,
+) -> bytes:
+    """The kit of a design; the same design gives the same bytes.
+
+    ``outcome`` holds results as `designs.export` takes them, ``counts`` (n,) the people expected or counted. Raises `devices.NoDevice`
+    with the reason where reports of this mechanism cannot be drawn from whole numbers, or BundleError, one sentence, where the file
+    could not be loaded again.
+    """
+    description = devices.describe(mechanism, configuration.epsilon, configuration.domain)
+    device, audit = Device(description), mechanism.audit()
+    files = {
+        bundle.DEVICE: device_file(description),
+        **{name: (_HERE / name).read_bytes() for name in COPIED},
+        "count.sql": readme.count_sql(device.design).encode(),
+        "vectors.json": vectors.text(vectors.vectors(description)).encode(),
+        "README.md": readme.readme(configuration, audit, device.design, device.sizes).encode(),
+    }
+    digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    told = report(configuration, outcome, mechanism, workload, counts, device.design, digests, bundle.software())
+    return design(configuration, outcome, mechanism, {**files, "report.html": told.encode("utf-8", "replace")})
+
+
+def device_file(description: Mapping[str, Any]) -> bytes:
+    """device.json."""
+    return strict_json.write(description) + b"\n"

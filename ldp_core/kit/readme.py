@@ -1,0 +1,97 @@
+"""What the kit says to people who never saw the app: README.md, with a worked example, and the one statement that counts reports.
+
+No name from data is in what can be pasted: a shell would run it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ldp_core.designs import Configuration, guarantee
+from ldp_core.mechanisms import Audit
+
+EXAMPLE_PEOPLE = 1000
+
+
+def count_sql(design: str) -> str:
+    """The statement that any database counts the reports of a design with; a report id counts once for each report under it."""
+    return f"""-- Counts the reports of design {design}, each id and report once, in a table reports(id, design, report).
+-- Save the two columns as CSV or Parquet and give that file to collect.py.
+SELECT report, COUNT(*) AS reports
+FROM (SELECT DISTINCT id, report FROM reports WHERE design = '{design}') AS once
+GROUP BY report
+"""
+
+
+def readme(configuration: Configuration, audit: Audit, design: str, sizes: Sequence[int]) -> str:
+    """README.md of a kit; ``sizes`` are those of the values that its device takes."""
+    first = "0" if len(sizes) == 1 else f"'{[0] * len(sizes)}'"
+    last = str(sizes[0] - 1) if len(sizes) == 1 else f"'{[size - 1 for size in sizes]}'"
+    return f"""# A private collection, ready to run
+
+Design {design}. What it promises, in one line for a privacy review:
+
+    {guarantee(configuration, audit)}
+
+`report.html` says all of that at length: on what it rests, what it leaves open, and what the answers will be worth.
+
+## What is here
+
+| File | What it is |
+|---|---|
+| `device.json` | how one person's report is drawn: whole numbers over one power of two, and how values are named |
+| `client.py`, `client.js` | draw one report, in Python 3.10 or newer and in browsers, phones and Node; neither needs anything else |
+| `audit.py` | checks `device.json` in exact fractions: epsilon, and that every probability adds up; needs nothing but Python |
+| `vectors.json` | random bytes and the reports to be made of them, for a client of your own |
+| `count.sql` | counts reports in any database |
+| `collect.py` | turns reports, or their counts, into answers; needs the program that made this design |
+| `configuration.json`, `outcome.json`, `strategy.npz` or `patterns.json` | the design itself: load this zip in the program to see and change it |
+| `report.html` | for a privacy review |
+
+## Try it
+
+Unpack the zip and paste this there. First the audit; then a report of two invented people:
+
+```sh
+python3 audit.py device.json
+python3 client.py device.json {first} {last}
+```
+
+Reports of {EXAMPLE_PEOPLE:,} invented people in one file, as a server would collect them:
+
+```sh
+python3 - <<'END'
+import csv, json, secrets
+from client import Device
+
+device = Device(json.load(open("device.json", encoding="utf-8")))
+with open("reports.csv", "w", newline="") as file:
+    rows = csv.writer(file)
+    rows.writerow(["id", "design", "report"])
+    for person in range({EXAMPLE_PEOPLE}):
+        value = [secrets.randbelow(size) for size in device.sizes]
+        rows.writerow([secrets.token_hex(16), device.design, device.report(value)])
+END
+```
+
+And their answers, with the program that made this design on the path (`export PYTHONPATH=/path/to/it`):
+
+```sh
+python3 collect.py reports.csv
+```
+
+## On people's devices
+
+* In Python: `Device(json.load(file)).report(value)`. In JavaScript the same is in `client.js`. A value is the number of a type, a list
+  with a number for each attribute, or an object with a value for each attribute by name, in people's own words.
+* Draw one report for each person, keep it, and send the same one again if it was lost. Every new report spends epsilon anew.
+* Send the report with `design` (`{design}`) and with an `id` of 32 random hexadecimal digits made for this report alone. Send nothing else.
+* Do not store or log the value, and do not take random numbers from anywhere but the client.
+
+## At the collector
+
+* A file of reports is CSV or Parquet with the columns `report`, and where there are any `design` and `id`. Reports of another design
+  are refused, and ids that come twice are counted once.
+* Where the reports are in a database, `count.sql` counts them there; `collect.py` takes its result, with the columns `report` and `reports`.
+* Counts of days or places add up: nothing is lost by counting first and answering later.
+"""

@@ -1,0 +1,32 @@
+"""The kit of a design as a piece of work: what Export offers first."""
+
+from __future__ import annotations
+
+from ldp_core import mechanisms
+from ldp_core.kit import package
+from pages.ui.session import exchange
+from pages.ui.session.derived import digest
+from pages.ui.session.state import Session
+from pages.ui.tasks.jobs import Job
+from pages.ui.tasks.task import Task
+
+QUICK_ENTRIES, QUICK_TYPES = 2**16, 512
+"""Tables of so many probabilities, and errors for so many types, are packed while a page is drawn."""
+
+
+def kit(state: Session, mechanism: mechanisms.Mechanism) -> Task[bytes]:
+    """The current design as a kit, see `ldp_core.kit.package`. ValueError with a sentence where nothing can be promised; the work
+    itself says why a kit cannot be had."""
+    c, design, outcome = state.configuration, state.complete, exchange.outcome(state, mechanism)
+    key = "kit:" + digest((c.digest(), mechanism.digest, design.people_digest, outcome))
+
+    def work(job: Job) -> bytes:
+        return package.kit(c, outcome, mechanism, design.workload, design.counts)
+
+    return Task(state, key, "packing the kit", work, len)
+
+
+def quick(state: Session, mechanism: mechanisms.Mechanism) -> bool:
+    """Whether the kit is packed in a moment."""
+    entries = mechanism.strategy.size if isinstance(mechanism, mechanisms.ExplicitMechanism) else 0
+    return entries <= QUICK_ENTRIES and state.complete.working_types <= QUICK_TYPES

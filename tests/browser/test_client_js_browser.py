@@ -1,0 +1,43 @@
+"""client.js in a real browser: from a page without a server, as a plain script and as a module, it gives the reports of client.py."""
+
+import json
+import random
+
+import pytest
+
+from ldp_core.kit import client
+from tests.kit.javascript import ANSWER, CLIENT, drawn
+from tests.kit.samplers import SAMPLERS, sealed
+
+CODE, ASKED = CLIENT.read_text(encoding="utf-8"), ANSWER.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("kind", ["", 'type="module"'], ids=["script", "module"])
+def test_a_page_gives_the_reports_of_the_client_in_python(browser, tmp_path, kind):
+    descriptions = [sealed(sampler) for sampler in SAMPLERS.values()]
+    cases, expected = [], []
+    for number, description in enumerate(descriptions):
+        value = [random.Random(number).randrange(size) for size in description["sampler"]["sizes"]]
+        found, taken = drawn(client.Device(description), value, number)
+        cases.append([number, value, taken])
+        expected.append(found)
+
+    page_file = tmp_path / "page.html"
+    page_file.write_text(
+        f'<!doctype html><meta charset="utf-8"><title>A survey</title><script {kind}>{CODE}</script><script>{ASKED}\n'
+        f"const descriptions = {json.dumps(descriptions)};</script>",
+        encoding="utf-8",
+    )
+    page, problems = browser.new_page(), []
+    page.on("console", lambda said: problems.append(said.text))
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    try:
+        page.goto(page_file.as_uri())
+        asked = "([reports, secure]) => answer({ devices: descriptions, reports, secure })"
+        found = page.evaluate(asked, [cases, [[0, [2, 3]]]])
+    finally:
+        page.close()
+    assert found["devices"] == ["made"] * len(descriptions)
+    assert found["reports"] == expected
+    assert found["secure"] == [{"answer": ["0", "1"]}]  # of types that send one report only
+    assert not problems
