@@ -10,6 +10,7 @@ import streamlit as st
 
 from ldp_core import charts, frames, library, mechanisms, verdicts, wording
 from ldp_core.bounds.general.enumerated import MOST_TYPES as EXACT_TYPES
+from ldp_core.designs.choices import PRICED_TYPES
 from ldp_core.run import Progress
 from ldp_core.studies import sweep
 from pages.ui import beside, layout, lazy, listing, patterns
@@ -17,7 +18,6 @@ from pages.ui.compared import compared_control, use_control
 from pages.ui.controls import case_control, control, target_control
 from pages.ui.formulas import COMPARE
 from pages.ui.judging import AT_ONCE_TYPES, explain, in_words, side_by_side
-from pages.ui.session.figures import PRICED_TYPES
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
 from pages.ui.tasks.later import Later

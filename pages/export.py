@@ -8,10 +8,10 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import designs, frames, library, mechanisms, verdicts, wording
+from ldp_core.designs.choices import PRICED_TYPES
 from pages.ui import layout
 from pages.ui.judging import explain, in_words, judged, show_answers
 from pages.ui.session import exchange
-from pages.ui.session.figures import PRICED_TYPES
 from pages.ui.tasks import kit
 from pages.ui.tasks.later import Later
 from pages.ui.words import people, plain

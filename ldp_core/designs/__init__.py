@@ -26,6 +26,11 @@ from ldp_core.designs.privacy_note import guarantee as guarantee
 from ldp_core.designs.privacy_note import observed_parts as observed_parts
 from ldp_core.designs.privacy_note import risk_in_words as risk_in_words
 from ldp_core.designs.problems import ConfigurationError as ConfigurationError
+from ldp_core.designs.realised import NotFitted as NotFitted
+from ldp_core.designs.realised import Realised as Realised
+from ldp_core.designs.realised import Setting as Setting
+from ldp_core.designs.realised import ready as ready
+from ldp_core.designs.realised import realise as realise
 from ldp_core.designs.sharing import given_by_hand as given_by_hand
 from ldp_core.designs.sharing import left_out as left_out
 from ldp_core.designs.sharing import left_out_in_words as left_out_in_words

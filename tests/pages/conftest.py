@@ -13,11 +13,10 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest, app_test
 
 from ldp_core.data.domain import Domain, NumericAttribute
-from ldp_core.designs import Configuration, Population, WorkloadRecipe
+from ldp_core.designs import Configuration, Population, WorkloadRecipe, choices
 from ldp_core.workloads import RangesPart, TypesPart
 from pages.ui.data import ahead
 from pages.ui.session import browser
-from pages.ui.tasks import work
 from pages.ui.tasks.jobs import WORKERS, jobs
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -197,8 +196,8 @@ def _served(monkeypatch):
     # AppTest has no browser that could come back.
     monkeypatch.setattr(browser, "visitor", lambda: None)
     # Searches end because they are done, however slow the machine is.
-    monkeypatch.setattr(work, "SEARCH_SECONDS", {})
-    monkeypatch.setattr(work, "LONGEST_SEARCH", float(PATIENCE))
+    monkeypatch.setattr(choices, "SEARCH_SECONDS", {})
+    monkeypatch.setattr(choices, "LONGEST_SEARCH", float(PATIENCE))
     # Every AppTest searches all installed packages for components, a quarter of a second; the app uses none.
     monkeypatch.setattr("streamlit.components.v2.manifest_scanner.scan_component_manifests", list, raising=False)
 

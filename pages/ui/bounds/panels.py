@@ -10,13 +10,13 @@ import streamlit as st
 from ldp_core import bounds, charts, wording
 from ldp_core.bounds import few_users
 from ldp_core.bounds.statements import Setting
+from ldp_core.designs.choices import PRICED_TYPES
 from ldp_core.mechanisms import Mechanism
 from ldp_core.studies import theorems
 from pages.ui import layout, listing
 from pages.ui.bounds import setting as page
 from pages.ui.bounds import work as costly
 from pages.ui.controls import guarded
-from pages.ui.session.figures import PRICED_TYPES
 from pages.ui.session.state import Session, choose_mechanism
 from pages.ui.tasks import work
 from pages.ui.tasks.task import Task

@@ -10,21 +10,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from ldp_core import wording, workloads
+from ldp_core import workloads
 from ldp_core.data import tables
 from ldp_core.data.domain import Domain
-from ldp_core.designs import Configuration, DataChoice, UploadedData
-from ldp_core.estimators import constrained
-from ldp_core.people import Counted, Counts, Records, people_of
+from ldp_core.designs import Configuration, DataChoice, choices, realised
+from ldp_core.designs.realised import counts_column
+from ldp_core.people import Counted, Counts, Records
 from pages.ui.session.results import Results
 from pages.ui.session.shelf import Shelf
 from pages.ui.sources import Source
 
 UNASKED_SECONDS = 1.5
 """Questions whose structure takes longer than this are worked out in the background, once somebody asks for it."""
-MOST_QUESTION_SECONDS = 600
-MOST_QUESTION_BYTES = 2**30
-"""Questions that take more than these are refused."""
 
 T = TypeVar("T")
 
@@ -63,7 +60,7 @@ class Design:
     @property
     def counts(self) -> Counts:
         """Users of each type (n,), or the people themselves where there are too many types: what the core takes for them."""
-        return self.people.counts if isinstance(self.people, Counted) else self.people
+        return realised.counts_of(self.people)
 
     @property
     def users(self) -> int:
@@ -135,13 +132,9 @@ class Derived(Shelf):
 
         def outcome() -> tuple[workloads.Fact, ...] | ValueError:
             try:
-                if reason := constrained.too_large(design.workload):
-                    raise ValueError(reason)
-                found = workloads.parse_facts(stated, design.domain)
-                constrained.check_consistent(found, design.domain.size, design.users)
+                return choices.facts(self.configuration, design.workload, design.users)
             except ValueError as error:
                 return ValueError(str(error))
-            return found
 
         size = 8 * design.domain.size * len(stated)
         found = self.cached(("facts", design.naming, design.users, stated), outcome, lambda _: size)
@@ -161,13 +154,7 @@ class Derived(Shelf):
         c, tally = self.configuration, self.tally
         if (domain := c.domain) is None:
             return None
-        if tally is not None:
-            people = people_of(tally.counts, domain.shape)
-        else:
-            shape = "uniform" if c.population.shape == "data" else c.population.shape
-            people = tables.expected_people(
-                shape, domain.shape, c.population.users or 10_000, **c.population.parameters
-            )
+        people = realised.people_in(c, domain, tally)
         summary = c.workload.summary if c.workload is not None else ""
         facts = (domain, domain.type_labels, people, tally is not None, summary, c.epsilon_value, self._naming)
         design = Design(*facts, *self._questions(domain))
@@ -187,8 +174,8 @@ class Derived(Shelf):
         if recipe is None:
             return None, "", workloads.Price(0.0, 0)
         price = self.cached(("price", self._naming), lambda: workloads.price(recipe.parts, domain))
-        if price.seconds > MOST_QUESTION_SECONDS or price.bytes > MOST_QUESTION_BYTES:
-            return None, f"Working them out {_too_much(price)} Ask fewer questions at once, or use coarser bins.", price
+        if reason := choices.questions_too_dear(price):
+            return None, reason, price
         if price.seconds > UNASKED_SECONDS:
             return self.results.get(key), "", price
         try:
@@ -242,15 +229,3 @@ class Derived(Shelf):
 def digest(key: object) -> str:
     """The name of a result: ``key`` itself where that is a text."""
     return key if isinstance(key, str) else hashlib.sha256(repr(key).encode()).hexdigest()
-
-
-def counts_column(choice: DataChoice | None) -> str | None:
-    """The column that says how many people a row stands for, where a table has one."""
-    return choice.counts if isinstance(choice, UploadedData) else None
-
-
-def _too_much(price: workloads.Price) -> str:
-    return (
-        f"would take about {wording.duration(price.seconds)} and {price.bytes / 1e9:.1f} GB, and at most "
-        f"{wording.duration(MOST_QUESTION_SECONDS)} and {MOST_QUESTION_BYTES / 1e9:.1f} GB are allowed."
-    )

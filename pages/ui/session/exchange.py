@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from ldp_core import designs, estimators, library, mechanisms, wording
-from ldp_core.designs import Configuration
+from ldp_core.designs import Configuration, realised
 from ldp_core.kit import package
 from pages.ui import sources
 from pages.ui.session.figures import Fit, weight
@@ -83,14 +83,8 @@ def load(state: Session, content: bytes) -> None:
             f"Its questions take about {wording.duration(design.price.seconds)} to work out. Ask for that on the Workload page."
         )
     name = configuration.mechanism.name
-    if bundle.strategy is not None and library.spec(name).fitted:
-        parameters = _recorded_parameters(bundle.outcome)
-        mechanism = library.optimized.from_strategy(
-            name, bundle.strategy, configuration.epsilon_value, parameters, bundle.prior, loaded=True
-        )
+    if (mechanism := realised.mechanism_of(bundle)) is not None:
         warnings += _adopt(state, mechanism, bundle.outcome or {})
-    elif bundle.patterns is not None and library.spec(name).fitted:
-        warnings += _adopt(state, bundle.patterns, bundle.outcome or {})
     elif library.spec(name).fitted and isinstance(design, Complete):
         state.view["offer_optimise"] = state.fitted_key(name)
     state.notices = [("success", "The design was loaded."), *(("warning", warning) for warning in warnings)]
@@ -137,13 +131,6 @@ def _source(state: Session, configuration: Configuration) -> Source | None:
     if found is None or not {recipe.column for recipe in choice.recipes} <= set(found.columns):
         return None
     return found if state.fits(configuration.domain, found, counts_column(choice)) else None
-
-
-def _recorded_parameters(outcome: dict[str, Any] | None) -> dict[str, Any]:
-    """What the file says of how its strategy was fitted, for the record only; the strategy itself has been verified."""
-    mechanism = (outcome or {}).get("mechanism")
-    parameters = mechanism.get("parameters") if isinstance(mechanism, dict) else None
-    return parameters if isinstance(parameters, dict) else {}
 
 
 def _check_usable(state: Session, configuration: Configuration, source: Source | None) -> str:

@@ -6,15 +6,17 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, TypeGuard
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from ldp_core import analysis, bounds, charts, frames, library, mechanisms, optimize, verdicts, wording, workloads
+from ldp_core import analysis, bounds, charts, frames, library, mechanisms, optimize, verdicts, workloads
 from ldp_core.bounds.general.enumerated import MOST_TYPES as EXACT_TYPES
+from ldp_core.designs import choices, realised
+from ldp_core.designs.choices import PRICED_TYPES
 from ldp_core.mechanisms.noise.additive import VectorMechanism
 from ldp_core.mechanisms.noise.gaussian_privacy import DEFAULT_DELTA
 from ldp_core.optimize import sizes
@@ -32,9 +34,8 @@ NO_ROOM = (
     "Results of this size do not all fit beside each other: of what was fitted and proved before, what you used longest ago is let "
     "go of when the new result is there."
 )
-PRICED_TYPES, AT_ONCE_TYPES = 2048, 1024
-"""Exact variances that are not in closed form take n^3 operations: seconds at 2,048 types, half a minute at 4,096. Up to the second
-number pages do not leave them to the background."""
+AT_ONCE_TYPES = 1024
+"""Up to here pages do not leave exact variances to the background, though they take n^3 operations where they are not in closed form."""
 
 Curve = tuple[tuple[float, float], ...]
 """How a search went: (seconds, objective or bound on the scale of L)."""
@@ -83,24 +84,12 @@ class Figures(Derived):
     def parameters_for(self, name: str) -> dict[str, Any]:
         """Parameters of a mechanism in this design: the chosen ones if it is the chosen one, else the defaults. Those of a variant
         are in its name."""
-        chosen = self.configuration.mechanism
-        allowed = library.spec(name).settings
-        return {k: v for k, v in chosen.parameters.items() if chosen.name == name and k in allowed}
+        return choices.parameters_for(self.configuration, name)
 
     def named(self, name: str) -> str:
         """What a mechanism or variant is called in this design: by the name of a mechanism alone, the chosen one is meant as it was
         chosen. Two that are the same have the same name."""
-        spec, own = library.spec(name), ""
-        if spec.mechanism == self.configuration.mechanism.name:
-            try:
-                plain = library.spec(spec.mechanism)
-                if told := plain.told(self.parameters_for(plain.name)):
-                    own = library.variants.variant(plain, told).name
-            except ValueError:  # a value from a file that it cannot have: building it says so
-                own = ""
-        if spec.fixed or (own and spec.variant_of):
-            return spec.name
-        return own or spec.mechanism
+        return choices.named(self.configuration, name)
 
     @property
     def chosen(self) -> str:
@@ -142,15 +131,10 @@ class Figures(Derived):
 
     def unfit(self, name: str) -> str | None:
         """Why a mechanism cannot be fitted to the current design, in a sentence; None where it can, or needs no fit."""
-        design, name = self.complete, self.named(name)
-        spec, n = library.spec(name), design.domain.size
-        if not spec.fitted:
-            return None
-        if reason := spec.unsuitable(n, design.epsilon, design.workload):
+        if reason := choices.unfit(self.configuration, self.cases(), name, self.complete.workload):
             return reason
-        case = self.cases()[self.aim(name)]
-        if spec.aimed and case.prior is not None and not case.uniform and (reason := sizes.too_large(n)):
-            return f"{reason} Any number can be had where the worst case counts, or an even spread."
+        if not library.spec(name).fitted:
+            return None
         if self.fit_bytes(name) > results.KEPT_BYTES:
             return "So many rows are too large to keep: choose fewer, or leave their number empty."
         return None
@@ -218,17 +202,12 @@ class Figures(Derived):
     @property
     def difference(self) -> float:
         """The difference between answers that must be seen, as a share of all users."""
-        c = self.configuration
-        if c.difference is None:
-            return verdicts.difference_for(c.target_alpha)
-        found = self.suggested
-        return (c.difference == "smallest" and found.smallest_difference) or found.difference
+        return choices.difference(self.configuration, lambda: self.suggested)
 
     @property
     def alpha(self) -> float:
         """The mean squared error of shares aimed at: as given, or that with which the difference shows clearly."""
-        c = self.configuration
-        return c.target_alpha if c.difference is None else verdicts.alpha_for(self.difference)
+        return choices.alpha(self.configuration, lambda: self.suggested)
 
     # --- what they cost -----------------------------------------------------------------------------------------
 
@@ -239,17 +218,8 @@ class Figures(Derived):
         return self.mechanism(name)
 
     def _check_price(self, name: str) -> None:
-        spec, design = library.spec(name), self.complete
-        n = design.domain.size
-        if (
-            design.working_types > PRICED_TYPES
-            and not spec.closed_form
-            and not spec.unsuitable(n, design.epsilon, design.workload)
-        ):
-            raise ValueError(
-                f"The exact errors of {spec.title} take too long past {PRICED_TYPES:,} types; there are {wording.magnitude(n)} here. "
-                "Simulate shows them, or use coarser bins."
-            )
+        if reason := choices.too_dear(name, self.complete.workload, self.complete.epsilon):
+            raise ValueError(reason)
 
     def price_takes_seconds(self, mechanism: mechanisms.Mechanism) -> bool:
         """Whether the exact errors of a mechanism can be had, but are not known yet and take more than a second."""
@@ -291,11 +261,7 @@ class Figures(Derived):
 
     def cases(self) -> dict[str, analysis.Case]:
         """Whose error can count in the current design; costs and bounds are only ever compared within one case."""
-        design, weights = self.present, self.configuration.optimizer.histogram
-        found, n = analysis.cases_of(design.people, design.workload), design.domain.size
-        if weights is not None and len(weights) == n and len(found) > 1:
-            found["histogram"] = analysis.Case("histogram", np.array(weights) / math.fsum(weights))
-        return found
+        return choices.cases(self.configuration, self.present.people, self.present.workload)
 
     @property
     def only_case(self) -> str:
@@ -309,8 +275,7 @@ class Figures(Derived):
 
     def aim(self, name: str) -> str:
         """The case in which a mechanism is judged: the one it is fitted for, or else the worst case."""
-        aims, aim = library.spec(name).aims, self.configuration.optimizer.aim
-        return aim if aim in aims and aim in self.cases() else aims[0]
+        return choices.aim(self.configuration, self.cases(), name)
 
     def users_needed(self, mechanism: mechanisms.Mechanism, case: str) -> float:
         """Users a mechanism needs for the target error in a case."""
@@ -402,12 +367,9 @@ class Figures(Derived):
 
     def compared(self, ready: Mapping[str, mechanisms.Mechanism], case: str) -> pd.DataFrame:
         """Costs of mechanisms by name (columns of `frames.summaries`), with users needed and gap in one case, fewest users first."""
-        if not ready:
-            return pd.DataFrame()
-        table = frames.summaries([replace(self.summary(mechanism), name=name) for name, mechanism in ready.items()])
-        table["users_needed"] = [self.users_needed(ready[name], case) for name in table["name"]]
-        table["gap"] = [self.gap(ready[name], case) for name in table["name"]]
-        return table.sort_values("users_needed", ignore_index=True)
+        return realised.comparison(
+            ready, self.summary, lambda one: self.users_needed(one, case), lambda one: self.gap(one, case)
+        )
 
     # --- pictures -----------------------------------------------------------------------------------------------
 

@@ -22,10 +22,10 @@ from ldp_core.designs import (
     UploadedData,
     WorkloadRecipe,
 )
+from ldp_core.designs.realised import counts_column as counts_column
 from pages.ui.session import browser
 from pages.ui.session.derived import Complete as Complete
 from pages.ui.session.derived import Design as Design
-from pages.ui.session.derived import counts_column as counts_column
 from pages.ui.session.figures import Figures
 from pages.ui.session.held import holder, tab_lives
 from pages.ui.session.history import Draft, beginning

@@ -13,9 +13,11 @@ import numpy as np
 import pandas as pd
 
 from ldp_core import analysis, bounds, estimators, library, mechanisms, optimize, studies, workloads
+from ldp_core.designs import choices
+from ldp_core.designs.choices import PRICED_TYPES
 from ldp_core.run import Progress
 from ldp_core.workloads.axes import axes_of
-from pages.ui.session.figures import PRICED_TYPES, Curve, Fit, Proof, weight
+from pages.ui.session.figures import Curve, Fit, Proof, weight
 from pages.ui.session.state import Session
 from pages.ui.tasks.jobs import Job, jobs
 from pages.ui.tasks.later import Later
@@ -25,14 +27,7 @@ from pages.ui.words import case_title
 DRAWN_TYPES = 512
 """Up to this many types a strategy at work is drawn along with what it needs: copying and ordering larger ones takes seconds."""
 PICTURE_EVERY = 0.4  # seconds between pictures of an optimiser at work
-SEARCH_SECONDS = {64: 10.0, 128: 30.0, 256: 60.0, 512: 120.0}
-"""How long to search for the best mechanism, and to prove a bound, for at most this many types."""
-LONGEST_SEARCH = 300.0
-PROVED_UNASKED = 128
-"""Types up to which a certificate takes about a second and is computed without asking."""
 PRICE_SECONDS = 3.0  # exact errors at `PRICED_TYPES`
-GOOD_ENOUGH = 1e-3
-"""The search ends when it is proved to be this close to the best possible."""
 
 
 def questions(state: Session) -> Task[workloads.Workload]:
@@ -68,23 +63,12 @@ class FitProgress:
 
 def search_seconds(state: Session) -> float:
     """How long a fit may take in this design: as set, or by its size."""
-    limits = (seconds for size, seconds in SEARCH_SECONDS.items() if state.present.working_types <= size)
-    return state.configuration.optimizer.time_limit or next(limits, LONGEST_SEARCH)
+    return choices.search_seconds(state.configuration, state.present.working_types)
 
 
 def fit_options(state: Session, name: str) -> dict[str, Any]:
     """The optimiser settings of the design that this mechanism knows, and whose error it is to make small."""
-    name = state.named(name)
-    spec, chosen = library.spec(name), state.configuration.optimizer.model_dump()
-    settings = {k: v for k, v in chosen.items() if k in spec.parameters and v is not None}
-    if spec.aimed:
-        case = state.cases()[state.aim(name)]
-        settings["time_limit"] = search_seconds(state)
-        if case.prior is None:
-            settings["target"] = "worst_case"
-        elif not case.uniform:
-            settings["prior"] = case.prior
-    return {**settings, **state.parameters_for(name)}
+    return choices.fit_options(state.configuration, state.cases(), name, state.present.working_types)
 
 
 def fit(state: Session, name: str) -> Task[Fit]:
@@ -102,7 +86,7 @@ def fit(state: Session, name: str) -> Task[Fit]:
             if progress.objective is not None:  # some report an error of another kind, not one of users needed
                 history.append((progress.seconds, progress.objective))
                 bound = proved(proof, trace)[-1][1]
-                close = spec.aimed and progress.objective - trace <= (1 + GOOD_ENOUGH) * (bound - trace)
+                close = spec.aimed and choices.close(progress.objective, bound, trace)
             if progress.seconds - shown >= PICTURE_EVERY:  # copying the strategy every round would slow the rounds
                 shown = progress.seconds
                 drawn = progress.strategy if design.working_types <= DRAWN_TYPES else None
@@ -146,22 +130,15 @@ def certificate(state: Session, case: str) -> Task[Proof]:
     """What no mechanism can beat in this case, with its proof; the better of two is kept."""
     design, key, chosen = state.complete, state.certificate_key(case), state.cases()[case]
     seconds, workload = search_seconds(state), design.workload
-    alike = chosen.prior is not None or isinstance(workload, workloads.Survey)  # a survey has one bound for all cases
-    search = bounds.certificate if alike else bounds.worst_case
 
     def work(job: Job) -> Proof:
         history: list[tuple[float, float]] = []
 
         def follow(progress: Progress) -> None:
-            value = progress.bound or 0.0
-            if chosen.prior is not None:  # the worst case is reported on the scale of L already
-                variance = bounds.average_variance(value, design.workload, chosen.prior)
-                value = bounds.equivalent_objective(variance, design.workload)
-            history.append((progress.seconds, value))
+            history.append((progress.seconds, progress.bound or 0.0))
             job.progress = tuple(history)
 
-        prior = None if chosen.uniform else chosen.prior
-        found = search(design.workload, design.epsilon, seconds, prior, callback=follow, cancel=job.cancelled)
+        found = choices.prove(workload, design.epsilon, chosen, seconds, follow, job.cancelled)
         proof = Proof(found, tuple(history), job.seconds < seconds and not job.cancelled())
         before: Proof | None = state.results.get(key)
         return proof if before is None or found.variance >= before.certificate.variance else before
@@ -186,8 +163,7 @@ def prove_unasked(state: Session, cases: Sequence[str] | None = None) -> None:
     keys = {state.certificate_key(case) for case in state.cases()}
     jobs().cancel(state.id, lambda key: key in state.unasked - keys)
     for case in cases or state.cases():
-        quick = design.working_types <= PROVED_UNASKED or (design.workload.symmetry == "hamming" and state.even(case))
-        quick = quick or (isinstance(design.workload, workloads.Survey) and design.workload.symmetric)
+        quick = choices.proved_unasked(design.workload, state.cases()[case])
         if quick and state.certificate(case) is None and (task := certificate(state, case)).job is None:
             state.unasked.add(task.key)
             task.start()

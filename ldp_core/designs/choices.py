@@ -1,0 +1,197 @@
+"""What the choices of a configuration come to: mechanisms with their parameters, whose error counts, the error aimed at, and how
+long to search. The app, the command line and kits all ask here, so that they mean the same by one configuration."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ldp_core import analysis, bounds, estimators, library, verdicts, wording, workloads
+from ldp_core.designs.configuration import Configuration
+from ldp_core.optimize import sizes
+from ldp_core.people import People
+from ldp_core.run import Callback, Cancel, Progress
+
+PRICED_TYPES = 2048
+"""Exact variances that are not in closed form take n^3 operations: seconds at 2,048 types, half a minute at 4,096."""
+SEARCH_SECONDS = {64: 10.0, 128: 30.0, 256: 60.0, 512: 120.0}
+"""How long to search for the best mechanism, and to prove a bound, for at most this many types."""
+LONGEST_SEARCH = 300.0
+PROVED_UNASKED = 128
+"""Types up to which a certificate takes about a second and is computed without asking."""
+GOOD_ENOUGH = 1e-3
+"""The search ends when it is proved to be this close to the best possible."""
+MOST_QUESTION_SECONDS = 600
+MOST_QUESTION_BYTES = 2**30
+"""Questions that take more than these are refused."""
+
+Cases = Mapping[str, analysis.Case]
+
+
+def parameters_for(configuration: Configuration, name: str) -> dict[str, Any]:
+    """Parameters of a mechanism in a design: the chosen ones if it is the chosen one, else the defaults. Those of a variant are in
+    its name."""
+    chosen, allowed = configuration.mechanism, library.spec(name).settings
+    return {k: v for k, v in chosen.parameters.items() if chosen.name == name and k in allowed}
+
+
+def named(configuration: Configuration, name: str) -> str:
+    """What a mechanism or variant is called in a design: by the name of a mechanism alone, the chosen one is meant as it was chosen.
+    Two that are the same have the same name."""
+    spec, own = library.spec(name), ""
+    if spec.mechanism == configuration.mechanism.name:
+        try:
+            plain = library.spec(spec.mechanism)
+            if told := plain.told(parameters_for(configuration, plain.name)):
+                own = library.variants.variant(plain, told).name
+        except ValueError:  # a value from a file that it cannot have: building it says so
+            own = ""
+    if spec.fixed or (own and spec.variant_of):
+        return spec.name
+    return own or spec.mechanism
+
+
+def cases(
+    configuration: Configuration, people: People, workload: workloads.Workload | None
+) -> dict[str, analysis.Case]:
+    """Whose error can count in a design; costs and bounds are only ever compared within one case."""
+    weights, found = configuration.optimizer.histogram, analysis.cases_of(people, workload)
+    n = configuration.domain.size if configuration.domain is not None else 0
+    if weights is not None and len(weights) == n and len(found) > 1:
+        found["histogram"] = analysis.Case("histogram", np.array(weights) / math.fsum(weights))
+    return found
+
+
+def aim(configuration: Configuration, among: Cases, name: str) -> str:
+    """The case in which a mechanism is judged: the one it is fitted for, or else the worst case."""
+    aims, chosen = library.spec(name).aims, configuration.optimizer.aim
+    return chosen if chosen in aims and chosen in among else aims[0]
+
+
+def difference(configuration: Configuration, suggested: Callable[[], verdicts.Suggestion]) -> float:
+    """The difference between answers that must be seen, as a share of all users; ``suggested`` is asked where it follows from the
+    questions and the people."""
+    if configuration.difference is None:
+        return verdicts.difference_for(configuration.target_alpha)
+    found = suggested()
+    return (configuration.difference == "smallest" and found.smallest_difference) or found.difference
+
+
+def alpha(configuration: Configuration, suggested: Callable[[], verdicts.Suggestion]) -> float:
+    """The mean squared error of shares aimed at: as given, or that with which the difference shows clearly."""
+    if configuration.difference is None:
+        return configuration.target_alpha
+    return verdicts.alpha_for(difference(configuration, suggested))
+
+
+def search_seconds(configuration: Configuration, working_types: int) -> float:
+    """How long a fit may take in a design: as set, or by its size."""
+    limits = (seconds for size, seconds in SEARCH_SECONDS.items() if working_types <= size)
+    return configuration.optimizer.time_limit or next(limits, LONGEST_SEARCH)
+
+
+def fit_options(configuration: Configuration, among: Cases, name: str, working_types: int) -> dict[str, Any]:
+    """The optimiser settings of a design that this mechanism knows, and whose error it is to make small."""
+    name = named(configuration, name)
+    spec, chosen = library.spec(name), configuration.optimizer.model_dump()
+    settings = {k: v for k, v in chosen.items() if k in spec.parameters and v is not None}
+    if spec.aimed:
+        case = among[aim(configuration, among, name)]
+        settings["time_limit"] = search_seconds(configuration, working_types)
+        if case.prior is None:
+            settings["target"] = "worst_case"
+        elif not case.uniform:
+            settings["prior"] = case.prior
+    return {**settings, **parameters_for(configuration, name)}
+
+
+def unfit(configuration: Configuration, among: Cases, name: str, workload: workloads.Workload) -> str | None:
+    """Why a mechanism cannot be fitted to a design, in a sentence; None where it can, or needs no fit."""
+    name = named(configuration, name)
+    spec, n = library.spec(name), workload.n
+    if not spec.fitted:
+        return None
+    if reason := spec.unsuitable(n, configuration.epsilon_value, workload):
+        return reason
+    case = among[aim(configuration, among, name)]
+    if spec.aimed and case.prior is not None and not case.uniform and (reason := sizes.too_large(n)):
+        return f"{reason} Any number can be had where the worst case counts, or an even spread."
+    return None
+
+
+def too_dear(name: str, workload: workloads.Workload, epsilon: float) -> str | None:
+    """Why the exact errors of a mechanism are not worked out, in a sentence; None where they are, or it cannot be built at all."""
+    spec, n = library.spec(name), workload.n
+    if workload.working_types <= PRICED_TYPES or spec.closed_form or spec.unsuitable(n, epsilon, workload):
+        return None
+    return (
+        f"The exact errors of {spec.title} take too long past {PRICED_TYPES:,} types; there are {wording.magnitude(n)} here. "
+        "Simulate shows them, or use coarser bins."
+    )
+
+
+def questions_too_dear(price: workloads.Price) -> str | None:
+    """Why questions of this price are not worked out, in a sentence; None where they are."""
+    if price.seconds <= MOST_QUESTION_SECONDS and price.bytes <= MOST_QUESTION_BYTES:
+        return None
+    return (
+        f"Working them out would take about {wording.duration(price.seconds)} and {price.bytes / 1e9:.1f} GB, and at most "
+        f"{wording.duration(MOST_QUESTION_SECONDS)} and {MOST_QUESTION_BYTES / 1e9:.1f} GB are allowed. Ask fewer questions at once, "
+        "or use coarser bins."
+    )
+
+
+def facts(configuration: Configuration, workload: workloads.Workload, users: int) -> tuple[workloads.Fact, ...]:
+    """The public facts stated, about the types of a design. ValueError with a sentence where they cannot be read, or cannot be true
+    of so many people together."""
+    stated = [fact.text for fact in configuration.simulation.facts]
+    if not stated or configuration.domain is None:
+        return ()
+    if reason := estimators.constrained.too_large(workload):
+        raise ValueError(reason)
+    found = workloads.parse_facts(stated, configuration.domain)
+    estimators.constrained.check_consistent(found, configuration.domain.size, users)
+    return found
+
+
+# --- proofs -----------------------------------------------------------------------------------------------------
+
+
+def proved_unasked(workload: workloads.Workload, case: analysis.Case) -> bool:
+    """Whether a certificate for this case is a matter of seconds."""
+    even = case.prior is None or case.uniform
+    if workload.working_types <= PROVED_UNASKED or (workload.symmetry == "hamming" and even):
+        return True
+    return isinstance(workload, workloads.Survey) and workload.symmetric
+
+
+def prove(
+    workload: workloads.Workload,
+    epsilon: float,
+    case: analysis.Case,
+    seconds: float,
+    callback: Callback | None = None,
+    cancel: Cancel | None = None,
+) -> bounds.AnyCertificate:
+    """What no mechanism can beat in this case, found within about ``seconds``. ``callback`` sees bounds on the scale of L."""
+    alike = case.prior is not None or isinstance(workload, workloads.Survey)  # a survey has one bound for all cases
+    prior = case.prior
+
+    def follow(progress: Progress) -> None:
+        value = progress.bound or 0.0
+        if prior is not None:  # the worst case is reported on the scale of L already
+            value = bounds.equivalent_objective(bounds.average_variance(value, workload, prior), workload)
+        if callback is not None:
+            callback(replace(progress, bound=value))
+
+    search = bounds.certificate if alike else bounds.worst_case
+    return search(workload, epsilon, seconds, None if case.uniform else prior, callback=follow, cancel=cancel)
+
+
+def close(objective: float, bound: float, trace: float) -> bool:
+    """Whether a mechanism with this objective is proved to be `GOOD_ENOUGH`; ``trace`` is that of G."""
+    return objective - trace <= (1 + GOOD_ENOUGH) * (bound - trace)

@@ -1,0 +1,146 @@
+"""A configuration outside the app stands for what it stands for in the app: the same people, questions, mechanisms and figures."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ldp_core import library, mechanisms
+from ldp_core.data.domain import CategoricalAttribute, Domain, NumericAttribute
+from ldp_core.data.tables import CategoricalRecipe, NumericRecipe
+from ldp_core.designs import (
+    Configuration,
+    MechanismRecipe,
+    NotFitted,
+    Optimizer,
+    Population,
+    SampleData,
+    UploadedData,
+    WorkloadRecipe,
+    export,
+    load,
+    ready,
+    realise,
+)
+from ldp_core.workloads import HistogramPart, PrefixPart
+from pages.ui.session import exchange
+from pages.ui.session.state import Session
+from pages.ui.sources import sample
+
+ANSWERS = Domain(attributes=(CategoricalAttribute(name="answer", values=("no", "perhaps", "yes"), origin="declared"),))
+AGES = NumericAttribute(name="age", edges=tuple(range(0, 90, 10)), origin="declared")
+DECLARED = Configuration(
+    domain=Domain(attributes=(AGES,)),
+    population=Population(users=5000, origin="declared", shape="zipf"),
+    workload=WorkloadRecipe(parts=(PrefixPart(attribute="age"),)),
+    mechanism=MechanismRecipe(name="hierarchical", parameters={"branching": 2}),
+    compared=("randomized_response", "hierarchical", "hierarchical(branching=4)", "haar", "subset_selection"),
+    difference="typical",
+    optimizer=Optimizer(aim="people"),
+)
+OF_SAMPLE = DECLARED.with_(
+    data=SampleData(file="survey_ages.csv", recipes=(NumericRecipe(column="age", low=0, high=100, bins=10),)),
+    domain=None,
+    population=Population(users=None, origin="data", shape="data"),
+)
+
+
+@pytest.mark.parametrize("aim", ["worst_case", "people", "histogram"])
+def test_figures_are_those_of_a_session_with_the_same_configuration(aim):
+    """Users needed, gaps, errors, the error aimed at and the settings of fits, of every mechanism compared."""
+    optimizer = Optimizer(aim=aim, histogram=(1.0, 2.0, 3.0, 4.0, 4.0, 3.0, 2.0, 1.0), seed=3, max_rounds=7)
+    configuration = DECLARED.with_(optimizer=optimizer)
+    session, setting = Session("x", configuration), ready(configuration)
+    assert setting.side_by_side == session.side_by_side
+    assert setting.alpha == session.alpha
+    assert list(setting.cases) == list(session.cases())
+    built = {name: setting.build(name) for name in setting.side_by_side}
+    shown = {name: session.mechanism(name) for name in session.side_by_side}
+    assert {name: one.digest for name, one in built.items()} == {name: one.digest for name, one in shown.items()}
+    for case in session.cases():
+        pd.testing.assert_frame_equal(setting.compared(built, case), session.compared(shown, case), rtol=0, atol=0)
+        assert setting.bounds(case) == session.bounds(case)
+
+
+def test_rows_of_a_table_and_of_a_sample_are_counted_by_the_recipes():
+    rows = sample("survey_ages.csv")
+    setting = ready(OF_SAMPLE.with_(domain=ready(OF_SAMPLE, rows.table).domain))
+    session = Session("x", setting.configuration, rows)
+    assert setting.on_data
+    assert setting.users == len(rows.table) == session.present.users
+    np.testing.assert_array_equal(setting.counts, session.present.counts)
+    half = ready(setting.configuration, rows.table[::2])
+    assert half.users == len(rows.table[::2])
+    given = ready(DECLARED, pd.DataFrame({"age": [5, 15, 15, 75]}))  # what was declared gives way to what is counted
+    assert given.counts.tolist() == [1, 2, 0, 0, 0, 0, 0, 1]
+    assert given.configuration.population.origin == "data"
+
+
+def test_a_column_of_counts_says_how_many_people_a_row_stands_for():
+    recipe = CategoricalRecipe(column="answer", categories=("no", "perhaps", "yes"))
+    table = pd.DataFrame({"answer": ["no", "yes"], "people": [30, 12]})
+    configuration = Configuration(
+        data=UploadedData(recipes=(recipe,), counts="people"),
+        domain=ANSWERS,
+        population=Population(users=42, origin="data", shape="data"),
+        workload=WorkloadRecipe(parts=(HistogramPart(attribute="answer"),)),
+    )
+    assert ready(configuration, table).counts.tolist() == [30, 0, 12]
+    without = ready(configuration)
+    session = Session("x", configuration)
+    assert without.counts.tolist() == session.present.counts.tolist() == [14, 14, 14]
+    assert not without.on_data
+    assert "not in the file" in without.notes[0]
+
+
+def test_a_fitted_mechanism_comes_from_its_file_or_is_fitted_or_refused():
+    configuration = DECLARED.with_(
+        mechanism=MechanismRecipe(name="optimized_gradient"), optimizer=Optimizer(seed=2, max_rounds=5)
+    )
+    made = realise(configuration)
+    session = Session("x", configuration)
+    again = library.create("optimized_gradient", epsilon=1.0, workload=session.complete.workload, seed=2, max_rounds=5)
+    assert isinstance(made.mechanism, mechanisms.ExplicitMechanism)
+    assert made.mechanism.digest == again.digest
+    bundle = load(export(made.configuration, {}, made.mechanism.strategy))
+    exchange.load(session, export(made.configuration, {}, made.mechanism.strategy))
+    loaded = realise(bundle.configuration, bundle, fit=False)
+    assert loaded.loaded
+    assert np.array_equal(loaded.mechanism.strategy, made.mechanism.strategy)
+    assert loaded.mechanism.digest == session.mechanism("optimized_gradient").digest
+    with pytest.raises(NotFitted, match="lacks the strategy"):
+        realise(configuration, load(configuration.to_json()), fit=False)
+
+
+def test_a_fit_ends_once_it_is_proved_to_be_good_enough():
+    """The proof of the case that it is fitted for is what counts; without one it goes on until it has converged."""
+    setting = ready(DECLARED.with_(mechanism=MechanismRecipe(name="optimized"), optimizer=Optimizer(aim="average")))
+    rounds = []
+    unproved = setting.build("optimized", rounds.append)
+    setting.prove("average")
+    proved = []
+    mechanism = setting.build("optimized", proved.append)
+    assert len(proved) <= len(rounds)
+    assert setting.gap(mechanism, "average") < 0.01
+    assert setting.gap(unproved, "average") <= setting.gap(mechanism, "average") + 1e-12
+    assert proved[-1].bound is not None
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"domain": None}, "has no domain"),
+        ({"workload": None}, "asks no questions"),
+        ({"workload": WorkloadRecipe(parts=(HistogramPart(attribute="height"),))}, "height"),
+    ],
+)
+def test_what_cannot_be_realised_is_a_sentence(changes, said):
+    with pytest.raises(ValueError, match=said):
+        ready(DECLARED.with_(**changes))
+
+
+def test_mechanisms_that_do_not_suit_are_refused_with_the_reason():
+    setting = ready(DECLARED)
+    with pytest.raises(ValueError, match="survey"):
+        setting.build("sampled_sets")
+    with pytest.raises(ValueError, match="Unknown mechanism 'harr'; did you mean 'hrr'"):
+        setting.build("harr")
