@@ -37,7 +37,6 @@ LAYERS = [
     {"studies.outcomes"},
     {"designs", "charts"},
     {"kit"},
-    {"kit"},
     {"papers"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
