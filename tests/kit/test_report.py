@@ -81,7 +81,16 @@ def test_the_headings_are_those_a_review_goes_through():
     heads = re.findall(r"<h2>(\d+)\. (.*?)</h2>", PAGE)
     assert [int(number) for number, _ in heads] == list(range(1, 14))
     told = " ".join(title for _, title in heads).lower()
-    for topic in ("guarantee", "unit of privacy", "parameters", "trust model", "algorithm", "utility", "bias", "hazards"):
+    for topic in (
+        "guarantee",
+        "unit of privacy",
+        "parameters",
+        "trust model",
+        "algorithm",
+        "utility",
+        "bias",
+        "hazards",
+    ):
         assert topic in told
     for topic in ("access control", "exposure", "reveal about data", "not covered", "software"):
         assert topic in told
@@ -153,6 +162,15 @@ def test_a_loaded_strategy_and_missing_errors_are_said():
     assert "svg" not in {tag for tag, _ in read.tags}
 
 
+def test_what_whole_numbers_cost_is_worked_out_and_told():
+    found = ages("optimized_gradient")
+    lost = found.mechanism.lost
+    assert abs(lost) < 1e-4
+    assert f"takes {wording.small_share(lost)} more people" in Read(page_of(found)).text
+    assert "more people for the same error" not in Read(PAGE).text  # nothing was fitted
+    assert wording.small_share(3e-5) == wording.share(3e-5)
+
+
 def test_a_survey_has_a_report_too():
     found = survey()
     read = Read(page_of(found))
@@ -187,9 +205,7 @@ def test_the_line_of_errors_passes_through_the_point_of_the_people(needed, users
     (line,) = [one for one in drawn.iter("line") if one.get("class") == "line"]
     (dot,) = drawn.iter("circle")
     x1, y1, x2, y2, x, y = (
-        float(one.get(name))
-        for one, names in ((line, ("x1", "y1", "x2", "y2")), (dot, ("cx", "cy")))
-        for name in names
+        float(one.get(name)) for one, names in ((line, ("x1", "y1", "x2", "y2")), (dot, ("cx", "cy"))) for name in names
     )
     assert y == pytest.approx(y1 + (y2 - y1) * (x - x1) / (x2 - x1), abs=0.05)
     assert y1 < y2
