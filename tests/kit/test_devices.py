@@ -15,6 +15,7 @@ from ldp_core.kit.audit import audit
 from ldp_core.kit.client import ONE, Device, design_id
 from ldp_core.kit.devices import NoDevice, describe
 from ldp_core.mechanisms import ExplicitMechanism
+from ldp_core.mechanisms.orbits import OrbitMechanism
 from ldp_core.privacy import log_ratio
 
 
@@ -180,6 +181,13 @@ def test_descriptions_are_refused_that_are_not_of_their_mechanism():
         describe(table(5), EPSILON, domain)
     with pytest.raises(NoDevice, match="coarser bins"):
         describe(ExplicitMechanism("custom", np.full((2**12, 2**11), 2.0**-12), 1.0), "1.0")
+
+
+def test_patterns_that_are_too_large_have_no_device():
+    high = np.zeros((33, 2**19), dtype=bool)
+    high[:, 0] = True
+    with pytest.raises(NoDevice, match=r"patterns.*coarser bins"):
+        describe(OrbitMechanism("optimized", high, np.full(33, 1 / 33), 1.0), "1")
 
 
 def test_epsilon_may_be_a_fraction_where_people_report_several_times():
