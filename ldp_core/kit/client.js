@@ -347,7 +347,7 @@
       if (!Number.isFinite(value)) return String(value).replace("Infinity", "inf").replace("NaN", "nan");
       const [digits, exponent] = value.toExponential().split("e");
       if (exponent < -4 || exponent > 15) return `${digits}e${exponent.replace(/^(.)(\d)$/, "$10$2")}`;
-      return Math.abs(value) < 1e-4 ? value.toFixed(-exponent + digits.replace(/[-.]/g, "").length - 1) : String(value);
+      return Number.isInteger(value) ? `${value}.0` : String(value);
     }
     if (typeof value !== "string") return String(value);
     const quote = value.includes("'") && !value.includes('"') ? '"' : "'";
