@@ -1,5 +1,5 @@
-// What the client in JavaScript makes of many cases at once, for the tests: run as  node --require client.js answer.js  with the request
-// on its input, or in a page beside the client. Each answer is {answer} or {error}.
+// What the client in JavaScript makes of many cases at once, for the tests: run as  node --require client.js answer.js
+// with the request on its input, or in a page beside the client. Each answer is {answer} or {error}.
 function answer({ devices = [], reports = [], domains = [], encodings = [], secure = [] }) {
   const tried = (work) => {
     try {
