@@ -37,6 +37,7 @@ LAYERS = [
     {"studies.outcomes"},
     {"designs", "charts"},
     {"kit"},
+    {"commands", "__main__"},
     {"papers"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
