@@ -136,7 +136,8 @@ def _possible(mechanism: Mechanism, rows: np.ndarray) -> np.ndarray:
 
 
 def _below(rows: np.ndarray, limits: int | np.ndarray) -> np.ndarray:
-    return ((rows >= 0) & (rows < np.asarray(limits).astype(rows.dtype))).all(axis=1)
+    inside: np.ndarray = (rows >= 0) & (rows < np.asarray(limits).astype(rows.dtype))
+    return np.all(inside, axis=1)
 
 
 def _one_of(mechanisms: Sequence[Mechanism], rows: np.ndarray, filler: int) -> np.ndarray:

@@ -117,7 +117,9 @@ class Collection:
         about["digest"] = _digest(about, arrays)
         written = io.BytesIO()
         # Text as an array of bytes: nothing has to be pickled.
-        np.savez_compressed(written, about=np.frombuffer(json.dumps(about).encode(), dtype=np.uint8), **arrays)
+        np.savez_compressed(
+            written, allow_pickle=False, about=np.frombuffer(json.dumps(about).encode(), dtype=np.uint8), **arrays
+        )
         replace(Path(path), written.getvalue())
 
     @classmethod

@@ -42,7 +42,7 @@ class Engine:
     def connected(self) -> Iterator[duckdb.DuckDBPyConnection]:
         """A connection that is interrupted when somebody cancels; its errors are told in a sentence."""
         spill = self.folder / "spill"
-        settings = {
+        settings: dict[str, str | bool | int | float | list[str]] = {
             **SETTINGS,
             "memory_limit": f"{MEMORY}MiB",
             "temp_directory": str(spill),
