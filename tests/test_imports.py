@@ -38,7 +38,8 @@ LAYERS = [
     {"designs", "charts"},
     {"kit"},
     {"collector"},
-    {"commands", "__main__"},
+    {"commands"},
+    {"__main__"},
     {"papers"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
