@@ -6,6 +6,9 @@ import math
 from collections.abc import Callable
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
 
 MIN_EPSILON = 0.001
 MAX_EPSILON = 20.0
@@ -43,9 +46,57 @@ def odds(epsilon: float) -> float:
 
 
 def fitted_odds(epsilon: float) -> float:
-    """`odds` for strategies whose columns sum to 1 within 1e-12 only: they are scaled when reports are drawn, which stretches
-    ratios by twice as much."""
+    """`odds` for strategies whose columns sum to 1 within 1e-12 only: they are scaled before they are written as a table
+    (`ldp_core.mechanisms.quantised`), which stretches ratios by twice as much."""
     return math.exp(epsilon) * (1 - 2.0**-38)
+
+
+def least_meant(epsilon: str | float | Decimal | Fraction) -> Fraction:
+    """``epsilon`` as the exact number that a text says; a float as a number that no decimal text read as it lies below, which is at
+    most 1 + 2^-52 times as large. ValueError where it says no finite number."""
+    try:
+        exact = Fraction(epsilon)
+    except (ValueError, OverflowError, ZeroDivisionError):
+        raise ValueError(
+            f"Epsilon must be a decimal number from {MIN_EPSILON:g} to {MAX_EPSILON:g}; got {epsilon!r}."
+        ) from None
+    return exact * (1 - Fraction(1, 2**53)) if isinstance(epsilon, float) else exact
+
+
+_PLACES = 192  # binary places that are kept, all cut off, so that nothing is rounded up
+
+
+@lru_cache(maxsize=64)
+def exponential_below(epsilon: str | Decimal | Fraction) -> Fraction:
+    """A rational number below e^epsilon for the exact number that ``epsilon`` >= 0 says, by less than 2^-80 of it.
+
+    With x = epsilon / 2^k below 1/2, the first 32 terms of e^x = 1 + x + x^2/2 + ... are all positive, so that leaving out the rest
+    (below x^32) and cutting off places only makes the sum smaller; it is then squared k times. ValueError beyond `MAX_EPSILON`.
+    """
+    exact = least_meant(epsilon)
+    if not 0 <= exact <= MAX_EPSILON:
+        raise ValueError(f"Epsilon must lie between 0 and {MAX_EPSILON:g} here; got {epsilon}.")
+    halvings = math.floor(exact).bit_length() + 1
+    x = (exact.numerator << _PLACES) // (exact.denominator << halvings)
+    total = term = 1 << _PLACES
+    for k in range(1, 32):
+        term = (term * x // k) >> _PLACES
+        total += term
+    for _ in range(halvings):
+        total = (total * total) >> _PLACES
+    return Fraction(total, 1 << _PLACES)
+
+
+def in_steps(shares: np.ndarray) -> np.ndarray:
+    """Positive ``shares`` (k,) of a whole as multiples of `STEP` that sum to exactly 1, none of them 0, so that what is drawn
+    whatever the person is like is drawn exactly as it is said to be. Shares that are in steps already stay as they are."""
+    units = np.asarray(shares, dtype=float) / STEP
+    whole = np.rint(units).astype(np.int64)
+    if whole.min() >= 1 and int(whole.sum()) == 2**53 and (whole == units).all():
+        return whole * STEP
+    whole = np.maximum(np.rint(units / (units.sum() * STEP)).astype(np.int64), 1)
+    whole[whole.argmax()] += 2**53 - int(whole.sum())
+    return whole * STEP
 
 
 def probability_within(wanted: float, ratio: Callable[[Fraction], Fraction], limit: float) -> float:
@@ -57,12 +108,6 @@ def probability_within(wanted: float, ratio: Callable[[Fraction], Fraction], lim
     while ratio(Fraction(steps, 2**53)) > limit:
         steps -= 1
     return steps * STEP
-
-
-def in_steps(wanted: float) -> float:
-    """The smallest multiple of `STEP` that is at least ``wanted``, from 0 to 1: a uniform random number is below it with exactly that
-    probability."""
-    return math.ceil(wanted / STEP) * STEP
 
 
 def log_ratio(high: Fraction, low: Fraction) -> float:

@@ -1,5 +1,7 @@
 """Mechanisms given by an explicit strategy matrix: any finite set of outputs, any probabilities.
 
+They are kept as exact tables (`quantised`): what is audited, drawn from, exported and used in estimates and variances is the same.
+
 Notation as in McKenna et al. 2020: Q (m, n) strategy, D = diag(Q 1), M = Q' D^-1 Q the information matrix, and
 R = M^-1 Q' D^-1 the optimal unbiased reconstruction of the counts (their Theorem 3.10 with W = I; answers are W R y). With
 a prior p over the types, D_p = diag(n Q p) takes the place of D: R is then the unbiased reconstruction of least average
@@ -30,9 +32,10 @@ from ldp_core.mechanisms.base import (
     check_values,
     two_values,
 )
+from ldp_core.mechanisms.quantised import largest_ratio, quantised, rounded
 from ldp_core.people import Counts
 from ldp_core.priors import check_prior
-from ldp_core.privacy import log_ratio
+from ldp_core.privacy import check_epsilon, log_ratio
 from ldp_core.workloads import Workload
 
 STRATEGY_ENTRIES = 2**25
@@ -45,12 +48,13 @@ _GUIDED_CELLS, _GUIDED_STEPS = 2**23, 4
 
 
 class ExplicitMechanism(FromCovariance):
-    """A mechanism that sends output y to a user of type u with probability ``strategy[y, u]``.
+    """A mechanism that sends output y to a user of type u with probability ``strategy[y, u]``: the one given, as an exact table.
 
     Parameters
     ----------
     strategy : (m, n) array of probabilities, columns sum to one (within 1e-9), no row all zero.
-    epsilon : the guarantee asked for; `audit` says what the probabilities deliver.
+    epsilon : the guarantee asked for, which the table keeps exactly where ``strategy`` keeps it but for rounding; `audit` says what
+        the probabilities deliver.
     prior : (n,) the shares of the types for which the average variance is to be least, None for equal ones. Estimates are
         unbiased whatever the users are.
 
@@ -67,7 +71,7 @@ class ExplicitMechanism(FromCovariance):
         prior: np.ndarray | None = None,
     ):
         self.name = name
-        self._strategy = check_strategy(strategy)
+        self._strategy = _table(check_strategy(strategy), check_epsilon(epsilon))
         self._strategy.flags.writeable = False
         super().__init__(self._strategy.shape[1], epsilon, parameters or {}, explanation)
         self.prior = None if prior is None else np.array(check_prior(prior, self.n))
@@ -163,36 +167,35 @@ class ExplicitMechanism(FromCovariance):
 
     @cached_property
     def _cumulative(self) -> np.ndarray:
-        """Distribution functions of all types on one increasing axis, type u on (u, u + 1]."""
-        cumulative = np.cumsum(self.strategy.T, axis=1)
-        cumulative /= cumulative[:, -1:]
-        return (cumulative + np.arange(self.n)[:, None]).ravel()
+        """(n, m) distribution functions of all types, exact: sums of steps of 2^-53 of at most 1."""
+        return np.cumsum(self.strategy.T, axis=1, out=np.empty(self.strategy.shape[::-1]))
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """(users,) one output index per user. For simulation only: a client needs a secure random source."""
-        values, m = check_values(values, self.n), self.strategy.shape[0]
-        # Adding the type rounds the uniform draw; keep the one-in-2^40 draw that rounds into its neighbour.
-        draws = np.minimum(values + rng.random(values.size), np.nextafter(self.n, 0))
-        return np.clip(self._positions(draws) - values * m, 0, m - 1)
-
-    def _positions(self, draws: np.ndarray) -> np.ndarray:
-        """The first entry of `_cumulative` above each draw."""
-        cumulative, m = self._cumulative, self.strategy.shape[0]
-        if cumulative.size > _GUIDED_CELLS:
-            return np.searchsorted(cumulative, draws, side="right")
-        position = self._guide[(draws * m).astype(np.int64)].astype(np.int64)
+        """(users,) one output index per user: the first whose distribution function lies above one of 2^53 equally likely numbers, so
+        that outputs have exactly the probabilities of the table. For simulation only: a client needs a secure random source."""
+        values = check_values(values, self.n)
+        draws = rng.random(values.size)
+        cumulative, m = self._cumulative.ravel(), self.strategy.shape[0]
+        position, last = values * m, values * m + (m - 1)
+        if cumulative.size <= _GUIDED_CELLS:
+            steps = _steps(m)
+            position += self._guide[values * steps + (draws * steps).astype(np.int64)]
         below = np.flatnonzero(cumulative[position] <= draws)
         for _ in range(_GUIDED_STEPS):
             position[below] += 1
             below = below[cumulative[position[below]] <= draws[below]]
-        position[below] = np.searchsorted(cumulative, draws[below], side="right")
-        return position
+        position[below] = _first_above(cumulative, draws[below], position[below], last[below])
+        return position - values * m
 
     @cached_property
     def _guide(self) -> np.ndarray:
-        """Where to begin looking for a draw, for every step of 1/m: on average one entry below (Chen and Asau 1974)."""
-        grid = np.arange(self.strategy.size) / self.strategy.shape[0]
-        return np.searchsorted(self._cumulative, grid, side="right").astype(np.int32)
+        """Where to begin looking for a draw, for every type and step of at most 1/m: on average one entry below (Chen and Asau 1974)."""
+        steps = _steps(self.strategy.shape[0])
+        # An entry is passed by all draws from the first step that is not below it; steps are powers of two, so this is exact.
+        passed = np.ceil(self._cumulative * steps).astype(np.int64)
+        passed += np.arange(self.n)[:, None] * (steps + 1)
+        counted = np.bincount(passed.ravel(), minlength=self.n * (steps + 1)).reshape(self.n, steps + 1)
+        return np.cumsum(counted, axis=1)[:, :-1].astype(np.int32).ravel()
 
     def aggregate(self, raw: np.ndarray) -> Reports:
         """Reports from output indices: how often each output was sent."""
@@ -211,8 +214,7 @@ class ExplicitMechanism(FromCovariance):
         chunk = max(1, _MULTINOMIAL_CELLS // m)
         for start in range(0, present.size, chunk):
             types = present[start : start + chunk]
-            probabilities = self.strategy.T[types]
-            tally += rng.multinomial(counts[types], probabilities / probabilities.sum(axis=1)[:, None]).sum(axis=0)
+            tally += rng.multinomial(counts[types], self.strategy.T[types]).sum(axis=0)
         return Reports(self.digest, users, tally)
 
     def estimate(self, reports: Reports) -> Estimate:
@@ -222,40 +224,37 @@ class ExplicitMechanism(FromCovariance):
         return Estimate(self.reconstruction @ reports.arrays[0], unbiased=True, identified=self._inverse[1] is None)
 
     def audit(self) -> Audit:
-        """Largest log-ratio of any output's probabilities between two types, over all m outputs, never below the true one.
-
-        Columns are scaled to sum to 1 when reports are drawn, which can move a ratio by as much as their sums differ.
-        """
+        """Largest log-ratio of any output's probabilities between two types, over all m outputs, never below the true one."""
         return self._audit
 
     @cached_property
     def _audit(self) -> Audit:
-        high, low = self.strategy.max(axis=1), self.strategy.min(axis=1)
-        with np.errstate(divide="ignore"):
-            ratios = high / low
-        worst = int(np.argmax(ratios))
-        pair = (int(self.strategy[worst].argmax()), int(self.strategy[worst].argmin()))
-        method = f"exact: largest ratio of probabilities over all {len(high):,} outputs and all pairs of types"
-        if low[worst] == 0:
-            return Audit(math.inf, 0.0, method, pair)
-        # Rounding keeps the order of quotients, so the truly largest is among those that look largest.
-        candidates = np.unique(np.stack([high, low])[:, ratios == ratios.max()], axis=1).T.tolist()
-        largest = max(Fraction(h) / Fraction(lo) for h, lo in candidates)
-        return Audit(log_ratio(largest * self._stretch, Fraction(1)), 0.0, method, pair)
+        largest, pair = largest_ratio(self.strategy)
+        outputs = self.strategy.shape[0]
+        method = f"exact: largest ratio of probabilities over all {outputs:,} outputs and all pairs of types"
+        return Audit(math.inf if largest is None else log_ratio(largest, Fraction(1)), 0.0, method, pair)
 
-    @property
-    def _stretch(self) -> Fraction:
-        """At least the largest column sum over the smallest, from multiples of 2^-68, whose sums are exact."""
-        m, n = self.strategy.shape
-        coarse, fine = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
-        rows = max(1, _MULTINOMIAL_CELLS // n)
-        for start in range(0, m, rows):
-            scaled = self.strategy[start : start + rows] * 2.0**30
-            whole = np.floor(scaled)
-            coarse += whole.sum(axis=0).astype(np.int64)
-            fine += np.floor((scaled - whole) * 2.0**38).astype(np.int64).sum(axis=0)
-        sums = [(high << 38) + low for high, low in zip(coarse.tolist(), fine.tolist(), strict=True)]
-        return Fraction(max(sums) + m, min(sums))
+
+def _table(strategy: np.ndarray, epsilon: float) -> np.ndarray:
+    """``strategy`` as an exact table: one that keeps ``epsilon`` where the strategy does, else one with its own ratios, to be audited."""
+    try:
+        return quantised(strategy, epsilon)
+    except ValueError:
+        return rounded(strategy)
+
+
+def _steps(outputs: int) -> int:
+    """The least power of two that is at least ``outputs``."""
+    return 1 << (outputs - 1).bit_length()
+
+
+def _first_above(numbers: np.ndarray, draws: np.ndarray, first: np.ndarray, last: np.ndarray) -> np.ndarray:
+    """The first place of ``numbers`` from ``first`` to ``last`` whose number is above each of ``draws``; that of ``last`` is."""
+    while (first < last).any():
+        middle = (first + last) // 2
+        above = numbers[middle] > draws
+        first, last = np.where(above, first, middle + 1), np.where(above, middle, last)
+    return first
 
 
 def check_strategy(strategy: np.ndarray) -> np.ndarray:
