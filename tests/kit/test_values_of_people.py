@@ -86,7 +86,6 @@ def types(attribute, values):
         ("category", "clamp", "missing"),
         ("category", "other", "missing"),
         ("refuse", "refuse", "refuse"),
-        ("drop", "refuse", "missing"),
     ],
 )
 def test_encode_is_that_of_the_domain(missing, outside, unread):
