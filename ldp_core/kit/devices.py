@@ -276,7 +276,7 @@ def _split_survey(mechanism: SplitSurvey) -> Sampler:
 
 
 def _steps(probability: float) -> int:
-    """A probability as a whole number of 2^-53: those that privacy hangs on are."""
+    """A probability of a mechanism as a whole number of 2^-53, which it is."""
     steps = Fraction(probability) * ONE
     if steps.denominator != 1:
         raise ValueError(f"The probability {probability!r} is no whole number of 2^-53.")
@@ -303,13 +303,9 @@ def _table_of(mechanism: SurveyMechanism, attributes: Sequence[int]) -> Terms:
 def _one_of(
     parts: Sequence[tuple[Terms | None, Sampler]], *, width: int, shares: np.ndarray | None = None, fill: int = 0
 ) -> Sampler:
-    """One of some samplers, evenly or with ``shares``, to the nearest 2^-53: they are public, and nothing private depends on them."""
+    """One of some samplers, evenly or with ``shares``."""
     told: Sampler = {"kind": "one_of", **_parts(parts), "width": width, "fill": fill}
-    if shares is not None and not (shares == shares[0]).all():
-        steps = np.maximum(np.rint(shares / shares.sum() * float(ONE)).astype(np.int64), 1)
-        steps[steps.argmax()] += ONE - steps.sum()
-        told["shares"] = steps.tolist()
-    return told
+    return told if shares is None else {**told, "shares": [_steps(share) for share in shares.tolist()]}
 
 
 def _parts(parts: Sequence[tuple[Terms | None, Sampler]]) -> Sampler:
