@@ -39,9 +39,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace, stop: threading.Event) -> None:
-    collector = importlib.import_module("ldp_core.collector")
     kit = open_kit(given.kit)
     estimators.spec(given.estimator)
+    collector = importlib.import_module("ldp_core.collector")
     with terminal.Bar("counting reports") as bar:
         found = collector.collect(
             given.reports, kit.mechanism, kit.design, progress=bar.share, cancel=stop, state=given.state
