@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from designs_of_commands import HIERARCHICAL, OPTIMIZED, session
 
-from ldp_core import designs, frames, mechanisms
+from ldp_core import collector, designs, frames, mechanisms
+from ldp_core.kit.client import Device
 from ldp_core.kit.opening import open_kit
 from ldp_core.studies import outcomes
 from ldp_core.workloads.axes import axes_of
@@ -215,21 +216,18 @@ def test_a_kit_is_that_of_the_design(shell):
 @pytest.fixture
 def collected(shell):
     """A kit and 400 reports of its device."""
-    pytest.importorskip("ldp_core.collector")
-    client = pytest.importorskip("ldp_core.kit.client")
     shell.result("kit", shell.file(HIERARCHICAL), "-o", shell.folder / "kit.zip")
     kit = open_kit(shell.folder / "kit.zip")
-    device = client.Device(kit.device)
+    device = Device(kit.device)
     lines = ["id,design,report", *(f"{i:032x},{kit.design},{device.report(i % 8)}" for i in range(400))]
-    return kit, shell.holding("\n".join(lines), "reports.csv")
+    return kit, shell.holding("".join(f"{line}\n" for line in lines), "reports.csv")
 
 
 def test_reports_become_the_answers_of_the_collector(shell, collected):
-    from ldp_core import collector
-
     kit, reports = collected
     found = shell.result("collect", shell.folder / "kit.zip", reports)
-    expected = collector.answers(collector.collect([reports], kit.mechanism, kit.design), kit.mechanism, kit.workload)
+    counted = collector.collect([reports], kit.mechanism, kit.design)
+    expected = collector.answers(counted, kit.mechanism, kit.workload, labels=kit.domain.type_labels)
     assert [row["answer"] for row in found["answers"]] == expected["answer"].tolist()
     assert found["files"] == [{"name": "reports.csv", "accepted": 400, "refused": {}, "repeated": 0}]
     output = shell.folder / "answers.csv"
@@ -247,3 +245,20 @@ def test_what_was_counted_before_is_found_again_and_intervals_can_be_looked_at_a
     assert [one["accepted"] for one in again["files"]] == [400]
     wider = [row["high"] - row["low"] for row in again["answers"]]
     assert sum(wider) > sum(row["high"] - row["low"] for row in first["answers"])
+
+
+def test_reports_that_are_left_out_are_told_by_their_reason(shell, collected):
+    """A repeated id, a report of another design and one that nobody could send: none is counted, and each is said."""
+    kit, reports = collected
+    with open(reports, "a") as file:
+        file.write(f"{0:032x},{kit.design},0\n{9**9:032x},{'0' * 16},0\n{9**8:032x},{kit.design},999999999\n")
+    assert shell.run("collect", shell.folder / "kit.zip", reports) == 0
+    assert "400 reports counted, 1 left out whose id had come before, 1 refused" in shell.err
+    assert len(shell.out.splitlines()) == 1 + kit.workload.num_queries
+
+
+def test_an_estimate_can_be_chosen(shell, collected):
+    _kit, reports = collected
+    about = ("collect", shell.folder / "kit.zip", reports)
+    assert all(row["answer"] > -1e-9 for row in shell.result(*about, "--estimator", "wnnls")["answers"])
+    assert "Unknown" in shell.refused(*about, "--estimator", "wnls")
