@@ -137,6 +137,10 @@ def algorithm(c: Configuration, outcome: Mapping[str, Any], mechanism: Mechanism
         "vectors.json holds random bytes, values and the reports that both clients must make of them; a client of your own can be "
         "checked with it.",
     ]
+    if (lost := getattr(mechanism, "lost", None)) is not None:
+        sentences.append(
+            f"Writing the fitted probabilities as whole numbers takes {wording.small_share(lost)} more people for the same error."
+        )
     if origin:
         sentences.append(f"The probabilities were fitted to the questions: {origin}.")
     return listed([sentence for sentence in sentences if sentence])

@@ -150,7 +150,7 @@ def test_closed_forms_spend_the_whole_epsilon(name):
     for epsilon in (0.001, 1.0, 5.0, 20.0):
         if library.spec(name).delta or library.spec(name).unsuitable(N, epsilon, workloads.prefix(N)):
             continue
-        assert make(name, epsilon=epsilon).audit().epsilon == pytest.approx(epsilon, rel=1e-9)
+        assert make(name, epsilon=epsilon).audit().epsilon == pytest.approx(epsilon, rel=1e-7)  # chances are multiples of 2^-53
 
 
 @pytest.mark.parametrize("name", NAMES)
