@@ -9,6 +9,7 @@ import json
 import os
 import tempfile
 import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -21,6 +22,18 @@ from ldp_core.mechanisms.base import Mechanism, Reports
 from ldp_core.wording import quoted
 
 FORMAT = "ldp-collection/1"
+# Of NumPy, zipfile (NotImplementedError for methods of compression, RuntimeError for passwords), zlib and JSON.
+_ERRORS = (
+    OSError,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    EOFError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 _DAMAGED = "This file is no collection, or it is damaged: collect its files again."
 
 
@@ -134,7 +147,7 @@ class Collection:
             read = tuple(Read(**one) for one in about["read"])
         except FileNotFoundError:
             raise
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
+        except _ERRORS as error:
             raise ValueError(_DAMAGED) from error
         if not known:
             raise ValueError(_DAMAGED)

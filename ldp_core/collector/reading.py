@@ -23,7 +23,7 @@ from ldp_core.collector.collection import Collection, Read
 from ldp_core.collector.engine import Engine, Progress
 from ldp_core.collector.files import DESIGN, REPORT, REPORTS, Source, literal
 from ldp_core.collector.reasons import ANOTHER_DESIGN, NO_ID, NO_NUMBER, UnreadableReports
-from ldp_core.collector.rows import LONGEST, Tally
+from ldp_core.collector.rows import Tally, longest
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.run import Cancel, asked
 from ldp_core.wording import quoted
@@ -247,8 +247,11 @@ class _File:
             repeated = "coalesce(kept <> number, false)"
             table = f"(SELECT f.*, t.number AS kept FROM {self.source.query(numbered=True)} AS f LEFT JOIN twice AS t ON f.id = t.id)"
         # What is longer than any report is not worth carrying.
-        longest = LONGEST * self.letters.width
-        text = REPORT if self.source.whole_numbers else f"CASE WHEN strlen(report) <= {longest} THEN report END"
+        text = (
+            REPORT
+            if self.source.whole_numbers
+            else f"CASE WHEN strlen(report) <= {longest(self.letters)} THEN report END"
+        )
         cases = f"WHEN NOT {self._own} THEN {_ANOTHER} WHEN NOT {self._named} THEN {_NAMELESS} WHEN {repeated} THEN {_AGAIN}"
         status = f"CASE {cases} WHEN {self._times} IS NULL THEN {_UNCOUNTED} ELSE {_OWN} END"
         return (

@@ -17,8 +17,11 @@ _NUMBER = "(0|-?[1-9][0-9]*)"
 _REPORT = f"^{_NUMBER}( {_NUMBER})*$"
 _DIGITS = {np.dtype(np.int64): 18, np.dtype(np.uint64): 20}
 """Longest numbers read; longer ones are of no report."""
-LONGEST = 21
-"""Characters that a number of a report and the space before it take at most."""
+
+
+def longest(letters: Alphabet) -> int:
+    """Characters of a text, beyond which it is no report and need not be carried here to be refused."""
+    return 64 + 21 * letters.width
 
 
 @dataclass

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import threading
 from typing import Any
 
 import pandas as pd
 
-from ldp_core import estimators, frames, wording
+from ldp_core import collector, estimators, frames, wording
+from ldp_core.collector import Read
 from ldp_core.commands import files, terminal
+from ldp_core.designs import choices
 from ldp_core.kit.opening import open_kit
 
 HELP = "Count the reports of a kit's devices, and answer the questions from them"
@@ -39,34 +40,35 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace, stop: threading.Event) -> None:
-    collector = importlib.import_module("ldp_core.collector")
-    kit = open_kit(given.kit)
-    estimators.spec(given.estimator)
+    kit, spec = open_kit(given.kit), estimators.spec(given.estimator)
     with terminal.Bar("counting reports") as bar:
         found = collector.collect(
             given.reports, kit.mechanism, kit.design, progress=bar.share, cancel=stop, state=given.state
         )
+    if not found.users or not given.json:
+        for one in found.read:
+            terminal.say(_said(one))
+    options: dict[str, Any] = {"labels": kit.domain.type_labels}
+    if spec.needs_facts:
+        options["facts"] = choices.facts(kit.configuration, kit.workload, found.users)
     kind = "any_time" if given.any_time else "fixed"
-    answers = collector.answers(found, kit.mechanism, kit.workload, given.estimator, given.level, kind)
+    answers = collector.answers(found, kit.mechanism, kit.workload, given.estimator, given.level, kind, **options)
     if given.output:
         files.write(given.output, frames.as_csv(answers).encode())
     if given.json:
         read = [_read(one) for one in found.read]
         terminal.write_json({"design": kit.design, "files": read, "answers": answers, "file": given.output})
-        return
-    for one in found.read:
-        print(terminal.plain(_said(one)))
-    if given.output:
+    elif given.output:
         print(f"Answers written to {terminal.plain(given.output)}.")
     else:
         _tell(answers)
 
 
-def _read(one: Any) -> dict[str, Any]:
+def _read(one: Read) -> dict[str, Any]:
     return {"name": one.name, "accepted": one.accepted, "refused": dict(one.refused), "repeated": one.repeated}
 
 
-def _said(one: Any) -> str:
+def _said(one: Read) -> str:
     """A file in a sentence."""
     parts = [f"{one.name}: {wording.count(one.accepted)} reports counted"]
     if one.repeated:
@@ -81,5 +83,4 @@ def _tell(answers: pd.DataFrame) -> None:
         name: (heading, lambda value: number(value, 5))
         for name, heading in {"answer": "Answer", "low": "Low", "high": "High", "promised": "± promised"}.items()
     }
-    print()
     terminal.write_table(answers, columns)
