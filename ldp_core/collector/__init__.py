@@ -14,3 +14,4 @@ from ldp_core.collector.forging import Tampering as Tampering
 from ldp_core.collector.forging import tampering as tampering
 from ldp_core.collector.reading import collect as collect
 from ldp_core.collector.reasons import REASONS as REASONS
+from ldp_core.collector.reasons import UnreadableReports as UnreadableReports

@@ -80,7 +80,7 @@ def largest_variances(mechanism: Mechanism, workload: Workload, queries: np.ndar
     """(q,) the most that one person can add to the variance of the answer to each of ``queries``."""
     if isinstance(mechanism, AdditiveMechanism):  # noise whose law does not depend on the types
         one = np.eye(1, workload.n)[0]
-        return mechanism.query_variances(workload, one, queries)
+        return np.maximum(mechanism.query_variances(workload, one, queries), 0.0)
     chunk = max(1, _ENTRIES // workload.working_types)
     parts = [
         mechanism.query_contributions(workload, queries[start : start + chunk]).variances.max(axis=1)

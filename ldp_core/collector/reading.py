@@ -8,6 +8,7 @@ classes of rows come from one query, so that every row is in exactly one of them
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -56,7 +57,7 @@ def collect(
     instead says how many times a report was sent, for those counted elsewhere.
 
     Args:
-        progress: told how much is done, 0 to 1.
+        progress: told how much is done, 0 to 1, also by a thread of its own.
         cancel: looked at between batches. It raises `ldp_core.run.Interrupted`.
         state: a path. What is collected is saved there after each file, and found there when collecting goes on: files read before
             are passed over. The ids are kept beside it, in a folder whose name ends in ``.ids``, and compared with
@@ -149,7 +150,8 @@ def _written(file: File, folder: Path, number: int) -> Path:
     if not isinstance(file, tuple):
         return Path(file).expanduser().resolve()
     name, content = file
-    path = folder / f"upload{number}" / Path(name).name
+    safe = re.sub(r"[^\w .()-]", "_", Path(name).name).strip(".")[-100:]  # whatever a browser says
+    path = folder / f"upload{number}" / (safe or "reports")
     path.parent.mkdir()
     path.write_bytes(content)
     return path

@@ -269,6 +269,15 @@ def test_bad_parquet_files_get_one_sentence(tmp_path):
         collector.collect(("a.xlsx", b"report\n1\n"), BUILT["number"], DESIGN)
 
 
+@pytest.mark.parametrize("name", ["../../x.csv", "a'b\n\0\u202e.csv", "x" * 500 + ".csv", "C:\\reports\\a.csv"])
+def test_uploads_stay_in_their_folder_whatever_they_are_called(name):
+    found = collector.collect((name, b"report\n1\n"), BUILT["number"], DESIGN)
+    assert found.users == 1
+    assert found.read[0].name.endswith(".csv")
+    with pytest.raises(ValueError, match="CSV"):
+        collector.collect(("..", b"report\n1\n"), BUILT["number"], DESIGN)
+
+
 def test_a_header_alone_is_a_file_without_reports(tmp_path):
     found = collector.collect(("none.csv", b"report,design,id\n"), BUILT["number"], DESIGN)
     assert (found.users, found.read[0].reports) == (0, 0)
