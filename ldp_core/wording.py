@@ -139,6 +139,11 @@ def share(value: float) -> str:
     return f"{significant(100 * value)}\N{NO-BREAK SPACE}%"
 
 
+def small_share(value: float) -> str:
+    """A share of which nobody need know more than how small it is: 3e-13 -> "less than 0.000001 %"."""
+    return "less than 0.000001\N{NO-BREAK SPACE}%" if value < 1e-8 else share(value)
+
+
 def points(value: float) -> str:
     """A difference of shares: 0.009 -> "0.9 percentage points"."""
     return f"{significant(100 * value)} percentage points"

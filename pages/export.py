@@ -78,10 +78,15 @@ with controls:
         layout.download(
             "Download the design alone (zip)", content, "ldp-design.zip", "application/zip", "download", type=first
         )
-    sizes = [] if packed is None else [f"The kit has {_kilobytes(packed)}"]
-    sizes.append(f"{'the' if sizes else 'The'} design alone {'' if sizes else 'has '}{_kilobytes(content)}")
-    either = "either of them" if packed is not None else "it"
-    st.caption(f"{', '.join(sizes)}. Load {either} again with “Load a design” in the sidebar.")
+    if packed is not None:
+        st.caption(
+            f"The kit ({_kilobytes(packed)}) is for people who never saw this app: it draws reports on people's devices, checks what it promises, "
+            "says how to count what comes back, and has a page for a privacy review."
+        )
+    st.caption(
+        f"The design alone has {_kilobytes(content)}. Load {'it' if packed is None else 'either of them'} again with “Load a design” in the "
+        "sidebar."
+    )
     if refused:
         st.info(f"There is no kit for this mechanism. {plain(refused)} The design alone can be had all the same.")
     if mechanism is None:
@@ -132,10 +137,15 @@ with results:
             st.caption(
                 "The audited epsilon is that of the probabilities in the kit, whole numbers over 2⁵³; audit.py, which is in it, finds "
                 "it again in exact fractions."
+                + (
+                    f" Writing the probabilities so takes {wording.small_share(mechanism.lost)} more users for the same error."
+                    if isinstance(mechanism, mechanisms.ExplicitMechanism) and mechanism.lost is not None
+                    else ""
+                )
             )
         if state.from_file(c.mechanism.name):
             st.warning("The strategy was loaded from a file, not computed here, and the export says so.")
-    st.warning(designs.DESIGN_ONLY)
+    st.warning(designs.DESIGN_ONLY + ("" if packed is None else " The clients in the kit draw them."))
     if packed is not None:
         layout.heading("What forged reports can do")
         st.markdown(

@@ -3,7 +3,7 @@ surveys, see `patterns_file`, with strategies.npz where some of their tables hav
 (`ldp_core.kit.package`) has more files in it, which draw and count reports.
 
 An imported file is untrusted: sizes are bounded before anything is unpacked, nothing is unpickled, and a strategy
-is accepted only if its own probabilities keep the epsilon of the configuration, but for rounding. Its digest protects against
+is accepted only if its own probabilities, as an exact table, keep the epsilon of the configuration. Its digest protects against
 accidents, not against somebody who swaps it and computes the digest again: a loaded strategy is never called our own result.
 """
 
@@ -25,7 +25,7 @@ import scipy
 from ldp_core import library
 from ldp_core.designs import patterns_file, strict_json
 from ldp_core.designs.configuration import Configuration, digest_when_written, load_configuration
-from ldp_core.designs.privacy_note import AUDIT_TOLERANCE, observed_parts
+from ldp_core.designs.privacy_note import observed_parts
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
 from ldp_core.mechanisms.surveys.groups import SplitSurvey
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
@@ -242,7 +242,7 @@ def _keeps_epsilon(
     mechanism: ExplicitMechanism | ScrambledPatterns | SplitSurvey, configuration: Configuration
 ) -> None:
     audited = mechanism.audit().epsilon
-    if not audited <= configuration.epsilon_value + AUDIT_TOLERANCE:
+    if not audited <= configuration.epsilon_value:
         raise BundleError(
             f"The strategy's audited epsilon is {rounded_up(audited, 12)}, more than the {configuration.epsilon} of the "
             "configuration: it would break the promise made to users; optimise again."

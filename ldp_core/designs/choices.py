@@ -158,6 +158,12 @@ def facts(configuration: Configuration, workload: workloads.Workload, users: int
     return found
 
 
+def estimates(configuration: Configuration, facts_hold: bool) -> tuple[str, ...]:
+    """The estimates to simulate: those chosen, without any that need public facts while those stated cannot be used."""
+    chosen = configuration.simulation.estimators
+    return tuple(name for name in chosen if facts_hold or not estimators.spec(name).needs_facts)
+
+
 # --- proofs -----------------------------------------------------------------------------------------------------
 
 

@@ -17,3 +17,5 @@ from ldp_core.estimators.registry import apply as apply
 from ldp_core.estimators.registry import improve as improve
 from ldp_core.estimators.registry import names as names
 from ldp_core.estimators.registry import spec as spec
+from ldp_core.estimators.sequences import ANY_TIME as ANY_TIME
+from ldp_core.estimators.sequences import any_time as any_time

@@ -1,16 +1,17 @@
-/* Draws one person's report from the description of a device, `device.json`, as client.py does: equal bytes, equal reports.
-   Needs nothing: browsers, phones and Node (18 or later).
+/* Draws one person's report from the description of a device, `device.json`, as client.py does: equal bytes, equal
+   reports. Needs nothing else: for browsers, phones and Node (18 or later).
 
-     import "./client.js";                      or a script with this source in a page (or this text itself), or require in Node
+     import "./client.js";       or load it as a script, paste it into one, or require it in Node
      const device = new LDP.Device(await (await fetch("device.json")).json());
      device.report({ age: 42 });                // "2 0 1 1 0"
 
      node client.js device.json 17 3            the reports of two people, of types 17 and 3
-     node client.js device.json '{"age": 42}'   of a person of 42 years (where a package.json says "module": copy to client.cjs)
+     node client.js device.json '{"age": 42}'   of a person of 42 years (beside a package.json of "type": "module",
+                                                name a copy client.cjs)
 
-   Every call draws a new report, and every report spends privacy: send one, and keep it. A report is a line of whole numbers.
-   client.py explains the description, all kinds of samplers and how values are read. Numbers stay below 2^53, where JavaScript's are
-   exact; the 64 bits of hash functions are BigInt. */
+   Every call draws a new report, and every report spends privacy: send one, and keep it. A report is a line of whole
+   numbers. client.py explains the description, all kinds of samplers and how values are read. Numbers stay below 2^53,
+   where they are exact in JavaScript; hash functions have 64 bits, as BigInt. */
 (function () {
   "use strict";
 
@@ -21,19 +22,22 @@
   /** What draws the reports of people. Error, one sentence, for a description that is damaged or was altered. */
   class Device {
     constructor(description) {
-      const { format, design, domain, sampler: told } = fields(description, "format", "design", "domain", "epsilon", "sampler");
+      const { format, design, domain } = fields(description, "format", "design", "domain", "epsilon", "sampler");
       if (format !== FORMAT) throw new Error(`This is no device of the format ${FORMAT}: export the design again.`);
       if (design !== designId(description)) {
-        throw new Error("The sampler or epsilon of this device was altered: its design id does not match. Export it again.");
+        throw new Error(
+          "The sampler or epsilon of this device was altered: its design id does not match. Export it again.",
+        );
       }
       this.design = design;
-      this.sizes = fields(told, "sizes").sizes;
+      this.sizes = fields(description.sampler, "sizes").sizes;
       this.attributes = domain ? fields(domain, "attributes").attributes : [];
-      this.draw = sampler(told);
+      this.draw = sampler(description.sampler);
     }
 
-    /** One report of a person with `value`: their type, a number for each attribute, or {attribute: value} in people's words.
-        Error where it is outside the domain. `source(count)` gives random bytes: others than Web Crypto's are for tests. */
+    /** One report of a person with `value`: their type, a number for each attribute, or {attribute: value} in people's
+        words. Error where it is outside the domain. `source(count)` gives random bytes: others than those of Web Crypto
+        are for tests. */
     report(value, source = secure()) {
       return this.draw(this.numbers(value), (n) => below(n, source)).join(" ");
     }
@@ -89,7 +93,8 @@
 
   function checked(numbers, sizes) {
     if (numbers.length !== sizes.length) {
-      throw new Error(`A value is ${sizes.length} whole number${sizes.length > 1 ? "s" : ""}; there are ${numbers.length}.`);
+      const wanted = sizes.length === 1 ? "one whole number" : `${sizes.length} whole numbers`;
+      throw new Error(`A value is ${wanted}; there ${numbers.length === 1 ? "is" : "are"} ${numbers.length}.`);
     }
     numbers.forEach((number, i) => {
       if (!Number.isInteger(number) || number < 0 || number >= sizes[i]) {
@@ -125,7 +130,7 @@
     return low;
   }
 
-  // --- samplers: each function takes what the description says and gives what draws a report (value, below) -> numbers ---
+  // --- samplers: functions of what the description says, which give what draws a report: (value, draw) -> numbers -----
 
   function sampler(told) {
     const { kind } = fields(told, "kind");
@@ -138,7 +143,7 @@
 
   function chance(number) {
     if (!Number.isInteger(number) || number < 0 || number > ONE) {
-      throw new Error(`A chance must be a whole number from 0 to 2^53; the device has ${shown(number)}.`);
+      throw new Error(`A chance must be a whole number from 0 to 2^53; the device has ${number}.`);
     }
     return number;
   }
@@ -289,7 +294,7 @@
     each: [each, "draws", "parts"],
   };
 
-  // --- values as people say them ---------------------------------------------------------------------------------------
+  // --- values as people say them --------------------------------------------------------------------------------------
 
   const MISSING_WORDS = ["", "na", "n/a", "nan", "null", "none", "?"];
   const NUMBER = /^[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf|infinity)$/i;
@@ -300,7 +305,12 @@
     String.raw`(?<name>[A-Za-z]{3,9})\.? (?<d>\d{1,2}),?[ -](?<y>\d{4})`,
   ].map((date) => new RegExp(String.raw`^${date}(?:[T ]+\d{1,2}:\d\d[^\n]*)?$`));
   DATES.push(/^(?<y>\d{4})(?<m>\d\d)(?<d>\d\d)$/);
-  const LABELS = { week: /^(\d{4})-W(\d\d)$/, month: /^(\d{4})-(\d\d)$/, quarter: /^(\d{4})-Q([1-4])$/, year: /^(\d{4})$/ };
+  const LABELS = {
+    week: /^(\d{4})-W(\d\d)$/,
+    month: /^(\d{4})-(\d\d)$/,
+    quarter: /^(\d{4})-Q([1-4])$/,
+    year: /^(\d{4})$/,
+  };
   const MONTHS = "january february march april may june july august september october november december".split(" ");
 
   /** A number for each attribute of a person. Error for a value outside, missing or absent that has none. */
@@ -347,7 +357,7 @@
       if (!Number.isFinite(value)) return String(value).replace("Infinity", "inf").replace("NaN", "nan");
       const [digits, exponent] = value.toExponential().split("e");
       if (exponent < -4 || exponent > 15) return `${digits}e${exponent.replace(/^(.)(\d)$/, "$10$2")}`;
-      return Math.abs(value) < 1e-4 ? value.toFixed(-exponent + digits.replace(/[-.]/g, "").length - 1) : String(value);
+      return Number.isInteger(value) ? `${value}.0` : String(value);
     }
     if (typeof value !== "string") return String(value);
     const quote = value.includes("'") && !value.includes('"') ? '"' : "'";
@@ -397,7 +407,8 @@
     if (year < 1 || year > 9998) return null;
     if (unit !== "week") return calendar(year, unit === "quarter" ? 3 * number - 2 : number, 1);
     const monday = (day) => day.ordinal - ((day.ordinal - 1) % 7);
-    const ordinal = monday(calendar(year, 1, 4)) + 7 * (number - 1); // 4 January is always in week 1, 28 December in the last one
+    // 4 January is always in the first week, and 28 December in the last one.
+    const ordinal = monday(calendar(year, 1, 4)) + 7 * (number - 1);
     return number >= 1 && ordinal <= calendar(year, 12, 28).ordinal ? { year, month: 1, ordinal } : null;
   }
 
@@ -423,7 +434,7 @@
     return { year, month, ordinal: date.getTime() / 86400000 + 719163 };
   }
 
-  // --- the id of a design ----------------------------------------------------------------------------------------------
+  // --- the id of a design -------------------------------------------------------------------------------------------
 
   /** 16 hexadecimal digits that tell apart all that decides about reports. */
   function designId({ epsilon, format, sampler }) {
@@ -453,7 +464,8 @@
       for (let i = 0; i < 16; i++) words[i] = view.getInt32(start + 4 * i);
       for (let i = 16; i < 64; i++) {
         const [x, y] = [words[i - 15], words[i - 2]];
-        words[i] = words[i - 16] + (turned(x, 7) ^ turned(x, 18) ^ (x >>> 3)) + words[i - 7] + (turned(y, 17) ^ turned(y, 19) ^ (y >>> 10));
+        const [s, t] = [turned(x, 7) ^ turned(x, 18) ^ (x >>> 3), turned(y, 17) ^ turned(y, 19) ^ (y >>> 10)];
+        words[i] = words[i - 16] + s + words[i - 7] + t;
       }
       let [a, b, c, d, e, f, g, h] = state;
       for (let i = 0; i < 64; i++) {
@@ -466,7 +478,7 @@
     return Array.from(state, (x) => (x >>> 0).toString(16).padStart(8, "0")).join("");
   }
 
-  // --- where it runs ---------------------------------------------------------------------------------------------------
+  // --- where it runs ------------------------------------------------------------------------------------------------
 
   /** Prints a report for each value: a type's number, or JSON. */
   function main([path, ...values]) {
@@ -476,7 +488,7 @@
     }
     try {
       const device = new Device(JSON.parse(common.require("node:fs").readFileSync(path, "utf8")));
-      for (const value of values) console.log(device.report(JSON.parse(value)));
+      for (const value of values) console.log(device.report(readValue(value)));
     } catch (error) {
       console.error(error.message);
       return 1;
@@ -484,7 +496,15 @@
     return 0;
   }
 
+  function readValue(text) {
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw new Error(`${shown(text)} is not a type's number, or JSON such as {"age": 42}.`);
+    }
+  }
+
   globalThis.LDP = { Device, encode, designId };
   if (typeof module === "object" && module) module.exports = globalThis.LDP;
-  if (typeof process === "object" && process.mainModule && process.mainModule === module) process.exitCode = main(process.argv.slice(2));
+  if (typeof process === "object" && process.mainModule === common) process.exitCode = main(process.argv.slice(2));
 })();

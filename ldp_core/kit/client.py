@@ -110,7 +110,7 @@ class Device:
             self.sizes: list[int] = description["sampler"]["sizes"]
             self.attributes: list[dict[str, Any]] = (description["domain"] or {"attributes": []})["attributes"]
             self._draw = _sampler(description["sampler"])
-        except (KeyError, IndexError, TypeError, AttributeError) as error:
+        except (KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
             raise ValueError(
                 f"This is no whole description of a device ({error!r}): export the design again."
             ) from None
@@ -138,7 +138,7 @@ class Device:
         """The value that the sampler takes."""
         if isinstance(value, Mapping):
             value = encode(self.attributes, value)
-        numbers = [value] if isinstance(value, int) else list(value)
+        numbers = list(value) if isinstance(value, Sequence) and not isinstance(value, str) else [value]
         sizes = [attribute["size"] for attribute in self.attributes]
         if len(self.sizes) == 1 and len(numbers) == len(sizes) > 1:
             numbers = [_joined(_checked(numbers, sizes), sizes)]
@@ -151,15 +151,18 @@ def design_id(description: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(decisive, sort_keys=True, separators=(",", ":")).encode()).hexdigest()[:16]
 
 
-def _checked(numbers: Sequence[int], sizes: Sequence[int]) -> list[int]:
+def _checked(numbers: Sequence[object], sizes: Sequence[int]) -> list[int]:
     if len(numbers) != len(sizes):
-        raise ValueError(f"A value is {len(sizes)} whole number{'s' * (len(sizes) > 1)}; there are {len(numbers)}.")
+        wanted = "one whole number" if len(sizes) == 1 else f"{len(sizes)} whole numbers"
+        raise ValueError(f"A value is {wanted}; there {'is' if len(numbers) == 1 else 'are'} {len(numbers)}.")
+    found = []
     for number, size in zip(numbers, sizes, strict=True):
         if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < size:
             raise ValueError(
                 f"The value {number!r} is outside the domain: it must be a whole number from 0 to {size - 1}."
             )
-    return list(numbers)
+        found.append(number)
+    return found
 
 
 def _joined(numbers: Sequence[int], sizes: Sequence[int]) -> int:
@@ -494,11 +497,18 @@ def main(arguments: Sequence[str]) -> int:
         with open(arguments[0], encoding="utf-8") as file:
             device = Device(json.load(file))
         for value in arguments[1:]:
-            print(device.report(json.loads(value)))
-    except (OSError, ValueError) as error:
+            print(device.report(_read_value(value)))
+    except (OSError, ValueError, RecursionError) as error:
         print(error, file=sys.stderr)
         return 1
     return 0
+
+
+def _read_value(text: str) -> Value:
+    try:
+        return json.loads(text)
+    except ValueError:
+        raise ValueError(f'{text!r} is not a type\'s number, or JSON such as {{"age": 42}}.') from None
 
 
 if __name__ == "__main__":

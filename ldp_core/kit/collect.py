@@ -12,7 +12,10 @@ def main(arguments: list[str]) -> None:
     if importlib.util.find_spec("ldp_core") is None:
         sys.exit("ldp_core is not installed here: set PYTHONPATH to the folder of the program that made this design.")
     sys.argv = ["ldp_core", "collect", str(Path(__file__).resolve().parent), *arguments]
-    runpy.run_module("ldp_core", run_name="__main__")
+    try:
+        runpy.run_module("ldp_core", run_name="__main__")
+    except ModuleNotFoundError as error:
+        sys.exit(f"{error.name} is not installed here: install the program's requirements.txt first.")
 
 
 if __name__ == "__main__":

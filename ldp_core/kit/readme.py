@@ -61,16 +61,15 @@ Reports of {EXAMPLE_PEOPLE:,} invented people in one file, as a server would col
 
 ```sh
 python3 - <<'END'
-import csv, json, secrets
+import json, secrets
 from client import Device
 
 device = Device(json.load(open("device.json", encoding="utf-8")))
-with open("reports.csv", "w", newline="") as file:
-    rows = csv.writer(file)
-    rows.writerow(["id", "design", "report"])
+with open("reports.csv", "w") as file:
+    print("id,design,report", file=file)
     for person in range({EXAMPLE_PEOPLE}):
         value = [secrets.randbelow(size) for size in device.sizes]
-        rows.writerow([secrets.token_hex(16), device.design, device.report(value)])
+        print(secrets.token_hex(16), device.design, device.report(value), sep=",", file=file)
 END
 ```
 

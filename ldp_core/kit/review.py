@@ -24,7 +24,7 @@ TRUST = (
     "The local model: each value is randomised on the person's own device, by client.py or client.js, and only the report is sent. "
     "Nobody has to trust the collector, its network or its storage with true values.",
     "What has to be trusted is the device, whoever supplies its software, its source of random numbers, and that the device.json it runs "
-    "is the one audited: its design id, a digest of what it draws with, is in every report file, and anybody can run audit.py on it.",
+    "is the one audited: its design id, a digest of what it draws with, is sent with every report, and anybody can run audit.py on it.",
     "People who send made-up reports cannot learn anything about others, but they can distort the answers.",
 )
 BIAS = (
@@ -127,18 +127,22 @@ def algorithm(c: Configuration, outcome: Mapping[str, Any], mechanism: Mechanism
     told = outcome.get("mechanism") or {}
     origin = told.get("origin")
     sentences = [
-        f"The mechanism is {spec.title} ({spec.paper}). A report has about {wording.significant(mechanism.bits_per_report)} bits.",
+        f"The mechanism is {spec.title}; source: {spec.paper}. A report has about {wording.significant(mechanism.bits_per_report)} bits.",
         str(told.get("explanation") or mechanism.explain()),
         "Every probability is a whole number over one power of two. A device draws whole numbers and compares them with those: nothing is "
         "rounded when a report is made.",
-        f"The audit worked from these numbers: {audit.method}. It found epsilon {audited_in_words(c.epsilon_value, audit)} for a claim of "
+        f"The audit worked from these numbers ({audit.method}). It found epsilon {audited_in_words(c.epsilon_value, audit)} for a claim of "
         f"{c.epsilon}. Nothing here was estimated from samples.",
         "audit.py repeats this from device.json alone, in exact fractions, with Python's standard library: run python audit.py device.json.",
         "vectors.json holds random bytes, values and the reports that both clients must make of them; a client of your own can be "
         "checked with it.",
     ]
+    if (lost := getattr(mechanism, "lost", None)) is not None:
+        sentences.append(
+            f"Writing the fitted probabilities as whole numbers takes {wording.small_share(lost)} more people for the same error."
+        )
     if origin:
-        sentences.append(f"The probabilities were fitted to the questions: {origin}.")
+        sentences.append(f"The probabilities were fitted to the questions; they were {origin}.")
     return listed([sentence for sentence in sentences if sentence])
 
 
@@ -152,8 +156,8 @@ def hazards(c: Configuration) -> tuple[str, ...]:
         "device while it draws; send the report at a time that does not depend on that.",
         "Repeated reports: a device that draws a new report whenever it is asked gives its value away in the long run. Draw once, keep "
         "the report, and send the same one again.",
-        "Altered designs: a device whose table differs in one unit has another design id, its reports are refused, and audit.py fails "
-        "where the promise is broken.",
+        "Altered designs: the clients refuse a device.json whose numbers do not belong to its design id, reports of another design are not "
+        "counted, and audit.py says so where the promise is broken.",
         "Forged reports: anybody can send reports of their choice. Ids that come twice are counted once; let each person send one.",
         "The simulation of the program that made this design draws from generators that can be predicted. It must not make reports of "
         "real people; the clients in this kit do.",

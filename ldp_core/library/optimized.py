@@ -19,6 +19,7 @@ from ldp_core.mechanisms.trees import hierarchical
 from ldp_core.mechanisms.trees.levels import Tree
 from ldp_core.optimize import design_orbits, projected_gradient, worst_case_design
 from ldp_core.optimize.certified import design
+from ldp_core.optimize.objective import evaluate
 from ldp_core.optimize.sizes import MOST_TYPES, too_large
 from ldp_core.optimize.surveys.design import design_survey, too_many
 from ldp_core.optimize.symmetric.translations import MOST_TYPES as MOST_ORBIT_TYPES
@@ -30,6 +31,9 @@ TARGETS = ("average", "worst_case")
 
 STARTS = ("random", "randomized_response", "hadamard", "hierarchical")
 """Where `build_gradient` starts: from a random strategy, or from that of a mechanism, which the result is never worse than."""
+
+MEASURED_ENTRIES = 2**22
+"""Up to this size it is worked out what a strategy loses by becoming an exact table: larger ones fit into no device."""
 
 _EXPLANATION = (
     "Each person sends one of {outputs:,} reports; how likely each is for each type was fitted numerically so that the "
@@ -48,9 +52,10 @@ def from_strategy(
     parameters: Mapping[str, Any],
     prior: np.ndarray | None = None,
     loaded: bool = False,
+    workload: Workload | None = None,
 ) -> ExplicitMechanism:
     """A fitted mechanism from a strategy and the prior it was optimised for. One that was ``loaded`` explains itself as such:
-    what made it is not known."""
+    what made it is not known. With the ``workload`` it was fitted to, it knows what it lost by becoming an exact table."""
     if loaded:
         return ExplicitMechanism(name, strategy, epsilon, parameters, _LOADED.format(outputs=len(strategy)), prior)
     if parameters.get("target") == "worst_case":
@@ -58,7 +63,18 @@ def from_strategy(
     else:
         aim = "" if prior is None else " for people spread over the types as expected"
     explanation = _EXPLANATION.format(outputs=len(strategy), aim=aim)
-    return ExplicitMechanism(name, strategy, epsilon, parameters, explanation, prior)
+    made = ExplicitMechanism(name, strategy, epsilon, parameters, explanation, prior)
+    if workload is not None and strategy.size <= MEASURED_ENTRIES:
+        made.lost = _lost(strategy, made.strategy, workload)
+    return made
+
+
+def _lost(strategy: np.ndarray, table: np.ndarray, workload: Workload) -> float | None:
+    """By what share the average variance grows from a strategy (m, n) to its exact table; None where it cannot be worked out."""
+    before, after = (evaluate(np.ascontiguousarray(Q.T), workload.gram_root) for Q in (strategy, table))
+    if before is None or after is None or not before.objective > workload.trace:
+        return None
+    return (after.objective - before.objective) / (before.objective - workload.trace)
 
 
 def build_gradient(
@@ -89,7 +105,7 @@ def build_gradient(
     parameters = {"workload": workload.spec, "seed": seed, "rounds": result.rounds}
     if initial is not None:
         parameters["start"] = start
-    return from_strategy("optimized_gradient", result.strategy, epsilon, parameters)
+    return from_strategy("optimized_gradient", result.strategy, epsilon, parameters, workload=workload)
 
 
 def _strategy_of(mechanism: str, n: int, epsilon: float) -> np.ndarray:
@@ -146,7 +162,7 @@ def build_certified(
     parameters = {"workload": workload.spec, "seed": seed, "rounds": result.rounds}
     if target != "average":
         parameters["target"] = target
-    return from_strategy("optimized", result.strategy, epsilon, parameters, result.prior)
+    return from_strategy("optimized", result.strategy, epsilon, parameters, result.prior, workload=workload)
 
 
 def _for_survey(survey: Survey, epsilon: float, limits: tuple[Any, ...]) -> ScrambledPatterns:

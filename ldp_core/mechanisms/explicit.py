@@ -61,6 +61,9 @@ class ExplicitMechanism(FromCovariance):
     Raises ValueError when ``strategy`` is not a matrix of conditional probabilities, or ``prior`` is no probability distribution.
     """
 
+    lost: float | None = None
+    """By what share its average variance grew when what an optimiser found became an exact table; None where that is not known."""
+
     def __init__(
         self,
         name: str,

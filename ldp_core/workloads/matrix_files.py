@@ -24,6 +24,21 @@ _WITH_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?", re.ASCII)
 _NO_NUMBER = re.compile(r"[+-]?(nan|inf(inity)?|na|n/a|null|none|-)?", re.IGNORECASE)
 
 
+@dataclass(frozen=True)
+class Rows:
+    """What the rows of a matrix are, in messages: one, several, and what ``zero`` stands for."""
+
+    one: str
+    many: str
+    matrix: str
+    zero: str
+
+
+QUERIES = Rows("query", "queries", "workload matrix", "write 0 where a query does not count a type")
+REPORTS = Rows("report", "reports", "strategy matrix", "write 0 where people of a type never send a report")
+"""Those of a strategy: the probability of each report for people of each type."""
+
+
 @dataclass(frozen=True, eq=False)
 class MatrixFile:
     """What a file holds: ``matrix`` (p, n) of finite numbers, and the names of its p queries, or None."""
@@ -32,36 +47,45 @@ class MatrixFile:
     names: tuple[str, ...] | None
 
 
-def read_matrix(content: bytes, n: int, labels: Sequence[str] | None = None) -> MatrixFile:
-    """The matrix in an uploaded file, which must have a column for each of ``n`` types, in their order.
+def read_matrix(content: bytes, n: int | None, labels: Sequence[str] | None = None, rows: Rows = QUERIES) -> MatrixFile:
+    """The matrix in an uploaded file, which must have a column for each of ``n`` types (None: as many as it has columns), in their order.
 
     CSV: numbers separated by commas, semicolons or tabs (decimal commas with the latter two), one row per query; a
     header is skipped (where it holds the ``labels`` of the types, columns are put in their order), and where there is
     one column more than types, the first holds the names of the queries. NPZ: an array called ``matrix``, or a single
-    array, and perhaps an array of text called ``names``.
+    array, and perhaps an array of text called ``names``. ``rows`` says what the rows are, for messages.
 
     Raises ValueError: one sentence. Objects (pickles) are never loaded, and nothing is unpacked past `MAX_BYTES`.
     """
     if len(content) > MAX_BYTES:
-        raise ValueError(f"The file is larger than {MAX_BYTES // 1_000_000} MB; upload fewer queries.")
+        raise ValueError(f"The file is larger than {MAX_BYTES // 1_000_000} MB; upload fewer {rows.many}.")
     if not content.strip():
-        raise ValueError("The file is empty; it needs one row per query and one column per type.")
+        raise ValueError(f"The file is empty; it needs one row per {rows.one} and one column per type.")
     if content[:4] in (b"PK\x03\x04", b"PK\x05\x06"):
-        found = _from_npz(content)
+        found = _from_npz(content, rows)
     elif content[: len(_NPY)] == _NPY:
         found = MatrixFile(_array(content, "the file"), None)
     else:
-        found = _from_csv(content, n, labels)
-    return MatrixFile(checked_matrix(found.matrix, n), found.names)
+        found = _from_csv(content, _columns(content) if n is None else n, labels, rows)
+    types = found.matrix.shape[-1] if n is None and found.matrix.ndim else n or 0
+    return MatrixFile(checked_matrix(found.matrix, types, rows), found.names)
 
 
-def checked_matrix(matrix: np.ndarray, n: int) -> np.ndarray:
+def _columns(content: bytes) -> int:
+    """For how many types the last line of a CSV has numbers."""
+    lines = content.decode("utf-8", "replace").splitlines()
+    last = next((line for line in reversed(lines) if line.strip()), "")
+    cells = last.split(max(";\t,", key=last.count))
+    return len(cells) - (not NUMBER.fullmatch(cells[0].strip().replace(",", ".")))  # the first may be a name
+
+
+def checked_matrix(matrix: np.ndarray, n: int, rows: Rows = QUERIES) -> np.ndarray:
     """(p, n) float64 with the entries of ``matrix``. ValueError, one sentence, when it is not a workload on ``n``
     types."""
     if matrix.ndim != 2 or not len(matrix):
         shape = " x ".join(map(str, matrix.shape)) or "a single number"
         raise ValueError(
-            f"A workload matrix has one row per query and one column per type; this one has the shape {shape}."
+            f"A {rows.matrix} has one row per {rows.one} and one column per type; this one has the shape {shape}."
         )
     if matrix.shape[1] != n:
         turned = " (it has as many rows: turn it round)" if matrix.shape[0] == n else ""
@@ -70,10 +94,10 @@ def checked_matrix(matrix: np.ndarray, n: int) -> np.ndarray:
         )
     if matrix.size > MAX_ENTRIES:
         raise ValueError(
-            f"The matrix has {matrix.shape[0]:,} x {n:,} entries; at most {MAX_ENTRIES:,} are handled, so upload fewer queries."
+            f"The matrix has {matrix.shape[0]:,} x {n:,} entries; at most {MAX_ENTRIES:,} are handled, so upload fewer {rows.many}."
         )
     if np.iscomplexobj(matrix) or matrix.dtype.kind not in "biuf":
-        raise ValueError(f"A workload matrix holds ordinary numbers; this one holds {matrix.dtype}.")
+        raise ValueError(f"A {rows.matrix} holds ordinary numbers; this one holds {matrix.dtype}.")
     matrix = matrix.astype(float)
     wrong = np.argwhere(~(np.abs(matrix) <= 1e100))
     if len(wrong):
@@ -83,12 +107,14 @@ def checked_matrix(matrix: np.ndarray, n: int) -> np.ndarray:
         )
     empty = ~matrix.any(axis=1)
     if empty.any():
-        raise ValueError(f"Row {int(np.argmax(empty)) + 1} of the matrix is all 0 and asks nothing; remove it.")
+        raise ValueError(
+            f"Row {int(np.argmax(empty)) + 1} of the matrix is all 0 and {'asks nothing' if rows is QUERIES else 'is never sent'}; remove it."
+        )
     return matrix
 
 
-def _from_csv(content: bytes, n: int, labels: Sequence[str] | None) -> MatrixFile:
-    rows = _cells(content, n)
+def _from_csv(content: bytes, n: int, labels: Sequence[str] | None, what: Rows) -> MatrixFile:
+    rows = _cells(content, n, what)
     top = rows[0][-n:]
     labelled = labels is not None and len(set(top)) == n and set(top) == set(labels)
     texts = not any(NUMBER.fullmatch(cell) or _NO_NUMBER.fullmatch(cell) for cell in top)
@@ -103,17 +129,17 @@ def _from_csv(content: bytes, n: int, labels: Sequence[str] | None) -> MatrixFil
     if width not in (n, n + 1):
         raise ValueError(
             f"The matrix has {width:,} columns and there are {n:,} types; give each type a column, and perhaps names of the "
-            "queries in a column before them."
+            f"{what.many} in a column before them."
         )
     named = width == n + 1
-    names = tuple(row[0] or f"query {i}" for i, row in enumerate(body, start=1)) if named else None
-    matrix = np.array([_numbers(row, named, line) for line, row in enumerate(body, start=first)])
+    names = tuple(row[0] or f"{what.one} {i}" for i, row in enumerate(body, start=1)) if named else None
+    matrix = np.array([_numbers(row, named, line, what) for line, row in enumerate(body, start=first)])
     if labelled and header and labels is not None:
         matrix = matrix[:, np.array([top.index(label) for label in labels])]
     return MatrixFile(matrix, names)
 
 
-def _cells(content: bytes, n: int) -> list[list[str]]:
+def _cells(content: bytes, n: int, what: Rows) -> list[list[str]]:
     """The rows of a CSV that are not empty, their decimal commas as points; ValueError when it is not text."""
     try:
         text = content.decode("utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
@@ -128,10 +154,12 @@ def _cells(content: bytes, n: int) -> list[list[str]]:
             [cell.strip() for cell in row] for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
         ]
     except csv.Error as error:
-        raise ValueError(f"The file cannot be read as CSV ({error}); save it again, with one row per query.") from None
+        raise ValueError(
+            f"The file cannot be read as CSV ({error}); save it again, with one row per {what.one}."
+        ) from None
     rows = [row for row in rows if any(row)]
     if not rows:
-        raise ValueError("The file is empty; it needs one row per query and one column per type.")
+        raise ValueError(f"The file is empty; it needs one row per {what.one} and one column per type.")
     if delimiter == ",":
         return rows
     return [[cell.replace(",", ".") if _WITH_COMMA.fullmatch(cell) else cell for cell in row] for row in rows]
@@ -144,26 +172,26 @@ def _delimiter(line: str, n: int) -> str:
     return next(fitting, max(";\t,", key=line.count))
 
 
-def _numbers(row: list[str], named: bool, line: int) -> list[float]:
+def _numbers(row: list[str], named: bool, line: int, what: Rows) -> list[float]:
     found = []
     for column, cell in enumerate(row[named:], start=1 + named):
         if not NUMBER.fullmatch(cell):
             shown = cell if len(cell) <= 30 else cell[:29] + "…"
-            what = f"holds {shown!r}, which is not a finite number" if cell else "is empty"
-            raise ValueError(
-                f"Row {line}, column {column} of the file {what}; write 0 where a query does not count a type."
-            )
+            wrong = f"holds {shown!r}, which is not a finite number" if cell else "is empty"
+            raise ValueError(f"Row {line}, column {column} of the file {wrong}; {what.zero}.")
         found.append(float(cell))
     return found
 
 
-def _from_npz(content: bytes) -> MatrixFile:
+def _from_npz(content: bytes, what: Rows) -> MatrixFile:
     with _damage_in_words():
         archive = zipfile.ZipFile(io.BytesIO(content))
     sizes = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}
     wanted = _wanted(list(sizes))
     if sum(sizes[name].file_size for name in wanted) > MAX_BYTES:
-        raise ValueError(f"The arrays in the file take more than {MAX_BYTES // 1_000_000} MB; upload fewer queries.")
+        raise ValueError(
+            f"The arrays in the file take more than {MAX_BYTES // 1_000_000} MB; upload fewer {what.many}."
+        )
     with _damage_in_words():
         unpacked = {name: _unpacked(archive, sizes[name]) for name in wanted}
     arrays = {name: _array(found, f"{name}.npy") for name, found in unpacked.items()}
@@ -177,7 +205,7 @@ def _from_npz(content: bytes) -> MatrixFile:
         "".join(texts).encode().decode()  # NumPy does not check that its code points are any
     except ValueError:  # numbers that stand for no letter
         raise ValueError("The names in the file are not text; save it again with numpy.savez.") from None
-    return MatrixFile(matrix, tuple(name.strip() or f"query {i}" for i, name in enumerate(texts, start=1)))
+    return MatrixFile(matrix, tuple(name.strip() or f"{what.one} {i}" for i, name in enumerate(texts, start=1)))
 
 
 def _wanted(names: list[str]) -> list[str]:

@@ -1,6 +1,6 @@
-// What the client in JavaScript makes of many cases at once, for the tests: run as  node --require client.js answer.js  with the request
-// on its input, or in a page beside the client. Each answer is {answer} or {error}.
-function answer({ devices = [], reports = [], encodings = [], secure = [] }) {
+// What the client in JavaScript makes of many cases at once, for the tests: run as  node --require client.js answer.js
+// with the request on its input, or in a page beside the client. Each answer is {answer} or {error}.
+function answer({ devices = [], reports = [], domains = [], encodings = [], secure = [] }) {
   const tried = (work) => {
     try {
       return { answer: work() };
@@ -21,7 +21,7 @@ function answer({ devices = [], reports = [], encodings = [], secure = [] }) {
       const { source, left } = given(hex);
       return tried(() => [made[device].answer.report(value, source), left()]);
     }),
-    encodings: encodings.map(([attributes, values]) => tried(() => LDP.encode(attributes, values))),
+    encodings: encodings.map(([domain, values]) => tried(() => LDP.encode(domains[domain], values))),
     secure: secure.map(([device, values]) => tried(() => values.map((value) => made[device].answer.report(value)))),
   };
 }

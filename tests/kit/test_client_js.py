@@ -112,7 +112,7 @@ def test_on_the_command_line_it_prints_a_report_for_each_value_or_one_sentence(t
     file.write_text(json.dumps(sealed(SAMPLERS["table"])))
     told = run_node(CLIENT, file, "2", "3", "[2]")  # of types that send one report only
     assert (told.returncode, told.stdout, told.stderr) == (0, "0\n1\n0\n", "")
-    for values, sentence in {("5",): "from 0 to 4", ("red",): "JSON", (): "Usage: node client.js"}.items():
+    for values, sentence in {("5",): "from 0 to 4", ("red",): "JSON such as", (): "Usage: node client.js"}.items():
         told = run_node(CLIENT, file, *values)
         assert told.returncode != 0
         assert told.stdout == ""

@@ -217,10 +217,7 @@ def test_the_strategy_is_a_copy_that_nobody_changes():
     with pytest.raises(ValueError, match="read-only"):
         mechanism.strategy[0, 0] = 0
     changed = mechanism.strategy.copy()
-    changed[:2, 0] += (
-        2.0**-53,
-        -(2.0**-53),
-    )  # one step from one entry of a column to another, which is a table as well
+    changed[:2, 0] += np.array([1, -1]) * 2.0**-53  # a step from one entry of a column to another: a table as well
     assert mechanism_of(changed).digest != digest
     assert mechanism_of(mechanism.strategy).digest == digest
 

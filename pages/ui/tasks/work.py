@@ -318,12 +318,11 @@ def recommendation(state: Session, users: float) -> Task[studies.planning.Recomm
 
 def estimates(state: Session) -> tuple[str, ...]:
     """The estimates to simulate: those chosen, without any that need public facts while those stated cannot be used."""
-    chosen = state.configuration.simulation.estimators
     try:
         state.facts()
     except ValueError:
-        return tuple(name for name in chosen if not estimators.spec(name).needs_facts)
-    return chosen
+        return choices.estimates(state.configuration, False)
+    return choices.estimates(state.configuration, True)
 
 
 @dataclass(frozen=True)

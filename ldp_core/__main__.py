@@ -1,0 +1,8 @@
+"""``python -m ldp_core``: see `ldp_core.commands`."""
+
+import sys
+
+from ldp_core.commands import main
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,80 @@
+"""Confidence sequences: intervals that hold at all times together, so that a collection may be looked at every day.
+
+A fixed interval (`ldp_core.estimators.confidence`) misses the truth of one look with a probability of at most 1 - level; of many
+looks some will miss. Here the probability that an interval ever misses, after any number of people, is at most 1 - level.
+
+**Why.** Given the people's data, what the reports of the first t people add to an answer is off by S_t, a sum of independent
+variables with mean 0 in the order in which they come, and so a martingale. exp(h S_t) is a submartingale for every h, so Doob's
+inequality gives P(max_{t <= n} S_t >= x) <= e^(-hx) E exp(h S_n): every bound on the tail of S_n that is proved by its
+exponential moments, such as that of Bennett and Hoeffding (`tails.bennett`), bounds the maximum of S_1, ..., S_n as it stands
+(Freedman 1975, Theorem 1.6, for variances that are random too). Cut time into epochs, of which epoch k holds the people
+2^(k-1), ..., 2^k - 1, and let every epoch exceed its bound for n = 2^k - 1 with a probability of at most 6 tail/(pi k)^2 on either
+side: these add up to the tail (stitching, as in Howard, Ramdas, McAuliffe and Sekhon 2021). The variance is the largest that
+people can have, so that it need not be estimated. Where noise is added whose law is symmetric and the same for all, Lévy's
+inequality, P(max S_t >= x) <= 2 P(S_n >= x), takes Doob's place.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ldp_core.estimators import confidence, tails
+from ldp_core.estimators.posterior import check_level
+from ldp_core.mechanisms.base import Estimate, Mechanism
+from ldp_core.mechanisms.noise.additive import AdditiveMechanism
+from ldp_core.workloads import Workload
+
+ANY_TIME = "holds at all times together, however often one looks (Freedman 1975; Howard et al. 2021)"
+"""What the method "any time" is, in a few words."""
+
+_ENTRIES = 2**22  # of queries written out at once
+
+
+def epoch(people: int, tail: float) -> tuple[int, float]:
+    """The last number of people of the epoch of so many, at least 1, and the share of ``tail`` that is spent in it."""
+    k = people.bit_length()
+    return 2**k - 1, 6 * tail / (math.pi * k) ** 2
+
+
+def any_time(
+    mechanism: Mechanism,
+    workload: Workload,
+    estimate: Estimate,
+    level: float = 0.95,
+    queries: np.ndarray | None = None,
+    users: int | None = None,
+) -> confidence.Intervals:
+    """As `confidence.intervals`, for answers that are looked at again and again while reports come in: each true answer is within
+    its intervals at all times, with a probability of at least ``level``. None is narrower than the fixed interval.
+
+    ValueError for a biased estimate.
+    """
+    fixed = confidence.intervals(mechanism, workload, estimate, level, queries, users)
+    people = round(estimate.total if users is None else users)
+    if not people:
+        return fixed
+    if estimate.adds_up:
+        mechanism = mechanism.consistent
+    chosen = np.arange(workload.num_queries) if queries is None else np.asarray(queries, dtype=np.int64)
+    last, tail = epoch(people, (1 - check_level(level)) / 2)
+    chunk = max(1, _ENTRIES // workload.working_types)
+    found = [np.zeros((0, 2))]
+    for start in range(0, chosen.size, chunk):
+        some = chosen[start : start + chunk]
+        answers = estimate.answers(workload, some)
+        if isinstance(mechanism, AdditiveMechanism):
+            rows = workload.rows(some)
+            down = up = mechanism.noise.reach(rows @ mechanism.reconstruction, last, tail / 2)
+        else:
+            adds = mechanism.query_contributions(workload, some)
+            rows, variance = adds.means, last * adds.variances.max(axis=1)
+            # The estimate exceeds the truth where reports exceed their means.
+            down, up = (tails.bennett(variance, reach, last * adds.parts, tail) for reach in (adds.up, adds.down))
+        ends = np.stack([answers - down, answers + up], axis=1)
+        found.append(np.clip(ends, people * rows.min(axis=1, keepdims=True), people * rows.max(axis=1, keepdims=True)))
+    ends = np.concatenate(found)
+    wide = np.stack([np.minimum(ends[:, 0], fixed.ends[:, 0]), np.maximum(ends[:, 1], fixed.ends[:, 1])], axis=1)
+    known = (wide[:, 0] == wide[:, 1]) & (fixed.methods == "exact")
+    return confidence.Intervals(wide, np.where(known, "exact", "any time"))

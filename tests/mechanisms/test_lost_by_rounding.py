@@ -1,0 +1,28 @@
+"""What a fitted strategy loses by becoming an exact table."""
+
+import numpy as np
+import pytest
+
+import ldp_core as ldp
+from ldp_core.library import optimized
+from ldp_core.mechanisms import ExplicitMechanism
+
+
+def test_what_is_lost_is_the_growth_of_the_average_variance():
+    workload = ldp.workloads.prefix(6)
+    fine = ldp.mechanisms.create("randomized_response", n=6, epsilon=1.0).strategy
+    coarse = ldp.mechanisms.create("randomized_response", n=6, epsilon=0.9).strategy
+    lost = optimized._lost(fine, coarse, workload)
+    before, after = (ldp.analysis.average_variance(ExplicitMechanism("one", Q, 1.0), workload) for Q in (fine, coarse))
+    assert lost == pytest.approx(after / before - 1, rel=1e-6)
+    assert optimized._lost(np.full((2, 6), 0.5), coarse, workload) is None
+
+
+def test_fitted_mechanisms_lose_less_than_a_ten_thousandth():
+    for name, how in {
+        "optimized": {"time_limit": 0.2, "target": "worst_case"},
+        "optimized_gradient": {"max_rounds": 5},
+    }.items():
+        mechanism = ldp.mechanisms.create(name, workload=ldp.workloads.prefix(8), epsilon=2.0, seed=0, **how)
+        assert abs(mechanism.lost) < 1e-4
+    assert ldp.mechanisms.create("hadamard", n=8, epsilon=1.0).lost is None
