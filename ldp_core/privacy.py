@@ -110,12 +110,6 @@ def probability_within(wanted: float, ratio: Callable[[Fraction], Fraction], lim
     return steps * STEP
 
 
-def in_steps(wanted: float) -> float:
-    """The smallest multiple of `STEP` that is at least ``wanted``, from 0 to 1: a uniform random number is below it with exactly that
-    probability."""
-    return math.ceil(wanted / STEP) * STEP
-
-
 def log_ratio(high: Fraction, low: Fraction) -> float:
     """log(high/low) as the next float above; infinite where ``low`` is 0."""
     if low == 0:

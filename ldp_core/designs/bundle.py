@@ -2,7 +2,7 @@
 surveys, see `patterns_file`).
 
 An imported file is untrusted: sizes are bounded before anything is unpacked, nothing is unpickled, and a strategy
-is accepted only if its own probabilities keep the epsilon of the configuration, but for rounding. Its digest protects against
+is accepted only if its own probabilities, as an exact table, keep the epsilon of the configuration. Its digest protects against
 accidents, not against somebody who swaps it and computes the digest again: a loaded strategy is never called our own result.
 """
 
@@ -23,7 +23,7 @@ import scipy
 from ldp_core import library
 from ldp_core.designs import patterns_file, strict_json
 from ldp_core.designs.configuration import Configuration, digest_when_written, load_configuration
-from ldp_core.designs.privacy_note import AUDIT_TOLERANCE, observed_parts
+from ldp_core.designs.privacy_note import observed_parts
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.version import __version__
@@ -210,7 +210,7 @@ def _verified_patterns(content: bytes, configuration: Configuration) -> Scramble
 
 def _keeps_epsilon(mechanism: ExplicitMechanism | ScrambledPatterns, configuration: Configuration) -> None:
     audited = mechanism.audit().epsilon
-    if not audited <= configuration.epsilon_value + AUDIT_TOLERANCE:
+    if not audited <= configuration.epsilon_value:
         raise BundleError(
             f"The strategy's audited epsilon is {rounded_up(audited, 12)}, more than the {configuration.epsilon} of the "
             "configuration: it would break the promise made to users; optimise again."

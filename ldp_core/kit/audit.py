@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
@@ -24,6 +25,8 @@ FORMAT = "ldp-device/1"
 ONE = 2**53
 UNBOUNDED = math.inf
 MOST_EPSILON = 100
+NUMBER = re.compile(r"(?=.{1,60}$)\+?[\d.]+([eE][+-]?0*\d{1,3})?(/\d+)?", re.ASCII)
+"""Numbers that are worked out in no time: 1.25, 5e-1, and 1/3 for people who report several times."""
 Ratio = Fraction | float
 """A fraction, or `UNBOUNDED` where a report is possible for one person and impossible for another."""
 
@@ -55,7 +58,7 @@ def audit(description: Mapping[str, Any]) -> Audited:
         sampler = description["sampler"]
         limit = least_exponential(description["epsilon"])
         largest, where = _largest(sampler, [_whole(size, "A size", 1) for size in sampler["sizes"]])
-    except (KeyError, IndexError, TypeError, AttributeError) as error:
+    except (KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"This is no whole description of a device ({error!r}).") from None
     return Audited(largest <= limit, largest, limit, where)
 
@@ -70,9 +73,9 @@ def least_exponential(epsilon: str) -> Fraction:
     """A fraction below e^epsilon, by less than 2^-80 of it: all terms of the series are positive, and what is left out is less than
     the last term taken, as soon as terms more than halve."""
     try:
-        x = Fraction(epsilon)
+        x = Fraction(epsilon if NUMBER.fullmatch(epsilon) else "none")
     except (ValueError, ZeroDivisionError):
-        raise ValueError(f"Epsilon {epsilon!r} is not a number.") from None
+        raise ValueError(f"Epsilon {epsilon[:60]!r} is not a number.") from None
     if not 0 < x <= MOST_EPSILON:
         raise ValueError(f"Epsilon must be above 0 and at most {MOST_EPSILON}; it is {epsilon}.")
     total, term, k = Fraction(1), Fraction(1), 0
@@ -278,7 +281,7 @@ def main(arguments: Sequence[str]) -> int:
         with open(arguments[0], encoding="utf-8") as file:
             description = json.load(file)
         found = audit(description)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         print(f"The device is refused. {error}", file=sys.stderr)
         return 1
     told = math.log(found.largest) if found.largest < UNBOUNDED else UNBOUNDED

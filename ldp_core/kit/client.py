@@ -110,7 +110,7 @@ class Device:
             self.sizes: list[int] = description["sampler"]["sizes"]
             self.attributes: list[dict[str, Any]] = (description["domain"] or {"attributes": []})["attributes"]
             self._draw = _sampler(description["sampler"])
-        except (KeyError, IndexError, TypeError, AttributeError) as error:
+        except (KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
             raise ValueError(
                 f"This is no whole description of a device ({error!r}): export the design again."
             ) from None
@@ -498,7 +498,7 @@ def main(arguments: Sequence[str]) -> int:
             device = Device(json.load(file))
         for value in arguments[1:]:
             print(device.report(_read_value(value)))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         print(error, file=sys.stderr)
         return 1
     return 0

@@ -42,6 +42,8 @@ from ldp_core.mechanisms.unary import UnaryEncoding
 
 TABLE_ENTRIES = 2**22
 """Largest table of a device: 70 MB of text."""
+MOST_CELLS = 2**24
+"""Most cells of all patterns and base rows of a device, a digit each."""
 MOST_LABELS = 2**12
 """Labels of bins that a device knows: numbers do without them."""
 
@@ -222,6 +224,7 @@ def _cells(grid: Grid) -> list[Terms]:
 
 @sampler.register
 def _orbits(mechanism: OrbitMechanism) -> Sampler:
+    _check_cells(mechanism.high.size)
     rows = [
         (None, {"kind": "moved", "n": mechanism.n, "cells": _digits(row), "inside": _steps(p)})
         for row, p in zip(mechanism.high, mechanism.true_probability.tolist(), strict=True)
@@ -243,6 +246,7 @@ def _split_budget(mechanism: SplitBudget) -> Sampler:
 
 @sampler.register
 def _scrambled_patterns(mechanism: ScrambledPatterns) -> Sampler:
+    _check_cells(sum({id(one.cells): one.cells.size for one in mechanism.patterns}.values()))
     known: dict[tuple[int, float], Sampler] = {}
     parts = []
     for pattern, p in zip(mechanism.patterns, mechanism.true_probability.tolist(), strict=True):
@@ -272,11 +276,18 @@ def _split_survey(mechanism: SplitSurvey) -> Sampler:
 
 
 def _steps(probability: float) -> int:
-    """A probability as a whole number of 2^-53: those that privacy hangs on are."""
+    """A probability of a mechanism as a whole number of 2^-53, which it is."""
     steps = Fraction(probability) * ONE
     if steps.denominator != 1:
         raise ValueError(f"The probability {probability!r} is no whole number of 2^-53.")
     return steps.numerator
+
+
+def _check_cells(cells: int) -> None:
+    if cells > MOST_CELLS:
+        raise NoDevice(
+            f"The patterns of this mechanism have {cells:,} cells, more than the {MOST_CELLS:,} that fit into a device: use coarser bins."
+        )
 
 
 def _digits(cells: np.ndarray) -> str:
@@ -292,13 +303,9 @@ def _table_of(mechanism: SurveyMechanism, attributes: Sequence[int]) -> Terms:
 def _one_of(
     parts: Sequence[tuple[Terms | None, Sampler]], *, width: int, shares: np.ndarray | None = None, fill: int = 0
 ) -> Sampler:
-    """One of some samplers, evenly or with ``shares``, to the nearest 2^-53: they are public, and nothing private depends on them."""
+    """One of some samplers, evenly or with ``shares``."""
     told: Sampler = {"kind": "one_of", **_parts(parts), "width": width, "fill": fill}
-    if shares is not None and not (shares == shares[0]).all():
-        steps = np.maximum(np.rint(shares / shares.sum() * float(ONE)).astype(np.int64), 1)
-        steps[steps.argmax()] += ONE - steps.sum()
-        told["shares"] = steps.tolist()
-    return told
+    return told if shares is None else {**told, "shares": [_steps(share) for share in shares.tolist()]}
 
 
 def _parts(parts: Sequence[tuple[Terms | None, Sampler]]) -> Sampler:

@@ -24,7 +24,7 @@ from ldp_core.mechanisms.base import Estimate, Reports, check_counts, check_repo
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
 from ldp_core.people import Counts
-from ldp_core.privacy import check_epsilon, in_steps, odds
+from ldp_core.privacy import check_epsilon, odds, probability_within
 from ldp_core.workloads import walsh_hadamard
 
 RECONSTRUCTIONS = ("optimal", "transform")
@@ -33,15 +33,16 @@ _CELLS_AT_ONCE = 2**22
 
 
 def sign_probabilities(epsilon: float) -> tuple[float, float]:
-    """Probabilities of sending the true sign, and the opposite one, which is what is drawn."""
-    flipped = in_steps(1 / (odds(epsilon) + 1))
-    return 1 - flipped, flipped
+    """Probabilities of sending the true sign, and the opposite one: multiples of `STEP`, which are drawn exactly."""
+    E = odds(epsilon)
+    kept = probability_within(E / (E + 1), lambda p: p / (1 - p), E)
+    return kept, 1 - kept
 
 
 def exact_sign_probabilities(epsilon: float) -> tuple[Fraction, Fraction]:
-    """`sign_probabilities` without the rounding of the first."""
-    flipped = Fraction(sign_probabilities(epsilon)[1])
-    return 1 - flipped, flipped
+    """`sign_probabilities` as fractions."""
+    kept, flipped = sign_probabilities(epsilon)
+    return Fraction(kept), Fraction(flipped)
 
 
 def attenuation(epsilon: float) -> float:

@@ -30,7 +30,7 @@ from ldp_core.mechanisms.base import (
     check_values,
 )
 from ldp_core.people import Counts
-from ldp_core.privacy import log_ratio, odds, probability_within
+from ldp_core.privacy import in_steps, log_ratio, odds, probability_within
 from ldp_core.workloads import DENSE_TYPES, Workload, walsh_hadamard
 
 # Characters with a smaller eigenvalue of M are not identified.
@@ -61,6 +61,7 @@ class OrbitMechanism(FromCovariance):
             raise ValueError("Every base row must have high and low types: others say nothing about the user.")
         if self.shares.shape != (len(self.high),) or not (self.shares > 0).all() or abs(self.shares.sum() - 1) > 1e-9:
             raise ValueError(f"The {len(self.high):,} base rows need one positive probability each, summing to 1.")
+        self.shares = in_steps(self.shares)
         self.name = name
         super().__init__(self.high.shape[1], epsilon, parameters or {}, explanation)
         self._ratio = odds(self.epsilon)
@@ -180,7 +181,7 @@ class OrbitMechanism(FromCovariance):
         """(users, 2) base row and translation. For simulation only: a client needs a secure random source."""
         values = check_values(values, self.n)
         raw = np.empty((values.size, 2), dtype=np.int64)
-        raw[:, 0] = rng.choice(len(self.shares), values.size, p=self.shares / self.shares.sum())
+        raw[:, 0] = rng.choice(len(self.shares), values.size, p=self.shares)
         inside = rng.random(values.size) < self.true_probability[raw[:, 0]]
         order = np.argsort(raw[:, 0], kind="stable")
         for k, users in zip(*_groups(raw[order, 0], order), strict=True):
@@ -206,7 +207,7 @@ class OrbitMechanism(FromCovariance):
         tally = np.zeros(self.high.shape, dtype=np.int64)
         types = np.arange(self.n)
         for u in np.flatnonzero(counts):
-            rows = rng.multinomial(counts[u], self.shares / self.shares.sum())
+            rows = rng.multinomial(counts[u], self.shares)
             for start in range(0, len(rows), max(1, CELLS_AT_ONCE // self.n)):
                 part = slice(start, start + max(1, CELLS_AT_ONCE // self.n))
                 probabilities = np.where(self.high[part][:, types ^ u], self._ratio, 1.0) / self._masses[part, None]

@@ -34,7 +34,7 @@ def quantised(strategy: np.ndarray, epsilon: str | float | Decimal | Fraction) -
     """
     exact = least_meant(epsilon)
     odds = exponential_below(exact)
-    units = strategy / STEP
+    units = np.ascontiguousarray(strategy) / STEP
     if _is_table(units) and _keeps(units, odds):
         return np.array(strategy, dtype=float)
     units = _scaled(units)
@@ -58,7 +58,7 @@ def quantised(strategy: np.ndarray, epsilon: str | float | Decimal | Fraction) -
 def rounded(strategy: np.ndarray) -> np.ndarray:
     """The same where no epsilon is kept: (m, n) multiples of 2^-53 close to ``strategy`` whose columns sum to exactly 1, with zeros where
     it has zeros, and nowhere else. ValueError where a column has more entries than fit."""
-    units = strategy / STEP
+    units = np.ascontiguousarray(strategy) / STEP
     if _is_table(units):
         return np.array(strategy, dtype=float)
     units = _scaled(units)

@@ -37,7 +37,7 @@ from ldp_core.mechanisms.base import (
 )
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism
 from ldp_core.people import Counts
-from ldp_core.privacy import check_epsilon, in_steps, odds, probability_within
+from ldp_core.privacy import STEP, check_epsilon, odds, probability_within
 from ldp_core.wording import meant
 
 RECONSTRUCTIONS = ("known_total", "standard", "optimal")
@@ -222,7 +222,7 @@ class UnaryEncoding(UnaryMechanism):
 
     def __init__(self, name: str, n: int, epsilon: float, reconstruction: str = "known_total"):
         E = odds(check_epsilon(epsilon))
-        p, q = (0.5, in_steps(1 / (E + 1))) if name == "oue" else _symmetric(E)
+        p, q = (0.5, math.ceil(1 / (E + 1) / STEP) * STEP) if name == "oue" else _symmetric(E)
         self.name = name
         super().__init__(n, epsilon, p, q, reconstruction)
 

@@ -19,6 +19,7 @@ from ldp_core.designs import (
     export,
     load,
 )
+from ldp_core.mechanisms.quantised import quantised
 
 
 def domain(n: int) -> Domain:
@@ -35,7 +36,7 @@ CONFIGURATION = Configuration(
     population=Population(users=3000, origin="declared", shape="uniform"),
     mechanism=MechanismRecipe(name="optimized_gradient"),
 )
-STRATEGY = randomized_response(4, 1.0)
+STRATEGY = quantised(randomized_response(4, 1.0), 1.0)
 OUTCOME = {"worst_case_variance": 12.5}
 EXPORTED = export(CONFIGURATION, OUTCOME, STRATEGY)
 

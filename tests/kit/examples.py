@@ -30,7 +30,7 @@ def table(n, outputs=6, epsilon=float(EPSILON), seed=0):
 
 def patterns(sizes):
     cells = np.zeros((sizes[0], sizes[1]), dtype=bool)
-    cells[0, 0] = cells[1, 2] = True
+    cells[0, 0] = cells[0, 1] = True
     several = [Pattern((0, 1), cells), Pattern((1, 2), ~cells.T[:, :2]), Pattern((1,), np.array([True, False, False]))]
     return ScrambledPatterns("optimized", sizes, float(EPSILON), several, np.array([0.5, 0.2, 0.3]))
 
@@ -41,7 +41,7 @@ def split_survey():
 
 
 def orbits():
-    high = np.array([[1, 1, 0, 0, 0, 0, 0, 1], [0, 1, 0, 1, 0, 1, 1, 1]], dtype=bool)
+    high = np.array([[1, 1, 0, 0, 0, 0, 0, 1], [0, 0, 1, 0, 0, 0, 0, 0]], dtype=bool)
     return OrbitMechanism("optimized", high, np.array([0.7, 0.3]), float(EPSILON))
 
 

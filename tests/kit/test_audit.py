@@ -11,6 +11,7 @@ import pytest
 from examples import EPSILON, MECHANISMS
 
 from ldp_core.kit import audit as module
+from ldp_core.kit import client
 from ldp_core.kit.audit import audit, least_exponential
 from ldp_core.kit.client import ONE, Device, design_id
 from ldp_core.kit.devices import describe
@@ -31,7 +32,7 @@ def altered(description, change, name_again=True):
     return found
 
 
-@pytest.mark.parametrize("epsilon", ["0.001", "0.1", "1", "2.718281828459045", "20", "1/3", "99.9"])
+@pytest.mark.parametrize("epsilon", ["0.001", "0.1", "5e-1", "1", "2.718281828459045", "20", "1/3", "99.9"])
 def test_the_bound_on_the_exponential_is_below_it_by_next_to_nothing(epsilon):
     bound = least_exponential(epsilon)
     with_digits = Context(prec=80)
@@ -41,7 +42,9 @@ def test_the_bound_on_the_exponential_is_below_it_by_next_to_nothing(epsilon):
     assert exact - found < exact * Decimal(2) ** -79
 
 
-@pytest.mark.parametrize("epsilon", ["0", "-1", "101", "one", "1/0", "inf", "nan"])
+@pytest.mark.parametrize(
+    "epsilon", ["0", "-1", "101", "one", "1/0", "inf", "nan", "", "1e9999999999", "1" * 99, "1_0", "١"]
+)
 def test_an_epsilon_that_is_none_is_refused(epsilon):
     with pytest.raises(ValueError, match="Epsilon"):
         least_exponential(epsilon)
@@ -181,3 +184,14 @@ def test_the_command_line_says_what_was_found_and_ends_with_1_where_it_does_not_
     assert code == 1
     assert told.startswith("The device is refused.")
     assert "Traceback" not in told
+
+
+@pytest.mark.parametrize("load", [module.main, client.main])
+def test_samplers_within_samplers_without_end_are_refused(load, tmp_path, capsys):
+    description = described("oue")
+    inner = json.dumps(description["sampler"])
+    deep = '{"kind": "each", "sizes": [4], "parts": [{"draw": 0}], "draws": [' * 5000 + inner + "]}" * 5000
+    file = tmp_path / "device.json"
+    file.write_text(json.dumps(description).replace(inner, deep))
+    assert load([str(file), "0"][: 1 + (load is client.main)]) == 1
+    assert len(capsys.readouterr().err.splitlines()) == 1

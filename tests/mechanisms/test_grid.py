@@ -347,7 +347,8 @@ def test_audits_are_those_of_the_tables(oracle, epsilon):
         mechanism = built(shape, branching, oracle, epsilon=epsilon)
         audit = mechanism.audit()
         assert audit.epsilon <= epsilon
-        assert audit.epsilon == pytest.approx(epsilon, rel=1e-7)  # probabilities are multiples of 2^-53
+        # Probabilities are whole steps of 2^-53, and at epsilon 20 the small ones have a few million.
+        assert audit.epsilon == pytest.approx(epsilon, rel=1e-9 if epsilon < 20 else 1e-7)
         if oracle == "oue":
             continue
         Q = np.column_stack([mechanism.channel @ unit for unit in np.eye(mechanism.n)])

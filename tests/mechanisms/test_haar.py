@@ -87,7 +87,7 @@ def test_tallies_have_the_mean_and_covariance_of_a_sum_over_users(users, per_use
 def test_audit_is_within_epsilon_and_spends_it(n, epsilon):
     audit = Haar(n, epsilon).audit()
     assert audit.epsilon <= epsilon
-    assert audit.epsilon == pytest.approx(epsilon, rel=1e-7)  # chances are multiples of 2^-53
+    assert audit.epsilon == pytest.approx(epsilon, rel=1e-6)  # small probabilities are whole steps of 2^-53
     if n <= 16:
         Q = reports_of(n, epsilon)[1]
         one, other = audit.worst_pair

@@ -39,7 +39,7 @@ def test_audit_is_within_epsilon_and_spends_it(n, epsilon):
     for reconstruction in ("optimal", "transform"):
         audit = hrr.build(n, epsilon, reconstruction).audit()
         assert audit.epsilon <= epsilon
-        assert audit.epsilon == pytest.approx(epsilon, rel=1e-7)  # chances are multiples of 2^-53
+        assert audit.epsilon == pytest.approx(epsilon, rel=1e-6)  # small probabilities are whole steps of 2^-53
 
 
 @pytest.mark.parametrize("n", SIZES)

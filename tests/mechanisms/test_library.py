@@ -150,7 +150,9 @@ def test_closed_forms_spend_the_whole_epsilon(name):
     for epsilon in (0.001, 1.0, 5.0, 20.0):
         if library.spec(name).delta or library.spec(name).unsuitable(N, epsilon, workloads.prefix(N)):
             continue
-        assert make(name, epsilon=epsilon).audit().epsilon == pytest.approx(epsilon, rel=1e-9)
+        # Probabilities are whole steps of 2^-53, and at epsilon 20 the small ones have a few million.
+        spent = pytest.approx(epsilon, rel=1e-9 if epsilon < 20 else 1e-7)
+        assert make(name, epsilon=epsilon).audit().epsilon == spent
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -33,7 +33,7 @@ from ldp_core.mechanisms.surveys.face import SurveyMechanism, from_agreement
 from ldp_core.mechanisms.surveys.moments import Moments
 from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.people import Counts, People, check_records, people_of, smallest_type
-from ldp_core.privacy import log_ratio, odds, probability_within
+from ldp_core.privacy import in_steps, log_ratio, odds, probability_within
 
 LEAST_ENERGY = 1e-12
 """Sets of attributes with a smaller share of all the energy are not estimated: what there is of it may be rounding."""
@@ -66,7 +66,7 @@ class ScrambledPatterns(SurveyMechanism):
             )
         if abs(self.shares.sum() - 1) > 1e-9:
             raise ValueError(f"The probabilities of the patterns must sum to 1; they sum to {self.shares.sum():g}.")
-        self.shares /= self.shares.sum()
+        self.shares = in_steps(self.shares)
         for pattern in self.patterns:
             if pattern.attributes[-1] >= len(self.sizes) or pattern.cells.shape != tuple(
                 self.sizes[i] for i in pattern.attributes

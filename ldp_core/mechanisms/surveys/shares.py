@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ldp_core import anova
+from ldp_core.privacy import in_steps
 from ldp_core.workloads import Group, Survey
 
 _ROUNDS = 1_000
@@ -18,11 +19,11 @@ _LEAST = 1e-6
 
 
 def given_shares(shares: Sequence[float], sets: int) -> np.ndarray:
-    """(K,) ``shares`` that sum to 1. ValueError for others than one positive number for each set."""
+    """(K,) ``shares`` that sum to 1, in steps. ValueError for others than one positive number for each set."""
     found = np.asarray(shares, dtype=float)
     if found.shape != (sets,) or not np.all(np.isfinite(found)) or not np.all(found > 0):
         raise ValueError(f"Give a positive share for each of the {sets:,} sets of attributes that are drawn.")
-    return found / found.sum()
+    return in_steps(found)
 
 
 def varying_trace(group: Group) -> float:
@@ -61,5 +62,4 @@ def shares_of_all(survey: Survey, sets: Sequence[anova.Set], information: np.nda
 
 
 def _floored(weights: np.ndarray) -> np.ndarray:
-    shares = np.maximum(weights / math.fsum(weights), _LEAST / len(weights))
-    return shares / shares.sum()
+    return in_steps(np.maximum(weights / math.fsum(weights), _LEAST / len(weights)))
