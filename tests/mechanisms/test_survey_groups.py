@@ -327,3 +327,24 @@ def test_too_many_tables_are_left_to_patterns():
     asked = Survey(sizes, [Group((j,), Prefix(3)) for j in range(26)])
     assert survey_groups.own_sets(asked) == ()
     assert isinstance(survey_groups.build(asked, 1.0, max_rounds=0, **FIT), ScrambledPatterns)
+
+
+@pytest.mark.parametrize("which", OWN)
+def test_averages_are_no_worst_cases_where_only_the_worst_type_is_known(which, monkeypatch):
+    found, asked = split(which), MIXED if which == "shared" else ORDERED
+    raw, Q = written_out(found)
+    every = (Q.T @ added(found, raw, asked) ** 2 - matrix(asked).T ** 2).sum(axis=1)
+    people = Counted(COUNTS, SIZES)
+    monkeypatch.setattr(face, "VECTOR_TYPES", 1)
+    assert found.variance_profile(asked).shape == (1,)
+    assert analysis.variance_on_data(found, asked, COUNTS) == pytest.approx(every @ COUNTS)
+    summary, p = analysis.summarise(found, asked, people), asked.squared_weights
+    assert summary.worst_case_variance == pytest.approx(every.max())
+    assert summary.average_variance == pytest.approx(every.mean())
+    assert summary.standard_error_average == pytest.approx(math.sqrt(every.mean() / p / people.users))
+    assert summary.standard_error_on_data == pytest.approx(math.sqrt(every @ COUNTS / p) / people.users)
+    assert summary.standard_error_on_data < 0.999 * summary.standard_error_worst_case
+    assert summary.objective == pytest.approx(analysis.objective(found, asked))
+    with pytest.raises(ValueError, match="not known one by one"):
+        analysis.average_case(24).variance(found.variance_profile(asked))
+    assert analysis.WORST_CASE.variance(found.variance_profile(asked)) == pytest.approx(every.max())
