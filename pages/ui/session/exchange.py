@@ -9,7 +9,7 @@ from urllib.parse import urlsplit, urlunsplit
 from ldp_core import designs, estimators, library, mechanisms, wording
 from ldp_core.designs import Configuration
 from pages.ui import sources
-from pages.ui.session.figures import Fit, weight
+from pages.ui.session.built import Fit, weight
 from pages.ui.session.state import Complete, Session, counts_column
 from pages.ui.sources import Source
 

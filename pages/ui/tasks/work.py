@@ -15,7 +15,8 @@ import pandas as pd
 from ldp_core import analysis, bounds, estimators, library, mechanisms, optimize, studies, workloads
 from ldp_core.run import Progress
 from ldp_core.workloads.axes import axes_of
-from pages.ui.session.figures import PRICED_TYPES, Curve, Fit, Proof, weight
+from pages.ui.session.built import Curve, Fit, weight
+from pages.ui.session.figures import PRICED_TYPES, Proof
 from pages.ui.session.state import Session
 from pages.ui.tasks.jobs import Job, jobs
 from pages.ui.tasks.later import Later
