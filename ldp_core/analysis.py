@@ -26,7 +26,7 @@ NOISE_MULTIPLE = 1.96  # two-sided 95 % of a normal distribution
 class Case:
     """Whose error counts: that of users spread over the types like ``prior`` (n,), or of the worst type where it is None.
 
-    Where all types have the same variance, a profile of one number says it for all, and whose error counts makes no difference.
+    A profile of one number, as mechanisms for surveys have, is that of the worst type alone; of their average see `average_variance`.
     """
 
     name: str
@@ -38,9 +38,15 @@ class Case:
         return self.prior is not None and bool(np.ptp(self.prior) <= 1e-12 / len(self.prior))
 
     def variance(self, profile: np.ndarray) -> float:
-        """Total variance per user in this case, of a mechanism with the variance profile ``profile`` (n,)."""
-        if len(profile) == 1 or self.prior is None:
+        """Total variance per user in this case, of a mechanism with the variance profile ``profile`` (n,). ValueError where a profile of the
+        worst type alone would have to stand for others."""
+        if self.prior is None:
             return float(profile.max())
+        if len(profile) != len(self.prior):
+            raise ValueError(
+                f"The errors of {len(self.prior):,} types are not known one by one: ask for the worst case, or for the average by "
+                "ldp_core.analysis.average_variance."
+            )
         return float(self.prior @ profile)
 
 
@@ -69,6 +75,11 @@ def only_case(people: People, workload: Workload) -> str:
         return (
             "Whose error counts makes no difference here: the questions, and mechanisms for surveys, treat all values of a column alike, so "
             "that the worst case, the average and your people are one."
+        )
+    if isinstance(workload, Survey):
+        return (
+            "The worst case counts here: questions that follow an order or single out values have errors that differ from one combination of "
+            "values to another, and there are too many to name them all."
         )
     return (
         "The worst case counts here: the errors of so many combinations of values are not known one by one, and so no average "
@@ -110,12 +121,12 @@ def variance_on_data(mechanism: Mechanism, workload: Workload, counts: Counts) -
     >>> round(ldp.analysis.variance_on_data(mechanism, ldp.workloads.prefix(4), [100, 0, 0, 0]), 1)
     687.9
     """
+    if isinstance(mechanism, SurveyMechanism):
+        return mechanism.variance_on(workload, counts)
     return _on_data(mechanism.variance_profile(workload), counts)
 
 
 def _on_data(profile: np.ndarray, counts: Counts) -> float:
-    if len(profile) == 1:
-        return float(profile[0]) * users_of(counts)
     return float(dense(counts) @ profile)
 
 
@@ -216,7 +227,13 @@ def summarise(
     variance profile for the workload where that is known already."""
     profile = mechanism.variance_profile(workload) if profile is None else profile
     users = float(users_of(counts))
-    worst_case, average = float(profile.max()), float(profile.mean())
+    worst_case = float(profile.max())
+    if isinstance(mechanism, SurveyMechanism):  # where there are too many types, the profile is that of the worst alone
+        alike = isinstance(workload, Survey) and workload.symmetric and len(profile) == 1
+        average = worst_case if alike else mechanism.average_of(workload)
+        on_data = worst_case * users if alike else mechanism.variance_on(workload, counts)
+    else:
+        average, on_data = float(profile.mean()), _on_data(profile, counts)
     p = workload.squared_weights
 
     def share(variance_per_user: float) -> float:
@@ -231,6 +248,6 @@ def summarise(
         objective=workload.n * average + workload.trace,
         standard_error_worst_case=share(worst_case),
         standard_error_average=share(average),
-        standard_error_on_data=share(_on_data(profile, counts) / users),
+        standard_error_on_data=share(on_data / users),
         noise_floor=NOISE_MULTIPLE * share(worst_case),
     )

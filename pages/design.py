@@ -15,7 +15,8 @@ from pages.ui.controls import target_control
 from pages.ui.design import choices
 from pages.ui.formulas import DESIGN
 from pages.ui.judging import explain, in_words
-from pages.ui.session.figures import AT_ONCE_TYPES, Curve, Proof
+from pages.ui.session.built import Curve
+from pages.ui.session.figures import AT_ONCE_TYPES, Proof
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
 from pages.ui.tasks.later import Later

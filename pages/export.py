@@ -117,7 +117,7 @@ with results:
             f"{people(design.users)}"
             + (
                 ", whatever values they have."
-                if state.only_case
+                if summary.standard_error_worst_case <= summary.standard_error_on_data * (1 + 1e-9)
                 else f" on {design.population}, and at most {wording.error(summary.standard_error_worst_case)} whatever values people have."
             )
             if summary is not None

@@ -59,11 +59,15 @@ def build(
     own: list[Own] = []
     costs: list[float] = []
     for k, members in enumerate(sets):
+        if budget.cancelled():
+            return patterns
         gram = _asked_of(survey, sets, k)
         strategy = design(Custom(_root(gram)), epsilon, seconds, max_rounds, seed, None, cancel).strategy
         own.append(Own(members, ExplicitMechanism("optimized", strategy, epsilon)))
         Q, R = own[-1].mechanism.strategy, own[-1].mechanism.reconstruction
         costs.append(float(((gram @ R) * R).sum(axis=0) @ Q.sum(axis=1)) / len(gram))
+    if budget.cancelled():
+        return patterns
     rest = None
     if left.sets:
         found = design_survey(_Seen(survey, left), epsilon, seconds, max_rounds, seed, None, cancel)

@@ -17,6 +17,7 @@ from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.optimize import design
 from ldp_core.people import Counted, Records
+from ldp_core.studies import planning, sweep
 from ldp_core.workloads import Custom, Group, Histogram, Prefix, Survey, survey
 
 SIZES, EPSILON = (2, 3, 4), 1.2
@@ -327,3 +328,64 @@ def test_too_many_tables_are_left_to_patterns():
     asked = Survey(sizes, [Group((j,), Prefix(3)) for j in range(26)])
     assert survey_groups.own_sets(asked) == ()
     assert isinstance(survey_groups.build(asked, 1.0, max_rounds=0, **FIT), ScrambledPatterns)
+
+
+@pytest.mark.parametrize("which", OWN)
+def test_averages_are_no_worst_cases_where_only_the_worst_type_is_known(which, monkeypatch):
+    found, asked = split(which), MIXED if which == "shared" else ORDERED
+    raw, Q = written_out(found)
+    every = (Q.T @ added(found, raw, asked) ** 2 - matrix(asked).T ** 2).sum(axis=1)
+    people = Counted(COUNTS, SIZES)
+    monkeypatch.setattr(face, "VECTOR_TYPES", 1)
+    assert found.variance_profile(asked).shape == (1,)
+    assert analysis.variance_on_data(found, asked, COUNTS) == pytest.approx(every @ COUNTS)
+    summary, p = analysis.summarise(found, asked, people), asked.squared_weights
+    assert summary.worst_case_variance == pytest.approx(every.max())
+    assert summary.average_variance == pytest.approx(every.mean())
+    assert summary.standard_error_average == pytest.approx(math.sqrt(every.mean() / p / people.users))
+    assert summary.standard_error_on_data == pytest.approx(math.sqrt(every @ COUNTS / p) / people.users)
+    assert summary.standard_error_on_data < 0.999 * summary.standard_error_worst_case
+    assert summary.objective == pytest.approx(analysis.objective(found, asked))
+    assert sweep.outcome_of(found, asked, "").average == pytest.approx(every.mean())
+    with pytest.raises(ValueError, match="not known one by one"):
+        analysis.average_case(24).variance(found.variance_profile(asked))
+    assert analysis.WORST_CASE.variance(found.variance_profile(asked)) == pytest.approx(every.max())
+
+
+class Asked:
+    """Says yes from the ``last`` time on that it is asked, and counts how often it is asked after that."""
+
+    def __init__(self, last):
+        self.left, self.after = last, 0
+
+    def __call__(self):
+        self.left -= 1
+        self.after += self.left < 0
+        return self.left <= 0
+
+
+BILLION = Survey(
+    ADULT,
+    [*survey(ADULT, 2).groups, Group((0,), Prefix(16), 9.0), Group((2, 4), Prefix(240)), Group((5, 6), Prefix(30))],
+)
+
+
+@pytest.mark.parametrize("asks", [1, 2, 10, 40, 160])
+@pytest.mark.parametrize("asked", [MIXED, BILLION], ids=["few", "billion"])
+def test_cancelling_ends_all_fits_at_once(asked, asks):
+    cancel = Asked(asks)
+    found = survey_groups.build(asked, EPSILON, max_rounds=1, cancel=cancel, **FIT)
+    assert cancel.after <= 6  # the fit under way looks at it a few times more, and no other begins
+    assert found.supports(asked) is None
+    if cancel.after:
+        assert isinstance(found, ScrambledPatterns)
+
+
+@pytest.mark.parametrize("asks", [1, 5, 50])
+@pytest.mark.parametrize("given", ["epsilon", "users"])
+def test_a_plan_that_is_cancelled_begins_no_further_fit(given, asks):
+    cancel = Asked(asks)
+    about = {"standard_error": 0.01, given: {"epsilon": 1.0, "users": 1e6}[given]}
+    found = planning.plan(BILLION, ["optimized"], parameters={"optimized": {"max_rounds": 1}}, cancel=cancel, **about)
+    assert cancel.after <= 10
+    assert "optimized" not in found["name"].tolist()

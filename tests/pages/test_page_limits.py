@@ -7,8 +7,8 @@ import pytest
 
 from ldp_core.optimize import sizes
 from pages.ui.session import results as kept
+from pages.ui.session.built import weight
 from pages.ui.session.derived import digest
-from pages.ui.session.figures import weight
 from pages.ui.session.results import Results
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import jobs

@@ -92,4 +92,7 @@ def test_mechanisms_that_can_run_are_offered_first_and_the_others_say_why_not(ap
     assert others
     said = app.words.replace("\N{NO-BREAK SPACE}", " ")
     if file == "working_lives.csv":
-        assert f"The last {len(others)} in the list cannot run here. It needs numbers for each of the" in said
+        assert (
+            f"The last {len(others)} in the list cannot run here. The reason for each of them: it needs numbers for"
+            in said
+        )

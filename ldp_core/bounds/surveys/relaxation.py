@@ -24,6 +24,8 @@ MOST_ALONG = 2
 SLOPES = np.concatenate([[0.0], np.geomspace(0.02, 1.0, 32)])
 # Inequalities join a programme where they are violated, by this share of s at least, so many at a time.
 VIOLATED, JOINING, MOST_TURNS = 1e-7, 8, 60
+# A programme takes a second or two; one that goes astray is given up, since nothing else can end it.
+MOST_SECONDS = 20.0
 
 
 def tracked(sizes: Sequence[int]) -> Kinds:
@@ -96,6 +98,7 @@ class Relaxation:
                 b_eq=[1 - share],
                 bounds=(0, None),
                 method="highs-ds",
+                options={"time_limit": MOST_SECONDS},
             )
             if found.status != 0:
                 return None

@@ -191,6 +191,17 @@ class SurveyMechanism(FromCovariance):
             raise ValueError(reason)
         return math.fsum(float(profile.mean()) for _, profile in self._profiles(as_survey(workload, self.sizes)))
 
+    def variance_on(self, workload: Workload, counts: Counts) -> float:
+        """What the people ``counts`` add, exactly, however many types there are. ValueError where the workload cannot be answered."""
+        if reason := self.supports(workload):
+            raise ValueError(reason)
+        people = people_of(counts, self.sizes)
+        found = self._profiles(as_survey(workload, self.sizes))
+        return math.fsum(
+            float(profile[0]) * people.users if profile.size == 1 else float(profile @ people.table(members))
+            for members, profile in found
+        )
+
     def _profiles(self, survey: Survey) -> list[tuple[Set, np.ndarray]]:
         """Functions of a few attributes each whose sum is what people add: (cells,) values on their table, or (1,)."""
         return [(group.attributes, group.weight**2 * self._group_profile(group)) for group in survey.groups]

@@ -112,8 +112,11 @@ def _balanced(
     """
     even = np.full_like(mu, objective / len(mu))
     slopes = _images(rows, mu)
-    while slopes.min() <= 0:  # new rows can lie outside the cone where mu'v > 0; the even mu is inside
-        mu = (mu + even) / 2
+    for halving in range(MAX_HALVINGS):  # new rows can lie outside the cone where mu'v > 0; the even mu is inside
+        if slopes.min() > 0:
+            break
+        check()
+        mu = (mu + even) / 2 if halving < MAX_HALVINGS - 1 else even
         slopes = _images(rows, mu)
     scaled = weights * worth**power
     factor, previous = None, np.inf

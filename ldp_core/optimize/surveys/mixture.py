@@ -22,6 +22,8 @@ POWER, TOGETHER, MOST_PRODUCTS = 0.9, 10, 2 * 10**8
 SETTLED = 1e-8
 # What an attribute more costs a column that is as good as another.
 PER_ATTRIBUTE = 1e-6
+# A linear program takes a second or two; one that goes astray is given up, since nothing else can end it.
+MOST_SECONDS = 20.0
 
 
 class Mixture:
@@ -81,9 +83,13 @@ class Mixture:
         attributes = np.concatenate([np.full(len(shape.columns), len(shape.sizes)) for shape in self.shapes])
         needed = sparse.diags(1 / self.reached()) @ self._transposed
         found = linprog(
-            1 + PER_ATTRIBUTE * attributes, A_ub=-needed, b_ub=-np.ones(len(self.costs)), method="highs-ipm"
+            1 + PER_ATTRIBUTE * attributes,
+            A_ub=-needed,
+            b_ub=-np.ones(len(self.costs)),
+            method="highs-ipm",
+            options={"time_limit": MOST_SECONDS},
         )
-        return self.shares if found.x is None else np.maximum(found.x, 0.0)
+        return self.shares if found.status != 0 else np.maximum(found.x, 0.0)
 
     def parts(self) -> tuple[np.ndarray, np.ndarray]:
         """(columns,) the largest part that each column has in the energy of a set, and whether it has the largest in one of them."""

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from ldp_core import bounds, library, wording, workloads
+from ldp_core import analysis, bounds, library, wording, workloads
 from ldp_core.mechanisms import Mechanism
 from ldp_core.run import Cancel, asked
 from ldp_core.workloads import Survey, Workload
@@ -191,7 +191,9 @@ def _mechanism(point: Point, cancelled: Callable[[], bool]) -> Outcome:
 def outcome_of(mechanism: Mechanism, workload: Workload, stopped: str, rounds: int = 0) -> Outcome:
     """What a mechanism that has been built comes to on ``workload``."""
     profile = mechanism.variance_profile(workload)
-    return Outcome(float(profile.max()), float(profile.mean()), stopped, rounds, float(mechanism.bits_per_report))
+    # Where a survey has too many types, the profile is that of the worst alone.
+    average = float(profile.mean()) if len(profile) > 1 else analysis.average_variance(mechanism, workload)
+    return Outcome(float(profile.max()), average, stopped, rounds, float(mechanism.bits_per_report))
 
 
 def _bound(point: Point, cancelled: Callable[[], bool]) -> Outcome:

@@ -111,8 +111,11 @@ def _why_not(reasons: Mapping[str, str]) -> str:
     if len(reasons) <= 2:
         return " ".join(f"{library.spec(name).title} cannot run here. {reason}" for name, reason in reasons.items())
     reason, often = Counter(reasons.values()).most_common(1)[0]
-    most = "" if often == len(reasons) else f"Of {often}: "
-    return f"The last {len(reasons)} in the list cannot run here. {most}{reason} Compare says why of each."
+    whom = "each of them" if often == len(reasons) else f"{often} of them"
+    why = reason.replace("It ", "it ", 1) if reason.startswith("It ") else reason
+    return (
+        f"The last {len(reasons)} in the list cannot run here. The reason for {whom}: {why} Compare gives it for each."
+    )
 
 
 def parameter_control(

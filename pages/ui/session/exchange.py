@@ -10,7 +10,7 @@ from ldp_core import designs, estimators, library, mechanisms, wording
 from ldp_core.designs import Configuration, realised
 from ldp_core.kit import package
 from pages.ui import sources
-from pages.ui.session.figures import Fit, weight
+from pages.ui.session.built import Fit, weight
 from pages.ui.session.state import Complete, Session, counts_column
 from pages.ui.sources import Source
 

@@ -17,7 +17,8 @@ from ldp_core.designs import choices
 from ldp_core.designs.choices import PRICED_TYPES
 from ldp_core.run import Progress
 from ldp_core.workloads.axes import axes_of
-from pages.ui.session.figures import Curve, Fit, Proof, weight
+from pages.ui.session.built import Curve, Fit, weight
+from pages.ui.session.figures import Proof
 from pages.ui.session.state import Session
 from pages.ui.tasks.jobs import Job, jobs
 from pages.ui.tasks.later import Later
