@@ -9,6 +9,8 @@ import pytest
 
 from ldp_core import bounds, optimize, workloads
 from ldp_core.bounds.surveys import binary
+from ldp_core.bounds.surveys.best import survey_certificate
+from ldp_core.run import Budget
 
 
 def energies(sets, bits):
@@ -106,3 +108,24 @@ def test_pairs_of_ten_columns():
     design = optimize.design(survey, epsilon=2.0, time_limit=None, max_rounds=40, seed=0)
     assert proof.verify()
     assert 0 <= design.objective / proof.value - 1 < 0.05
+
+
+def test_the_few_bounds_of_a_step_lose_next_to_nothing_against_all():
+    p, q = binary.weights(0.7)
+    known = np.stack([binary.row(6, float(angle)) for angle in binary._ANGLES])
+    every = binary._bounds(known, p, q, 0.2, 7)
+    a, b = (part.ravel() for part in np.indices((65, 65)))
+    least = every.at(np.arange(len(every.joint)), np.maximum(a, b), np.minimum(a, b)).min(axis=0)
+    wanted = [least[a + b == total].max() for total in range(65)]
+    found = binary._largest(every, lambda: None)
+    assert (found >= np.array(wanted) - 1e-15).all()
+    assert found == pytest.approx(wanted, rel=0.01)
+
+
+def test_proofs_for_bits_come_before_inequalities_that_prove_less():
+    survey, told = workloads.survey((2,) * 6, 2), []
+    proof = survey_certificate(survey, 2.0, Budget(None, callback=told.append), bounds.certificate)
+    values = np.array([progress.bound for progress in told])
+    assert (np.diff(values) >= -1e-9 * values[0]).all()
+    first = next(progress for progress in told if progress.relaxation is not None)  # of the inequalities
+    assert first.bound == proof.value > 1.05 * values[0]

@@ -55,12 +55,13 @@ def _alike(survey: Survey, epsilon: float, budget: Budget) -> SurveyCertificate 
     if not survey.components.sets:
         return closed
     with suppress(Interrupted):
-        for better, limit in improved(survey, epsilon, closed, budget):
-            found = better
-            budget.tell(bound=found.value, relaxation=limit)
-        if budget.stopped() is None and binary.fits(survey):
+        if binary.fits(survey):
             for candidate in binary.best(survey, epsilon, budget.check):
                 if candidate.value > found.value:
                     found = candidate
                     budget.tell(bound=found.value)
+        for better, limit in improved(survey, epsilon, closed, budget):
+            if better.value > found.value:
+                found = better
+            budget.tell(bound=found.value, relaxation=max(found.value, limit))
     return found

@@ -21,6 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
@@ -53,11 +54,13 @@ FIVE = (
 )
 """1,024 (W^1, W^2) of sets of 0, 1, .., 16 records of five bits: all others lie below lines through these (those of more than 16
 records are complements)."""
-_DIRECTIONS = 33
-_HALF = np.array([0.02, 0.1, 0.25, 0.4, 0.55, 0.7, 0.85, 1.0])
+_DIRECTIONS = 25
+_HALF = np.array([0.01, 0.06, 0.18, 0.35, 0.52, 0.7, 0.85, 1.0])
 _BALANCES = np.concatenate([_HALF, 1 / _HALF[-2::-1]])
-_LEANS = (0.25, 0.5, 1.0, 2.0, 4.0)
-_DEPENDING = (0.15, 0.4, 1.0)
+_LEANS = (0.4, 1.0, 2.5)
+_DEPENDING = (0.1, 0.2, 0.4, 0.8)
+# A step looks for the least bounds at so many shares of a part first, and so often at most; bounds looked at together.
+_PLACES, _ROUNDS, _AT_ONCE = 8, 6, 64
 # Rounding of a step is a few units in the last place of terms of at most 10.
 _UP, _MORE = 1 + 1e-12, 1e-14
 
@@ -158,76 +161,109 @@ def _five(angle: float) -> np.ndarray:
 def _step(bits: int, angle: float, check: Check) -> np.ndarray:
     """From the rows of one bit less. Complements have the same energies, so half of the numbers of records do."""
     known = np.stack([row(bits - 1, float(k), check) for k in _ANGLES])
-    records = known.shape[1] - 1
-    first, second = (
-        np.arange(records + 1)[:, None],
-        np.arange(records // 2 + 1),
-    )  # the larger part, or as large, comes first
-    shares = first / records, second / records
-    least = most = np.full((len(first), len(second)), np.inf)
     p, q = weights(angle)
-    for depending in (0.0, *_DEPENDING):
-        check()
-        for sign in (1, -1) if depending else (1,):
-            if p + sign * depending >= 0:
-                extra = sign * depending
-                own = (
-                    _parts(known, shares, p + extra, q, check)
-                    + (p - bits * extra + extra) * (shares[0] - shares[1]) ** 2 / 4
-                )
-                least = np.minimum(least, own) if extra >= 0 else least
-                most = np.minimum(most, own) if extra <= 0 else most
-    half = np.minimum(_antidiagonals(least, records), _antidiagonals(most, records))
+    by_sign = [
+        [_bounds(known, p, q, sign * depending, bits) for depending in (0.0, *_DEPENDING) if p + sign * depending >= 0]
+        for sign in (1, -1)
+    ]
+    # T chooses the share; on which bit to condition, the one it depends on least or most, is chosen after that.
+    half = np.minimum(*(_largest(_joined(found), check) for found in by_sign))
+    records = known.shape[1] - 1
     s = np.arange(records + 1) / (2 * records)
     half = np.minimum(half, max(p, q) * s * (1 - s)) * _UP + _MORE
     return np.concatenate([half, half[-2::-1]])
 
 
-def _parts(known: np.ndarray, shares: tuple[np.ndarray, np.ndarray], p: float, q: float, check: Check) -> np.ndarray:
-    """(n + 1, n / 2 + 1) bounds on ``(p + q) (|v_1|^2 + |v_1'|^2) / 4 + (p - q) v_1 v_1' / 2 + q |v_2 + v_2'|^2 / 4``."""
-    a, b = shares
-    best = np.full((len(a), len(b)), np.inf)
-    for t in _BALANCES if p != q else np.ones(1):
-        check()
-        for u in _BALANCES if q > 0 else np.ones(1):
-            one, two = (
-                _at(known, (p + q) / 4 + abs(p - q) / 4 * x, q / 4 + q / 4 * y) for x, y in ((t, u), (1 / t, 1 / u))
-            )
-            np.minimum(best, one[:, None] + two[: len(b)], out=best)
-    # With ``share`` q / 2 times what is known of the sum of both products, less of each is left; of v_2 v_2' nothing where the share is 1.
+@dataclass(frozen=True)
+class _Bounds:
+    """Bounds on sets that are made of two, of shares a and a': ``first[:, a] + second[:, a'] + joint (min(a, a') - a a') + apart (a - a')^2``,
+    the shares as numbers of records (k, n + 1)."""
+
+    first: np.ndarray
+    second: np.ndarray
+    joint: np.ndarray
+    apart: np.ndarray
+
+    def at(self, which: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """(which, places) values where the parts are of ``a`` and ``b`` records (places,), b no more than a."""
+        most = self.first.shape[1] - 1
+        found = self.first[which[:, None], a] + self.second[which[:, None], b]
+        found += self.joint[which, None] * ((most - a) * b / most**2)
+        found += self.apart[which, None] * ((a - b) / most) ** 2
+        return np.asarray(found)
+
+
+def _joined(parts: list[_Bounds]) -> _Bounds:
+    return _Bounds(
+        np.concatenate([part.first for part in parts]),
+        np.concatenate([part.second for part in parts]),
+        np.concatenate([part.joint for part in parts]),
+        np.concatenate([part.apart for part in parts]),
+    )
+
+
+def _bounds(known: np.ndarray, p: float, q: float, depending: float, bits: int) -> _Bounds:
+    """For all multipliers of the products, with ``depending`` times what is known of the bit."""
+    apart = (p - (bits - 1) * depending) / 4
+    p += depending
+    mixed = []  # multipliers: of the sum of both products; in that, of the rest; of products on single attributes; on pairs
+    for t, u in product(_BALANCES if p != q else (1.0,), _BALANCES if q > 0 else (1.0,)):
+        mixed.append((0.0, 1.0, t, u))
     for share, own in ((0.5, _BALANCES[::2]), (1.0, np.ones(1))) if q > 0 else ():
-        part, rest = share * q / 2, np.minimum(a, b) - a * b
-        for lean in _LEANS:
-            check()
-            whole = part * (rest + (lean * a * (1 - a) + b * (1 - b) / lean) / 2)
-            for t in _BALANCES[::2] if share < 1 else _BALANCES:
-                for u in own:
-                    one, two = (
-                        _at(
-                            known,
-                            (p + q) / 4 + abs((p - q) / 2 - part) / 2 * x - part * y / 2,
-                            q / 4 + (q / 2 - part) / 2 * z - part * y / 2,
-                        )
-                        for x, y, z in ((t, lean, u), (1 / t, 1 / lean, 1 / u))
-                    )
-                    np.minimum(best, one[:, None] + two[: len(b)] + whole, out=best)
-    return best
+        mixed += [*product((share * q / 2,), _LEANS, _BALANCES[::2] if share < 1 else _BALANCES, own)]
+    part, lean, t, u = np.array(mixed).T
+    s = np.linspace(0, 1, known.shape[1])
+
+    def side(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+        single = (p + q) / 4 + np.abs((p - q) / 2 - part) / 2 * x - part * y / 2
+        pairs = q / 4 + (q / 2 - part) / 2 * z - part * y / 2
+        return np.asarray(_at(known, single, pairs) + (part * y / 2)[:, None] * s * (1 - s))
+
+    return _Bounds(side(t, lean, u), side(1 / t, 1 / lean, 1 / u), part, np.full(len(part), apart))
 
 
-def _at(known: np.ndarray, p: float, q: float) -> np.ndarray:
-    """(n + 1,) an upper bound on F for any weights, of which negative ones count for nothing: (p, q) is at most a sum of two directions
-    next to each other."""
-    p, q = max(p, 0.0), max(q, 0.0)
-    k = min(int(math.atan2(q, p) / (math.pi / 2) * (_DIRECTIONS - 1)), _DIRECTIONS - 2)
-    (a, b), (c, d) = _DIRECTION[k], _DIRECTION[k + 1]
+def _largest(bounds: _Bounds, check: Check) -> np.ndarray:
+    """(n + 1,) the largest over sets of 0, 1, .., n records of the least bound.
+
+    Any of the bounds is valid at any place, so that few will do: those that are least at some places, and then, again and again,
+    those that are least where the largest values are left.
+    """
+    records = bounds.first.shape[1] - 1
+    sums = np.repeat(np.arange(records + 1), np.arange(records + 1) // 2 + 1)
+    starts = np.searchsorted(sums, np.arange(records + 1))
+    b = np.arange(len(sums)) - starts[sums]
+    a = sums - b
+    table, used = np.full(len(sums), np.inf), np.zeros(len(bounds.joint), dtype=bool)
+    looked_at = np.flatnonzero((a % (records // _PLACES) == 0) & (b % (records // _PLACES) == 0))
+    for _ in range(_ROUNDS):
+        check()
+        least, chosen = np.full(len(looked_at), np.inf), np.zeros(len(looked_at), dtype=np.int64)
+        for k in range(0, len(used), _AT_ONCE):
+            which = np.arange(k, min(k + _AT_ONCE, len(used)))
+            values = bounds.at(which, a[looked_at], b[looked_at])
+            best = values.min(axis=0)
+            chosen = np.where(best < least, k + values.argmin(axis=0), chosen)
+            least = np.minimum(best, least)
+        new = np.unique(chosen)
+        new = new[~used[new]]
+        if not len(new):
+            break
+        used[new] = True
+        for one in new:
+            np.minimum(table, bounds.at(np.array([one]), a, b)[0], out=table)
+        largest = np.maximum.reduceat(table, starts)
+        at_top = np.flatnonzero(table == largest[sums])
+        looked_at = at_top[np.unique(sums[at_top], return_index=True)[1]]
+    return np.asarray(largest)
+
+
+def _at(known: np.ndarray, p: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """(k, n + 1) upper bounds on F for any weights (k,), of which negative ones count for nothing: (p, q) is at most a sum of two
+    directions next to each other."""
+    p, q = np.maximum(p, 0.0), np.maximum(q, 0.0)
+    k = np.minimum((np.arctan2(q, p) / (math.pi / 2) * (_DIRECTIONS - 1)).astype(np.int64), _DIRECTIONS - 2)
+    (a, b), (c, d) = _DIRECTION[k].T, _DIRECTION[k + 1].T
     scale = a * d - b * c
-    parts = (max(0.0, p * d - q * c) / scale + 1e-13 * (p + q), max(0.0, q * a - p * b) / scale + 1e-13 * (p + q))
-    return (parts[0] * known[k] + parts[1] * known[k + 1]) * _UP
-
-
-def _antidiagonals(table: np.ndarray, most: int) -> np.ndarray:
-    """(most + 1,) the largest entry whose row and column add up to 0, 1, .., most."""
-    rows, columns = table.shape
-    padded = np.full((rows, rows + columns), -np.inf)
-    padded[:, :columns] = table
-    return padded.ravel()[: rows * (rows + columns - 1)].reshape(rows, -1).max(axis=0)[: most + 1]
+    low = np.maximum(0.0, p * d - q * c) / scale + 1e-13 * (p + q)
+    high = np.maximum(0.0, q * a - p * b) / scale + 1e-13 * (p + q)
+    return np.asarray((low[:, None] * known[k] + high[:, None] * known[k + 1]) * _UP)
