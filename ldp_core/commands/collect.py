@@ -45,9 +45,11 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
         found = collector.collect(
             given.reports, kit.mechanism, kit.design, progress=bar.share, cancel=stop, state=given.state
         )
-    if not found.users or not given.json:
-        for one in found.read:
+    for one in found.read:
+        if not found.users:  # then why is all there is to say
             terminal.say(_said(one))
+        elif not given.json:
+            print(terminal.plain(_said(one)))
     options: dict[str, Any] = {"labels": kit.domain.type_labels}
     if spec.needs_facts:
         options["facts"] = choices.facts(kit.configuration, kit.workload, found.users)
@@ -83,4 +85,5 @@ def _tell(answers: pd.DataFrame) -> None:
         name: (heading, lambda value: number(value, 5))
         for name, heading in {"answer": "Answer", "low": "Low", "high": "High", "promised": "± promised"}.items()
     }
+    print()
     terminal.write_table(answers, columns)
