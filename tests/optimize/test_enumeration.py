@@ -25,12 +25,12 @@ FEWER_QUESTIONS_THAN_TYPES = {
 }
 
 
-def valid(found, epsilon):
+def valid(found, epsilon, rounding=1e-12):
     Q = found.strategy
     assert np.abs(Q.sum(axis=0) - 1).max() <= 1e-12
     assert ExplicitMechanism("optimized", Q, epsilon).audit().epsilon <= epsilon
     assert found.proof.verify()
-    assert found.proof.value <= found.objective * (1 + 1e-12)
+    assert found.proof.value <= found.objective * (1 + rounding)
     assert found.gap <= GAP
     return found
 
@@ -61,7 +61,8 @@ def test_it_is_as_good_at_every_epsilon(kind, epsilon):
 @pytest.mark.parametrize("workload", FEWER_QUESTIONS_THAN_TYPES.values(), ids=FEWER_QUESTIONS_THAN_TYPES)
 @pytest.mark.parametrize("epsilon", [0.5, 2.0, 6.0])
 def test_a_workload_that_does_not_tell_all_types_apart_has_one_too(workload, epsilon):
-    found = valid(optimize.exact(workload, epsilon), epsilon)
+    # Types that need not be told apart leave an information matrix of condition 10^9 or more, and so fewer digits of the objective.
+    found = valid(optimize.exact(workload, epsilon), epsilon, rounding=1e-6)
     designed = optimize.design(workload, epsilon, time_limit=None, max_rounds=60)
     assert found.proof.value <= designed.objective < 1.01 * found.objective
 
