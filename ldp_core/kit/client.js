@@ -130,7 +130,7 @@
     return low;
   }
 
-  // --- samplers: functions of what the description says, which give what draws a report: (value, draw) -> numbers -----
+  // --- samplers: functions of what the description says, which give what draws a report: (value, draw) -> numbers ----
 
   function sampler(told) {
     const { kind } = fields(told, "kind");
@@ -294,7 +294,7 @@
     each: [each, "draws", "parts"],
   };
 
-  // --- values as people say them --------------------------------------------------------------------------------------
+  // --- values as people say them -------------------------------------------------------------------------------------
 
   const MISSING_WORDS = ["", "na", "n/a", "nan", "null", "none", "?"];
   const NUMBER = /^[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf|infinity)$/i;
@@ -434,7 +434,7 @@
     return { year, month, ordinal: date.getTime() / 86400000 + 719163 };
   }
 
-  // --- the id of a design -------------------------------------------------------------------------------------------
+  // --- the id of a design ------------------------------------------------------------------------------------------
 
   /** 16 hexadecimal digits that tell apart all that decides about reports. */
   function designId({ epsilon, format, sampler }) {
@@ -478,7 +478,7 @@
     return Array.from(state, (x) => (x >>> 0).toString(16).padStart(8, "0")).join("");
   }
 
-  // --- where it runs ------------------------------------------------------------------------------------------------
+  // --- where it runs -----------------------------------------------------------------------------------------------
 
   /** Prints a report for each value: a type's number, or JSON. */
   function main([path, ...values]) {
