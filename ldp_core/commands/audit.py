@@ -10,7 +10,6 @@ from typing import Any
 from ldp_core import analysis, frames, wording
 from ldp_core.commands import files, terminal, working
 from ldp_core.designs import Setting, choices, ready
-from ldp_core.designs.privacy_note import AUDIT_TOLERANCE
 from ldp_core.mechanisms import ExplicitMechanism, strategy_files
 from ldp_core.mechanisms.base import Audit, Mechanism
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
@@ -67,7 +66,7 @@ def _of_matrix(given: argparse.Namespace, content: bytes, stop: threading.Event)
     mechanism = _own(strategy_files.read_strategy(content, setting.workload.n, setting.labels), setting.epsilon)
     audit = mechanism.audit()
     found = _audited(mechanism, audit) | {"claimed_epsilon": setting.epsilon}
-    if not audit.epsilon <= setting.epsilon + AUDIT_TOLERANCE:
+    if not audit.epsilon <= setting.epsilon:
         if not MIN_EPSILON <= audit.epsilon <= MAX_EPSILON:
             return found | {"missing": f"Costs are worked out for epsilon from {MIN_EPSILON:g} to {MAX_EPSILON:g}."}
         own = setting.configuration.with_(epsilon=wording.rounded_up(audit.epsilon, 12))
@@ -125,7 +124,7 @@ def _tell(found: dict[str, Any]) -> None:
     if found["audited_delta"]:
         facts["Delta"] = f"{found['audited_delta']:.3g}"
     if claimed is not None:
-        kept = epsilon <= claimed + AUDIT_TOLERANCE
+        kept = epsilon <= claimed
         facts["Promised"] = f"{claimed:g}: {'kept' if kept else 'NOT KEPT'}"
     if (answered := found.get("answers_the_questions")) is not None:
         facts["Answers the questions"] = "yes" if answered else f"no. {found['reason']}"
