@@ -336,7 +336,7 @@ def test_averages_are_no_worst_cases_where_only_the_worst_type_is_known(which, m
     raw, Q = written_out(found)
     every = (Q.T @ added(found, raw, asked) ** 2 - matrix(asked).T ** 2).sum(axis=1)
     people = Counted(COUNTS, SIZES)
-    monkeypatch.setattr(face, "VECTOR_TYPES", 1)
+    monkeypatch.setattr(face, "MOST_CELLS", 1)
     assert found.variance_profile(asked).shape == (1,)
     assert analysis.variance_on_data(found, asked, COUNTS) == pytest.approx(every @ COUNTS)
     summary, p = analysis.summarise(found, asked, people), asked.squared_weights
