@@ -13,7 +13,7 @@ import numpy as np
 
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.mechanisms.surveys.face import SurveyMechanism
-from ldp_core.people import Counted, Counts, People, users_of
+from ldp_core.people import Counted, Counts, People, dense, users_of
 from ldp_core.workloads import Survey, Workload
 
 DEFAULT_ALPHA = 0.01
@@ -51,7 +51,7 @@ CASES = {
 
 
 def cases_of(people: People, workload: Workload | None = None) -> dict[str, Case]:
-    """Whose error can count, by name: past `DENSE_TYPES` types, and for surveys of any size, only the worst case: nothing is known type
+    """Whose error can count, by name: past `people.MOST_CELLS` types, and for surveys of any size, only the worst case: nothing is known type
     by type there, and what is made for surveys has the same error for all."""
     if not isinstance(people, Counted) or isinstance(workload, Survey):
         return {WORST_CASE.name: WORST_CASE}
@@ -114,7 +114,7 @@ def variance_on_data(mechanism: Mechanism, workload: Workload, counts: Counts) -
 def _on_data(profile: np.ndarray, counts: Counts) -> float:
     if len(profile) == 1:
         return float(profile[0]) * users_of(counts)
-    return float((counts.counts if isinstance(counts, Counted) else np.asarray(counts, dtype=float)) @ profile)
+    return float(dense(counts) @ profile)
 
 
 def objective(mechanism: Mechanism, workload: Workload) -> float:

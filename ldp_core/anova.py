@@ -39,11 +39,26 @@ def component(table: np.ndarray, attributes: Iterable[int]) -> np.ndarray:
     return found
 
 
-def squared_norms(table: np.ndarray) -> dict[Set, float]:
-    """{A: |P_A f|^2}, the squared length of each component of a ``table`` f over its cells; they sum to |f|^2."""
-    cells = table.size
-    found = {}
-    for kept in subsets(range(table.ndim)):
-        part = component(table, kept)
-        found[kept] = float(np.sum(part**2)) * (cells // max(1, part.size))
+def coordinates(tables: np.ndarray) -> np.ndarray:
+    """``tables`` (r, n_1, ..., n_k) in an orthonormal basis along every axis (Helmert's: the mean, then each value against the mean
+    of those before it): P_A is what the coordinates keep that are past the first along the axes A, and along no others."""
+    found = np.array(tables, dtype=float)
+    for axis in range(1, found.ndim):
+        by_value = np.moveaxis(found, axis, -1)  # a view: what is written to it is written to what is found
+        size = by_value.shape[-1]
+        sums = np.cumsum(by_value, axis=-1)
+        places = np.arange(1, size)
+        by_value[..., 1:] = (sums[..., :-1] - places * by_value[..., 1:]) / np.sqrt(places * (places + 1.0))
+        by_value[..., 0] = sums[..., -1] / np.sqrt(size)
     return found
+
+
+def squared_norms(tables: np.ndarray) -> np.ndarray:
+    """(r, 2^k) squared lengths |P_A f|^2 of the components of ``tables`` f (r, n_1, ..., n_k), sets A numbered with a
+    binary digit per axis, the last one lowest; takes O(k) operations per cell."""
+    found = coordinates(tables)
+    found *= found
+    for axis in range(1, found.ndim):
+        first, rest = np.split(found, [1], axis=axis)
+        found = np.concatenate([first, rest.sum(axis=axis, keepdims=True)], axis=axis)
+    return found.reshape(len(found), -1)

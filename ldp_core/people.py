@@ -18,7 +18,9 @@ import numpy as np
 from ldp_core.wording import magnitude
 
 MOST_CELLS = 2**20
-"""Largest table of counts, in cells."""
+"""Largest table of counts, in cells; where it is that of all attributes, its cells are the types."""
+MOST_COMBINATIONS = 1e280
+"""Most types of a joint domain: numbers grow with it, and must stay within those of floating point."""
 MOST_VALUES = 4 * 10**8
 """Most values (people times attributes) that are drawn or held, a byte or two each."""
 ROWS_AT_ONCE = 2**16

@@ -10,12 +10,10 @@ from typing import Literal, TypeVar
 import numpy as np
 
 from ldp_core.data.domain import MAX_TYPES, CategoricalAttribute, Missing, NumericAttribute, build, check_size
-from ldp_core.people import Counted, Drawn
+from ldp_core.people import MOST_CELLS, Counted, Drawn
 from ldp_core.wording import quoted
 
 MAX_USERS = 10**9
-MOST_COUNTED = 2**20
-"""Most types for each of which a number is kept."""
 CONCENTRATIONS = (0.01, 1000.0)
 Shape = Literal["uniform", "zipf", "bell", "cauchy", "dirichlet"]
 SHAPES: dict[Shape, dict[str, float | int]] = {
@@ -179,14 +177,14 @@ def expected_people(
     concentration: float = 1.0,
     draw: int = 0,
 ) -> Counted | Drawn:
-    """Expected users by their attributes: up to `MOST_COUNTED` types as `expected_counts` of all types in their order; beyond, each
+    """Expected users by their attributes: up to `MOST_CELLS` types as `expected_counts` of all types in their order; beyond, each
     attribute by itself spread like this, and the attributes independent of each other."""
     n = math.prod(sizes)
 
     def spread_over(types: int, number: int) -> np.ndarray:
         return expected_counts(shape, types, users, centre=centre, concentration=concentration, draw=number)
 
-    if n <= MOST_COUNTED:
+    if n <= MOST_CELLS:
         return Counted(spread_over(n, draw), sizes)
     return Drawn([spread_over(size, draw + i) for i, size in enumerate(sizes)], draw)
 

@@ -10,10 +10,10 @@ from typing import Any
 from ldp_core.mechanisms.base import FLOATING_POINT, Mechanism
 from ldp_core.mechanisms.noise.gaussian_privacy import DEFAULT_DELTA, MAX_DELTA, check_delta
 from ldp_core.mechanisms.surveys.sets import NO_SURVEY
+from ldp_core.people import MOST_CELLS
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from ldp_core.wording import NUMBER, magnitude, meant
 from ldp_core.workloads import Survey, Workload
-from ldp_core.workloads.surveys import DENSE_TYPES
 
 ACRONYMS = ("oue", "hrr")
 """Values that a title writes in capitals."""
@@ -225,9 +225,9 @@ class Spec:
             return f"It works for epsilon from {low:.3g} to {high:.3g}."
         if self.surveys_only and not (workload is None or isinstance(workload, Survey)):
             return NO_SURVEY
-        if isinstance(workload, Survey) and n > DENSE_TYPES and not (self.any_size or self.surveys_only):
+        if isinstance(workload, Survey) and n > MOST_CELLS and not (self.any_size or self.surveys_only):
             return (
-                f"It needs numbers for each of the {magnitude(n)} possible combinations of values, and at most {DENSE_TYPES:,} are held: use a "
+                f"It needs numbers for each of the {magnitude(n)} possible combinations of values, and at most {MOST_CELLS:,} are held: use a "
                 "mechanism for surveys."
             )
         return self.domain_rule(n, epsilon, workload)

@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ldp_core.people import MOST_CELLS
 from ldp_core.run import Cancel, asked
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import MATRIX_ENTRIES, Workload
 from ldp_core.workloads.marginals import KWayMarginals
 from ldp_core.workloads.parts import PredicatesPart, WorkloadPart, over_attributes
 from ldp_core.workloads.predicates import ROWS_AT_ONCE
-from ldp_core.workloads.surveys import DENSE_TYPES
 
 A_QUERY_SET = 15e-9
 """Seconds per type for what any part takes: a column of G, its diagonal, and adding both up."""
@@ -60,7 +60,7 @@ def price(parts: Sequence[WorkloadPart], attributes: Any) -> Price:
     counted = [*distinct.values(), *(part for part in parts if part.kind == "predicates")]
     found = [_price(part, axes, alike) for part in counted]
     n = math.prod(axis.size for axis in axes)
-    if n > DENSE_TYPES:  # a survey: only the tables it asks about are made
+    if n > MOST_CELLS:  # a survey: only the tables it asks about are made
         return _of_tables(sum(_cells(part, [axis.size for axis in axes]) for part in counted), parts)
     return Price(sum(each.seconds for each in found), sum(each.bytes for each in found) + 4 * 8 * n)
 

@@ -8,13 +8,14 @@ from typing import TypeGuard
 import numpy as np
 
 from ldp_core import anova
+from ldp_core.people import MOST_CELLS
 from ldp_core.workloads.axes import Axis
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.composite import Custom, Union
 from ldp_core.workloads.marginals import AllMarginals, KWayMarginals, Parity
 from ldp_core.workloads.on_attributes import OnAttributes
 from ldp_core.workloads.predicates import Predicates
-from ldp_core.workloads.surveys import DENSE_TYPES, MOST_GROUPS, Group, Survey, marginal
+from ldp_core.workloads.surveys import MOST_GROUPS, Group, Survey, marginal
 
 FITTED_TYPES = 2048
 """Up to this many types a strategy over all of them can be fitted, and is the best there is."""
@@ -23,14 +24,14 @@ BINARY_TYPES = 2**16
 
 
 def surveyed(workload: Workload, axes: Sequence[Axis]) -> Workload:
-    """The same questions as a `Survey` where that serves better: past `DENSE_TYPES` types always, past `FITTED_TYPES` where they treat
+    """The same questions as a `Survey` where that serves better: past `MOST_CELLS` types always, past `FITTED_TYPES` where they treat
     the values of each attribute alike and none is about all attributes at once. ValueError where a table they ask about is too large.
     """
     n, shape = workload.n, tuple(axis.size for axis in axes)
     telling = [i for i, size in enumerate(shape) if size > 1]
     if n <= FITTED_TYPES or isinstance(workload, Survey) or len(telling) < 2:
         return workload
-    if n <= DENSE_TYPES:
+    if n <= MOST_CELLS:
         all_binary = all(shape[i] == 2 for i in telling)
         if all_binary and n <= BINARY_TYPES and workload.symmetry == "hamming":
             return workload

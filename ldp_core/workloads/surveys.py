@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from ldp_core import anova
-from ldp_core.people import MOST_CELLS, Counted, Tables, check_cells
+from ldp_core.people import MOST_CELLS, MOST_COMBINATIONS, Counted, Tables, check_cells
 from ldp_core.wording import magnitude
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import MATRIX_ENTRIES, Workload
@@ -32,10 +32,6 @@ from ldp_core.workloads.symmetry import SymmetryGroup
 MOST_GROUPS = 25_000
 """Most groups of queries: all pairs of 200 attributes are 19,900."""
 MOST_ATTRIBUTES = 200
-LARGEST = 1e280
-"""Most types of the joint domain: numbers grow with it, and must stay within those of floating point."""
-DENSE_TYPES = 2**20
-"""Vectors over all types are formed for at most this many."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,9 +65,9 @@ class Survey(Workload):
         self.shape = tuple(map(int, shape))
         if not 1 <= len(self.shape) <= MOST_ATTRIBUTES:
             raise ValueError(f"A survey has 1 to {MOST_ATTRIBUTES} attributes; got {len(self.shape)}.")
-        if min(self.shape) < 1 or math.prod(self.shape) > LARGEST:
+        if min(self.shape) < 1 or math.prod(self.shape) > MOST_COMBINATIONS:
             raise ValueError(
-                f"Attributes need at least one value each, and at most {LARGEST:g} combinations in all; got sizes {list(shape)}."
+                f"Attributes need at least one value each, and at most {MOST_COMBINATIONS:g} combinations in all; got sizes {list(shape)}."
             )
         super().__init__(math.prod(self.shape), axes)
         if not 1 <= len(groups) <= MOST_GROUPS:
@@ -226,10 +222,10 @@ class Survey(Workload):
     # --- vectors over all types, where there are few enough -----------------------------------------------------
 
     def _check_dense(self) -> None:
-        if self.n > DENSE_TYPES:
+        if self.n > MOST_CELLS:
             raise ValueError(
                 f"The survey has {magnitude(self.n)} possible combinations of values; vectors over them are formed for at most "
-                f"{DENSE_TYPES:,}. Use a mechanism made for surveys."
+                f"{MOST_CELLS:,}. Use a mechanism made for surveys."
             )
 
     def _spread(self, group: Group, cells: np.ndarray) -> np.ndarray:
@@ -321,7 +317,7 @@ class Survey(Workload):
         return f"<survey workload: {self.num_queries:,} queries on {len(self.groups):,} sets of {len(self.shape)} attributes>"
 
     def _repr_html_(self) -> str | None:
-        return super()._repr_html_() if self.n <= DENSE_TYPES else None
+        return super()._repr_html_() if self.n <= MOST_CELLS else None
 
 
 def eigenvalues(base: Workload, sizes: Sequence[int]) -> dict[anova.Set, float] | None:

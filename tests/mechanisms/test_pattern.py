@@ -5,7 +5,8 @@ from itertools import chain, combinations
 import numpy as np
 import pytest
 
-from ldp_core.mechanisms.surveys.pattern import Pattern, energies, squared_norms
+from ldp_core import anova
+from ldp_core.mechanisms.surveys.pattern import Pattern, energies
 from ldp_core.privacy import odds
 
 
@@ -26,7 +27,7 @@ def sets(k):
 def test_squared_norms_are_those_of_the_projections(sizes):
     rng = np.random.default_rng(len(sizes))
     tables = rng.standard_normal((3, *sizes))
-    found = squared_norms(tables).reshape(3, *(2,) * len(sizes))
+    found = anova.squared_norms(tables).reshape(3, *(2,) * len(sizes))
     for kept in sets(len(sizes)):
         place = tuple(int(i in kept) for i in range(len(sizes)))
         expected = [np.sum((projection(sizes, kept) @ table.ravel()) ** 2) for table in tables]

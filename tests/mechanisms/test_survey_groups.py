@@ -307,9 +307,9 @@ def test_totals_among_pairs_of_a_billion_types_are_within_a_few_per_cent(weight)
 def test_the_worst_type_is_bounded_where_it_cannot_be_found(monkeypatch):
     found = split("shared")
     exact = analysis.worst_case_variance(found, MIXED)
-    monkeypatch.setattr(face, "VECTOR_TYPES", 1)
+    monkeypatch.setattr(face, "MOST_CELLS", 1)
     assert found.variance_profile(MIXED) == pytest.approx([exact])
-    monkeypatch.setattr(largest, "DENSE_TYPES", 1)
+    monkeypatch.setattr(largest, "MOST_CELLS", 1)
     bound = found.variance_profile(MIXED)
     assert bound.shape == (1,)
     assert exact <= bound[0] < 1.5 * exact
@@ -318,7 +318,7 @@ def test_the_worst_type_is_bounded_where_it_cannot_be_found(monkeypatch):
 def test_attributes_that_functions_do_not_depend_on_tie_nothing_together(monkeypatch):
     first, second = np.arange(2.0), np.array([5.0, 1.0, 2.0, 0.0])
     functions = [((0, 1), np.repeat(first, 3)), ((1, 2), np.tile(second, 3)), ((0,), 3 * first), ((), np.array([7.0]))]
-    monkeypatch.setattr(largest, "DENSE_TYPES", 4)
+    monkeypatch.setattr(largest, "MOST_CELLS", 4)
     assert largest.largest(SIZES, functions) == pytest.approx(1 + 5 + 3 + 7)
 
 

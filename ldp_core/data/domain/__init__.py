@@ -23,6 +23,5 @@ from ldp_core.data.domain.numbers import attained_bins as attained_bins
 from ldp_core.data.domain.numbers import bin_labels as bin_labels
 from ldp_core.data.domain.numbers import regular_edges as regular_edges
 from ldp_core.data.domain.numbers import whole_ends as whole_ends
-from ldp_core.data.domain.product import MOST_COMBINATIONS as MOST_COMBINATIONS
 from ldp_core.data.domain.product import Attribute as Attribute
 from ldp_core.data.domain.product import Domain as Domain

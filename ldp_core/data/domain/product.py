@@ -22,10 +22,9 @@ from ldp_core.data.domain.attributes import (
 )
 from ldp_core.data.domain.dates import DateAttribute
 from ldp_core.data.domain.numbers import NumericAttribute, RangeAttribute
+from ldp_core.people import MOST_COMBINATIONS
 from ldp_core.wording import quote_examples
 
-MOST_COMBINATIONS = 1e280
-"""Types of the largest domain: what is worked out from their number must stay within floating point."""
 _LARGEST_INDEX = 2**62
 _SHOWN = 4  # attributes named in one line
 

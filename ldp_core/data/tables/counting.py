@@ -13,11 +13,9 @@ from ldp_core.data import columns
 from ldp_core.data.domain import Attribute, Domain, EncodedRows
 from ldp_core.data.reading import LocalTable
 from ldp_core.data.reading.local import TooManyRows
-from ldp_core.people import MOST_VALUES, Records, smallest_type
+from ldp_core.people import MOST_CELLS, MOST_VALUES, Records, smallest_type
 from ldp_core.wording import quoted
 
-LARGEST_TALLY = 2**20
-"""Most types that `tally` counts into an array; in larger domains people are kept one by one."""
 MOST_USERS = 2**53
 
 
@@ -26,7 +24,7 @@ class Tally:
     """Users of each type.
 
     Attributes:
-        counts: (n,) int64, in the order of the domain's types (C order of its attributes); past `LARGEST_TALLY` types the
+        counts: (n,) int64, in the order of the domain's types (C order of its attributes); past `MOST_CELLS` types the
             people themselves.
         users: their sum.
         dropped: users left out for a missing value.
@@ -61,7 +59,7 @@ def tally(
     domain = domain if isinstance(domain, Domain) else Domain(attributes=(domain,))
     if isinstance(table, pd.Series) and len(domain.attributes) > 1:
         raise ValueError("a single column cannot fill several attributes: pass the whole table.")
-    counted, report = _Counts(domain) if domain.size <= LARGEST_TALLY else _Rows(domain), _Report()
+    counted, report = _Counts(domain) if domain.size <= MOST_CELLS else _Rows(domain), _Report()
     for frame, times in _chunks(table, domain, weights):
         users = times * checked_weights(frame, weights)
         parts = domain.encode_rows(frame, None if weights is None and not isinstance(table, LocalTable) else users)
@@ -200,7 +198,7 @@ def _chunks(
         yield table, np.ones(len(table), dtype=np.int64)
         return
     needed = columns_needed([attribute.name for attribute in domain.attributes], weights)
-    if domain.size <= LARGEST_TALLY:
+    if domain.size <= MOST_CELLS:
         try:
             yield table.counts(needed)
             return

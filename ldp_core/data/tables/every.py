@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from ldp_core.data import columns
-from ldp_core.data.domain import MOST_COMBINATIONS
 from ldp_core.data.tables.recipes import (
     AttributeRecipe,
     CategoricalRecipe,
@@ -19,6 +18,7 @@ from ldp_core.data.tables.recipes import (
     suggest_recipe,
 )
 from ldp_core.data.tables.summary import identifies, summarise
+from ldp_core.people import MOST_COMBINATIONS
 
 MOST_CATEGORIES = 50
 """Columns of more categories keep the most common ones, since tables of several such columns would be mostly empty."""

@@ -15,10 +15,8 @@ from ldp_core.anova import Set
 from ldp_core.mechanisms.base import Audit, Contributions, FromCovariance, Reports
 from ldp_core.mechanisms.surveys.estimates import SurveyEstimate, as_survey, short
 from ldp_core.mechanisms.surveys.largest import at_all_types, largest
-from ldp_core.mechanisms.surveys.pattern import squared_norms
-from ldp_core.people import Counts, Tables, people_of
+from ldp_core.people import MOST_CELLS, Counts, Tables, people_of
 from ldp_core.workloads import DENSE_TYPES, Group, Histogram, Survey, Workload
-from ldp_core.workloads.surveys import DENSE_TYPES as VECTOR_TYPES
 from ldp_core.workloads.surveys import eigenvalues
 
 _ENTRIES = 2**22  # of queries written out at once
@@ -147,7 +145,7 @@ class SurveyMechanism(FromCovariance):
     def _squares(self, group: Group) -> dict[Set, float]:
         """{A: squared length of the component on A of the queries of ``group``}."""
         tables = group.base.gram_root.reshape(-1, *[self.sizes[i] for i in group.attributes])
-        found = squared_norms(tables).sum(axis=0).reshape((2,) * len(group.attributes))
+        found = anova.squared_norms(tables).sum(axis=0).reshape((2,) * len(group.attributes))
         return {
             members: float(found[tuple(int(i in members) for i in group.attributes)])
             for members in anova.subsets(self._several(group.attributes))
@@ -185,7 +183,7 @@ class SurveyMechanism(FromCovariance):
         if all(profile.size == 1 for _, profile in found):
             one = math.fsum(float(profile[0]) for _, profile in found)
             return np.array([one]) if isinstance(workload, Survey) else np.full(self.n, one)
-        return at_all_types(self.sizes, found) if self.n <= VECTOR_TYPES else np.array([largest(self.sizes, found)])
+        return at_all_types(self.sizes, found) if self.n <= MOST_CELLS else np.array([largest(self.sizes, found)])
 
     def average_of(self, workload: Workload) -> float:
         """The mean over all types of what they add, however many there are. ValueError where the workload cannot be answered."""

@@ -32,7 +32,6 @@ from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.surveys.estimates import ComponentEstimate, as_survey
 from ldp_core.mechanisms.surveys.face import SurveyMechanism, from_agreement
 from ldp_core.mechanisms.surveys.largest import at_most
-from ldp_core.mechanisms.surveys.pattern import squared_norms
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns, batches
 from ldp_core.mechanisms.surveys.shares import given_shares
 from ldp_core.people import Counts, Tables, check_records, people_of
@@ -108,8 +107,8 @@ class SplitSurvey(SurveyMechanism):
         for k, one in enumerate(self.own):
             Q, R = one.mechanism.strategy, one.mechanism.reconstruction
             sizes = self._axes(one.attributes)
-            added = squared_norms((R * np.sqrt(Q.sum(axis=1))).T.reshape(-1, *sizes)).sum(axis=0)
-            lost = squared_norms((np.eye(one.mechanism.n) - R @ Q).reshape(-1, *sizes)).sum(axis=0)
+            added = anova.squared_norms((R * np.sqrt(Q.sum(axis=1))).T.reshape(-1, *sizes)).sum(axis=0)
+            lost = anova.squared_norms((np.eye(one.mechanism.n) - R @ Q).reshape(-1, *sizes)).sum(axis=0)
             shape = (2,) * len(sizes)
             for members in anova.subsets(self._several(one.attributes)):
                 place = tuple(int(i in members) for i in one.attributes)

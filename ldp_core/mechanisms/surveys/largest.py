@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ldp_core.anova import Set
-from ldp_core.workloads.surveys import DENSE_TYPES
+from ldp_core.people import MOST_CELLS
 
 _ROUNDING = 1e-12
 
@@ -21,7 +21,7 @@ def at_all_types(sizes: Sequence[int], functions: Sequence[tuple[Set, np.ndarray
 def largest(sizes: Sequence[int], functions: Sequence[tuple[Set, np.ndarray]]) -> float:
     """The largest value of that sum, looked for in each group of attributes that functions tie together.
 
-    ValueError where a group has more than `DENSE_TYPES` combinations of values.
+    ValueError where a group has more than `MOST_CELLS` combinations of values.
     """
     constant, varying = 0.0, []
     for members, values in functions:
@@ -31,11 +31,11 @@ def largest(sizes: Sequence[int], functions: Sequence[tuple[Set, np.ndarray]]) -
             varying.append(_reduced(sizes, members, values))
     for tied in _tied([members for members, _ in varying]):
         combinations = math.prod(sizes[i] for i in tied)
-        if combinations > DENSE_TYPES:
+        if combinations > MOST_CELLS:
             raise ValueError(
                 "Questions that follow an order or single out values have errors that differ from type to type. They tie "
                 f"{len(tied)} attributes together, with {combinations:.3g} combinations of values, and the worst is looked for among at "
-                f"most {DENSE_TYPES:,}: ask such questions about fewer attributes."
+                f"most {MOST_CELLS:,}: ask such questions about fewer attributes."
             )
         inside = [(members, values) for members, values in varying if set(members) <= set(tied)]
         constant += float(_sum(sizes, tied, inside).max())

@@ -15,6 +15,7 @@ from itertools import compress, pairwise, product
 
 import numpy as np
 
+from ldp_core import anova
 from ldp_core.privacy import odds
 
 
@@ -67,32 +68,7 @@ def energies(cells: np.ndarray, epsilon: float) -> np.ndarray:
     difference = odds(epsilon) - 1
     count = cells[0].size
     shares = np.count_nonzero(cells.reshape(len(cells), -1), axis=1) / count
-    found = squared_norms(cells)
+    found = anova.squared_norms(cells)
     found *= (difference**2 / (count * (1 + difference * shares) ** 2))[:, None]
     found[:, 0] = 0.0
     return found
-
-
-def coordinates(tables: np.ndarray) -> np.ndarray:
-    """``tables`` (r, n_1, ..., n_k) in an orthonormal basis along every axis (Helmert's: the mean, then each value against the mean
-    of those before it): P_A is what the coordinates keep that are past the first along the axes A, and along no others."""
-    found = np.array(tables, dtype=float)
-    for axis in range(1, found.ndim):
-        by_value = np.moveaxis(found, axis, -1)  # a view: what is written to it is written to what is found
-        size = by_value.shape[-1]
-        sums = np.cumsum(by_value, axis=-1)
-        places = np.arange(1, size)
-        by_value[..., 1:] = (sums[..., :-1] - places * by_value[..., 1:]) / np.sqrt(places * (places + 1.0))
-        by_value[..., 0] = sums[..., -1] / np.sqrt(size)
-    return found
-
-
-def squared_norms(tables: np.ndarray) -> np.ndarray:
-    """(r, 2^k) squared lengths |P_A f|^2 of the components of ``tables`` f (r, n_1, ..., n_k), sets A numbered as in `energies`;
-    takes O(k) operations per cell."""
-    found = coordinates(tables)
-    found *= found
-    for axis in range(1, found.ndim):
-        first, rest = np.split(found, [1], axis=axis)
-        found = np.concatenate([first, rest.sum(axis=axis, keepdims=True)], axis=axis)
-    return found.reshape(len(found), -1)

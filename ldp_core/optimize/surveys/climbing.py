@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ldp_core.mechanisms.surveys.pattern import coordinates
+from ldp_core import anova
 from ldp_core.run import Check, unchecked
 
 MOST_CLIMBED = 4096
@@ -116,7 +116,7 @@ def components_of_coordinates(sizes: Sequence[int]) -> np.ndarray:
 
 def applied(weights: np.ndarray, sizes: Sequence[int], tables: np.ndarray) -> np.ndarray:
     """Lambda ``tables`` (r, n_B), with ``weights`` (r, 2^k) for each."""
-    spectrum = coordinates(tables.reshape(-1, *sizes)).reshape(tables.shape)
+    spectrum = anova.coordinates(tables.reshape(-1, *sizes)).reshape(tables.shape)
     return _from_coordinates(spectrum * weights[:, components_of_coordinates(sizes)], sizes)
 
 
