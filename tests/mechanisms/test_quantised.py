@@ -303,7 +303,7 @@ def test_bits_signs_and_sets_have_whole_steps_within_epsilon(epsilon):
         chances = {
             "oue": lambda m: (m.p, m.q),
             "rappor": lambda m: (m.p, m.q),
-            "olh": lambda m: (m._keep,),
+            "olh": lambda m: (m.keep,),
             "subset_selection": lambda m: (m.p,),
             "randomized_response": lambda m: (m.truthful,),
         }.get(name, lambda m: mechanisms.hrr.sign_probabilities(m.epsilon))(mechanism)
