@@ -13,7 +13,7 @@ from ldp_core.bounds.general.enumerated import MOST_TYPES as EXACT_TYPES
 from ldp_core.designs.choices import PRICED_TYPES
 from ldp_core.run import Progress
 from ldp_core.studies import sweep
-from pages.ui import beside, layout, lazy, listing, patterns
+from pages.ui import beside, layout, lazy, league, listing, patterns
 from pages.ui.compared import compared_control, use_control
 from pages.ui.controls import case_control, control, target_control
 from pages.ui.formulas import COMPARE
@@ -384,5 +384,9 @@ if every is not None:
             "n is the number of types, p the number of queries. An empty note means that it can run on this design. In real numbers "
             f"only: {mechanisms.FLOATING_POINT}"
         )
+ranking = lazy.fold("League: every mechanism against the proved minimum, on 64 types", "league-fold")
+if ranking is not None:
+    with ranking:
+        league.show(state)
 later.finish()
 layout.how_computed(COMPARE)
