@@ -45,11 +45,9 @@ def show(state: Session) -> None:
     if running is not None:
         layout.live(running, _progress)
     frame = league.read() if found is None else found
-    listing.show_table(
+    listing.show_words(
         league.table(frame),
         f"Users needed on {league.TYPES:d} types, as multiples of the proved minimum; the number after each workload is epsilon.",
-        key="league-table",
-        height="content",
     )
     layout.download_table(frame, "league")
     origin = "These are stored results of the same calculation." if found is None else "Worked out just now."

@@ -6,6 +6,7 @@ import pytest
 
 from ldp_core.papers import league
 from pages.ui.tasks.jobs import jobs
+from pages.ui.words import plain
 
 FOLD = "league-fold"
 
@@ -16,7 +17,7 @@ def opened(app):
 
 
 def shown(app):
-    (found,) = [table for table in app.dataframes if "Histogram, 0.5" in table]
+    (found,) = [table.value for table in app.at.table if "Histogram, 0.5" in table.value]
     return found
 
 
@@ -27,7 +28,7 @@ def test_it_is_folded_away_until_somebody_asks(app):
 
 def test_the_stored_table_shows_at_once(opened):
     told = league.table(league.read())
-    assert shown(opened).astype(str).to_numpy().tolist() == told.to_numpy().tolist()
+    assert shown(opened).to_numpy().tolist() == told.map(plain).to_numpy().tolist()
     assert league.MEANING in opened.words
     assert "stored results of the same calculation" in opened.words
 
