@@ -26,6 +26,7 @@ from ldp_core import library
 from ldp_core.designs import patterns_file, strict_json
 from ldp_core.designs.configuration import Configuration, digest_when_written, load_configuration
 from ldp_core.designs.privacy_note import observed_parts
+from ldp_core.designs.zips import zipped
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
 from ldp_core.mechanisms.surveys.groups import SplitSurvey
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
@@ -46,7 +47,6 @@ MAX_KIT_BYTES = 2**27
 MAX_BYTES = 8 * STRATEGY_ENTRIES + 3 * strict_json.MAX_JSON_BYTES + MAX_KIT_BYTES  # packed or unpacked
 SEED_WARNING = "The seed is for simulation and optimisation only; a client that used it would have no privacy."
 
-_TIMESTAMP = (1980, 1, 1, 0, 0, 0)  # the earliest a zip can hold: equal designs give equal bytes
 # Version 1.0 of the format (numpy.lib.format), as numpy writes a float64 matrix or vector. numpy's own reader evaluates the
 # header as a Python literal and allocates what it asks for, which is too trusting here.
 _NPY_HEADER = re.compile(
@@ -137,7 +137,7 @@ def export(
         raise BundleError(
             f"{OUTCOME} would have {len(members[OUTCOME]):,} bytes, too many to load again: leave out detail."
         )
-    return _zip(members)
+    return zipped(members)  # deflated, which also hides the end mark of the npz, itself a zip
 
 
 def load(content: bytes) -> Bundle:
@@ -329,18 +329,6 @@ def _read_array(content: bytes, axes: int) -> np.ndarray | None:
     if len(shape) != axes or min(shape) < 1 or len(values) != 8 * math.prod(shape):
         return None
     return np.frombuffer(values, dtype="<f8").reshape(shape, order="F" if header[1] == b"True" else "C")
-
-
-def _zip(members: dict[str, bytes]) -> bytes:
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        for name in sorted(members):
-            entry = zipfile.ZipInfo(name, _TIMESTAMP)
-            entry.create_system = 3  # not the exporting machine's, for equal bytes everywhere
-            entry.external_attr = 0o644 << 16
-            entry.compress_type = zipfile.ZIP_DEFLATED  # also hides the end mark of the npz, itself a zip
-            archive.writestr(entry, members[name])
-    return packed.getvalue()
 
 
 def _unzip(
