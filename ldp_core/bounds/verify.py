@@ -53,6 +53,7 @@ HEADER = re.compile(
     rb"\x93NUMPY\x01\x00..\{'descr': '<f8', 'fortran_order': False, 'shape': \((\d{1,9},|\d{1,9}(?:, \d{1,9})+)\), \} *\n",
     re.DOTALL,
 )
+DAMAGED = (KeyError, TypeError, AttributeError, IndexError, ArithmeticError, RuntimeError, EOFError, zipfile.BadZipFile)
 Arrays = Mapping[str, np.ndarray]
 
 
@@ -68,16 +69,7 @@ def verified(text: str | bytes, packed: bytes) -> str:
             raise ValueError(f"The numbers prove {proved:.17g}, and the certificate claims {value}.")
         if document["meaning"] != meaning(document, data):
             raise ValueError("The certificate says in words what its numbers do not.")
-    except (
-        KeyError,
-        TypeError,
-        AttributeError,
-        IndexError,
-        ArithmeticError,
-        RuntimeError,
-        EOFError,
-        zipfile.BadZipFile,
-    ) as error:
+    except DAMAGED as error:
         raise ValueError(f"The files are damaged: {type(error).__name__} ({error}).") from None
     return str(document["meaning"])
 
@@ -104,11 +96,8 @@ def proven(document: Mapping[str, Any], data: Arrays) -> float:
 
 def spread(text: str) -> Fraction:
     """D, a fraction above e^epsilon - 1 by less than 2^-100, epsilon being the decimal number ``text``."""
-    x = (
-        Fraction(text)
-        if isinstance(text, str) and re.fullmatch(r"\d{1,3}(\.\d{1,50})?", text, re.ASCII)
-        else Fraction(0)
-    )
+    decimal = isinstance(text, str) and re.fullmatch(r"\d{1,3}(\.\d{1,50})?", text, re.ASCII)
+    x = Fraction(text) if decimal else Fraction(0)
     if not 0 < x <= 20:
         raise ValueError("Epsilon must be a decimal number above 0 and at most 20, in quotation marks.")
     x, term, total, k = Fraction(math.ceil(x * 2**140), 2**140), Fraction(1), Fraction(0), 0
@@ -279,8 +268,8 @@ def transformed(c: np.ndarray, d: int, n: int) -> tuple[list[list[tuple[Fraction
     found: list[list[tuple[Fraction, Fraction]]] = [[] for _ in range(max(d, 1) + 1)]
     for place in np.ndindex(values.shape):
         share = Fraction(math.prod(map(math.comb, parts, place)), math.comb(d, sum(place))) if d else Fraction(1)
-        found[sum(place)].append((share, Fraction(values[place])))
-    return found, Fraction(values[(0,) * values.ndim])
+        found[sum(place)].append((share, values.item(place)))
+    return found, values.item(0)
 
 
 def krawtchouk(d: int) -> list[list[int]]:
