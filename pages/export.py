@@ -26,6 +26,10 @@ KIT = [
     "**README.md**: how all of that is run, with an example to paste.",
     "**report.html**: one page for a privacy review, which fetches nothing.",
 ]
+PROOF = [
+    "**certificate.json** and **certificate.npz**: a proof of what no mechanism can beat, for the people your mechanism is judged by.",
+    "**verify.py** checks that proof with NumPy alone; so does this program when it loads the file.",
+]
 SHOWN_BYTES = 200_000
 
 state = layout.open_page(
@@ -59,6 +63,7 @@ with controls:
         st.error(plain(str(error)))
         st.stop()
     buttons = layout.actions("export")
+    proof = None if mechanism is None else exchange.certificate(state, mechanism)
     packed, refused = None, ""
     if mechanism is not None:
         later = Later(state, "kit")
@@ -82,6 +87,15 @@ with controls:
         st.caption(
             f"The kit ({_kilobytes(packed)}) is for people who never saw this app: it draws reports on people's devices, checks what it promises, "
             "says how to count what comes back, and has a page for a privacy review."
+        )
+    if proof is not None:
+        with buttons:
+            layout.download(
+                "Download the proof (zip)", proof.zipped, "ldp-proof.zip", "application/zip", "download-proof"
+            )
+        st.caption(
+            "The proof says what no mechanism with your epsilon can beat. It holds the numbers that show it, and a script that checks them "
+            "with NumPy alone, without this program."
         )
     st.caption(
         f"The design alone has {_kilobytes(content)}. Load {'it' if packed is None else 'either of them'} again with “Load a design” in the "
@@ -197,6 +211,8 @@ with results:
         members.append("No strategy file: this mechanism is fully described by its parameters.")
     if packed is not None:
         members += KIT
+    if proof is not None:
+        members += PROOF
     for member in members:
         st.markdown(f"- {member}")
     st.warning(
