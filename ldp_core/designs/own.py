@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Annotated
 
@@ -9,7 +10,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
 from ldp_core import library
-from ldp_core.library.own import LOOKS, MOST_ENTRIES, Own, exact_table, hold
+from ldp_core.library.own import LONGEST, LOOKS, MOST_ENTRIES, Own, exact_table, hold
 from ldp_core.mechanisms.strategy_files import read_strategy
 from ldp_core.workloads.packed import pack, unpack
 
@@ -87,3 +88,16 @@ def check_names(names: Sequence[str]) -> None:
         if name.casefold() in taken:
             raise ValueError(f"There is a mechanism called {taken[name.casefold()]} already: choose another name.")
         taken[name.casefold()] = name
+
+
+def name_for(file: str, held: Sequence[OwnMatrix]) -> str:
+    """A name for a matrix from that of its ``file``, which no mechanism has."""
+    words = re.findall(r"[^\W_]+", re.sub(r"\.\w+$", "", file))
+    name = " ".join(words)[: LONGEST - 3].strip() or "Own matrix"
+    for candidate in (name, *(f"{name} {number}" for number in range(2, MOST_OWN + 3))):
+        try:
+            check_names([*(one.name for one in held), candidate])
+        except ValueError:
+            continue
+        return candidate
+    return name

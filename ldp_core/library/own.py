@@ -27,12 +27,12 @@ from ldp_core.wording import rounded_up, shortened
 from ldp_core.workloads import Workload
 
 LOOKS = (
-    ("#EE3377", "circle-x"),
-    ("#4477AA", "square-x"),
-    ("#228833", "diamond-x"),
-    ("#AA6600", "circle-cross"),
-    ("#7755CC", "square-cross"),
-    ("#00808A", "diamond-cross"),
+    ("#EE3377", "triangle-ne"),
+    ("#4477AA", "triangle-sw"),
+    ("#228833", "x"),
+    ("#AA6600", "hexagon2"),
+    ("#7755CC", "triangle-nw"),
+    ("#00808A", "triangle-se"),
 )
 """Colours and markers; a matrix has one of them, counted from 1."""
 MOST_ENTRIES = 2**20
@@ -89,6 +89,13 @@ class Own:
         """The mechanism on ``n`` types. ValueError, one sentence, where it is for others or does not keep ``epsilon``."""
         if reason := spec(self.mechanism).unsuitable(n, epsilon):
             raise ValueError(reason)
+        return self._built(epsilon)
+
+    def at_its_own_epsilon(self) -> ExplicitMechanism:
+        """The mechanism as it is, whatever may be allowed."""
+        return self._built(max(self.epsilon, MIN_EPSILON))
+
+    def _built(self, epsilon: float) -> ExplicitMechanism:
         explanation = _EXPLANATION.format(outputs=len(self.table))
         return ExplicitMechanism(self.mechanism, self.table, epsilon, {"name": self.name}, explanation)
 
@@ -155,7 +162,9 @@ def spec(name: str) -> Spec:
     more has an entry that cannot run."""
     parts = _NAME.fullmatch(name)
     if parts is None:
-        raise ValueError(f"Unknown mechanism {shortened(name)!r}: matrices of your own are named when they are uploaded.")
+        raise ValueError(
+            f"Unknown mechanism {shortened(name)!r}: matrices of your own are named when they are uploaded."
+        )
     title, look, _ = parts.groups()
     entry = partial(
         Spec,

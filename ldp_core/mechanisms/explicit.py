@@ -277,9 +277,10 @@ def check_strategy(strategy: np.ndarray) -> np.ndarray:
         raise ValueError("A strategy holds probabilities: finite and not negative.")
     if np.any(Q.sum(axis=1) == 0):
         raise ValueError("A strategy has an output that no one ever sends; leave such rows out.")
-    if (off := np.abs(Q.sum(axis=0) - 1)).max() > SUMS:
+    sums = Q.sum(axis=0)
+    if (wrong := np.flatnonzero(np.abs(sums - 1) > SUMS)).size:
         raise ValueError(
-            f"The probabilities of every type (each column of a strategy) must sum to 1; those of type {off.argmax() + 1} sum to "
-            f"{Q[:, off.argmax()].sum():.10g}."
+            f"The probabilities of every type (each column of a strategy) must sum to 1; those of type {wrong[0] + 1} sum to "
+            f"{sums[wrong[0]]:.10g}."
         )
     return Q

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+import math
 import zipfile
 from collections.abc import Sequence
 
 import numpy as np
 
 from ldp_core.mechanisms.explicit import SUMS, check_strategy
+from ldp_core.wording import NUMBER
 from ldp_core.workloads import matrix_files
 
 
@@ -32,7 +34,9 @@ def read_strategy(content: bytes, n: int | None = None, labels: Sequence[str] | 
     sentence, where the file is no such matrix.
     """
     try:
-        found = matrix_files.read_matrix(content, n, labels, matrix_files.REPORTS).matrix
+        read = matrix_files.read_matrix(content, n, labels, matrix_files.REPORTS)
+        found = read.matrix
+        _check_names(read)
     except ValueError as problem:
         turned = _turned(content, n, labels)
         if turned is None:
@@ -42,6 +46,16 @@ def read_strategy(content: bytes, n: int | None = None, labels: Sequence[str] | 
         if not _sum_to_one(found, 0) and (turned := _turned(content, n, labels)) is not None:
             found = turned
     return check_strategy(found)
+
+
+def _check_names(read: matrix_files.MatrixFile) -> None:
+    """ValueError where what was taken for the names of reports is another type."""
+    if read.names is None or not all(NUMBER.fullmatch(name) for name in read.names):
+        return
+    numbers = [float(name) for name in read.names]
+    if min(numbers) > 0 and abs(math.fsum(numbers) - 1) <= SUMS:
+        n = read.matrix.shape[1]
+        raise ValueError(f"The matrix has {n + 1:,} columns and there are {n:,} types; give each type a column.")
 
 
 def _turned(content: bytes, n: int | None, labels: Sequence[str] | None) -> np.ndarray | None:
