@@ -320,8 +320,8 @@ class Configuration(_Inputs):
         fields = written(self)
         if not self.own:
             fields.pop("own", None)
-            if self.difference is None:
-                fields.pop("difference", None)
+        if self.difference is None and "own" not in fields:
+            fields.pop("difference", None)
         return fields
 
     @model_validator(mode="after")

@@ -146,7 +146,22 @@ def test_bad_files_get_one_sentence(content, said):
 
 @pytest.mark.parametrize(
     "name",
-    ["", "a" * 41, "a,b", "x=y", "f(x)", "[a](b)", "**a**", "www.a.com", "<b>", "$x$", ":red[a]", "a\nb", "a  b", "_a_"],
+    [
+        "",
+        "a" * 41,
+        "a,b",
+        "x=y",
+        "f(x)",
+        "[a](b)",
+        "**a**",
+        "www.a.com",
+        "<b>",
+        "$x$",
+        ":red[a]",
+        "a\nb",
+        "a  b",
+        "_a_",
+    ],
 )
 def test_names_mean_nothing_wherever_they_are_shown(name):
     with pytest.raises(ValueError, match="cannot be called"):
@@ -208,7 +223,9 @@ def test_it_is_forgotten_with_the_design_that_held_it():
         library.create(name, n=4, epsilon=1.0)
 
 
-@pytest.mark.parametrize("name", ["own", "own(", "own()", "own(name=a)", "own(name=a, look=9, matrix=" + "0" * 32 + ")"])
+@pytest.mark.parametrize(
+    "name", ["own", "own(", "own()", "own(name=a)", "own(name=a, look=9, matrix=" + "0" * 32 + ")"]
+)
 def test_other_names_are_unknown(name):
     with pytest.raises(ValueError, match="Unknown mechanism"):
         library.spec(name)

@@ -91,7 +91,10 @@ def test_one_that_gives_more_away_is_left_out_until_epsilon_allows_it(comparing)
     comparing.session.change(epsilon="2")
     assert "Bold" in figures(comparing.unfold("own-matrices")).index
     comparing.session.change(epsilon="3")
-    assert brought(comparing.unfold("own-matrices")).loc["Bold", "In this design"] == "It takes part with epsilon 2, less than the 3 you allow."
+    assert (
+        brought(comparing.unfold("own-matrices")).loc["Bold", "In this design"]
+        == "It takes part with epsilon 2, less than the 3 you allow."
+    )
     assert comparing.session.mechanism(one.mechanism).audit().epsilon <= 2
 
 
@@ -159,7 +162,7 @@ def test_it_is_planned_swept_and_simulated(ours):
     assert "our table" in set(table(ours, "collector_cost")["name"])
     ours.go("simulate").enter("multiselect", "simulated", [name, "haar"]).enter("number_input", "trials", 5)
     ours.press("run").finish()
-    assert sum(text.startswith("our table") for text in table(ours, "Estimate")["Estimate"]) == 2
+    assert sum(text.startswith("Our table") for text in table(ours, "Estimate")["Estimate"]) == 2
     unfold(ours.go("compare").unfold("own-matrices")).press("remove-own-1").go("simulate")
 
 
