@@ -108,9 +108,12 @@ def test_the_table_is_exact_and_stays_as_it_is():
 def test_it_takes_part_from_its_own_epsilon_on():
     one = own(response(4, 1.5))
     spec = library.spec(one.mechanism)
-    assert spec.unsuitable(4, 1.5) is None and spec.unsuitable(4, 2.0) is None
+    assert spec.unsuitable(4, 1.5) is None
+    assert spec.unsuitable(4, 2.0) is None
     said = spec.unsuitable(4, 1.0)
-    assert "e^1.5 times" in said and "your epsilon is 1:" in said and "at least 1.5" in said
+    assert "e^1.5 times" in said
+    assert "your epsilon is 1:" in said
+    assert "at least 1.5" in said
     assert "4 types and there are 5 here" in spec.unsuitable(5, 2.0)
     with pytest.raises(ValueError, match="your epsilon is 1:"):
         library.create(one.mechanism, n=4, epsilon=1.0)
@@ -138,7 +141,7 @@ def test_it_takes_part_from_its_own_epsilon_on():
     ],
 )
 def test_bad_files_get_one_sentence(content, said):
-    with pytest.raises(ValueError, match=".") as refused:
+    with pytest.raises(ValueError, match=r".") as refused:
         OwnMatrix.from_file(content, "Ours", [], 4)
     assert said in str(refused.value)
     assert "\n" not in str(refused.value)
@@ -176,7 +179,7 @@ def test_names_in_any_script_are_welcome(name):
 
 
 def test_no_two_mechanisms_have_one_name():
-    with pytest.raises(ValueError, match="called Haar wavelets|cannot be called"):
+    with pytest.raises(ValueError, match=r"cannot be called"):
         own(response(), "Haar wavelets (HaarHRR)")
     with pytest.raises(ValueError, match="a mechanism called RAPPOR already"):
         own(response(), "rappor")
@@ -218,7 +221,8 @@ def test_it_is_forgotten_with_the_design_that_held_it():
     gc.collect()
     assert find(name) is None
     spec = library.spec(name)
-    assert spec.title == "Ours" and "no longer in this design" in spec.unsuitable(4, 1.0)
+    assert spec.title == "Ours"
+    assert "no longer in this design" in spec.unsuitable(4, 1.0)
     with pytest.raises(ValueError, match="no longer in this design"):
         library.create(name, n=4, epsilon=1.0)
 
@@ -258,7 +262,8 @@ def test_a_configuration_holds_it():
     one = own(uneven())
     c = Configuration(own=(one,), mechanism=MechanismRecipe(name=one.mechanism), compared=("haar", one.mechanism))
     again = load_configuration(c.to_json())
-    assert again == c and again.digest() == c.digest()
+    assert again == c
+    assert again.digest() == c.digest()
     assert again.model_dump(mode="json")["version"] == 6
     np.testing.assert_array_equal(again.own[0].table, one.table)
     assert b'"own"' not in Configuration().to_json()
@@ -287,7 +292,7 @@ def altered(**changes):
     ],
 )
 def test_altered_files_get_one_sentence(document, said):
-    with pytest.raises(ValueError, match=".") as refused:
+    with pytest.raises(ValueError, match=r".") as refused:
         load_configuration(designs.strict_json.write(document))
     assert said in str(refused.value)
     assert len(str(refused.value)) < 400
@@ -330,7 +335,8 @@ def test_it_is_taken_out_of_everything_that_names_it():
     other = own(response(), "Other", [first])
     c = Configuration(own=(first, other), mechanism=MechanismRecipe(name=other.mechanism), compared=(first.mechanism,))
     left = c.with_(**designs.without_own(c, first.mechanism))
-    assert left.own == (other,) and left.mechanism.name == other.mechanism
+    assert left.own == (other,)
+    assert left.mechanism.name == other.mechanism
     assert left.compared == Configuration().compared
 
 

@@ -86,7 +86,8 @@ def test_one_that_gives_more_away_is_left_out_until_epsilon_allows_it(comparing)
     (one,) = comparing.configuration.own
     assert "Bold" not in figures(comparing).index
     said = "A report can be e^2 times as likely for one person as for another, and your epsilon is 1"
-    assert said in comparing.words and said in brought(comparing).loc["Bold", "In this design"]
+    assert said in comparing.words
+    assert said in brought(comparing).loc["Bold", "In this design"]
     assert brought(comparing).loc["Bold", "Your questions"] == "It can answer them."
     comparing.session.change(epsilon="2")
     assert "Bold" in figures(comparing.unfold("own-matrices")).index
@@ -121,7 +122,8 @@ def test_one_that_cannot_answer_says_why(comparing):
 def test_bad_files_leave_one_sentence_and_everything_as_it_was(comparing, content, said):
     before = comparing.configuration
     bring(comparing, content)
-    assert len(comparing.errors) == 1 and said in comparing.errors[0]
+    assert len(comparing.errors) == 1
+    assert said in comparing.errors[0]
     assert comparing.errors[0].endswith("What you had set up is unchanged.")
     assert comparing.configuration == before
     assert not bring(comparing, response()).errors
@@ -129,7 +131,8 @@ def test_bad_files_leave_one_sentence_and_everything_as_it_was(comparing, conten
 
 def test_names_are_checked_and_kept_apart(ours):
     bring(ours, response(epsilon=0.5), name="[x](http://a.com)")
-    assert "cannot be called" in ours.errors[0] and len(ours.configuration.own) == 1
+    assert "cannot be called" in ours.errors[0]
+    assert len(ours.configuration.own) == 1
     bring(ours, response(epsilon=0.5), name="Our Table")
     assert "a mechanism called our table already" in ours.errors[0]
     bring(ours, response(epsilon=0.5), name="Second")
@@ -140,12 +143,14 @@ def test_names_are_checked_and_kept_apart(ours):
 def test_it_is_undone_and_removed(ours):
     one = ours.configuration.own[0]
     ours.press("undo")
-    assert not ours.configuration.own and "our table" not in figures(ours).index
+    assert not ours.configuration.own
+    assert "our table" not in figures(ours).index
     ours.press("redo")
     assert ours.configuration.own == (one,)
     ours.session.change(mechanism={"name": one.mechanism, "parameters": {}})
     unfold(ours.unfold("own-matrices")).press("remove-own-1")
-    assert not ours.configuration.own and ours.configuration.mechanism.name == "optimized"
+    assert not ours.configuration.own
+    assert ours.configuration.mechanism.name == "optimized"
     assert "our table" not in figures(ours).index
 
 
