@@ -12,6 +12,7 @@ from ldp_core.bounds.statements import STATEMENTS, Statement
 from ldp_core.bounds.surveys.binary import BinaryCertificate
 from ldp_core.bounds.surveys.certificate import SurveyCertificate
 from ldp_core.bounds.surveys.grouped import GroupedCertificate
+from ldp_core.bounds.surveys.singles import SinglesCertificate
 from ldp_core.bounds.symmetric.certificate import SymmetricCertificate
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "BinaryCertificate",
     "Certificate",
     "GroupedCertificate",
+    "SinglesCertificate",
     "Statement",
     "SurveyCertificate",
     "SymmetricCertificate",

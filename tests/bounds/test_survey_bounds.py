@@ -288,7 +288,7 @@ def one_column_at_a_time(sizes, epsilon):
     [
         (1.0, 0.0, 0.015),
         pytest.param(2.0, 0.0, 0.04, marks=pytest.mark.slow),
-        pytest.param(3.0, 0.0, 0.15, marks=pytest.mark.slow),
+        pytest.param(3.0, 0.0, 0.06, marks=pytest.mark.slow),
     ],
 )
 def test_single_columns_of_a_real_survey(epsilon, least, most):
@@ -360,7 +360,7 @@ def test_the_closed_form_is_there_at_once_and_the_bound_only_grows():
     assert found.value == values[-1]
     assert len(told) == 4
     assert found.verify()
-    assert all(progress.relaxation >= progress.bound for progress in told[1:])
+    assert all(progress.relaxation is None or progress.relaxation >= progress.bound for progress in told)
     with pytest.raises(ValueError):
         bounds.certificate(survey, -1.0)
 

@@ -71,6 +71,7 @@ from ldp_core.bounds.surveys.best import survey_certificate
 from ldp_core.bounds.surveys.binary import BinaryCertificate
 from ldp_core.bounds.surveys.certificate import SurveyCertificate
 from ldp_core.bounds.surveys.grouped import GroupedCertificate
+from ldp_core.bounds.surveys.singles import SinglesCertificate
 from ldp_core.bounds.symmetric.certificate import SymmetricCertificate, symmetric_certificate
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
@@ -187,7 +188,9 @@ def _product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     return blas.dgemm(1.0, A, B)
 
 
-AnyCertificate = Certificate | SymmetricCertificate | SurveyCertificate | BinaryCertificate | GroupedCertificate
+AnyCertificate = (
+    Certificate | SymmetricCertificate | SurveyCertificate | BinaryCertificate | SinglesCertificate | GroupedCertificate
+)
 
 
 def certificate(

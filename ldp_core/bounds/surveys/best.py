@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 from ldp_core.bounds.proof import Proof
-from ldp_core.bounds.surveys import binary
+from ldp_core.bounds.surveys import binary, singles
 from ldp_core.bounds.surveys.binary import BinaryCertificate
 from ldp_core.bounds.surveys.certificate import SurveyCertificate
 from ldp_core.bounds.surveys.grouped import GroupedCertificate, grouped, split
 from ldp_core.bounds.surveys.search import closed_form, improved
+from ldp_core.bounds.surveys.singles import SinglesCertificate
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Budget, Interrupted
 from ldp_core.workloads import Survey, Workload
 
 Prove = Callable[[Workload, float, Budget], Proof]
 """How to bound the questions on one table, within a budget."""
+OfSets = SurveyCertificate | BinaryCertificate | SinglesCertificate
+# The bound for single attributes comes before the inequalities on sets where its first weights gain so much on the closed form.
+PROMISING = 1.05
 
 
-def survey_certificate(
-    survey: Survey, epsilon: float, budget: Budget, prove: Prove
-) -> SurveyCertificate | BinaryCertificate | GroupedCertificate:
+def survey_certificate(survey: Survey, epsilon: float, budget: Budget, prove: Prove) -> OfSets | GroupedCertificate:
     """The bound for any `Survey`, the closed form at once; ``prove`` is for questions that follow an order or single out values."""
     epsilon = check_epsilon(epsilon)
     if survey.symmetric:
@@ -48,20 +50,40 @@ def survey_certificate(
     return best
 
 
-def _alike(survey: Survey, epsilon: float, budget: Budget) -> SurveyCertificate | BinaryCertificate:
+def _alike(survey: Survey, epsilon: float, budget: Budget) -> OfSets:
     closed = closed_form(survey, epsilon)
-    found: SurveyCertificate | BinaryCertificate = closed
+    found: OfSets = closed
     budget.tell(bound=closed.value)
-    if not survey.components.sets:
-        return closed
+    candidates = _candidates(survey, epsilon, closed, budget)
     with suppress(Interrupted):
-        if binary.fits(survey):
-            for candidate in binary.best(survey, epsilon, budget.check):
-                if candidate.value > found.value:
-                    found = candidate
-                    budget.tell(bound=found.value)
-        for better, limit in improved(survey, epsilon, closed, budget):
-            if better.value > found.value:
-                found = better
-            budget.tell(bound=found.value, relaxation=max(found.value, limit))
+        while budget.stopped() is None:
+            candidate, limit = next(candidates, (None, None))
+            if candidate is None:
+                break
+            if candidate.value > found.value:
+                found = candidate
+            budget.tell(bound=found.value, relaxation=None if limit is None else max(found.value, limit))
     return found
+
+
+def _candidates(
+    survey: Survey, epsilon: float, closed: SurveyCertificate, budget: Budget
+) -> Iterator[tuple[OfSets, float | None]]:
+    """Certificates of every kind, the most promising kind first; with what none of this kind can exceed where that is known."""
+    if not survey.components.sets:
+        return
+    if binary.fits(survey):
+        yield from ((found, None) for found in binary.best(survey, epsilon, budget.check))
+    if not singles.fits(survey):
+        yield from improved(survey, epsilon, closed, budget)
+        return
+    search = singles.Search(survey, epsilon, budget.check)
+    value = 0.0
+    for found in search.starts():
+        value = found.value
+        yield found, None
+    if value > PROMISING * closed.value:
+        yield from ((found, None) for found in search.rounds())
+    yield from improved(survey, epsilon, closed, budget)
+    if PROMISING * closed.value >= value > closed.value:
+        yield from ((found, None) for found in search.rounds())

@@ -1,0 +1,233 @@
+"""Attributes asked about one at a time: how large the energies of 0/1 functions on single attributes are, attribute by attribute.
+
+For a function f of some attributes with values in [0, 1] and mean s, let ``F(s)`` be the largest of ``sum_i lambda_i W_i(f)``, W_i the
+energy of f on attribute i alone, and ``h = sqrt(F)``. With one attribute more, of n values, f is made of n functions of the
+attributes before, of means g_1, .., g_n. Its energy on the new attribute is the variance of these, and what it has on one before is the
+mean of what they have, as vectors; by the triangle inequality
+
+    F'(s)  <=  max over g in [0, 1]^n of mean s of   lambda (mean g^2 - s^2) + (mean h(g))^2.
+
+This is attained by sets ``{x = a} and T'``. As ``m^2 = max over t of 2 t m - t^2``, it is the largest over t of ``S(t) - t^2 - lambda s^2``, with S(t) the
+largest mean of ``lambda g^2 + 2 t h(g)``: n-fold sums of a function of one number, without regard to n where n is large. S is convex in t:
+between the t that are tried it is at most its chord.
+
+**The grid.** Between multiples of 1/N, h is replaced by chords that lie above it, and ``lambda g^2`` by its own. Two of the g strictly
+between multiples of 1/N may then move towards some, at no loss: where n s is a multiple of 1/N, all of the g are. Between such s, S is at most
+its chord, ``-lambda s^2`` off by ``lambda / (2 n N)^2`` at most, and a root of a chord from a^2 to b^2 off by ``(b - a)^2 / (4 (a + b))``.
+From 0 to 1/N, ``W_i <= (n_i - 1) s^2`` may be better. F(1 - s) = F(s). Derived in this project.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ldp_core.bounds.proof import Proof, magnitudes_fit, spread
+from ldp_core.bounds.surveys.certificate import bound, largest_ratio
+from ldp_core.run import Check, unchecked
+from ldp_core.workloads import Survey
+
+MOST_VALUES, MOST_ATTRIBUTES, MOST_STEPS = 32, 100, 4_000
+"""Attributes of more values are bounded without regard to how many; surveys of more attributes, and finer grids, are not looked at."""
+# Steps of the grid to a share of 1 / (E + 1) at first, the fewest of all, and how many times the squares of all numbers of values
+# the square of their number may be; weights tried first, ``1 + c / n``.
+FINE, FEWEST, MOST_WORK, STARTS = 5, 100, 1e8, (0.0, 3.0, 6.0, 9.0, 12.0)
+# Rounds of the search for weights, the length of its first step, and how lengths change.
+ROUNDS, FIRST_LENGTH, SHORTER, LONGER = 80, 0.1, 0.9, 1.5
+# Multipliers t: so many, down to this share of the largest.
+_MULTIPLIERS, _RANGE = 10, 0.01
+# Rounding of a step is a few units in the last place of terms of the size of the largest weight.
+_UP, _MORE = 1 + 1e-12, 1e-14
+
+
+@dataclass(frozen=True, repr=False)
+class SinglesCertificate(Proof):
+    """A proven lower bound ``value`` on L of every epsilon-LDP mechanism for a `Survey` about single attributes. The proof: ``weights``
+    (k,) lambda of the sets of `Survey.components`, and N, the ``steps`` of the grid; the rest is worked out anew (a second for ten)."""
+
+    proves_by: ClassVar[str] = "inequalities for each column"
+
+    workload: Survey
+    epsilon: float
+    value: float
+    weights: np.ndarray
+    steps: int
+
+    @property
+    def variance(self) -> float:
+        """No epsilon-LDP mechanism has a smaller variance per user on average over the types, nor for its worst type."""
+        return max(0.0, (self.value - self.workload.trace) / self.workload.n)
+
+    def proven(self) -> float:
+        fits_grid = 2 <= self.steps <= MOST_STEPS and self.steps % 2 == 0
+        if not (fits(self.workload) and fits_grid and self.weights.shape == (len(self.workload.components.sets),)):
+            return -math.inf
+        if not magnitudes_fit(self.weights) or self.weights.min() < 0 or not self.weights.max() > 0:
+            return -math.inf
+        return proved(self.workload, self.epsilon, self.weights, int(self.steps))
+
+
+def fits(survey: Survey) -> bool:
+    """Whether the questions are about single attributes, few enough."""
+    sets = survey.components.sets
+    return survey.symmetric and 0 < len(sets) <= MOST_ATTRIBUTES and all(len(members) == 1 for members in sets)
+
+
+def proved(survey: Survey, epsilon: float, weights: np.ndarray, steps: int, check: Check = unchecked) -> float:
+    """The bound of a survey that `fits` with these weights."""
+    weights = weights / weights.max()
+    return bound(survey, weights, float(ratios(survey, epsilon, weights, steps, check).max()) * _UP)
+
+
+def ratios(survey: Survey, epsilon: float, weights: np.ndarray, steps: int, check: Check = unchecked) -> np.ndarray:
+    """Upper bounds on ``sum_i lambda_i e_i(T)`` by the share of T, from 0 to 1/2: it is no larger for those of more."""
+    sizes = [survey.shape[members[0]] for members in survey.components.sets]
+    order = sorted(range(len(sizes)), key=lambda i: (sizes[i], i))
+    F, more = largest([sizes[i] for i in order], weights[order], steps, check)
+    D, grid, none = spread(epsilon), np.linspace(0, 0.5, len(F)), np.zeros(len(F) - 1)
+    found = largest_ratio(grid, F[:-1] + more, F[1:] + more, none, none, D)
+    top = np.full(len(none), weights.max())
+    return np.minimum(found, largest_ratio(grid, none, none, top, -top, D))
+
+
+class Search:
+    """Weights by group of attributes that are alike: a good guess, then steps in random directions while they help."""
+
+    def __init__(self, survey: Survey, epsilon: float, check: Check = unchecked):
+        self._survey, self._epsilon, self._check = survey, epsilon, check
+        c = survey.components
+        sizes = np.array([survey.shape[members[0]] for members in c.sets])
+        alike, self._group = np.unique(np.stack([sizes, c.gram]), axis=1, return_inverse=True)
+        self._sizes, self._weights, self._value = alike[0], np.ones(alike.shape[1]), 0.0
+        most = math.sqrt(MOST_WORK / np.sum(sizes[sizes <= MOST_VALUES] ** 2, initial=1))
+        self._steps = 2 * round(min(max(FINE * (math.exp(epsilon) + 1), FEWEST), most) / 2)
+
+    def starts(self) -> Iterator[SinglesCertificate]:
+        """Better and better certificates. Attributes of few values are harder to ask about, and weigh more."""
+        for more in STARTS:
+            found = self._tried(1 + more / self._sizes)
+            if found is not None:
+                yield found
+
+    def rounds(self) -> Iterator[SinglesCertificate]:
+        """Better and better certificates for weights near the best ones."""
+        rng, length = np.random.default_rng(0), FIRST_LENGTH
+        for _ in range(ROUNDS if len(self._weights) > 1 else 0):
+            found = self._tried(self._weights * np.exp(length * rng.standard_normal(len(self._weights))))
+            length *= SHORTER if found is None else LONGER
+            if found is not None:
+                yield found
+        finer = self._certificate(self._weights, 2 * self._steps)
+        if finer.value > self._value:
+            yield finer
+
+    def _tried(self, weights: np.ndarray) -> SinglesCertificate | None:
+        found = self._certificate(weights, self._steps)
+        if found.value <= self._value:
+            return None
+        self._weights, self._value = weights / weights.max(), found.value
+        return found
+
+    def _certificate(self, weights: np.ndarray, steps: int) -> SinglesCertificate:
+        own = weights[self._group] / weights.max()
+        value = proved(self._survey, self._epsilon, own, steps, self._check)
+        return SinglesCertificate(self._survey, self._epsilon, max(0.0, value), own, steps)
+
+
+def largest(
+    sizes: Sequence[int], weights: np.ndarray, steps: int, check: Check = unchecked
+) -> tuple[np.ndarray, float]:
+    """Upper bounds on F for all attributes together, at equally spaced s from 0 to 1/2, and how far F may lie above their chords."""
+    h = np.zeros(steps + 1)
+    slope = 0.0
+    F, more = np.zeros(steps // 2 + 1), 0.0
+    for size, weight in zip(sizes, weights.tolist(), strict=True):
+        check()
+        parts = size if size <= MOST_VALUES else 1
+        F, more = _step(h, weight, size), weight / (2 * parts * steps) ** 2 * _UP
+        slope += weight * (size - 1)
+        h = _chords(np.sqrt(F + more), parts, math.sqrt(slope))
+    return F, more
+
+
+def _step(h: np.ndarray, weight: float, size: int) -> np.ndarray:
+    """(parts N / 2 + 1,) upper bounds on F with one attribute more, for h (N + 1,) at multiples of 1/N."""
+    steps = len(h) - 1
+    g, top = np.arange(steps + 1) / steps, float(h.max())
+    t = np.concatenate([[0.0], np.geomspace(_RANGE, 1.0, _MULTIPLIERS) * top]) if top > 0 else np.zeros(1)
+    worth = weight * g**2 + 2 * t[:, None] * h
+    S = _means(worth, size, steps // 2) if size <= MOST_VALUES else _hull(worth)[:, : steps // 2 + 1]
+    s = np.linspace(0, 0.5, S.shape[1])
+    found = S[-1] - t[-1] ** 2
+    for k in range(len(t) - 1):
+        rise = (S[k + 1] - S[k]) / (t[k + 1] - t[k])
+        best = np.clip(rise / 2, t[k], t[k + 1])
+        np.maximum(found, S[k] + rise * (best - t[k]) - best**2, out=found)
+    return np.asarray(np.maximum(found - weight * s**2, 0.0) * _UP + _MORE)
+
+
+def _means(worth: np.ndarray, size: int, most: int) -> np.ndarray:
+    """(k, size most + 1) the largest means of ``worth`` (k, N + 1) at ``size`` places that add up to 0, 1, .., size most."""
+    left, length, power = size, size * most + 1, worth
+    found = np.zeros((len(worth), 1))
+    while left:
+        if left % 2:
+            found = _sums(found, power, length)
+        left //= 2
+        if left:
+            power = _sums(power, power, length)
+    return np.asarray(found / size)
+
+
+def _sums(first: np.ndarray, second: np.ndarray, length: int) -> np.ndarray:
+    """(k, length at most) the largest of ``first[:, i] + second[:, j]`` by i + j."""
+    long, short = (first, second) if first.shape[1] >= second.shape[1] else (second, first)
+    found = np.full((len(long), min(length, long.shape[1] + short.shape[1] - 1)), -np.inf)
+    for j in range(min(short.shape[1], found.shape[1])):
+        part = found[:, j : j + long.shape[1]]
+        np.maximum(part, long[:, : part.shape[1]] + short[:, j : j + 1], out=part)
+    return found
+
+
+def _hull(worth: np.ndarray) -> np.ndarray:
+    """(k, N + 1) the least concave functions that are no less than ``worth`` (k, N + 1), at the same places."""
+    places = np.arange(worth.shape[1])
+    found = np.empty_like(worth)
+    for row, values in zip(found, worth, strict=True):
+        kept: list[int] = []
+        for x in places.tolist():
+            while len(kept) > 1 and (values[kept[-1]] - values[kept[-2]]) * (x - kept[-1]) <= (
+                values[x] - values[kept[-1]]
+            ) * (kept[-1] - kept[-2]):
+                kept.pop()
+            kept.append(x)
+        row[:] = np.maximum(np.interp(places, kept, values[kept]), values)
+    return found
+
+
+def _chords(roots: np.ndarray, parts: int, slope: float) -> np.ndarray:
+    """(N + 1,) values whose chords lie above h, from the roots of ends of chords above F, ``parts`` to a step."""
+    rounded = _beside((np.diff(roots) ** 2) / (4 * (roots[:-1] + roots[1:])))
+    roots = (roots + rounded) * _UP
+    coarse = roots[::parts].copy()
+    inside = np.lib.stride_tricks.sliding_window_view(roots, parts + 1)[::parts]
+    along = np.arange(parts + 1) / parts
+    above = (inside - (coarse[:-1, None] * (1 - along) + coarse[1:, None] * along)).max(axis=1).clip(0)
+    steps = 2 * len(above)
+    straight = slope / steps * _UP
+    if straight < 2 * coarse[1]:
+        above[0] = 0.0
+    coarse += _beside(above)
+    if straight < 2 * coarse[1]:
+        coarse[0], coarse[1] = 0.0, max(coarse[1], straight)
+    coarse *= _UP
+    return np.concatenate([coarse, coarse[-2::-1]])
+
+
+def _beside(values: np.ndarray) -> np.ndarray:
+    """(k + 1,) the larger of the ``values`` (k,) on both sides."""
+    return np.maximum(np.append(values, 0.0), np.append(0.0, values))
