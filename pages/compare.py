@@ -18,6 +18,7 @@ from pages.ui.compared import compared_control, use_control
 from pages.ui.controls import case_control, control, target_control
 from pages.ui.formulas import COMPARE
 from pages.ui.judging import AT_ONCE_TYPES, explain, in_words, side_by_side
+from pages.ui.own import own_controls
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
 from pages.ui.tasks.later import Later
@@ -185,6 +186,7 @@ with controls:
         st.warning(plain(f"{library.spec(name).title}: {reason}"))
 
 with results:
+    own_controls(state, ready, dict(failed), case)
     if awaited:
         st.info(
             f"What these cost is being worked out, and they join the comparison when that is known: {', '.join(awaited)}."

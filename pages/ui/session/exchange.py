@@ -163,7 +163,7 @@ def _check_usable(state: Session, configuration: Configuration, source: Source |
     Questions that do not fit the domain can be mended on the Workload page; the sentence about them is returned."""
     for name in (configuration.mechanism.name, *configuration.compared):
         library.spec(name)
-    if configuration.mechanism.name not in library.names():
+    if library.spec(configuration.mechanism.name).variant_of:
         raise ValueError(
             "The mechanism of a design goes by its name alone, with its parameters beside it: only those compared are written as "
             f"{wording.shortened(configuration.mechanism.name)!r} is."

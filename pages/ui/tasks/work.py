@@ -301,7 +301,7 @@ def _fitted(state: Session, names: Sequence[str]) -> dict[str, mechanisms.Mechan
 def recommendation(state: Session, users: float) -> Task[studies.planning.Recommendation]:
     """The mechanism to take for the current design, among all that need no fit or have been fitted, and the variants compared."""
     design, alpha = state.complete, state.alpha
-    names = list(dict.fromkeys([*map(state.named, library.names()), *state.side_by_side]))
+    names = list(dict.fromkeys([*map(state.named, state.offered), *state.side_by_side]))
     fitted, parameters = _fitted(state, names), {name: state.parameters_for(name) for name in names}
     about = (design.workload, design.epsilon, users, alpha)
     _, floor = state.floor(analysis.WORST_CASE.name) or ("", None)
