@@ -1,16 +1,26 @@
 """What the README shows runs, and what it names is there."""
 
+import json
 import re
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
 
+import ldp_core
+from ldp_core.commands import main
+from ldp_core.data.domain import Domain, NumericAttribute
+from ldp_core.designs import Configuration, WorkloadRecipe
+from ldp_core.designs.configuration import Optimizer
+from ldp_core.kit.client import Device
+
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 BLOCKS = [re.sub("^    ", "", block, flags=re.M) for block in re.findall(r"(?:^(?:    .*)?\n)+", README, flags=re.M)]
-EXAMPLES = [block for block in BLOCKS if "ldp." in block]
+EXAMPLES = [block for block in BLOCKS if "ldp." in block and "kit.zip" not in block]
+COMMANDS, KIT = (block for block in BLOCKS if "kit.zip" in block)
 
 
 def test_examples_run():
@@ -23,6 +33,30 @@ def test_examples_run():
     assert proof.verify()
     assert 0 <= best.objective / proof.value - 1 < 0.02
     assert names["counts"].sum() == 200
+
+
+def test_a_design_becomes_a_kit_and_its_reports_become_answers(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    age = NumericAttribute(name="age", edges=(0, 20, 40, 60), origin="declared")
+    asked = WorkloadRecipe(parts=(ldp_core.workloads.PrefixPart(attribute="age"),))
+    chosen = Configuration(domain=Domain(attributes=(age,)), workload=asked, optimizer=Optimizer(max_rounds=3))
+    Path("configuration.json").write_bytes(chosen.to_json())
+    for line in COMMANDS.strip().splitlines():
+        command = line.partition("#")[0].split()
+        if command[3] == "collect":
+            Path("monday.csv").write_text(
+                "report\n" + "\n".join(Device(described("kit.zip")).report(0) for _ in range(500)) + "\n"
+            )
+        assert command[:3] == ["python", "-m", "ldp_core"]
+        assert main(command[3:]) == 0
+    assert len(Path("answers.csv").read_text().splitlines()) == 4
+    names = {"ldp": ldp_core}
+    exec(KIT, names)
+    assert names["collection"].reports.users == 500
+
+
+def described(kit):
+    return json.loads(zipfile.ZipFile(kit).read("device.json"))
 
 
 def test_the_package_is_found_from_another_folder(tmp_path):

@@ -226,6 +226,9 @@
   function place({ cells, inside }) {
     chance(inside);
     const [zeros, ones] = ["0", "1"].map((wanted) => [...cells].flatMap((digit, i) => (digit === wanted ? [i] : [])));
+    if (!ones.length || !zeros.length || ones.length + zeros.length !== cells.length) {
+      throw new Error("The cells of a sampler must be digits 1 and 0, and both be there: export the design again.");
+    }
     return (draw) => {
       const chosen = draw(ONE) < inside ? ones : zeros;
       return chosen[draw(chosen.length)];

@@ -267,6 +267,8 @@ def _places(told: Mapping[str, Any]) -> Callable[[Below], int]:
     """Draws a cell: one of those inside, with its chance, or one of those outside."""
     cells, inside = told["cells"], _chance(told["inside"])
     ones, zeros = ([i for i, digit in enumerate(cells) if digit == wanted] for wanted in "10")
+    if not ones or not zeros or len(ones) + len(zeros) != len(cells):
+        raise ValueError("The cells of a sampler must be digits 1 and 0, and both be there: export the design again.")
 
     def draw(below: Below) -> int:
         chosen = ones if below(ONE) < inside else zeros

@@ -19,7 +19,7 @@ from ldp_core.kit.package import device_file
 from ldp_core.mechanisms import Mechanism
 from ldp_core.workloads import Workload
 
-_SMALL = (bundle.CONFIGURATION, bundle.OUTCOME, bundle.STRATEGY, bundle.PATTERNS, bundle.DEVICE)
+_READ = (*bundle.MEMBERS, bundle.DEVICE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ def _content(place: Path) -> bytes:
             return _limited(place)
         packed = io.BytesIO()
         with zipfile.ZipFile(packed, "w") as archive:
-            for name in _SMALL:
+            for name in _READ:
                 if (place / name).is_file():
                     archive.writestr(name, _limited(place / name))
         return packed.getvalue()

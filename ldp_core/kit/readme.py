@@ -14,11 +14,11 @@ EXAMPLE_PEOPLE = 1000
 
 
 def count_sql(design: str) -> str:
-    """The statement that any database counts the reports of a design with; a report id counts once for each report under it."""
-    return f"""-- Counts the reports of design {design}, each id and report once, in a table reports(id, design, report).
+    """The statement that any database counts the reports of a design with, one for each report id."""
+    return f"""-- Counts the reports of design {design} in a table reports(id, design, report): one report for each id, none without.
 -- Save the two columns as CSV or Parquet and give that file to collect.py.
 SELECT report, COUNT(*) AS reports
-FROM (SELECT DISTINCT id, report FROM reports WHERE design = '{design}') AS once
+FROM (SELECT MIN(report) AS report FROM reports WHERE design = '{design}' AND id IS NOT NULL GROUP BY id) AS once
 GROUP BY report
 """
 

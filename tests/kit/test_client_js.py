@@ -46,6 +46,7 @@ ALTERED = {
     "a chance above one": lambda told: sealed(SAMPLERS["response"] | {"truth": ONE + 2}),
     "half a unit": lambda told: sealed(SAMPLERS["bits"] | {"own": 0.5}),
     "shares that do not sum to one": lambda told: sealed(SAMPLERS["pattern"] | {"shares": [1, 2]}),
+    "no cell outside": lambda told: sealed(SAMPLERS["moved"] | {"cells": "1" * len(SAMPLERS["moved"]["cells"])}),
     "another kind": lambda told: sealed(told["sampler"] | {"kind": "noise"}),
     "a kind that objects have": lambda told: sealed(told["sampler"] | {"kind": "constructor"}),
 }

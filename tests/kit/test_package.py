@@ -229,6 +229,7 @@ def test_collecting_without_the_program_says_what_to_do(flags, path, said, tmp_p
 def test_the_statement_counts_each_id_once_and_other_designs_never():
     design = "0123456789abcdef"
     rows = [("a", design, "1"), ("a", design, "1"), ("b", design, "1"), ("c", design, "2 0"), ("d", "f" * 16, "1")]
+    rows += [("a", design, "2 0"), (None, design, "1")]
     engine = duckdb.connect()
     engine.execute("CREATE TABLE reports (id TEXT, design TEXT, report TEXT)")
     engine.executemany("INSERT INTO reports VALUES (?, ?, ?)", rows)
