@@ -100,7 +100,8 @@ def sweep_tab(over: str) -> None:
         except ValueError as error:
             st.info(plain(str(error)))
             return
-    if done is None or task.cut_short:
+    over_time = done is not None and (done.left_out["reason"] == sweep.TIME_OVER).any()
+    if done is None or task.cut_short or over_time:
         st.button(
             f"Compute over {what}",
             on_click=lambda: work.sweep(state, over).start(),
@@ -108,6 +109,9 @@ def sweep_tab(over: str) -> None:
             icon=":material/play_arrow:",
             help="Users needed in the worst case for every chosen mechanism and all bounds; fitted ones are fitted anew at each "
             "point. What has been computed is not computed again.",
+        )
+        st.caption(
+            f"It takes {work.SWEEP_SECONDS / 60:g} minutes at most; what is left then can be computed by pressing again."
         )
         with st.expander("Where it is computed"):
             control(

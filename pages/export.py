@@ -198,9 +198,13 @@ with results:
             "patterns are called loaded, not computed."
         )
         if isinstance(mechanism, mechanisms.SplitSurvey):
+            own = (
+                "strategy on its table"
+                if len(mechanism.own) == 1
+                else f"{len(mechanism.own)} strategies on their tables"
+            )
             members.append(
-                f"**strategies.npz**: the probabilities of the {len(mechanism.own)} strategies on single tables, plain numbers only, checked as "
-                "the patterns are."
+                f"**strategies.npz**: the probabilities of the {own}, plain numbers only, checked as the patterns are."
             )
     elif mechanism is not None and spec.fitted:
         members.append(
