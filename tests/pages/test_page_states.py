@@ -113,7 +113,7 @@ def test_each_parameter_can_be_chosen(ages, name):
 
 
 def test_start_shows_a_demonstration_and_hands_it_over(app):
-    assert len(app.charts) == 2  # the answers, and what a report can tell
+    assert len(app.go("start").charts) == 2  # the answers, and what a report can tell
     assert "At epsilon 1 a typical answer is off by" in app.words
     app.enter("slider", "demo-epsilon", 2.0)
     assert "At epsilon 2 " in app.words
@@ -126,6 +126,7 @@ def test_demonstration_errs_more_the_more_private(app):
     def off():
         return float(app.words.split("typical answer is off by ± ")[1].split()[0])
 
+    app.go("start")
     loose = off()
     app.enter("slider", "demo-epsilon", 0.1)
     assert off() > 5 * loose
