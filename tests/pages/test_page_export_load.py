@@ -144,11 +144,16 @@ def test_the_export_is_called_a_design_and_no_sampler_for_people(ages):
 
 
 @pytest.mark.parametrize("name", [name for name in mechanisms.names() if not library.spec(name).fitted])
-def test_every_mechanism_survives_the_round_trip(ages, another, name):
+def test_every_mechanism_shows_its_guarantee_and_survives_the_round_trip_or_says_why_not(ages, another, name):
     ages.go("design").enter("selectbox", "mechanism", name)
-    if library.spec(name).unsuitable(25, 1.0, ages.session.design().workload):
+    assert ages.configuration.mechanism.name == name
+    if unsuitable := library.spec(name).unsuitable(25, 1.0, ages.session.design().workload):
+        assert len(ages.errors) == 1
+        assert unsuitable in ages.errors[0]
         assert len(ages.go("export").errors) == 1
         return
+    assert "Users needed" in ages.words
+    assert f"audited epsilon {ages.session.mechanism(name).audit().epsilon:.6g}" in ages.words
     ages.go("export")
     assert "fully described by its parameters" in ages.words
     other = another().load(exported(ages))
