@@ -6,7 +6,7 @@ import random
 import pytest
 from playwright.sync_api import expect
 
-PRESSES = int(os.environ.get("MONKEY_PRESSES", "40"))
+PRESSES = int(os.environ.get("MONKEY_PRESSES", "20"))
 SEED = int(os.environ.get("MONKEY_SEED", "0"))
 PAGES = ("Data", "Workload", "Design", "Compare", "Bounds", "Plan", "Simulate", "Ask", "Export", "Papers", "Guide")
 CONTROLS = ", ".join(

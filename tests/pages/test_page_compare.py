@@ -60,13 +60,16 @@ def test_errors_halve_and_users_quadruple_with_the_difference(compared):
     )
 
 
-@pytest.mark.parametrize("entry", ["", "0", "-1", "abc", "nan", "inf", "201", "1,5"])
-def test_refused_differences(compared, entry):
-    compared.enter("text_input", "difference", entry)
-    assert len(compared.errors) == 1
-    assert "percentage points" in compared.errors[0]
-    assert (compared.configuration.target_alpha, compared.configuration.difference) == (0.01, "typical")
-    assert compared.at.text_input(key="difference").value == entry
+NO_DIFFERENCES = ["", "0", "-1", "abc", "nan", "inf", "201", "1,5"]
+
+
+def test_refused_differences(compared):
+    for entry in NO_DIFFERENCES:
+        compared.enter("text_input", "difference", entry)
+        assert len(compared.errors) == 1
+        assert "percentage points" in compared.errors[0]
+        assert (compared.configuration.target_alpha, compared.configuration.difference) == (0.01, "typical")
+        assert compared.at.text_input(key="difference").value == entry
 
 
 def test_mechanisms_can_be_left_out_down_to_none(compared):
