@@ -41,6 +41,11 @@ class Tampering:
     deviation: np.ndarray
 
     @property
+    def farthest(self) -> int:
+        """The query whose answer one forged report moves the most people."""
+        return int(self.queries[np.argmax(self.reach)])
+
+    @property
     def worst(self) -> int:
         """The query that the fewest forged reports move by one standard error."""
         return int(self.queries[np.argmin(self._standard_errors_each)])
