@@ -8,7 +8,7 @@ import pandas as pd
 from ldp_core.collector.alphabet import alphabet
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.mechanisms.surveys.face import SurveyMechanism
-from ldp_core.people import Counted, Counts, Records, dense, people_of, users_of
+from ldp_core.people import Counted, Counts, dense, people_of, users_of
 
 MOST_SIMULATED = 100_000
 """Most people whose reports are simulated."""
