@@ -64,7 +64,9 @@ with controls:
             st.info("Counting was cancelled: nothing of those files was counted.")
     if not own:
         c = subject.configuration
-        st.caption(f"The kit of design {subject.design}: {library.spec(c.mechanism.name).title}, epsilon {c.epsilon}.")
+        st.caption(
+            f"The kit of design {plain(subject.design)}: {library.spec(c.mechanism.name).title}, epsilon {c.epsilon}."
+        )
 
 with shown:
     if running is not None:

@@ -14,16 +14,17 @@ PROMISED = 1.96
 """Standard errors that hold 95 of 100 answers."""
 
 
-def collected(frame: pd.DataFrame, users: int, mechanism: str, look: Theme = LIGHT) -> go.Figure:
+def collection(frame: pd.DataFrame, users: int, mechanism: str, look: Theme = LIGHT) -> go.Figure:
     """The answers of ``frame`` (see `ldp_core.collector.answers`) of so many ``users`` as shares of them, with their intervals, on
     bars as long as 1.96 promised standard errors to each side."""
     fig = figure(look, "query", "share of those who reported (%)", height=420)
     few, scale, shade = len(frame) <= FEW, 100 / users, colour(mechanism)
     answers, low, high = (scale * frame[name] for name in ("answer", "low", "high"))
     reach, places = PROMISED * scale * frame["promised"], frame["query"] + 1
+    across = [x for place in places for x in (place, place, None)]
     fig.add_scatter(
-        x=[x for place in places for x in (place, place, None)],
-        y=[y for middle, side in zip(answers, reach, strict=True) for y in (middle - side, middle + side, None)],
+        x=across,
+        y=_ends(answers - reach, answers + reach),
         name="as promised",
         mode="lines",
         line={"color": look.faint, "width": 9 if few else 3},
@@ -31,19 +32,21 @@ def collected(frame: pd.DataFrame, users: int, mechanism: str, look: Theme = LIG
         hoverinfo="skip",
     )
     fig.add_scatter(
+        x=across,
+        y=_ends(
+            low, high
+        ),  # not error bars: an unbiased answer may lie beyond what people can answer, an interval never does
+        name="interval",
+        mode="lines",
+        line={"color": shade, "width": 2.5 if few else 1.2},
+        hoverinfo="skip",
+    )
+    fig.add_scatter(
         x=places,
         y=answers,
-        name="answer and interval",
+        name="answer",
         mode="markers",
-        marker={"color": shade, "symbol": marker(mechanism), "size": 8 if few else 4},
-        error_y={
-            "type": "data",
-            "array": high - answers,
-            "arrayminus": answers - low,
-            "thickness": 2 if few else 1.2,
-            "width": 3 if few else 0,
-            "color": shade,
-        },
+        marker={"color": shade, "symbol": marker(mechanism), "size": 9 if few else 4},
         customdata=np.stack([frame["name"].map(literal), low, high, reach], axis=-1),
         hovertemplate="%{customdata[0]}: %{y:.2f} %, interval %{customdata[1]:.2f} to %{customdata[2]:.2f} %, promised "
         "± %{customdata[3]:.2f}<extra></extra>",
@@ -51,3 +54,7 @@ def collected(frame: pd.DataFrame, users: int, mechanism: str, look: Theme = LIG
     query_ticks(fig, frame.rename(columns={"name": "label"}), shown=4)
     show_legend(fig)
     return fig
+
+
+def _ends(low: pd.Series, high: pd.Series) -> list[float | None]:
+    return [y for pair in zip(low, high, strict=True) for y in (*pair, None)]

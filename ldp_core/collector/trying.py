@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 
 from ldp_core.collector.alphabet import alphabet
 from ldp_core.mechanisms.base import Mechanism
@@ -27,9 +26,10 @@ def simulated(mechanism: Mechanism, design: str, counts: Counts, seed: int = 0) 
     values = _people(mechanism, counts, rng, min(MOST_SIMULATED, _NUMBERS // letters.width))
     sent = mechanism.privatize(values, rng)
     rows = sent.astype(letters.dtype).reshape(len(values), letters.width)
-    texts = [" ".join(map(str, row)) for row in rows.tolist()]
-    table = pd.DataFrame({"report": texts, "design": design, "id": _ids(len(texts), rng), "simulated": "yes"})
-    return table.to_csv(index=False, lineterminator="\n").encode()
+    written = ["report,design,id,simulated"]
+    for row, own in zip(rows.tolist(), _ids(len(rows), rng), strict=True):
+        written.append(f"{' '.join(map(str, row))},{design},{own},yes")
+    return ("\n".join(written) + "\n").encode()
 
 
 def _people(mechanism: Mechanism, counts: Counts, rng: np.random.Generator, most: int) -> np.ndarray:

@@ -12,7 +12,7 @@ from ldp_core.designs import Configuration, DeclaredData, MechanismRecipe, Popul
 from ldp_core.kit.opening import open_kit
 from ldp_core.verdicts import judged_queries
 from ldp_core.workloads import KWayMarginalsPart
-from pages.ui import forging
+from pages.ui import forging, promises
 from pages.ui.tasks import collecting, kit
 
 USERS = 3000
@@ -110,14 +110,16 @@ def test_reports_become_the_answers_of_the_core(collect):
     about = subject(collect)
     expected = collector.answers(held(collect), about.mechanism, about.workload, labels=about.labels)
     (figure,) = collect.charts
-    (points,) = [trace for trace in figure["data"] if trace["name"] == "answer and interval"]
-    assert np.allclose(points["y"], 100 * expected["answer"] / USERS)
-    assert np.allclose(points["error_y"]["array"], 100 * (expected["high"] - expected["answer"]) / USERS)
+    drawn = {trace["name"]: trace["y"] for trace in figure["data"]}
+    assert np.allclose(drawn["answer"], 100 * expected["answer"] / USERS)
+    assert np.allclose(drawn["interval"][0::3], 100 * expected["low"] / USERS)
+    assert np.allclose(drawn["interval"][1::3], 100 * expected["high"] / USERS)
+    assert np.allclose(drawn["as promised"][1::3], 100 * (expected["answer"] + 1.96 * expected["promised"]) / USERS)
     table = next(frame for frame in collect.dataframes if "Answer (people)" in frame)
     assert np.allclose(table["Answer (people)"], expected["answer"])
     assert np.allclose(table["± promised (people)"], expected["promised"])
     half = np.median(expected["high"] - expected["low"]) / 2 / USERS
-    assert f"a typical interval reaches {text(wording.points(half))} to each side" in collect.words
+    assert f"the interval of a typical answer reaches {text(wording.points(half))} to each side" in collect.words
     for key in ("csv-collected", "download-collection"):
         assert collect.has("download_button", key)
 
@@ -307,3 +309,11 @@ def test_counting_can_be_cancelled_and_nothing_is_counted(collect, busy):
     assert not collect.has("button", "count")
     collect.press("cancel")
     assert held(collect) is None
+
+
+def test_where_reports_are_is_said_as_it_is(monkeypatch):
+    monkeypatch.setattr(promises, "uploads_stay_in_memory", lambda: True)
+    monkeypatch.setattr(collector, "uploads_stay_in_memory", lambda: True)
+    assert "They are not written to disk." in promises.reports_in_memory()
+    monkeypatch.setattr(collector, "uploads_stay_in_memory", lambda: False)
+    assert "a temporary file on the server's disk" in promises.reports_in_memory()

@@ -20,6 +20,7 @@ from ldp_core.studies.simulate import shown_queries
 from ldp_core.workloads import Fact
 from pages.ui import layout, listing
 from pages.ui.controls import control, pick
+from pages.ui.judging import VOCABULARY
 from pages.ui.session.state import Session
 from pages.ui.tasks.collecting import Subject
 from pages.ui.tasks.later import Later
@@ -28,7 +29,7 @@ from pages.ui.words import people, plain
 KINDS = {"fixed": "One look, at the end", "any_time": "Valid whenever one looks"}
 MEANING = {
     "fixed": "Each interval holds the true answer of those who reported in 95 of 100 collections or more, if you look once.",
-    "any_time": "All intervals ever looked at hold together in 95 of 100 collections or more: look every day; they are wider.",
+    "any_time": "The intervals of an answer hold at all looks together in 95 of 100 collections or more: look every day. They are wider.",
 }
 QUICK_TYPES = 512
 """Answers about so many types are worked out while a page is drawn."""
@@ -52,7 +53,7 @@ def counted(found: Collection) -> None:
             f"{wording.count(number)} of the reports counted are simulated. Begin again before you count those of people."
         )
     for reason, number in found.refused.items():
-        st.caption(f"{wording.count(number)} refused: {reason}.")
+        st.caption(f"{wording.count(number)} refused: {plain(reason)}.")
     if ANOTHER_DESIGN in found.refused:
         st.caption("Reports of another design are counted with its kit: choose that above.")
 
@@ -148,7 +149,7 @@ def answers(state: Session, subject: Subject, found: Collection) -> None:
     users = found.users
     download = (lambda: compute()) if listed else table
     layout.chart(
-        lambda look: charts.collected(table, users, subject.mechanism.name, look),
+        lambda look: charts.collection(table, users, subject.mechanism.name, look),
         _said(subject, table, users, estimator),
         "collected",
         download,
@@ -163,12 +164,12 @@ def _said(subject: Subject, table: pd.DataFrame, users: int, estimator: str) -> 
     half = float(np.median(table["high"] - table["low"])) / 2
     promised = float(np.median(table["promised"]))
     words = (
-        f"From **{people(users)}**: a typical interval reaches {wording.points(half / users)} to each side; the design promised so many "
-        f"people a standard error of at most {wording.error(promised / users)}, whatever values they have, in unbiased answers. The grey "
-        "bars are 1.96 promised standard errors long to each side."
+        f"From **{wording.count(users)} reports**: the interval of a typical answer reaches {wording.points(half / users)} to each side. For so "
+        f"many, the design promised a standard error of at most {wording.error(promised / users)} in a typical answer, whatever values people "
+        "have; grey bars are 1.96 of these long to each side."
     )
     if not estimators.spec(estimator).unbiased:
-        words += " This estimate is biased: its intervals are those of the unbiased one, widened to hold it."
+        words += " This estimate is biased: its intervals are those of the unbiased one, as far as they reach, and hold the estimate too."
     planned = subject.configuration.population.users
     if planned and abs(users / planned - 1) > PLANNED_FOR:
         words += f" The design was planned for {people(planned)}."
@@ -199,3 +200,5 @@ def _table(table: pd.DataFrame, users: int, difference: float | None) -> None:
             "± promised (people)": st.column_config.NumberColumn(format="%.3g"),
         },
     )
+    if difference is not None:
+        st.caption(f"For a difference of {verdicts.in_words(difference)}, by the standard error promised. {VOCABULARY}")

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from ldp_core import collector
+from ldp_core import collector, wording
 from ldp_core.collector.trying import SIMULATED
-from ldp_core.wording import count
 from pages.ui import layout, promises
 from pages.ui.controls import control
 from pages.ui.session.state import Session
@@ -158,7 +157,7 @@ def _simulated(state: Session, subject: Subject) -> None:
     design, seed = state.complete, state.configuration.simulation.seed
     number = min(design.users, collector.MOST_SIMULATED)
     st.caption(
-        f"Walk the whole way before anybody is asked: simulated reports of {count(number)} people of {design.population}. They are "
+        f"Walk the whole way before anybody is asked: simulated reports of {wording.count(number)} people of {design.population}. They are "
         "marked as simulated; never mix them with those of real people."
     )
     with layout.actions():

@@ -83,13 +83,13 @@ def forget(state: Session, subject: Subject) -> None:
 
 
 def counting(
-    state: Session, subject: Subject, more: Callable[[Collection, Job], Collection] | None = None
+    state: Session, subject: Subject, adding: Callable[[Collection, Job], Collection] | None = None
 ) -> Task[None]:
-    """What adds to the collection of a design, one after the other: ``more`` gets what there is and the job."""
+    """What adds to the collection of a design, one after the other: ``adding`` gets what there is and the job."""
 
     def work(job: Job) -> None:
         with suppress(Interrupted):  # then nothing of these files is counted
-            found = more(collection(state, subject), job) if more else collection(state, subject)
+            found = adding(collection(state, subject), job) if adding else collection(state, subject)
             state.results.put(_held(subject), found, _NOTHING)
 
     return Task(state, f"counting:{_held(subject)}", "counting reports", work, page=_PAGE)
@@ -104,11 +104,11 @@ def count_files(state: Session, subject: Subject, files: Sequence[File]) -> None
 def count_simulated(state: Session, subject: Subject, counts: Counts, seed: int) -> None:
     """Begin to count simulated reports of the people ``counts``."""
 
-    def more(before: Collection, job: Job) -> Collection:
+    def adding(before: Collection, job: Job) -> Collection:
         return _read(subject, [(SIMULATED, simulated(subject, counts, seed))], before, job)
 
     state.view[HELD] = True
-    counting(state, subject, more).start()
+    counting(state, subject, adding).start()
 
 
 def simulated(subject: Subject, counts: Counts, seed: int) -> bytes:
