@@ -9,7 +9,7 @@ import streamlit as st
 
 from ldp_core import designs, frames, library, mechanisms, verdicts, wording
 from ldp_core.designs.choices import PRICED_TYPES
-from pages.ui import layout
+from pages.ui import forging, layout
 from pages.ui.judging import explain, in_words, judged, show_answers
 from pages.ui.session import exchange
 from pages.ui.tasks import kit
@@ -22,7 +22,8 @@ KIT = [
     "**client.py** and **client.js** draw a report on a person's device; they need nothing but Python or a browser.",
     "**audit.py** checks device.json in exact fractions, with Python alone: epsilon, and that every probability adds up.",
     "**vectors.json**: random bytes and the reports to be made of them, for a client of your own.",
-    "**collect.py** turns the reports that come back into answers, with this program; **count.sql** counts them in a database.",
+    "**collect.py** turns the reports that come back into answers, with this program, as the Collect page does; **count.sql** counts them in a "
+    "database.",
     "**README.md**: how all of that is run, with an example to paste.",
     "**report.html**: one page for a privacy review, which fetches nothing.",
 ]
@@ -160,12 +161,9 @@ with results:
         if state.from_file(c.mechanism.name):
             st.warning("The strategy was loaded from a file, not computed here, and the export says so.")
     st.warning(designs.DESIGN_ONLY + ("" if packed is None else " The clients in the kit draw them."))
-    if packed is not None:
+    if mechanism is not None:
         layout.heading("What forged reports can do")
-        st.markdown(
-            "Nobody can be kept from sending a report of their choice. One forged report moves an answer by at most as much as some honest "
-            "report would; let each person send one, and count ids that come twice once."
-        )
+        forging.show(state, mechanism, design.workload, design.labels, design.users)
     layout.heading("What the file reveals about the data")
     observed = designs.observed_parts(c)
     declared = [fact.text for fact in c.simulation.facts if fact.origin == "declared"]
