@@ -22,7 +22,9 @@ SOLVED = {"users": "Users", "standard_error": "Error", "epsilon": "Epsilon"}
 ANSWERS = {"users": "Users needed", "standard_error": "Error to expect", "epsilon": "Epsilon needed"}
 TABS = ["Answer", "Trade-off", "Recommendation"]
 MOST_USERS = 10**9
-LIMIT = f"The fits share {work.PLAN_SECONDS / 60:g} minutes. What is not known then is said, and you can go on from there."
+LIMIT = (
+    f"The fits share {work.PLAN_SECONDS / 60:g} minutes. What is not known then is said, and you can go on from there."
+)
 
 state = layout.open_page(
     "Plan", "Fix two of epsilon, the number of users and the error you can live with; read off the third."
