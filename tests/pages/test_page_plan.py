@@ -95,6 +95,7 @@ def test_a_plan_over_epsilon_ends_in_the_time_that_was_said_and_goes_on(planned,
     assert math.isnan(table.loc[title, "epsilon"])
     assert table.loc[title, "reason"].startswith(planning.TIME_OVER)
     assert not table.loc[[library.spec(name).title for name in CLOSED], "epsilon"].isna().any()
+    planned.at.run()
     planned.press("go-on").finish()
     assert answers(planned).loc[title, "epsilon"] > 0
     assert not planned.has("button", "go-on")
