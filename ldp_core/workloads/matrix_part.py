@@ -36,7 +36,9 @@ class MatrixPart(Part):
         matrix = np.asarray(matrix)
         matrix = checked_matrix(matrix, matrix.shape[1] if matrix.ndim == 2 else 0)
         rows, columns = matrix.shape
-        return cls(rows=rows, columns=columns, data=pack(matrix), names=None if names is None else tuple(names), weight=weight)
+        return cls(
+            rows=rows, columns=columns, data=pack(matrix), names=None if names is None else tuple(names), weight=weight
+        )
 
     @classmethod
     def from_file(cls, content: bytes, attributes: Any, weight: float = 1.0) -> MatrixPart:
