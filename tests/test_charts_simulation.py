@@ -49,8 +49,12 @@ def of_one(request):
 KINDS = ("histogram", "prefix", "all_range", "all_marginals", "parity")
 
 
-@pytest.mark.parametrize("look", LOOKS)
-@pytest.mark.parametrize("of_one", [(kind, n) for kind in KINDS for n in (2, 32, 512)], indirect=True, ids=str)
+@pytest.mark.parametrize(
+    ("of_one", "look"),
+    [((kind, n), look) for kind in KINDS for n, look in ((2, charts.LIGHT), (2, charts.DARK), (512, charts.LIGHT))],
+    indirect=["of_one"],
+    ids=str,
+)
 def test_all_build_small_for_every_workload(of_one, look):
     found = of_one
     drawn = [

@@ -88,17 +88,26 @@ def title(name: str) -> str:
 
 def figure(look: Theme, x: str, y: str, height: int = 380) -> go.Figure:
     """An empty figure with axis titles (each with its unit) in the look of the page."""
-    fig = go.Figure()
-    fig.update_layout(
-        height=height,
-        margin={"l": 10, "r": 20, "t": MODE_BAR, "b": 10},
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
-        font={"color": look.text, "size": 13, "family": "Source Sans, Source Sans Pro, sans-serif"},
-        modebar={"bgcolor": "rgba(0,0,0,0)", "color": look.faint, "activecolor": look.text},
-        showlegend=False,
-        hoverlabel={"font": {"size": 13}},
-        legend={
+    axis = {
+        "gridcolor": look.grid,
+        "zeroline": False,
+        "linecolor": look.grid,
+        "automargin": True,
+        "separatethousands": True,
+        "exponentformat": "none",  # nobody reads "60µ" percentage points as a number
+    }
+    across = wrapped(x, TITLE_LENGTH if y else ROWS_TITLE_LENGTH)
+    upwards = wrapped(y, TITLE_LENGTH if height < TALL else round(1.3 * TITLE_LENGTH))
+    layout = {
+        "height": height,
+        "margin": {"l": 10, "r": 20, "t": MODE_BAR, "b": 10},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"color": look.text, "size": 13, "family": "Source Sans, Source Sans Pro, sans-serif"},
+        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": look.faint, "activecolor": look.text},
+        "showlegend": False,
+        "hoverlabel": {"font": {"size": 13}},
+        "legend": {
             "orientation": "h",
             "yref": "container",  # below the chart: above it are the buttons
             "yanchor": "bottom",
@@ -108,21 +117,10 @@ def figure(look: Theme, x: str, y: str, height: int = 380) -> go.Figure:
             "x": 0,
             "entrywidth": 180,  # two columns beside the controls of a laptop screen
         },
-    )
-    axis = {
-        "gridcolor": look.grid,
-        "zeroline": False,
-        "linecolor": look.grid,
-        "automargin": True,
-        "separatethousands": True,
-        "exponentformat": "none",  # nobody reads "60µ" percentage points as a number
+        "xaxis": {"title": {"text": across, "font": {"size": 14}}, **axis},
+        "yaxis": {"title": {"text": upwards, "font": {"size": 14}}, **axis},
     }
-    fig.update_xaxes(title={"text": wrapped(x, TITLE_LENGTH if y else ROWS_TITLE_LENGTH), "font": {"size": 14}}, **axis)
-    fig.update_yaxes(
-        title={"text": wrapped(y, TITLE_LENGTH if height < TALL else round(1.3 * TITLE_LENGTH)), "font": {"size": 14}},
-        **axis,
-    )
-    return fig
+    return go.Figure(layout=layout)  # many times as fast as an empty figure that is updated
 
 
 def show_legend(fig: go.Figure) -> None:

@@ -4,7 +4,7 @@ Every input is made from its kind and its seed alone. A failure names the seed, 
 
     FUZZ_SEED=1234 pytest tests/adversary/test_fuzz_links.py -k links
 
-The default run takes the first seeds; `-m slow` takes ten times as many others.
+The default run takes the first seeds; `-m slow` takes twenty times as many others.
 """
 
 import contextlib
@@ -120,7 +120,7 @@ def fuzz(inputs: int, accepted: tuple[float, float] = (0.02, 0.98)):
         ranges = [
             pytest.param(range(inputs), id=f"{inputs}"),
             pytest.param(
-                range(inputs, 11 * inputs), id=f"{10 * inputs}", marks=[pytest.mark.slow, pytest.mark.timeout(3600)]
+                range(inputs, 21 * inputs), id=f"{20 * inputs}", marks=[pytest.mark.slow, pytest.mark.timeout(3600)]
             ),
         ]
         return pytest.mark.parametrize("seeds", ranges)(test)

@@ -102,7 +102,7 @@ def npz(rng, strategy, prior):
     return hostile.damaged_bytes(rng, content, 2) if rng.random() < 0.1 else content
 
 
-@fuzz(1_500)
+@fuzz(750)
 def test_bundles(rng):
     members = dict(EXPORTED[rng.choice([2, 3, 4])])
     n = len(json.loads(members["configuration.json"])["domain"]["attributes"][0]["values"])

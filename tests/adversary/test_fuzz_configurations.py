@@ -13,7 +13,7 @@ SMALL = 300
 """Types up to which the questions of an accepted design are built."""
 
 
-@fuzz(4_000)
+@fuzz(2_000)
 def test_configurations(rng):
     document = json.loads(rng.choice(designs.OLD)) if rng.random() < 0.1 else designs.document(rng)
     content = hostile.written(rng, hostile.changed(rng, document, rng.choice([0, 0, 1, 1, 2, 3])))

@@ -19,7 +19,7 @@ def packed(content: bytes, level: int = 9) -> str:
     return base64.urlsafe_b64encode(zlib.compress(content, level)).decode().rstrip("=")
 
 
-@fuzz(3_000)
+@fuzz(1_500)
 def test_links(rng):
     document = json.loads(rng.choice(designs.OLD)) if rng.random() < 0.1 else designs.document(rng)
     content = hostile.written(rng, hostile.changed(rng, document, rng.choice([0, 0, 0, 1, 2])))

@@ -65,7 +65,7 @@ def check(rng, content, expected):
     return True
 
 
-@fuzz(1_200)
+@fuzz(600)
 def test_matrices_as_csv(rng):
     values = matrix(rng)
     delimiter = rng.choice([",", ";", "\t"])
@@ -88,7 +88,7 @@ def test_matrices_as_csv(rng):
     return check(rng, data, values if whole and values.shape[1] == 3 else None)
 
 
-@fuzz(1_200)
+@fuzz(600)
 def test_matrices_of_numpy(rng):
     values, kind = matrix(rng), rng.choice(DTYPES)
     array = np.asfortranarray(values) if rng.random() < 0.2 else values
@@ -107,7 +107,7 @@ def test_matrices_of_numpy(rng):
     return check(rng, content, values if whole else None)
 
 
-@fuzz(800)
+@fuzz(400)
 def test_matrices_in_archives(rng):
     values = matrix(rng)
     names = np.array([hostile.text(rng) for _ in range(rng.choice([len(values), len(values), 1]))])

@@ -60,7 +60,7 @@ def workload(rng, n):
     return rng.choice([*made, workloads.custom(rows * rng.choice([1, 1e-6, 1e6]))])
 
 
-@fuzz(500, accepted=(0.5, 1))
+@fuzz(250, accepted=(0.5, 1))
 def test_mechanisms(rng):
     name, n, asked = rng.choice(mechanisms.names()), size(rng), epsilon(rng)
     if name in SLOW and rng.random() < 0.9:
@@ -84,7 +84,7 @@ def test_mechanisms(rng):
     return True
 
 
-@fuzz(300, accepted=(0.9, 1))
+@fuzz(150, accepted=(0.9, 1))
 def test_large_mechanisms(rng):
     """Closed forms at the sizes where probabilities round worst: only two numbers each, so any number of types."""
     name, n = rng.choice(["randomized_response", "subset_selection", "rappor", "oue", "olh"]), 2 ** rng.randint(2, 20)
@@ -97,7 +97,7 @@ def test_large_mechanisms(rng):
     return True
 
 
-@fuzz(100, accepted=(0.5, 1))
+@fuzz(50, accepted=(0.5, 1))
 def test_orbits(rng):
     d = rng.randint(1, 4)
     high = [[rng.random() < 0.5 for _ in range(2**d)] for _ in range(rng.randint(1, 3))]

@@ -87,7 +87,7 @@ def comparison(rng):
     return text, {i for i, values_of in enumerate(TYPES) if holds(values_of[axis])}
 
 
-@fuzz(2_500, accepted=(1, 1))
+@fuzz(1_250, accepted=(1, 1))
 def test_conditions_mean_what_they_say(rng):
     text, held = condition(rng)
     found = expressions.row(parse(text, PEOPLE), PEOPLE.shape)
@@ -96,7 +96,7 @@ def test_conditions_mean_what_they_say(rng):
     return True
 
 
-@fuzz(3_000)
+@fuzz(1_500)
 def test_damaged_conditions(rng):
     domain = rng.choice([PEOPLE, OTHERS])
     if rng.random() < 0.5:

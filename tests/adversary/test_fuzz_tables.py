@@ -94,7 +94,7 @@ def options(rng):
     )
 
 
-@fuzz(1_300)
+@fuzz(650)
 def test_text_tables(rng):
     width, rows = rng.randint(1, 4), rng.randint(1, 8)
     delimiter, quoting = rng.choice([",", ",", ";", "\t", "|"]), rng.random() < 0.8
@@ -130,7 +130,7 @@ def read_here(module, content, read_options):
     return table if len(table) else None  # `load` refuses tables without rows, whoever read them
 
 
-@fuzz(250)
+@fuzz(125)
 def test_parquet_tables(rng):
     rows = rng.randint(1, 8)
     arrays, names = [_array(rng, rows) for _ in range(rng.randint(1, 3))], []
@@ -169,7 +169,7 @@ def _array(rng, rows):
     return pa.array([rng.choice([text, None]) for text in texts])
 
 
-@fuzz(150)
+@fuzz(75)
 def test_excel_tables(rng):
     rows, width = rng.randint(1, 6), rng.randint(1, 3)
     lines = [headings(rng, width), *zip(*(column(rng, rows, _excel_cell) for _ in range(width)), strict=True)]
@@ -263,7 +263,7 @@ CHANGES = [
 """What is changed in a part. Row numbers beyond what a sheet may have are left to `tests/test_reading_excel.py`."""
 
 
-@fuzz(400, accepted=(0.9, 1))
+@fuzz(200, accepted=(0.9, 1))
 def test_frames(rng):
     rows = rng.randint(1, 12)
     made = [_series(rng, rows) for _ in range(rng.randint(1, 3))]

@@ -23,7 +23,7 @@ VALUES = ["2", "3", "16", "1000000000", "-1", "1e-7", "1e-99", "0.5", "hrr", "op
 WORKLOAD = workloads.histogram(8)
 
 
-@fuzz(4_000)
+@fuzz(2_000)
 def test_names(rng):
     spec = library.REGISTRY[rng.choice(list(library.REGISTRY))]
     pairs = [

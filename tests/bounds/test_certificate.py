@@ -230,7 +230,9 @@ def test_schemes_have_the_eigenvalues_of_the_gram_matrix(workload):
     assert np.sort(spectrum) == pytest.approx(expected, abs=1e-9 * expected[-1])
 
 
-@pytest.mark.parametrize("epsilon", [0.25, 1.0, 3.0, 6.0])
+@pytest.mark.parametrize(
+    "epsilon", [pytest.param(0.25, marks=pytest.mark.slow), 1.0, pytest.param(3.0, marks=pytest.mark.slow), 6.0]
+)
 @pytest.mark.parametrize("workload", SYMMETRIC, ids=repr)
 def test_symmetric_certificates_agree_with_general_ones(workload, epsilon):
     small, large = bounds.certificate(workload, epsilon), general(workload, epsilon)

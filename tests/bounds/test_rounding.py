@@ -137,7 +137,7 @@ def nearly_singular(kind, n, rng):
     return workloads.prefix(n)
 
 
-@settings(max_examples=300)
+@settings(max_examples=120)
 @given(
     kind=st.sampled_from(["one query", "nearly parallel", "weighted", "signs", "prefix"]),
     n=st.integers(2, 5),
@@ -177,7 +177,7 @@ def honest_symmetric(kind, epsilon):
     return symmetric_certificate(SYMMETRIC[kind], epsilon)
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(
     kind=st.sampled_from(list(SYMMETRIC)),
     epsilon=st.sampled_from([0.1, 1.0, 5.0]),

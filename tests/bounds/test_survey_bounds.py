@@ -219,7 +219,7 @@ def test_whatever_the_numbers_no_more_is_proved_than_all_sets_allow():
 
 @cache
 def single_columns():
-    return bounds.certificate(workloads.survey((9, 5, 2, 2), 1), 3.0, time_limit=None)
+    return bounds.certificate(workloads.survey((6, 4, 2, 2), 1), 3.0, time_limit=None)
 
 
 def test_forged_certificates_are_refused():
@@ -233,8 +233,8 @@ def test_forged_certificates_are_refused():
     assert refused(value=math.nan)
     assert refused(value=math.inf)
     assert refused(epsilon=3.1)
-    assert refused(workload=workloads.survey((9, 5, 2, 3), 1))
-    assert refused(workload=workloads.survey((9, 5, 2, 2), 1, weights=[0.5] * 4))
+    assert refused(workload=workloads.survey((6, 4, 2, 3), 1))
+    assert refused(workload=workloads.survey((6, 4, 2, 2), 1, weights=[0.5] * 4))
     assert refused(weights=-proof.weights)
     assert refused(weights=proof.weights[1:])
     assert refused(weights=proof.weights * math.nan)
@@ -299,7 +299,7 @@ def test_single_columns_of_a_real_survey(epsilon, least, most):
     assert least <= mixed * columns / value - 1 <= most
 
 
-@pytest.mark.parametrize(("sizes", "epsilon"), [((5,) * 12, 3.0), ((7, 7, 7), 2.0)])
+@pytest.mark.parametrize(("sizes", "epsilon"), [((5,) * 12, 3.0), ((5, 5, 5), 2.0)])
 def test_for_equal_columns_nothing_is_left_between_bound_and_best(sizes, epsilon):
     survey = workloads.survey(sizes, 1)
     proof = bounds.certificate(survey, epsilon, time_limit=None)

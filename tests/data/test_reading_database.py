@@ -88,10 +88,11 @@ def test_one_select_gives_a_table(people):
     ],
 )
 def test_other_queries_get_one_sentence(people, sql, sentence):
+    before = Path(people).read_bytes()
     with pytest.raises(UnreadableTable, match=sentence) as caught:
         query(people, sql)
     assert "\n" not in str(caught.value)
-    assert query(people, "SELECT count(*) AS n FROM people").table["n"].tolist() == [3]
+    assert Path(people).read_bytes() == before
 
 
 @pytest.mark.parametrize(

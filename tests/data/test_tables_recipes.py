@@ -208,7 +208,7 @@ def random_tables(draw):
 
 
 @given(random_tables())
-@settings(max_examples=150)
+@settings(max_examples=75)
 def test_random_tables_round_trip(case):
     (table, recipes), outcome = case, None
     try:

@@ -46,7 +46,7 @@ def orbits():
     return OrbitMechanism("orbits", high, np.array([0.3, 0.7]), 1.0), workloads.all_range(16)
 
 
-def check(mechanism, workload, draws=600):
+def check(mechanism, workload, draws=300):
     """Variances per type add up to those of a population, and no report adds more or less than is said."""
     rng, queries = np.random.default_rng(0), np.arange(workload.num_queries)
     adds = mechanism.query_contributions(workload, queries)

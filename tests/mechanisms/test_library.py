@@ -201,7 +201,7 @@ def test_query_variances_covariance_and_profile_agree(name):
 @pytest.mark.parametrize("per_user", [True, False], ids=["privatize", "simulate"])
 @pytest.mark.parametrize("name", NAMES)
 def test_estimates_are_unbiased_with_the_stated_variances(name, per_user):
-    mechanism, trials = make(name), 1000
+    mechanism, trials = make(name), 500
     workload = answerable(mechanism)[-1]
     estimates = collected(mechanism, np.random.default_rng(1), trials, per_user)
     assert all(estimate.unbiased for estimate in estimates)

@@ -65,7 +65,7 @@ def test_linearisation_ends_at_the_best_row_of_its_own_gradient(size):
         assert np.array_equal(_linearised(gradient, size, worth), found)  # from its own gradient it goes nowhere else
 
 
-@pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("epsilon", [0.5, pytest.param(1.0, marks=pytest.mark.slow), 2.0])
 @pytest.mark.parametrize("workload", [*LOW_DEGREE[:2], workloads.all_marginals(6), workloads.parity(6)], ids=repr)
 def test_reaches_the_bound_in_a_few_rounds(workload, epsilon):
     search = LevelSearch(workload, epsilon, np.random.default_rng(0))

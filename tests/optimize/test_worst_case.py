@@ -42,7 +42,7 @@ def mechanism_of(result):
 CASES = {"prefix 4": workloads.prefix(4), "ranges 5": workloads.all_range(5), "uneven": UNEVEN}
 
 
-@pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
+@pytest.mark.parametrize("epsilon", [0.5, pytest.param(1.0, marks=pytest.mark.slow), 3.0])
 @pytest.mark.parametrize("case", CASES)
 def test_is_the_least_worst_case_over_all_rows(case, epsilon):
     workload = CASES[case]

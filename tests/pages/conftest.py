@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from streamlit.runtime.pages_manager import PagesManager
-from streamlit.testing.v1 import AppTest, app_test
+from streamlit.runtime.scriptrunner.script_cache import ScriptCache
+from streamlit.testing.v1 import AppTest, app_test, local_script_runner
 
 from ldp_core.data.domain import Domain, NumericAttribute
 from ldp_core.designs import Configuration, Population, WorkloadRecipe, choices
@@ -21,6 +22,7 @@ from pages.ui.tasks.jobs import WORKERS, jobs
 
 APP = Path(__file__).parents[2] / "app.py"
 PATIENCE = 3600  # seconds for a run of a page; only one that hangs takes this long
+COMPILED = ScriptCache()  # pages, as one server compiles them once for all its sessions
 
 
 class NavigationAsServed(PagesManager):
@@ -29,10 +31,11 @@ class NavigationAsServed(PagesManager):
 
 
 class App:
-    """One browser session."""
+    """One browser session, opened at the address of a page: by default of the one that takes least to draw."""
 
-    def __init__(self):
-        self.at = AppTest.from_file(APP, default_timeout=PATIENCE).run()
+    def __init__(self, page="guide"):
+        self.at = AppTest.from_file(APP, default_timeout=PATIENCE)
+        self.go(page)
 
     @property
     def session(self):
@@ -198,6 +201,8 @@ def _served(monkeypatch):
     # Searches end because they are done, however slow the machine is.
     monkeypatch.setattr(choices, "SEARCH_SECONDS", {})
     monkeypatch.setattr(choices, "LONGEST_SEARCH", float(PATIENCE))
+    # Every run of an AppTest compiles its page, a twentieth of a second.
+    monkeypatch.setattr(local_script_runner, "ScriptCache", lambda: COMPILED)
     # Every AppTest searches all installed packages for components, a quarter of a second; the app uses none.
     monkeypatch.setattr("streamlit.components.v2.manifest_scanner.scan_component_manifests", list, raising=False)
 

@@ -1,5 +1,6 @@
 """Epsilon and its bad entries, the optimiser as a job, and results that belong to the design they were computed for."""
 
+import itertools
 import math
 import re
 
@@ -26,30 +27,30 @@ def small(app):
     return app.go("design")
 
 
-@pytest.mark.parametrize(
-    ("entry", "said"),
-    [
-        ("0", "too small"),
-        ("-1", "negative"),
-        ("nan", "not a number"),
-        ("1000", "too large"),
-        ("abc", "not a number"),
-        ("1,5", "write 1.5 with a point"),
-        ("inf", "must be finite"),
-        ("", "is empty"),
-        ("<b>1</b>", "not a number"),
-        ("٣", "digits other than 0 to 9"),
-    ],
-)
-def test_refused_epsilon_keeps_the_entry_and_the_design(ages, entry, said):
+REFUSED = {
+    "0": "too small",
+    "-1": "negative",
+    "nan": "not a number",
+    "1000": "too large",
+    "abc": "not a number",
+    "1,5": "write 1.5 with a point",
+    "inf": "must be finite",
+    "": "is empty",
+    "<b>1</b>": "not a number",
+    "٣": "digits other than 0 to 9",
+}
+
+
+def test_refused_epsilon_keeps_the_entry_and_the_design(ages):
     ages.go("design")
     before = ages.configuration
-    ages.enter("text_input", "epsilon-text", entry)
-    assert len(ages.errors) == 1
-    assert said in ages.errors[0]
-    assert "from 0.001 to 20" in ages.errors[0]
-    assert ages.at.text_input(key="epsilon-text").value == entry
-    assert ages.configuration == before
+    for entry, said in REFUSED.items():
+        ages.enter("text_input", "epsilon-text", entry)
+        assert len(ages.errors) == 1, entry
+        assert said in ages.errors[0]
+        assert "from 0.001 to 20" in ages.errors[0]
+        assert ages.at.text_input(key="epsilon-text").value == entry
+        assert ages.configuration == before
     ages.enter("text_input", "epsilon-text", "0.5")
     assert not ages.errors
     assert ages.configuration.epsilon == "0.5"
@@ -189,10 +190,26 @@ def test_a_failed_optimisation_says_why(small, monkeypatch):
     assert small.has("button", "optimise")
 
 
-@pytest.mark.parametrize("epsilon", ["0.1", "5", "20"])
-@pytest.mark.parametrize("bins", [2, 16])
-@pytest.mark.parametrize("kind", ["histogram", "prefix", "all_range"])
-def test_extremes_say_nothing_false(app, epsilon, bins, kind):
+EXTREMES = set(itertools.product(("histogram", "prefix", "all_range"), (2, 16), ("0.1", "5", "20")))
+# Every pair of a kind, a size and an epsilon.
+PAIRS = {
+    ("histogram", 2, "20"),
+    ("histogram", 16, "0.1"),
+    ("histogram", 16, "5"),
+    ("prefix", 2, "0.1"),
+    ("prefix", 16, "20"),
+    ("prefix", 2, "5"),
+    ("all_range", 2, "0.1"),
+    ("all_range", 16, "20"),
+    ("all_range", 16, "5"),
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "bins", "epsilon"),
+    [*sorted(PAIRS), *(pytest.param(*one, marks=pytest.mark.slow) for one in sorted(EXTREMES - PAIRS))],
+)
+def test_extremes_say_nothing_false(app, kind, bins, epsilon):
     app.declare(bins=bins).ask(kind).session.change(optimizer=Optimizer(max_rounds=20))
     app.go("design").enter("text_input", "epsilon-text", epsilon).press("optimise").finish()
     bound = max(app.session.bounds().values())

@@ -39,6 +39,8 @@ def test_every_other_mechanism_opens_on_the_design_page(app, name):
     for parameter, values in library.spec(name).choices.items():
         for value in values:
             app.enter("selectbox", f"choice-{parameter}", value)
+            assert app.at.selectbox(key=f"choice-{parameter}").value == value
+            assert app.session.parameters_for(name).get(parameter, values[0]) == value
             # What cannot be had, or must not be deployed, is said in a sentence.
             assert app.errors or "privacy unit" in app.words
             app.enter("selectbox", f"choice-{parameter}", values[0])

@@ -134,7 +134,7 @@ def test_opening_is_remembered(ages):
 
 
 def test_the_demonstration_shows_the_risk_beside_the_answers(app):
-    assert "about 73 of 100 at most" in app.words
+    assert "about 73 of 100 at most" in app.go("start").words
     app.enter("slider", "suspicion", 20).enter("slider", "demo-epsilon", 2.0)
     assert beliefs.out_of(beliefs.strongest(0.2, 2.0)) in app.words
     assert titled(app, "of 100")["data"]

@@ -15,7 +15,7 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest, app_test
 from streamlit.util import calc_hash
 
-from ldp_core import library, mechanisms
+from ldp_core import library
 from pages.ui import clicks
 from pages.ui.controls import whole_number
 from pages.ui.session.results import Results
@@ -26,15 +26,15 @@ from pages.ui.tasks.task import Task
 from pages.ui.words import gap_in_words, people
 
 APP = Path(__file__).parents[2] / "app.py"
-PAGES = ["start", "data", "workload", "design", "compare", "bounds", "simulate", "export", "guide"]
-NEED_DATA = ["workload", "design", "compare", "bounds", "simulate", "export"]
+PAGES = ["start", "data", "workload", "design", "compare", "bounds", "simulate", "export", "collect", "guide"]
+NEED_DATA = ["workload", "design", "compare", "bounds", "simulate", "export", "collect"]
 FILES = [sample["file"] for sample in catalogue()]
 
 
 @pytest.mark.parametrize("page", [*PAGES, "plan", "ask", "papers"])
-def test_page_opens_without_data_and_all_but_the_last_lead_on(app, page):
+def test_page_opens_without_data_and_all_lead_on(app, page):
     assert app.go(page).at.title[0].value
-    assert app.has("button", "next") == (page != "export")
+    assert app.has("button", "next")
 
 
 @pytest.mark.parametrize("page", NEED_DATA)
@@ -46,7 +46,7 @@ def test_page_without_data_says_what_it_needs_and_links_there(app, page):
     assert not app.charts
 
 
-@pytest.mark.parametrize("page", ["design", "compare", "simulate", "export"])
+@pytest.mark.parametrize("page", ["design", "compare", "simulate", "export", "collect"])
 def test_page_without_workload_links_to_workloads(ages, page):
     ages.session.configuration = ages.configuration.with_(workload=None)
     ages.go(page)
@@ -85,35 +85,19 @@ def test_sums_along_unordered_categories_are_warned_about(app):
     assert "no natural order" in app.at.warning[0].value
 
 
-@pytest.mark.parametrize("name", [name for name in mechanisms.names() if not library.spec(name).fitted])
-def test_each_mechanism_shows_its_guarantee_or_says_why_not(ages, name):
-    ages.go("design").enter("selectbox", "mechanism", name)
-    assert ages.configuration.mechanism.name == name
-    design = ages.session.design()
-    unsuitable = library.spec(name).unsuitable(design.domain.size, design.epsilon, design.workload)
-    if unsuitable:
-        assert len(ages.errors) == 1
-        assert unsuitable in ages.errors[0]
-        return
-    mechanism = ages.session.mechanism(name)
-    assert "Users needed" in ages.words
-    assert f"audited epsilon {mechanism.audit().epsilon:.6g}" in ages.words
-
-
-@pytest.mark.parametrize("name", [n for n, spec in library.REGISTRY.items() if spec.choices and not spec.surveys_only])
-def test_each_parameter_can_be_chosen(ages, name):
-    app = ages.declare_table() if name == "hierarchical_2d" else ages
-    app.go("design").enter("selectbox", "mechanism", name)
+@pytest.mark.parametrize("name", [n for n, spec in library.REGISTRY.items() if spec.choices and spec.fitted])
+def test_each_parameter_of_a_fit_can_be_chosen(ages, name):
+    app = ages.go("design").enter("selectbox", "mechanism", name)
     for parameter, values in library.spec(name).choices.items():
         for value in values:
             app.enter("selectbox", f"choice-{parameter}", value)
             assert app.at.selectbox(key=f"choice-{parameter}").value == value
             assert app.session.parameters_for(name).get(parameter, values[0]) == value
-            assert ("press Optimise" if library.spec(name).fitted else "Users needed") in app.words
+            assert "press Optimise" in app.words
 
 
 def test_start_shows_a_demonstration_and_hands_it_over(app):
-    assert len(app.charts) == 2  # the answers, and what a report can tell
+    assert len(app.go("start").charts) == 2  # the answers, and what a report can tell
     assert "At epsilon 1 a typical answer is off by" in app.words
     app.enter("slider", "demo-epsilon", 2.0)
     assert "At epsilon 2 " in app.words
@@ -126,6 +110,7 @@ def test_demonstration_errs_more_the_more_private(app):
     def off():
         return float(app.words.split("typical answer is off by ± ")[1].split()[0])
 
+    app.go("start")
     loose = off()
     app.enter("slider", "demo-epsilon", 0.1)
     assert off() > 5 * loose

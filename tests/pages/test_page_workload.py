@@ -189,15 +189,15 @@ def test_weights_count_with_their_square(health):
     assert alone.trace == pytest.approx(9 * alone.parts[0].trace)
 
 
-@pytest.mark.parametrize("text", ["nan", "inf", "-inf", "0", "-1", "1e9", "", "two", "1,5"])
-def test_a_weight_that_is_no_weight_is_refused_in_a_sentence(health, text):
+def test_a_weight_that_is_no_weight_is_refused_in_a_sentence(health):
     health.add("histogram")
     before = health.configuration
-    health.enter("text_input", "group-0-weight", text)
-    assert len(health.errors) == 1
-    assert "number from 1e-06 to 1,000,000" in health.errors[0]
-    assert health.configuration == before
-    assert health.at.text_input(key="group-0-weight").value == text
+    for text in ("nan", "inf", "-inf", "0", "-1", "1e9", "", "two", "1,5"):
+        health.enter("text_input", "group-0-weight", text)
+        assert len(health.errors) == 1, text
+        assert "number from 1e-06 to 1,000,000" in health.errors[0]
+        assert health.configuration == before
+        assert health.at.text_input(key="group-0-weight").value == text
     health.enter("text_input", "group-0-weight", "0.5")
     assert not health.errors
     assert health.parts[0].weight == 0.5

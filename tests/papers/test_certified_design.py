@@ -36,10 +36,10 @@ def test_small_designs_are_the_exact_optimum(kind):
     [
         (workloads.prefix(32), 1.0),
         (workloads.all_range(32), 3.0),
-        (workloads.histogram(32), 0.5),
-        (workloads.all_marginals(5), 2.0),
         (workloads.k_way_marginals(5, 3), 1.0),
-        (workloads.parity(5), 4.0),
+        pytest.param(workloads.histogram(32), 0.5, marks=pytest.mark.slow),
+        pytest.param(workloads.all_marginals(5), 2.0, marks=pytest.mark.slow),
+        pytest.param(workloads.parity(5), 4.0, marks=pytest.mark.slow),
     ],
     ids=str,
 )
