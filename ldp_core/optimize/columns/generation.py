@@ -11,6 +11,7 @@ from scipy.linalg import blas, lapack
 from ldp_core.optimize import sizes
 from ldp_core.optimize.columns import pricing
 from ldp_core.optimize.columns.first_rows import threshold_rows
+from ldp_core.optimize.columns.single import SinglePrecision
 from ldp_core.optimize.columns.weights import BOLD, MONOTONE, Singular, Update, second_moments, update
 from ldp_core.optimize.symmetric.orbits import Orbits, Shifts, first_orbits
 from ldp_core.privacy import fitted_odds
@@ -20,8 +21,10 @@ from ldp_core.workloads import Workload
 # Rows to climb from in each round: how many per type, and at least; and the weight of a new row as a share of the average.
 STARTS_PER_TYPE = 1
 LEAST_STARTS = 64
-NEW_WEIGHT = 0.1
-UPDATES = 3
+NEW_WEIGHT = 0.3
+UPDATES = 6
+# Updates go on in the direction of the last one: weights are multiplied by this power of their last ratio, MOST_PUSH at most.
+MOMENTUM, MOST_PUSH = 0.8, 3.0
 LAST_UPDATES = 6
 LEAST_GAIN = 1e-6
 # Share of the average of G's diagonal added where a workload is blind to some directions, to keep M invertible.
@@ -70,6 +73,7 @@ class RowSearch:
         self._rng, self._check = rng, check
         self._size = sizes.rows(workload.n)
         self._ridge, self._anchors = 0.0, 0
+        self._hessian: np.ndarray | None = None
         self._shifts = Shifts.of(workload)
         self.best = self._first(first_orbits(workload.gram_dense(), self._ratio, self._shifts))
 
@@ -96,20 +100,22 @@ class RowSearch:
         # Randomized response makes sure that all types are told apart, also where few draws are high anywhere.
         drawn = threshold_rows(gram, self._ratio, self._size - n, self._rng, self._check)
         high = np.vstack([np.eye(n, dtype=bool), drawn])
-        self._hold(*_distinct(high, np.ones(len(high))))
+        self._hold(high, np.ones(len(high)))
         masses = self._masses()
         self._weights = n / len(masses) / masses  # outputs equally likely; the first update balances the columns
         self._power = MONOTONE
         first = self._updated(None)
-        self._weights, self._multipliers = first.weights, first.multipliers
+        self._weights, self._multipliers, self._hessian = first.weights, first.multipliers, first.hessian
         self._measure(self._step())
 
     def round(self) -> None:
         """New rows, then a few updates of all weights; the best feasible mixture is kept."""
         self._price()
         try:
-            objectives = [self._step() for _ in range(UPDATES - 1)]
-            self._measure(self._step(objectives[-1]))
+            objective = None
+            for left in reversed(range(UPDATES)):  # what is measured are weights before an update, balanced by the one before that
+                objective = self._step(objective, exact=left < 2)
+            self._measure(objective)
         except Singular:
             self._restart()
 
@@ -146,37 +152,51 @@ class RowSearch:
         n = self._high.shape[1]
         anchors = np.eye(n, dtype=bool)
         weights = np.concatenate([np.full(n, RESTART_WEIGHT * self.best.weights.mean()), self.best.weights])
-        high, weights = _distinct(np.vstack([anchors, self.best.high]), weights)
-        self._hold(high, weights)
+        self._hold(np.vstack([anchors, self.best.high]), weights)
         self._power = MONOTONE
 
-    def _hold(self, high: np.ndarray, weights: np.ndarray) -> None:
-        self._high, self._weights = high, weights
-        self._rows = np.where(high, self._ratio, 1.0)
+    def _hold(self, high: np.ndarray, weights: np.ndarray, trend: np.ndarray | None = None) -> None:
+        """Rows ``high`` (k, n) with their weights and by what these were multiplied last (both (k,)); repetitions are left out."""
+        first = _distinct(high)
+        self._high, self._weights = high[first], weights[first]
+        self._trend = np.ones(len(first)) if trend is None else trend[first]
+        self._rows = np.where(self._high, self._ratio, 1.0)
+        fits = not self._ridge and SinglePrecision.fits(high.shape[1], self._ratio)
+        self._single = SinglePrecision(self._high, self._ratio) if fits else None
 
     def _masses(self) -> np.ndarray:
         return blas.dgemv(1.0, self._rows.T, self._reference, trans=1)
 
-    def _step(self, before: float | None = None) -> float:
+    def _step(self, before: float | None = None, exact: bool = True) -> float:
         """One update of the weights; returns the objective before it, and shortens the steps where that rose."""
-        done = self._updated(self._multipliers)
+        try:
+            done = self._updated(self._multipliers, exact)
+        except Singular:
+            if self._single is None:
+                raise
+            self._single, self._hessian = None, None
+            done = self._updated(self._multipliers, exact)
         self._previous, self._weights = self._weights, done.weights
-        self._multipliers, self._solved = done.multipliers, done.solved
+        self._multipliers, self._solved, self._hessian = done.multipliers, done.solved, done.hessian
         objective = self._true(done)
+        rose = before is not None and objective > before
         if before is not None:
-            self._power = MONOTONE if objective > before else BOLD
+            self._power = MONOTONE if rose else BOLD
+        ratios = np.divide(self._weights, self._previous, out=np.ones_like(self._weights), where=self._previous > 0)
+        self._trend = np.ones_like(ratios) if rose else ratios
         return objective
 
-    def _updated(self, multipliers: np.ndarray | None) -> Update:
+    def _updated(self, multipliers: np.ndarray | None, exact: bool = True) -> Update:
         floor = np.zeros(len(self._weights))
         floor[: self._anchors] = LEAST_WEIGHT * self._weights.mean()
-        return update(
-            self._rows, self._masses(), self._weights, self._root, multipliers, self._power, floor, self._check
-        )
+        about = (self._root, multipliers, self._power, floor, self._check)
+        push = np.clip(self._trend**MOMENTUM, 1 / MOST_PUSH, MOST_PUSH)
+        how = {"push": push, "hessian": self._hessian, "single": self._single, "exact": exact}
+        return update(self._rows, self._masses(), self._weights, *about, **how)
 
     def _true(self, done: Update) -> float:
         """tr(M^-1 G) without the ridge."""
-        return done.objective - self._ridge * done.inverse_trace
+        return done.objective - self._ridge * done.inverse_trace if self._ridge else done.objective
 
     def _measure(self, objective: float) -> None:
         """Keep the weights before the last update if they are the best so far: their objective is the one known."""
@@ -196,11 +216,12 @@ class RowSearch:
         heaviest = np.sort(np.argsort(-rank, kind="stable")[: self._size])
         high = np.vstack([self._high[heaviest], found])
         new = np.full(len(found), NEW_WEIGHT * self._weights.mean())
-        self._hold(*_distinct(high, np.concatenate([self._weights[heaviest], new])))
+        trend = np.concatenate([self._trend[heaviest], np.ones(len(found))])
+        self._hold(high, np.concatenate([self._weights[heaviest], new]), trend)
 
 
-def _distinct(high: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The rows without repetitions (the first of each is kept, which is the one held before)."""
+def _distinct(high: np.ndarray) -> np.ndarray:
+    """The places of the rows without repetitions (the first of each is kept, which is the one held before)."""
     _, first = np.unique(np.packbits(high, axis=1), axis=0, return_index=True)
     first.sort()
-    return high[first], weights[first]
+    return first

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import blas, lapack
 
+from ldp_core.optimize.columns.single import SUM_TOLERANCE as ROUGH_TOLERANCE
+from ldp_core.optimize.columns.single import SinglePrecision
 from ldp_core.optimize.sizes import blocks
 from ldp_core.run import Check, unchecked
 
@@ -37,13 +39,21 @@ class Singular(ValueError):
 @dataclass(frozen=True)
 class Update:
     """One update: ``objective`` tr(M^-1 G) at the weights given, the new ``weights`` (k,), the ``multipliers`` mu (n,)
-    of the column sums, and ``solved`` = M^-1 root' (n, r), of which X = solved solved'. ``inverse_trace`` is tr M^-1."""
+    of the column sums, and ``solved`` = M^-1 root' (n, r), of which X = solved solved'. ``cholesky`` (n, n) is the factor of M, and
+    ``hessian`` (n, n) that of the column sums by mu."""
 
     objective: float
     weights: np.ndarray
     multipliers: np.ndarray
     solved: np.ndarray
-    inverse_trace: float
+    cholesky: np.ndarray
+    hessian: np.ndarray | None
+
+    @property
+    def inverse_trace(self) -> float:
+        """tr M^-1."""
+        inverse, _ = lapack.dtrtri(self.cholesky, lower=1)
+        return float(np.square(np.tril(inverse)).sum())
 
 
 def update(
@@ -55,26 +65,35 @@ def update(
     power: float,
     floor: np.ndarray,
     check: Check = unchecked,
+    *,
+    push: np.ndarray | float = 1.0,
+    hessian: np.ndarray | None = None,
+    single: SinglePrecision | None = None,
+    exact: bool = True,
 ) -> Update:
     """One majorise-minimise step for ``tr(M(w)^-1 G)``, ``G = root' root``, on ``rows`` (k, n).
 
     With ``X = M^-1 G M^-1`` and ``g_k = v_k'X v_k / d_k`` the objective is majorised by ``sum_k w0_k^2 g_k / w_k`` (the
     old reconstruction stays unbiased when columns are scaled by w0 / w), whose minimum under ``V'w = 1`` is
     ``w_k = w0_k (g_k / mu'v_k)^(1/2)``. ``power`` is that exponent, MONOTONE or BOLD; w0 is at least ``floor`` (k,), so
-    that a row needed to make M regular can come back. Raises Singular where M is not.
+    that a row needed to make M regular can come back, and is multiplied by ``push`` (k,). ``hessian`` is that of an update
+    before, to start from. With ``single``, the same rows in single precision, only the objective and the column sums are taken in
+    double precision, and unless ``exact`` not even these. Raises Singular where M is.
     """
-    factor, failed = lapack.dpotrf(second_moments(rows, weights / masses, check), lower=1)
+    M = second_moments(rows, weights / masses, check) if exact or single is None else single.moments(weights / masses, check)
+    factor, failed = lapack.dpotrf(M, lower=1)
     if failed:
         raise Singular("the rows cannot tell all types apart, so L is infinite: add independent rows.")
     check()
     solved, _ = lapack.dpotrs(factor, root.T, lower=1)
     objective = float(np.einsum("ij,ji->", solved, root))
-    inverse, _ = lapack.dtrtri(factor, lower=1)
-    worth = squared_lengths(rows, solved, check) / masses
+    worth = (squared_lengths(rows, solved, check) if single is None else single.lengths(solved, check)) / masses
     if multipliers is None:
         multipliers = np.full(rows.shape[1], objective / rows.shape[1])
-    weights, multipliers = _balanced(rows, np.maximum(weights, floor), worth, multipliers, objective, power, check)
-    return Update(objective, weights, multipliers, solved, float(np.square(np.tril(inverse)).sum()))
+    scaled = np.maximum(weights, floor) * push * worth**power
+    balance = Balance(rows, single, exact, check)
+    weights, multipliers, hessian = balance.restored(scaled, multipliers, objective, power, hessian)
+    return Update(objective, weights, multipliers, solved, factor, hessian)
 
 
 def second_moments(rows: np.ndarray, weights: np.ndarray, check: Check, scale: float = 1.0) -> np.ndarray:
@@ -97,49 +116,72 @@ def squared_lengths(rows: np.ndarray, solved: np.ndarray, check: Check) -> np.nd
     return found
 
 
-def _balanced(
-    rows: np.ndarray,
-    weights: np.ndarray,
-    worth: np.ndarray,
-    mu: np.ndarray,
-    objective: float,
-    power: float,
-    check: Check,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Weights ``w (worth / mu'v)^power`` with the mu that makes ``V'w = 1``: Newton steps on a concave dual.
+@dataclass(frozen=True)
+class Balance:
+    """What makes the columns sum to 1 again, for ``rows`` (k, n), the same in ``single`` precision, and whether ``exact``."""
 
-    The Hessian is factored anew only when its steps stop helping, since a factorisation costs as much as forming M.
-    """
-    even = np.full_like(mu, objective / len(mu))
-    slopes = _images(rows, mu)
-    for halving in range(MAX_HALVINGS):  # new rows can lie outside the cone where mu'v > 0; the even mu is inside
-        if slopes.min() > 0:
-            break
-        check()
-        mu = (mu + even) / 2 if halving < MAX_HALVINGS - 1 else even
-        slopes = _images(rows, mu)
-    scaled = weights * worth**power
-    factor, previous = None, np.inf
-    for step in range(MAX_NEWTON):
-        check()
-        balanced = scaled / slopes**power
-        short = 1 - blas.dgemv(1.0, rows.T, balanced)
-        error = np.abs(short).max()
-        if not np.isfinite(error):
-            raise Singular("the rows held cannot make all columns sum to 1: add independent rows.")
-        if error <= SUM_TOLERANCE or (error < 10 * SUM_TOLERANCE and error >= previous):
-            break
-        if factor is None or step == 1 or error > STALE * previous:
-            factor, failed = lapack.dpotrf(second_moments(rows, balanced / slopes, check, power), lower=1)
-            if failed:
+    rows: np.ndarray
+    single: SinglePrecision | None
+    exact: bool
+    check: Check
+
+    def restored(
+        self, scaled: np.ndarray, mu: np.ndarray, objective: float, power: float, factor: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """Weights ``scaled / (mu'v)^power`` with the mu that makes ``V'w = 1``, and the Hessian: Newton steps on a concave dual.
+
+        The Hessian is factored anew only when its steps stop helping, since a factorisation costs as much as forming M;
+        ``factor`` is the one of the update before.
+        """
+        mu, slopes = self._inside(mu, objective)
+        previous, carried, precise = np.inf, factor is not None, self.single is None
+        for step in range(MAX_NEWTON):
+            self.check()
+            balanced = scaled / slopes**power
+            short = 1 - self._sums(balanced, precise)
+            error = np.abs(short).max()
+            if not np.isfinite(error):
                 raise Singular("the rows held cannot make all columns sum to 1: add independent rows.")
-        previous = error
-        move, _ = lapack.dpotrs(factor, -short, lower=1)
-        turn = _images(rows, move)
-        length = _length(scaled, power, slopes, turn, move.sum(), -short @ move, error)
-        mu = mu + length * move
-        slopes = slopes + length * turn
-    return balanced, mu
+            tolerance = SUM_TOLERANCE if precise else ROUGH_TOLERANCE
+            if error <= tolerance or (error < 10 * tolerance and error >= previous):
+                if precise or not self.exact:
+                    break
+                precise, previous = True, np.inf
+                continue
+            if factor is None or (step == 1 and not carried) or error > STALE * previous:
+                factor, failed = lapack.dpotrf(self._hessian(balanced / slopes, power), lower=1)
+                if failed:
+                    raise Singular("the rows held cannot make all columns sum to 1: add independent rows.")
+            previous = error
+            move, _ = lapack.dpotrs(factor, -short, lower=1)
+            turn = self._images(move)
+            length = _length(scaled, power, slopes, turn, move.sum(), -short @ move, error)
+            mu = mu + length * move
+            slopes = slopes + length * turn
+        return balanced, mu, factor
+
+    def _inside(self, mu: np.ndarray, objective: float) -> tuple[np.ndarray, np.ndarray]:
+        """``mu`` and mu'v for all rows: new ones can lie outside the cone where that is positive; the even mu is inside."""
+        even = np.full_like(mu, objective / len(mu))
+        slopes = self._images(mu)
+        for halving in range(MAX_HALVINGS):
+            if slopes.min() > 0:
+                break
+            self.check()
+            mu = (mu + even) / 2 if halving < MAX_HALVINGS - 1 else even
+            slopes = self._images(mu)
+        return mu, slopes
+
+    def _images(self, vector: np.ndarray) -> np.ndarray:
+        return _images(self.rows, vector) if self.single is None else self.single.images(vector)
+
+    def _sums(self, weights: np.ndarray, precise: bool) -> np.ndarray:
+        return blas.dgemv(1.0, self.rows.T, weights) if precise or self.single is None else self.single.sums(weights)
+
+    def _hessian(self, weights: np.ndarray, power: float) -> np.ndarray:
+        if self.single is None:
+            return second_moments(self.rows, weights, self.check, power)
+        return self.single.moments(power * weights, self.check)
 
 
 def _length(
