@@ -113,7 +113,9 @@ class RowSearch:
         self._price()
         try:
             objective = None
-            for left in reversed(range(UPDATES)):  # what is measured are weights before an update, balanced by the one before that
+            for left in reversed(
+                range(UPDATES)
+            ):  # what is measured are weights before an update, balanced by the one before that
                 objective = self._step(objective, exact=left < 2)
             self._measure(objective)
         except Singular:

@@ -8,22 +8,23 @@ from scipy.linalg import blas
 from ldp_core.optimize.sizes import blocks
 from ldp_core.run import Check
 
-# Fewer types take no time worth saving; beyond this E, products differ by more than single precision can tell apart.
-LEAST_TYPES, LARGEST_RATIO = 96, 500.0
+# Fewer types take no time worth saving; for other E, what tells types apart is lost beside the rest in single precision.
+LEAST_TYPES, RATIOS = 96, (1.05, 500.0)
 # Column sums are balanced to this accuracy in single precision.
 SUM_TOLERANCE = 1e-5
 
 
 class SinglePrecision:
     """Rows ``v = 1 + D t`` by t in {0, 1}, D = ``ratio`` - 1: products are taken of t, whose entries are exact, and the part along
-    the ones is added in double precision, so that a small D does not drown in it."""
+    the ones is added in double precision, so that D need not be large beside 1."""
 
     def __init__(self, high: np.ndarray, ratio: float):
         self._bits, self._spread = high.astype(np.float32), ratio - 1
 
     @staticmethod
     def fits(n: int, ratio: float) -> bool:
-        return n >= LEAST_TYPES and ratio <= LARGEST_RATIO
+        """Whether single precision is of use for ``n`` types and E = ``ratio``."""
+        return n >= LEAST_TYPES and RATIOS[0] <= ratio <= RATIOS[1]
 
     def moments(self, weights: np.ndarray, check: Check) -> np.ndarray:
         """(n, n) ``sum_k weights_k v_k v_k'``, the lower triangle."""

@@ -29,7 +29,7 @@ MONOTONE, BOLD = 0.5, 0.8
 # Where row 0 is randomized response, it keeps at least this share of the probability, so that no direction is ever lost.
 LEAST_SHARE = 1e-7
 # A step that shrinks the error less than this means that the factored Hessian is out of date.
-STALE = 0.2
+STALE = 0.6
 
 
 class Singular(ValueError):
@@ -80,7 +80,11 @@ def update(
     before, to start from. With ``single``, the same rows in single precision, only the objective and the column sums are taken in
     double precision, and unless ``exact`` not even these. Raises Singular where M is.
     """
-    M = second_moments(rows, weights / masses, check) if exact or single is None else single.moments(weights / masses, check)
+    M = (
+        second_moments(rows, weights / masses, check)
+        if exact or single is None
+        else single.moments(weights / masses, check)
+    )
     factor, failed = lapack.dpotrf(M, lower=1)
     if failed:
         raise Singular("the rows cannot tell all types apart, so L is infinite: add independent rows.")

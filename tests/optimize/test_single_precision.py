@@ -1,0 +1,99 @@
+"""Updates in single precision and with momentum: the same products, the same column sums, the same optimum, sooner."""
+
+import math
+
+import numpy as np
+import pytest
+
+from ldp_core import bounds, workloads
+from ldp_core.optimize.columns import generation
+from ldp_core.optimize.columns.generation import RowSearch
+from ldp_core.optimize.columns.single import LEAST_TYPES, RATIOS, SinglePrecision
+from ldp_core.optimize.columns.weights import BOLD, second_moments, squared_lengths, update
+from ldp_core.run import unchecked
+from ldp_core.threads import blas_threads
+
+
+def problem(n, ratio, seed=0):
+    rng = np.random.default_rng(seed)
+    high = np.vstack([np.eye(n, dtype=bool), rng.random((6 * n, n)) < 0.4])
+    return high, np.where(high, ratio, 1.0), rng.dirichlet(np.ones(len(high)))
+
+
+@pytest.mark.parametrize("ratio", [RATIOS[0], math.e, RATIOS[1]])
+def test_products_are_those_of_double_precision(ratio):
+    high, rows, weights = problem(40, ratio)
+    rng = np.random.default_rng(1)
+    single, solved, vector = SinglePrecision(high, ratio), rng.standard_normal((40, 30)), rng.random(40)
+    moments = np.tril(second_moments(rows, weights, unchecked))
+    assert np.tril(single.moments(weights, unchecked)) == pytest.approx(moments, rel=1e-5)
+    # What single precision adds is small beside the part that tells types apart, however little that is.
+    assert np.abs(np.tril(single.moments(weights, unchecked)) - moments).max() < 1e-5 * (ratio - 1) ** 2
+    assert single.lengths(solved, unchecked) == pytest.approx(squared_lengths(rows, solved, unchecked), rel=1e-4)
+    assert single.images(vector) == pytest.approx(rows @ vector, rel=1e-5)
+    assert single.sums(weights) == pytest.approx(weights @ rows, rel=1e-5)
+
+
+@pytest.mark.parametrize("ratio", [RATIOS[0], math.e, RATIOS[1]])
+def test_an_exact_update_is_exact_and_a_rough_one_nearly(ratio):
+    high, rows, weights = problem(40, ratio)
+    root, floor = np.triu(np.ones((40, 40))), np.zeros(len(rows))
+    about = (rows.sum(axis=1), weights, root, None, BOLD, floor)
+    single = SinglePrecision(high, ratio)
+    plain = update(rows, *about)
+    exact, rough = (update(rows, *about, single=single, exact=which) for which in (True, False))
+    assert exact.objective == plain.objective
+    assert exact.weights @ rows == pytest.approx(np.ones(40), abs=1e-12)
+    assert rough.objective == pytest.approx(plain.objective, rel=1e-3)
+    assert rough.weights @ rows == pytest.approx(np.ones(40), abs=1e-4)
+    for done in (exact, rough):
+        assert np.abs(done.weights - plain.weights).max() < 1e-3 * plain.weights.max()
+
+
+def test_the_hessian_of_another_update_will_do():
+    _, rows, weights = problem(20, math.e)
+    root, floor, masses = np.triu(np.ones((20, 20))), np.zeros(len(rows)), rows.sum(axis=1)
+    first = update(rows, masses, weights, root, None, BOLD, floor)
+    after = (first.weights, root, first.multipliers, BOLD, floor)
+    fresh = update(rows, masses, *after)
+    carried = update(rows, masses, *after, hessian=first.hessian)
+    assert carried.weights == pytest.approx(fresh.weights, rel=1e-9)
+    assert carried.weights @ rows == pytest.approx(np.ones(20), abs=1e-12)
+
+
+def searched(workload, rounds):
+    search = RowSearch(workload, 1.0, np.ones(workload.n), np.random.default_rng(0))
+    with blas_threads(workload.n):
+        search.prepare()
+        for _ in range(rounds):
+            search.round()
+        return search.finish(False)
+
+
+def test_single_precision_changes_what_is_found_by_next_to_nothing(monkeypatch):
+    """What is found has exact column sums and the objective that is told; the search in double precision finds none better."""
+    workload = workloads.prefix(LEAST_TYPES)
+    assert SinglePrecision.fits(workload.n, math.e)
+    strategy, objective = searched(workload, 12)
+    assert np.abs(strategy.sum(axis=0) - 1).max() <= 1e-12
+    information = strategy.T @ (strategy / strategy.sum(axis=1)[:, None])
+    assert np.trace(np.linalg.solve(information, workload.gram_dense())) == pytest.approx(objective, rel=1e-9)
+    assert bounds.centred_svd(workload, 1.0) <= objective
+    monkeypatch.setattr("ldp_core.optimize.columns.single.LEAST_TYPES", LEAST_TYPES + 1)
+    _, double = searched(workload, 12)
+    assert objective == pytest.approx(double, rel=2e-3)
+
+
+def test_momentum_gets_further_in_as_many_updates(monkeypatch):
+    workload, found = workloads.prefix(64), {}
+    for momentum in (0.0, generation.MOMENTUM):
+        monkeypatch.setattr(generation, "MOMENTUM", momentum)
+        found[momentum] = searched(workload, 15)[1]
+    least = bounds.centred_svd(workload, 1.0)
+    assert found[generation.MOMENTUM] - least < 0.95 * (found[0.0] - least)
+
+
+def test_it_is_left_where_it_would_not_do():
+    assert not SinglePrecision.fits(LEAST_TYPES - 1, math.e)
+    assert not SinglePrecision.fits(1000, RATIOS[0] - 0.01)
+    assert not SinglePrecision.fits(1000, RATIOS[1] + 1)
