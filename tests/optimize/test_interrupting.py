@@ -321,6 +321,6 @@ def test_a_search_holds_no_more_rows_than_its_size(monkeypatch):
 
 def test_multipliers_for_which_nothing_is_worth_anything_are_given_up():
     rows = np.where(np.eye(4, dtype=bool), 2.0, 1.0)
-    about = (rows, np.full(4, 0.2), np.zeros(4), np.full(4, -1.0), 0.0, weights.MONOTONE, lambda: None)
+    balance = weights.Balance(rows, None, True, lambda: None)
     with pytest.raises(weights.Singular), np.errstate(all="ignore"):
-        weights._balanced(*about)
+        balance.restored(np.zeros(4), np.full(4, -1.0), 0.0, weights.MONOTONE, None)

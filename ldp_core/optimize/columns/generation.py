@@ -112,10 +112,9 @@ class RowSearch:
         """New rows, then a few updates of all weights; the best feasible mixture is kept."""
         self._price()
         try:
-            objective = None
-            for left in reversed(
-                range(UPDATES)
-            ):  # what is measured are weights before an update, balanced by the one before that
+            objective = self._step(exact=False)
+            # What is measured are weights before an update, balanced by the one before that: these two are exact.
+            for left in reversed(range(UPDATES - 1)):
                 objective = self._step(objective, exact=left < 2)
             self._measure(objective)
         except Singular:
@@ -191,10 +190,20 @@ class RowSearch:
     def _updated(self, multipliers: np.ndarray | None, exact: bool = True) -> Update:
         floor = np.zeros(len(self._weights))
         floor[: self._anchors] = LEAST_WEIGHT * self._weights.mean()
-        about = (self._root, multipliers, self._power, floor, self._check)
-        push = np.clip(self._trend**MOMENTUM, 1 / MOST_PUSH, MOST_PUSH)
-        how = {"push": push, "hessian": self._hessian, "single": self._single, "exact": exact}
-        return update(self._rows, self._masses(), self._weights, *about, **how)
+        return update(
+            self._rows,
+            self._masses(),
+            self._weights,
+            self._root,
+            multipliers,
+            self._power,
+            floor,
+            self._check,
+            push=np.clip(self._trend**MOMENTUM, 1 / MOST_PUSH, MOST_PUSH),
+            hessian=self._hessian,
+            single=self._single,
+            exact=exact,
+        )
 
     def _true(self, done: Update) -> float:
         """tr(M^-1 G) without the ridge."""
