@@ -37,6 +37,7 @@ page = st.navigation(
         st.Page("pages/simulate.py", title="Simulate", icon=":material/casino:"),
         st.Page("pages/ask.py", title="Ask", icon=":material/forum:"),
         st.Page("pages/export.py", title="Export", icon=":material/download:"),
+        st.Page("pages/collect.py", title="Collect", icon=":material/inbox:"),
         st.Page("pages/papers.py", title="Papers", icon=":material/article:"),
         st.Page("pages/guide.py", title="Guide", icon=":material/menu_book:"),
     ],

@@ -12,9 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ldp_core.mechanisms.base import Mechanism
-from ldp_core.mechanisms.quantised import quantised
 from ldp_core.mechanisms.surveys.face import SurveyMechanism
-from ldp_core.optimize.objective import evaluate
 from ldp_core.people import Counted, Counts, People, dense, users_of
 from ldp_core.workloads import Survey, Workload
 
@@ -138,18 +136,6 @@ def objective(mechanism: Mechanism, workload: Workload) -> float:
     35.19
     """
     return workload.n * average_variance(mechanism, workload) + workload.trace
-
-
-def quantising_loss(strategy: np.ndarray, epsilon: float, workload: Workload) -> float:
-    """By what share the objective L of ``strategy`` (m, n) grows when it is written as the exact table from which reports are drawn
-    (`ldp_core.mechanisms.quantised`). ValueError where the strategy does not keep epsilon, or tells nothing of some types."""
-    table = quantised(strategy, epsilon)
-    before, after = (evaluate(np.ascontiguousarray(Q.T), workload.gram_root) for Q in (strategy, table))
-    if before is None or after is None:
-        raise ValueError(
-            "The strategy does not tell all types apart, so that its objective cannot be computed: merge them."
-        )
-    return after.objective / before.objective - 1
 
 
 def users_for(variance_per_user: float, num_queries: float, alpha: float = DEFAULT_ALPHA) -> float:

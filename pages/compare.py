@@ -13,11 +13,12 @@ from ldp_core.bounds.general.enumerated import MOST_TYPES as EXACT_TYPES
 from ldp_core.designs.choices import PRICED_TYPES
 from ldp_core.run import Progress
 from ldp_core.studies import sweep
-from pages.ui import beside, layout, lazy, listing, patterns
+from pages.ui import beside, layout, lazy, league, listing, patterns
 from pages.ui.compared import compared_control, use_control
 from pages.ui.controls import case_control, control, target_control
 from pages.ui.formulas import COMPARE
 from pages.ui.judging import AT_ONCE_TYPES, explain, in_words, side_by_side
+from pages.ui.own import own_controls
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
 from pages.ui.tasks.later import Later
@@ -99,7 +100,8 @@ def sweep_tab(over: str) -> None:
         except ValueError as error:
             st.info(plain(str(error)))
             return
-    if done is None or task.cut_short:
+    over_time = done is not None and (done.left_out["reason"] == sweep.TIME_OVER).any()
+    if done is None or task.cut_short or over_time:
         st.button(
             f"Compute over {what}",
             on_click=lambda: work.sweep(state, over).start(),
@@ -107,6 +109,9 @@ def sweep_tab(over: str) -> None:
             icon=":material/play_arrow:",
             help="Users needed in the worst case for every chosen mechanism and all bounds; fitted ones are fitted anew at each "
             "point. What has been computed is not computed again.",
+        )
+        st.caption(
+            f"It takes {work.SWEEP_SECONDS / 60:g} minutes at most; what is left then can be computed by pressing again."
         )
         with st.expander("Where it is computed"):
             control(
@@ -185,6 +190,7 @@ with controls:
         st.warning(plain(f"{library.spec(name).title}: {reason}"))
 
 with results:
+    own_controls(state, ready, dict(failed), case)
     if awaited:
         st.info(
             f"What these cost is being worked out, and they join the comparison when that is known: {', '.join(awaited)}."
@@ -384,5 +390,9 @@ if every is not None:
             "n is the number of types, p the number of queries. An empty note means that it can run on this design. In real numbers "
             f"only: {mechanisms.FLOATING_POINT}"
         )
+ranking = lazy.fold("League: every mechanism against the proved minimum, on 64 types", "league-fold")
+if ranking is not None:
+    with ranking:
+        league.show(state)
 later.finish()
 layout.how_computed(COMPARE)

@@ -9,7 +9,7 @@ import streamlit as st
 
 from ldp_core import designs, frames, library, mechanisms, verdicts, wording
 from ldp_core.designs.choices import PRICED_TYPES
-from pages.ui import layout
+from pages.ui import forging, layout
 from pages.ui.judging import explain, in_words, judged, show_answers
 from pages.ui.session import exchange
 from pages.ui.tasks import kit
@@ -22,9 +22,14 @@ KIT = [
     "**client.py** and **client.js** draw a report on a person's device; they need nothing but Python or a browser.",
     "**audit.py** checks device.json in exact fractions, with Python alone: epsilon, and that every probability adds up.",
     "**vectors.json**: random bytes and the reports to be made of them, for a client of your own.",
-    "**collect.py** turns the reports that come back into answers, with this program; **count.sql** counts them in a database.",
+    "**collect.py** turns the reports that come back into answers, with this program, as the Collect page does; **count.sql** counts them in a "
+    "database.",
     "**README.md**: how all of that is run, with an example to paste.",
     "**report.html**: one page for a privacy review, which fetches nothing.",
+]
+PROOF = [
+    "**certificate.json** and **certificate.npz**: a proof of what no mechanism can beat, for the people your mechanism is judged by.",
+    "**verify.py** checks that proof with NumPy alone; so does this program when it loads the file.",
 ]
 SHOWN_BYTES = 200_000
 
@@ -59,6 +64,7 @@ with controls:
         st.error(plain(str(error)))
         st.stop()
     buttons = layout.actions("export")
+    proof = None if mechanism is None else exchange.certificate(state, mechanism)
     packed, refused = None, ""
     if mechanism is not None:
         later = Later(state, "kit")
@@ -82,6 +88,15 @@ with controls:
         st.caption(
             f"The kit ({_kilobytes(packed)}) is for people who never saw this app: it draws reports on people's devices, checks what it promises, "
             "says how to count what comes back, and has a page for a privacy review."
+        )
+    if proof is not None:
+        with buttons:
+            layout.download(
+                "Download the proof (zip)", proof.zipped, "ldp-proof.zip", "application/zip", "download-proof"
+            )
+        st.caption(
+            "The proof says what no mechanism with your epsilon can beat. It holds the numbers that show it, and a script that checks them "
+            "with NumPy alone, without this program."
         )
     st.caption(
         f"The design alone has {_kilobytes(content)}. Load {'it' if packed is None else 'either of them'} again with “Load a design” in the "
@@ -146,12 +161,9 @@ with results:
         if state.from_file(c.mechanism.name):
             st.warning("The strategy was loaded from a file, not computed here, and the export says so.")
     st.warning(designs.DESIGN_ONLY + ("" if packed is None else " The clients in the kit draw them."))
-    if packed is not None:
+    if mechanism is not None:
         layout.heading("What forged reports can do")
-        st.markdown(
-            "Nobody can be kept from sending a report of their choice. One forged report moves an answer by at most as much as some honest "
-            "report would; let each person send one, and count ids that come twice once."
-        )
+        forging.show(state, mechanism, design.workload, design.labels, design.users)
     layout.heading("What the file reveals about the data")
     observed = designs.observed_parts(c)
     declared = [fact.text for fact in c.simulation.facts if fact.origin == "declared"]
@@ -184,9 +196,13 @@ with results:
             "patterns are called loaded, not computed."
         )
         if isinstance(mechanism, mechanisms.SplitSurvey):
+            own = (
+                "strategy on its table"
+                if len(mechanism.own) == 1
+                else f"{len(mechanism.own)} strategies on their tables"
+            )
             members.append(
-                f"**strategies.npz**: the probabilities of the {len(mechanism.own)} strategies on single tables, plain numbers only, checked as "
-                "the patterns are."
+                f"**strategies.npz**: the probabilities of the {own}, plain numbers only, checked as the patterns are."
             )
     elif mechanism is not None and spec.fitted:
         members.append(
@@ -197,6 +213,8 @@ with results:
         members.append("No strategy file: this mechanism is fully described by its parameters.")
     if packed is not None:
         members += KIT
+    if proof is not None:
+        members += PROOF
     for member in members:
         st.markdown(f"- {member}")
     st.warning(

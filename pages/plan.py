@@ -22,6 +22,9 @@ SOLVED = {"users": "Users", "standard_error": "Error", "epsilon": "Epsilon"}
 ANSWERS = {"users": "Users needed", "standard_error": "Error to expect", "epsilon": "Epsilon needed"}
 TABS = ["Answer", "Trade-off", "Recommendation"]
 MOST_USERS = 10**9
+LIMIT = (
+    f"The fits share {work.PLAN_SECONDS / 60:g} minutes. What is not known then is said, and you can go on from there."
+)
 
 state = layout.open_page(
     "Plan", "Fix two of epsilon, the number of users and the error you can live with; read off the third."
@@ -155,7 +158,7 @@ def table_of(found: pd.DataFrame, name: str) -> None:
             "name": "Mechanism",
             solved: st.column_config.NumberColumn(ANSWERS[solved], format=formats[solved]),
             "typical": "A typical answer is",
-            "reason": st.column_config.TextColumn("Why there is no answer", width="large"),
+            "reason": st.column_config.TextColumn("Note", width="large"),
         },
     )
 
@@ -277,6 +280,8 @@ with results:
             st.error(plain(task.error))
         elif done is not None and len(done):
             answer(done)
+            if done["reason"].str.startswith(planning.TIME_OVER).any():
+                st.button("Go on", on_click=task.start, key="go-on", icon=":material/play_arrow:", help=LIMIT)
         else:
             st.info("Choose at least one mechanism above.")
         if waiting and not with_fits:
@@ -289,8 +294,10 @@ with results:
                 disabled=fitting,
                 key="include-fits",
                 icon=":material/play_arrow:",
-                help="Fits it in the background, at several epsilons where epsilon is what you ask for. It may take a minute.",
+                help="Fits it in the background, at several epsilons where epsilon is what you ask for.",
             )
+            if solved == "epsilon":
+                st.caption(LIMIT)
             for fit in fits:
                 if fit.error:
                     st.error(plain(fit.error))

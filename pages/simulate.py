@@ -143,7 +143,8 @@ with controls:
                 "Run the simulation",
                 type="primary",
                 key="run",
-                on_click=lambda: work.simulation(state, list(usable)).start(),
+                on_click=work.start_simulation,
+                args=(state, list(usable)),
                 disabled=not pairs or (done is not None and not task.cut_short),
                 icon=":material/play_arrow:",
             )
@@ -151,20 +152,19 @@ with controls:
 with results:
     if running is not None:
         layout.live(running, trials)
-        st.stop()
-    if task.error:
+    elif task.error:
         st.error(plain(task.error))
-        st.stop()
-    if done is None:
+    elif done is None:
         whom = "these people" if design.on_data else "the expected population (no data is loaded)"
         st.info(
             f"Nothing has been simulated for this design yet. Press Run to draw {simulation.trials:,} collections from {whom}."
         )
-        st.stop()
-    tabs.show(state, done)
-    synthetic_people.show(state)
-    st.caption(
-        f"Seed {simulation.seed:d}, {done.trials:,} trial{'s' if done.trials > 1 else ''} of {people(design.users)}. Bars are ± 2 "
-        "standard errors, the uncertainty that this number of trials leaves; exact predictions exist for unbiased estimates only."
-    )
-    layout.how_computed(SIMULATE)
+    else:
+        tabs.show(state, done)
+        st.caption(
+            f"Seed {simulation.seed:d}, {done.trials:,} trial{'s' if done.trials > 1 else ''} of {people(design.users)}. Bars are ± 2 standard "
+            "errors, the uncertainty that this number of trials leaves; exact predictions exist for unbiased estimates only."
+        )
+    synthetic_people.show(state)  # of a collection of its own: it need not wait for the trials
+    if done is not None and running is None:
+        layout.how_computed(SIMULATE)

@@ -13,5 +13,8 @@ from ldp_core.collector.collection import Read as Read
 from ldp_core.collector.forging import Tampering as Tampering
 from ldp_core.collector.forging import tampering as tampering
 from ldp_core.collector.reading import collect as collect
+from ldp_core.collector.reading import uploads_stay_in_memory as uploads_stay_in_memory
 from ldp_core.collector.reasons import REASONS as REASONS
 from ldp_core.collector.reasons import UnreadableReports as UnreadableReports
+from ldp_core.collector.trying import MOST_SIMULATED as MOST_SIMULATED
+from ldp_core.collector.trying import simulated as simulated

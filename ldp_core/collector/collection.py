@@ -22,6 +22,8 @@ from ldp_core.mechanisms.base import Mechanism, Reports
 from ldp_core.wording import quoted
 
 FORMAT = "ldp-collection/1"
+MAX_BYTES = 2**29
+"""Largest collection that is read, unpacked: twice the tables of the largest survey."""
 # Of NumPy, zipfile (NotImplementedError for methods of compression, RuntimeError for passwords), zlib and JSON.
 _ERRORS = (
     OSError,
@@ -116,9 +118,14 @@ class Collection:
             f"{self.repeated:,} repeated>"
         )
 
-    def save(self, path: str | Path) -> None:
-        """Write to ``path`` so that it holds the whole collection or what it held before, whatever happens meanwhile."""
-        about = {
+    @property
+    def digest(self) -> str:
+        """Equal for equal collections: SHA-256 (hex) of all that they hold."""
+        return _digest(self._about, self._arrays)
+
+    @property
+    def _about(self) -> dict[str, object]:
+        return {
             "format": FORMAT,
             "design": self.design,
             "mechanism": self.reports.mechanism_digest,
@@ -126,20 +133,35 @@ class Collection:
             "several": isinstance(self.reports.data, tuple),
             "read": [asdict(one) for one in self.read],
         }
-        arrays = {f"data{i}": array for i, array in enumerate(self.reports.arrays)}
-        about["digest"] = _digest(about, arrays)
+
+    @property
+    def _arrays(self) -> dict[str, np.ndarray]:
+        return {f"data{i}": array for i, array in enumerate(self.reports.arrays)}
+
+    def to_bytes(self) -> bytes:
+        """What `load` reads."""
+        about = {**self._about, "digest": self.digest}
         written = io.BytesIO()
         # Text as an array of bytes: nothing has to be pickled.
         np.savez_compressed(
-            written, allow_pickle=False, about=np.frombuffer(json.dumps(about).encode(), dtype=np.uint8), **arrays
+            written, allow_pickle=False, about=np.frombuffer(json.dumps(about).encode(), dtype=np.uint8), **self._arrays
         )
-        replace(Path(path), written.getvalue())
+        return written.getvalue()
+
+    def save(self, path: str | Path) -> None:
+        """Write to ``path`` so that it holds the whole collection or what it held before, whatever happens meanwhile."""
+        replace(Path(path), self.to_bytes())
 
     @classmethod
-    def load(cls, path: str | Path, mechanism: Mechanism) -> Collection:
-        """What `save` wrote. ValueError for a damaged file, and for reports of another mechanism."""
+    def load(cls, place: str | Path | bytes, mechanism: Mechanism) -> Collection:
+        """What `save` wrote, by its path, or what `to_bytes` gave. ValueError for a damaged file, and for reports of another
+        mechanism."""
+        source = io.BytesIO(place) if isinstance(place, bytes) else place
         try:
-            with np.load(path, allow_pickle=False) as members:
+            with zipfile.ZipFile(source) as archive:
+                if sum(entry.file_size for entry in archive.infolist()) > MAX_BYTES:
+                    raise ValueError(_DAMAGED)
+            with np.load(source, allow_pickle=False) as members:
                 about = json.loads(members["about"].tobytes())
                 data = tuple(members[f"data{i}"] for i in range(len(members.files) - 1))
             digest = about.pop("digest")
@@ -153,8 +175,26 @@ class Collection:
             raise ValueError(_DAMAGED)
         if about["mechanism"] != mechanism.digest:
             raise ValueError("This collection is of another mechanism, or of the same one with other parameters.")
-        reports = Reports(about["mechanism"], about["users"], data if about["several"] else data[0])
-        return cls(about["design"], reports, read)
+        found = cls(
+            about["design"], Reports(about["mechanism"], about["users"], data if about["several"] else data[0]), read
+        )
+        if not found._fits(cls.empty(mechanism, found.design)):
+            raise ValueError(_DAMAGED)
+        return found
+
+    def _fits(self, empty: Collection) -> bool:
+        """Whether it can be a collection of the same design as an ``empty`` one: whoever changes a file can change its digest."""
+        kinds = [[(array.shape, array.dtype.kind) for array in one.reports.arrays] for one in (self, empty)]
+        numbers = [self.users, *(n for one in self.read for n in (one.size, one.accepted, one.repeated))]
+        numbers += [number for one in self.read for number in one.refused.values()]
+        texts = [self.design, *(text for one in self.read for text in (one.name, one.digest, one.ids, *one.refused))]
+        return (
+            kinds[0] == kinds[1]
+            and isinstance(self.reports.data, tuple) == isinstance(empty.reports.data, tuple)
+            and all(type(number) is int and number >= 0 for number in numbers)
+            and all(isinstance(text, str) for text in texts)
+            and self.users == sum(one.accepted for one in self.read)
+        )
 
 
 def _digest(about: Mapping[str, object], arrays: Mapping[str, np.ndarray]) -> str:

@@ -16,6 +16,7 @@ import numpy as np
 from ldp_core.collector.answering import largest_variances
 from ldp_core.mechanisms.base import Contributions, Mechanism
 from ldp_core.mechanisms.noise.additive import VectorMechanism
+from ldp_core.run import Cancel, Interrupted, asked
 from ldp_core.workloads import Workload
 
 _ENTRIES = 2**22  # of queries written out at once
@@ -41,6 +42,11 @@ class Tampering:
     deviation: np.ndarray
 
     @property
+    def farthest(self) -> int:
+        """The query whose answer one forged report moves the most people."""
+        return int(self.queries[np.argmax(self.reach)])
+
+    @property
     def worst(self) -> int:
         """The query that the fewest forged reports move by one standard error."""
         return int(self.queries[np.argmin(self._standard_errors_each)])
@@ -62,13 +68,17 @@ class Tampering:
         return np.divide(self.deviation, self.reach, out=np.full(len(moved), math.inf), where=moved)
 
 
-def tampering(mechanism: Mechanism, workload: Workload, queries: np.ndarray | None = None) -> Tampering:
+def tampering(
+    mechanism: Mechanism, workload: Workload, queries: np.ndarray | None = None, cancel: Cancel | None = None
+) -> Tampering:
     """How far one forged report moves each answer to a ``workload`` (or to the ``queries`` given), unbiased and in people, without
     the weights of the queries.
 
     Exact where the mechanism knows the ends of what a report adds, an upper bound where it bounds them (local hashing,
-    sampled sets and patterns with several attributes). ValueError for a workload that cannot be answered.
+    sampled sets and patterns with several attributes). ValueError for a workload that cannot be answered; `Interrupted` once
+    cancelled.
     """
+    cancelled = asked(cancel)
     if reason := mechanism.supports(workload):
         raise ValueError(reason)
     chosen = np.arange(workload.num_queries) if queries is None else np.asarray(queries, dtype=np.int64)
@@ -79,6 +89,8 @@ def tampering(mechanism: Mechanism, workload: Workload, queries: np.ndarray | No
     chunk = max(1, _ENTRIES // workload.working_types)
     reach, variances = [np.zeros(0)], [np.zeros(0)]
     for start in range(0, len(chosen), chunk):
+        if cancelled():
+            raise Interrupted("The search for what forged reports can do was cancelled.")
         some = chosen[start : start + chunk]
         adds = mechanism.query_contributions(workload, some)
         reach.append(_reach(mechanism, workload, some, adds))

@@ -34,6 +34,7 @@ File = str | Path | tuple[str, bytes]
 
 MOST = 2**53
 """Reports in a collection: sums stay exact."""
+_SHARED = Path("/dev/shm")
 _NUMBERS_AT_ONCE, _FEWEST, _ROWS_AT_ONCE = 2**22, 2**8, 2**20
 _OWN, _ANOTHER, _NAMELESS, _AGAIN, _UNCOUNTED = range(5)
 _KINDS = {"text": "texts", "uuid": "UUIDs"}
@@ -69,7 +70,7 @@ def collect(
     """
     letters, cancelled = alphabet(mechanism), asked(cancel)
     wanted: Sequence[File] = [files] if isinstance(files, (str, Path, tuple)) else list(files)
-    with tempfile.TemporaryDirectory(prefix="ldp-collector-") as folder:
+    with tempfile.TemporaryDirectory(prefix="ldp-collector-", dir=_place(wanted)) as folder:
         home, store = Path(folder), Path(folder) / "ids"
         if state is not None:
             store = Path(state).with_name(f"{Path(state).name}.ids")
@@ -143,6 +144,24 @@ def _earlier(source: Source, read: Sequence[Read], store: Path, complete: bool) 
             "one way, or repeated reports could not be found."
         )
     return paths
+
+
+def uploads_stay_in_memory() -> bool:
+    """Whether uploads are counted without being written to a disk: a database reads files, and these are in shared memory."""
+    return _SHARED.is_dir() and os.access(_SHARED, os.W_OK)
+
+
+def _place(files: Sequence[File]) -> Path | None:
+    """Where the private folder is to be; None for the usual place. ValueError where there is no room for what was uploaded."""
+    uploaded = sum(len(file[1]) for file in files if isinstance(file, tuple))
+    if not uploaded or not uploads_stay_in_memory():
+        return None
+    if 2 * uploaded > shutil.disk_usage(_SHARED).free:
+        raise UnreadableReports(
+            f"There is no room in {_SHARED}, the server's shared memory, for so much at once: give fewer files at a time, or collect "
+            "them with python -m ldp_core collect."
+        )
+    return _SHARED
 
 
 def _written(file: File, folder: Path, number: int) -> Path:

@@ -33,7 +33,8 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
     found = fitted(given, stop)
     costs = _costs(found)
     if given.output:
-        content = package.design(found.configuration, package.outcome_of(found), found.mechanism)
+        outcome, proof = package.outcome_of(found), package.certificate_of(found)
+        content = package.design(found.configuration, outcome, found.mechanism, certificate=proof)
         files.write(given.output, content)
     if given.json:
         terminal.write_json({**costs, "file": given.output, "stopped": stop.is_set()})

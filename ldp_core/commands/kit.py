@@ -21,7 +21,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace, stop: threading.Event) -> None:
     found = design.fitted(given, stop)
-    content = package.kit(found.configuration, package.outcome_of(found), found.mechanism, found.workload, found.counts)
+    outcome, proof = package.outcome_of(found), package.certificate_of(found)
+    content = package.kit(found.configuration, outcome, found.mechanism, found.workload, found.counts, proof)
     files.write(given.output, content)
     if given.json:
         terminal.write_json({"file": given.output, "bytes": len(content), "stopped": stop.is_set()})

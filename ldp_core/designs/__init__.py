@@ -19,6 +19,7 @@ from ldp_core.designs.configuration import load_configuration as load_configurat
 from ldp_core.designs.configuration import parse_epsilon as parse_epsilon
 from ldp_core.designs.link import from_link as from_link
 from ldp_core.designs.link import to_link as to_link
+from ldp_core.designs.own import OwnMatrix as OwnMatrix
 from ldp_core.designs.patterns_file import too_large as too_large
 from ldp_core.designs.privacy_note import DESIGN_ONLY as DESIGN_ONLY
 from ldp_core.designs.privacy_note import audited_in_words as audited_in_words
@@ -37,3 +38,4 @@ from ldp_core.designs.sharing import left_out as left_out
 from ldp_core.designs.sharing import left_out_in_words as left_out_in_words
 from ldp_core.designs.sharing import revealing as revealing
 from ldp_core.designs.sharing import shareable as shareable
+from ldp_core.designs.sharing import without_own as without_own

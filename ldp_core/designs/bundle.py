@@ -1,6 +1,7 @@
 """A design as one zip file: configuration.json, outcome.json and, for optimised mechanisms, strategy.npz (or patterns.json for
 surveys, see `patterns_file`, with strategies.npz where some of their tables have strategies of their own). A kit
-(`ldp_core.kit.package`) has more files in it, which draw and count reports.
+(`ldp_core.kit.package`) has more files in it, which draw and count reports; a proof of what no mechanism can beat may be in either
+(`certificate_file`).
 
 An imported file is untrusted: sizes are bounded before anything is unpacked, nothing is unpickled, and a strategy
 is accepted only if its own probabilities, as an exact table, keep the epsilon of the configuration. Its digest protects against
@@ -23,9 +24,11 @@ import numpy as np
 import scipy
 
 from ldp_core import library
-from ldp_core.designs import patterns_file, strict_json
+from ldp_core.designs import certificate_file, patterns_file, strict_json
+from ldp_core.designs.certificate_file import ARRAYS, DOCUMENT, Written
 from ldp_core.designs.configuration import Configuration, digest_when_written, load_configuration
 from ldp_core.designs.privacy_note import observed_parts
+from ldp_core.designs.zips import zipped
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
 from ldp_core.mechanisms.surveys.groups import SplitSurvey
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
@@ -43,10 +46,14 @@ KIT = (
 """What a kit holds besides: only the first is looked at when it is loaded."""
 MAX_KIT_BYTES = 2**27
 """What a kit holds besides, unpacked."""
-MAX_BYTES = 8 * STRATEGY_ENTRIES + 3 * strict_json.MAX_JSON_BYTES + MAX_KIT_BYTES  # packed or unpacked
+PROOF = certificate_file.MEMBERS
+MAX_PROOF_BYTES = 2**26
+"""What the numbers of a proof hold, unpacked."""
+MAX_BYTES = (
+    8 * STRATEGY_ENTRIES + 4 * strict_json.MAX_JSON_BYTES + MAX_KIT_BYTES + MAX_PROOF_BYTES
+)  # packed or unpacked
 SEED_WARNING = "The seed is for simulation and optimisation only; a client that used it would have no privacy."
 
-_TIMESTAMP = (1980, 1, 1, 0, 0, 0)  # the earliest a zip can hold: equal designs give equal bytes
 # Version 1.0 of the format (numpy.lib.format), as numpy writes a float64 matrix or vector. numpy's own reader evaluates the
 # header as a Python literal and allocates what it asks for, which is too trusting here.
 _NPY_HEADER = re.compile(
@@ -64,7 +71,8 @@ class BundleError(ValueError):
 class Bundle:
     """An imported design. `outcome` is what the file says, for display only; `strategy` (m, n) has been verified, and so
     has the `prior` (n,) its estimates are made for (None: types count alike); `patterns` likewise, for surveys. `device` is the
-    device.json of a kit, of which no more is known than that its digest is the one recorded.
+    device.json of a kit, of which no more is known than that its digest is the one recorded; `certificate` are files of a proof, of
+    which nothing is known until `certificate_file.read` has checked them for a workload.
 
     `warnings` are sentences about what is missing or does not belong together.
     """
@@ -76,6 +84,7 @@ class Bundle:
     prior: np.ndarray | None = None
     patterns: ScrambledPatterns | SplitSurvey | None = None
     device: bytes | None = None
+    certificate: Written | None = None
 
 
 def export(
@@ -85,13 +94,14 @@ def export(
     prior: np.ndarray | None = None,
     patterns: ScrambledPatterns | SplitSurvey | None = None,
     kit: Mapping[str, bytes] | None = None,
+    certificate: Written | None = None,
 ) -> bytes:
     """The zip file of a design; the same design gives the same bytes.
 
     `outcome` holds results (expected errors, audit): numbers, texts, lists, dicts, dataclasses and numpy values; NaN
     and infinities become null. Software versions, digest and warnings are added to it. `strategy` is (m, n), n the
     size of the domain; `prior` (n,) is that of its mechanism, without which a reader would compute other estimates. `kit` are
-    files named in `KIT` to go with the design.
+    files named in `KIT` to go with the design, `certificate` those of a proof.
 
     Raises BundleError if the strategy does not keep the configuration's epsilon, or if `load` would refuse the file;
     ConfigurationError if that is because of the size of the configuration.
@@ -132,12 +142,15 @@ def export(
         _check_kit(kit)
         record["kit"] = {name: hashlib.sha256(content).hexdigest() for name, content in kit.items()}
         members.update(kit)
+    if certificate is not None:
+        record["certificate"] = {DOCUMENT: hashlib.sha256(certificate.document).hexdigest()}
+        members.update(certificate.members)
     members[OUTCOME] = strict_json.write(record, pretty=True) + b"\n"
     if len(members[OUTCOME]) > strict_json.MAX_JSON_BYTES:
         raise BundleError(
             f"{OUTCOME} would have {len(members[OUTCOME]):,} bytes, too many to load again: leave out detail."
         )
-    return _zip(members)
+    return zipped(members)  # deflated, which also hides the end mark of the npz, itself a zip
 
 
 def load(content: bytes) -> Bundle:
@@ -150,7 +163,7 @@ def load(content: bytes) -> Bundle:
     if not content.startswith(b"PK"):
         configuration = load_configuration(content)
         return Bundle(configuration, None, None, _warnings(configuration, content, None, False))
-    members = _unzip(content, (*MEMBERS, *KIT), (*MEMBERS, DEVICE))
+    members = _unzip(content, (*MEMBERS, *KIT, *PROOF), (*MEMBERS, DEVICE, DOCUMENT, ARRAYS))
     if CONFIGURATION not in members:
         raise BundleError(f"The zip holds no {CONFIGURATION}: choose a file that was exported from here.")
     configuration = load_configuration(members[CONFIGURATION])
@@ -171,7 +184,18 @@ def load(content: bytes) -> Bundle:
         mechanism = _verified(*_read_strategy(members[STRATEGY]), configuration)
         strategy, prior = mechanism.strategy, mechanism.prior
     warnings = _warnings(configuration, members[CONFIGURATION], outcome, strategy is not None or patterns is not None)
-    return Bundle(configuration, outcome, strategy, warnings, prior, patterns, members.get(DEVICE))
+    return Bundle(configuration, outcome, strategy, warnings, prior, patterns, members.get(DEVICE), _proof(members))
+
+
+def _proof(members: Mapping[str, bytes]) -> Written | None:
+    """The files of a proof, if they are there and not too large."""
+    if (DOCUMENT in members) != (ARRAYS in members):
+        raise BundleError(f"A proof is {DOCUMENT} and {ARRAYS} together, and one is missing: export the design again.")
+    if DOCUMENT not in members:
+        return None
+    if len(members[ARRAYS]) > MAX_PROOF_BYTES:
+        raise BundleError(f"{ARRAYS} is too large for a proof: at most {MAX_PROOF_BYTES // 10**6} MB are read.")
+    return Written(members[DOCUMENT], members[ARRAYS])
 
 
 def _warnings(configuration: Configuration, content: bytes, outcome: dict[str, Any] | None, fitted: bool) -> list[str]:
@@ -329,18 +353,6 @@ def _read_array(content: bytes, axes: int) -> np.ndarray | None:
     if len(shape) != axes or min(shape) < 1 or len(values) != 8 * math.prod(shape):
         return None
     return np.frombuffer(values, dtype="<f8").reshape(shape, order="F" if header[1] == b"True" else "C")
-
-
-def _zip(members: dict[str, bytes]) -> bytes:
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        for name in sorted(members):
-            entry = zipfile.ZipInfo(name, _TIMESTAMP)
-            entry.create_system = 3  # not the exporting machine's, for equal bytes everywhere
-            entry.external_attr = 0o644 << 16
-            entry.compress_type = zipfile.ZIP_DEFLATED  # also hides the end mark of the npz, itself a zip
-            archive.writestr(entry, members[name])
-    return packed.getvalue()
 
 
 def _unzip(

@@ -28,19 +28,22 @@ from ldp_core.data.population import CONCENTRATIONS, SHAPES, Shape
 from ldp_core.data.tables import AttributeRecipe, ReadOptions
 from ldp_core.designs import strict_json
 from ldp_core.designs.migrations import migrate
+from ldp_core.designs.own import MOST_OWN, OwnMatrix, check_names, check_together
 from ldp_core.designs.problems import ConfigurationError, in_words, join
 from ldp_core.library import USUAL
+from ldp_core.library.own import is_own
 from ldp_core.library.variants import is_variant
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from ldp_core.wording import NUMBER
 from ldp_core.workloads import MOST_FACTS, StatedFact, Workload, WorkloadPart, default_parts, over_attributes
 
 FORMAT: Final = "ldp-design"
-VERSION: Final = 5
-_WITH_VARIANTS: Final = 4  # what files say that earlier versions can read
+VERSION: Final = 6
+_WITH_DIFFERENCE: Final = 5  # what files say that earlier versions can read
+_WITH_VARIANTS: Final = 4
 _WITHOUT_NEWS: Final = 3
 # Parameters of mechanisms that version 3 took no notice of.
-_SETTINGS = frozenset({"size", "blocks", "max_weight", "queries", "delta", "rows", "start"})
+_SETTINGS = frozenset({"size", "blocks", "order", "max_weight", "queries", "delta", "rows", "start"})
 MAX_ATTRIBUTES = 200
 MAX_PARTS = 100
 _ALLOWED = f"Enter a number from {MIN_EPSILON:g} to {MAX_EPSILON:g}; 0.5 to 4 is common."
@@ -280,11 +283,12 @@ class Configuration(_Inputs):
 
     `epsilon` (of one report) is the decimal text as entered, `target_alpha` the normalised variance aimed at, unless `difference`
     says that it follows from what the answers are (see `ldp_core.verdicts`): a difference of half a typical answer, or of the smallest share that
-    matters, is to be seen. `compared` names mechanisms and variants of them (see `ldp_core.library.variants`).
+    matters, is to be seen. `compared` names mechanisms and variants of them (see `ldp_core.library.variants`). `own` are strategy matrices
+    that were brought along; only these can be named as mechanisms of one's own.
     """
 
     format: Literal["ldp-design"] = FORMAT
-    version: Literal[5] = VERSION
+    version: Literal[6] = VERSION
     data: DataChoice | None = None
     domain: Domain | None = None
     population: Population = Population(users=None, origin="declared", shape="uniform")
@@ -297,12 +301,15 @@ class Configuration(_Inputs):
     difference: Literal["typical", "smallest"] | None = None
     simulation: Simulation = Simulation()
     optimizer: Optimizer = Optimizer()
+    own: Annotated[tuple[OwnMatrix, ...], Strict(False), Field(max_length=MOST_OWN)] = ()
 
     @field_serializer("version")
     def _oldest_that_reads_it(self, version: int) -> int:
         """Designs without anything new are written as files of the versions before, with the digests they had."""
-        if self.difference is not None:
+        if self.own:
             return version
+        if self.difference is not None:
+            return _WITH_DIFFERENCE
         parts = self.workload.parts if self.workload is not None else ()
         told = self.population.parameters or self.simulation.facts or _SETTINGS & set(self.mechanism.parameters)
         later = any(part.kind == "rectangles" for part in parts) or any(map(is_variant, self.compared))
@@ -311,9 +318,24 @@ class Configuration(_Inputs):
     @model_serializer(mode="wrap")
     def _without_none(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
         fields = written(self)
-        if self.difference is None:
+        if not self.own:
+            fields.pop("own", None)
+        if self.difference is None and "own" not in fields:
             fields.pop("difference", None)
         return fields
+
+    @model_validator(mode="after")
+    def _holds_its_matrices(self) -> "Configuration":
+        check_names([one.name for one in self.own])
+        check_together(one.data for one in self.own)
+        if len({one.look for one in self.own}) < len(self.own):
+            raise ValueError("two matrices of your own have one look: give each its own")
+        held = {one.mechanism for one in self.own}
+        if strangers := [name for name in (self.mechanism.name, *self.compared) if is_own(name) and name not in held]:
+            raise ValueError(
+                f"it names {strangers[0][:60]!r}, and the matrix of that is not with it or was changed: upload it again"
+            )
+        return self
 
     @check("epsilon")
     @classmethod
@@ -368,9 +390,10 @@ class Configuration(_Inputs):
             return
         parts = self.workload.parts if self.workload is not None else ()
         matrix = any(part.kind == "matrix" for part in parts)
+        mend = "upload a matrix of fewer queries" if matrix else "use fewer or shorter texts and edges"
         raise ConfigurationError(
             f"The file of this design would have {size / 1e6:.1f} MB, and at most {strict_json.MAX_JSON_BYTES / 1e6:g} MB "
-            f"are read again: {'upload a matrix of fewer queries' if matrix else 'use fewer or shorter texts and edges'}."
+            f"are read again: {mend}{', or remove a strategy matrix of your own' if self.own else ''}."
         )
 
 

@@ -101,6 +101,13 @@ def _with_a_target_of_its_own(document: dict[str, Any]) -> dict[str, Any]:
     return {**document, "difference": None}
 
 
+def _without_own(document: dict[str, Any]) -> dict[str, Any]:
+    """Version 5 had no strategy matrices of one's own."""
+    if "own" in document:
+        raise ValueError("matrices of a later version")
+    return {**document, "own": []}
+
+
 def _from_table(data: dict[str, Any]) -> dict[str, Any]:
     treatment = _filled(data["treatment"], _TREATMENT)
     rest = {key: value for key, value in data.items() if key not in ("column", "treatment")}
@@ -157,5 +164,6 @@ MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {
     2: _one_attribute,
     3: _without_news,
     4: _with_a_target_of_its_own,
+    5: _without_own,
 }
 """Version v -> the function that turns a document of version v into one of v + 1."""

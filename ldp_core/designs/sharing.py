@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from ldp_core.designs.configuration import Configuration, UploadedData, WorkloadRecipe
 from ldp_core.designs.privacy_note import observed_parts
+from ldp_core.library import USUAL
 from ldp_core.workloads import StatedFact
 
 LEFT_OUT = {
@@ -13,6 +14,7 @@ LEFT_OUT = {
     "matrix": "an uploaded matrix of queries (upload it again on the Workload page)",
     "conditions": "conditions (add them again on the Workload page)",
     "histogram": "the histogram to optimise for (give it again on the Design page)",
+    "own": "strategy matrices of somebody's own (upload them again on the Compare page)",
     "facts": "public facts (state them again on the Simulate page)",
 }
 """What `shareable` can leave out, in words, and how it is added again."""
@@ -37,6 +39,8 @@ def given_by_hand(configuration: Configuration) -> list[str]:
         told.append("The histogram to optimise for was given by hand.")
     if "matrix" in kinds:
         told.append("The uploaded matrix of queries was given by hand.")
+    if configuration.own:
+        told.append("Strategy matrices were uploaded, with names for them.")
     if "predicates" in kinds and _names_values_of_the_data(configuration):
         told.append("The conditions were typed by hand and may name values that were read off the data.")
     if configuration.simulation.facts and _names_values_of_the_data(configuration):
@@ -64,7 +68,20 @@ def shareable(configuration: Configuration) -> Configuration:
         changes |= {"data": None, "domain": None}
     if not _sample(configuration) and observed_parts(configuration):
         changes["population"] = Configuration().population
+    if configuration.own:
+        changes |= without_own(configuration)
     return configuration.with_(**changes)
+
+
+def without_own(configuration: Configuration, *gone: str) -> dict[str, object]:
+    """The fields of a design without those matrices of its own whose mechanisms are called ``gone``, or without any: what was chosen of
+    them gives way to what is usual."""
+    left = tuple(one for one in configuration.own if gone and one.mechanism not in gone)
+    lost = {one.mechanism for one in configuration.own} - {one.mechanism for one in left}
+    changes: dict[str, object] = {"own": left}
+    if configuration.mechanism.name in lost:
+        changes["mechanism"] = Configuration().mechanism
+    return changes | {"compared": tuple(name for name in configuration.compared if name not in lost) or USUAL}
 
 
 def left_out(configuration: Configuration) -> tuple[str, ...]:
@@ -82,6 +99,7 @@ def left_out(configuration: Configuration) -> tuple[str, ...]:
         "matrix": "matrix" in before - after,
         "conditions": "predicates" in before - after,
         "histogram": configuration.optimizer.histogram is not None,
+        "own": bool(configuration.own),
         "facts": configuration.simulation.facts != shared.simulation.facts,
     }
     return tuple(name for name in LEFT_OUT if gone[name])

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from ldp_core import library
-from ldp_core.designs import Configuration, bundle, guarantee, patterns_file, strict_json
+from ldp_core.designs import Configuration, bundle, certificate_file, guarantee, patterns_file, strict_json
+from ldp_core.designs.certificate_file import Written
 from ldp_core.designs.realised import Realised
 from ldp_core.kit import devices, readme, vectors
 from ldp_core.kit.client import Device
@@ -69,16 +70,17 @@ def design(
     outcome: Mapping[str, Any],
     mechanism: Mechanism | None,
     kit: Mapping[str, bytes] | None = None,
+    certificate: Written | None = None,
 ) -> bytes:
     """The zip of a design with the strategy of its mechanism, where that is fitted: probabilities cannot be rebuilt from parameters
-    alone. ``kit`` are files to go with it. BundleError as of `designs.export`."""
+    alone. ``kit`` are files to go with it, ``certificate`` is a proof. BundleError as of `designs.export`."""
     fitted: dict[str, Any] = {}
     if library.spec(configuration.mechanism.name).fitted:
         if isinstance(mechanism, ExplicitMechanism):
             fitted = {"strategy": mechanism.strategy, "prior": mechanism.prior}
         elif isinstance(mechanism, ScrambledPatterns | SplitSurvey) and not patterns_file.too_large(mechanism):
             fitted = {"patterns": mechanism}
-    return bundle.export(configuration, dict(outcome), **fitted, kit=kit)
+    return bundle.export(configuration, dict(outcome), **fitted, kit=kit, certificate=certificate)
 
 
 def kit(
@@ -87,10 +89,12 @@ def kit(
     mechanism: Mechanism,
     workload: Workload,
     counts: Counts,
+    certificate: Written | None = None,
 ) -> bytes:
     """The kit of a design; the same design gives the same bytes.
 
-    ``outcome`` holds results as `designs.export` takes them, ``counts`` (n,) the people expected or counted. Raises `devices.NoDevice`
+    ``outcome`` holds results as `designs.export` takes them, ``counts`` (n,) the people expected or counted, ``certificate`` is a proof
+    of what no mechanism can beat. Raises `devices.NoDevice`
     with the reason where reports of this mechanism cannot be drawn from whole numbers, or BundleError, one sentence, where the file
     could not be loaded again.
     """
@@ -101,11 +105,20 @@ def kit(
         **{name: (_HERE / name).read_bytes() for name in COPIED},
         "count.sql": readme.count_sql(device.design).encode(),
         "vectors.json": vectors.text(vectors.vectors(description)).encode(),
-        "README.md": readme.readme(configuration, audit, device.design, device.sizes).encode(),
+        "README.md": readme.readme(configuration, audit, device.design, device.sizes, certificate is not None).encode(),
     }
     digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
     told = report(configuration, outcome, mechanism, workload, counts, device.design, digests, bundle.software())
-    return design(configuration, outcome, mechanism, {**files, "report.html": told.encode("utf-8", "replace")})
+    files["report.html"] = told.encode("utf-8", "replace")
+    return design(configuration, outcome, mechanism, files, certificate)
+
+
+def certificate_of(found: Realised) -> Written | None:
+    """The proof of what no mechanism can beat in the case that the mechanism is judged in; None where there is none to be written."""
+    proof = found.proved(found.aim(found.configuration.mechanism.name))
+    if proof is None or found.mechanism.delta > 0 or certificate_file.too_large(proof):
+        return None
+    return certificate_file.write(proof, found.configuration.epsilon)
 
 
 def device_file(description: Mapping[str, Any]) -> bytes:

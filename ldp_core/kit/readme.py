@@ -23,8 +23,13 @@ GROUP BY report
 """
 
 
-def readme(configuration: Configuration, audit: Audit, design: str, sizes: Sequence[int]) -> str:
-    """README.md of a kit; ``sizes`` are those of the values that its device takes."""
+PROOF = """| `certificate.json`, `certificate.npz` | a proof of what no mechanism with this epsilon can beat, for the same questions |
+| `verify.py` | checks that proof: `python3 verify.py`; needs Python and NumPy, and nothing of the program |
+"""
+
+
+def readme(configuration: Configuration, audit: Audit, design: str, sizes: Sequence[int], proof: bool = False) -> str:
+    """README.md of a kit; ``sizes`` are those of the values that its device takes, ``proof`` whether one is in it."""
     first = "0" if len(sizes) == 1 else f"'{[0] * len(sizes)}'"
     last = str(sizes[0] - 1) if len(sizes) == 1 else f"'{[size - 1 for size in sizes]}'"
     return f"""# A private collection, ready to run
@@ -47,7 +52,7 @@ Design {design}. What it promises, in one line for a privacy review:
 | `collect.py` | turns reports, or their counts, into answers; needs the program that made this design |
 | `configuration.json`, `outcome.json`, `strategy.npz` or `patterns.json` | the design itself: load this zip in the program to see and change it |
 | `report.html` | for a privacy review |
-
+{PROOF if proof else ""}
 ## Try it
 
 Unpack the zip and paste this there. First the audit; then a report of two invented people:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ldp_core.library import own as own
 from ldp_core.library import variants as variants
 from ldp_core.library.entries import REGISTRY as REGISTRY
 from ldp_core.library.specification import Spec as Spec
@@ -51,12 +52,14 @@ def compared(chosen: Sequence[str], epsilon: float, workload: Workload) -> tuple
 
 
 def spec(name: str) -> Spec:
-    """The entry of the mechanism ``name``, or of a variant of one with parameters in brackets (see `ldp_core.library.variants`).
-    ValueError, one sentence, when there is none.
+    """The entry of the mechanism ``name``, of a variant of one with parameters in brackets (see `ldp_core.library.variants`), or of a
+    matrix that somebody brought along (`ldp_core.library.own`). ValueError, one sentence, when there is none.
 
     >>> ldp.library.spec("hierarchical(oracle=oue,branching=16)").name
     'hierarchical(branching=16, oracle=oue)'
     """
+    if own.is_own(name):
+        return own.spec(name)
     return REGISTRY[name] if name in REGISTRY else _variant(name)
 
 

@@ -8,7 +8,7 @@ from functools import partial
 
 from ldp_core.library import matrix, optimized
 from ldp_core.library.specification import Choice, Delta, Number, Parameter, Spec, Whole
-from ldp_core.mechanisms import fourier, hadamard, hrr
+from ldp_core.mechanisms import block_designs, fourier, hadamard, hrr
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES
 from ldp_core.mechanisms.local_hashing import LocalHashing
 from ldp_core.mechanisms.noise import adaptive, additive, gaussian, rejection
@@ -123,6 +123,31 @@ REGISTRY: dict[str, Spec] = {
             domain_rule=_needs_entries(lambda n, epsilon: math.prod(hadamard.blocks_and_size(n, epsilon))),
             style=("#009E73", "triangle-up"),
             parameters={"blocks": Whole(1, optional=True, typed=True)},
+        ),
+        Spec(
+            "projective_geometry",
+            "Projective geometry response",
+            block_designs.build_geometry,
+            made_for="histograms with short reports, close to the optimum there",
+            paper="Feldman, Nelson, Nguyen and Talwar 2022",
+            bits="log2 of the hyperplanes, from log2 n up",
+            user_cost="one draw",
+            collector_cost="one count per report, then a matrix product",
+            domain_rule=_needs_entries(partial(block_designs.outputs, choose=block_designs.chosen_geometry)),
+            style=("#0F8554", "triangle-se"),
+            parameters={"order": Whole(2, optional=True, typed=True)},
+        ),
+        Spec(
+            "block_design",
+            "Block design",
+            block_designs.build,
+            made_for="histograms with short reports, within a few per cent of the optimum there",
+            paper="Park, Nam and Lee 2023",
+            bits="log2 of the blocks, from log2 n to 2 log2 n",
+            user_cost="one draw",
+            collector_cost="one count per report, then a matrix product",
+            domain_rule=_needs_entries(partial(block_designs.outputs, choose=block_designs.chosen)),
+            style=("#5F4690", "square-cross"),
         ),
         Spec(
             "hierarchical",

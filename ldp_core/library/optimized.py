@@ -65,11 +65,11 @@ def from_strategy(
     explanation = _EXPLANATION.format(outputs=len(strategy), aim=aim)
     made = ExplicitMechanism(name, strategy, epsilon, parameters, explanation, prior)
     if workload is not None and strategy.size <= MEASURED_ENTRIES:
-        made.lost = _lost(strategy, made.strategy, workload)
+        made.lost = lost_by_rounding(strategy, made.strategy, workload)
     return made
 
 
-def _lost(strategy: np.ndarray, table: np.ndarray, workload: Workload) -> float | None:
+def lost_by_rounding(strategy: np.ndarray, table: np.ndarray, workload: Workload) -> float | None:
     """By what share the average variance grows from a strategy (m, n) to its exact table; None where it cannot be worked out."""
     before, after = (evaluate(np.ascontiguousarray(Q.T), workload.gram_root) for Q in (strategy, table))
     if before is None or after is None or not before.objective > workload.trace:

@@ -148,6 +148,8 @@ class Spec:
     surveys_only: bool = False
     """Whether it answers nothing but surveys; these may then have any number of types."""
     epsilon_range: tuple[float, float] = (MIN_EPSILON, MAX_EPSILON)
+    out_of_range: str = "It works for epsilon from {low:.3g} to {high:.3g}."
+    """What is said of an ``epsilon`` that is not in ``epsilon_range``, from ``low`` to ``high``."""
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     """What `create` takes besides n, epsilon and workload."""
     sweep_rounds: Mapping[int, int] = field(default_factory=dict)
@@ -222,7 +224,7 @@ class Spec:
         """Why this mechanism is not for ``n`` types at this epsilon, said before anything is built; None when it is."""
         low, high = self.epsilon_range
         if not low <= epsilon <= high:
-            return f"It works for epsilon from {low:.3g} to {high:.3g}."
+            return self.out_of_range.format(low=low, high=high, epsilon=epsilon)
         if self.surveys_only and not (workload is None or isinstance(workload, Survey)):
             return NO_SURVEY
         if isinstance(workload, Survey) and n > MOST_CELLS and not (self.any_size or self.surveys_only):

@@ -14,15 +14,19 @@ from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.surveys.groups import Own, SplitSurvey
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.optimize.certified import design
+from ldp_core.optimize.columns.merged import Mixed, merged_types, mixed
 from ldp_core.optimize.sizes import MOST_TYPES
 from ldp_core.optimize.surveys.design import design_survey
+from ldp_core.optimize.symmetric.orbits import FEW_TYPES
 from ldp_core.run import Budget, Callback, Cancel, Progress
-from ldp_core.workloads import Custom, Survey
-from ldp_core.workloads.restricted import ordered_groups, ordered_sets, part_of, restricted_gram
+from ldp_core.workloads import Custom, Group, Survey
+from ldp_core.workloads.restricted import divided, ordered_groups, ordered_sets, part_of, restricted_gram, several
 from ldp_core.workloads.surveys import Components
 
 MOST_OWN = 24
 """Most strategies of their own: each takes time to fit, and people to report on it."""
+MERGED_ROUNDS = 30
+"""Most rounds for the few types that are left when others are merged."""
 _ALL = 1e-8  # of the weight of the questions, for all that can be asked of a table: so that reports tell all of it
 
 
@@ -62,7 +66,10 @@ def build(
         if budget.cancelled():
             return patterns
         gram = _asked_of(survey, sets, k)
-        strategy = design(Custom(_root(gram)), epsilon, seconds, max_rounds, seed, None, cancel).strategy
+        found_now = design(Custom(_root(gram)), epsilon, seconds, max_rounds, seed, None, cancel)
+        merged = _merged(survey, sets, k, gram, epsilon, seconds, seed, cancel)
+        better = merged is not None and merged.objective < found_now.objective
+        strategy = merged.strategy if merged is not None and better else found_now.strategy
         own.append(Own(members, ExplicitMechanism("optimized", strategy, epsilon)))
         Q, R = own[-1].mechanism.strategy, own[-1].mechanism.reconstruction
         costs.append(float(((gram @ R) * R).sum(axis=0) @ Q.sum(axis=1)) / len(gram))
@@ -104,6 +111,44 @@ def _asked_of(survey: Survey, sets: Sequence[Set], k: int) -> np.ndarray:
     gram = restricted_gram(survey, members)
     gram = gram + np.eye(len(gram)) * (_ALL * np.trace(gram) / len(gram))
     return part_of(gram, sizes, members, sets, k)
+
+
+def _merged(
+    survey: Survey,
+    sets: Sequence[Set],
+    k: int,
+    gram: np.ndarray,
+    epsilon: float,
+    seconds: float | None,
+    seed: int,
+    cancel: Cancel | None,
+) -> Mixed | None:
+    """A strategy for table ``k`` by merging the types that its questions in an order, or of single values, treat alike (`mixed`). None for
+    tables that a search over all types does better with, and where too many types are left."""
+    members, cells = sets[k], len(gram)
+    if cells <= FEW_TYPES:
+        return None
+    inside = [group for group in ordered_groups(survey) if set(several(survey, group.attributes)) <= set(members)]
+    rows = np.concatenate([_rows_of(survey, group, sets, k) for group in inside])
+    merged = merged_types(np.round(rows / np.abs(rows).max(initial=1e-300), 9) + 0.0)
+    _, first, sizes = np.unique(merged, return_index=True, return_counts=True)
+    if len(first) > min(FEW_TYPES, cells // 2):
+        return None
+    asked = rows[:, first].T @ rows[:, first]
+    asked += np.eye(len(first)) * (_ALL * np.trace(asked) / len(first))
+    best = design(
+        Custom(_root(asked)), epsilon, seconds, MERGED_ROUNDS, seed, None, cancel, prior=sizes / cells
+    ).strategy
+    return mixed(gram, [survey.shape[i] for i in members], epsilon, merged, best)
+
+
+def _rows_of(survey: Survey, group: Group, sets: Sequence[Set], k: int) -> np.ndarray:
+    """(q, cells) the part of the questions of a ``group`` that table ``k`` answers, for the cells of this."""
+    members = sets[k]
+    sizes = [survey.shape[i] for i in members]
+    inside = [survey.shape[i] if i in group.attributes else 1 for i in members]
+    spread = np.broadcast_to(group.base.gram_root.reshape(-1, *inside), (len(group.base.gram_root), *sizes))
+    return group.weight * np.broadcast_to(divided(spread, members, sets)[k], spread.shape).reshape(len(spread), -1)
 
 
 def _root(gram: np.ndarray) -> np.ndarray:

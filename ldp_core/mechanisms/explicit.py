@@ -43,6 +43,8 @@ STRATEGY_ENTRIES = 2**25
 
 # Mass of an output that is never sent under the prior, as a share of its mass under the uniform one.
 LEAST_MASS = 1e-6
+SUMS = 1e-9
+"""By how much the probabilities of a type may miss 1."""
 _MULTINOMIAL_CELLS = 2**22  # outcomes drawn at once: bounds the memory of `simulate`
 _GUIDED_CELLS, _GUIDED_STEPS = 2**23, 4
 
@@ -232,10 +234,16 @@ class ExplicitMechanism(FromCovariance):
 
     @cached_property
     def _audit(self) -> Audit:
-        largest, pair = largest_ratio(self.strategy)
+        epsilon, pair = audited(self.strategy)
         outputs = self.strategy.shape[0]
         method = f"exact: largest ratio of probabilities over all {outputs:,} outputs and all pairs of types"
-        return Audit(math.inf if largest is None else log_ratio(largest, Fraction(1)), 0.0, method, pair)
+        return Audit(epsilon, 0.0, method, pair)
+
+
+def audited(table: np.ndarray) -> tuple[float, tuple[int, int]]:
+    """The epsilon of the probabilities in ``table`` (m, n), never below the true one, and the two types told apart best."""
+    largest, pair = largest_ratio(table)
+    return math.inf if largest is None else log_ratio(largest, Fraction(1)), pair
 
 
 def _table(strategy: np.ndarray, epsilon: float) -> np.ndarray:
@@ -269,6 +277,10 @@ def check_strategy(strategy: np.ndarray) -> np.ndarray:
         raise ValueError("A strategy holds probabilities: finite and not negative.")
     if np.any(Q.sum(axis=1) == 0):
         raise ValueError("A strategy has an output that no one ever sends; leave such rows out.")
-    if np.abs(Q.sum(axis=0) - 1).max() > 1e-9:
-        raise ValueError("The probabilities of every type (each column of a strategy) must sum to 1.")
+    sums = Q.sum(axis=0)
+    if (wrong := np.flatnonzero(np.abs(sums - 1) > SUMS)).size:
+        raise ValueError(
+            f"The probabilities of every type (each column of a strategy) must sum to 1; those of type {wrong[0] + 1} sum to "
+            f"{sums[wrong[0]]:.10g}."
+        )
     return Q

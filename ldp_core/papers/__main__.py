@@ -1,8 +1,8 @@
-"""Works out the stored results of panels anew: ``python -m ldp_core.papers [key ...]``, all of them without a key."""
+"""Works out the stored results of panels and the league anew: ``python -m ldp_core.papers [key ...]``, all of them without a key."""
 
 import sys
 
-from ldp_core.papers import PAPERS, stored
+from ldp_core.papers import PAPERS, league, stored
 
 
 def main(wanted: list[str]) -> None:
@@ -10,6 +10,9 @@ def main(wanted: list[str]) -> None:
         if panel.stored is not None and (not wanted or panel.key in wanted):
             stored.write(panel.key, panel.compute(None, None))
             print(panel.key, flush=True)
+    if not wanted or league.KEY in wanted:
+        stored.write(league.KEY, league.compute())
+        print(league.KEY, flush=True)
 
 
 if __name__ == "__main__":

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import math
-import zlib
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
@@ -16,12 +13,12 @@ from ldp_core.workloads.axes import axes_of
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.composite import Custom
 from ldp_core.workloads.matrix_files import MAX_ENTRIES, checked_matrix, read_matrix
+from ldp_core.workloads.packed import pack, unpack
 from ldp_core.workloads.part import Part
 
 
 class MatrixPart(Part):
-    """An uploaded matrix: ``rows`` x ``columns`` float64 (little-endian, row by row) in ``data``, packed by zlib and
-    base64."""
+    """An uploaded matrix: ``rows`` x ``columns`` numbers in ``data`` (see `ldp_core.workloads.packed`)."""
 
     kind: Literal["matrix"] = "matrix"
     rows: Annotated[int, Field(ge=1, le=MAX_ENTRIES)]
@@ -38,9 +35,10 @@ class MatrixPart(Part):
         """The recipe of a matrix (p, n) of finite numbers. ValueError, one sentence, for any other array."""
         matrix = np.asarray(matrix)
         matrix = checked_matrix(matrix, matrix.shape[1] if matrix.ndim == 2 else 0)
-        data = base64.b64encode(zlib.compress(matrix.astype("<f8").tobytes())).decode()
         rows, columns = matrix.shape
-        return cls(rows=rows, columns=columns, data=data, names=None if names is None else tuple(names), weight=weight)
+        return cls(
+            rows=rows, columns=columns, data=pack(matrix), names=None if names is None else tuple(names), weight=weight
+        )
 
     @classmethod
     def from_file(cls, content: bytes, attributes: Any, weight: float = 1.0) -> MatrixPart:
@@ -63,14 +61,7 @@ class MatrixPart(Part):
     @property
     def matrix(self) -> np.ndarray:
         """(rows, columns) float64."""
-        size = 8 * self.rows * self.columns
-        try:
-            unpacked = zlib.decompressobj().decompress(base64.b64decode(self.data, validate=True), size + 1)
-        except (binascii.Error, ValueError, zlib.error):
-            raise ValueError("the packed matrix is damaged: upload it again.") from None
-        if len(unpacked) != size:
-            raise ValueError("the packed matrix has a different size from the one it states: upload it again.")
-        return np.frombuffer(unpacked, "<f8").reshape(self.rows, self.columns).astype(float)
+        return unpack(self.data, self.rows, self.columns)
 
     def build(self, attributes: Any) -> Workload:
         n = math.prod(axis.size for axis in axes_of(attributes))

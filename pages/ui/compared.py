@@ -24,10 +24,10 @@ def mechanisms_control(
     """Some of the mechanisms, of the variants compared and of those that were added here."""
     made = state.view.get("variants", ())
     written: dict[str, str] = {}  # the name of the chosen mechanism alone goes on meaning what is chosen
-    for name in (*names, *library.names(), *state.in_comparison, *made):
+    for name in (*names, *state.offered, *state.in_comparison, *made):
         written.setdefault(state.named(name), name)
-    place = {name: i for i, name in enumerate(library.names())}
-    ordered = sorted(written, key=lambda name: place[library.spec(name).mechanism])
+    place = {name: i for i, name in enumerate(state.offered)}
+    ordered = sorted(written, key=lambda name: place.get(library.spec(name).mechanism, len(place)))
     titles = {name: library.spec(name).title for name in ordered}
     now = tuple(dict.fromkeys(map(state.named, names)))
     several("Mechanisms", key, now, lambda chosen: commit(tuple(written[name] for name in chosen)), titles)

@@ -193,3 +193,19 @@ standard errors from the exact variance, plus the largest part that one report c
 1963, Theorem 3) with the largest variance any population can have; proven for any number of people. All are cut off at what this many
 people can answer. *Credible*: the central 95 % of draws from the posterior distribution.
 """
+
+COLLECT = rf"""
+**Answers** are those of the people who reported. The unbiased one adds up what each report says, $\hat x = R\,y$, with $y$ how often each
+report came; other estimates start from it, or from the likelihood of $y$, as on Simulate.
+
+**One look**: for each query by a method that suits the number of reports, as under “Intervals” on Simulate.
+
+**Whenever one looks**: Doob's inequality makes every bound on the exponential moments of an error one on its maximum over time (Freedman
+1975); time is cut into epochs, each of twice as many people as the one before, and the chance of {wording.share(0.05)} to be wrong is shared
+out among them (Howard et al. 2021).
+
+**Promised**: the standard error of the unbiased answer if all had the values that make it largest.
+
+**Forged reports**: a report adds $r_q$ to the answer to a query $q$, and an honest one $w_{{q,v}}$ on average. One forged report moves the answer
+by at most $\max_{{r,v}} |r_q - w_{{q,v}}|$. The stronger the privacy, the farther that is (Cheu, Smith and Ullman 2021).
+"""

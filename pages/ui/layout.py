@@ -30,10 +30,10 @@ _NEXT = {
     "Plan": "Simulate",
     "Simulate": "Export",
     "Ask": "Export",
-    "Papers": "Data",
-    "Guide": "Data",
+    "Export": "Collect",
+    "Collect": "Papers",
 }
-"""Where each page leads on. Export is the end of the way; any other page, such as the first, leads to the data."""
+"""Where each page leads on; any other, such as the first, leads to the data."""
 _CHART_OPTIONS = {
     "displaylogo": False,
     "modeBarButtonsToRemove": ["lasso2d", "select2d", "autoScale2d", "zoomIn2d", "zoomOut2d"],
@@ -68,8 +68,6 @@ def _head(title: str) -> None:
     """The title, and at its right the one button that leads on."""
     with st.container(horizontal=True, vertical_alignment="center", key="head"):
         st.title(title, anchor=False)
-        if title == "Export":
-            return
         following = _NEXT.get(title, "Data")
         if st.button(f"Next: {following}", key="next", icon=":material/arrow_forward:", icon_position="right"):
             st.switch_page(f"pages/{following.lower()}.py")

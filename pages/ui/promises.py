@@ -14,6 +14,8 @@ from functools import cache
 
 import streamlit as st
 
+from ldp_core import collector
+
 EVERY = 10.0
 """Seconds between looks for sessions that have departed."""
 _FREEING = 30.0
@@ -63,6 +65,16 @@ async def _stays_in_memory() -> bool:
     async with Request({"type": "http", "method": "PUT", "headers": headers}, receive).form() as found:
         upload = found["f"]  # in Python's SpooledTemporaryFile, which says whether it has moved to disk
         return isinstance(upload, UploadFile) and not getattr(upload.file, "_rolled", True)
+
+
+def reports_in_memory() -> str:
+    """Where reports are, in a sentence or two that is true of this server."""
+    here = (
+        "Reports are counted in the memory of this server, for your session only, and let go of once they are counted"
+    )
+    if uploads_stay_in_memory() and collector.uploads_stay_in_memory():
+        return f"{here}. They are not written to disk."
+    return f"{here}; until then they are in a temporary file on the server's disk."
 
 
 def returns_within() -> float:

@@ -18,10 +18,11 @@ PAGES = [
     "Simulate",
     "Ask",
     "Export",
+    "Collect",
     "Papers",
     "Guide",
 ]
-ASKED = {"Plan": "recommend", "Simulate": "run", "Ask": "ask-put"}
+ASKED = {"Plan": "recommend", "Simulate": "run", "Ask": "ask-put", "Collect": "count"}
 """What has to be pressed before a page shows all it has."""
 MAIN = "[data-testid=stMain]"
 WITH_TABS = ("Workload", "Design", "Compare", "Simulate")
@@ -151,6 +152,8 @@ def test_nothing_is_wrong_with_a_design_that_is_optimised(visitor):
         if title == "Ask":
             visitor.entry("ask-condition").fill("age >= 30")
             visitor.entry("ask-condition").press("Enter")
+        if title == "Collect":
+            visitor.page.get_by_role("radio", name="Try it").click()
         if title in ASKED:
             visitor.button(ASKED[title]).click()
             expect(shown(visitor)).to_be_visible()

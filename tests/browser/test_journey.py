@@ -81,6 +81,19 @@ def test_from_a_sample_to_an_exported_design_and_back(visitor, visit, tmp_path):
     assert configuration["epsilon"] == "1"
     assert [part["kind"] for part in configuration["workload"]["parts"]] == ["prefix"]
 
+    visitor.button("next").click()
+    expect(page.locator("h1")).to_have_text("Collect")
+    page.get_by_role("radio", name="Try it").click()
+    with page.expect_download() as download:
+        visitor.button("download-simulated").click()
+    reports = tmp_path / download.value.suggested_filename
+    download.value.save_as(reports)
+    page.get_by_role("radio", name="Upload").click()
+    page.locator("[data-testid=stMain] [data-testid=stFileUploader] input").set_input_files(reports)
+    visitor.button("count").click()
+    expect(visitor.metric("Reports counted")).to_have_text("3,000")
+    expect(page.locator(".st-key-chart-collected .js-plotly-plot")).to_be_visible()
+
     other = visit()
     other.load(design, "The design was loaded.")
     other.go("Design")

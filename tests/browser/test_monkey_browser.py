@@ -8,7 +8,20 @@ from playwright.sync_api import expect
 
 PRESSES = int(os.environ.get("MONKEY_PRESSES", "20"))
 SEED = int(os.environ.get("MONKEY_SEED", "0"))
-PAGES = ("Data", "Workload", "Design", "Compare", "Bounds", "Plan", "Simulate", "Ask", "Export", "Papers", "Guide")
+PAGES = (
+    "Data",
+    "Workload",
+    "Design",
+    "Compare",
+    "Bounds",
+    "Plan",
+    "Simulate",
+    "Ask",
+    "Export",
+    "Collect",
+    "Papers",
+    "Guide",
+)
 CONTROLS = ", ".join(
     f"{place} {what}"
     for place in ("[data-testid=stMain]", "[data-testid=stSidebar]", "[data-testid=stPopoverBody]")

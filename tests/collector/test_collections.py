@@ -2,13 +2,16 @@
 
 import contextlib
 import threading
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from test_collect_files import BUILT, DESIGN, OTHER, counted, drawn, same, write_csv
 
 from ldp_core import collector
-from ldp_core.collector import Collection, Read
+from ldp_core.collector import Collection, Read, reading
 from ldp_core.run import Interrupted
 
 NAMES = ["number", "tree", "sets"]
@@ -135,3 +138,68 @@ def test_nothing_is_left_in_the_temporary_folder(tmp_path, monkeypatch):
     found = collector.collect(write_csv(tmp_path / "a.csv", rows, ["report", "id"]), BUILT["number"], DESIGN)
     assert (found.users, found.repeated) == (1, 1)
     assert not list((tmp_path / "own").iterdir())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_collection_travels_as_bytes_and_its_digest_tells_it_apart(name, tmp_path):
+    _, paths = shards(name, tmp_path)
+    one, whole = collector.collect(paths[0], BUILT[name], DESIGN), collector.collect(paths, BUILT[name], DESIGN)
+    found = Collection.load(whole.to_bytes(), BUILT[name])
+    assert same(found.reports, whole.reports)
+    assert found.digest == whole.digest != one.digest
+    assert (one + collector.collect(paths[1:], BUILT[name], DESIGN)).digest == whole.digest
+
+
+def forged(**changes):
+    """A collection whose numbers were changed by somebody who wrote the digest anew."""
+    made = Collection(DESIGN, counted(BUILT["number"], ["1", "2"]), (Read("a.csv", 1, "ff", 2),))
+    reports = {name: changes.pop(name) for name in ("users", "data") if name in changes}
+    read = {name: changes.pop(name) for name in list(changes)}
+    return replace(made, reports=replace(made.reports, **reports), read=(replace(made.read[0], **read),))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"data": np.zeros(4, dtype=np.int64)},
+        {"data": np.zeros(5)},
+        {"data": np.zeros((5, 1), dtype=np.int64)},
+        {"data": (np.zeros(5, dtype=np.int64),)},
+        {"users": 3},
+        {"users": 2.0},
+        {"accepted": -2, "users": -2},
+        {"name": 5},
+        {"digest": None},
+        {"refused": {"x": "many"}},
+    ],
+)
+def test_what_is_no_collection_of_the_design_is_refused_whatever_its_digest_says(changes):
+    assert Collection.load(forged().to_bytes(), BUILT["number"]).users == 2
+    with pytest.raises(ValueError, match="damaged"):
+        Collection.load(forged(**changes).to_bytes(), BUILT["number"])
+
+
+def test_a_collection_that_unpacks_to_too_much_is_refused(monkeypatch):
+    content = forged().to_bytes()
+    monkeypatch.setattr("ldp_core.collector.collection.MAX_BYTES", 100)
+    with pytest.raises(ValueError, match="damaged"):
+        Collection.load(content, BUILT["number"])
+
+
+@pytest.mark.skipif(not collector.uploads_stay_in_memory(), reason="there is no shared memory")
+def test_uploads_are_in_shared_memory_and_not_where_there_is_no_room(monkeypatch):
+    places = []
+
+    def look(*arguments, **options):
+        places.append(options["dir"])
+        return made(*arguments, **options)
+
+    made = reading.tempfile.TemporaryDirectory
+    monkeypatch.setattr(reading.tempfile, "TemporaryDirectory", look)
+    before = set(Path("/dev/shm").iterdir())
+    assert collector.collect(("a.csv", b"report\n1\n"), BUILT["number"], DESIGN).users == 1
+    assert places == [Path("/dev/shm")]
+    assert not [left for left in set(Path("/dev/shm").iterdir()) - before if "ldp-collector" in left.name]
+    monkeypatch.setattr(reading.shutil, "disk_usage", lambda place: SimpleNamespace(free=10))
+    with pytest.raises(ValueError, match="no room"):
+        collector.collect(("a.csv", b"report\n1\n"), BUILT["number"], DESIGN)

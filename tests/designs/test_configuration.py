@@ -15,6 +15,7 @@ from ldp_core.designs import (
     ConfigurationError,
     MechanismRecipe,
     Optimizer,
+    OwnMatrix,
     Population,
     SampleData,
     Simulation,
@@ -73,6 +74,7 @@ CHANGES = {
     "difference": "smallest",
     "simulation": Simulation(seed=1),
     "optimizer": Optimizer(seed=1),
+    "own": (OwnMatrix.from_file(b"0.4,0.6\n0.6,0.4", "Ours", [], 2),),
 }
 
 
@@ -315,7 +317,7 @@ def test_no_text_crashes_the_parser(text):
         ("compared", "hadamard", "compared: 'hadamard' is not a list"),
         ("mechanism", None, "mechanism: null is not an object in braces"),
         ("colour", "red", "colour is not a known setting"),
-        ("version", 6, "made by a newer version of this program (format 6, here 5)"),
+        ("version", 7, "made by a newer version of this program (format 7, here 6)"),
         ("version", 0, "format version 0, which is unknown"),
         ("version", "1", "must give its version as a number"),
         ("format", "other", 'it must be an object with "format": "ldp-design"'),
@@ -327,7 +329,7 @@ def test_an_edited_file_is_refused_naming_the_place(path, value, reason):
 
 @pytest.mark.parametrize("key", Configuration.model_fields)
 def test_a_missing_key_is_never_replaced_by_a_default(key):
-    content = document(FULL.with_(difference="typical"))
+    content = document(FULL.with_(difference="typical", own=CHANGES["own"]))
     del content[key]
     assert key in complaint(json.dumps(content))
 

@@ -9,6 +9,7 @@ from ldp_core import designs
 from ldp_core.data.domain import Domain
 from ldp_core.data.population import declare_categories
 from ldp_core.designs import Configuration, bundle, patterns_file
+from ldp_core.designs.zips import zipped
 from ldp_core.library import create
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.surveys.groups import Own, SplitSurvey
@@ -101,14 +102,14 @@ def test_patterns_of_another_design_are_refused(changes, sentence):
     members = bundle._unzip(designs.export(configuration(), {}, patterns=mechanism()), bundle.MEMBERS)
     members[bundle.CONFIGURATION] = configuration(**changes).to_json()
     with pytest.raises(bundle.BundleError, match=sentence):
-        designs.load(bundle._zip(members))
+        designs.load(zipped(members))
 
 
 def test_a_file_that_was_changed_after_it_was_written_is_refused():
     members = bundle._unzip(designs.export(configuration(), {}, patterns=mechanism()), bundle.MEMBERS)
     members[bundle.PATTERNS] = patterns_file.write(mechanism()).replace(b"0.5", b"0.4")
     with pytest.raises(bundle.BundleError, match="SHA-256"):
-        designs.load(bundle._zip(members))
+        designs.load(zipped(members))
 
 
 def split(rest=True, epsilon=1.0):
@@ -172,17 +173,17 @@ def test_strategies_that_do_not_fit_are_refused(strategies, sentence):
     members[bundle.STRATEGIES] = strategies(*[one.mechanism.strategy for one in written.own])
     del members[bundle.OUTCOME]
     with pytest.raises(bundle.BundleError, match=sentence):
-        designs.load(bundle._zip(members))
+        designs.load(zipped(members))
 
 
 def test_strategies_that_were_changed_or_left_out_are_refused():
     members = members_of(split())
     members[bundle.STRATEGIES] = npz(*[one.mechanism.strategy[::-1] for one in split().own])
     with pytest.raises(bundle.BundleError, match="SHA-256"):
-        designs.load(bundle._zip(members))
+        designs.load(zipped(members))
     del members[bundle.STRATEGIES]
     with pytest.raises(bundle.BundleError, match="there are 0 beside it"):
-        designs.load(bundle._zip(members))
+        designs.load(zipped(members))
 
 
 @pytest.mark.parametrize(

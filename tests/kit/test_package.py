@@ -15,7 +15,7 @@ import pytest
 from kits import NASTY, ages, device_of, kit_of, members, packed, survey
 
 from ldp_core import designs
-from ldp_core.designs import bundle
+from ldp_core.designs import bundle, certificate_file
 from ldp_core.kit import client, devices, package
 from ldp_core.kit.opening import open_kit
 from ldp_core.kit.readme import EXAMPLE_PEOPLE, count_sql
@@ -155,6 +155,35 @@ def test_continuous_noise_has_a_design_but_no_kit():
 def test_a_kit_too_large_to_load_again_is_not_made(monkeypatch):
     monkeypatch.setattr(bundle, "MAX_KIT_BYTES", 1000)
     assert "use coarser bins" in complaint(kit_of, SUBSET)
+
+
+def test_a_proof_in_a_kit_is_checked_by_its_script_and_comes_back(tmp_path):
+    found = ages("randomized_response")
+    assert package.certificate_of(found) is None  # nobody asked for one
+    proof = found.prove(found.aim("randomized_response"))
+    files = package.certificate_of(found)
+    content = package.kit(
+        found.configuration, package.outcome_of(found), found.mechanism, found.workload, found.counts, files
+    )
+    parts = members(content)
+    assert set(parts) == {"configuration.json", "outcome.json", *bundle.KIT, *bundle.PROOF}
+    said = parts["README.md"].decode()
+    assert all(f"`{name}`" in said for name in parts if name != "README.md")
+    for name in bundle.PROOF:
+        (tmp_path / name).write_bytes(parts[name])
+    told = subprocess.run([sys.executable, "-I", tmp_path / "verify.py"], capture_output=True, text=True, check=True)
+    assert told.stdout.startswith("The proof holds.")
+    loaded = designs.load(content)
+    assert loaded.certificate == files
+    back = certificate_file.read(loaded.certificate, found.workload, "1.0")
+    assert back.verify()
+    assert abs(back.value / proof.value - 1) < 1e-9
+    assert open_kit(content).mechanism.digest == found.mechanism.digest
+    for name in ("certificate.json", "certificate.npz"):
+        half = packed({other: written for other, written in parts.items() if other != name})
+        assert "one is missing" in complaint(designs.load, half)
+    large = packed({**parts, "certificate.npz": bytes(bundle.MAX_PROOF_BYTES + 1)})
+    assert "too large for a proof" in complaint(designs.load, large)
 
 
 # --- run as it says -----------------------------------------------------------------------------------------------------

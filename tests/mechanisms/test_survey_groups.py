@@ -16,7 +16,9 @@ from ldp_core.mechanisms.surveys.groups import Own, SplitSurvey
 from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.optimize import design
+from ldp_core.optimize.symmetric.orbits import Shifts, first_orbits
 from ldp_core.people import Counted, Records
+from ldp_core.privacy import fitted_odds
 from ldp_core.studies import planning, sweep
 from ldp_core.workloads import Custom, Group, Histogram, Prefix, Survey, survey
 
@@ -280,6 +282,33 @@ def test_what_is_built_has_the_objective_of_all_its_reports(asked):
     assert told[-1].objective == pytest.approx(objective, rel=1e-6)
     assert told[-1].objective < told[-2].objective
     assert centred_svd(asked, EPSILON) <= objective
+
+
+@pytest.mark.parametrize("others", [(), (Group((2,), Prefix(4)), Group((0, 1), Prefix(6)))], ids=["alone", "beside"])
+def test_conditions_on_large_tables_are_fitted_to_the_types_they_tell_apart(others, monkeypatch):
+    young, pair = [((2,), [1.0, 1.0, 0.0, 0.0])], [((0,), [1.0, 0.0]), ((1,), [0.0, 1.0, 1.0])]
+    conditions = workloads.Predicates(SIZES, [young, pair, pair + young])
+    asked = Survey(SIZES, [Group((0, 1, 2), conditions, 9.0), Group((0, 1), Histogram(6), 0.5), *others])
+    sets = survey_groups.own_sets(asked)
+    assert sets == ((0, 1, 2),)
+    gram = survey_groups._asked_of(asked, sets, 0)
+    about = (asked, sets, 0, gram, EPSILON, None, 0, None)
+    assert survey_groups._merged(*about) is None  # few enough for a search over all types
+    monkeypatch.setattr(survey_groups, "FEW_TYPES", 20)
+    found = survey_groups._merged(*about)
+    if others:  # running totals tell all types apart
+        assert found is None
+        return
+    Q = found.strategy
+    moments = (Q / Q.sum(axis=1, keepdims=True)).T @ Q
+    assert found.objective == pytest.approx(np.trace(np.linalg.solve(moments, gram)), rel=1e-6)
+    assert found.objective < 0.8 * first_orbits(gram, fitted_odds(EPSILON), Shifts(SIZES)).objective
+    answers = matrix(Survey(SIZES, [asked.groups[0]])).T
+    told_apart = {tuple(one) for one in answers.tolist()}
+    assert len(told_apart) == 4
+    alike = [(u, v) for u in range(24) for v in range(24) if u < v and (answers[u] == answers[v]).all()]
+    same = np.all([np.isclose(Q[:, u], Q[:, v], rtol=1e-12, atol=0.0) for u, v in alike], axis=0)
+    assert Q[same].sum(axis=0) == pytest.approx(np.full(24, found.part), abs=1e-9)
 
 
 @pytest.mark.parametrize("weight", [1.0, 10.0])

@@ -8,7 +8,9 @@ import pytest
 from conftest import App
 
 from ldp_core import analysis, library, mechanisms, wording, workloads
+from ldp_core.studies import sweep
 from pages.ui.session.state import choose_mechanism
+from pages.ui.tasks import work
 from pages.ui.tasks.jobs import jobs
 
 CLOSED = ["randomized_response", "subset_selection", "hadamard", "hierarchical"]
@@ -279,3 +281,16 @@ def test_costs_that_were_awaited_are_shown(app, monkeypatch):
     app.finish()
     assert "Expect a standard error" in app.words
     assert "being worked out" not in app.words
+
+
+def test_a_sweep_ends_in_the_time_that_was_said_and_goes_on(app, monkeypatch):
+    app.declare(bins=8, users="5,000").ask("prefix").go("compare")
+    turn(app, "Over epsilon")
+    assert "It takes 10 minutes at most" in app.words
+    with monkeypatch.context() as patched:
+        patched.setattr(work, "SWEEP_SECONDS", 0.0)
+        app.press("sweep-epsilon").finish()
+    assert sweep.TIME_OVER in app.words
+    app.press("sweep-epsilon").finish()
+    assert sweep.TIME_OVER not in app.words
+    assert not app.has("button", "sweep-epsilon")

@@ -10,7 +10,8 @@ from pages.ui.tasks import kit
 
 
 def packed(app):
-    """The kit on offer."""
+    """The kit on offer, once the proofs that are in it are there."""
+    app.finish()
     found = kit.kit(app.session, app.session.mechanism(app.configuration.mechanism.name)).result
     assert app.has("download_button", "download-kit") == (found is not None)
     return found

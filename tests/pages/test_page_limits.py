@@ -13,7 +13,20 @@ from pages.ui.session.results import Results
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import jobs
 
-PAGES = ("data", "workload", "design", "compare", "bounds", "plan", "simulate", "ask", "export", "guide", "papers")
+PAGES = (
+    "data",
+    "workload",
+    "design",
+    "compare",
+    "bounds",
+    "plan",
+    "simulate",
+    "ask",
+    "export",
+    "collect",
+    "guide",
+    "papers",
+)
 
 
 def chosen(app, name="optimized"):

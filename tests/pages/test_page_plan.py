@@ -8,6 +8,7 @@ import pytest
 from ldp_core import analysis, library, mechanisms, workloads
 from ldp_core.designs.configuration import Optimizer
 from ldp_core.studies import planning
+from pages.ui.tasks import work
 
 CLOSED = ["randomized_response", "subset_selection", "hierarchical"]
 
@@ -79,6 +80,25 @@ def test_fitted_mechanisms_join_when_asked(planned):
     table = answers(planned)["users"]
     assert table.index[1] == title
     assert table.iloc[0] <= table.iloc[1] <= 1.02 * table.iloc[0]
+
+
+def test_a_plan_over_epsilon_ends_in_the_time_that_was_said_and_goes_on(planned, monkeypatch):
+    planned.session.change(optimizer=Optimizer(max_rounds=2))
+    planned.enter("segmented_control", "solved", "epsilon")
+    planned.enter("multiselect", "compared", [*CLOSED, "optimized"]).finish()
+    assert "The fits share 2 minutes." in planned.words
+    title = library.spec("optimized").title
+    with monkeypatch.context() as patched:
+        patched.setattr(work, "PLAN_SECONDS", 0.0)
+        planned.press("include-fits").finish()
+    table = answers(planned)
+    assert math.isnan(table.loc[title, "epsilon"])
+    assert table.loc[title, "reason"].startswith(planning.TIME_OVER)
+    assert not table.loc[[library.spec(name).title for name in CLOSED], "epsilon"].isna().any()
+    planned.at.run()
+    planned.press("go-on").finish()
+    assert answers(planned).loc[title, "epsilon"] > 0
+    assert not planned.has("button", "go-on")
 
 
 def test_the_trade_off_is_drawn_for_every_mechanism(planned):

@@ -13,7 +13,10 @@ from ldp_core.mechanisms import SplitSurvey
 from ldp_core.workloads import KWayMarginalsPart, MarginalsPart, PrefixPart
 from pages.ui.session import exchange
 
-PAGES = ("start", "data", "workload", "design", "compare", "bounds", "plan", "simulate", "ask", "export", "guide")
+PAGES = (
+    *("start", "data", "workload", "design", "compare", "bounds"),
+    *("plan", "simulate", "ask", "export", "collect", "guide"),
+)
 ALIKE = "Whose error counts makes no difference here"
 LIVES = "working_lives.csv"
 PAIRS = (KWayMarginalsPart(k=2),)

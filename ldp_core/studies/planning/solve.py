@@ -30,8 +30,11 @@ CAREFUL, BOLD = 0.25, 0.55
 LEAST_STEP = 0.04
 
 
-class _Cancelled(Exception):
-    pass
+TIME_OVER = "The time was over before"
+
+
+class _Stopped(Exception):
+    """Somebody has cancelled, or the time of a row is over, before a figure was known."""
 
 
 def plan(
@@ -49,12 +52,13 @@ def plan(
     results: Cache | None = None,
     callback: Callback | None = None,
     cancel: Cancel | None = None,
+    time_limit: float | None = None,
 ) -> pd.DataFrame:
     """From two of ``epsilon``, ``users`` and the error, the third: one row per mechanism, then one for the bound.
 
     The error is ``alpha``, a mean squared error of shares, or its root ``standard_error`` (0.01: one percentage point).
     Columns: name, solved (which of the three was asked for), epsilon, users (not rounded), standard_error, alpha, case,
-    reason (why there is no answer; the column solved for is then nan).
+    reason (why there is no answer, the column solved for being nan then, or why there may be a better one).
 
     * Users and error follow from one variance: exact for closed forms, otherwise from a fit as in a sweep
       (``fitted[name]`` is taken instead where it has this epsilon).
@@ -72,6 +76,10 @@ def plan(
     rows so far as ``found``) and ``cancel`` (between and within fits) are as in `ldp_core.run`. ValueError unless exactly two
     are given, each in its range.
 
+    ``time_limit`` seconds are shared by what takes fits or a search: each row has an equal part of what is left. A row whose time is over
+    says so (`TIME_OVER`), with the best epsilon that was tried by then if one will do. Figures are kept whole or not at all, so
+    another call with the same ``results`` goes on from there.
+
     The users needed for an error of one percentage point, and the number that no mechanism can go below:
 
     >>> workload, names = ldp.workloads.histogram(16), ["subset_selection", "oue"]
@@ -85,14 +93,14 @@ def plan(
     question = _question(epsilon, users, alpha, standard_error, case)
     results = MemoryCache() if results is None else results
     recipe, parameters, fitted = sweep.recipe_of(workload), parameters or {}, fitted or {}
-    budget = Budget(None, len(names) + 1, cancel, callback)
+    budget = Budget(time_limit, len(names) + 1, cancel, callback)
     curves = [
         _Curve(
             Point(name, workload, 1.0, parameters.get(name, {}), recipe),
             case,
             fitted.get(name),
             results,
-            budget.cancelled,
+            budget,
         )
         for name in [*names, default_bound(workload) if bound is None else bound]
     ]
@@ -103,10 +111,14 @@ def plan(
     def so_far() -> pd.DataFrame:
         return pd.DataFrame([rows[place] for place in sorted(rows)], columns=COLUMNS)
 
-    for place in sorted(range(len(curves)), key=lambda place: curves[place].point.effort):
+    order = sorted(range(len(curves)), key=lambda place: curves[place].point.effort)
+    for done, place in enumerate(order):
+        left = budget.left()
+        if left is not None and curves[place].point.effort:
+            curves[place].until = budget.seconds + left / (len(order) - done)
         try:
             rows[place] = _solved(question, curves[place])
-        except _Cancelled:
+        except _Stopped:
             break
         budget.tell(found=so_far())
     return so_far()
@@ -159,8 +171,13 @@ class _Curve:
     case: str
     fitted: Mechanism | None
     results: Cache
-    cancelled: Callable[[], bool]
+    budget: Budget
+    until: float = math.inf
+    """When it may try nothing new any more, in seconds of the budget."""
     seen: dict[float, float] = field(default_factory=dict)
+
+    def stopped(self) -> bool:
+        return self.budget.cancelled() or self.budget.seconds >= self.until
 
     @property
     def bound(self) -> bool:
@@ -174,9 +191,9 @@ class _Curve:
         """ValueError, in words, where the mechanism has no figure."""
         if epsilon not in self.seen:
             point = replace(self.point, epsilon=epsilon)
-            outcome = given(self.fitted, point) or sweep.computed(point, self.results, self.cancelled)
+            outcome = given(self.fitted, point) or sweep.computed(point, self.results, self.stopped)
             if outcome is None:
-                raise _Cancelled
+                raise _Stopped
             if outcome.reason:
                 raise ValueError(outcome.reason)
             self.seen[epsilon] = getattr(outcome, self.case)
@@ -195,21 +212,60 @@ def _solved(question: _Question, curve: _Curve) -> dict[str, Any]:
     epsilon, users, alpha = question.epsilon, question.users, question.alpha
     try:
         if question.solved == "epsilon":
-            epsilon = _epsilon_for(curve, p * users * alpha)
+            epsilon, reason = _epsilon_for(curve, p * users * alpha)
         elif question.solved == "users":
             users = curve(epsilon) / (p * alpha)
         else:
             alpha = curve(epsilon) / (p * users)
     except ValueError as problem:
         reason = str(problem)
+    except _Stopped:
+        if curve.budget.cancelled():
+            raise
+        reason = f"{TIME_OVER} its figures were known. Go on, or ask for fewer mechanisms."
     error = math.sqrt(max(alpha, 0.0))  # nan stays nan
     row = (curve.point.name, question.solved, epsilon, users, error, alpha, question.case, reason)
     return dict(zip(COLUMNS, row, strict=True))
 
 
-def _epsilon_for(curve: _Curve, goal: float) -> float:
-    """The smallest epsilon found with ``v <= goal``; for a bound the largest found with ``v > goal``, below which everything
-    is excluded. ValueError where there is none."""
+def _epsilon_for(curve: _Curve, goal: float) -> tuple[float, str]:
+    """The smallest epsilon found with ``v <= goal``, and why there may be a smaller one if the time was over; for a bound the largest found
+    with ``v > goal``, below which everything is excluded. ValueError where there is none."""
+    reason = ""
+    try:
+        _search(curve, goal)
+    except _Stopped:
+        if curve.budget.cancelled():
+            raise
+        reason = f"{TIME_OVER} the search ended: a {'larger' if curve.bound else 'smaller'} epsilon may be found. Go on to look further."
+    if curve.bound:
+        excluded = [epsilon for epsilon, variance in curve.seen.items() if variance > goal]
+        if not excluded:
+            _still_searching(reason)
+            raise ValueError(f"No epsilon from {MIN_EPSILON:g} up is excluded.")
+        if max(excluded) >= curve.limits[1]:
+            raise ValueError(
+                f"No unbiased mechanism can, even at epsilon {MAX_EPSILON:g}. Take more users or allow more error."
+            )
+        return max(excluded), reason
+    meeting = [epsilon for epsilon, variance in curve.seen.items() if variance <= goal]
+    if not meeting:
+        _still_searching(reason)
+        short = curve(curve.limits[1]) / goal
+        raise ValueError(
+            f"Even at epsilon {wording.significant(curve.limits[1])} it needs {wording.significant(short)} times as many "
+            "users. Take more users or allow more error."
+        )
+    return min(meeting), reason
+
+
+def _still_searching(reason: str) -> None:
+    if reason:
+        raise ValueError(f"{TIME_OVER} an epsilon was found. Go on, or ask for fewer mechanisms.")
+
+
+def _search(curve: _Curve, goal: float) -> None:
+    """Try epsilons until the crossing of ``goal`` is known, or one end of the range is on the wrong side of it."""
     low, high = (math.log(limit) for limit in curve.limits)
     width = ROUGH if curve.point.effort else EXACT
 
@@ -219,29 +275,13 @@ def _epsilon_for(curve: _Curve, goal: float) -> float:
 
     start = min(max(math.log(_where_bound_allows(curve.point.workload, goal)), low), high)
     bracket = _bracket(excess, start, low, high, BOLD if curve.point.effort else CAREFUL)
-    if bracket is not None:
-        root = brentq(
-            excess, *bracket, xtol=width, rtol=EXACT, maxiter=MOST_FITS if curve.point.effort else 100, disp=False
-        )
-        # A root is met to rounding only, and not at all at a jump: the answer must be an epsilon that was tried.
-        excess(max(low, root - width) if curve.bound else min(high, root + width))
-    if curve.bound:
-        excluded = [epsilon for epsilon, variance in curve.seen.items() if variance > goal]
-        if not excluded:
-            raise ValueError(f"No epsilon from {MIN_EPSILON:g} up is excluded.")
-        if max(excluded) >= curve.limits[1]:
-            raise ValueError(
-                f"No unbiased mechanism can, even at epsilon {MAX_EPSILON:g}. Take more users or allow more error."
-            )
-        return max(excluded)
-    meeting = [epsilon for epsilon, variance in curve.seen.items() if variance <= goal]
-    if not meeting:
-        short = curve(curve.limits[1]) / goal
-        raise ValueError(
-            f"Even at epsilon {wording.significant(curve.limits[1])} it needs {wording.significant(short)} times as many "
-            "users. Take more users or allow more error."
-        )
-    return min(meeting)
+    if bracket is None:
+        return
+    root = brentq(
+        excess, *bracket, xtol=width, rtol=EXACT, maxiter=MOST_FITS if curve.point.effort else 100, disp=False
+    )
+    # A root is met to rounding only, and not at all at a jump: the answer must be an epsilon that was tried.
+    excess(max(low, root - width) if curve.bound else min(high, root + width))
 
 
 def _epsilon(x: float, limits: tuple[float, float]) -> float:

@@ -18,7 +18,7 @@ def in_words(row: Mapping[str, Any]) -> str:
     if row["name"] in sweep.BOUNDS:
         return _bound(row)
     title = library.spec(row["name"]).title
-    if row["reason"]:
+    if row["reason"] and math.isnan(row[row["solved"]]):
         return f"{title}: {row['reason']}"
     people, epsilon, error = _people(row["users"]), row["epsilon"], row["standard_error"]
     typical = f"(standard error of a typical query, {analysis.CASES[row['case']]})"
@@ -27,14 +27,14 @@ def in_words(row: Mapping[str, Any]) -> str:
         return f"At epsilon {epsilon:g}, {title} needs {needed} for an error of {error} {typical}."
     if row["solved"] == "epsilon":
         epsilon, error = rounded(epsilon, up=True), wording.error(error)
-        return f"With {people}, {title} needs epsilon {epsilon:g} for an error of {error} {typical}."
+        return f"With {people}, {title} needs epsilon {epsilon:g} for an error of {error} {typical}.{_and(row)}"
     error = wording.error(rounded(error, up=True))
     return f"With {people} and epsilon {epsilon:g}, {title} gives an error of {error} {typical}."
 
 
 def _bound(row: Mapping[str, Any]) -> str:
     nobody = "no unbiased epsilon-LDP mechanism"
-    if row["reason"]:
+    if row["reason"] and math.isnan(row[row["solved"]]):
         return f"What {nobody} can do: {row['reason']}"
     people, epsilon, error = _people(row["users"]), row["epsilon"], row["standard_error"]
     whose = f"({analysis.CASES[row['case']]})"
@@ -45,9 +45,14 @@ def _bound(row: Mapping[str, Any]) -> str:
         return f"At epsilon {epsilon:g}, {nobody} has an error of {error} with fewer than {excluded} {whose}."
     if row["solved"] == "epsilon":
         epsilon, error = rounded(epsilon, up=False), wording.error(error)
-        return f"With {people}, {nobody} has an error of {error} at epsilon {epsilon:g} or below {whose}."
+        return f"With {people}, {nobody} has an error of {error} at epsilon {epsilon:g} or below {whose}.{_and(row)}"
     error = wording.error(rounded(error, up=False))
     return f"With {people} and epsilon {epsilon:g}, {nobody} has an error below {error} {whose}."
+
+
+def _and(row: Mapping[str, Any]) -> str:
+    """Why there may be a better epsilon."""
+    return f" {row['reason']}" if row["reason"] else ""
 
 
 def _people(users: float) -> str:

@@ -8,6 +8,7 @@ depend on where or in which order they are computed: fits are cut off by rounds,
 from ldp_core.studies.sweep.grids import COLUMNS as COLUMNS
 from ldp_core.studies.sweep.grids import EPSILONS as EPSILONS
 from ldp_core.studies.sweep.grids import SIZES as SIZES
+from ldp_core.studies.sweep.grids import TIME_OVER as TIME_OVER
 from ldp_core.studies.sweep.grids import Sweep as Sweep
 from ldp_core.studies.sweep.grids import epsilons as epsilons
 from ldp_core.studies.sweep.grids import resized as resized

@@ -19,6 +19,8 @@ from ldp_core.workloads import Workload
 EPSILONS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0)
 SIZES = (8, 16, 32, 64, 128, 256, 512, 1024)
 
+TIME_OVER = "The time was over before it was worked out."
+
 COLUMNS = [
     "name",
     "n",
@@ -99,7 +101,7 @@ def without_figures(
     """What `sizes` would leave out (name, n, epsilon, reason), as far as that is known before anything is computed. ValueError as
     there."""
     points, missing = _sized(names, workload, epsilon, sizes, bounds, parameters)
-    known = [LeftOut(one.name, one.workload.n, one.epsilon, reason) for one in points if (reason := refusal(one))]
+    known = [_place(one, reason) for one in points if (reason := refusal(one))]
     return pd.DataFrame([*missing, *known], columns=LeftOut._fields)
 
 
@@ -132,6 +134,7 @@ def run(
     jobs: int = 1,
     scheduler: str | None = None,
     missing: Sequence[LeftOut] = (),
+    time_limit: float | None = None,
 ) -> Sweep:
     """Computes ``points``: what ``results`` knows at once, then closed forms, certificates and fits, small n first.
 
@@ -140,13 +143,14 @@ def run(
     point and told after it, by `Point.key`: another ``alpha`` costs nothing. ``missing`` are left out from the start.
     ``jobs`` processes compute at once (-1: as many as there are cores); with the address of a Dask ``scheduler``, or with one
     in the environment variable LDP_DASK_SCHEDULER, its workers do. ValueError when they cannot. The numbers are the same in
-    all cases (on processors of one kind).
+    all cases (on processors of one kind). After ``time_limit`` seconds nothing more is begun and what is under way is given up: these
+    points are left out, for `TIME_OVER`, and another call with the same ``results`` computes them.
     """
     points = sorted(points, key=lambda point: (point.effort, point.workload.n))
     known = {i: results.get(point.key) for i, point in enumerate(points)} if results is not None else {}
     outcomes = {index: outcome for index, outcome in known.items() if outcome is not None}
     todo = [index for index in range(len(points)) if index not in outcomes]
-    budget = Budget(None, len(points) + len(missing), cancel, callback)
+    budget = Budget(time_limit, len(points) + len(missing), cancel, callback)
 
     def report() -> None:
         if callback:
@@ -163,7 +167,11 @@ def run(
         report()
     if todo:
         where = scheduler or os.environ.get(SCHEDULER_VARIABLE)
-        compute([points[index] for index in todo], record, jobs, where, budget.cancelled)
+        compute(
+            [points[index] for index in todo], record, jobs, where, lambda: budget.cancelled() or budget.left() == 0
+        )
+    if len(outcomes) < len(points) and not budget.cancelled():
+        missing = [*missing, *(_place(one, TIME_OVER) for i, one in enumerate(points) if i not in outcomes)]
     return _frames(points, outcomes, missing, alpha)
 
 
@@ -188,6 +196,10 @@ def _points(
         for workload, recipe in zip(grid, recipes, strict=True)
         for epsilon in epsilons
     ]
+
+
+def _place(point: Point, reason: str) -> LeftOut:
+    return LeftOut(point.name, point.workload.n, point.epsilon, reason)
 
 
 def _frames(

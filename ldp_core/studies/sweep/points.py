@@ -73,9 +73,12 @@ class Point:
     epsilon: float
     parameters: Mapping[str, Any] = field(default_factory=dict)
     recipe: str = ""
+    own: library.own.Own | None = field(default=None, compare=False)
+    """The matrix that ``name`` names, where it is one somebody brought along: a point holds what it is built from."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "recipe", self.recipe or recipe_of(self.workload))
+        object.__setattr__(self, "own", self.own or library.own.find(self.name))
 
     def __repr__(self) -> str:
         return f"<Point: {self.name}, epsilon {self.epsilon:g}, {self.workload!r}>"
@@ -114,7 +117,7 @@ class Point:
         return "point:" + hashlib.sha256(f"{header}\n{self.recipe}".encode()).hexdigest()
 
     def __reduce__(self) -> tuple[Callable[..., Point], tuple[object, ...]]:
-        return _restored, (self.name, self.recipe, self.epsilon, dict(self.parameters))
+        return _restored, (self.name, self.recipe, self.epsilon, dict(self.parameters), self.own)
 
 
 def recipe_of(workload: Workload) -> str:
@@ -126,8 +129,8 @@ def _plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else str(value)
 
 
-def _restored(name: str, recipe: str, epsilon: float, parameters: dict[str, Any]) -> Point:
-    return Point(name, _workload(recipe), epsilon, parameters, recipe)
+def _restored(name: str, recipe: str, epsilon: float, parameters: dict[str, Any], own: library.own.Own | None) -> Point:
+    return Point(name, _workload(recipe), epsilon, parameters, recipe, own)
 
 
 @lru_cache(maxsize=2)  # neighbouring points share a workload and what it has computed of itself

@@ -10,6 +10,7 @@ import streamlit as st
 from ldp_core import bounds, charts, wording
 from ldp_core.bounds import few_users
 from ldp_core.bounds.statements import Setting
+from ldp_core.designs.certificate_file import Written
 from ldp_core.designs.choices import PRICED_TYPES
 from ldp_core.mechanisms import Mechanism
 from ldp_core.studies import theorems
@@ -17,6 +18,7 @@ from pages.ui import layout, listing
 from pages.ui.bounds import setting as page
 from pages.ui.bounds import work as costly
 from pages.ui.controls import guarded
+from pages.ui.session.figures import AT_ONCE_TYPES
 from pages.ui.session.state import Session, choose_mechanism
 from pages.ui.tasks import work
 from pages.ui.tasks.task import Task
@@ -53,6 +55,20 @@ def certificate(state: Session) -> None:
         )
     if proving.error:
         st.error(plain(proving.error))
+    if proof is not None and (files := _quickly_written(state, case)) is not None:
+        layout.download(
+            "Download the proof (zip)",
+            files.zipped,
+            "ldp-proof.zip",
+            "application/zip",
+            "download-proof",
+            help="The numbers that prove the certificate, and a script that checks them with NumPy alone, without this program.",
+        )
+
+
+def _quickly_written(state: Session, case: str) -> Written | None:
+    """The proof of a case as files, where writing them does not keep the page waiting."""
+    return state.written(case) if state.complete.working_types <= AT_ONCE_TYPES // 2 else None
 
 
 def singular_values(state: Session) -> None:

@@ -53,13 +53,18 @@ def facts(state: Session, design: Design) -> None:
         st.caption(plain(note))
 
 
+FEW = 0.001
+"""Fewer people per type than this are as good as none."""
+
+
 def _per_cell(row: DeltaGenerator, design: Design) -> None:
     """Users per cell of the largest table that the questions are about: of all types, or of a few attributes."""
     shape, noise = design.domain.shape, "With few people per {}, every count is mostly noise."
     asked = None if design.workload is None else tables_asked(design.workload, shape)
     if asked is None or len(asked.largest) == len(shape):
-        average = wording.significant(design.users / design.domain.size)
-        row.metric("Users per type", average, help=f"On average. {noise.format('type')}")
+        average = design.users / design.domain.size
+        shown = wording.significant(average) if average >= FEW else f"under {FEW:g}"
+        row.metric("Users per type", shown, help=f"On average. {noise.format('type')}")
         return
     names = plain(" x ".join(design.domain.attributes[i].name for i in asked.largest))
     row.metric(

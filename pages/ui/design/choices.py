@@ -86,7 +86,7 @@ def mechanism_controls(state: Session) -> None:
         "mechanism",
         name,
         lambda chosen: state.change(mechanism=choose_mechanism(chosen)),
-        options=sorted(library.names(), key=lambda n: n in reasons),
+        options=sorted(state.offered, key=lambda n: n in reasons),
         format_func=lambda n: f"{library.spec(n).title}{' (cannot run here)' if n in reasons else ''}",
         help=f"Made for {spec.made_for}. {wording.capital(spec.privacy)}-LDP. Bits per report: {spec.bits}. Source: {spec.paper}.",
     )

@@ -106,16 +106,21 @@ class Built(Derived):
         return None
 
     @property
+    def offered(self) -> list[str]:
+        """All mechanisms there are to choose from: those known, and the matrices brought along."""
+        return [*library.names(), *(one.mechanism for one in self.configuration.own)]
+
+    @property
     def unsuitable(self) -> dict[str, str]:
         """Why mechanisms cannot run on the current design, by name, for those that cannot."""
         design = self.complete
-        n, epsilon, workload = design.domain.size, design.epsilon, design.workload
+        n, epsilon, workload, offered = design.domain.size, design.epsilon, design.workload, self.offered
 
         def reasons() -> dict[str, str]:
-            found = {name: library.spec(name).unsuitable(n, epsilon, workload) for name in library.names()}
+            found = {name: library.spec(name).unsuitable(n, epsilon, workload) for name in offered}
             return {name: reason for name, reason in found.items() if reason}
 
-        return self.cached(("unsuitable", n, epsilon, workload.digest), reasons)
+        return self.cached(("unsuitable", n, epsilon, workload.digest, offered), reasons)
 
     def fit_bytes(self, name: str) -> int:
         """About how much the fit of a mechanism will take (see `weight`)."""

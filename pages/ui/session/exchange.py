@@ -8,9 +8,11 @@ from urllib.parse import urlsplit, urlunsplit
 
 from ldp_core import designs, estimators, library, mechanisms, wording
 from ldp_core.designs import Configuration, realised
+from ldp_core.designs.certificate_file import Written
 from ldp_core.kit import package
 from pages.ui import sources
 from pages.ui.session.built import Fit, weight
+from pages.ui.session.figures import AT_ONCE_TYPES
 from pages.ui.session.state import Complete, Session, counts_column
 from pages.ui.sources import Source
 
@@ -87,8 +89,31 @@ def load(state: Session, content: bytes) -> None:
         warnings += _adopt(state, mechanism, bundle.outcome or {})
     elif library.spec(name).fitted and isinstance(design, Complete):
         state.view["offer_optimise"] = state.fitted_key(name)
-    state.notices = [("success", "The design was loaded."), *(("warning", warning) for warning in warnings)]
+    state.notices = [("success", "The design was loaded.")]
+    if bundle.certificate is not None and isinstance(design, Complete):
+        state.notices.append(_proof(state, bundle.certificate))
+    state.notices += [("warning", warning) for warning in warnings]
     state.page = ""  # what this has to say is for the page that shows the design, wherever that is opened
+
+
+def _proof(state: Session, files: Written) -> tuple[str, str]:
+    """Use a proof from a file, whoever made it, once it was checked; what there is to say of it."""
+    if state.complete.working_types > AT_ONCE_TYPES:
+        return (
+            "info",
+            "The proof in the file is too large to be checked while it is loaded: run the verify.py beside it, or prove it again.",
+        )
+    try:
+        return "success", state.adopt(files)
+    except ValueError as error:
+        return "warning", str(error)
+
+
+def certificate(state: Session, mechanism: mechanisms.Mechanism, at_once: bool = True) -> Written | None:
+    """The proof that goes with the design: for the case that its mechanism is judged in, and ``at_once`` only where writing it is quick."""
+    if mechanism.delta > 0 or (at_once and state.complete.working_types > AT_ONCE_TYPES // 2):
+        return None
+    return state.written(state.aim(state.configuration.mechanism.name))
 
 
 def _adopt(state: Session, mechanism: mechanisms.Mechanism, outcome: dict[str, Any]) -> list[str]:
@@ -138,7 +163,7 @@ def _check_usable(state: Session, configuration: Configuration, source: Source |
     Questions that do not fit the domain can be mended on the Workload page; the sentence about them is returned."""
     for name in (configuration.mechanism.name, *configuration.compared):
         library.spec(name)
-    if configuration.mechanism.name not in library.names():
+    if library.spec(configuration.mechanism.name).variant_of:
         raise ValueError(
             "The mechanism of a design goes by its name alone, with its parameters beside it: only those compared are written as "
             f"{wording.shortened(configuration.mechanism.name)!r} is."
@@ -176,7 +201,10 @@ def outcome(state: Session, mechanism: mechanisms.Mechanism) -> dict[str, Any]:
 def export(state: Session) -> bytes:
     """The current design as a zip; ValueError with a sentence when something it needs is missing."""
     mechanism = state.mechanism(state.configuration.mechanism.name)
-    return package.design(state.configuration, {} if mechanism is None else outcome(state, mechanism), mechanism)
+    if mechanism is None:
+        return package.design(state.configuration, {}, None)
+    found = outcome(state, mechanism)
+    return package.design(state.configuration, found, mechanism, certificate=certificate(state, mechanism))
 
 
 def saved(state: Session) -> bytes:

@@ -15,7 +15,8 @@ import plotly.graph_objects as go
 
 from ldp_core import analysis, bounds, charts, frames, library, mechanisms, optimize, verdicts, workloads
 from ldp_core.bounds.general.enumerated import MOST_TYPES as EXACT_TYPES
-from ldp_core.designs import choices, realised
+from ldp_core.designs import certificate_file, choices, realised
+from ldp_core.designs.certificate_file import Written
 from ldp_core.designs.choices import PRICED_TYPES
 from pages.ui.session.built import Built, Curve
 from pages.ui.session.derived import digest
@@ -160,6 +161,37 @@ class Figures(Built):
             found = Proof(bounds.certificate(design.workload, design.epsilon), (), True)
             self.results.put(key, found, found.size, dear=True)
         return found
+
+    def written(self, case: str) -> Written | None:
+        """What has been proved for a case as files; None where nothing is, or nothing that is written. Takes as long as two checks of
+        the proof."""
+        proof, epsilon = self.certificate(case), self.configuration.epsilon
+        if proof is None or certificate_file.too_large(proof.certificate) or not proof.certificate.value > 0:
+            return None
+        found = proof.certificate
+        key = ("written", self.certificate_key(case), found.value, type(found).__name__, epsilon)
+        return self.cached(key, lambda: certificate_file.write(found, epsilon), lambda files: len(files.arrays))
+
+    def adopt(self, files: Written) -> str:
+        """Take over what files prove, once that has been checked for the questions and epsilon of the design: in the cases that it is
+        about. Returns what there is to say. ValueError, one sentence, where they prove nothing for them."""
+        found = certificate_file.read(files, self.complete.workload, self.configuration.epsilon)
+        cases = [name for name in self.cases() if self._about(found, name)]
+        for name in cases or [name for name, case in self.cases().items() if case.prior is None]:
+            key = self.certificate_key(name)
+            before: Proof | None = self.results.get(key)
+            if before is None or found.variance > before.certificate.variance:
+                proof = Proof(found, (), False)
+                self.results.put(key, proof, proof.size, dear=True)
+        return "The file holds a proof of what no mechanism can beat. It was checked here, and it holds."
+
+    def _about(self, found: bounds.AnyCertificate, case: str) -> bool:
+        """Whether a certificate is about the people of a case, not about others who tell less of it."""
+        chosen, prior = self.cases()[case], found.prior if isinstance(found, bounds.Certificate) else None
+        even = prior is None or np.array_equal(prior, np.full(len(prior), 1 / len(prior)))
+        if chosen.prior is None:
+            return even and (prior is None or self.complete.workload.symmetry_group.all_alike)
+        return chosen.uniform if even or prior is None else np.array_equal(chosen.prior, prior)
 
     def even(self, case: str) -> bool:
         """Whether a case is about users spread evenly. The worst case is, where symmetry makes all types alike."""

@@ -81,7 +81,7 @@ class Session(Figures):
     def touched(self) -> bool:
         """Whether anything was done here that somebody would miss."""
         changed = self.configuration != beginning() or self.draft is not None
-        return changed or bool(self.past or self.future or self.kept or self.deleted)
+        return changed or bool(self.past or self.future or self.kept or self.deleted or self.view.get("collected"))
 
     @property
     def weight(self) -> int:

@@ -21,7 +21,8 @@ def kit(state: Session, mechanism: mechanisms.Mechanism) -> Task[bytes]:
     key = "kit:" + digest((c.digest(), mechanism.digest, design.people_digest, outcome))
 
     def work(job: Job) -> bytes:
-        return package.kit(c, outcome, mechanism, design.workload, design.counts)
+        proof = exchange.certificate(state, mechanism, at_once=False)
+        return package.kit(c, outcome, mechanism, design.workload, design.counts, proof)
 
     return Task(state, key, "packing the kit", work, len)
 

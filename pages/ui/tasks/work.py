@@ -28,6 +28,8 @@ from pages.ui.words import case_title
 DRAWN_TYPES = 512
 """Up to this many types a strategy at work is drawn along with what it needs: copying and ordering larger ones takes seconds."""
 PICTURE_EVERY = 0.4  # seconds between pictures of an optimiser at work
+PLAN_SECONDS, SWEEP_SECONDS = 120.0, 600.0
+"""Time for all the fits of a plan over epsilon, and of a sweep."""
 PRICE_SECONDS = 3.0  # exact errors at `PRICED_TYPES`
 
 
@@ -241,7 +243,7 @@ def sweep(state: Session, over: str) -> Task[studies.sweep.Sweep]:
     place = None if over == "epsilon" else c.epsilon_value
     inputs = [over, design.workload.digest, place, sorted(names), state.alpha, parameters]
     how: dict[str, Any] = {"alpha": state.alpha, "parameters": parameters, "results": state.results, "jobs": -1}
-    how["scheduler"] = state.view.get("scheduler") or None
+    how |= {"scheduler": state.view.get("scheduler") or None, "time_limit": SWEEP_SECONDS}
 
     def work(job: Job) -> studies.sweep.Sweep:
         if over == "epsilon":
@@ -250,7 +252,8 @@ def sweep(state: Session, over: str) -> Task[studies.sweep.Sweep]:
 
     title = f"sweep over {'epsilon' if over == 'epsilon' else 'the number of types'}"
     of = ("questions", "data") if over == "epsilon" else DESIGN
-    return Task(state, "sweep:" + json.dumps(inputs, sort_keys=True), title, work, of=of, page="Compare")
+    key = "sweep:" + json.dumps(inputs, sort_keys=True)
+    return Task(state, key, title, work, of=of, page="Compare", limit=SWEEP_SECONDS)
 
 
 def left_out_of_sizes(state: Session) -> pd.DataFrame:
@@ -282,14 +285,13 @@ def plan(state: Session, question: Question) -> Task[pd.DataFrame]:
     bound, floor = (question.epsilon and state.floor(question.case)) or (None, None)
     inputs = [asked, workload.digest, parameters, [mechanism.digest for mechanism in fitted.values()], bound, floor]
     how: dict[str, Any] = {"parameters": parameters, "fitted": fitted, "results": state.results}
-    how |= {"bound": bound, "floor": floor}
+    how |= {"bound": bound, "floor": floor, "time_limit": PLAN_SECONDS}
 
     def work(job: Job) -> pd.DataFrame:
         return studies.planning.plan(workload, **asked, **how, **job.followed)
 
-    return Task(
-        state, "plan:" + json.dumps(inputs, default=str), "working out the plan", work, of=DESIGN[1:], page="Plan"
-    )
+    key = "plan:" + json.dumps(inputs, default=str)
+    return Task(state, key, "working out the plan", work, of=DESIGN[1:], page="Plan", limit=PLAN_SECONDS)
 
 
 def _fitted(state: Session, names: Sequence[str]) -> dict[str, mechanisms.Mechanism]:
@@ -301,7 +303,7 @@ def _fitted(state: Session, names: Sequence[str]) -> dict[str, mechanisms.Mechan
 def recommendation(state: Session, users: float) -> Task[studies.planning.Recommendation]:
     """The mechanism to take for the current design, among all that need no fit or have been fitted, and the variants compared."""
     design, alpha = state.complete, state.alpha
-    names = list(dict.fromkeys([*map(state.named, library.names()), *state.side_by_side]))
+    names = list(dict.fromkeys([*map(state.named, state.offered), *state.side_by_side]))
     fitted, parameters = _fitted(state, names), {name: state.parameters_for(name) for name in names}
     about = (design.workload, design.epsilon, users, alpha)
     _, floor = state.floor(analysis.WORST_CASE.name) or ("", None)
@@ -373,3 +375,11 @@ def simulation(state: Session, names: Sequence[str]) -> Task[studies.outcomes.Ou
     many = len(about.chosen)
     title, of = f"simulating {many} mechanism{'' if many == 1 else 's'}", (*DESIGN, "people")
     return Task(state, key, title, work, lambda found: found.nbytes, of, "Simulate")
+
+
+def start_simulation(state: Session, names: Sequence[str]) -> None:
+    """Run the trials; nobody needs to know any more how long one would take."""
+    measuring = timing(state, names).running
+    if measuring is not None:
+        measuring.cancel()
+    simulation(state, names).start()

@@ -236,3 +236,20 @@ def test_bad_grids_are_refused():
         sweep.epsilons(NAMES, workloads.prefix(4), bounds=["svd2"])
     with pytest.raises(ValueError, match="out of range"):
         sweep.epsilons(NAMES, workloads.prefix(4), (-1.0,))
+
+
+def test_what_there_is_no_time_for_is_left_out_and_another_call_computes_it():
+    prefix, results, seen = workloads.prefix(8), sweep.MemoryCache(), []
+    none = sweep.epsilons(NAMES, prefix, (1.0,), time_limit=0.0, results=results)
+    assert none.points.empty
+    assert len(none.left_out) == len(NAMES) + len(sweep.BOUNDS)
+    assert set(none.left_out["reason"]) == {sweep.TIME_OVER}
+    whole = sweep.epsilons(NAMES, prefix, (1.0,), results=results)
+    assert whole.left_out.empty
+    assert len(whole.points) == len(none.left_out)
+    again = sweep.epsilons(NAMES, prefix, (1.0, 2.0), time_limit=0.0, results=results, callback=seen.append)
+    assert again.points.equals(whole.points)
+    assert set(again.left_out["epsilon"]) == {2.0}
+    cancelled = sweep.epsilons(NAMES, prefix, (2.0,), time_limit=1e9, cancel=lambda: True)
+    assert cancelled.points.empty
+    assert cancelled.left_out.empty

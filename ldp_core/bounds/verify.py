@@ -1,0 +1,398 @@
+"""Checks a certificate, with NumPy alone: that no mechanism which keeps epsilon has a smaller variance than it says.
+
+    python verify.py certificate.json       ends with 0 where the proof holds, with 1 where it does not or a file is damaged
+
+**What is proved.** A mechanism reports y with chances q_y (n,) by the type of the person; no two entries of q_y differ by more than
+e^epsilon =: 1 + D. With people spread as p over the types, r = n p, and M = sum_y q_y q_y' / (r'q_y), unbiased answers to questions W
+with the Gram matrix G = W'W have the variance ``tr(M^-1 G) / n - sum_u p_u G_uu`` a person, or more. The certificate bounds tr(M^-1 G)
+from below: for any symmetric C, as (M^-1 - C) M (M^-1 - C) is positive semidefinite, tr(M^-1 G) >= 2 tr(C G) - tr(C G C M). Rows q_y
+are mixtures of rows v in {1, 1 + D}^n up to scale, M 1 comes from weights with sum_v w_v v = 1, and so, with the best multiple of C,
+
+    tr(M^-1 G) >= tr(C G)^2 / 1'mu    where    v'C G C v <= (r'v)(mu'v) for every v in {1, 1 + D}^n.
+
+*General.* With y = v - 1 the condition follows from the matrix in (1, y) of (r'v)(mu'v) - v'CGCv - y'Ny
+- sum_k kappa_k (1'y - k D)(1'y - (k+1) D) + sum_i gamma_i (y_i^2 - D y_i) being positive semidefinite: N and kappa are not negative,
+k is whole, and y_i is 0 or D. Whatever that lacks, by rounding or otherwise, is made up for by adding the same delta to all mu_i.
+*Classes.* Where G and C depend only on the class of a pair of types (equal or not; or how many of d bits differ), the same in
+eigenvalues, with cuts (c'h - k)(c'h - k - 1) >= 0 for whole c, k and h = y / D: all in exact fractions.
+*Tables.* For marginals and their like G = sum_A g_A n P_A over sets A of columns, P_A of dimension d_A (what varies with exactly A),
+and tr(M^-1 G) / n >= g_0 + (sum_A d_A sqrt(g_A))^2 / sinh(epsilon / 2)^2. *Parts.* Questions on tables of their own: their bounds add up.
+
+**The rounding.** D is a fraction above e^epsilon - 1: what holds for a larger epsilon holds for this one. Numbers in the files are
+exact, but for a G that was rounded ``roundings`` times. In floating point, u = 2^-53, a sum of k products in any order is off by at
+most k u / (1 - k u) times the sum of their absolute values (Higham 2002, Accuracy and Stability of Numerical Algorithms, Sections 2.2
+and 3.1). As |G_ij| <= s_i s_j with s = sqrt(diag G), and w = |C| s, this gives, g being ``roundings``: tr(C G) off by (2n + g) u s'w; the
+form in v by (2n + g + 1) u |w|^2 + 6 u |mu| |r| in norm; entries of the matrix in (1, y), sums of 2n + 16 more terms, by that many u
+times the same sums of absolute values. A Cholesky factorisation of B that runs to its end proves B >= -(m + 1) u / (1 - (m + 1) u) tr B
+(m rows; Demmel 1989; Rump 2006, Verification of positive definiteness, Theorem 2.3). `UP` covers the rounding of these bounds
+themselves, and `TINY` underflow, of numbers below `MOST`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import math
+import re
+import sys
+import zipfile
+from collections.abc import Mapping
+from fractions import Fraction
+from itertools import chain, combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+FORMAT, ARRAYS = "ldp-certificate/1", "certificate.npz"
+NAMED = ("histogram", "prefix", "all_range")
+MOST_TYPES, MOST_BYTES = 4096, 2**28
+U, UP, MOST, TINY = 2.0**-53, 1 + 1e-6, 1e100, 1e-200
+HEADER = re.compile(
+    rb"\x93NUMPY\x01\x00..\{'descr': '<f8', 'fortran_order': False, 'shape': \((\d{1,9},|\d{1,9}(?:, \d{1,9})+)\), \} *\n",
+    re.DOTALL,
+)
+DAMAGED = (KeyError, TypeError, AttributeError, IndexError, ArithmeticError, RuntimeError, EOFError, zipfile.BadZipFile)
+Arrays = Mapping[str, np.ndarray]
+
+
+def verified(text: str | bytes, packed: bytes) -> str:
+    """What is proved, in a sentence. ValueError, one sentence, where certificate.json (``text``) and certificate.npz prove nothing."""
+    try:
+        document = json.loads(text)
+        if document["format"] != FORMAT or hashlib.sha256(packed).hexdigest() != document["sha256"]:
+            raise ValueError(f"The format is not {FORMAT}, or {ARRAYS} is not the one that the certificate names.")
+        data, value = arrays(packed), document["value"]
+        proved = proven(document, data)
+        if not (isinstance(value, float) and 0 <= value <= proved):
+            raise ValueError(f"The numbers prove {proved:.17g}, and the certificate claims {value}.")
+        if document["meaning"] != meaning(document, data):
+            raise ValueError("The certificate says in words what its numbers do not.")
+    except DAMAGED as error:
+        raise ValueError(f"The files are damaged: {type(error).__name__} ({error}).") from None
+    return str(document["meaning"])
+
+
+def meaning(document: Mapping[str, Any], data: Arrays) -> str:
+    """The claim of a certificate in words, its number rounded down."""
+    n = document["types"]
+    variance = document["value"] / n * (1 - 1e-12) - own(document, data) * (1 + 1e-12)
+    digits = 10.0 ** (5 - math.floor(math.log10(variance))) if variance > 0 else 1.0
+    spread = "evenly over" if document.get("prior", "even") == "even" else "as the certificate says over"
+    return (
+        f"With epsilon = {document['epsilon']}, no mechanism with unbiased answers has a total variance below "
+        f"{max(0.0, math.floor(variance * digits) / digits):.6g} per person, on average over people spread {spread} the {n} types, nor for "
+        "the type where it is largest."
+    )
+
+
+def proven(document: Mapping[str, Any], data: Arrays) -> float:
+    """A lower bound on tr(M^-1 G) that the numbers prove; ValueError where they are none of a proof."""
+    if any(not np.all(np.abs(array) < MOST) for array in data.values()):  # nor nan
+        raise ValueError("The numbers must be finite.")
+    return KINDS[document["kind"]](document, data, spread(document["epsilon"]))
+
+
+def spread(text: str) -> Fraction:
+    """D, a fraction above e^epsilon - 1 by less than 2^-100, epsilon being the decimal number ``text``."""
+    decimal = isinstance(text, str) and re.fullmatch(r"\d{1,3}(\.\d{1,50})?", text, re.ASCII)
+    x = Fraction(text) if decimal else Fraction(0)
+    if not 0 < x <= 20:
+        raise ValueError("Epsilon must be a decimal number above 0 and at most 20, in quotation marks.")
+    x, term, total, k = Fraction(math.ceil(x * 2**140), 2**140), Fraction(1), Fraction(0), 0
+    while term > Fraction(1, 2**130) or k < 2 * x:
+        k += 1
+        term = term * x / k
+        total += term
+    return Fraction(
+        math.ceil((total + 2 * term) * 2**110), 2**110
+    )  # what follows the last term is at most twice as much
+
+
+# --- any Gram matrix --------------------------------------------------------------------------------------------
+
+
+def general(document: Mapping[str, Any], data: Arrays, spread: Fraction) -> float:
+    """The bound from C, mu, gamma, N, k and kappa, in floating point."""
+    G, n, D = gram(document, data), document["types"], float(spread) * (1 + 4 * U)
+    given = document["workload"].get("roundings", 0)
+    C, N = square(data["inverse"], n), square(data["pairs"], n)
+    mu, gamma, p = data["multipliers"], data["diagonal"], people(document, data)
+    k, kappa = data["sizes"], data["size_multipliers"]
+    if not (mu.shape == gamma.shape == p.shape == (n,) and k.shape == kappa.shape == (k.size,)):
+        raise ValueError("The arrays do not belong together.")
+    if N.min() < 0 or kappa.min(initial=0) < 0 or np.any(k != np.rint(k)) or not (type(given) is int and given >= 0):
+        raise ValueError("Multipliers of inequalities must not be negative, and sizes must be whole.")
+    r, s = n * p, np.sqrt(G.diagonal()) * UP
+    w, half = np.abs(C) @ s * UP, G @ C
+    trace = float(half.trace()) - UP * (2 * n + given) * U * float(s @ w) - TINY
+    off_v = UP * U * ((2 * n + given + 1) * float(w @ w) + 6 * norm(mu) * norm(r)) + TINY
+
+    F = np.outer(mu / 2, r)
+    F = F + F.T - C @ half
+    form, size, line = (
+        bordered(F),
+        bordered(np.abs(F)),
+        D * gamma / 2,
+    )  # of sums, and of the absolute values of their terms
+    form[0, 0] -= D**2 * (kappa @ (k * (k + 1)))
+    size[0, 0] += D**2 * (kappa @ np.abs(k * (k + 1)))
+    form[0, 1:] += D * (kappa @ (k + 0.5)) - line
+    size[0, 1:] += D * (kappa @ np.abs(k + 0.5)) + np.abs(line)
+    form[1:, 1:] += np.diag(gamma) - N - kappa.sum()
+    size[1:, 1:] += np.diag(np.abs(gamma)) + N + kappa.sum()
+    form[1:, 0], size[1:, 0] = form[0, 1:], size[0, 1:]
+    off_z = UP * (2 * n + len(k) + 16) * U * norm(size) + TINY
+    lacking = max(0.0, off_z - least_eigenvalue(form))
+
+    # With j high entries |v|^2 = n + D (D + 2) j and |(1, y)|^2 = 1 + D^2 j; r'v is least where these are the least of r.
+    j = np.arange(n + 1)
+    gain = (r.sum() + D * np.append(0.0, np.cumsum(np.sort(r)))) * (n + D * j)
+    delta = UP * float(((off_v * (n + D * (D + 2) * j) + lacking * (1 + D**2 * j)) / gain).max())
+    total = float(mu.sum()) + UP * n * (delta + U * float(np.abs(mu).sum()))
+    if not (1 / MOST < trace < MOST and 1 / MOST < total < MOST):
+        raise ValueError("The numbers prove nothing.")
+    return trace / (total * math.fsum(p)) * trace * (1 - 16 * U)
+
+
+def gram(document: Mapping[str, Any], data: Arrays) -> np.ndarray:
+    """(n, n) G: of counts of each type, of running totals, of all intervals; or as it is in the file."""
+    n, kind = document["types"], document["workload"]["gram"]
+    if type(n) is not int or not 2 <= n <= MOST_TYPES:
+        raise ValueError(f"There must be 2 to {MOST_TYPES} types.")
+    low, high = (of.outer(np.arange(n, dtype=float), np.arange(n, dtype=float)) for of in (np.minimum, np.maximum))
+    if kind in NAMED:
+        return {"histogram": np.eye(n), "prefix": n - high, "all_range": (low + 1) * (n - high)}[kind]
+    if kind != "array":
+        raise ValueError("The certificate is about questions that are not known here.")
+    G = square(data["gram"], n)
+    s = np.sqrt(np.maximum(G.diagonal(), 0.0))
+    if np.any(np.abs(G) > np.outer(s, s) * UP) or least_eigenvalue(G) < -1e-9 * G.trace():
+        raise ValueError("The Gram matrix is none.")
+    return G
+
+
+def least_eigenvalue(A: np.ndarray) -> float:
+    """A lower bound on the smallest eigenvalue of a symmetric A, proven: the computed one only says which shift to try first."""
+    m, unit, guess = len(A), len(A) * U * norm(A) + TINY, float(np.linalg.eigvalsh(A)[0])
+    for shift in (guess - unit * 4.0**k for k in range(8)):
+        B = A - shift * np.eye(m)
+        try:
+            np.linalg.cholesky(B)
+        except np.linalg.LinAlgError:
+            continue
+        return shift - UP * (m + 10) * U * float(B.trace()) - TINY
+    return -math.inf
+
+
+def bordered(F: np.ndarray) -> np.ndarray:
+    """The matrix in (1, y) of v'Fv, v = 1 + y."""
+    sums = F.sum(axis=1)
+    return np.block([[sums.sum(), sums[None]], [sums[:, None], F]])
+
+
+def square(entries: np.ndarray, n: int) -> np.ndarray:
+    """The symmetric matrix of which ``entries`` are the lower triangle, row by row."""
+    full = np.zeros((n, n))
+    full[np.tril_indices(n)] = entries if entries.shape == (n * (n + 1) // 2,) else entries[:0, 0, 0]
+    return full + np.tril(full, -1).T
+
+
+def people(document: Mapping[str, Any], data: Arrays) -> np.ndarray:
+    """(n,) p."""
+    p = data["prior"] if document["prior"] != "even" else np.full(document["types"], 1 / document["types"])
+    if not (p.min() >= 0 and abs(p.sum() - 1) <= 1e-9):
+        raise ValueError("People are spread by shares that are not negative and sum to 1.")
+    return p
+
+
+def norm(A: np.ndarray) -> float:
+    """The square root of the sum of squares."""
+    return float(np.linalg.norm(A))
+
+
+# --- classes of pairs ---------------------------------------------------------------------------------------------
+
+
+def classes(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
+    """The bound from eigenvalues of C, mu, gamma, N by class, and cuts with kappa: in fractions."""
+    n, count, gram, C, X, taken, linear, constant = terms(document, data, D)
+    mu, gamma = (Fraction(float(data[name][0])) for name in ("multiplier", "diagonal"))
+    ones = n * mu - X[0]
+    corner, side, middle = n * ones - constant, ones - D * gamma / 2 - linear / 2, ones - taken[0] + gamma
+    blocks = all(gamma >= x + t for x, t in zip(X[1:], taken[1:], strict=True))
+    if not (blocks and mu > 0 and corner >= 0 and middle >= 0 and corner * middle >= n * side**2):
+        raise ValueError("A matrix that must be positive semidefinite is not.")
+    trace = sum(many * c * g for many, c, g in zip(count, C, gram, strict=True))
+    return below(trace**2 / (n * mu)) if trace > 0 else 0.0
+
+
+def terms(document: Mapping[str, Any], data: Arrays, D: Fraction) -> tuple[Any, ...]:
+    """n, how many characters each class has, eigenvalues of G, C and C G C by class, and what N and the cuts take off: eigenvalues,
+    the coefficient of 1'y and the constant."""
+    n, d = document["types"], document["workload"]["bits"]
+    if type(n) is not int or type(d) is not int or not 2 <= n <= 2**24 or (d and n != 2**d):
+        raise ValueError("There must be 2 to 2^24 types.")
+    K = krawtchouk(d) if d else [[1, n - 1], [1, -1]]
+    pair, C, N, kappa, k = (exactly(data[name]) for name in ("gram", "inverse", "pairs", "cut_multipliers", "floors"))
+    cuts = [data[f"cut{number}"] for number in range(len(kappa))]
+    whole = all(x.denominator == 1 for x in chain(k, *map(exactly, cuts)))
+    if not len(pair) == len(C) == len(N) == len(K) or len(k) != len(kappa) or min([*N, *kappa]) < 0 or not whole:
+        raise ValueError("The arrays are none of a proof.")
+    gram = [sum(a * b for a, b in zip(row, pair, strict=True)) for row in K]
+    if any(
+        g < 0 and (c or -g > max(gram) / 10**9) for g, c in zip(gram, C, strict=True)
+    ):  # rounding that counts for nothing
+        raise ValueError("The Gram matrix is none.")
+    taken = [sum(a * b for a, b in zip(row, N, strict=True)) for row in K]
+    linear = constant = Fraction(0)
+    for c, number, weight in zip(cuts, k, kappa, strict=True):
+        values, total = transformed(c, d, n)
+        taken = [t + weight * sum(share * x**2 for share, x in own) / n for t, own in zip(taken, values, strict=True)]
+        linear -= weight * D * (2 * number + 1) * total / n
+        constant += weight * D**2 * number * (number + 1)
+    X = [c**2 * g for c, g in zip(C, gram, strict=True)]
+    return n, K[0], gram, C, X, taken, linear, constant
+
+
+def transformed(c: np.ndarray, d: int, n: int) -> tuple[list[list[tuple[Fraction, Fraction]]], Fraction]:
+    """For each class of characters the values of the transform of whole weights c, with their shares in it; and the sum of c. Axes of c
+    stand for parts of the d bits (or for equal and different types), entries for how many of these are set."""
+    parts = [m - 1 for m in c.shape] if d else []
+    if sum(parts) != d or (not d and c.shape != (2,)):
+        raise ValueError("A cut is about another number of bits.")
+    values = np.array(exactly(c), dtype=object).reshape(c.shape)
+    for axis, K in enumerate([krawtchouk(m) for m in parts] or [[[1, n - 1], [1, -1]]]):
+        values = np.moveaxis(np.tensordot(np.array(K, dtype=object), values, axes=(1, axis)), 0, axis)
+    found: list[list[tuple[Fraction, Fraction]]] = [[] for _ in range(max(d, 1) + 1)]
+    for place in np.ndindex(values.shape):
+        share = Fraction(math.prod(map(math.comb, parts, place)), math.comb(d, sum(place))) if d else Fraction(1)
+        found[sum(place)].append((share, values.item(place)))
+    return found, values.item(0)
+
+
+def krawtchouk(d: int) -> list[list[int]]:
+    """Row j, column i: the eigenvalue on characters of j bits of the matrix of pairs of types that differ in i of d bits."""
+    whole = range(d + 1)
+    return [
+        [sum((-1) ** h * math.comb(j, h) * math.comb(d - j, i - h) for h in range(min(i, j) + 1)) for i in whole]
+        for j in whole
+    ]
+
+
+def exactly(array: np.ndarray) -> list[Fraction]:
+    """The entries as fractions."""
+    return [Fraction(x) for x in array.ravel().tolist()]
+
+
+# --- sets of columns ----------------------------------------------------------------------------------------------
+
+
+def tables(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
+    """The closed form: sums of numbers that are not negative, off by a few units for each."""
+    sets, sizes = by_set(document["workload"]), document["workload"]["sizes"]
+    constant = sets.pop((), 0.0)
+    root = math.fsum(math.prod(sizes[i] - 1 for i in members) * math.sqrt(g) for members, g in sets.items())
+    if document["types"] != math.prod(sizes):
+        raise ValueError("The number of types is another.")
+    n, ratio = float(document["types"]), float(D**2 / (4 * (1 + D)))  # the ratio is sinh(epsilon / 2)^2
+    return n * (constant + root / ratio * root) * (1 - (len(document["workload"]["groups"]) + 64) * U * UP)
+
+
+def by_set(workload: Mapping[str, Any]) -> dict[tuple[int, ...], float]:
+    """{A: g_A}: a group asks about the joint table of its columns, each cell with its weight; or it has a Gram matrix there with the
+    eigenvalues given, in the order of `subsets`."""
+    sizes, found = workload["sizes"], dict[tuple[int, ...], float]()
+    if any(type(size) is not int or size < 1 for size in sizes):
+        raise ValueError("Columns have one value or more.")
+    for group in workload["groups"]:
+        columns, weight = tuple(group["columns"]), float(group["weight"])
+        among = [*subsets(columns[:24])]
+        values = group.get("eigenvalues", [1.0] * len(among))
+        if (
+            columns != tuple(sorted({*columns} & {*range(len(sizes))}))
+            or not 0 < weight < MOST
+            or len(values) != len(among)
+        ):
+            raise ValueError("A group names columns in order, with a weight.")
+        for members, value in zip(among, values, strict=True):
+            if not 0 <= value < MOST:
+                raise ValueError("Eigenvalues are not negative.")
+            found[members] = found.get(members, 0.0) + weight**2 * value / math.prod(sizes[i] for i in columns)
+    return found
+
+
+def subsets(columns: tuple[int, ...]) -> chain[tuple[int, ...]]:
+    """All sets of the columns, by size and then in order."""
+    return chain.from_iterable(combinations(columns, size) for size in range(len(columns) + 1))
+
+
+def parts(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
+    """Bounds of questions on tables of their own, added up: people whose other columns are drawn evenly make a mechanism for these."""
+    total = 0.0
+    for part, own_data in own_parts(document, data):
+        if part.get("prior", "even") != "even" or part["epsilon"] != document["epsilon"] or part["kind"] == "parts":
+            raise ValueError("A part is about other people, or another epsilon.")
+        if not 0 < part["weight"] < MOST:
+            raise ValueError("Weights are positive.")
+        share = part["weight"] ** 2 * (document["types"] / part["types"])
+        total += share * KINDS[part["kind"]](part, own_data, D)
+    return total * (1 - (len(document["parts"]) + 16) * U)
+
+
+def own_parts(document: Mapping[str, Any], data: Arrays) -> list[tuple[Mapping[str, Any], Arrays]]:
+    """Each part with its arrays, which are named by its number."""
+    found = list[tuple[Mapping[str, Any], Arrays]]()
+    for part in document["parts"]:
+        start = f"{part['arrays']}."
+        found.append((part, {name.removeprefix(start): data[name] for name in data if name.startswith(start)}))
+    return found
+
+
+def own(document: Mapping[str, Any], data: Arrays) -> float:
+    """The mean of the diagonal of G over people: what a person's own answers take off the variance."""
+    kind = document["kind"]
+    if kind == "parts":
+        return math.fsum(part["weight"] ** 2 * own(part, its) for part, its in own_parts(document, data))
+    if kind == "tables":
+        sizes = document["workload"]["sizes"]
+        return math.fsum(math.prod(sizes[i] - 1 for i in A) * g for A, g in by_set(document["workload"]).items())
+    return float(data["gram"][0] if kind == "classes" else people(document, data) @ gram(document, data).diagonal())
+
+
+KINDS = {"general": general, "classes": classes, "tables": tables, "parts": parts}
+
+
+# --- files --------------------------------------------------------------------------------------------------------
+
+
+def arrays(packed: bytes) -> dict[str, np.ndarray]:
+    """The arrays of an npz file: plain float64 numbers, nothing unpickled, and no more than the file holds."""
+    found = {}
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        entries = archive.infolist()
+        if sum(entry.file_size for entry in entries) > MOST_BYTES or any(entry.compress_type for entry in entries):
+            raise ValueError(f"{ARRAYS} is too large, or compressed.")
+        for entry in entries:
+            content = archive.read(entry)
+            header = HEADER.match(content)
+            shape = tuple(map(int, header[1].rstrip(b",").split(b","))) if header else (0,)
+            if not header or len(content) - header.end() != 8 * math.prod(shape) or entry.filename in found:
+                raise ValueError(f"{ARRAYS} holds other things than plain numbers, once each.")
+            found[entry.filename] = np.frombuffer(content, "<f8", offset=header.end()).reshape(shape)
+    return {name.removesuffix(".npy"): array for name, array in found.items()}
+
+
+def below(x: Fraction) -> float:
+    """The largest float that is at most x, or the one before it."""
+    return float(x) if Fraction(float(x)) <= x else math.nextafter(float(x), -math.inf)
+
+
+if __name__ == "__main__":
+    place = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).with_name("certificate.json"))
+    try:
+        print("The proof holds.", verified(place.read_bytes(), place.with_name(ARRAYS).read_bytes()))
+    except (ValueError, OSError, MemoryError) as problem:
+        print("The proof does not hold.", problem)
+        sys.exit(1)

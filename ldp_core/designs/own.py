@@ -1,0 +1,103 @@
+"""Strategy matrices of somebody's own, as a configuration holds them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Annotated
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
+
+from ldp_core import library
+from ldp_core.library.own import LONGEST, LOOKS, MOST_ENTRIES, Own, exact_table, hold
+from ldp_core.mechanisms.strategy_files import read_strategy
+from ldp_core.workloads.packed import pack, unpack
+
+MOST_OWN = len(LOOKS)
+MOST_CHARACTERS = 3_000_000
+"""How long the packed matrices of a design may be together: configuration files of at most 5 MB are read."""
+
+
+class OwnMatrix(BaseModel):
+    """A strategy matrix under a name: ``reports`` x ``types`` probabilities, an exact table, in ``data`` (see
+    `ldp_core.workloads.packed`). As long as this exists, `ldp_core.library.spec` knows its `mechanism`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+    name: str
+    look: Annotated[int, Field(ge=1, le=MOST_OWN)]
+    reports: Annotated[int, Field(ge=2, le=MOST_ENTRIES)]
+    types: Annotated[int, Field(ge=2, le=MOST_ENTRIES)]
+    data: Annotated[str, Field(max_length=MOST_CHARACTERS)]
+    _own: Own = PrivateAttr()
+
+    @model_validator(mode="after")
+    def _check(self) -> OwnMatrix:
+        if self.reports * self.types > MOST_ENTRIES:
+            raise ValueError(f"a strategy of {self.reports:,} x {self.types:,} numbers is too large: merge reports.")
+        self._own = hold(self.name, self.look, unpack(self.data, self.reports, self.types))
+        return self
+
+    @classmethod
+    def from_file(
+        cls, content: bytes, name: str, held: Sequence[OwnMatrix], n: int, labels: Sequence[str] | None = None
+    ) -> OwnMatrix:
+        """The matrix in an uploaded file (see `read_strategy`) on ``n`` types, with a look that those ``held`` do not have. ValueError, one
+        sentence, where it cannot be used."""
+        free = [look for look in range(1, MOST_OWN + 1) if look not in {one.look for one in held}]
+        if not free:
+            raise ValueError(f"A design holds at most {MOST_OWN} matrices of your own: remove one first.")
+        table = exact_table(read_strategy(content, n, labels))
+        data = pack(table)
+        check_together([*(one.data for one in held), data])
+        own = Own(name.strip(), free[0], table)
+        check_names([*(one.name for one in held), own.name])
+        return cls(name=own.name, look=free[0], reports=table.shape[0], types=table.shape[1], data=data)
+
+    @property
+    def mechanism(self) -> str:
+        """Its name as that of a mechanism."""
+        return self._own.mechanism
+
+    @property
+    def epsilon(self) -> float:
+        """Its epsilon, audited."""
+        return self._own.epsilon
+
+    @property
+    def table(self) -> np.ndarray:
+        """(reports, types) its probabilities."""
+        return self._own.table
+
+
+def check_together(packed: Iterable[str]) -> None:
+    """ValueError, one sentence, where matrices are too large to be kept in one design."""
+    size = sum(map(len, packed))
+    if size > MOST_CHARACTERS:
+        raise ValueError(
+            f"The matrices of your own would take {size / 1e6:.1f} MB in the file of the design, packed, and {MOST_CHARACTERS / 1e6:g} MB are "
+            "allowed: merge reports, use coarser bins, or remove another."
+        )
+
+
+def check_names(names: Sequence[str]) -> None:
+    """ValueError, one sentence, where two mechanisms would be called the same."""
+    taken = {entry.title.casefold(): entry.title for entry in library.REGISTRY.values()}
+    for name in names:
+        if name.casefold() in taken:
+            raise ValueError(f"There is a mechanism called {taken[name.casefold()]} already: choose another name.")
+        taken[name.casefold()] = name
+
+
+def name_for(file: str, held: Sequence[OwnMatrix]) -> str:
+    """A name for a matrix from that of its ``file``, which no mechanism has."""
+    words = re.findall(r"[^\W_]+", re.sub(r"\.\w+$", "", file))
+    name = " ".join(words)[: LONGEST - 3].strip() or "Own matrix"
+    for candidate in (name, *(f"{name} {number}" for number in range(2, MOST_OWN + 3))):
+        try:
+            check_names([*(one.name for one in held), candidate])
+        except ValueError:
+            continue
+        return candidate
+    return name

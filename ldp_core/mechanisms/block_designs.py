@@ -1,0 +1,280 @@
+"""Reports that name one block of a design: nearly the errors of subset selection, with reports a few bits long.
+
+A block design has v points and b blocks of k points each, so that every point lies in r = b k/v blocks and any two points in the same
+number of them, r (k - 1)/(v - 1). People whose type is point u send each block that contains u e^epsilon times as often as each other
+one. With p and q the chances that the block sent contains one's own type, and that it contains a given other one,
+
+    p = r E/(r E + b - r),    q = (l E + r - l)/(r E + b - r),    E = e^epsilon,    l = r (k - 1)/(v - 1),
+
+the counts of types have the variance p (1 - p)/(p - q)^2 of an own and q (1 - q)/(p - q)^2 of another user: that of subset selection with
+sets of k of v types (Park, Nam and Lee 2023, "Exactly optimal and communication-efficient private estimation via block designs",
+Theorem III.1 and Section III-A), so that the design with k nearest v/(E + 1) is exactly optimal for histograms. Where there are fewer
+types than points, the first n points stand for types; what is lost is won back in part by the best reconstruction
+(`ldp_core.mechanisms.explicit`), and blocks that hold all types or none are not sent at all.
+
+Designs known here, for any k/v between 1/n and 1/2:
+
+* *geometry*: the points and hyperplanes of a projective space over the field of q elements, v = b = (q^t - 1)/(q - 1),
+  k = (q^(t-1) - 1)/(q - 1), about v/q. This is projective geometry response (Feldman, Nelson, Nguyen and Talwar 2022, "Private frequency
+  estimation via projective geometry", Section 3), with q near e^epsilon + 1. Points off the first hyperplane come first: n <= q^(t-1)
+  types leave an affine geometry, each of whose sets of parallel blocks hashes the types into q buckets as evenly as can be (the count-mean
+  sketch with randomized response of Pan 2024, "Count-mean sketch", with the hash functions of least collisions).
+* *cosets*: v a prime, and the shifts of the cosets of the subgroup of k elements of its multiplicative group, of every other one where k is
+  odd (Sprott 1954; Paley's quadratic residues for k = (v - 1)/2): b = v (v - 1)/k or half of it.
+* *bent*: v = b = 4^s and k = 2^(2s-1) - 2^(s-1), the shifts of the zeros of the complement of a bent function (Menon 1962).
+* *single*: blocks of one type, which is randomized response.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache, partial
+
+import numpy as np
+
+from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
+from ldp_core.privacy import check_epsilon, odds
+
+NEAR = 0.01
+"""Designs whose variance is within this share of the least are as good, and the one with the fewest blocks is taken."""
+PRIMES_TRIED = 8
+"""Of the cosets: more would leave more points without a type."""
+MOST_TYPES = math.isqrt(STRATEGY_ENTRIES)
+"""No design has fewer blocks than points (Fisher 1940), so that more types than these cannot be written out."""
+
+
+@dataclass(frozen=True)
+class Design:
+    """A design of ``points`` v in ``blocks`` b of ``size`` k; ``write(n)`` gives (b, n) whether each block contains each of the first n."""
+
+    kind: str
+    points: int
+    blocks: int
+    size: int
+    write: Callable[[int], np.ndarray]
+
+    def variance(self, n: int, epsilon: float) -> float:
+        """Total variance per user of a histogram of ``n`` types, as if none were left out."""
+        E, share, pair = math.exp(epsilon), self.size / self.points, (self.size - 1) / max(1, self.points - 1)
+        mass = share * E + 1 - share
+        p, q = share * E / mass, share * (pair * E + 1 - pair) / mass
+        return (p * (1 - p) + (n - 1) * q * (1 - q)) / (p - q) ** 2
+
+
+def build(n: int, epsilon: float) -> ExplicitMechanism:
+    """The block design of least variance for ``n`` types, or one nearly as good with shorter reports. ValueError where its strategy is
+    too large to write out."""
+    epsilon = check_epsilon(epsilon)
+    _check_size(n, n)
+    design = chosen(n, epsilon)
+    _check_size(n, design.blocks)
+    return _mechanism("block_design", design, n, epsilon, {})
+
+
+def build_geometry(n: int, epsilon: float, order: int | None = None) -> ExplicitMechanism:
+    """Projective geometry response over the field of ``order`` elements, a prime power; None is the one of least variance.
+
+    ValueError for another order, or where the strategy is too large to write out.
+    """
+    epsilon = check_epsilon(epsilon)
+    _check_size(n, max(n, order or 0))
+    design = chosen_geometry(n, epsilon) if order is None else geometry(n, order)
+    _check_size(n, design.blocks)
+    return _mechanism("projective_geometry", design, n, epsilon, {} if order is None else {"order": int(order)})
+
+
+@lru_cache(maxsize=256)
+def chosen(n: int, epsilon: float) -> Design:
+    """Of the designs known here, the one with the fewest blocks among those of nearly the least variance."""
+    known = [*_geometries(n), *_all_cosets(n), bent(n), single(n)]
+    variances = [design.variance(n, epsilon) for design in known]
+    near = [d for d, variance in zip(known, variances, strict=True) if variance <= min(variances) * (1 + NEAR)]
+    return min(near, key=lambda design: (design.blocks, design.points))
+
+
+@lru_cache(maxsize=256)
+def chosen_geometry(n: int, epsilon: float) -> Design:
+    """The projective geometry of least variance."""
+    return min(_geometries(n), key=lambda design: design.variance(n, epsilon))
+
+
+def outputs(n: int, epsilon: float, choose: Callable[[int, float], Design]) -> float:
+    """Blocks of the design that ``choose`` takes, or the least there can be where any is too large to write out."""
+    return choose(n, epsilon).blocks if n <= MOST_TYPES else n
+
+
+def _check_size(n: int, blocks: int) -> None:
+    if blocks * n > STRATEGY_ENTRIES:
+        raise ValueError(
+            f"A block design for {n:,} types needs a strategy matrix of at least {blocks:,} x {n:,} entries, too large here. Use coarser "
+            "bins, or subset selection."
+        )
+
+
+def _mechanism(name: str, design: Design, n: int, epsilon: float, parameters: dict[str, int]) -> ExplicitMechanism:
+    inside = design.write(n)
+    inside = inside[inside.any(axis=1) & ~inside.all(axis=1)]  # others would say nothing
+    own, E = int(inside[:, 0].sum()), odds(epsilon)  # blocks of a type, the same number for all
+    # One divisor for all keeps the ratios within a row exact.
+    Q = np.where(inside, E, 1.0) / (own * E + len(inside) - own)
+    explanation = (
+        f"Each type lies in {own:,} of {len(inside):,} blocks, sets of types of which any two types share equally many; a person sends "
+        f"each block with their own type e^epsilon times as often as any other. A report is one number of "
+        f"{max(1, math.ceil(math.log2(len(inside))))} bits."
+    )
+    return ExplicitMechanism(name, Q, epsilon, parameters, explanation)
+
+
+# --- designs -----------------------------------------------------------------------------------------------------------
+
+
+def geometry(n: int, order: int) -> Design:
+    """The smallest projective space over the field of ``order`` elements that has ``n`` points. ValueError where there is no such field."""
+    _prime_power(order)
+    dimension = 2
+    while (order**dimension - 1) // (order - 1) < n:
+        dimension += 1
+    points, size = ((order**d - 1) // (order - 1) for d in (dimension, dimension - 1))
+    if n <= order ** (dimension - 1):  # an affine geometry: the hyperplane that holds no type is not sent
+        affine = order ** (dimension - 1)
+        return Design("geometry", affine, points - 1, affine // order, partial(_hyperplanes, order, dimension))
+    return Design("geometry", points, points, size, partial(_hyperplanes, order, dimension))
+
+
+def _geometries(n: int) -> Iterator[Design]:
+    """Those over every field up to the first with n points on a line, which leave nothing but single points."""
+    for order in range(2, 2 * n + 2):
+        if prime_power(order) is not None:
+            yield geometry(n, order)
+            if order + 1 >= n:
+                return
+
+
+def _hyperplanes(order: int, dimension: int, n: int) -> np.ndarray:
+    """(b, n) which of the first n points u each hyperplane {u : <u, h> = 0} contains; points whose first coordinate is not 0 first."""
+    if dimension == 2:  # the hyperplanes of a line are its points
+        return np.eye(order + 1, n, dtype=bool)
+    add, multiply = _field(order)
+    # One vector of each line through the origin: the one whose first coordinate other than 0 is 1.
+    points = np.vstack(
+        [
+            np.hstack(
+                [
+                    np.zeros((order**rest, dimension - 1 - rest), int),
+                    np.ones((order**rest, 1), int),
+                    _words(order, rest),
+                ]
+            )
+            for rest in range(dimension - 1, -1, -1)
+        ]
+    )
+    product = np.zeros((len(points), n), dtype=add.dtype)
+    for i in range(dimension):
+        product = add[product, multiply[points[:, i, None], points[None, :n, i]]]
+    return product == 0
+
+
+def _words(letters: int, length: int) -> np.ndarray:
+    """(letters^length, length) all words."""
+    return np.arange(letters**length)[:, None] // letters ** np.arange(length - 1, -1, -1) % letters
+
+
+def _all_cosets(n: int) -> Iterator[Design]:
+    primes = (v for v in range(max(3, n), 4 * n + 64) if prime_power(v) == (v, 1))
+    for _, v in zip(range(PRIMES_TRIED), primes, strict=False):
+        for size in range(2, (v - 1) // 2 + 1):
+            if (v - 1) % size == 0:
+                blocks = v * (v - 1) // size // (2 if size % 2 else 1)
+                yield Design("cosets", v, blocks, size, partial(_shifted_cosets, v, size))
+
+
+def _shifted_cosets(v: int, size: int, n: int) -> np.ndarray:
+    """(b, n) the shifts of cosets g^i H, H the subgroup of ``size`` elements and g a generator. Multiplication by g turns the cosets, and
+    with them their differences, into one another: all together are a design. Where ``size`` is odd, -1 lies in the coset half-way round,
+    whose differences are those of H, so that half of them are one."""
+    cosets, powers = (v - 1) // size, np.array(_powers(v))
+    first = np.zeros((cosets, v), dtype=bool)
+    for i in range(cosets):
+        first[i, powers[i::cosets]] = True
+    first = first[: cosets // 2] if size % 2 else first
+    shifts = (np.arange(n) - np.arange(v)[:, None]) % v
+    return first[:, shifts].reshape(-1, n)
+
+
+def bent(n: int) -> Design:
+    """The zeros of 1 + x . y over pairs of words x and y of s bits, shifted by all pairs (Menon 1962), with 4^s >= n points."""
+    s = 1
+    while 4**s < n:
+        s += 1
+    return Design("bent", 4**s, 4**s, 2 ** (2 * s - 1) - 2 ** (s - 1), partial(_bent, s))
+
+
+def _bent(s: int, n: int) -> np.ndarray:
+    moved = np.arange(4**s)[:, None] ^ np.arange(n)
+    both = (moved >> s) & moved & (2**s - 1)
+    return np.bitwise_count(both) % 2 == 1
+
+
+def single(n: int) -> Design:
+    """Every type a block."""
+    return Design("single", n, n, 1, lambda types: np.eye(n, types, dtype=bool))
+
+
+# --- finite fields -----------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=4096)
+def prime_power(q: int) -> tuple[int, int] | None:
+    """The prime p and the exponent m with p^m = ``q``, None where there are none."""
+    if q < 2:
+        return None
+    p = next((p for p in range(2, math.isqrt(q) + 1) if q % p == 0), q)
+    m, rest = 0, q
+    while rest % p == 0:
+        rest, m = rest // p, m + 1
+    return (p, m) if rest == 1 else None
+
+
+@lru_cache(maxsize=16)
+def _powers(q: int) -> tuple[int, ...]:
+    """All elements of the field of ``q`` elements but 0, as the powers of one of them. An element is a number whose digits to the base p
+    are the coefficients of a polynomial in x, taken modulo x^m - tail for the first polynomial ``tail`` for which x has q - 1 powers."""
+    p, m = _prime_power(q)
+    for tail in range(1, q):
+        if tail % p == 0:  # x would be 0 or divide it
+            continue
+        powers = [1]
+        while True:
+            lead, rest = divmod(powers[-1], p ** (m - 1))
+            places = (p**i for i in range(m))
+            following = sum((rest * p // place + lead * (tail // place)) % p * place for place in places)
+            if following == 1:
+                break
+            powers.append(following)
+        if len(powers) == q - 1:
+            return tuple(powers)
+    raise AssertionError(f"Every finite field has such an element; none was found for {q}.")
+
+
+@lru_cache(maxsize=16)
+def _field(q: int) -> tuple[np.ndarray, np.ndarray]:
+    """(q, q) sums and products of the elements of the field of ``q`` elements."""
+    p, m = _prime_power(q)
+    places = p ** np.arange(m)
+    digits = np.arange(q)[:, None] // places % p
+    add = (digits[:, None] + digits) % p @ places
+    powers = np.array(_powers(q))
+    exponents = np.zeros(q, dtype=np.int64)
+    exponents[powers] = np.arange(q - 1)
+    multiply = powers[(exponents[:, None] + exponents) % (q - 1)]
+    multiply[0] = multiply[:, 0] = 0
+    return add.astype(np.int16), multiply.astype(np.int16)
+
+
+def _prime_power(q: int) -> tuple[int, int]:
+    found = prime_power(q)
+    if found is None:
+        raise ValueError(f"The order of a field is a prime power, such as 2, 3, 4, 5, 7, 8 or 9; got {q}.")
+    return found

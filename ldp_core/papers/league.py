@@ -1,0 +1,122 @@
+"""The league: users needed by every mechanism of the field, as multiples of the proved minimum.
+
+All for the worst case on `TYPES` types: a mechanism's exact variance for the type it serves worst, over the variance below which a
+certificate proves that no unbiased epsilon-LDP mechanism's worst type can be (`ldp_core.bounds.worst_case`). Users needed for any target
+error are in the same proportion. Fits end after as many rounds as in sweeps, so that the numbers do not depend on a machine's speed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from ldp_core import bounds, library
+from ldp_core.papers import stored
+from ldp_core.papers.settings import FAMILIES, Family
+from ldp_core.run import Budget, Callback, Cancel
+from ldp_core.studies import sweep
+
+KEY = "league"
+TYPES = 64
+EPSILONS = (0.5, 1.0, 3.0)
+WORKLOADS = FAMILIES[:3]
+VARIANTS = ("hierarchical(oracle=oue)", "hierarchical(oracle=subset_selection)")
+"""Trees whose levels are reported by other mechanisms, which makes a large difference: that of the paper, and the best."""
+PARAMETERS = {"optimized": {"target": "worst_case"}}
+SECONDS = 60.0
+"""About what all of it takes on one thread."""
+
+MEANING = (
+    "The worst case counts: whatever values people have. The minimum is one that a certificate proves no unbiased mechanism with pure "
+    "epsilon to go below; multiples are rounded up. * promises only (epsilon, delta), with a delta of one in a million."
+)
+"""What the table shows, in sentences."""
+
+COLUMNS = ("workload", "epsilon", "name", "variance", "least", "multiple")
+"""Of the league's frame, a row per figure: variance per user in the worst case, what none can be below, and the one over the other."""
+
+Row = tuple[str, float, str, float, float, float]
+"""One of them, in the order of `COLUMNS`."""
+
+
+def names() -> list[str]:
+    """The mechanisms of the league: all that answer more than surveys, and some variants."""
+    return [*(name for name, entry in library.REGISTRY.items() if not entry.surveys_only), *VARIANTS]
+
+
+def compute(
+    callback: Callback | None = None, cancel: Cancel | None = None, mechanisms: Sequence[str] | None = None
+) -> pd.DataFrame:
+    """The frame with `COLUMNS`, of ``mechanisms`` or all `names`, without places where a mechanism cannot run; what is finished when
+    somebody cancels."""
+    mechanisms, rows = names() if mechanisms is None else mechanisms, list[Row]()
+    places = [(family, epsilon) for family in WORKLOADS for epsilon in EPSILONS]
+    budget = Budget(None, len(places) * (1 + len(mechanisms)), cancel, callback)
+    for family, epsilon in places:
+        if budget.stopped():
+            break
+        least = minimum(family, epsilon, cancel)
+        budget.tell()
+        for name in mechanisms:
+            point = sweep.Point(name, family.on(TYPES), epsilon, PARAMETERS.get(name, {}))
+            found = None if budget.stopped() else sweep.evaluate(point, cancel)
+            if found is None:
+                return _frame(rows)
+            if not found.reason:
+                rows.append((family.title, epsilon, name, found.worst_case, least, found.worst_case / least))
+            budget.tell()
+    return _frame(rows)
+
+
+def minimum(family: Family, epsilon: float, cancel: Cancel | None = None) -> float:
+    """The proved minimum of the variance per user in the worst case."""
+    return bounds.worst_case(family.on(TYPES), epsilon, time_limit=None, cancel=cancel).variance
+
+
+def _frame(rows: Sequence[Row]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def read() -> pd.DataFrame:
+    """The frame as it is stored; ``python -m ldp_core.papers league`` makes it anew."""
+    return stored.read(KEY)
+
+
+def table(frame: pd.DataFrame) -> pd.DataFrame:
+    """The league in words: a row per mechanism, the best first (by the geometric mean of its multiples; those with gaps come last), and a
+    column per workload and epsilon. Multiples are rounded up; "" where a mechanism cannot run."""
+    wide = frame.pivot(index="name", columns=["workload", "epsilon"], values="multiple")
+    wide = wide.reindex(columns=[(family.title, epsilon) for family in WORKLOADS for epsilon in EPSILONS])
+    order = pd.DataFrame({"gaps": wide.isna().sum(axis=1), "mean": np.log(wide).mean(axis=1)})
+    wide = wide.loc[order.sort_values(["gaps", "mean"]).index]
+    told = wide.map(lambda multiple: "" if math.isnan(multiple) else in_words(multiple))
+    told.columns = [f"{workload}, {epsilon:g}" for workload, epsilon in wide.columns]
+    told.insert(0, "Mechanism", [_title(name) for name in wide.index])
+    return told.reset_index(drop=True)
+
+
+def in_words(multiple: float) -> str:
+    """A multiple, rounded up to two places or three digits; what is within 1e-5 of the minimum reads 1.00, as proofs leave that much.
+
+    >>> from ldp_core.papers import league
+    >>> [league.in_words(multiple) for multiple in (1 + 1e-7, 1.0003, 23.41, 104.2)]
+    ['1.00', '1.01', '23.5', '105']
+    """
+    places = 2 if multiple < 10 else 1 if multiple < 100 else 0
+    return f"{math.ceil(multiple * 10**places - 1e-3) / 10**places:,.{places}f}"
+
+
+def _title(name: str) -> str:
+    """A title, with a mark where what is promised is less than that of the others."""
+    entry = library.spec(name)
+    return f"{entry.title} *" if entry.delta else entry.title
+
+
+def markdown(frame: pd.DataFrame) -> str:
+    """The league as a table in Markdown, as the README has it."""
+    told = table(frame)
+    rows = [[*told], ["---"] + ["--:"] * (len(told.columns) - 1), *told.itertuples(index=False, name=None)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)

@@ -1,0 +1,103 @@
+"""What came back: reports counted, and the answers with intervals beside what the design promised."""
+
+import streamlit as st
+
+from ldp_core import library, wording
+from pages.ui import forging, layout
+from pages.ui.collect import results, sources
+from pages.ui.formulas import COLLECT
+from pages.ui.session.state import Session
+from pages.ui.tasks import collecting, kit
+from pages.ui.tasks.collecting import Subject
+from pages.ui.tasks.jobs import Job
+from pages.ui.tasks.later import Later
+from pages.ui.words import plain
+
+state = layout.open_page(
+    "Collect", "Count the reports that came back, and see the answers beside what the design promised."
+)
+
+
+def current(state: Session) -> Subject | None:
+    """The current design, as devices know it; None until that is known. The page ends where it has no mechanism to count with."""
+    design, c = layout.need_design(state), state.configuration
+    try:
+        mechanism = layout.need(
+            state.mechanism(c.mechanism.name),
+            "The mechanism is not optimised for this design yet, so there are no reports of it.",
+            "pages/design.py",
+            "Optimise it on the Design page",
+        )
+        later = Later(state, "device")
+        known = later.wait(collecting.identity(state, mechanism), kit.quick(state, mechanism))
+        later.finish()
+    except ValueError as error:
+        st.error(f"Reports of this design cannot be collected. {plain(str(error))}")
+        st.stop()
+    if known is None or c.domain is None:
+        return None
+    return Subject(c, c.domain, design.workload, mechanism, known, state.difference)
+
+
+def draw_counting(progress: float, job: Job) -> None:
+    st.progress(min(1.0, progress), text=f"Counting reports: {wording.duration(job.seconds)} so far.")
+
+
+controls, shown = layout.frame()
+with controls:
+    own = sources.whose(state) == sources.OWN
+    subject = current(state) if own else sources.kit(state)
+    if subject is None:
+        if own:
+            st.info("What devices of this design send is being described.")
+        st.stop()
+    task = collecting.counting(state, subject)
+    running, found = task.running, collecting.collection(state, subject)
+    if running is not None:
+        with layout.actions():
+            st.button("Cancel", on_click=running.cancel, key="cancel", icon=":material/stop_circle:")
+    else:
+        sources.bring(state, subject, own)
+        if task.error:
+            st.error(f"{plain(task.error)} What was counted before is unchanged.")
+        elif task.cut_short:
+            st.info("Counting was cancelled: nothing of those files was counted.")
+    if not own:
+        c = subject.configuration
+        st.caption(
+            f"The kit of design {plain(subject.design)}: {library.spec(c.mechanism.name).title}, epsilon {c.epsilon}."
+        )
+
+with shown:
+    if running is not None:
+        layout.live(running, draw_counting)
+    if found.read:
+        results.counted(found)
+        with layout.actions("collection"):
+            layout.download(
+                "Download the collection",
+                found.to_bytes,
+                "collection.npz",
+                "application/octet-stream",
+                "download-collection",
+            )
+            st.button(
+                "Begin again",
+                key="forget-collection",
+                on_click=collecting.forget,
+                args=(state, subject),
+                icon=":material/restart_alt:",
+                help="Forgets what was counted of this design. Your files stay with you.",
+                disabled=running is not None,
+            )
+        results.files(found)
+        if found.users:
+            results.answers(state, subject, found)
+        else:
+            st.warning("None of these reports could be counted.")
+    elif running is None:
+        st.info("Nothing has been counted for this design yet.")
+    if found.users:
+        layout.heading("What forged reports can do")
+        forging.show(state, subject.mechanism, subject.workload, subject.labels, found.users)
+    layout.how_computed(COLLECT)

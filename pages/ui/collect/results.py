@@ -1,0 +1,204 @@
+"""The part of the Collect page that shows what was counted, and the answers that follow."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from ldp_core import charts, collector, estimators, verdicts, wording
+from ldp_core.collector import Collection
+from ldp_core.collector.reasons import ANOTHER_DESIGN
+from ldp_core.collector.trying import SIMULATED
+from ldp_core.designs import choices
+from ldp_core.studies.outcomes import LEVEL
+from ldp_core.studies.simulate import shown_queries
+from ldp_core.workloads import Fact
+from pages.ui import layout, listing
+from pages.ui.controls import control, pick
+from pages.ui.judging import VOCABULARY
+from pages.ui.session.state import Session
+from pages.ui.tasks.collecting import Subject
+from pages.ui.tasks.later import Later
+from pages.ui.words import people, plain
+
+KINDS = {"fixed": "One look, at the end", "any_time": "Valid whenever one looks"}
+MEANING = {
+    "fixed": "Each interval holds the true answer of those who reported in 95 of 100 collections or more, if you look once.",
+    "any_time": "The intervals of an answer hold at all looks together in 95 of 100 collections or more: look every day. They are wider.",
+}
+QUICK_TYPES = 512
+"""Answers about so many types are worked out while a page is drawn."""
+MOST_LISTED = 10_000
+"""Most answers in a download."""
+PLANNED_FOR = 0.05
+"""Share by which the number of reports may differ from that planned for before it is said."""
+
+
+def counted(found: Collection) -> None:
+    """How many reports were accepted, repeated and refused, in all and file by file."""
+    row = layout.metrics("collected")
+    row.metric("Reports counted", wording.count(found.users))
+    row.metric("Repeated", wording.count(found.repeated), help="Left out because their id had come before.")
+    row.metric("Refused", wording.count(sum(found.refused.values())))
+    row.metric("Files read", wording.count(len(found.read)))
+    simulated = [one for one in found.read if one.name.startswith(Path(SIMULATED).stem)]
+    if simulated:
+        number = sum(one.accepted for one in simulated)
+        st.warning(
+            f"{wording.count(number)} of the reports counted are simulated. Begin again before you count those of people."
+        )
+    for reason, number in found.refused.items():
+        st.caption(f"{wording.count(number)} refused: {plain(reason)}.")
+    if ANOTHER_DESIGN in found.refused:
+        st.caption("Reports of another design are counted with its kit: choose that above.")
+
+
+def files(found: Collection) -> None:
+    """The files read, one by one."""
+    with st.expander("Files read"):
+        table = pd.DataFrame(
+            {
+                "File": [one.name for one in found.read],
+                "Counted": [wording.count(one.accepted) for one in found.read],
+                "Repeated": [wording.count(one.repeated) for one in found.read],
+                "Refused": [
+                    ", ".join(f"{wording.count(number)} {reason}" for reason, number in one.refused.items()) or "0"
+                    for one in found.read
+                ],
+            }
+        )
+        listing.show_words(table, "What was counted of each file.")
+
+
+def estimate_controls(state: Session, subject: Subject, users: int) -> tuple[str, str, tuple[Fact, ...]]:
+    """The estimator and the kind of intervals chosen, and the public facts to agree with."""
+    facts: tuple[Fact, ...] = ()
+    try:
+        facts = choices.facts(subject.configuration, subject.workload, users)
+    except ValueError as error:
+        st.caption(f"No estimate agrees with the public facts. {plain(str(error))}")
+    offered = {
+        name: estimators.spec(name).title
+        for name in estimators.names()
+        if estimators.spec(name).unsuitable(subject.mechanism, subject.workload, facts) is None
+    }
+    estimator, kind = state.view.get("collect-estimator", "unbiased"), state.view.get("collect-kind", "fixed")
+    estimator = estimator if estimator in offered else "unbiased"
+    pick(
+        "Estimate",
+        "collect-estimator",
+        estimator,
+        lambda name: state.view.update({"collect-estimator": name}),
+        offered,
+        help=f"{estimators.spec(estimator).title}: {estimators.spec(estimator).meaning}.",
+    )
+    control(
+        st.radio,
+        "Intervals",
+        "collect-kind",
+        kind,
+        lambda chosen: state.view.update({"collect-kind": chosen}),
+        options=list(KINDS),
+        format_func=KINDS.get,
+        captions=list(MEANING.values()),
+    )
+    return estimator, kind, facts
+
+
+def answers(state: Session, subject: Subject, found: Collection) -> None:
+    """The answers beside what the design promised: picture, table, download."""
+    place = layout.controls("answers")
+    with place:
+        estimator, kind, facts = estimate_controls(state, subject, found.users)
+    workload = subject.workload
+    options: dict[str, Any] = {"facts": facts} if estimators.spec(estimator).needs_facts else {}
+    compute = partial(
+        collector.answers, found, subject.mechanism, workload, estimator, LEVEL, kind, labels=subject.labels, **options
+    )
+    chosen, listed = shown_queries(workload), workload.num_queries <= MOST_LISTED
+    later = Later(state, "answers")
+    key = (
+        found.digest,
+        subject.mechanism.digest,
+        workload.digest,
+        subject.design,
+        estimator,
+        kind,
+        [fact.text for fact in facts],
+    )
+    try:
+        table = later.value(
+            key,
+            "working out the answers",
+            workload.working_types <= QUICK_TYPES and not estimators.spec(estimator).from_reports,
+            lambda cancel: compute(queries=chosen),
+        )
+    except ValueError as error:
+        st.error(plain(str(error)))
+        return
+    finally:
+        later.finish()
+    if table is None:
+        st.info("The answers are being worked out.")
+        return
+    users = found.users
+    download = (lambda: compute()) if listed else table
+    layout.chart(
+        lambda look: charts.collection(table, users, subject.mechanism.name, look),
+        _said(subject, table, users, estimator),
+        "collected",
+        download,
+    )
+    _table(table, users, subject.difference)
+    if len(table) < workload.num_queries:
+        more = "the download has all of them" if listed else "the download has the same"
+        st.caption(f"{len(table):,} of {workload.num_queries:,} answers are shown, evenly spread; {more}.")
+
+
+def _said(subject: Subject, table: pd.DataFrame, users: int, estimator: str) -> str:
+    half = float(np.median(table["high"] - table["low"])) / 2
+    promised = float(np.median(table["promised"]))
+    words = (
+        f"From **{wording.count(users)} reports**: the interval of a typical answer reaches {wording.points(half / users)} to each side. For so "
+        f"many, the design promised a standard error of at most {wording.error(promised / users)} in a typical answer, whatever values people "
+        "have; grey bars are 1.96 of these long to each side."
+    )
+    if not estimators.spec(estimator).unbiased:
+        words += " This estimate is biased: its intervals are those of the unbiased one, as far as they reach, and hold the estimate too."
+    planned = subject.configuration.population.users
+    if planned and abs(users / planned - 1) > PLANNED_FOR:
+        words += f" The design was planned for {people(planned)}."
+    return words
+
+
+def _table(table: pd.DataFrame, users: int, difference: float | None) -> None:
+    shown = pd.DataFrame(
+        {
+            "Question": table["name"].to_numpy(),
+            "Answer (people)": table["answer"].to_numpy(),
+            "Low": table["low"].to_numpy(),
+            "High": table["high"].to_numpy(),
+            "Share (%)": (100 * table["answer"] / users).to_numpy(),
+            "± promised (people)": table["promised"].to_numpy(),
+        }
+    )
+    if difference is not None:
+        shown["Verdict"] = [verdicts.marked(word) for word in verdicts.judge(table["promised"] / users, difference)]
+    numbers = {name: st.column_config.NumberColumn(format="%.0f") for name in ("Answer (people)", "Low", "High")}
+    listing.show_table(
+        shown,
+        "The answers, their intervals, and the standard error that the design promised.",
+        column_config={
+            "Question": st.column_config.TextColumn(width="medium"),
+            **numbers,
+            "Share (%)": st.column_config.NumberColumn(format="%.2f"),
+            "± promised (people)": st.column_config.NumberColumn(format="%.3g"),
+        },
+    )
+    if difference is not None:
+        st.caption(f"For a difference of {verdicts.in_words(difference)}, by the standard error promised. {VOCABULARY}")

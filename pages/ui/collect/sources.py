@@ -1,0 +1,175 @@
+"""The part of the Collect page that brings reports in: uploads, files of this machine, simulated ones, earlier collections."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import streamlit as st
+
+from ldp_core import collector, wording
+from ldp_core.collector.trying import SIMULATED
+from pages.ui import layout, promises
+from pages.ui.controls import control
+from pages.ui.session.state import Session
+from pages.ui.sources import may_read_local_files
+from pages.ui.tasks import collecting
+from pages.ui.tasks.collecting import Subject
+from pages.ui.words import plain
+
+OWN, KIT = "This design", "The design of a kit"
+SOURCES = {
+    "upload": "Upload",
+    "local": "Files on this machine",
+    "earlier": "An earlier collection",
+    "simulated": "Try it",
+}
+ENDINGS = ["csv", "tsv", "txt", "parquet", "pq"]
+
+
+def whose(state: Session) -> str:
+    """Whose reports are counted: those of the current design, or of a kit."""
+    chosen = control(
+        st.segmented_control,
+        "Reports of",
+        "collect-whose",
+        state.view.get("collect-whose", OWN),
+        lambda one: one and state.view.update({"collect-whose": one}),
+        options=[OWN, KIT],
+        help="Reports say of which design they are. Those of another one are counted with the kit that their devices came from.",
+    )
+    return chosen or state.view.get("collect-whose", OWN)
+
+
+def kit(state: Session) -> Subject | None:
+    """The design of a kit that is uploaded here; None until there is one."""
+    known = state.view.get("collect-kit", "")
+    found = collecting.opened(state, b"", known).result if known else None
+    key = f"kit-{state.view.get('kits', 0)}"
+
+    def take() -> None:
+        uploaded = st.session_state[key]
+        if uploaded is not None:
+            task = collecting.opened(state, uploaded.getvalue())
+            state.view.update({"collect-kit": task.key.partition(":")[2], collecting.HELD: True})
+            state.view["kits"] = state.view.get("kits", 0) + 1  # an empty uploader next time: the kit is in
+            task.start()
+
+    st.file_uploader(
+        "Kit (zip)" if found is None else "Another kit (zip)",
+        type=["zip"],
+        key=key,
+        on_change=take,
+        help="The zip that Export gave. What it holds is checked, and used on this page only: your design stays as it is.",
+    )
+    task = collecting.opened(state, b"", known)
+    if known and found is None:
+        if task.running is not None:
+            layout.live(task.running, lambda progress, job: None)
+        elif task.error:
+            st.error(f"The kit could not be opened. {plain(task.error)}")
+    return found
+
+
+def bring(state: Session, subject: Subject, own: bool) -> None:
+    """The choice of where reports come from, and the entries and buttons of that."""
+    offered = [kind for kind in SOURCES if (kind != "local" or may_read_local_files()) and (kind != "simulated" or own)]
+    now = state.view.get("collect-from", "upload")
+    chosen = control(
+        st.segmented_control,
+        "Where from",
+        "collect-from",
+        now if now in offered else "upload",
+        lambda kind: kind and state.view.update({"collect-from": kind}),
+        options=offered,
+        format_func=SOURCES.get,
+    )
+    {"upload": _upload, "local": _local, "earlier": _earlier, "simulated": _simulated}[chosen or now](state, subject)
+
+
+def _start(label: str, key: str, act: Callable[[], None], disabled: bool = False) -> None:
+    st.button(label, key=key, type="primary", icon=":material/play_arrow:", on_click=act, disabled=disabled)
+
+
+def _upload(state: Session, subject: Subject) -> None:
+    key = f"reports-{state.view.get('reports', 0)}"
+
+    def act() -> None:
+        files = [(one.name, one.getvalue()) for one in st.session_state[key]]
+        state.view["reports"] = state.view.get("reports", 0) + 1  # an empty uploader next time: the files are in
+        collecting.count_files(state, subject, files)
+
+    given = st.file_uploader(
+        "Files of reports (CSV or Parquet)",
+        type=ENDINGS,
+        accept_multiple_files=True,
+        key=key,
+        help=f"{promises.reports_in_memory()} {promises.forgetting()}",
+    )
+    st.caption(
+        "With a column report, and where you have them design and id; or report and reports (how many) where something else has "
+        "counted. Give files that may share ids together: the same id in files counted one after the other is not noticed."
+    )
+    with layout.actions():
+        _start("Count these reports", "count", act, disabled=not given)
+
+
+def _local(state: Session, subject: Subject) -> None:
+    paths = control(
+        st.text_area,
+        "Paths of CSV and Parquet files on this machine, one per line",
+        "collect-paths",
+        state.view.get("collect-paths", ""),
+        lambda text: state.view.update({"collect-paths": text}),
+        placeholder="/home/me/monday.parquet",
+        help="For files too large to upload: they are read where they are, in flat memory. Offered because only this machine can "
+        "reach this server.",
+    )
+    lines = [line.strip() for line in paths.splitlines() if line.strip()]
+
+    def act() -> None:
+        named = state.view.get("collect-paths", "").splitlines()
+        collecting.count_files(state, subject, [Path(line.strip()) for line in named if line.strip()])
+
+    with layout.actions():
+        _start("Count these reports", "count", act, disabled=not lines)
+
+
+def _earlier(state: Session, subject: Subject) -> None:
+    key = f"earlier-{state.view.get('earlier', 0)}"
+
+    def act() -> None:
+        content = st.session_state[key].getvalue()
+        state.view["earlier"] = state.view.get("earlier", 0) + 1
+        collecting.add(state, subject, content)
+
+    given = st.file_uploader(
+        "A collection downloaded here (.npz)",
+        type=["npz"],
+        key=key,
+        help="Its reports are added to those counted so far, exactly: day by day, or one server's to another's.",
+    )
+    with layout.actions():
+        _start("Add it", "count", act, disabled=given is None)
+
+
+def _simulated(state: Session, subject: Subject) -> None:
+    design, seed = state.complete, state.configuration.simulation.seed
+    number = min(design.users, collector.MOST_SIMULATED)
+    st.caption(
+        f"Walk the whole way before anybody is asked: simulated reports of {wording.count(number)} people of {design.population}. They are "
+        "marked as simulated; never mix them with those of real people."
+    )
+    with layout.actions():
+        _start(
+            "Count simulated reports",
+            "count",
+            lambda: collecting.count_simulated(state, subject, state.complete.counts, seed),
+        )
+        layout.download(
+            "Download them (CSV)",
+            lambda: collecting.simulated(subject, state.complete.counts, seed),
+            SIMULATED,
+            "text/csv",
+            "download-simulated",
+        )

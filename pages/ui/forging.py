@@ -1,0 +1,82 @@
+"""What forged reports can do to the answers of a design, in sentences: on Export before anybody is asked, on Collect after."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import streamlit as st
+
+from ldp_core import verdicts, wording
+from ldp_core.collector import Tampering
+from ldp_core.mechanisms import Mechanism
+from ldp_core.workloads import Workload
+from pages.ui.session.state import Session
+from pages.ui.tasks import collecting
+from pages.ui.tasks.later import Later
+from pages.ui.words import people, plain
+
+QUICK_ENTRIES = 2**20
+"""Queries times types that are gone through while a page is drawn."""
+
+
+def show(state: Session, mechanism: Mechanism, workload: Workload, labels: Sequence[str], users: int) -> None:
+    """The sentences, once they are known."""
+    later = Later(state, "forged")
+    chosen = verdicts.judged_queries(workload)
+    try:
+        found = later.value(
+            ("tampering", mechanism.digest, workload.digest),
+            "finding what forged reports can do",
+            len(chosen) * workload.working_types <= QUICK_ENTRIES,
+            lambda cancel: collecting.forged(mechanism, workload, cancel),
+        )
+    except ValueError as error:
+        st.caption(f"How far a forged report moves answers cannot be told. {plain(str(error))}")
+    else:
+        if found is None:
+            st.caption("How far a forged report moves answers is being worked out.")
+        else:
+            _told(found, workload, labels, users)
+    later.finish()
+    st.caption(
+        "Nobody can be kept from sending a report of their choice: let each person send one, with an id that counts once."
+    )
+
+
+def _told(found: Tampering, workload: Workload, labels: Sequence[str], users: int) -> None:
+    moved, worst = found.farthest, found.worst
+    reach = float(found.reach.max(initial=0.0))
+    if not math.isfinite(reach):
+        st.markdown(
+            "A report of this mechanism has no limits: one that is forged can move every answer as far as its sender likes."
+        )
+        return
+    if reach == 0:
+        st.markdown("No report moves any of the answers: they are the same whoever reports what.")
+        return
+    one = np.array([moved])
+    own = float(np.abs(workload.rows(one)).max() / workload.query_weights(one)[0])
+    among = (
+        "" if len(found.queries) == workload.num_queries else f" Of the answers, {len(found.queries):,} were looked at."
+    )
+    st.markdown(
+        f"One forged report can move the answer to **{plain(workload.query_name(moved, labels))}** by at most "
+        f"**{_persons(reach)}** (an honest one moves it by at most {_persons(own)} on average), and the other answers no farther."
+    )
+    number, share = found.reports(users), found.share(users)
+    enough = (
+        f"Forged reports of **{wording.share(share)}** of people, {wording.count(number)} of {people(users)}, move"
+        if number <= users
+        else f"More forged reports than there are people, {wording.count(number)} against {people(users)}, would move"
+    )
+    st.markdown(
+        f"{enough} the worst answer, **{plain(workload.query_name(worst, labels))}**, by one standard error; the others take as many or "
+        f"more.{among}"
+    )
+
+
+def _persons(number: float) -> str:
+    shown = wording.significant(number)
+    return f"{shown} {'person' if shown == '1' else 'people'}"

@@ -1,0 +1,139 @@
+"""Strategy matrices that an analyst brings along: uploaded, audited, and one of the mechanisms from then on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+import streamlit as st
+
+from ldp_core import designs, library, wording
+from ldp_core.designs import OwnMatrix
+from ldp_core.designs.own import MOST_CHARACTERS, MOST_OWN, name_for
+from ldp_core.library.own import MOST_ENTRIES, find
+from ldp_core.mechanisms import Mechanism
+from ldp_core.optimize.sizes import MOST_TYPES
+from ldp_core.workloads.matrix_files import MAX_BYTES
+from pages.ui import layout, lazy, listing
+from pages.ui.controls import control
+from pages.ui.session.state import Session
+from pages.ui.words import gap_in_words, plain
+
+
+def own_controls(state: Session, ready: Mapping[str, Mechanism], failed: Mapping[str, str], case: str) -> None:
+    """A fold with the matrices brought along: what they are worth beside the mechanisms that are ``ready``, or why they are not, and a
+    place for another."""
+    fold = lazy.fold("Bring your own mechanism: a strategy matrix from a file", "own-matrices")
+    if fold is None:
+        return
+    with fold:
+        if state.present.domain.size > MOST_TYPES:
+            st.caption(
+                f"Strategy matrices are taken for at most {MOST_TYPES:,} types: use coarser bins to compare one."
+            )
+        else:
+            _upload(state)
+        held = state.configuration.own
+        if not held:
+            return
+        rows = [_row(state, one, ready, failed, case) for one in held]
+        listing.show_words(pd.DataFrame(rows), "What you brought along, audited in exact arithmetic.")
+        with layout.actions("own"):
+            for one in held:
+                st.button(
+                    f"Remove {one.name}",
+                    key=f"remove-own-{one.look}",
+                    on_click=_remove,
+                    args=(state, one),
+                    type="tertiary",
+                    icon=":material/delete:",
+                )
+
+
+def _row(
+    state: Session, one: OwnMatrix, ready: Mapping[str, Mechanism], failed: Mapping[str, str], case: str
+) -> dict[str, str]:
+    mechanism = ready.get(one.mechanism)
+    return {
+        "Mechanism": one.name,
+        "Reports": f"{one.reports:,}",
+        "Epsilon": wording.rounded_up(one.epsilon, 6),
+        "Users needed": "–" if mechanism is None else wording.whole(state.users_needed(mechanism, case)),
+        "Gap, at most": "–" if mechanism is None else gap_in_words(state.gap(mechanism, case)),
+        "Your questions": _answers(state, one),
+        "In this design": _standing(state, one, mechanism is not None, failed.get(one.mechanism, "")),
+    }
+
+
+def _answers(state: Session, one: OwnMatrix) -> str:
+    """Whether it can answer the questions of the design, and why not."""
+    workload, matrix = state.complete.workload, find(one.mechanism)
+    if matrix is None or one.types != workload.n:
+        return "No: it is for other types."
+    key = ("own supports", one.mechanism, workload.digest)
+    reason = state.cached(key, lambda: matrix.at_its_own_epsilon().supports(workload) or "")
+    return f"No. {reason}" if reason else "It can answer them."
+
+
+def _standing(state: Session, one: OwnMatrix, ready: bool, failed: str) -> str:
+    epsilon = state.present.epsilon
+    if reason := library.spec(one.mechanism).unsuitable(state.present.domain.size, epsilon, state.complete.workload):
+        return f"Left out. {reason}"
+    if failed:
+        return f"Left out. {failed}"
+    if one.mechanism not in state.side_by_side:
+        return "It is not among the mechanisms compared."
+    if not ready:
+        return "What it costs is being worked out."
+    least = wording.rounded_up(one.epsilon, 6)
+    if float(least) < epsilon:
+        return f"It takes part with epsilon {least}, less than the {state.configuration.epsilon} you allow."
+    return "It takes part."
+
+
+def _upload(state: Session) -> None:
+    """A file is read at once: the uploader forgets it when the page changes."""
+    types, held = state.present.domain.size, state.configuration.own
+    control(
+        st.text_input,
+        "Name (optional)",
+        "own-name",
+        state.view.get("own_name", ""),
+        lambda text: state.view.update(own_name=text),
+        help="What it is called in every picture and table. Left empty, the name of the file.",
+    )
+    # A new key after each file empties the uploader, so the same one can be chosen again.
+    key = f"own-{st.session_state.setdefault('own_files', 0)}"
+    file = st.file_uploader(
+        f"One row per report, one column for each of the {types:,} types",
+        type=["csv", "txt", "tsv", "npy", "npz"],
+        key=key,
+        max_upload_size=MAX_BYTES // 1_000_000,
+        help="Each number is how likely people of that type send that report, so every column sums to 1. A file with a row for each "
+        "type, where rows sum to 1, is turned round.",
+    )
+    st.caption(
+        f"It is kept in this design and its file; links leave it out unless everything is asked for. A design holds at most {MOST_OWN}, each of at most "
+        f"{MOST_ENTRIES:,} numbers, and {MOST_CHARACTERS / 1e6:g} MB of them all together, packed."
+    )
+    if file is not None:
+        st.session_state["own_files"] += 1
+        state.invalid.pop("own", None)
+        try:
+            name = state.view.get("own_name", "").strip() or name_for(file.name, held)
+            _add(state, OwnMatrix.from_file(file.getvalue(), name, held, types, state.present.labels))
+        except ValueError as error:
+            state.invalid["own"] = (None, f"{error} What you had set up is unchanged.")
+        st.rerun()
+    if "own" in state.invalid:
+        st.error(plain(state.invalid["own"][1]))
+
+
+def _add(state: Session, one: OwnMatrix) -> None:
+    compared = tuple(dict.fromkeys((*state.in_comparison, one.mechanism)))
+    state.change(own=(*state.configuration.own, one), compared=compared)
+    state.view.pop("own_name", None)
+
+
+def _remove(state: Session, one: OwnMatrix) -> None:
+    state.change(**designs.without_own(state.configuration, one.mechanism))

@@ -1,0 +1,140 @@
+"""Reports counted in the background. A session holds one collection for each design; it is never dropped to make room."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+
+from ldp_core import collector, mechanisms, verdicts, workloads
+from ldp_core.collector import Collection
+from ldp_core.collector.reading import File
+from ldp_core.collector.trying import SIMULATED
+from ldp_core.data.domain import Domain
+from ldp_core.designs import Configuration
+from ldp_core.kit import devices
+from ldp_core.kit.client import Device
+from ldp_core.kit.opening import open_kit
+from ldp_core.people import Counts
+from ldp_core.run import Cancel, Interrupted
+from pages.ui.session.state import Session
+from pages.ui.tasks.jobs import Job
+from pages.ui.tasks.task import Task
+
+HELD = "collected"
+"""In `Session.view`: whether anything was collected here."""
+_PAGE = "Collect"
+_NOTHING = 0
+"""Bytes that a collection is said to hold, so that it is kept as long as the session."""
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """The design whose reports are counted, and its id, which a report carries. ``difference`` is what must be seen in its answers,
+    as a share of all users, where that is known."""
+
+    configuration: Configuration
+    domain: Domain
+    workload: workloads.Workload
+    mechanism: mechanisms.Mechanism
+    design: str
+    difference: float | None
+
+    @cached_property
+    def labels(self) -> Sequence[str]:
+        return self.domain.type_labels
+
+
+def identity(state: Session, mechanism: mechanisms.Mechanism) -> Task[str]:
+    """The id of the current design. ValueError, one sentence, where no device can draw its reports."""
+    c = state.configuration
+    key = f"device:{mechanism.digest}:{c.digest(['epsilon', 'domain'])}"
+
+    def work(job: Job) -> str:
+        return Device(devices.describe(mechanism, c.epsilon, c.domain)).design
+
+    return Task(state, key, "describing what devices send", work)
+
+
+def opened(state: Session, content: bytes, digest: str = "") -> Task[Subject]:
+    """The design of a kit by its ``content``, or by the ``digest`` of what has been opened before."""
+    digest = digest or hashlib.sha256(content).hexdigest()
+
+    def work(job: Job) -> Subject:
+        kit = open_kit(content)
+        c = kit.configuration
+        seen = verdicts.difference_for(c.target_alpha) if c.difference is None else None
+        return Subject(c, kit.domain, kit.workload, kit.mechanism, kit.design, seen)
+
+    return Task(state, f"opened-kit:{digest}", "opening the kit", work, lambda _: _NOTHING, page=_PAGE)
+
+
+def collection(state: Session, subject: Subject) -> Collection:
+    """What has been counted so far of a design."""
+    found: Collection | None = state.results.get(_held(subject))
+    return Collection.empty(subject.mechanism, subject.design) if found is None else found
+
+
+def forget(state: Session, subject: Subject) -> None:
+    """Begin again with nothing."""
+    state.results.put(_held(subject), Collection.empty(subject.mechanism, subject.design), _NOTHING)
+
+
+def counting(
+    state: Session, subject: Subject, adding: Callable[[Collection, Job], Collection] | None = None
+) -> Task[None]:
+    """What adds to the collection of a design, one after the other: ``adding`` gets what there is and the job."""
+
+    def work(job: Job) -> None:
+        with suppress(Interrupted):  # then nothing of these files is counted
+            found = adding(collection(state, subject), job) if adding else collection(state, subject)
+            state.results.put(_held(subject), found, _NOTHING)
+
+    return Task(state, f"counting:{_held(subject)}", "counting reports", work, page=_PAGE)
+
+
+def count_files(state: Session, subject: Subject, files: Sequence[File]) -> None:
+    """Begin to count the reports in files."""
+    state.view[HELD] = True
+    counting(state, subject, lambda before, job: _read(subject, files, before, job)).start()
+
+
+def count_simulated(state: Session, subject: Subject, counts: Counts, seed: int) -> None:
+    """Begin to count simulated reports of the people ``counts``."""
+
+    def adding(before: Collection, job: Job) -> Collection:
+        return _read(subject, [(SIMULATED, simulated(subject, counts, seed))], before, job)
+
+    state.view[HELD] = True
+    counting(state, subject, adding).start()
+
+
+def simulated(subject: Subject, counts: Counts, seed: int) -> bytes:
+    """A file of simulated reports."""
+    return collector.simulated(subject.mechanism, subject.design, counts, seed)
+
+
+def add(state: Session, subject: Subject, content: bytes) -> None:
+    """Begin to add a collection that was downloaded before."""
+    state.view[HELD] = True
+    counting(state, subject, lambda before, job: before + Collection.load(content, subject.mechanism)).start()
+
+
+def forged(mechanism: mechanisms.Mechanism, workload: workloads.Workload, cancel: Cancel) -> collector.Tampering | None:
+    """What forged reports can do to the answers, or to some of many; None once cancelled."""
+    with suppress(Interrupted):
+        return collector.tampering(mechanism, workload, verdicts.judged_queries(workload), cancel)
+    return None
+
+
+def _read(subject: Subject, files: Sequence[File], before: Collection, job: Job) -> Collection:
+    def follow(share: float) -> None:
+        job.progress = share
+
+    return collector.collect(files, subject.mechanism, subject.design, before, follow, job.cancelled)
+
+
+def _held(subject: Subject) -> str:
+    return f"collection:{subject.design}:{subject.mechanism.digest}"

@@ -1,0 +1,283 @@
+"""Proofs as files: they come back as they were, for their own questions alone, and what is forged is refused everywhere."""
+
+import hashlib
+import json
+import math
+import zipfile
+from contextlib import suppress
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from ldp_core import bounds, workloads
+from ldp_core.bounds import verify
+from ldp_core.bounds.general.certificate import closed_form
+from ldp_core.bounds.surveys.best import survey_certificate
+from ldp_core.bounds.surveys.grouped import grouped
+from ldp_core.bounds.surveys.search import closed_form as closed_form_of_survey
+from ldp_core.bounds.symmetric.certificate import symmetric_certificate
+from ldp_core.designs import certificate_file, strict_json
+from ldp_core.designs.certificate_file import Written
+from ldp_core.designs.zips import zipped
+from ldp_core.run import Budget
+from ldp_core.workloads import Prefix, Survey
+from ldp_core.workloads.surveys import Group, marginal
+
+N = 6
+PRIOR = np.array([0.3, 0.05, 0.2, 0.1, 0.3, 0.05])
+SIZES = (4, 3, 5)
+MIXED = Survey(SIZES, [Group((0,), Prefix(4)), marginal(SIZES, (1, 2), 0.5), Group((2,), Prefix(5), 2.0)])
+YES_NO = workloads.survey([2] * 6, 2)
+
+
+def parts():
+    same, others = bounds.surveys.grouped.split(MIXED)
+    proofs = [closed_form(group.base, 1.0, np.full(group.base.n, 1 / group.base.n)) for group in others]
+    return grouped(MIXED, 1.0, closed_form_of_survey(same, 1.0), proofs)
+
+
+KINDS = {
+    "running totals": lambda: bounds.certificate(workloads.prefix(N), 1.0, None),
+    "a given prior": lambda: bounds.certificate(workloads.prefix(N), 1.0, None, PRIOR),
+    "worst case": lambda: bounds.worst_case(workloads.prefix(N), 1.0, None),
+    "questions of one's own": lambda: closed_form(
+        workloads.custom(np.random.default_rng(0).random((4, N))), 1.0, np.full(N, 1 / N)
+    ),
+    "all alike": lambda: symmetric_certificate(workloads.histogram(9), 1.0),
+    "bits": lambda: symmetric_certificate(workloads.parity(4, 2), 1.0),
+    "tables": lambda: closed_form_of_survey(workloads.survey([3, 4, 5], 2), 1.0),
+    "sets of columns": lambda: survey_certificate(
+        workloads.survey([4, 3, 2, 2], 2), 4.0, Budget(None, None, None, None), lambda *_: None
+    ),
+    "yes or no": lambda: next(iter(bounds.surveys.binary.best(YES_NO, 1.0))),
+    "parts": parts,
+}
+
+
+@cache
+def proof(kind):
+    return KINDS[kind]()
+
+
+@cache
+def written(kind):
+    return certificate_file.write(proof(kind), epsilon(kind))
+
+
+def epsilon(kind):
+    return f"{proof(kind).epsilon:g}"
+
+
+def refusal(files, kind, workload=None, asked=None):
+    """Why the files are not taken for a proof of a kind; the script must not take them either."""
+    with pytest.raises(ValueError, match=r"cannot be used|JSON|too large") as caught:
+        certificate_file.read(files, workload or proof(kind).workload, asked or epsilon(kind))
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def disproved(files):
+    with pytest.raises(ValueError) as caught:
+        verify.verified(files.document, files.arrays)
+    return str(caught.value)
+
+
+def sealed(files, arrays=None, **changes):
+    """The files with other contents, the digest and the words being those that belong to them."""
+    document = {**json.loads(files.document), **changes}
+    packed = files.arrays if arrays is None else certificate_file._packed(arrays)
+    document["sha256"] = hashlib.sha256(packed).hexdigest()
+    with suppress(ValueError, KeyError, OverflowError, TypeError):
+        document["meaning"] = verify.meaning(document, verify.arrays(packed))
+    return Written(json.dumps(document).encode(), packed)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_proof_comes_back_from_its_files_and_the_script_agrees(kind):
+    files, found = written(kind), proof(kind)
+    again = certificate_file.read(files, found.workload, epsilon(kind))
+    assert type(again) is type(found)
+    assert again.verify()
+    assert abs(again.value / found.value - 1) < 1e-8
+    assert certificate_file.write(again, epsilon(kind)) == files  # the same bytes
+    document = json.loads(files.document)
+    assert verify.verified(files.document, files.arrays) == document["meaning"]
+    assert document["value"] <= found.value
+    assert document["sha256"] == hashlib.sha256(files.arrays).hexdigest()
+    if "stronger" not in document:
+        assert abs(document["value"] / found.value - 1) < 1e-6
+    else:
+        assert document["value"] < document["stronger"]["value"] <= found.value
+
+
+def test_what_a_script_cannot_check_is_said_in_the_file():
+    stronger = {kind for kind in KINDS if "stronger" in json.loads(written(kind).document)}
+    assert stronger == {"sets of columns", "yes or no"}
+    assert "take more than a short script to check" in json.loads(written("yes or no").document)["stronger"]["meaning"]
+
+
+def test_the_number_in_words_is_the_variance_rounded_down():
+    for kind in KINDS:
+        document = json.loads(written(kind).document)
+        told = float(document["meaning"].split("below ")[1].split(" per person")[0])
+        true = document["value"] / proof(kind).workload.n - (
+            proof(kind).value / proof(kind).workload.n - proof(kind).variance
+        )
+        assert true * (1 - 2e-5) < told <= true * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_proof_of_other_questions_or_another_epsilon_is_refused(kind):
+    other = workloads.prefix(N + 1) if proof(kind).workload.n != N + 1 else workloads.prefix(N)
+    for workload in (other, workloads.histogram(N), workloads.all_range(N), workloads.survey([3, 4, 6], 2)):
+        refusal(written(kind), kind, workload)
+    for asked in ("0.9", "1.0000000001", "4.1"):
+        assert "epsilon" in refusal(written(kind), kind, None, asked)
+        with pytest.raises(ValueError, match="epsilon"):
+            certificate_file.write(proof(kind), asked)
+    larger = sealed(written(kind), epsilon="6")
+    disproved(larger)
+    refusal(larger, kind, None, "6")
+
+
+def test_epsilon_is_the_decimal_number_that_was_meant():
+    found = closed_form(workloads.prefix(N), 0.1, np.full(N, 1 / N))
+    for text in ("0.1", " .10", "1e-1"):
+        assert json.loads(certificate_file.write(found, text).document)["epsilon"] == "0.1"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("factor", [1 + 1e-7, 1.01, 1e6])
+def test_claims_of_more_are_refused(kind, factor):
+    document = json.loads(written(kind).document)
+    forged = sealed(written(kind), value=document["value"] * factor)
+    disproved(forged)
+    refusal(forged, kind)
+    assert not replace(proof(kind), value=proof(kind).value * factor).verify()
+    if "stronger" in document:
+        stronger = {**document["stronger"], "value": document["stronger"]["value"] * factor}
+        refusal(sealed(written(kind), stronger=stronger), kind)
+    for value in (math.nan, math.inf, "1", None, [1.0]):
+        forged = sealed(written(kind), value=value)
+        disproved(forged)
+        refusal(forged, kind)
+
+
+@settings(max_examples=120, deadline=None)
+@given(st.data(), st.sampled_from([kind for kind in KINDS if kind not in ("tables", "yes or no")]))
+def test_changed_numbers_prove_nothing_that_is_not_so(data, kind):
+    """A number changed, scaled, or replaced by what is none: refused, unless the claim holds all the same."""
+    arrays = {name: array.copy() for name, array in verify.arrays(written(kind).arrays).items()}
+    name = data.draw(st.sampled_from(sorted(name for name, array in arrays.items() if array.size)))
+    array, how = arrays[name], data.draw(st.sampled_from(["one", "all", "nan", "inf", "huge", "sign"]))
+    place = data.draw(st.integers(0, array.size - 1))
+    factor = data.draw(st.sampled_from([0.5, 0.99, 1.01, 3.0]))
+    before = array.copy()
+    array.flat[place if how != "all" else slice(None)] *= factor if how in ("one", "all") else -1
+    if how in ("nan", "inf", "huge"):
+        array.flat[place] = {"nan": math.nan, "inf": math.inf, "huge": 1e150}[how]
+    assume(not np.array_equal(before, array))
+    forged = sealed(written(kind), arrays)
+    if how in ("nan", "inf", "huge"):
+        disproved(forged)
+        refusal(forged, kind)
+        return
+    try:
+        found = certificate_file.read(forged, proof(kind).workload, epsilon(kind))
+    except ValueError:
+        pass
+    else:
+        assert found.value <= proof(kind).value * (1 + 1e-6)
+        assert name.rpartition(".")[2] != "gram"
+    try:
+        verify.verified(forged.document, forged.arrays)
+    except ValueError:
+        return
+    # A smaller prior or Gram matrix is one of somebody else's questions; of these the claim may be true.
+    assert name.rpartition(".")[2] not in ("inverse", "multiplier") or factor > 0.9
+
+
+@pytest.mark.parametrize("which", ["inverse", "multipliers"])
+def test_scaled_proofs_are_refused(which):
+    arrays = dict(verify.arrays(written("running totals").arrays))
+    arrays[which] = arrays[which] * (1.01 if which == "inverse" else 0.99)
+    if which == "inverse":  # the other way round the bound would be the same
+        arrays["multipliers"] = arrays["multipliers"] * 0.99
+    forged = sealed(written("running totals"), arrays)
+    document = json.loads(forged.document)
+    forged = sealed(forged, value=document["value"] * 1.01)
+    disproved(forged)
+    refusal(forged, "running totals")
+
+
+def test_another_prior_is_refused():
+    kind = "a given prior"
+    arrays = dict(verify.arrays(written(kind).arrays))
+    for prior in (PRIOR[::-1], PRIOR * 2, -PRIOR, np.full(N + 1, 1 / (N + 1)), np.eye(N)[0]):
+        forged = sealed(written(kind), {**arrays, "prior": prior})
+        disproved(forged)
+        refusal(forged, kind)
+    forged = sealed(written(kind), prior="even")
+    disproved(forged)
+    refusal(forged, kind)
+
+
+@pytest.mark.parametrize(
+    "shape", ["(4000000000, 4000000000)", "(999999999,)", "(-6,)", "()", "(9**9,)", "((6,))", "(7,)"]
+)
+def test_headers_cannot_ask_for_more_than_the_file_holds(shape):
+    numbers = np.ones(6)
+    header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+    array = b"\x93NUMPY\x01\x00\x76\x00" + header.encode() + numbers.tobytes()
+    forged = sealed_raw(written("running totals"), zipped({"multipliers.npy": array}, zipfile.ZIP_STORED))
+    assert "other things than plain numbers" in disproved(forged)
+    refusal(forged, "running totals")
+    honest = array.replace(shape.encode(), b"(6,)")
+    found = verify.arrays(zipped({"multipliers.npy": honest}, zipfile.ZIP_STORED))
+    np.testing.assert_array_equal(found["multipliers"], numbers)
+
+
+def test_nothing_is_unpacked_beyond_what_the_file_holds():
+    bomb = sealed_raw(written("running totals"), zipped({"multipliers.npy": bytes(10**7)}))
+    assert "compressed" in disproved(bomb)
+    refusal(bomb, "running totals")
+
+
+@pytest.mark.parametrize("content", [b"", b"PK", b"no zip at all", written("tables").document])
+def test_damaged_files_are_refused_in_a_sentence(content):
+    files = written("running totals")
+    for damaged in (Written(files.document, content), Written(content, files.arrays), sealed_raw(files, content)):
+        disproved(damaged)
+        refusal(damaged, "running totals")
+
+
+def sealed_raw(files, packed):
+    document = {**json.loads(files.document), "sha256": hashlib.sha256(packed).hexdigest()}
+    return Written(json.dumps(document).encode(), packed)
+
+
+@pytest.mark.parametrize("name", json.loads(written("running totals").document))
+def test_every_field_counts(name):
+    document = json.loads(written("running totals").document)
+    for other in ("another", 7, None, [], {}, math.nan):
+        forged = Written(json.dumps({**document, name: other}).encode(), written("running totals").arrays)
+        refusal(forged, "running totals")
+        disproved(forged)
+    del document[name]
+    without = Written(json.dumps(document).encode(), written("running totals").arrays)
+    refusal(without, "running totals")
+    disproved(without)
+
+
+def test_what_is_not_written_says_why(monkeypatch):
+    monkeypatch.setattr(certificate_file, "MOST_TYPES", N - 1)
+    with pytest.raises(ValueError, match="for at most 5 types; there are 6"):
+        certificate_file.write(proof("running totals"), "1")
+    same, others = bounds.surveys.grouped.split(MIXED)
+    with pytest.raises(ValueError, match="nothing is proved"):
+        certificate_file.write(grouped(MIXED, 1.0, closed_form_of_survey(same, 1.0), [None] * len(others)), "1")
+    assert len(written("parts").document) < strict_json.MAX_JSON_BYTES

@@ -1,0 +1,140 @@
+"""Designs are what they are said to be, point by point, and so are the errors of the mechanisms made of them."""
+
+import itertools
+import math
+import re
+
+import numpy as np
+import pytest
+
+from ldp_core import analysis, library, mechanisms, workloads
+from ldp_core.mechanisms import block_designs
+from ldp_core.mechanisms.block_designs import bent, geometry, prime_power, single
+
+ORDERS = (2, 3, 4, 5, 7, 8, 9, 16, 25, 27)
+DESIGNS = {
+    "Fano plane": (geometry(7, 2), 7),
+    "plane of order 4": (geometry(21, 4), 21),
+    "plane of order 9": (geometry(91, 9), 91),
+    "space of order 3": (geometry(40, 3), 40),
+    "affine plane of order 8": (geometry(64, 8), 64),
+    "affine space of order 4": (geometry(64, 4), 64),
+    "line": (geometry(7, 7), 7),
+    "bent": (bent(64), 64),
+    "single": (single(5), 5),
+    **{f"cosets of {d.size} modulo {d.points}": (d, d.points) for d in block_designs._all_cosets(13)},
+}
+"""Designs of every kind, with as many types as points."""
+
+
+def blocks_of(design, n):
+    inside = design.write(n)
+    return inside[inside.any(axis=1)]  # an affine geometry is written with the hyperplane that holds none of its points
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_every_two_points_share_equally_many_blocks(name):
+    design, n = DESIGNS[name]
+    blocks = blocks_of(design, n).astype(int)
+    assert (design.points, blocks.shape) == (n, (design.blocks, n))
+    assert set(blocks.sum(axis=1)) == {design.size}
+    assert set(blocks.sum(axis=0) * design.points) == {design.blocks * design.size}
+    assert len(set((blocks.T @ blocks)[~np.eye(n, dtype=bool)])) == 1
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 3.0])
+def test_errors_are_those_of_subset_selection_with_sets_of_the_size_of_blocks(name, epsilon):
+    """Park, Nam and Lee 2023: only the number of points and the size of blocks matter."""
+    design, n = DESIGNS[name]
+    mechanism = block_designs._mechanism("block_design", design, n, epsilon, {})
+    same = mechanisms.create("subset_selection", n, epsilon, size=design.size)
+    counts = np.arange(n)
+    for workload in (workloads.histogram(n), workloads.prefix(n)):
+        assert mechanism.variance_profile(workload).mean() == pytest.approx(same.variance_profile(workload).mean())
+    histogram = workloads.histogram(n)
+    assert mechanism.variance_profile(histogram) == pytest.approx(np.full(n, design.variance(n, epsilon)))
+    assert mechanism.query_variances(histogram, counts) == pytest.approx(same.query_variances(histogram, counts))
+
+
+@pytest.mark.parametrize("n", [3, 8, 16, 50, 64, 100])
+def test_the_chosen_design_is_close_to_the_optimum_for_histograms(n):
+    histogram = workloads.histogram(n)
+    for epsilon in (0.25, 0.5, 1.0, 2.0, 3.0, 5.0):
+        design, best = (
+            analysis.average_variance(mechanisms.create(name, n, epsilon), histogram)
+            for name in ("block_design", "subset_selection")
+        )
+        assert best <= design * (1 + 1e-9) <= 1.05 * best
+
+
+@pytest.mark.parametrize(("n", "epsilon", "blocks"), [(64, 0.25, 64), (64, 2.0, 72), (73, 2.0, 73), (67, 0.1, 67)])
+def test_reports_are_short_where_a_design_fits(n, epsilon, blocks):
+    mechanism = mechanisms.create("block_design", n, epsilon)
+    assert len(mechanism.strategy) == blocks
+    assert mechanism.bits_per_report == math.ceil(math.log2(blocks))
+
+
+def test_projective_geometry_has_the_probabilities_of_its_paper():
+    """Feldman et al. 2022: K = (q^t - 1)/(q - 1) reports, of which (q^(t-1) - 1)/(q - 1) are e^epsilon times as likely; any two types share
+    (q^(t-2) - 1)/(q - 1) of these."""
+    Q = mechanisms.create("projective_geometry", 156, 1.5, order=5).strategy
+    likely = Q.mean() < Q
+    assert Q.shape == (156, 156)
+    assert set(likely.sum(axis=0)) == {31}
+    assert set((likely.T.astype(int) @ likely)[~np.eye(156, dtype=bool)]) == {6}
+    assert Q[likely].min() == pytest.approx(math.exp(1.5) / (31 * math.exp(1.5) + 125))
+    assert Q[~likely].max() == pytest.approx(1 / (31 * math.exp(1.5) + 125))
+
+
+@pytest.mark.parametrize(("epsilon", "order"), [(0.05, 2), (1.0, 4), (2.0, 8)])
+def test_the_field_is_near_e_to_the_epsilon_plus_one(epsilon, order):
+    mechanism = mechanisms.create("projective_geometry", 64, epsilon)
+    assert mechanism.digest != mechanisms.create("projective_geometry", 64, epsilon, order=order).digest
+    assert np.array_equal(
+        mechanism.strategy, mechanisms.create("projective_geometry", 64, epsilon, order=order).strategy
+    )
+
+
+@pytest.mark.parametrize("q", ORDERS)
+def test_fields_are_fields(q):
+    add, multiply = block_designs._field(q)
+    elements = range(q)
+    assert np.array_equal(add, add.T)
+    assert np.array_equal(multiply, multiply.T)
+    assert np.array_equal(add[0], elements)
+    assert np.array_equal(multiply[1], elements)
+    assert all(sorted(row) == list(elements) for row in add)
+    assert all(sorted(row) == list(elements) for row in multiply[1:])
+    for a, b, c in itertools.islice(itertools.product(elements, repeat=3), 0, None, 1 + q**3 // 5000):
+        assert add[add[a, b], c] == add[a, add[b, c]]
+        assert multiply[multiply[a, b], c] == multiply[a, multiply[b, c]]
+        assert multiply[a, add[b, c]] == add[multiply[a, b], multiply[a, c]]
+
+
+def test_prime_powers():
+    found = [q for q in range(33) if prime_power(q)]
+    assert found == [2, 3, 4, 5, 7, 8, 9, 11, 13, 16, 17, 19, 23, 25, 27, 29, 31, 32]
+    assert (prime_power(27), prime_power(97)) == ((3, 3), (97, 1))
+
+
+@pytest.mark.parametrize(
+    ("order", "words"),
+    [
+        (6, "The order of a field is a prime power, such as 2, 3, 4, 5, 7, 8 or 9; got 6."),
+        (1, "Order must be a whole number of at least 2; got 1."),
+        (10**17, "needs a strategy matrix of at least 100,000,000,000,000,000 x 8 entries, too large here."),
+    ],
+)
+def test_other_orders_are_refused_in_a_sentence(order, words):
+    with pytest.raises(ValueError, match=re.escape(words)):
+        mechanisms.create("projective_geometry", 8, 1.0, order=order)
+
+
+@pytest.mark.parametrize("name", ["projective_geometry", "block_design"])
+def test_what_is_too_large_is_said_before_and_refused(name):
+    for n, epsilon in ((5_000, 0.5), (2**20, 1.0), (10**30, 1.0)):
+        assert "strategy matrix" in library.spec(name).unsuitable(n, epsilon)
+        with pytest.raises(ValueError, match=r"strategy matrix of at least .* too large here"):
+            mechanisms.create(name, n, epsilon)
+    assert library.spec(name).unsuitable(2048, 1.0) is None

@@ -1,0 +1,319 @@
+"""Collect: reports counted, files refused with a sentence, answers as the core gives them, collections merged by day."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ldp_core import collector, wording
+from ldp_core.data import tables
+from ldp_core.designs import Configuration, DeclaredData, MechanismRecipe, Population, WorkloadRecipe
+from ldp_core.kit.opening import open_kit
+from ldp_core.verdicts import judged_queries
+from ldp_core.workloads import KWayMarginalsPart
+from pages.ui import forging, promises
+from pages.ui.tasks import collecting, kit
+
+USERS = 3000
+
+
+def text(number):
+    return number.replace("\N{NO-BREAK SPACE}", " ")
+
+
+@pytest.fixture
+def collect(ages):
+    """The Collect page of 3,000 ages, reported by subset selection."""
+    return ages.go("design").enter("selectbox", "mechanism", "subset_selection").go("collect")
+
+
+def design_id(app):
+    mechanism = app.session.mechanism(app.configuration.mechanism.name)
+    return collecting.identity(app.session, mechanism).result
+
+
+def reports(app, seed=0, **columns):
+    """A CSV file of reports of everybody, drawn by the mechanism itself, and what `aggregate` makes of them."""
+    mechanism = app.session.mechanism(app.configuration.mechanism.name)
+    counts = app.session.design().counts
+    values = np.repeat(np.arange(len(counts)), counts)
+    raw = mechanism.privatize(values, np.random.default_rng(seed))
+    texts = [" ".join(map(str, row)) for row in raw.reshape(len(values), -1).tolist()]
+    table = pd.DataFrame({"report": texts, **columns})
+    return table.to_csv(index=False, lineterminator="\n").encode(), mechanism.aggregate(raw)
+
+
+def count(app, *files):
+    """Upload files of reports and count them."""
+    app.enter("segmented_control", "collect-from", "upload")
+    (box,) = [u for u in app.at.file_uploader if u.key.startswith("reports-")]
+    box.set_value([(name, content, "text/csv") for name, content in files]).run()
+    return app.press("count").finish()
+
+
+def add(app, content, name="collection.npz"):
+    """Add an earlier collection."""
+    app.enter("segmented_control", "collect-from", "earlier")
+    (box,) = [u for u in app.at.file_uploader if u.key.startswith("earlier-")]
+    box.set_value((name, content, "application/octet-stream")).run()
+    return app.press("count").finish()
+
+
+def held(app):
+    """The collection of the session."""
+    found = [app.session.results.get(key) for key in list(app.session.results._items) if key.startswith("collection:")]
+    return found[0] if found else None
+
+
+def subject(app):
+    c, design = app.configuration, app.session.design()
+    mechanism = app.session.mechanism(c.mechanism.name)
+    return collecting.Subject(c, c.domain, design.workload, mechanism, design_id(app), 0.1)
+
+
+def test_without_a_design_the_page_says_what_it_needs_and_a_kit_is_enough(another, collect):
+    app = another().go("collect")
+    assert "needs a domain" in app.words
+    design, session = collect.session.design(), collect.session
+    packed = kit.kit(session, session.mechanism("subset_selection"))
+    content = packed.known(at_once=True)
+    app.enter("segmented_control", "collect-whose", "The design of a kit")
+    (box,) = [u for u in app.at.file_uploader if u.key.startswith("kit-")]
+    box.set_value(("kit.zip", content, "application/zip")).run()
+    app.finish()
+    assert f"The kit of design {open_kit(content).design}: Subset selection, epsilon 1." in app.words
+    csv, raw = reports(collect)
+    count(app, ("monday.csv", csv))
+    assert f"Reports counted {USERS:,}" in app.words
+    assert np.array_equal(held(app).reports.data, raw.data)
+    assert app.session.design() is None
+    assert design.users == USERS
+    assert app.session.touched
+    assert not app.has("button", "simulated")  # of people that are not here
+    assert "simulated" not in app.at.segmented_control(key="collect-from").options
+
+
+def test_what_is_no_kit_is_refused_with_a_sentence(app):
+    app.go("collect").enter("segmented_control", "collect-whose", "The design of a kit")
+    (box,) = [u for u in app.at.file_uploader if u.key.startswith("kit-")]
+    box.set_value(("kit.zip", b"no zip", "application/zip")).run()
+    app.finish()
+    (error,) = app.errors
+    assert error.startswith("The kit could not be opened.")
+
+
+def test_reports_become_the_answers_of_the_core(collect):
+    content, raw = reports(collect)
+    count(collect, ("monday.csv", content))
+    assert np.array_equal(held(collect).reports.data, raw.data)
+    about = subject(collect)
+    expected = collector.answers(held(collect), about.mechanism, about.workload, labels=about.labels)
+    (figure,) = collect.charts
+    drawn = {trace["name"]: trace["y"] for trace in figure["data"]}
+    assert np.allclose(drawn["answer"], 100 * expected["answer"] / USERS)
+    assert np.allclose(drawn["interval"][0::3], 100 * expected["low"] / USERS)
+    assert np.allclose(drawn["interval"][1::3], 100 * expected["high"] / USERS)
+    assert np.allclose(drawn["as promised"][1::3], 100 * (expected["answer"] + 1.96 * expected["promised"]) / USERS)
+    table = next(frame for frame in collect.dataframes if "Answer (people)" in frame)
+    assert np.allclose(table["Answer (people)"], expected["answer"])
+    assert np.allclose(table["± promised (people)"], expected["promised"])
+    half = np.median(expected["high"] - expected["low"]) / 2 / USERS
+    assert f"the interval of a typical answer reaches {text(wording.points(half))} to each side" in collect.words
+    for key in ("csv-collected", "download-collection"):
+        assert collect.has("download_button", key)
+
+
+def test_repeats_and_refused_rows_are_told_by_reason(collect):
+    content, _ = reports(collect, id=["a" * 32, "a" * 32, *(f"{i:032x}" for i in range(USERS - 2))])
+    lines = content.decode().splitlines()
+    lines[3] = "x," + "b" * 32
+    lines[4] = "99 1 2 3 4 5 6," + "c" * 32
+    count(collect, ("monday.csv", ("\n".join(lines) + "\n").encode()))
+    assert f"Reports counted {USERS - 3:,}" in collect.words
+    assert "Repeated 1" in collect.words
+    assert "Refused 2" in collect.words
+    assert "1 refused: not whole numbers separated by single spaces." in collect.words
+
+
+def test_reports_of_another_design_are_refused_and_the_way_is_shown(collect):
+    content, _ = reports(collect, design="f" * 16)
+    count(collect, ("monday.csv", content))
+    assert "Reports counted 0" in collect.words
+    assert f"{USERS:,} refused: of another design." in collect.words
+    assert "counted with its kit" in collect.words
+    assert "None of these reports could be counted." in collect.words
+    assert not collect.charts
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("wrong.csv", b"answer\n1\n", "has no column report"),
+        ("half.csv", b"report\n1 2", "ends in the middle of a line"),
+        ("empty.csv", b"", "is empty"),
+        ("cut.parquet", b"PAR1 and no more", "damaged or was cut off"),
+    ],
+)
+def test_a_bad_file_has_a_sentence_and_changes_nothing(collect, name, content, sentence):
+    good, _ = reports(collect)
+    count(collect, ("monday.csv", good))
+    before = held(collect).digest
+    count(collect, (name, content))
+    (error,) = collect.errors
+    assert sentence in error
+    assert name in error
+    assert error.endswith("What was counted before is unchanged.")
+    assert held(collect).digest == before
+    assert f"Reports counted {USERS:,}" in collect.words
+    count(collect, ("monday again.csv", good))
+    assert "its reports would be counted twice" in collect.errors[0]
+    assert held(collect).digest == before
+
+
+def test_intervals_for_every_look_are_those_of_the_core_and_wider(collect):
+    content, _ = reports(collect)
+    count(collect, ("monday.csv", content))
+
+    def width():
+        table = next(frame for frame in collect.dataframes if "High" in frame)
+        return (table["High"] - table["Low"]).to_numpy()
+
+    fixed = width()
+    collect.enter("radio", "collect-kind", "any_time")
+    about = subject(collect)
+    expected = collector.answers(held(collect), about.mechanism, about.workload, kind="any_time")
+    assert np.allclose(width(), expected["high"] - expected["low"])
+    assert (width() >= fixed).all()
+    assert width().sum() > 1.2 * fixed.sum()
+
+
+def test_the_estimate_chosen_is_that_of_the_core(collect):
+    content, _ = reports(collect)
+    count(collect, ("monday.csv", content)).enter("selectbox", "collect-estimator", "wnnls")
+    about = subject(collect)
+    expected = collector.answers(held(collect), about.mechanism, about.workload, "wnnls")
+    table = next(frame for frame in collect.dataframes if "Answer (people)" in frame)
+    assert np.allclose(table["Answer (people)"], expected["answer"])
+    assert "This estimate is biased" in collect.words
+    assert "constrained" not in collect.at.selectbox(key="collect-estimator").options  # there are no facts
+
+
+def test_collections_are_merged_by_day_and_none_twice(collect, another):
+    (monday, one), (tuesday, two) = reports(collect, 1), reports(collect, 2)
+    count(collect, ("monday.csv", monday))
+    first = held(collect).to_bytes()
+    collect.press("forget-collection")
+    assert "Nothing has been counted for this design yet." in collect.words
+    count(collect, ("tuesday.csv", tuesday))
+    add(collect, first)
+    assert f"Reports counted {2 * USERS:,}" in collect.words
+    assert np.array_equal(held(collect).reports.data, (one + two).data)
+    add(collect, first)
+    assert "is in both collections: its reports would be counted twice." in collect.errors[0]
+    add(collect, first[:-30])
+    assert "no collection, or it is damaged" in collect.errors[0]
+    assert held(collect).users == 2 * USERS
+    other = another().sample().go("design").enter("selectbox", "mechanism", "randomized_response").go("collect")
+    add(other, first)
+    assert "of another mechanism" in other.errors[0]
+
+
+def test_the_whole_way_can_be_walked_without_anybody(collect):
+    collect.enter("segmented_control", "collect-from", "simulated")
+    assert "simulated reports of 3,000 people" in collect.words
+    collect.press("count").finish()
+    assert f"Reports counted {USERS:,}" in collect.words
+    assert f"{USERS:,} of the reports counted are simulated." in collect.words
+    about = subject(collect)
+    content = collecting.simulated(about, collect.session.design().counts, collect.configuration.simulation.seed)
+    assert set(pd.read_csv(io.BytesIO(content))["simulated"]) == {"yes"}
+    count(collect, ("simulated-reports (1).csv", content))
+    assert "counted twice" in collect.errors[0]
+
+
+def test_a_local_file_is_read_where_it_is_only_on_a_server_of_this_machine(collect, tmp_path, monkeypatch):
+    content, _ = reports(collect)
+    path = tmp_path / "monday.csv"
+    path.write_bytes(content)
+    collect.enter("segmented_control", "collect-from", "local")
+    collect.enter("text_area", "collect-paths", f"{path}\n").press("count").finish()
+    assert f"Reports counted {USERS:,}" in collect.words
+    monkeypatch.setattr("pages.ui.collect.sources.may_read_local_files", lambda: False)
+    collect.go("collect")
+    assert "Files on this machine" not in collect.at.segmented_control(key="collect-from").options
+    assert not collect.has("text_area", "collect-paths")
+
+
+@pytest.mark.parametrize("mechanism", ["sampled_sets", "split_budget"])
+def test_a_survey_is_collected_and_answered(app, mechanism):
+    recipes = [tables.CategoricalRecipe(column=f"q{i}", categories=("a", "b", "c")) for i in range(8)]
+    made = Configuration(
+        data=DeclaredData(recipes=recipes),
+        domain=tables.build_domain(recipes),
+        population=Population(users=2000, origin="declared", shape="zipf"),
+        workload=WorkloadRecipe(parts=(KWayMarginalsPart(k=2),)),
+        mechanism=MechanismRecipe(name=mechanism),
+    )
+    app.load(made.model_dump(mode="json")).go("collect")
+    app.enter("segmented_control", "collect-from", "simulated").press("count").finish()
+    assert "Reports counted 2,000" in app.words
+    about = subject(app)
+    table = next(frame for frame in app.dataframes if "Answer (people)" in frame)
+    expected = collector.answers(held(app), about.mechanism, about.workload, queries=np.array([5]), labels=about.labels)
+    (row,) = table[table["Question"] == expected["name"][0]].to_dict("records")
+    assert np.isclose(row["Answer (people)"], expected["answer"][0])
+    assert "One forged report can move the answer to" in app.words
+
+
+def test_continuous_noise_is_refused_with_the_reason(ages):
+    ages.go("design").enter("selectbox", "mechanism", "gaussian").go("collect")
+    assert "Reports of this design cannot be collected." in ages.errors[0]
+    assert "continuous noise" in ages.errors[0]
+
+
+def test_a_mechanism_that_is_not_fitted_has_no_reports(ages):
+    ages.go("collect")
+    assert "not optimised for this design yet" in ages.words
+    assert "design" in ages.links
+
+
+@pytest.mark.parametrize("page", ["export", "collect"])
+def test_what_forged_reports_do_is_told_with_the_numbers_of_the_core(collect, page):
+    if page == "collect":
+        count(collect, ("monday.csv", reports(collect)[0]))
+    collect.go(page)
+    about = subject(collect)
+    found = collector.tampering(about.mechanism, about.workload, judged_queries(about.workload))
+    name = about.workload.query_name(found.farthest, about.labels)
+    assert (
+        f"One forged report can move the answer to **{name}** by at most **{wording.significant(found.reach.max())} people** (an honest "
+        "one moves it by at most 1 person on average)" in collect.words
+    )
+    share, number = text(wording.share(found.share(USERS))), wording.count(found.reports(USERS))
+    assert f"Forged reports of **{share}** of people, {number} of {USERS:,} users, move" in collect.words
+
+
+def test_what_forged_reports_do_is_worked_out_in_the_background_where_that_takes_long(collect, monkeypatch):
+    monkeypatch.setattr(forging, "QUICK_ENTRIES", 0)
+    collect.go("export").finish()
+    assert "One forged report can move the answer to" in collect.words
+
+
+def test_counting_can_be_cancelled_and_nothing_is_counted(collect, busy):
+    content, _ = reports(collect)
+    collect.enter("segmented_control", "collect-from", "upload")
+    (box,) = [u for u in collect.at.file_uploader if u.key.startswith("reports-")]
+    box.set_value([("monday.csv", content, "text/csv")]).run()
+    collect.press("count")
+    assert not collect.has("button", "count")
+    collect.press("cancel")
+    assert held(collect) is None
+
+
+def test_where_reports_are_is_said_as_it_is(monkeypatch):
+    monkeypatch.setattr(promises, "uploads_stay_in_memory", lambda: True)
+    monkeypatch.setattr(collector, "uploads_stay_in_memory", lambda: True)
+    assert "They are not written to disk." in promises.reports_in_memory()
+    monkeypatch.setattr(collector, "uploads_stay_in_memory", lambda: False)
+    assert "a temporary file on the server's disk" in promises.reports_in_memory()

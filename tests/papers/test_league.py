@@ -1,0 +1,116 @@
+"""The league says what mechanisms and certificates say, here and in the README."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ldp_core import analysis, bounds, library, workloads
+from ldp_core.mechanisms.noise.gaussian_privacy import DEFAULT_DELTA
+from ldp_core.papers import league
+
+README = (Path(__file__).parents[2] / "README.md").read_text()
+MAKERS = {"Histogram": workloads.histogram, "Prefix": workloads.prefix, "All Range": workloads.all_range}
+QUICK = ("randomized_response", "subset_selection", "olh", "hadamard", "block_design", "projective_geometry", "haar")
+
+
+@pytest.fixture(scope="module")
+def stored():
+    return league.read()
+
+
+def test_every_mechanism_is_there_wherever_it_can_run(stored):
+    there = set(stored[["workload", "epsilon", "name"]].itertuples(index=False, name=None))
+    for title, maker in MAKERS.items():
+        for epsilon in (0.5, 1.0, 3.0):
+            runs = {
+                name
+                for name in library.names()
+                if not library.spec(name).surveys_only and not library.spec(name).unsuitable(64, epsilon, maker(64))
+            }
+            assert {name for w, e, name in there if (w, e) == (title, epsilon)} == runs | set(league.VARIANTS)
+    assert len(there) == len(stored)
+
+
+@pytest.mark.parametrize("title", MAKERS)
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
+def test_stored_numbers_are_those_of_mechanisms_and_of_the_closed_bound(stored, title, epsilon):
+    workload = MAKERS[title](64)
+    place = stored[(stored["workload"] == title) & (stored["epsilon"] == epsilon)].set_index("name")
+    for name in (*QUICK, *league.VARIANTS):
+        mechanism = library.create(name, 64, epsilon, workload)
+        assert analysis.worst_case_variance(mechanism, workload) == pytest.approx(place["variance"][name], rel=1e-8)
+    (least,) = set(place["least"])
+    assert place["multiple"].to_numpy() == pytest.approx(place["variance"].to_numpy() / least, rel=1e-8)
+    assert least >= bounds.worst_case_variance(workload, epsilon) * (1 - 1e-7)  # a proof allows for rounding
+    assert place["multiple"].min() >= 1
+    assert place["multiple"]["optimized"] < 1.01
+
+
+def test_the_minimum_is_proved(stored):
+    for title, maker in MAKERS.items():
+        proof = bounds.worst_case(maker(64), 1.0, time_limit=None)
+        assert proof.verify()
+        kept = stored[(stored["workload"] == title) & (stored["epsilon"] == 1.0)]["least"]
+        assert kept.to_numpy() == pytest.approx(np.full(len(kept), proof.variance), rel=1e-4)
+
+
+def test_it_is_worked_out_again_as_it_is_stored(stored):
+    told = []
+    again = league.compute(told.append, None, ["subset_selection", "rejection_gaussian"])
+    kept = stored[stored["name"].isin(["subset_selection", "rejection_gaussian"])].reset_index(drop=True)
+    pd.testing.assert_frame_equal(again, kept, rtol=1e-4)
+    assert (told[-1].round, told[-1].max_rounds) == (27, 27)
+
+
+def test_what_was_finished_when_somebody_cancels():
+    told = []
+    found = league.compute(told.append, lambda: len(told) == 3, ["randomized_response", "subset_selection"])
+    assert list(found["name"]) == ["randomized_response", "subset_selection"]
+    assert league.compute(None, lambda: True).empty
+
+
+def test_the_table_is_in_order_and_never_flatters(stored):
+    told = league.table(stored)
+    assert list(told.columns[1:4]) == ["Histogram, 0.5", "Histogram, 1", "Histogram, 3"]
+    assert len(told) == stored["name"].nunique()
+    assert told["Mechanism"][0] == "Optimized (column generation)"
+    assert told["Mechanism"].iloc[-1] == "Rejection sampling"  # it cannot run at epsilon 3
+    assert list(told.iloc[-1] == "").count(True) == 3
+    titles = {library.spec(name).title + (" *" if library.spec(name).delta else ""): name for name in stored["name"]}
+    assert len(titles) == len(told)
+    for column in told.columns[1:]:
+        workload, _, epsilon = column.partition(", ")
+        place = stored[(stored["workload"] == workload) & (stored["epsilon"] == float(epsilon))].set_index("name")
+        for title, text in zip(told["Mechanism"], told[column], strict=True):
+            if text:
+                exact, shown = place["multiple"][titles[title]], float(text.replace(",", ""))
+                assert exact * (1 - 1e-5) <= shown <= exact + max(0.01, 0.01 * exact)
+
+
+@pytest.mark.parametrize(
+    ("multiple", "words"),
+    [
+        (1.0, "1.00"),
+        (1 + 1e-7, "1.00"),
+        (1.00005, "1.01"),
+        (9.994, "10.00"),
+        (10.01, "10.1"),
+        (100.2, "101"),
+        (1234.5, "1,235"),
+    ],
+)
+def test_multiples_are_rounded_up(multiple, words):
+    assert league.in_words(multiple) == words
+
+
+def test_the_delta_that_is_told_is_the_one_taken():
+    assert DEFAULT_DELTA == 1e-6
+    assert "one in a million" in league.MEANING
+
+
+def test_the_readme_has_the_table(stored):
+    assert league.markdown(stored) in README
+    assert math.isclose(float(stored["epsilon"].max()), 3.0)
