@@ -25,7 +25,9 @@ PAGES = [
 ASKED = {"Plan": "recommend", "Simulate": "run", "Ask": "ask-put", "Collect": "count"}
 """What has to be pressed before a page shows all it has."""
 MAIN = "[data-testid=stMain]"
-WITH_TABS = ("Design", "Compare", "Simulate")
+WITH_TABS = ("Workload", "Design", "Compare", "Simulate")
+EXPLAINED = ("Workload", "Design", "Simulate")
+"""Pages with formulas among what is folded away."""
 OPTIONS = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}
 COLOURS = {"resultTypes": ["violations"], "runOnly": ["color-contrast", "link-in-text-block"]}
 """Light and dark differ in nothing but colours: in the dark, those are looked at."""
@@ -115,6 +117,8 @@ def behind_tabs_and_folds(visitor, title):
     while folded.count():
         folded.first.click()
         visitor.drawn()
+    if title in EXPLAINED:
+        expect(page.locator("[data-testid=stMain] .katex:visible").first).to_be_visible()
     found[title, "unfolded"] = faults(page, context=MAIN)
     return found
 

@@ -1,5 +1,6 @@
 """The tray in a real browser: long work is seen, outlives a change of the design, and is stopped as an earlier design's."""
 
+import pytest
 from playwright.sync_api import expect
 
 from ldp_core.data.domain import Domain
@@ -20,6 +21,7 @@ def design(**optimizer):
     return {"name": "configuration.json", "mimeType": "application/json", "buffer": made.to_json()}
 
 
+@pytest.mark.slow  # what the page does is tested in pages/test_page_tray.py
 def test_work_for_a_design_that_was_left_is_stopped_in_the_tray(visit):
     visitor = visit()
     visitor.load(design(), "The design was loaded.")

@@ -1,4 +1,4 @@
-"""A table of one's own in a real browser: columns, bins and categories set up by hand, questions about them, named answers."""
+"""A table of one's own in a real browser: columns, bins and categories set up by hand."""
 
 import re
 
@@ -124,21 +124,3 @@ def test_categories_are_merged_in_the_table(visit, survey):
     expect(page.get_by_test_id("stMetric").filter(has_text="Types (n)")).to_contain_text("4")
     visitor.button("undo").click()
     expect(page.get_by_test_id("stMetric").filter(has_text="Types (n)")).to_contain_text("5")
-
-
-def test_questions_about_several_attributes_are_named_wherever_they_are_answered(visit):
-    visitor = visit()
-    page = visitor.page
-    page.get_by_role("button", name="Sample data").click()
-    page.get_by_role("button", name="Health survey").click()
-    expect(page.get_by_text("6,000 users, 64 types")).to_be_visible()
-    page.keyboard.press("Escape")
-    visitor.go("Workload")
-    expect(page.get_by_test_id("stMain").get_by_text("Joint counts of every 2 attributes").first).to_be_visible()
-    expect(visitor.metric("Queries (p)")).to_have_text("60")
-    expect(page.get_by_text("smokes no and high_blood_pressure no")).to_be_visible()
-    visitor.go("Compare")
-    page.get_by_role("tab", name="Error of each query").click()
-    expect(page.get_by_text("the hardest query is")).to_contain_text(
-        re.compile(r"query is \w+ (no|yes) and \w+ (no|yes) with")
-    )

@@ -46,6 +46,14 @@ def test_table_agrees_with_the_core_and_the_chart(compared):
     assert table["users_needed"].is_monotonic_increasing
 
 
+def test_questions_about_several_attributes_are_named_wherever_they_are_answered(health):
+    assert "Joint counts of every 2 attributes" in health.words
+    assert health.workload.num_queries == 60
+    assert "smokes no and high_blood_pressure no" in health.words
+    words = turn(health.go("compare"), "Error of each query").words
+    assert re.search(r"the hardest query is \*\*\w+ (no|yes) and \w+ (no|yes)\*\* with", words)
+
+
 def test_errors_halve_and_users_quadruple_with_the_difference(compared):
     before = figures(compared.enter("text_input", "difference", "20"))
     assert (compared.configuration.target_alpha, compared.configuration.difference) == (0.01, None)

@@ -332,7 +332,7 @@ def test_what_a_load_has_to_say_stays_until_the_next_action(ages):
     assert "not valid JSON" in ages.errors[0]
     ages.press("undo")
     assert not ages.errors
-    ages.load(b"{").go("guide")
+    ages.load(b"{").go("data")
     assert not ages.errors
 
 
