@@ -25,6 +25,7 @@ from ldp_core.bounds import (
     BinaryCertificate,
     Certificate,
     GroupedCertificate,
+    SinglesCertificate,
     SurveyCertificate,
     SymmetricCertificate,
     verify,
@@ -45,7 +46,7 @@ MOST_TYPES = 2048
 MARGIN = 1e-9
 """The share by which files claim less than was proved here, since other machines round in other ways."""
 STRONGER = (
-    "The program that wrote this file proves a larger bound by inequalities between sets of columns, which take more than a short script to "
+    "The program that wrote this file proves a larger bound by inequalities for columns, or sets of them, which take more than a short script to "
     "check. Its numbers are in the file as well, and the program checks them when it loads the file."
 )
 Arrays = dict[str, np.ndarray]
@@ -189,7 +190,7 @@ def _described(found: AnyCertificate, epsilon: str) -> tuple[Document, Arrays]:
     about: Document = {"epsilon": epsilon, "types": int(found.workload.n)}
     if isinstance(found, GroupedCertificate):
         return _parts(found, about)
-    if isinstance(found, SurveyCertificate | BinaryCertificate):
+    if isinstance(found, SurveyCertificate | BinaryCertificate | SinglesCertificate):
         return _tables(found, about)
     return _classes(found, about) if isinstance(found, SymmetricCertificate) else _general(found, about)
 
@@ -264,7 +265,9 @@ def _whole(proof: Proof | None) -> AnyCertificate:
     return proof
 
 
-def _tables(found: SurveyCertificate | BinaryCertificate, about: Document) -> tuple[Document, Arrays]:
+def _tables(
+    found: SurveyCertificate | BinaryCertificate | SinglesCertificate, about: Document
+) -> tuple[Document, Arrays]:
     survey = found.workload
     groups = []
     for group in survey.groups:
@@ -278,6 +281,8 @@ def _tables(found: SurveyCertificate | BinaryCertificate, about: Document) -> tu
     document: Document = {"kind": "tables", **about, "workload": workload}
     if isinstance(found, BinaryCertificate):
         return {**document, "proof": {"angle": float(found.angle)}}, {}
+    if isinstance(found, SinglesCertificate):
+        return {**document, "proof": {"steps": int(found.steps)}}, {"weights": np.asarray(found.weights, dtype=float)}
     if np.all(found.weights == 1) and not len(found.differing) and not len(found.slopes):
         return document, {}
     arrays = {name: np.asarray(getattr(found, name), dtype=float) for name in BY_SETS}
@@ -331,12 +336,14 @@ def _rebuilt(document: Document, data: Mapping[str, np.ndarray], workload: Workl
 
 def _tables_read(
     document: Document, data: Mapping[str, np.ndarray], survey: Survey, epsilon: float
-) -> SurveyCertificate | BinaryCertificate:
+) -> SurveyCertificate | BinaryCertificate | SinglesCertificate:
     if "proof" not in document:
         return closed_form(survey, epsilon)
     proof = document["proof"]
     if "angle" in proof:
         return BinaryCertificate(survey, epsilon, 0.0, float(proof["angle"]))
+    if "steps" in proof:
+        return SinglesCertificate(survey, epsilon, 0.0, data["weights"], int(proof["steps"]))
     kinds = tuple(tuple(map(int, kind)) for kind in proof["kinds"])
     weights, differing, within, slopes, ends, N, kappa = (data[name] for name in BY_SETS)
     if any(np.any(np.abs(array) > max(survey.shape) * len(survey.shape)) for array in (differing, within)):

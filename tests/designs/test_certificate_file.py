@@ -19,6 +19,7 @@ from ldp_core.bounds.general.certificate import closed_form
 from ldp_core.bounds.surveys.best import survey_certificate
 from ldp_core.bounds.surveys.grouped import grouped
 from ldp_core.bounds.surveys.search import closed_form as closed_form_of_survey
+from ldp_core.bounds.surveys.singles import Search
 from ldp_core.bounds.symmetric.certificate import symmetric_certificate
 from ldp_core.designs import certificate_file, strict_json
 from ldp_core.designs.certificate_file import Written
@@ -54,6 +55,7 @@ KINDS = {
         workloads.survey([4, 3, 2, 2], 2), 4.0, Budget(None, None, None, None), lambda *_: None
     ),
     "yes or no": lambda: next(iter(bounds.surveys.binary.best(YES_NO, 1.0))),
+    "one at a time": lambda: next(Search(workloads.survey([3, 2, 4, 2], 1), 2.0).starts()),
     "parts": parts,
 }
 
@@ -116,7 +118,7 @@ def test_a_proof_comes_back_from_its_files_and_the_script_agrees(kind):
 
 def test_what_a_script_cannot_check_is_said_in_the_file():
     stronger = {kind for kind in KINDS if "stronger" in json.loads(written(kind).document)}
-    assert stronger == {"sets of columns", "yes or no"}
+    assert stronger == {"sets of columns", "yes or no", "one at a time"}
     assert "take more than a short script to check" in json.loads(written("yes or no").document)["stronger"]["meaning"]
 
 

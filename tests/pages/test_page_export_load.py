@@ -168,7 +168,8 @@ def test_the_export_page_says_what_is_promised_and_revealed(fitted):
     assert "3,000, was counted in the data" in fitted.words
     assert "is for simulation only" in fitted.words
     names = zipfile.ZipFile(io.BytesIO(exported(fitted))).namelist()
-    assert sorted(names) == ["configuration.json", "outcome.json", "strategy.npz"]
+    proof = ["certificate.json", "certificate.npz", "verify.py"]
+    assert sorted(names) == sorted(["configuration.json", "outcome.json", "strategy.npz", *proof])
     for name in names:
         assert f"**{name}**" in fitted.words
 

@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol, TypeGuard
 
 import numpy as np
@@ -170,7 +171,7 @@ class Figures(Built):
             return None
         found = proof.certificate
         key = ("written", self.certificate_key(case), found.value, type(found).__name__, epsilon)
-        return self.cached(key, lambda: certificate_file.write(found, epsilon), lambda files: len(files.arrays))
+        return self.cached(key, partial(certificate_file.write, found, epsilon), lambda files: len(files.arrays))
 
     def adopt(self, files: Written) -> str:
         """Take over what files prove, once that has been checked for the questions and epsilon of the design: in the cases that it is
