@@ -76,7 +76,14 @@ def test_from_a_sample_to_an_exported_design_and_back(visitor, visit, tmp_path):
     design = tmp_path / download.value.suggested_filename
     download.value.save_as(design)
     archive = zipfile.ZipFile(design)
-    assert sorted(archive.namelist()) == ["configuration.json", "outcome.json", "strategy.npz"]
+    assert sorted(archive.namelist()) == [
+        "certificate.json",
+        "certificate.npz",
+        "configuration.json",
+        "outcome.json",
+        "strategy.npz",
+        "verify.py",
+    ]
     configuration = json.loads(archive.read("configuration.json"))
     assert configuration["epsilon"] == "1"
     assert [part["kind"] for part in configuration["workload"]["parts"]] == ["prefix"]
