@@ -20,7 +20,7 @@ LEADS_ON = {
     "Papers": "Data",
     "Guide": "Data",
 }
-PRIMARY = {"Design": "optimise", "Plan": "recommend", "Simulate": "run", "Export": "download", "Collect": "count"}
+PRIMARY = {"Design": "optimise", "Plan": "recommend", "Simulate": "run", "Export": "download"}
 LAPTOP, SIZES = (1280, 800), [(1280, 800), (1024, 768), (390, 844)]
 # Charts and tables follow a new size of the window a moment later.
 FOLLOWED = """() => [...document.querySelectorAll('.js-plotly-plot .main-svg, [data-testid=stDataFrame]')]
