@@ -41,7 +41,7 @@ def own_controls(state: Session, ready: Mapping[str, Mechanism], failed: Mapping
         with layout.actions("own"):
             for one in held:
                 st.button(
-                    f"Remove {one.name}",
+                    f"Remove {plain(one.name)}",
                     key=f"remove-own-{one.look}",
                     on_click=_remove,
                     args=(state, one),
