@@ -101,6 +101,15 @@ class Visitor:
     def metric(self, label):
         return self.page.get_by_test_id("stMetric").filter(has_text=label).get_by_test_id("stMetricValue")
 
+    def optimise(self):
+        """Press Optimise, and cancel once there is a strategy: the best so far will do."""
+        found = self.page.locator(".st-key-chart-patterns .js-plotly-plot")
+        self.button("optimise").click()
+        # The gap closes, or has closed.
+        expect(self.page.get_by_text("Gap to the best, at most").or_(found).first).to_be_visible()
+        self.page.evaluate("() => document.querySelector('.st-key-cancel button')?.click()")
+        expect(found).to_be_visible()
+
     def load(self, file, said):
         """Load a design in the sidebar; ``said`` is what the page has to say of it."""
         self.page.get_by_role("button", name="Load a design").click()

@@ -114,8 +114,7 @@ def test_every_page_leads_on_and_its_primary_button_is_above_the_fold(visit):
 def test_what_an_optimised_design_costs_is_above_the_fold(visit):
     visitor = visit()
     visitor.button("begin").click()
-    visitor.button("optimise").click()
-    visitor.button("cancel").click()
+    visitor.optimise()
     expect(visitor.metric("Audited epsilon")).to_be_visible()
     visitor.drawn()
     place = visitor.page.locator(".st-key-metrics-design").bounding_box()
