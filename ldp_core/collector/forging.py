@@ -34,11 +34,13 @@ class Tampering:
     Attributes:
         reach: (q,) the most, in people, by which one forged report moves each answer from what the person's honest report would
             add on average; infinite where reports are vectors without limits.
+        honest: (q,) the most by which an honest report moves each answer on average: the largest true answer of one person.
         deviation: (q,) the largest standard error that one person adds to each answer; that of N people is sqrt(N) times it.
     """
 
     queries: np.ndarray
     reach: np.ndarray
+    honest: np.ndarray
     deviation: np.ndarray
 
     @property
@@ -85,18 +87,20 @@ def tampering(
     if isinstance(mechanism, VectorMechanism):
         infinite = np.full(len(chosen), math.inf)
         spread = np.sqrt(largest_variances(mechanism, workload, chosen)) / workload.query_weights(chosen)
-        return Tampering(chosen, infinite, spread)
+        return Tampering(chosen, infinite, infinite, spread)
     chunk = max(1, _ENTRIES // workload.working_types)
-    reach, variances = [np.zeros(0)], [np.zeros(0)]
+    reach, honest, variances = [np.zeros(0)], [np.zeros(0)], [np.zeros(0)]
     for start in range(0, len(chosen), chunk):
         if cancelled():
             raise Interrupted("The search for what forged reports can do was cancelled.")
         some = chosen[start : start + chunk]
         adds = mechanism.query_contributions(workload, some)
         reach.append(_reach(mechanism, workload, some, adds))
+        honest.append(np.abs(adds.means).max(axis=1))
         variances.append(adds.variances.max(axis=1))
     weights = workload.query_weights(chosen)
-    return Tampering(chosen, np.concatenate(reach) / weights, np.sqrt(np.concatenate(variances)) / weights)
+    found = (np.concatenate(reach), np.concatenate(honest), np.sqrt(np.concatenate(variances)))
+    return Tampering(chosen, *(part / weights for part in found))
 
 
 def _reach(mechanism: Mechanism, workload: Workload, queries: np.ndarray, adds: Contributions) -> np.ndarray:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import numpy as np
 import streamlit as st
 
 from ldp_core import verdicts, wording
@@ -56,8 +55,7 @@ def _told(found: Tampering, workload: Workload, labels: Sequence[str], users: in
     if reach == 0:
         st.markdown("No report moves any of the answers: they are the same whoever reports what.")
         return
-    one = np.array([moved])
-    own = float(np.abs(workload.rows(one)).max() / workload.query_weights(one)[0])
+    own = float(found.honest[found.reach.argmax()])
     among = (
         "" if len(found.queries) == workload.num_queries else f" Of the answers, {len(found.queries):,} were looked at."
     )

@@ -32,6 +32,7 @@ def test_reach_is_the_farthest_of_all_reports_of_a_strategy(kind, seed):
     found = collector.tampering(mechanism, workload)
     expected = farthest(mechanism, workload, np.arange(m)[:, None])
     assert np.allclose(found.reach, expected, atol=1e-9)
+    assert np.allclose(found.honest, np.abs(workload.matrix).max(axis=1))
 
 
 @pytest.mark.parametrize("reconstruction", ["known_total", "standard", "optimal"])
