@@ -102,13 +102,10 @@ class Visitor:
         return self.page.get_by_test_id("stMetric").filter(has_text=label).get_by_test_id("stMetricValue")
 
     def optimise(self):
-        """Press Optimise, and cancel once there is a strategy: the best so far will do."""
-        found = self.page.locator(".st-key-chart-patterns .js-plotly-plot")
+        """Press Optimise, and wait until the search is over and its result is on the page."""
         self.button("optimise").click()
-        # The gap closes, or has closed.
-        expect(self.page.get_by_text("Gap to the best, at most").or_(found).first).to_be_visible()
-        self.page.evaluate("() => document.querySelector('.st-key-cancel button')?.click()")
-        expect(found).to_be_visible()
+        expect(self.page.get_by_test_id("stSidebar").get_by_text("Gap to the best: at most")).to_be_visible()
+        expect(self.page.locator(".st-key-chart-patterns .js-plotly-plot")).to_be_visible()
 
     def load(self, file, said):
         """Load a design in the sidebar; ``said`` is what the page has to say of it."""

