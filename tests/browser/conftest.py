@@ -15,6 +15,22 @@ import pytest
 from playwright.sync_api import expect, sync_playwright
 
 ROOT = Path(__file__).parents[2]
+PAGES = (
+    "Start",
+    "Data",
+    "Workload",
+    "Design",
+    "Compare",
+    "Bounds",
+    "Plan",
+    "Simulate",
+    "Ask",
+    "Export",
+    "Collect",
+    "Papers",
+    "Guide",
+)
+"""The titles of all pages, in their order."""
 PATIENCE = 600_000  # milliseconds for what is waited for to be on the page; only what never comes takes this long
 SIZE = {"width": 1280, "height": 800}  # a small laptop
 

@@ -7,21 +7,8 @@ from axe_playwright_python.base import AXE_SCRIPT
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-PAGES = [
-    "Start",
-    "Data",
-    "Workload",
-    "Design",
-    "Compare",
-    "Bounds",
-    "Plan",
-    "Simulate",
-    "Ask",
-    "Export",
-    "Collect",
-    "Papers",
-    "Guide",
-]
+from tests.browser.conftest import PAGES
+
 ASKED = {"Plan": "recommend", "Simulate": "run", "Ask": "ask-put", "Collect": "count"}
 """What has to be pressed before a page shows all it has."""
 MAIN = "[data-testid=stMain]"

@@ -6,22 +6,12 @@ import random
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.conftest import PAGES
+
 PRESSES = int(os.environ.get("MONKEY_PRESSES", "20"))
 SEED = int(os.environ.get("MONKEY_SEED", "0"))
-PAGES = (
-    "Data",
-    "Workload",
-    "Design",
-    "Compare",
-    "Bounds",
-    "Plan",
-    "Simulate",
-    "Ask",
-    "Export",
-    "Collect",
-    "Papers",
-    "Guide",
-)
+OTHERS = PAGES[1:]
+"""All pages but the first, from which a button leads on."""
 CONTROLS = ", ".join(
     f"{place} {what}"
     for place in ("[data-testid=stMain]", "[data-testid=stSidebar]", "[data-testid=stPopoverBody]")
@@ -113,7 +103,7 @@ def _press_anything(visitor, presses, seed):
         assert broken.count() == 0, steps
         assert visitor.problems == [], steps
         if chance.random() < 0.15:
-            title = chance.choice(PAGES)
+            title = chance.choice(OTHERS)
             page.keyboard.press("Escape")
             page.get_by_test_id("stTopNavLink").filter(has_text=title).click()
             steps.append(f"go to {title}")
