@@ -14,12 +14,10 @@ from ldp_core.estimators.sequences import any_time
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.mechanisms.noise.additive import AdditiveMechanism
 from ldp_core.wording import meant
-from ldp_core.workloads import Workload
+from ldp_core.workloads import Workload, in_chunks
 
 KINDS: dict[str, Callable[..., Intervals]] = {"fixed": intervals, "any_time": any_time}
 """Intervals for one look at the answers, and for as many as one likes."""
-
-_ENTRIES = 2**22  # of queries written out at once
 
 
 def answers(
@@ -81,9 +79,8 @@ def largest_variances(mechanism: Mechanism, workload: Workload, queries: np.ndar
     if isinstance(mechanism, AdditiveMechanism):  # noise whose law does not depend on the types
         one = np.eye(1, workload.n)[0]
         return np.maximum(mechanism.query_variances(workload, one, queries), 0.0)
-    chunk = max(1, _ENTRIES // workload.working_types)
     parts = [
-        mechanism.query_contributions(workload, queries[start : start + chunk]).variances.max(axis=1)
-        for start in range(0, len(queries), chunk)
+        mechanism.query_contributions(workload, some).variances.max(axis=1)
+        for some in in_chunks(queries, workload.working_types)
     ]
     return np.concatenate(parts or [np.zeros(0)])

@@ -17,9 +17,7 @@ from ldp_core.collector.answering import largest_variances
 from ldp_core.mechanisms.base import Contributions, Mechanism
 from ldp_core.mechanisms.noise.additive import VectorMechanism
 from ldp_core.run import Cancel, Interrupted, asked
-from ldp_core.workloads import Workload
-
-_ENTRIES = 2**22  # of queries written out at once
+from ldp_core.workloads import Workload, in_chunks
 
 
 @runtime_checkable
@@ -88,12 +86,10 @@ def tampering(
         infinite = np.full(len(chosen), math.inf)
         spread = np.sqrt(largest_variances(mechanism, workload, chosen)) / workload.query_weights(chosen)
         return Tampering(chosen, infinite, infinite, spread)
-    chunk = max(1, _ENTRIES // workload.working_types)
     reach, honest, variances = [np.zeros(0)], [np.zeros(0)], [np.zeros(0)]
-    for start in range(0, len(chosen), chunk):
+    for some in in_chunks(chosen, workload.working_types):
         if cancelled():
             raise Interrupted("The search for what forged reports can do was cancelled.")
-        some = chosen[start : start + chunk]
         adds = mechanism.query_contributions(workload, some)
         reach.append(_reach(mechanism, workload, some, adds))
         honest.append(np.abs(adds.means).max(axis=1))

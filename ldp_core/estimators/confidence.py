@@ -25,7 +25,7 @@ from ldp_core.mechanisms.base import Contributions, Estimate, Mechanism
 from ldp_core.mechanisms.noise.additive import AdditiveMechanism
 from ldp_core.mechanisms.surveys.estimates import SurveyEstimate, as_survey
 from ldp_core.mechanisms.surveys.face import SurveyMechanism
-from ldp_core.workloads import Workload
+from ldp_core.workloads import Workload, in_chunks
 
 METHODS = {
     "exact": "computed from the exact distribution of the reports; holds for any number of people",
@@ -37,7 +37,6 @@ METHODS = {
 INTERVAL_PART = 0.25
 """The share of an answer's standard error that one part of a report may weigh for the normal approximation."""
 
-_ENTRIES = 2**22  # of queries written out at once
 _ROUNDING = 1e-9
 
 
@@ -113,10 +112,8 @@ def _by_table(
 def _of_counts(
     mechanism: _Contributing, workload: Workload, estimate: Estimate, queries: np.ndarray, people: float, tail: float
 ) -> Intervals:
-    chunk = max(1, _ENTRIES // workload.n)
     found = [(np.zeros((0, 2)), np.zeros(0, dtype=str))]
-    for start in range(0, queries.size, chunk):
-        some = queries[start : start + chunk]
+    for some in in_chunks(queries, workload.n):
         answers = estimate.answers(workload, some)
         if isinstance(mechanism, AdditiveMechanism):  # sums of noise whose law does not depend on the types
             rows = workload.rows(some)

@@ -24,12 +24,10 @@ from ldp_core.estimators import confidence, tails
 from ldp_core.estimators.posterior import check_level
 from ldp_core.mechanisms.base import Estimate, Mechanism
 from ldp_core.mechanisms.noise.additive import AdditiveMechanism
-from ldp_core.workloads import Workload
+from ldp_core.workloads import Workload, in_chunks
 
 ANY_TIME = "holds at all times together, however often one looks (Freedman 1975; Howard et al. 2021)"
 """What the method "any time" is, in a few words."""
-
-_ENTRIES = 2**22  # of queries written out at once
 
 
 def epoch(people: int, tail: float) -> tuple[int, float]:
@@ -59,10 +57,8 @@ def any_time(
         mechanism = mechanism.consistent
     chosen = np.arange(workload.num_queries) if queries is None else np.asarray(queries, dtype=np.int64)
     last, tail = epoch(people, (1 - check_level(level)) / 2)
-    chunk = max(1, _ENTRIES // workload.working_types)
     found = [np.zeros((0, 2))]
-    for start in range(0, chosen.size, chunk):
-        some = chosen[start : start + chunk]
+    for some in in_chunks(chosen, workload.working_types):
         answers = estimate.answers(workload, some)
         if isinstance(mechanism, AdditiveMechanism):
             rows = workload.rows(some)

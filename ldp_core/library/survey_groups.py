@@ -66,11 +66,10 @@ def build(
         if budget.cancelled():
             return patterns
         gram = _asked_of(survey, sets, k)
-        found_now = design(Custom(_root(gram)), epsilon, seconds, max_rounds, seed, None, cancel)
+        dense = design(Custom(_root(gram)), epsilon, seconds, max_rounds, seed, None, cancel)
         merged = _merged(survey, sets, k, gram, epsilon, seconds, seed, cancel)
-        better = merged is not None and merged.objective < found_now.objective
-        strategy = merged.strategy if merged is not None and better else found_now.strategy
-        own.append(Own(members, ExplicitMechanism("optimized", strategy, epsilon)))
+        best = dense if merged is None or dense.objective <= merged.objective else merged
+        own.append(Own(members, ExplicitMechanism("optimized", best.strategy, epsilon)))
         Q, R = own[-1].mechanism.strategy, own[-1].mechanism.reconstruction
         costs.append(float(((gram @ R) * R).sum(axis=0) @ Q.sum(axis=1)) / len(gram))
     if budget.cancelled():

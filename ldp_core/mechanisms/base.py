@@ -15,15 +15,13 @@ from scipy.sparse.linalg import LinearOperator
 
 from ldp_core.people import Counts, dense
 from ldp_core.privacy import check_epsilon
-from ldp_core.workloads import Workload
+from ldp_core.workloads import Workload, in_chunks
 
 FLOATING_POINT = (
     "The guarantee is a mathematical one, for noise drawn in real numbers, and not one of a floating-point sampler such as the "
     "simulation here: in floating point, reports of one type can be impossible under another and give it away."
 )
 """What every text about a mechanism with continuous noise has to say: see `ldp_core.library.Spec.continuous`."""
-
-_ROW_ENTRIES = 2**22  # of queries written out at once
 
 
 @dataclass(frozen=True)
@@ -311,9 +309,7 @@ class FromCovariance(ABC):
         counts = dense(counts)
         if queries is None:
             return workload.query_variances(self.covariance(counts))
-        queries = np.asarray(queries, dtype=np.int64)
-        chunk = max(1, _ROW_ENTRIES // workload.n)
-        parts = [queries[start : start + chunk] for start in range(0, queries.size, chunk)]
+        parts = in_chunks(np.asarray(queries, dtype=np.int64), workload.n)
         return np.concatenate([self.linear_variances(workload.rows(part), counts) for part in parts] or [np.zeros(0)])
 
     @abstractmethod

@@ -19,6 +19,7 @@ from ldp_core.workloads.axes import axes_of as axes_of
 from ldp_core.workloads.base import DENSE_TYPES as DENSE_TYPES
 from ldp_core.workloads.base import MATRIX_ENTRIES as MATRIX_ENTRIES
 from ldp_core.workloads.base import Workload as Workload
+from ldp_core.workloads.base import in_chunks as in_chunks
 from ldp_core.workloads.comparisons import CutsBin as CutsBin
 from ldp_core.workloads.comparisons import quoted as quoted
 from ldp_core.workloads.composite import Custom as Custom

@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -35,6 +35,15 @@ MATRIX_ENTRIES = 2**25
 
 PICTURED_ENTRIES = 2**20
 """Largest number of entries of a workload matrix that is drawn whole, averaged over neighbours, in a notebook."""
+
+_ROW_ENTRIES = 2**22  # of queries written out at once
+
+
+def in_chunks(queries: np.ndarray, types: int) -> Iterator[np.ndarray]:
+    """The ``queries`` (q,) in runs so short that their rows over so many ``types`` can be written out."""
+    chunk = max(1, _ROW_ENTRIES // types)
+    for start in range(0, len(queries), chunk):
+        yield queries[start : start + chunk]
 
 
 class Workload(ABC):

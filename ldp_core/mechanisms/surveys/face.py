@@ -16,10 +16,8 @@ from ldp_core.mechanisms.base import Audit, Contributions, FromCovariance, Repor
 from ldp_core.mechanisms.surveys.estimates import SurveyEstimate, as_survey, short
 from ldp_core.mechanisms.surveys.largest import at_all_types, largest
 from ldp_core.people import MOST_CELLS, Counts, Tables, people_of
-from ldp_core.workloads import DENSE_TYPES, Group, Histogram, Survey, Workload
+from ldp_core.workloads import DENSE_TYPES, Group, Histogram, Survey, Workload, in_chunks
 from ldp_core.workloads.surveys import eigenvalues
-
-_ENTRIES = 2**22  # of queries written out at once
 
 
 class OnTable(Protocol):
@@ -241,11 +239,7 @@ class SurveyMechanism(FromCovariance):
             cells = seen.cell_variances(table)
             return cells if queries is None else cells[queries]
         chosen = np.arange(group.base.num_queries) if queries is None else queries
-        step = max(1, _ENTRIES // group.base.n)
-        parts = [
-            seen.variances(group.base.rows(chosen[start : start + step])) @ table
-            for start in range(0, len(chosen), step)
-        ]
+        parts = [seen.variances(group.base.rows(some)) @ table for some in in_chunks(chosen, group.base.n)]
         return np.concatenate(parts or [np.zeros(0)])
 
     def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions:
