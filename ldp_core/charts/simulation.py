@@ -32,6 +32,7 @@ ESTIMATOR_DASH = {
     "norm_sub": "dashdot",
     "polytope": "longdash",
     "mle": "longdashdot",
+    "ems": "10px,2px,2px,2px",
     "posterior": "8px,2px,2px,2px,2px,2px",
     "consistency": "2px,6px",
 }

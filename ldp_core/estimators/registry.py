@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ldp_core.estimators import constrained, mle, norm_sub, polytope, posterior, survey_tables, wnnls
+from ldp_core.estimators import constrained, mle, norm_sub, polytope, posterior, smoothed, survey_tables, wnnls
 from ldp_core.mechanisms.base import Estimate, Mechanism, Reports
 from ldp_core.mechanisms.surveys.estimates import SurveyEstimate, as_survey
 from ldp_core.mechanisms.surveys.face import SurveyMechanism
@@ -45,6 +45,8 @@ class EstimatorSpec:
     from_reports: Callable[..., Estimate] | None = None
     """(reports, mechanism, unbiased estimate, options of its own)"""
     rule: Rule = lambda mechanism, workload: None
+    told_by: Callable[[Workload], dict[str, Any]] = lambda workload: {}
+    """Options of its own that the workload tells."""
     needs_facts: bool = False
     """Whether it does nothing without ``facts``, an option of its own."""
     survey_rule: Callable[[SurveyMechanism, Workload], str | None] = lambda mechanism, workload: _NO_TYPES
@@ -107,6 +109,10 @@ def _has_likelihood(mechanism: Mechanism, workload: Workload) -> str | None:
             "Norm-Sub, or coarser bins."
         )
     return None
+
+
+def _can_be_smoothed(mechanism: Mechanism, workload: Workload) -> str | None:
+    return smoothed.in_order(workload) or _has_likelihood(mechanism, workload)
 
 
 def _can_be_sampled(mechanism: Mechanism, workload: Workload) -> str | None:
@@ -254,6 +260,17 @@ ESTIMATORS = {
             rule=_has_likelihood,
         ),
         EstimatorSpec(
+            "ems",
+            "Smoothed likelihood (EMS)",
+            "smoothed",
+            "the shares that make the reports likely, averaged with their neighbours in every round; never negative, and close to the truth "
+            "where it is smooth; biased, peaks and steps are flattened however many people there are",
+            unbiased=False,
+            from_reports=smoothed.estimate,
+            rule=_can_be_smoothed,
+            told_by=lambda workload: {"ordinary": smoothed.ordinary(workload)},
+        ),
+        EstimatorSpec(
             "posterior",
             "Posterior mean",
             "posterior mean",
@@ -299,8 +316,8 @@ def apply(
 ) -> Estimate:
     """Estimate from ``reports`` by the estimator ``name``.
 
-    ``unbiased`` is the mechanism's own estimate where it is at hand. ``options`` are those of `mle.estimate` and
-    `posterior.estimate`; "constrained" takes ``facts`` (see `ldp_core.workloads.parse_facts`), and ``nonnegative``, True.
+    ``unbiased`` is the mechanism's own estimate where it is at hand. ``options`` are those of `mle.estimate`,
+    `smoothed.estimate` and `posterior.estimate`; "constrained" takes ``facts`` (see `ldp_core.workloads.parse_facts`), and ``nonnegative``, True.
     ValueError for an unknown name or option, foreign reports, facts that contradict each other, or an estimator that does not
     suit.
 
@@ -321,7 +338,7 @@ def apply(
         raise ValueError(reason)
     unbiased = mechanism.estimate(reports) if unbiased is None else unbiased
     if entry.from_reports:
-        return entry.from_reports(reports, mechanism, unbiased, **options)
+        return entry.from_reports(reports, mechanism, unbiased, **{**entry.told_by(workload), **options})
     return improve(name, unbiased, workload, reports.users, **options)
 
 

@@ -8,7 +8,7 @@ from functools import partial
 
 from ldp_core.library import matrix, optimized
 from ldp_core.library.specification import Choice, Delta, Number, Parameter, Spec, Whole
-from ldp_core.mechanisms import block_designs, fourier, hadamard, hrr
+from ldp_core.mechanisms import block_designs, fourier, hadamard, hrr, square_wave
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES
 from ldp_core.mechanisms.local_hashing import LocalHashing
 from ldp_core.mechanisms.noise import adaptive, additive, gaussian, rejection
@@ -210,6 +210,19 @@ REGISTRY: dict[str, Spec] = {
             user_cost="one parity and one draw",
             collector_cost="one count per report, then a fast transform",
             style=("#E69F00", "hexagon"),
+        ),
+        Spec(
+            "square_wave",
+            "Square wave",
+            square_wave.build,
+            made_for="smooth distributions on ordered domains, with smoothed likelihood (EMS)",
+            paper="Li, Wang, Lopuhaä-Zwakenberg, Skoric and Li 2020",
+            bits="log2 n, up to one more",
+            user_cost="one draw",
+            collector_cost="one count per report, then a matrix product",
+            domain_rule=_needs_entries(square_wave.outputs),
+            style=("#7A6A53", "circle-cross"),
+            parameters={"window": Whole(0, optional=True, typed=True)},
         ),
         Spec(
             "fourier",

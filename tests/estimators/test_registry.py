@@ -47,9 +47,9 @@ def test_every_estimator_works_or_says_why_not(workload):
                 assert found.unbiased == entry.unbiased
                 assert found.answers(workload).shape == (workload.num_queries,)
                 assert np.all(np.isfinite(found.answers(workload)))
-                if name in ("wnnls", "wnnls_total", "constrained", "norm_sub", "mle", "posterior"):
+                if name in ("wnnls", "wnnls_total", "constrained", "norm_sub", "mle", "ems", "posterior"):
                     assert found.estimated_counts.min() >= 0
-                if name in ("wnnls_total", "constrained", "norm_sub", "mle", "posterior"):
+                if name in ("wnnls_total", "constrained", "norm_sub", "mle", "ems", "posterior"):
                     assert found.estimated_counts.sum() == pytest.approx(COUNTS.sum())
             else:
                 assert reason[0].isupper()
@@ -135,6 +135,7 @@ def test_large_domains_are_refused_where_it_would_take_minutes():
     mechanism = mechanisms.create("haar", 2**17, 1.0)
     for name, words in (
         ("mle", "at most 65,536 types"),
+        ("ems", "at most 65,536 types"),
         ("posterior", "at most 65,536"),
         ("polytope", "at most 4,096"),
     ):

@@ -13,6 +13,7 @@ WITH_CHANNEL = [
     ("randomized_response", {}),
     ("subset_selection", {"size": 1}),
     ("hadamard", {}),
+    ("square_wave", {}),
     ("hrr", {"reconstruction": "transform"}),
     ("haar", {}),
     *(

@@ -26,6 +26,7 @@ CASES = [
     ("subset_selection", {"size": 3}),
     *UNARY,
     ("hadamard", {}),
+    ("square_wave", {}),
     ("hrr", {"reconstruction": "transform"}),
     ("hrr", {"reconstruction": "optimal"}),
     ("haar", {}),
