@@ -15,6 +15,7 @@ many the people are.
 from __future__ import annotations
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator
 
 from ldp_core.mechanisms.base import Estimate, Mechanism, Reports
 from ldp_core.workloads import Workload
@@ -29,12 +30,17 @@ def estimate(
 ) -> Estimate:
     """N times the smoothed shares. The first ``ordinary`` types are in order (None: all); the others, such as "(missing)", have no
     neighbours. The search begins at even shares, as in the paper, whatever ``unbiased``, the mechanism's own estimate, is."""
-    tally, n = mechanism.tally(reports).astype(float), mechanism.n
-    shares = np.full(n, 1 / n)
     if not reports.users:
-        return Estimate(np.zeros(n), unbiased=False, identified=unbiased.identified)
-    channel, line = mechanism.channel, slice(None if ordinary is None else ordinary)
-    back = channel.T
+        return Estimate(np.zeros(mechanism.n), unbiased=False, identified=unbiased.identified)
+    shares = smoothed_shares(mechanism.channel, mechanism.tally(reports).astype(float), ordinary, max_rounds)
+    return Estimate(reports.users * shares, unbiased=False, identified=unbiased.identified)
+
+
+def smoothed_shares(
+    channel: np.ndarray | LinearOperator, tally: np.ndarray, ordinary: int | None, max_rounds: int
+) -> np.ndarray:
+    """(n,) shares given ``tally`` (m,), at least one report, of the outputs of ``channel`` (m, n); the others as in `estimate`."""
+    shares, back, line = np.full(channel.shape[1], 1 / channel.shape[1]), channel.T, slice(ordinary)
     for _ in range(max_rounds):
         expected = channel @ shares
         found = shares * (back @ np.divide(tally, expected, out=np.zeros_like(tally), where=tally > 0))
@@ -44,7 +50,7 @@ def estimate(
         shares = found
         if moved <= STILL:
             break
-    return Estimate(reports.users * shares, unbiased=False, identified=unbiased.identified)
+    return shares
 
 
 def smooth(shares: np.ndarray) -> np.ndarray:

@@ -32,7 +32,9 @@ def test_every_mechanism_is_there_wherever_it_can_run(stored):
                 for name in library.names()
                 if not library.spec(name).surveys_only and not library.spec(name).unsuitable(64, epsilon, maker(64))
             }
-            assert {name for w, e, name in there if (w, e) == (title, epsilon)} == (runs | set(league.VARIANTS)) - AWAITED
+            assert {name for w, e, name in there if (w, e) == (title, epsilon)} == (
+                runs | set(league.VARIANTS)
+            ) - AWAITED
     assert len(there) == len(stored)
 
 
