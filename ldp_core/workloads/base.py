@@ -143,7 +143,7 @@ class Workload(ABC):
         queries."""
         return np.ones(self.num_queries if queries is None else len(queries))
 
-    @property
+    @cached_property
     def squared_weights(self) -> float:
         """Sum of the squared `query_weights`, p without weights: what divides a total squared error into its mean."""
         return float(self.num_queries)
@@ -219,7 +219,7 @@ class Workload(ABC):
         values = self.singular_values()
         return int(np.count_nonzero(values > values[0] * self.n * np.finfo(float).eps))
 
-    @property
+    @cached_property
     def trace(self) -> float:
         """tr G = |W|_F^2."""
         return float(self.gram_diag.sum())

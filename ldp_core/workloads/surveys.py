@@ -138,15 +138,15 @@ class Survey(Workload):
             "translation" if self.symmetric else "none", tuple((s, self.symmetric) for s in self.shape)
         )
 
-    @property
+    @cached_property
     def trace(self) -> float:
         return math.fsum(g.weight**2 * g.base.trace * (self.n / g.base.n) for g in self.groups)
 
-    @property
+    @cached_property
     def even_square(self) -> float:
         return math.fsum(group.weight**2 * group.base.even_square for group in self.groups)
 
-    @property
+    @cached_property
     def radius(self) -> float:
         """The largest length of a column of W, or an upper bound where groups peak at different values."""
         return math.sqrt(math.fsum(group.weight**2 * group.base.radius**2 for group in self.groups))
@@ -177,7 +177,7 @@ class Survey(Workload):
             found[here] = self.groups[k].weight * self.groups[k].base.query_weights(local)
         return found
 
-    @property
+    @cached_property
     def squared_weights(self) -> float:
         return math.fsum(group.weight**2 * group.base.squared_weights for group in self.groups)
 

@@ -13,7 +13,7 @@ from ldp_core.data.tables import CategoricalRecipe
 from ldp_core.designs import Configuration, Optimizer, UploadedData, WorkloadRecipe
 from ldp_core.workloads import PrefixPart
 from pages.ui.session import exchange, shelf
-from pages.ui.session.state import Session
+from pages.ui.session.state import Session, choose_mechanism
 from pages.ui.sources import Source
 from pages.ui.tasks import work
 
@@ -58,6 +58,22 @@ def test_save_holds_the_strategy_and_brings_back_the_same_numbers(ages, another)
     other = another().load(saved)
     assert other.at.title[0].value == "Design"
     assert needed(other) == needed(ages)
+
+
+def test_a_design_is_packed_once_as_long_as_all_that_goes_into_it_stays(ages):
+    def content(**changes):
+        ages.session.change(**changes)
+        return exchange.export(ages.session)
+
+    ages.session.change(mechanism=choose_mechanism("subset_selection"), epsilon="1")
+    first = content()
+    assert exchange.export(ages.session) is first
+    others = [content(epsilon="1.0"), content(epsilon="2"), content(simulation={"seed": 7})]
+    assert len({first, *others}) == 4, "its configuration is in the file as it is spelled"
+    before, case = exchange.export(ages.session), ages.session.aim("subset_selection")
+    work.certificate(ages.session, case).known(at_once=True)
+    assert b"certificate.npz" not in before
+    assert b"certificate.npz" in exchange.export(ages.session), "a proof that came meanwhile goes with it"
 
 
 def test_save_works_where_nothing_can_be_worked_out(app, another):

@@ -13,6 +13,8 @@ from ldp_core.workloads import (
     AllMarginalsPart,
     Axis,
     Custom,
+    Group,
+    Histogram,
     HistogramPart,
     JointHistogramPart,
     KWayMarginalsPart,
@@ -222,3 +224,18 @@ def test_two_hundred_columns_of_pairs_have_a_price_and_work():
     assert made.n == 20**200
     with pytest.raises(ValueError, match="25,000 sets"):
         over_attributes([KWayMarginalsPart(k=3)], axes)
+
+
+def test_what_follows_from_all_groups_is_added_up_once():
+    asked = []
+
+    class Heard(Histogram):
+        @property
+        def gram_diag(self):
+            asked.append(self.n)
+            return super().gram_diag
+
+    found = Survey((2, 3, 4), [Group((i,), Heard(n)) for i, n in enumerate((2, 3, 4))])
+    table = frames.convergence([(float(k), 1000.0 - k) for k in range(50)], found, 0.01)
+    assert len(asked) == 3
+    assert table["users_needed"].iloc[-1] == pytest.approx((951 - found.n * 3) / (found.n * 9 * 0.01), rel=1e-12)

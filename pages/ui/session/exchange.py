@@ -199,12 +199,13 @@ def outcome(state: Session, mechanism: mechanisms.Mechanism) -> dict[str, Any]:
 
 
 def export(state: Session) -> bytes:
-    """The current design as a zip; ValueError with a sentence when something it needs is missing."""
-    mechanism = state.mechanism(state.configuration.mechanism.name)
-    if mechanism is None:
-        return package.design(state.configuration, {}, None)
-    found = outcome(state, mechanism)
-    return package.design(state.configuration, found, mechanism, certificate=certificate(state, mechanism))
+    """The current design as a zip, packed once as long as all that goes into it stays; ValueError with a sentence when something it needs
+    is missing."""
+    c, mechanism = state.configuration, state.mechanism(state.configuration.mechanism.name)
+    found = {} if mechanism is None else outcome(state, mechanism)
+    proof = None if mechanism is None else certificate(state, mechanism)
+    key = ("file", c.to_json(), mechanism and mechanism.digest, found, proof and proof.document)
+    return state.cached(key, lambda: package.design(c, found, mechanism, certificate=proof), len)
 
 
 def saved(state: Session) -> bytes:
