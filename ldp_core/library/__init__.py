@@ -26,6 +26,7 @@ USUAL_FOR_SURVEYS = (
     "sampled_sets",
     "sampled_sets(oracle=oue)",
     "sampled_sets(oracle=randomized_response)",
+    "covering_sets",
     "split_budget",
     "optimized",
 )

@@ -14,7 +14,7 @@ from ldp_core.mechanisms.local_hashing import LocalHashing
 from ldp_core.mechanisms.noise import adaptive, additive, gaussian, rejection
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
-from ldp_core.mechanisms.surveys import oracles, sampled, split
+from ldp_core.mechanisms.surveys import covering, oracles, sampled, split
 from ldp_core.mechanisms.trees import grid, haar, hierarchical, rectangles
 from ldp_core.mechanisms.trees.node_reports import NODE_ORACLES
 from ldp_core.mechanisms.unary import RECONSTRUCTIONS, UnaryEncoding
@@ -346,6 +346,21 @@ REGISTRY: dict[str, Spec] = {
                 "reconstruction": Choice(sampled.RECONSTRUCTIONS),
                 "shares": Choice(sampled.SHARES),
             },
+        ),
+        Spec(
+            "covering_sets",
+            "Covering sets of columns",
+            covering.build,
+            closed_form=True,
+            made_for="surveys about several columns of few values, where each person answers about one larger set of columns",
+            paper="Zhang, Wang, Li, He and Chen 2018 (CALM); with subset selection by Ye and Barg 2018",
+            bits="log2 of the sets plus a report of the oracle",
+            user_cost="one draw and one report of the oracle",
+            collector_cost="as the oracle, then one pass over the tables",
+            needs_workload=True,
+            surveys_only=True,
+            style=("#3C7D93", "octagon-dot"),
+            parameters={"oracle": Choice(tuple(oracles.ORACLES)), "shares": Choice(sampled.SHARES)},
         ),
         Spec(
             "split_budget",

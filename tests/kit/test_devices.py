@@ -120,7 +120,7 @@ def test_reports_of_devices_are_estimated_without_bias(name):
     reports = mechanism.aggregate(as_rows(mechanism, [device.report(values[i]) for i in drawn]))
     counts = np.bincount(drawn, minlength=len(values))
     survey = len(values[0]) > 1
-    workload = ldp.workloads.survey([2, 3, 2], [[0], [1], [2]]) if survey else ldp.workloads.histogram(mechanism.n)
+    workload = ldp.workloads.survey(mechanism.sizes, 1) if survey else ldp.workloads.histogram(mechanism.n)
     errors = mechanism.estimate(reports).answers(workload) - workload.answers(counts)
     scores = errors / np.sqrt(mechanism.query_variances(workload, counts))
     assert np.abs(scores).max() < 5  # standard errors, of at most 15 answers

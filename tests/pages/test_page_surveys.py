@@ -98,7 +98,7 @@ def test_users_needed_and_the_bound_are_those_of_the_core(lives):
 
 def test_rivals_for_surveys_stand_side_by_side(lives):
     lives.go("compare")
-    names = ("sampled_sets", "sampled_sets(oracle=oue)", "sampled_sets(oracle=randomized_response)", "split_budget")
+    names = library.USUAL_FOR_SURVEYS[:-1]
     workload, alpha = lives.workload, lives.session.alpha
     table = next(frame for frame in lives.dataframes if "users_needed" in frame.columns)
     needed = {
@@ -161,7 +161,7 @@ def test_a_mechanism_is_recommended_with_reasons(lives):
     lives.go("plan").press("recommend").finish()
     assert not lives.errors
     said = words(lives)
-    assert "Take One random set of columns: at epsilon 1 it needs" in said
+    assert "Take Covering sets of columns: at epsilon 1 it needs" in said
     assert "With your 10,000 users, all 3,794 answers are noise." in said
 
 

@@ -44,8 +44,8 @@ _ENTRIES = 2**22  # of queries written out at once
 
 
 class SampledSets(SurveyMechanism):
-    """``oracle`` reports the joint value of one of the sets asked about, drawn with probabilities ``shares``: "even", "fitted" to
-    make the total variance least, or a number for each of ``sets``. Raises ValueError for anything else.
+    """``oracle`` reports the joint value of one of ``sets`` (None: those asked about), drawn with probabilities ``shares``: "even",
+    "fitted" to make the total variance least, or a number for each of them. Raises ValueError for anything else.
     """
 
     def __init__(
@@ -55,14 +55,16 @@ class SampledSets(SurveyMechanism):
         oracle: str = "subset_selection",
         reconstruction: str = "optimal",
         shares: str | Sequence[float] | np.ndarray = "even",
+        sets: Sequence[Set] | None = None,
+        name: str = "sampled_sets",
     ):
         told = shares if isinstance(shares, str) else [float(share) for share in shares]
         parameters = {"oracle": oracle, "reconstruction": reconstruction, "shares": told}
         for (word, chosen), known in zip(parameters.items(), (ORACLES, RECONSTRUCTIONS, SHARES), strict=True):
             if isinstance(chosen, str) and chosen not in known:
                 raise ValueError(f"Unknown {word} {chosen!r}; {meant(chosen, known)}")
-        super().__init__("sampled_sets", survey.shape, epsilon, parameters)
-        self.sets = maximal_sets(survey)
+        super().__init__(name, survey.shape, epsilon, parameters)
+        self.sets = maximal_sets(survey) if sets is None else tuple(sets)
         self.optimal = reconstruction == "optimal"
         self._cells = np.array([math.prod(self.sizes[i] for i in one) for one in self.sets])
         self._title, make = ORACLES[oracle]
@@ -90,7 +92,7 @@ class SampledSets(SurveyMechanism):
         if self.optimal:
             return self
         asked = Survey(self.sizes, [marginal(self.sizes, one) for one in self.sets])
-        return SampledSets(asked, self.epsilon, self.parameters["oracle"], "optimal", self.shares)
+        return SampledSets(asked, self.epsilon, self.parameters["oracle"], "optimal", self.shares, self.sets, self.name)
 
     # --- what reports tell --------------------------------------------------------------------------------------
 

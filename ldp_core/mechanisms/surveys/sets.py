@@ -33,8 +33,14 @@ def maximal_sets(survey: Survey) -> tuple[Set, ...]:
     asked = {tuple(i for i in group.attributes if survey.shape[i] > 1) for group in survey.groups} - {()}
     if not asked:
         raise ValueError("All attributes asked about have only one value: there is nothing to find out.")
-    held, longest = Holding(asked), max(map(len, asked))
-    return tuple(sorted(one for one in asked if len(one) == longest or held.every(one) == [one]))
+    return without_held(asked)
+
+
+def without_held(sets: Iterable[Set]) -> tuple[Set, ...]:
+    """``sets`` in order, without those that another one holds."""
+    different = set(sets)
+    held, longest = Holding(different), max(map(len, different))
+    return tuple(sorted(one for one in different if len(one) == longest or held.every(one) == [one]))
 
 
 def only_survey(workload: Workload) -> Survey:

@@ -1,0 +1,127 @@
+"""Covering sets of columns (after CALM: Zhang, Wang, Li, He and Chen 2018, "CALM: Consistent adaptive local marginal for marginal release under
+local differential privacy"): each person reports on one of few larger sets, which together hold all that is asked about.
+
+Larger sets are fewer, so that each gets more reports, and one report answers several questions; but each has more cells, and so tells less of
+every one. What several sets have in common is averaged by their variances. As in CALM the number and size of sets are chosen by
+the noise that follows; here by the exact variance of the questions rather than by a bound on it, every question is held by some set, so
+that nothing has to be guessed, and sets of columns with more values are smaller. With shares a_B and information m_B of a report
+on set B (`ldp_core.mechanisms.surveys.sampled`) what is compared is the total variance
+
+    sum_A dim_A g_A / (sum over B that hold A of a_B m_B) - tr G,    in the terms of `ldp_core.workloads.surveys`.
+
+The sets for a largest number of cells are found greedily: one that is asked about and not yet held grows by the column that completes most
+others for the cells it costs, as long as it fits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from ldp_core import anova
+from ldp_core.anova import Set
+from ldp_core.mechanisms.surveys.oracles import ORACLES
+from ldp_core.mechanisms.surveys.sampled import SampledSets
+from ldp_core.mechanisms.surveys.sets import maximal_sets, only_survey, without_held
+from ldp_core.wording import meant
+from ldp_core.workloads import Survey, Workload
+
+MOST_CELLS = 2**10
+"""Of a table that is made larger than those asked about: far beyond, most of what a report tells is about nothing that is asked."""
+_PATIENCE = 2
+
+
+def build(workload: Workload, epsilon: float, oracle: str = "subset_selection", shares: str = "even") -> SampledSets:
+    """The mechanism for a survey. ValueError for anything else, or another choice."""
+    survey = only_survey(workload)
+    if oracle not in ORACLES:
+        raise ValueError(f"Unknown oracle {oracle!r}; {meant(oracle, ORACLES)}")
+    sets = best_sets(survey, epsilon, oracle)
+    return SampledSets(survey, epsilon, oracle, "optimal", shares, sets=sets, name="covering_sets")
+
+
+def best_sets(survey: Survey, epsilon: float, oracle: str) -> tuple[Set, ...]:
+    """The sets of least variance when all are drawn equally often: those asked about, or greedy covers by tables of up to 4, 8, ... cells."""
+    asked = maximal_sets(survey)
+    best, least, worse, tried = asked, variance(survey, asked, epsilon, oracle), 0, {asked}
+    cells = 4
+    while cells <= MOST_CELLS and worse < _PATIENCE:
+        found = cover(asked, survey.shape, cells)  # whatever epsilon is: kept for searches over it
+        if found not in tried:
+            tried.add(found)
+            value = variance(survey, found, epsilon, oracle)
+            best, least, worse = (found, value, 0) if value < least else (best, least, worse + 1)
+        cells *= 2
+    return best
+
+
+def variance(survey: Survey, sets: Sequence[Set], epsilon: float, oracle: str) -> float:
+    """Total variance per user on average over the types, but for tr G/n, where each of ``sets`` is drawn equally often."""
+    known, made = survey.components, ORACLES[oracle][1]
+    told = dict.fromkeys(known.sets, 0.0)
+    longest, information = max(map(len, known.sets)), dict[int, float]()
+    for members in sets:
+        cells = math.prod(survey.shape[i] for i in members)
+        if cells not in information:
+            alpha, beta = made(cells, epsilon).centred_moments()
+            information[cells] = 1 / (alpha * cells + beta) / len(sets)
+        for within in anova.subsets(members, longest):
+            if within in told:
+                told[within] += information[cells]
+    return float(known.dims * known.gram @ (1 / np.array(list(told.values()))))
+
+
+@lru_cache(maxsize=64)
+def cover(asked: tuple[Set, ...], sizes: tuple[int, ...], cells: int) -> tuple[Set, ...]:
+    """Sets of attributes with tables of at most ``cells`` cells, or as they are asked about, that hold all of ``asked``."""
+    growing, found = _Growing(asked, sizes), list[Set]()
+    for k in sorted(range(len(asked)), key=lambda k: -math.prod(sizes[i] for i in asked[k])):
+        if growing.left[k]:
+            found.append(growing.grown(k, cells))
+    return without_held(found)
+
+
+class _Growing:
+    """Which of the sets ``asked`` about are left, and sets that grow from one of them to hold more."""
+
+    def __init__(self, asked: Sequence[Set], sizes: Sequence[int]):
+        self.asked, self.sizes = asked, np.array(sizes)
+        self.left = np.ones(len(asked), dtype=bool)
+        holding: list[list[int]] = [[] for _ in sizes]
+        for k, one in enumerate(asked):
+            for i in one:
+                holding[i].append(k)
+        self._holding = [np.array(places, dtype=np.int64) for places in holding]
+        # Of the attributes that the grown set lacks of each: how many, and the sum of their numbers, which tells the last one.
+        self._lacking = np.array([len(one) for one in asked])
+        self._sums = np.array([sum(one) for one in asked])
+
+    def grown(self, first: int, cells: int) -> Set:
+        """The set number ``first`` with the attributes that complete most of those left for the logarithm of the values they have, as
+        long as its table has at most ``cells``; what it holds is no longer left."""
+        members, gains, room = list(self.asked[first]), np.zeros(len(self.sizes)), cells
+        lacking, sums = self._lacking.copy(), self._sums.copy()
+        for i in members:
+            self._add(i, lacking, sums, gains)
+            room //= self.sizes[i]
+        while True:
+            worth = np.where(self.sizes <= room, gains / np.log(np.maximum(self.sizes, 2)), 0.0)
+            worth[members] = 0
+            chosen = int(np.argmax(worth))
+            if worth[chosen] == 0:
+                break
+            members.append(chosen)
+            self._add(chosen, lacking, sums, gains)
+            room //= self.sizes[chosen]
+        self.left &= lacking > 0
+        return tuple(sorted(members))
+
+    def _add(self, attribute: int, lacking: np.ndarray, sums: np.ndarray, gains: np.ndarray) -> None:
+        with_it = self._holding[attribute]
+        with_it = with_it[self.left[with_it]]
+        lacking[with_it] -= 1
+        sums[with_it] -= attribute
+        np.add.at(gains, sums[with_it[lacking[with_it] == 1]], 1.0)

@@ -1,0 +1,134 @@
+"""Covering sets of columns: what they hold, and their errors against the strategy written out."""
+
+import math
+import re
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+from ldp_core import analysis, library, mechanisms, workloads
+from ldp_core.mechanisms.surveys import covering
+from ldp_core.mechanisms.surveys.sampled import SampledSets
+from ldp_core.mechanisms.surveys.sets import maximal_sets
+from ldp_core.studies import simulate
+from ldp_core.workloads import Group, Survey
+
+ADULT = (16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2)
+YES_NO = workloads.survey([2] * 5, 2)
+MIXED = workloads.survey([2, 3, 1, 2, 4], 2, weights=[1.0, 2.0, 0.5, 1.0, 1.0, 3.0, 1.0, 1.0, 1.0, 1.0])
+ORDERED = Survey(
+    (2, 2, 4, 2),
+    [Group((0, 1), workloads.histogram(4)), Group((1, 3), workloads.histogram(4)), Group((0, 2), workloads.prefix(8))],
+)
+SURVEYS = {"yes or no": YES_NO, "mixed": MIXED, "ordered": ORDERED}
+
+
+@pytest.mark.parametrize("sizes", [(2,) * 9, (3, 2, 4, 2, 2, 5, 1), ADULT])
+@pytest.mark.parametrize("ways", [1, 2, 3])
+@pytest.mark.parametrize("cells", [4, 8, 24, 256])
+def test_what_is_asked_is_held_by_tables_that_are_small_enough(sizes, ways, cells):
+    asked = maximal_sets(workloads.survey(sizes, ways))
+    found = covering.cover(asked, sizes, cells)
+    for one in asked:
+        assert any(set(one) <= set(members) for members in found)
+    for members in found:
+        assert members in asked or math.prod(sizes[i] for i in members) <= cells
+    assert not any(set(one) < set(other) for one in found for other in found)
+    assert list(found) == sorted(set(found))
+
+
+def test_a_table_with_room_for_everything_is_the_only_one():
+    assert covering.cover(maximal_sets(YES_NO), YES_NO.shape, 32) == ((0, 1, 2, 3, 4),)
+
+
+def test_triples_of_yes_or_no_columns_are_few():
+    """The pairs of nine columns lie in no fewer than 12 triples, and of 30 in 150 (Steiner's systems, or their bound)."""
+    for columns, least in ((9, 12), (30, 150)):
+        found = covering.cover(maximal_sets(workloads.survey([2] * columns, 2)), (2,) * columns, 8)
+        assert least <= len(found) <= 1.4 * least
+        assert sorted(set(map(len, found))) in ([3], [2, 3])  # some pair may be left alone
+
+
+def written_out(mechanism):
+    """(reports, n) the strategy, person by person."""
+    people = list(product(*map(range, mechanism.sizes)))
+    rows = []
+    for k, members in enumerate(mechanism.sets):
+        sizes = [mechanism.sizes[i] for i in members]
+        cells = [np.ravel_multi_index([person[i] for i in members], sizes) for person in people]
+        rows.append(mechanism.shares[k] * mechanism.oracle(k).written_out()[:, cells])
+    return np.concatenate(rows)
+
+
+@pytest.mark.parametrize("oracle", ["subset_selection", "randomized_response"])
+@pytest.mark.parametrize("name", SURVEYS)
+@pytest.mark.parametrize("epsilon", [1.0, 4.0])
+def test_tables_in_common_are_averaged_as_the_best_linear_estimate_does(name, epsilon, oracle):
+    """What McKenna et al. 2020 prove best for the strategy as a whole (Theorem 3.10), written out over all types."""
+    survey = SURVEYS[name]
+    mechanism = covering.build(survey, epsilon, oracle)
+    Q = written_out(mechanism)
+    assert Q.sum(axis=0) == pytest.approx(np.ones(survey.n))
+    assert np.log(Q.max(axis=1) / Q.min(axis=1)).max() == pytest.approx(mechanism.audit().epsilon)
+    assert mechanism.audit().epsilon <= epsilon
+    M = Q.T @ (Q / Q.sum(axis=1, keepdims=True))
+    best = np.trace(np.linalg.pinv(M, hermitian=True, rtol=1e-9) @ survey.gram_dense()) - survey.trace
+    assert analysis.average_variance(mechanism, survey) == pytest.approx(best / survey.n, rel=1e-9)
+    told = covering.variance(survey, mechanism.sets, epsilon, oracle)
+    asked = sum(group.weight**2 * group.base.trace / group.base.n for group in survey.groups)
+    total = sum(group.weight**2 * float(np.sum(group.base.gram_sums)) / group.base.n**2 for group in survey.groups)
+    assert told - (asked - total) == pytest.approx(best / survey.n, rel=1e-9)
+
+
+@pytest.mark.parametrize("oracle", ["subset_selection", "oue", "randomized_response"])
+@pytest.mark.parametrize("epsilon", [0.2, 1.0, 4.0])
+@pytest.mark.parametrize("survey", [*SURVEYS.values(), workloads.survey(ADULT, 2), workloads.survey([2] * 12, 3)])
+def test_they_are_never_worse_than_the_sets_asked_about(survey, epsilon, oracle):
+    covered, asked = covering.build(survey, epsilon, oracle), SampledSets(survey, epsilon, oracle)
+    assert analysis.average_variance(covered, survey) <= analysis.average_variance(asked, survey) * (1 + 1e-12)
+    shares = covering.build(survey, epsilon, oracle, shares="fitted")
+    assert shares.sets == covered.sets
+    assert analysis.average_variance(shares, survey) <= analysis.average_variance(covered, survey) * (1 + 1e-6)
+
+
+def test_larger_tables_pay_off_where_columns_have_few_values():
+    survey = workloads.survey([2] * 12, 2)
+    covered, asked = (
+        analysis.average_variance(mechanisms.create(name, epsilon=4.0, workload=survey), survey)
+        for name in ("covering_sets", "sampled_sets")
+    )
+    assert covered < 0.4 * asked
+    single = workloads.survey(ADULT, 1)
+    assert covering.build(single, 1.0).sets == SampledSets(single, 1.0).sets
+
+
+def test_errors_are_those_of_simulated_collections():
+    mechanism, rng = covering.build(YES_NO, 4.0), np.random.default_rng(0)
+    assert max(map(len, mechanism.sets)) > 2
+    people = np.array(list(product((0, 1), repeat=5)))[rng.integers(0, 32, 500)]
+    squared = simulate.run(mechanism, YES_NO, people, trials=300)["total_squared_error"]
+    expected = 500 * mechanism.variance_profile(YES_NO)[0]
+    assert abs(squared.mean() - expected) <= 5 * squared.std() / math.sqrt(300)
+    answers = mechanism.estimate(mechanism.simulate(people, rng))
+    for i, j in combinations(range(5), 2):
+        assert answers.table((i, j)).sum() == pytest.approx(500)
+
+
+def test_it_has_a_name_of_its_own():
+    mechanism = mechanisms.create("covering_sets", epsilon=4.0, workload=YES_NO)
+    assert mechanism.name == mechanism.consistent.name == "covering_sets"
+    assert mechanism.digest != SampledSets(YES_NO, 4.0).digest
+    assert "sets of columns" in mechanism.explain()
+    assert "CALM" in library.spec("covering_sets").paper
+    assert "covering_sets" in library.USUAL_FOR_SURVEYS
+
+
+def test_others_are_refused_in_a_sentence():
+    assert "for surveys" in library.spec("covering_sets").unsuitable(8, 1.0, workloads.prefix(8))
+    with pytest.raises(ValueError, match="for surveys"):
+        covering.build(workloads.prefix(8), 1.0)
+    with pytest.raises(ValueError, match=re.escape("Unknown oracle 'ou'")):
+        covering.build(YES_NO, 1.0, "ou")
+    with pytest.raises(ValueError, match="Unknown shares"):
+        covering.build(YES_NO, 1.0, shares="odd")
