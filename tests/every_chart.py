@@ -34,9 +34,15 @@ COUNTS = np.random.default_rng(0).multinomial(48_842, np.linspace(2, 0.1, N) / n
 EPSILONS = (0.5, 1.0, 2.0, 4.0)
 
 
-def every(look=charts.LIGHT):
-    """Figures by name."""
-    return {name: draw(look) for name, draw in _drawers().items()}
+def names():
+    """The names of all figures."""
+    return list(_drawers())
+
+
+@cache
+def figure(name, look):
+    """A figure by its name, drawn when it is first asked for."""
+    return _drawers()[name](look)
 
 
 @cache

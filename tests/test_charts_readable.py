@@ -10,9 +10,19 @@ from ldp_core import charts
 from ldp_core.charts.theme import MODE_BAR, TITLE_LENGTH
 
 LOOKS = {"light": charts.LIGHT, "dark": charts.DARK}
-FIGURES = {(look, name): fig for look in LOOKS for name, fig in every_chart.every(LOOKS[look]).items()}
-EACH = pytest.mark.parametrize("fig", FIGURES.values(), ids=[", ".join(key) for key in FIGURES])
+NAMED = [(look, name) for look in LOOKS for name in every_chart.names()]
+EACH = pytest.mark.parametrize("fig", NAMED, indirect=True, ids=[", ".join(key) for key in NAMED])
 ROWS = ("users needed", "users needed, on the lines", "bounds, error", "bounds, users")
+
+
+def figure(look, name):
+    return every_chart.figure(name, LOOKS[look])
+
+
+@pytest.fixture
+def fig(request):
+    """Drawn in the process that looks at it, not in every one that collects tests."""
+    return figure(*request.param)
 
 
 def joined(trace):
@@ -68,7 +78,7 @@ def test_no_line_joins_categories(fig):
 
 
 def test_sets_of_attributes_and_queries_without_an_order_are_not_joined():
-    assert not any(joined(trace) for trace in FIGURES["light", "group errors, sets"].data)
+    assert not any(joined(trace) for trace in figure("light", "group errors, sets").data)
     frame = every_chart.query_frame()
     assert not any(joined(trace) for trace in charts.query_errors(frame).data)
     assert all(joined(trace) for trace in charts.query_errors(frame, in_order=True).data)
@@ -85,14 +95,14 @@ def test_titles_of_axes_fit(fig):
 
 @pytest.mark.parametrize("name", ROWS)
 def test_numbers_of_rows_stand_with_their_names_where_no_line_runs(name):
-    fig = FIGURES["light", name]
+    fig = figure("light", name)
     assert [shape for shape in fig.layout.shapes if shape.type == "line"]
     assert not [trace for trace in fig.data if "text" in (trace.mode or "")]
     assert any(any(sign.isdigit() for sign in text) for text in fig.layout.yaxis.ticktext)
 
 
 def test_the_words_of_bounds_end_inside_the_chart():
-    fig = FIGURES["light", "users needed"]
+    fig = figure("light", "users needed")
     low, high = fig.layout.xaxis.range
     for words in fig.layout.annotations:
         place = (words.x - low) / (high - low)
@@ -102,7 +112,7 @@ def test_the_words_of_bounds_end_inside_the_chart():
 
 def test_out_of_reach_lies_beside_the_line_of_a_small_epsilon():
     for name in ("accuracy", "accuracy, small epsilon"):
-        fig = FIGURES["light", name]
+        fig = figure("light", name)
         (line,) = [shape for shape in fig.layout.shapes if shape.x0 == shape.x1]
         (words,) = [one for one in fig.layout.annotations if one.text == "out of reach"]
         assert (words.x, words.xanchor) == (line.x0, "left")
@@ -110,7 +120,7 @@ def test_out_of_reach_lies_beside_the_line_of_a_small_epsilon():
 
 
 def test_a_missed_interval_has_ends_of_its_own():
-    held, missed = FIGURES["light", "intervals"].data[:2]
+    held, missed = figure("light", "intervals").data[:2]
     assert held.mode == "lines"
     assert missed.mode == "lines+markers"
     assert missed.marker.symbol == "line-ew-open"

@@ -202,7 +202,8 @@ def _served(monkeypatch):
     monkeypatch.setattr(choices, "SEARCH_SECONDS", {})
     monkeypatch.setattr(choices, "LONGEST_SEARCH", float(PATIENCE))
     # Every run of an AppTest compiles its page, a twentieth of a second.
-    monkeypatch.setattr(local_script_runner, "ScriptCache", lambda: COMPILED)
+    for module in (app_test, local_script_runner):  # for pages, and for app.py
+        monkeypatch.setattr(module, "ScriptCache", lambda: COMPILED)
     # Every AppTest searches all installed packages for components, a quarter of a second; the app uses none.
     monkeypatch.setattr("streamlit.components.v2.manifest_scanner.scan_component_manifests", list, raising=False)
 
