@@ -98,7 +98,8 @@ what is in the report. It does not cover the fact that somebody took part, their
 - **Group of values that share a report**: a report of the best mechanisms says little more than "probably one of these values"; the
   picture of the *patterns* shows which.
 - **Estimate**: what is computed from the reports. Unbiased ones are right on average; others use that counts are never negative, that the
-  number of people is known, or which people explain the reports best (maximum likelihood, posterior mean).
+  number of people is known, which people explain the reports best (maximum likelihood, posterior mean), or that neighbouring values
+  are about equally common (smoothed likelihood, EMS).
 - **Public fact**: something known about these people anyway, such as *sex = male : 480*. On the Simulate page one estimate agrees with all
   facts stated: a projection as for non-negative estimates (McKenna et al. 2020, Appendix A), onto the counts of which they are true.
 

@@ -17,8 +17,11 @@ Designs known here, for any k/v between 1/n and 1/2:
 * *geometry*: the points and hyperplanes of a projective space over the field of q elements, v = b = (q^t - 1)/(q - 1),
   k = (q^(t-1) - 1)/(q - 1), about v/q. This is projective geometry response (Feldman, Nelson, Nguyen and Talwar 2022, "Private frequency
   estimation via projective geometry", Section 3), with q near e^epsilon + 1. Points off the first hyperplane come first: n <= q^(t-1)
-  types leave an affine geometry, each of whose sets of parallel blocks hashes the types into q buckets as evenly as can be (the count-mean
-  sketch with randomized response of Pan 2024, "Count-mean sketch", with the hash functions of least collisions).
+  types leave an affine geometry.
+* *sketch*: an affine geometry whatever n is. Each of its sets of parallel blocks is a hash function into q buckets, u -> h'u over the field,
+  and a report the number of a function and the bucket of the type by randomized response: the count-mean sketch (Pan 2024, "Improving
+  count-mean sketch as the leading locally differentially private frequency estimator for large dictionaries"), with the family of hash
+  functions under which two types collide least, (q^(t-2) - 1)/(q^(t-1) - 1) instead of 1/q, so that it is a design.
 * *cosets*: v a prime, and the shifts of the cosets of the subgroup of k elements of its multiplicative group, of every other one where k is
   odd (Sprott 1954; Paley's quadratic residues for k = (v - 1)/2): b = v (v - 1)/k or half of it.
 * *bent*: v = b = 4^s and k = 2^(2s-1) - 2^(s-1), the shifts of the zeros of the complement of a bent function (Menon 1962).
@@ -28,7 +31,7 @@ Designs known here, for any k/v between 1/n and 1/2:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
@@ -36,7 +39,9 @@ import numpy as np
 
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
 from ldp_core.privacy import check_epsilon, odds
+from ldp_core.wording import meant
 
+KINDS = ("best", "count_mean_sketch")
 NEAR = 0.01
 """Designs whose variance is within this share of the least are as good, and the one with the fewest blocks is taken."""
 PRIMES_TRIED = 8
@@ -63,14 +68,16 @@ class Design:
         return (p * (1 - p) + (n - 1) * q * (1 - q)) / (p - q) ** 2
 
 
-def build(n: int, epsilon: float) -> ExplicitMechanism:
-    """The block design of least variance for ``n`` types, or one nearly as good with shorter reports. ValueError where its strategy is
-    too large to write out."""
+def build(n: int, epsilon: float, kind: str = "best") -> ExplicitMechanism:
+    """The block design of least variance for ``n`` types, or one nearly as good with shorter reports; ``kind`` "count_mean_sketch" is
+    the best of the *sketches*. ValueError for another kind, or where the strategy is too large to write out."""
     epsilon = check_epsilon(epsilon)
+    if kind not in KINDS:
+        raise ValueError(f"Unknown kind {kind!r}; {meant(kind, KINDS)}")
     _check_size(n, n)
-    design = chosen(n, epsilon)
+    design = chosen(n, epsilon) if kind == "best" else chosen_sketch(n, epsilon)
     _check_size(n, design.blocks)
-    return _mechanism("block_design", design, n, epsilon, {})
+    return _mechanism("block_design", design, n, epsilon, {} if kind == "best" else {"kind": kind})
 
 
 def build_geometry(n: int, epsilon: float, order: int | None = None) -> ExplicitMechanism:
@@ -100,6 +107,14 @@ def chosen_geometry(n: int, epsilon: float) -> Design:
     return min(_geometries(n), key=lambda design: design.variance(n, epsilon))
 
 
+@lru_cache(maxsize=256)
+def chosen_sketch(n: int, epsilon: float) -> Design:
+    """The count-mean sketch of least variance; more buckets than types are randomized response."""
+    orders = [order for order in range(2, 2 * n) if prime_power(order) is not None]
+    several = [order for order in orders if order < n] + [order for order in orders if order >= n][:1]
+    return min((sketch(n, order) for order in several), key=lambda design: design.variance(n, epsilon))
+
+
 def outputs(n: int, epsilon: float, choose: Callable[[int, float], Design]) -> float:
     """Blocks of the design that ``choose`` takes, or the least there can be where any is too large to write out."""
     return choose(n, epsilon).blocks if n <= MOST_TYPES else n
@@ -113,7 +128,9 @@ def _check_size(n: int, blocks: int) -> None:
         )
 
 
-def _mechanism(name: str, design: Design, n: int, epsilon: float, parameters: dict[str, int]) -> ExplicitMechanism:
+def _mechanism(
+    name: str, design: Design, n: int, epsilon: float, parameters: Mapping[str, int | str]
+) -> ExplicitMechanism:
     inside = design.write(n)
     inside = inside[inside.any(axis=1) & ~inside.all(axis=1)]  # others would say nothing
     own, E = int(inside[:, 0].sum()), odds(epsilon)  # blocks of a type, the same number for all
@@ -137,10 +154,20 @@ def geometry(n: int, order: int) -> Design:
     while (order**dimension - 1) // (order - 1) < n:
         dimension += 1
     points, size = ((order**d - 1) // (order - 1) for d in (dimension, dimension - 1))
-    if n <= order ** (dimension - 1):  # an affine geometry: the hyperplane that holds no type is not sent
-        affine = order ** (dimension - 1)
-        return Design("geometry", affine, points - 1, affine // order, partial(_hyperplanes, order, dimension))
+    if n <= order ** (dimension - 1):
+        return sketch(n, order)
     return Design("geometry", points, points, size, partial(_hyperplanes, order, dimension))
+
+
+def sketch(n: int, order: int) -> Design:
+    """The smallest affine space over the field of ``order`` elements that has ``n`` points: of the projective one, the hyperplane that holds
+    no type is not sent. ValueError where there is no such field."""
+    _prime_power(order)
+    dimension = 2
+    while order ** (dimension - 1) < n:
+        dimension += 1
+    points, hyperplanes = order ** (dimension - 1), (order**dimension - 1) // (order - 1)
+    return Design("sketch", points, hyperplanes - 1, points // order, partial(_hyperplanes, order, dimension))
 
 
 def _geometries(n: int) -> Iterator[Design]:

@@ -137,6 +137,10 @@ def style() -> None:
         [data-testid="stMetricValue"] { font-size: 1.6rem; }
         [data-testid="stMetric"] * { overflow: visible; text-overflow: clip; }
         [data-testid="stMetricLabel"] * { white-space: normal; }
+        /* Numbers of the league stand under each other, and their mechanism beside them however far the table is moved. */
+        .st-key-league-table tr > :not(:first-child) { text-align: right !important; font-variant-numeric: tabular-nums; }
+        .st-key-league-table tr > :first-child { position: sticky; left: 0; z-index: 1; background: light-dark(#FFFFFF, #171614);
+            box-shadow: 1px 0 light-dark(#DDDDDD, #3A3936); }
         @media (max-width: 40rem) {
             .st-key-head { flex-wrap: wrap; }
             .st-key-head > :first-child { flex-basis: 100%; }

@@ -45,10 +45,11 @@ def show(state: Session) -> None:
     if running is not None:
         layout.live(running, _progress)
     frame = league.read() if found is None else found
-    listing.show_words(
-        league.table(frame),
-        f"Users needed on {league.TYPES:d} types, as multiples of the proved minimum; the number after each workload is epsilon.",
-    )
+    with st.container(key="league-table"):
+        listing.show_words(
+            league.table(frame),
+            f"Users needed on {league.TYPES:d} types, as multiples of the proved minimum; the number after each workload is epsilon.",
+        )
     layout.download_table(frame, "league")
     origin = "These are stored results of the same calculation." if found is None else "Worked out just now."
     st.caption(

@@ -9,7 +9,7 @@ import pytest
 
 from ldp_core import analysis, library, mechanisms, workloads
 from ldp_core.mechanisms import block_designs
-from ldp_core.mechanisms.block_designs import bent, geometry, prime_power, single
+from ldp_core.mechanisms.block_designs import bent, geometry, prime_power, single, sketch
 
 ORDERS = (2, 3, 4, 5, 7, 8, 9, 16, 25, 27)
 DESIGNS = {
@@ -20,6 +20,8 @@ DESIGNS = {
     "affine plane of order 8": (geometry(64, 8), 64),
     "affine space of order 4": (geometry(64, 4), 64),
     "line": (geometry(7, 7), 7),
+    "sketch of 3 buckets": (sketch(27, 3), 27),
+    "sketch of 8 buckets": (sketch(60, 8), 64),
     "bent": (bent(64), 64),
     "single": (single(5), 5),
     **{f"cosets of {d.size} modulo {d.points}": (d, d.points) for d in block_designs._all_cosets(13)},
@@ -85,6 +87,52 @@ def test_projective_geometry_has_the_probabilities_of_its_paper():
     assert set((likely.T.astype(int) @ likely)[~np.eye(156, dtype=bool)]) == {6}
     assert Q[likely].min() == pytest.approx(math.exp(1.5) / (31 * math.exp(1.5) + 125))
     assert Q[~likely].max() == pytest.approx(1 / (31 * math.exp(1.5) + 125))
+
+
+@pytest.mark.parametrize(("n", "q", "length"), [(25, 5, 2), (27, 3, 3), (20, 3, 3), (7, 7, 1)])
+def test_a_count_mean_sketch_is_a_random_hash_and_randomized_response(n, q, length):
+    """Hash functions u -> h'u over a prime field, one of each that differ by a factor only; the bucket is then told by randomized response."""
+    E, Q = math.exp(1.0), block_designs._mechanism("block_design", sketch(n, q), n, 1.0, {}).strategy
+    words = list(itertools.product(range(q), repeat=length))
+    hashes = [h for h in words if next((letter for letter in h if letter), 0) == 1]
+    expected = [
+        [
+            (E if sum(map(math.prod, zip(h, u, strict=True))) % q == bucket else 1) / (E + q - 1) / len(hashes)
+            for u in words
+        ]
+        for h in hashes
+        for bucket in range(q)
+    ]
+    # Types may have other numbers: what any two of them share, and what each sends, is the same.
+    found, told = Q.T @ Q, np.array(expected).T @ np.array(expected)
+    assert Q.shape == (q * len(hashes), n)
+    assert found == pytest.approx(told[:n, :n])
+    assert np.sort(Q, axis=0) == pytest.approx(np.sort(expected, axis=0)[:, :n])
+
+
+@pytest.mark.parametrize("n", [5, 10, 64, 100])
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 2.0, 4.0])
+def test_the_sketch_is_a_kind_of_block_design(n, epsilon):
+    histogram, name = workloads.histogram(n), "block_design(kind=count_mean_sketch)"
+    found, best, hashed = (
+        analysis.average_variance(mechanisms.create(one, n, epsilon), histogram)
+        for one in (name, "subset_selection", "olh")
+    )
+    assert best * (1 - 1e-9) <= found <= 1.15 * best
+    assert found <= hashed * (1 + 1e-9)
+    assert "kind count mean sketch" in library.spec(name).title
+    with pytest.raises(ValueError, match="Unknown kind 'sketch'"):
+        mechanisms.create("block_design", n, epsilon, kind="sketch")
+
+
+def test_with_many_types_the_sketch_is_as_good_as_the_optimum():
+    """Pan 2026, "Strict optimality of frequency and distribution estimation": near 100 types at epsilon 1 the two can hardly be told apart."""
+    histogram = workloads.histogram(100)
+    found, best = (
+        analysis.average_variance(mechanisms.create(name, 100, 1.0), histogram)
+        for name in ("block_design(kind=count_mean_sketch)", "subset_selection")
+    )
+    assert found < 1.01 * best
 
 
 @pytest.mark.parametrize(("epsilon", "order"), [(0.05, 2), (1.0, 4), (2.0, 8)])
