@@ -192,7 +192,11 @@ def test_the_guarantee_is_that_of_the_worst_design(mechanism, reports):
     assert 0 <= second < 24
     assert first != second
     assert 2**mechanism.bits_per_report >= len(written_out(mechanism)[0])
-    assert "column" in mechanism.explain()
+    assert "about column " in mechanism.explain()
+    names = ["age", "sex", "work"]
+    told = mechanism.explain(names).split("For everything else")[0]
+    assert "column" not in told
+    assert all(names[i] in told for one in mechanism.sets for i in one)
 
 
 def test_shards_add_up_and_foreign_or_broken_reports_are_refused(mechanism):
