@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ldp_core import anova
+from ldp_core.mechanisms import Mechanism
 from ldp_core.mechanisms.surveys.groups import SplitSurvey
 from ldp_core.mechanisms.surveys.sampled import SampledSets
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
@@ -19,6 +20,11 @@ def names_of(survey: Survey) -> list[str]:
     return (
         [f"x{i + 1}" for i in range(len(survey.shape))] if survey.axes is None else [axis.name for axis in survey.axes]
     )
+
+
+def explained(mechanism: Mechanism, names: Sequence[str]) -> str:
+    """How a report is made, in words, with the ``names`` of the columns where it tells of single ones."""
+    return mechanism.explain(names) if isinstance(mechanism, SplitSurvey) else mechanism.explain()
 
 
 def attribute_sets(survey: Survey) -> pd.DataFrame:

@@ -230,7 +230,7 @@ with results:
     except ValueError as error:  # the mechanism can be used and simulated, but its costs would take matrices too large
         st.info(plain(str(error)))
         st.page_link("pages/simulate.py", label="Simulate it", icon=":material/casino:")
-        st.markdown(plain(mechanism.explain()))
+        st.markdown(plain(patterns.explained(state, mechanism)))
         st.caption("Guarantee, to paste into a privacy review")
         layout.guarantee(c, audit)
         st.stop()
@@ -284,7 +284,7 @@ with results:
     explain(state)
     if state.weighting:
         st.caption(state.weighting)
-    st.markdown(f"{plain(mechanism.explain())} A report is {bits} bit{'' if bits == '1' else 's'}.")
+    st.markdown(f"{plain(patterns.explained(state, mechanism))} A report is {bits} bit{'' if bits == '1' else 's'}.")
     costs = state.costs(mechanism)
     by_case = {
         "Whose error counts": [case_title(k).capitalize() for k in costs["case"]],

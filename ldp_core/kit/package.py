@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ldp_core import library
+from ldp_core import library, survey_frames
 from ldp_core.designs import Configuration, bundle, certificate_file, guarantee, patterns_file, strict_json
 from ldp_core.designs.certificate_file import Written
 from ldp_core.designs.realised import Realised
@@ -37,7 +37,9 @@ def outcome(
     """What a design comes to, as its files record it: ``limits`` in users by case and name, ``expected`` errors and users needed, and
     whether the strategy was ``loaded`` from a file. ValueError, one sentence, where nothing can be promised."""
     name = configuration.mechanism.name
-    told = {"name": name, "parameters": mechanism.parameters, "explanation": mechanism.explain()}
+    columns = [] if configuration.domain is None else [one.name for one in configuration.domain.attributes]
+    explanation = survey_frames.explained(mechanism, columns)
+    told = {"name": name, "parameters": mechanism.parameters, "explanation": explanation}
     if library.spec(name).fitted:
         told["origin"] = "loaded from a file, not computed here" if loaded else "computed here"
     return {

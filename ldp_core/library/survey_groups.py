@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy import linalg
 
 from ldp_core.anova import Set
 from ldp_core.mechanisms.explicit import ExplicitMechanism
@@ -15,11 +14,13 @@ from ldp_core.mechanisms.surveys.groups import Own, SplitSurvey
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.optimize.certified import design
 from ldp_core.optimize.columns.merged import Mixed, merged_types, mixed
+from ldp_core.optimize.gradient.method import Optimized
 from ldp_core.optimize.sizes import MOST_TYPES
 from ldp_core.optimize.surveys.design import design_survey
 from ldp_core.optimize.symmetric.orbits import FEW_TYPES
-from ldp_core.run import Budget, Callback, Cancel, Progress
+from ldp_core.run import Budget, Callback, Cancel, Interrupted, Progress
 from ldp_core.workloads import Custom, Group, Survey
+from ldp_core.workloads.base import root_of
 from ldp_core.workloads.restricted import divided, ordered_groups, ordered_sets, part_of, restricted_gram, several
 from ldp_core.workloads.surveys import Components
 
@@ -41,13 +42,13 @@ def build(
 ) -> SplitSurvey | ScrambledPatterns:
     """The better, on average over the types, of `ScrambledPatterns` for all questions and of `SplitSurvey`: strategies for the tables where
     questions follow an order or single out values, patterns for the rest. Parameters as in `ldp_core.optimize.design`; every fit gets the
-    same part of ``time_limit``, and all of ``max_rounds``. ``callback`` gets the objectives of the patterns for all questions, and then that of
+    same part of the time that is left, and all of ``max_rounds``. The patterns for all questions come first, and are what is returned where
+    the time is over before the others are there. ``callback`` gets the objectives of the patterns for all questions, and then that of
     what is returned. ValueError as for `design_survey`."""
+    budget = Budget(time_limit, None, cancel)
     sets = own_sets(survey)
     left = _left(survey, sets)
-    budget = Budget(time_limit, None, cancel)
     fits = 1 + len(sets) + bool(left.sets)
-    seconds = None if time_limit is None else time_limit / fits
     told: list[Progress] = []
 
     def pass_on(progress: Progress) -> None:
@@ -55,36 +56,65 @@ def build(
         if callback is not None:
             callback(progress)
 
+    seconds = None if time_limit is None else time_limit / fits
     whole = design_survey(_Seen(survey, survey.components), epsilon, seconds, max_rounds, seed, pass_on, cancel)
     parameters = {"workload": survey.spec, "seed": seed, "rounds": whole.rounds}
     patterns = ScrambledPatterns("optimized", survey.shape, epsilon, whole.patterns, whole.shares, parameters)
-    if not sets or budget.cancelled():
+    if not sets:
         return patterns
     own: list[Own] = []
     costs: list[float] = []
-    for k, members in enumerate(sets):
+    rest = None
+    try:
+        for k, members in enumerate(sets):
+            budget.check()
+            share = _share(budget, fits - 1 - k)
+            best = _fitted(survey, sets, k, epsilon, (share, max_rounds, seed, cancel), budget)
+            costs.append(best.objective / len(best.strategy.T))
+            own.append(Own(members, ExplicitMechanism("optimized", best.strategy, epsilon)))
         if budget.cancelled():
             return patterns
-        gram = _asked_of(survey, sets, k)
-        dense = design(Custom(_root(gram)), epsilon, seconds, max_rounds, seed, None, cancel)
-        merged = _merged(survey, sets, k, gram, epsilon, seconds, seed, cancel)
-        best = dense if merged is None or dense.objective <= merged.objective else merged
-        own.append(Own(members, ExplicitMechanism("optimized", best.strategy, epsilon)))
-        Q, R = own[-1].mechanism.strategy, own[-1].mechanism.reconstruction
-        costs.append(float(((gram @ R) * R).sum(axis=0) @ Q.sum(axis=1)) / len(gram))
-    if budget.cancelled():
+        if left.sets:
+            found = design_survey(_Seen(survey, left), epsilon, _share(budget, 1), max_rounds, seed, None, cancel)
+            rest = ScrambledPatterns("optimized", survey.shape, epsilon, found.patterns, found.shares)
+            costs.append(found.objective / float(survey.n) - left.constant)
+    except Interrupted:
         return patterns
-    rest = None
-    if left.sets:
-        found = design_survey(_Seen(survey, left), epsilon, seconds, max_rounds, seed, None, cancel)
-        rest = ScrambledPatterns("optimized", survey.shape, epsilon, found.patterns, found.shares)
-        costs.append(found.objective / float(survey.n) - left.constant)
     objective = float(survey.n) * (survey.components.constant + math.fsum(map(math.sqrt, costs)) ** 2)
     if objective >= whole.objective:
         return patterns
     if callback is not None and told:
         callback(replace(told[-1], objective=objective, seconds=budget.seconds, best=None))
     return SplitSurvey("optimized", survey.shape, epsilon, own, rest, np.sqrt(costs), parameters)
+
+
+def _share(budget: Budget, fits: int) -> float | None:
+    """Seconds for the next of so many ``fits``, None where there is no limit."""
+    left = budget.left()
+    return None if left is None else left / fits
+
+
+def _fitted(
+    survey: Survey,
+    sets: Sequence[Set],
+    k: int,
+    epsilon: float,
+    limits: tuple[float | None, int | None, int, Cancel | None],
+    budget: Budget,
+) -> Mixed | Optimized:
+    """The better strategy for table ``k``: the one by merging types, where there is one, comes first, as it is soon found; a search over all
+    types has the seconds that are left. Raises `Interrupted` where the time of ``budget`` is over."""
+    seconds, max_rounds, seed, cancel = limits
+    mine = Budget(seconds)
+    gram = _asked_of(survey, sets, k)
+    budget.check()
+    merged = _merged(survey, sets, k, gram, epsilon, seconds, seed, cancel)
+    left = mine.left()
+    if merged is not None and left == 0:
+        return merged
+    budget.check()
+    dense = design(Custom(root_of(gram)), epsilon, left, max_rounds, seed, None, cancel)
+    return dense if merged is None or dense.objective <= merged.objective else merged
 
 
 def own_sets(survey: Survey) -> tuple[Set, ...]:
@@ -136,7 +166,7 @@ def _merged(
     asked = rows[:, first].T @ rows[:, first]
     asked += np.eye(len(first)) * (_ALL * np.trace(asked) / len(first))
     best = design(
-        Custom(_root(asked)), epsilon, seconds, MERGED_ROUNDS, seed, None, cancel, prior=sizes / cells
+        Custom(root_of(asked)), epsilon, seconds, MERGED_ROUNDS, seed, None, cancel, prior=sizes / cells
     ).strategy
     return mixed(gram, [survey.shape[i] for i in members], epsilon, merged, best)
 
@@ -148,12 +178,6 @@ def _rows_of(survey: Survey, group: Group, sets: Sequence[Set], k: int) -> np.nd
     inside = [survey.shape[i] if i in group.attributes else 1 for i in members]
     spread = np.broadcast_to(group.base.gram_root.reshape(-1, *inside), (len(group.base.gram_root), *sizes))
     return group.weight * np.broadcast_to(divided(spread, members, sets)[k], spread.shape).reshape(len(spread), -1)
-
-
-def _root(gram: np.ndarray) -> np.ndarray:
-    values, vectors = linalg.eigh(gram)
-    kept = values > 1e-13 * values[-1]
-    return np.sqrt(values[kept])[:, None] * vectors[:, kept].T
 
 
 class _Seen(Survey):

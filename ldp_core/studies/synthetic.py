@@ -12,6 +12,7 @@ import pandas as pd
 from ldp_core.anova import Set
 from ldp_core.estimators import joint
 from ldp_core.mechanisms.surveys.estimates import ComponentEstimate
+from ldp_core.mechanisms.surveys.groups import SplitSurvey
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.people import Counts, people_of
 from ldp_core.run import Callback, Cancel
@@ -34,7 +35,7 @@ class Synthetic:
 
 
 def make(
-    mechanism: ScrambledPatterns,
+    mechanism: ScrambledPatterns | SplitSurvey,
     survey: Survey,
     counts: Counts,
     seed: int = 0,
@@ -65,11 +66,15 @@ def make(
     )
 
 
-def evidence(mechanism: ScrambledPatterns, estimate: ComponentEstimate, users: int) -> dict[Set, joint.Evidence]:
+def evidence(
+    mechanism: ScrambledPatterns | SplitSurvey, estimate: ComponentEstimate, users: int
+) -> dict[Set, joint.Evidence]:
     """What an estimate says about each component, with its noise: in each direction of the table of A the variance is users / (n_A m_A),
-    since a direction of length one there is one of length sqrt(n / n_A) over the types, along which M has the eigenvalue m_A / n."""
+    since a direction of length one there is one of length sqrt(n / n_A) over the types, along which M has the eigenvalue m_A / n.
+    Strategies of their own have noise of another size in each direction, and of other people: taken is the mean over the directions and
+    the types (`SplitSurvey.inflation`)."""
     return {
-        members: joint.Evidence(part, math.sqrt(users / (part.size * mechanism.information[members])))
+        members: joint.Evidence(part, math.sqrt(users * mechanism.inflation[members] / part.size))
         for members, part in estimate.components.items()
     }
 

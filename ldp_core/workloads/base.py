@@ -189,14 +189,7 @@ class Workload(ABC):
     @cached_property
     def gram_root(self) -> np.ndarray:
         """(r, n) R with R'R = G, r the rank of G: the workload squeezed into at most n queries of equal total error."""
-        factor, failed = linalg.lapack.dpotrf(self.gram_dense())
-        pivots = np.abs(np.diag(factor))
-        # A singular G can get through a Cholesky factorisation with pivots that are nothing but rounding.
-        if not failed and pivots.min() > 1e-6 * pivots.max():
-            return np.triu(factor)
-        values, vectors = linalg.eigh(self.gram_dense())
-        kept = values > values[-1] * self.n * np.finfo(float).eps
-        return np.sqrt(values[kept])[:, None] * vectors[:, kept].T
+        return root_of(self.gram_dense())
 
     def singular_values(self) -> np.ndarray:
         """(min(n, p),) singular values of W, largest first. ValueError where the matrices would be too large."""
@@ -324,3 +317,15 @@ class Workload(ABC):
 
     def __hash__(self) -> int:
         return hash(self.digest)
+
+
+def root_of(gram: np.ndarray) -> np.ndarray:
+    """(r, n) R with R'R = G (n, n), r the rank of G."""
+    factor, failed = linalg.lapack.dpotrf(gram)
+    pivots = np.abs(np.diag(factor))
+    # A singular G can get through a Cholesky factorisation with pivots that are nothing but rounding.
+    if not failed and pivots.min() > 1e-6 * pivots.max():
+        return np.triu(factor)
+    values, vectors = linalg.eigh(gram)
+    kept = values > values[-1] * len(gram) * np.finfo(float).eps
+    return np.sqrt(values[kept])[:, None] * vectors[:, kept].T

@@ -43,7 +43,7 @@ def side_by_side(state: Session, ready: Mapping[str, Mechanism]) -> None:
     for name in missing:
         title = library.spec(name).title
         if isinstance(mechanism := ready[name], SurveyMechanism):
-            st.caption(f"**{title}** has too many possible reports to draw. {plain(mechanism.explain())}")
+            st.caption(f"**{title}** has too many possible reports to draw. {plain(explained(state, mechanism))}")
         elif library.spec(name).continuous:
             st.caption(f"{title} has no patterns: it sends numbers, not one of a list of reports.")
         else:
@@ -57,6 +57,11 @@ def side_by_side(state: Session, ready: Mapping[str, Mechanism]) -> None:
         if drawn
         else "None of the chosen mechanisms sends one of a short list of reports."
     )
+
+
+def explained(state: Session, mechanism: Mechanism) -> str:
+    """How a report is made, in words."""
+    return survey_frames.explained(mechanism, [one.name for one in state.complete.domain.attributes])
 
 
 def of_survey(state: Session, mechanism: ScrambledPatterns | SplitSurvey) -> None:
@@ -173,7 +178,7 @@ def _draw(state: Session, name: str, mechanism: Mechanism) -> bool:
     if isinstance(mechanism, ScrambledPatterns | SampledSets) and isinstance(survey, Survey):
         st.markdown(f"**{library.spec(name).title}**")
         draw_energies(state, mechanism, survey, f"energies-{name}")
-        st.caption(plain(mechanism.explain()))
+        st.caption(plain(explained(state, mechanism)))
         return True
     if not isinstance(mechanism, SubsetSelection) or mechanism.n > SAMPLED_TYPES:
         return False

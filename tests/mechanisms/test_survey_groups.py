@@ -19,6 +19,7 @@ from ldp_core.optimize import design
 from ldp_core.optimize.symmetric.orbits import Shifts, first_orbits
 from ldp_core.people import Counted, Records
 from ldp_core.privacy import fitted_odds
+from ldp_core.run import GRACE, LEAST_GRACE
 from ldp_core.studies import planning, sweep
 from ldp_core.workloads import Custom, Group, Histogram, Prefix, Survey, survey
 
@@ -191,7 +192,11 @@ def test_the_guarantee_is_that_of_the_worst_design(mechanism, reports):
     assert 0 <= second < 24
     assert first != second
     assert 2**mechanism.bits_per_report >= len(written_out(mechanism)[0])
-    assert "column" in mechanism.explain()
+    assert "about column " in mechanism.explain()
+    names = ["age", "sex", "work"]
+    told = mechanism.explain(names).split("For everything else")[0]
+    assert "column" not in told
+    assert all(names[i] in told for one in mechanism.sets for i in one)
 
 
 def test_shards_add_up_and_foreign_or_broken_reports_are_refused(mechanism):
@@ -408,6 +413,58 @@ def test_cancelling_ends_all_fits_at_once(asked, asks):
     assert found.supports(asked) is None
     if cancel.after:
         assert isinstance(found, ScrambledPatterns)
+
+
+def alike_on_a_table(weight):
+    """Conditions on a table of 576 cells that tell few of them apart, beside single columns."""
+    half = np.repeat([1.0, 0.0], 12)
+    conditions = workloads.Predicates((24, 24), [[((0,), half), ((1,), 1 - half)], [((1,), half)]])
+    return Survey((24, 24, 3), [*survey((24, 24, 3), 1).groups, Group((0, 1), conditions, weight)])
+
+
+class Clock:
+    """Every look at it takes a second."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def perf_counter(self):
+        self.now += 1.0
+        return self.now
+
+
+@pytest.mark.parametrize("limit", [0, 3, 10, 30, 100])
+def test_a_time_limit_holds_for_large_tables(limit, monkeypatch):
+    monkeypatch.setattr("ldp_core.run.time", clock := Clock())
+    asked = alike_on_a_table(9.0)
+    found = survey_groups.build(asked, EPSILON, limit)
+    assert clock.now <= limit + max(LEAST_GRACE, GRACE * limit) + 12
+    assert found.supports(asked) is None
+    assert isinstance(found, SplitSurvey) or limit < 30
+
+
+@pytest.mark.parametrize("asks", [1, 20, 40, 60, 80, 120])
+def test_large_tables_are_left_at_once_when_somebody_cancels(asks):
+    cancel = Asked(asks)
+    found = survey_groups.build(alike_on_a_table(9.0), EPSILON, None, 1, 0, None, cancel)
+    assert cancel.after <= 6
+    assert isinstance(found, SplitSurvey if cancel.left > 0 else ScrambledPatterns)
+
+
+def test_large_tables_have_merged_types_before_any_search_over_all_types(monkeypatch):
+    """Once the merged types have used up the time, no search over all types is begun."""
+    searched, clock = [], Clock()
+
+    def slow(workload, *about, **more):
+        searched.append(workload.n)
+        clock.now += 1_000
+        return design(workload, *about, **more)
+
+    monkeypatch.setattr("ldp_core.run.time", clock)
+    monkeypatch.setattr(survey_groups, "design", slow)
+    found = survey_groups.build(alike_on_a_table(9.0), EPSILON, 1_200)
+    assert searched == [3]
+    assert found.own[0].mechanism.n == 576
 
 
 @pytest.mark.parametrize("asks", [1, 5, 50])

@@ -1,6 +1,7 @@
 """The pages after the questions, for surveys: nothing is asked of the joint domain, and every number is the core's."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -308,11 +309,15 @@ def test_people_split_among_designs_are_drawn_and_come_back(app, another, monkey
     own = mechanism.own[0].mechanism.strategy
     assert f"{len(own):,} reports, for " in said
     assert "Everything else: chance alone decides which of" in said
+    assert re.search(r"Reports about number 0 \(\d+(\.\d+)? %\) are of a strategy", said)
+    assert "column 1" not in said
     assert "has too many possible reports to draw" not in said
     app.go("export")
     said = words(app).replace("**", "")
     assert "strategies.npz: the probabilities of the strategy on its table, plain numbers only" in said
     assert "No strategy file" not in said
+    recorded = designs.load(exchange.export(state)).outcome["mechanism"]["explanation"]
+    assert "Reports about number 0 (" in recorded
     other = another().load(exchange.export(state)).go("design")
     assert metric(other, "Users needed") == metric(app.go("design"), "Users needed")
     assert "This strategy was loaded from a file, not computed here" in words(other)

@@ -4,24 +4,27 @@ import pytest
 
 from ldp_core.data import tables
 from ldp_core.designs import Configuration, DeclaredData, MechanismRecipe, Population, WorkloadRecipe
+from ldp_core.mechanisms import SplitSurvey
 from ldp_core.studies import synthetic
-from ldp_core.workloads import KWayMarginalsPart, axes_of
+from ldp_core.workloads import KWayMarginalsPart, PrefixPart, axes_of
 from pages.ui.tasks.synthetic import joint_model
 
 SIZES = (9, 8, 6, 5)
 
 
-@pytest.fixture
-def survey(app):
+def designed(app, *parts, sizes=SIZES):
+    """A survey of pairs of questions; with more parts, the first one is a number."""
     recipes = [
         tables.CategoricalRecipe(column=f"question {i}", categories=tuple(f"answer {j}" for j in range(size)))
-        for i, size in enumerate(SIZES)
+        for i, size in enumerate(sizes)
     ]
+    if parts:
+        recipes[0] = tables.NumericRecipe(column="number", method="range", low=0, high=9, bins=9, integer=False)
     design = Configuration(
         data=DeclaredData(recipes=recipes),
         domain=tables.build_domain(recipes),
         population=Population(users=20_000, origin="declared", shape="zipf"),
-        workload=WorkloadRecipe(parts=(KWayMarginalsPart(k=2),)),
+        workload=WorkloadRecipe(parts=(KWayMarginalsPart(k=2), *parts)),
         epsilon="1",
         mechanism=MechanismRecipe(name="optimized"),
         compared=("optimized",),
@@ -29,6 +32,11 @@ def survey(app):
     app.load(design.to_json(), "configuration.json")
     app.session.change(optimizer=app.configuration.optimizer.model_copy(update={"max_rounds": 2}))
     return app.go("design").press("optimise").finish()
+
+
+@pytest.fixture
+def survey(app):
+    return designed(app)
 
 
 def test_a_joint_model_is_fitted_and_people_are_drawn(survey):
@@ -44,6 +52,15 @@ def test_a_joint_model_is_fitted_and_people_are_drawn(survey):
     rows = synthetic.rows(found.model, axes_of(state.complete.domain), 100)
     assert list(rows.columns) == [f"question {i}" for i in range(4)] + [synthetic.NOTE]
     assert rows.isin([f"answer {j}" for j in range(9)] + ["yes"]).all().all()
+
+
+def test_a_split_of_people_has_a_joint_model_too(app):
+    designed(app, PrefixPart(attribute="number", weight=9.0), sizes=(9, *[8] * 6)).go("simulate")
+    assert isinstance(app.session.mechanism("optimized"), SplitSurvey)
+    assert "it goes by their mean" in app.words
+    app.press("fit-joint").finish()
+    assert not app.errors
+    assert {"Unbiased answers", "Joint model"} <= {metric.label for metric in app.at.metric}
 
 
 def test_a_mechanism_that_knows_no_tables_offers_no_joint_model(app):

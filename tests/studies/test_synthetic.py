@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from ldp_core import anova
-from ldp_core.mechanisms import Pattern, ScrambledPatterns
+from ldp_core.mechanisms import ExplicitMechanism, Pattern, ScrambledPatterns, SplitSurvey
+from ldp_core.mechanisms.surveys.groups import Own
+from ldp_core.optimize import design
 from ldp_core.people import Records
 from ldp_core.studies import synthetic
-from ldp_core.workloads import Axis, survey
+from ldp_core.workloads import Axis, Group, Prefix, Survey, survey
 
 SIZES = (3, 4, 5)
 
@@ -25,6 +27,34 @@ def mechanism():
 def people():
     first = np.random.default_rng(1).integers(0, 3, 40_000)
     return Records(np.stack([first, first + (first > 1), np.arange(40_000) % 5], axis=1), SIZES)
+
+
+@pytest.fixture(scope="module")
+def split(mechanism):
+    """People split between a strategy for running totals along the last two columns, and patterns."""
+    strategy = design(Prefix(20), 3.0, time_limit=None, max_rounds=3).strategy
+    own = [Own((1, 2), ExplicitMechanism("optimized", strategy, 3.0))]
+    return SplitSurvey("optimized", SIZES, 3.0, own, mechanism, [1.0, 2.0])
+
+
+def test_a_split_of_people_has_a_model_with_the_mean_noise_of_each_component(split):
+    everybody = Records(np.array(list(np.ndindex(SIZES)) * 300), SIZES)  # evenly spread, as the mean over the types is
+    squares, trials = {}, 150
+    for seed in range(trials):
+        found = split.estimate(split.simulate(everybody, np.random.default_rng(seed)))
+        for members, part in found.components.items():
+            squares.setdefault(members, []).append(float((part**2).sum()))  # the truth is zero
+    said = synthetic.evidence(split, found, everybody.users)
+    assert len(said) == 6
+    for members, seen in squares.items():
+        expected = anova.dimensions(SIZES, members) * said[members].deviation ** 2
+        assert abs(np.mean(seen) - expected) < 5 * np.std(seen) / trials**0.5, members
+
+
+def test_the_model_of_a_split_of_people_answers_like_the_people(split, people):
+    asked = Survey(SIZES, [*survey(SIZES, 2).groups, Group((1, 2), Prefix(20))])
+    found = synthetic.make(split, asked, people)
+    assert 0 < found.modelled < found.unbiased < 0.05
 
 
 def test_the_noise_of_the_evidence_is_that_of_simulated_collections(mechanism, people):

@@ -356,10 +356,12 @@ class SplitSurvey(SurveyMechanism):
         places = np.unravel_index(cell, self._axes(self.sets[k]))
         return sum(int(place) * math.prod(self.sizes[i + 1 :]) for i, place in zip(self.sets[k], places, strict=True))
 
-    def explain(self) -> str:
+    def explain(self, names: Sequence[str] | None = None) -> str:
+        """With the ``names`` of the attributes, or else with their numbers."""
         if self._explanation:
             return self._explanation
-        columns = [f"column {one[0] + 1}" if len(one) == 1 else f"columns {_listed(one)}" for one in self.sets]
+        names = names or [f"column {i + 1}" for i in range(len(self.sizes))]
+        columns = [_listed([names[i] for i in one]) for one in self.sets]
         named = [
             f"about {what} ({wording.share(share)})" for what, share in zip(columns, self.shares.tolist(), strict=False)
         ]
@@ -375,9 +377,9 @@ class SplitSurvey(SurveyMechanism):
         )
 
 
-def _listed(members: Set) -> str:
-    *most, last = (str(i + 1) for i in members)
-    return f"{', '.join(most)} and {last}"
+def _listed(names: Sequence[str]) -> str:
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from ldp_core import frames, wording
-from ldp_core.mechanisms import ScrambledPatterns
+from ldp_core.mechanisms import ScrambledPatterns, SplitSurvey
 from ldp_core.run import Progress
 from ldp_core.studies import synthetic
 from ldp_core.workloads import Survey, axes_of
@@ -26,12 +26,17 @@ def show(state: Session) -> None:
     except ValueError:
         return
     design = state.complete
-    if not isinstance(mechanism, ScrambledPatterns) or not isinstance(design.workload, Survey):
+    if not isinstance(mechanism, ScrambledPatterns | SplitSurvey) or not isinstance(design.workload, Survey):
         return
     layout.heading("A joint model, and synthetic people")
     st.markdown(
         "The estimated tables can be put together to a model of all columns at once. Its answers are never negative and agree with each "
         "other, and people can be drawn from it. It is made from the reports alone, so it is covered by the same epsilon."
+        + (
+            " Where strategies of their own make the errors of a table differ from one direction to another, it goes by their mean."
+            if isinstance(mechanism, SplitSurvey)
+            else ""
+        )
     )
     task = joint_model(state, mechanism, design.workload)
     if (running := task.running) is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from ldp_core.mechanisms import ScrambledPatterns
+from ldp_core.mechanisms import ScrambledPatterns, SplitSurvey
 from ldp_core.run import Progress
 from ldp_core.studies import synthetic
 from ldp_core.workloads import Survey
@@ -15,7 +15,9 @@ from pages.ui.tasks.task import DESIGN, Task
 EXPECTED_SECONDS = 20.0
 
 
-def joint_model(state: Session, mechanism: ScrambledPatterns, survey: Survey) -> Task[synthetic.Synthetic]:
+def joint_model(
+    state: Session, mechanism: ScrambledPatterns | SplitSurvey, survey: Survey
+) -> Task[synthetic.Synthetic]:
     """A joint model of one simulated collection of the design."""
     design, seed = state.complete, state.configuration.simulation.seed
     key = "joint:" + json.dumps([mechanism.digest, survey.digest, design.people_digest, seed])
