@@ -14,6 +14,7 @@ from ldp_core.bounds.surveys.certificate import SurveyCertificate
 from ldp_core.bounds.surveys.grouped import GroupedCertificate
 from ldp_core.bounds.surveys.singles import SinglesCertificate
 from ldp_core.bounds.symmetric.certificate import SymmetricCertificate
+from ldp_core.bounds.symmetric.low_degree import LowDegreeCertificate
 
 __all__ = [
     "STATEMENTS",
@@ -21,6 +22,7 @@ __all__ = [
     "BinaryCertificate",
     "Certificate",
     "GroupedCertificate",
+    "LowDegreeCertificate",
     "SinglesCertificate",
     "Statement",
     "SurveyCertificate",

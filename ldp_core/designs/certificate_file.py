@@ -25,6 +25,7 @@ from ldp_core.bounds import (
     BinaryCertificate,
     Certificate,
     GroupedCertificate,
+    LowDegreeCertificate,
     SinglesCertificate,
     SurveyCertificate,
     SymmetricCertificate,
@@ -192,6 +193,9 @@ def _described(found: AnyCertificate, epsilon: str) -> tuple[Document, Arrays]:
         return _parts(found, about)
     if isinstance(found, SurveyCertificate | BinaryCertificate | SinglesCertificate):
         return _tables(found, about)
+    if isinstance(found, LowDegreeCertificate):
+        document, arrays = _classes(found.plain, about)
+        return {**document, "proof": {"angle": float(found.angle)}}, arrays
     return _classes(found, about) if isinstance(found, SymmetricCertificate) else _general(found, about)
 
 
@@ -240,8 +244,12 @@ def _mended(found: AnyCertificate, epsilon: str) -> AnyCertificate:
     if isinstance(found, GroupedCertificate):
         known = {id(part): _mended(_whole(part), epsilon) for part in found.others}
         return replace(found, others=tuple(known[id(part)] for part in found.others))
-    if not isinstance(found, SymmetricCertificate):
-        return found
+    if isinstance(found, LowDegreeCertificate):
+        return replace(found, plain=_mended_classes(found.plain, epsilon))
+    return _mended_classes(found, epsilon) if isinstance(found, SymmetricCertificate) else found
+
+
+def _mended_classes(found: SymmetricCertificate, epsilon: str) -> SymmetricCertificate:
     document, arrays = _described(found, epsilon)
     n, _, _, _, X, taken, linear, constant = verify.terms(document, arrays, D := verify.spread(epsilon))
     gamma = _above(max(x + t for x, t in zip(X[1:], taken[1:], strict=True)))
@@ -325,7 +333,10 @@ def _rebuilt(document: Document, data: Mapping[str, np.ndarray], workload: Workl
         kappa = data["cut_multipliers"]
         cuts = tuple(Cut(data[f"cut{k}"], float(floor)) for k, floor in enumerate(data["floors"]))
         one, two = float(data["multiplier"][0]), float(data["diagonal"][0])
-        return SymmetricCertificate(workload, epsilon, 0.0, data["inverse"], one, two, data["pairs"], cuts, kappa)
+        plain = SymmetricCertificate(workload, epsilon, 0.0, data["inverse"], one, two, data["pairs"], cuts, kappa)
+        if "proof" not in document:
+            return plain
+        return LowDegreeCertificate(workload, epsilon, 0.0, float(document["proof"]["angle"]), plain)
     if kind != "general" or workload.n > MOST_TYPES:
         raise ValueError("it is about other questions than those of the design")
     C, N = verify.square(data["inverse"], workload.n), verify.square(data["pairs"], workload.n)

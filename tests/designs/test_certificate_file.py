@@ -50,6 +50,7 @@ KINDS = {
     ),
     "all alike": lambda: symmetric_certificate(workloads.histogram(9), 1.0),
     "bits": lambda: symmetric_certificate(workloads.parity(4, 2), 1.0),
+    "low degree": lambda: bounds.certificate(workloads.parity(6, 2), 3.0),
     "tables": lambda: closed_form_of_survey(workloads.survey([3, 4, 5], 2), 1.0),
     "sets of columns": lambda: survey_certificate(
         workloads.survey([4, 3, 2, 2], 2), 4.0, Budget(None, None, None, None), lambda *_: None
@@ -118,7 +119,7 @@ def test_a_proof_comes_back_from_its_files_and_the_script_agrees(kind):
 
 def test_what_a_script_cannot_check_is_said_in_the_file():
     stronger = {kind for kind in KINDS if "stronger" in json.loads(written(kind).document)}
-    assert stronger == {"sets of columns", "yes or no", "one at a time"}
+    assert stronger == {"low degree", "sets of columns", "yes or no", "one at a time"}
     assert "take more than a short script to check" in json.loads(written("yes or no").document)["stronger"]["meaning"]
 
 
@@ -193,7 +194,9 @@ def test_changed_numbers_prove_nothing_that_is_not_so(data, kind):
     except ValueError:
         pass
     else:
-        assert found.value <= proof(kind).value * (1 + 1e-6)
+        # Other weights of single columns may prove more: those in the file are the first ones of a search.
+        assert found.verify()
+        assert found.value <= proof(kind).value * (1.05 if kind == "one at a time" else 1 + 1e-6)
         assert name.rpartition(".")[2] != "gram"
     try:
         verify.verified(forged.document, forged.arrays)

@@ -72,7 +72,9 @@ from ldp_core.bounds.surveys.binary import BinaryCertificate
 from ldp_core.bounds.surveys.certificate import SurveyCertificate
 from ldp_core.bounds.surveys.grouped import GroupedCertificate
 from ldp_core.bounds.surveys.singles import SinglesCertificate
+from ldp_core.bounds.symmetric import low_degree
 from ldp_core.bounds.symmetric.certificate import SymmetricCertificate, symmetric_certificate
+from ldp_core.bounds.symmetric.low_degree import LowDegreeCertificate
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Budget, Callback, Cancel, Check, Interrupted, unchecked
@@ -189,7 +191,13 @@ def _product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
 
 
 AnyCertificate = (
-    Certificate | SymmetricCertificate | SurveyCertificate | BinaryCertificate | SinglesCertificate | GroupedCertificate
+    Certificate
+    | SymmetricCertificate
+    | LowDegreeCertificate
+    | SurveyCertificate
+    | BinaryCertificate
+    | SinglesCertificate
+    | GroupedCertificate
 )
 
 
@@ -207,7 +215,8 @@ def certificate(
     (`ldp_core.bounds.general.moments`) along its central path. Within 0.2 % of the relaxation's value once it gets to its end:
     milliseconds for 32 types, under a second for 128, half a minute for 512. ``prior`` (n,) bounds ``tr(M_p^-1 G)``
     instead, as in `ldp_core.optimize.design`. Symmetric workloads (exchangeable, hamming; uniform prior) take milliseconds at
-    any size, seconds where cuts are found for low degrees, and their certificate is a `SymmetricCertificate`. Surveys of any size
+    any size, seconds where cuts are found for low degrees, and their certificate is a `SymmetricCertificate` (for low degrees of
+    at most ten bits often a `LowDegreeCertificate`). Surveys of any size
     are bounded by sets of attributes, see `ldp_core.bounds.surveys`: the closed form at once, all of it in seconds.
     ``callback`` (after each stage, with ``bound`` and ``relaxation``) and ``cancel`` as in `ldp_core.run`. Raises ValueError past
     `ldp_core.workloads.DENSE_TYPES` types: use `centred_svd`.
@@ -221,10 +230,27 @@ def certificate(
     budget = Budget(time_limit, None, cancel, callback)
     if isinstance(workload, Survey) and prior is None:
         return _of_survey(workload, epsilon, budget)
-    symmetric = (
-        symmetric_certificate(workload, epsilon, lambda: budget.stopped() is not None) if prior is None else None
-    )
+    symmetric = _of_classes(workload, epsilon, budget) if prior is None else None
     return symmetric or general_certificate(workload, epsilon, check_prior(prior, workload.n), budget)
+
+
+def _of_classes(
+    workload: Workload, epsilon: float, budget: Budget
+) -> SymmetricCertificate | LowDegreeCertificate | None:
+    """By classes of pairs of types, and where only low degrees are asked about by what is known of small sets."""
+
+    def stop() -> bool:
+        return budget.stopped() is not None
+
+    plain = symmetric_certificate(workload, epsilon, stop)
+    if plain is None:
+        return None
+    best: SymmetricCertificate | LowDegreeCertificate = plain
+    with suppress(Interrupted):
+        for found in low_degree.improved(plain, stop, budget.check):
+            best = max(best, found, key=lambda proof: proof.value)
+            budget.tell(bound=best.value)
+    return best
 
 
 def _of_survey(survey: Survey, epsilon: float, budget: Budget) -> AnyCertificate:
