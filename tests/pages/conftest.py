@@ -208,12 +208,17 @@ def _served(monkeypatch):
     monkeypatch.setattr("streamlit.components.v2.manifest_scanner.scan_component_manifests", list, raising=False)
 
 
+@pytest.fixture(autouse=True)
+def _nothing_goes_on():
+    """Proofs that nobody waits for any more would go on through the tests that follow."""
+    yield
+    for session in jobs().sessions():
+        jobs().cancel(session)
+
+
 @pytest.fixture
 def app():
-    app = App()
-    yield app
-    for job in jobs().active(app.session.id):
-        job.cancel()
+    return App()
 
 
 @pytest.fixture
