@@ -14,16 +14,21 @@ def centred_gram(gram: np.ndarray, prior: np.ndarray) -> np.ndarray:
     return K - np.outer(root, root @ K)
 
 
-def field_correlation(gram: np.ndarray) -> np.ndarray:
-    """(n, n) correlations of a Gaussian field that, thresholded at its median, correlates like ``(P G P)^(1/2)`` for the uniform
-    prior: thresholding takes them through the inverse of ``sin(pi/2 .)``. A little of the identity keeps its diagonal positive."""
+def centred_root_correlation(gram: np.ndarray) -> np.ndarray:
+    """(n, n) ``(P G P)^(1/2)`` for the uniform prior with ones on its diagonal, which a little of the identity keeps positive."""
     n = len(gram)
     values, vectors = linalg.eigh(centred_gram(gram, np.full(n, 1 / n)))
     roots = np.sqrt(np.maximum(values, 0) * n)
     little = 1e-3 * roots.mean() or 1.0  # nothing is asked but the total
     root = (vectors * (roots + little)) @ vectors.T
     scale = np.sqrt(root.diagonal())
-    return np.sin(np.pi / 2 * root / np.outer(scale, scale))
+    return root / np.outer(scale, scale)
+
+
+def field_correlation(gram: np.ndarray) -> np.ndarray:
+    """(n, n) correlations of a Gaussian field that, thresholded at its median, correlates like ``(P G P)^(1/2)`` for the uniform
+    prior: thresholding takes them through the inverse of ``sin(pi/2 .)``."""
+    return np.sin(np.pi / 2 * centred_root_correlation(gram))
 
 
 def high_share(ratio: float, n: int) -> float:

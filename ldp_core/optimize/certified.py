@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ldp_core.optimize.columns.folded import FoldedSearch, folds
 from ldp_core.optimize.columns.generation import RowSearch
 from ldp_core.optimize.gradient.method import Optimized
 from ldp_core.optimize.sizes import too_large
@@ -85,7 +86,8 @@ def _search(
 ) -> Search:
     scheme = workload.symmetry_group.scheme
     if not uniform or scheme is None:
-        return RowSearch(workload, epsilon, reference, rng, check)
+        kind = FoldedSearch if uniform and folds(workload) else RowSearch
+        return kind(workload, epsilon, reference, rng, check)
     if orbits.SubsetSearch.fits(workload, epsilon):
         return orbits.SubsetSearch(workload, epsilon)
     return orbits.OrbitSearch(workload, scheme, epsilon, rng, check)

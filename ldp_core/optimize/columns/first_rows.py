@@ -1,13 +1,22 @@
-"""Two-valued rows to start from: thresholded Gaussian fields shaped by the workload, and randomized response."""
+"""Two-valued rows to start from: Gaussian fields shaped by the workload, high above a threshold or at their highest entries."""
 
 from __future__ import annotations
 
 import numpy as np
-from scipy import linalg
+from scipy import fft, linalg
 from scipy.special import ndtri
 
-from ldp_core.bounds.centred import field_correlation, high_share
+from ldp_core.bounds.centred import centred_root_correlation, field_correlation, high_share
+from ldp_core.optimize.columns.weights import BOLD, MONOTONE, update
 from ldp_core.run import Check, unchecked
+
+# Sizes of rows are tried on a thinned domain of so many types, as multiples of the share 1/(E + 1) of high entries: up to the first
+# that is worse than the one before. They then vary by this much (the standard deviation of their logarithm).
+PILOT_TYPES, PILOT_ROWS, PILOT_UPDATES = 64, 16, 10
+SHARES = (1.0, 1.15, 1.3, 1.5, 1.7, 2.0, 2.3, 2.7, 3.2)
+SPREAD = 0.1
+# Points at which the correlation of two high entries is tabulated by that of the field.
+TABULATED = 4001
 
 
 def threshold_rows(
@@ -35,3 +44,89 @@ def threshold_rows(
         block = found[start : start + n]
         np.greater((linalg.blas.dgemm(1.0, field, source.T).T)[: len(block)], threshold, out=block)
     return found
+
+
+def sized_rows(
+    gram: np.ndarray, ratio: float, rows: int, rng: np.random.Generator, check: Check = unchecked
+) -> np.ndarray:
+    """Boolean rows (rows, n), high at the highest entries of a Gaussian field; ``ratio`` is E.
+
+    Rows of about the same size have about the same mass, and less of their second moments is chance than of `threshold_rows`. At large
+    epsilon, the more so the smoother the workload, rows larger than 1/(E + 1) of the types are better than what the closed-form bound is
+    attained by: fields that change sign seldom cannot be high in few places and uncorrelated otherwise. So the size is tried out on every
+    k-th type, since the best share hardly depends on how finely the types are cut.
+    """
+    n = len(gram)
+    step = max(1, n // PILOT_TYPES)
+    thin = gram[step // 2 :: step, step // 2 :: step]
+    share = min(_best_share(thin, ratio, np.random.default_rng(0), check) * high_share(ratio, n), 0.5)
+    field = _field(gram, high_share(ratio, n), check)
+    found = np.empty((rows, n), dtype=bool)
+    # Vectors that are orthogonal in groups of n, as in `threshold_rows`, by one factorisation; signs and transforms make the others.
+    orthogonal, _ = linalg.qr(rng.standard_normal((n, n)), overwrite_a=True, check_finite=False)
+    for start in range(0, rows, n):
+        check()
+        source = fft.dct(orthogonal * rng.choice((-1.0, 1.0), n), norm="ortho", axis=1)
+        check()
+        drawn = linalg.blas.dgemm(1.0, field, source.T).T[: rows - start]
+        found[start : start + n] = highest(drawn, share, rng)
+    return found
+
+
+def highest(field: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
+    """(k, n) booleans: the highest entries of every row of ``field`` (k, n), about ``share`` of them, at least one and never all."""
+    k, n = field.shape
+    sizes = np.clip(np.rint(n * share * np.exp(SPREAD * rng.standard_normal(k))), 1, n - 1).astype(int)
+    ordered = np.sort(field, axis=1)
+    return field >= np.take_along_axis(ordered, n - sizes[:, None], axis=1)
+
+
+def _best_share(gram: np.ndarray, ratio: float, rng: np.random.Generator, check: Check) -> float:
+    """The best of `SHARES` for ``gram`` (n, n): after a few updates of the weights of the same fields."""
+    n = len(gram)
+    drawn = rng.standard_normal((PILOT_ROWS * n, n)) @ _field(gram, high_share(ratio, n), check).T
+    root = linalg.cholesky(gram + 1e-9 * np.trace(gram) * np.eye(n) / n)
+    best, least = SHARES[0], np.inf
+    for share in SHARES:
+        high = np.vstack(
+            [np.eye(n, dtype=bool), highest(drawn, share * high_share(ratio, n), np.random.default_rng(0))]
+        )
+        objective = _fitted(np.where(high, ratio, 1.0), root, check)
+        if objective > least:
+            break
+        best, least = share, objective
+    return best
+
+
+def _fitted(rows: np.ndarray, root: np.ndarray, check: Check) -> float:
+    """The objective of ``rows`` (k, n) after a few updates of their weights."""
+    masses, mu, hessian, objective = rows.sum(axis=1), None, None, np.inf
+    weights, power = rows.shape[1] / len(rows) / masses, MONOTONE
+    for _ in range(PILOT_UPDATES):
+        done = update(rows, masses, weights, root, mu, power, np.zeros(len(rows)), check, hessian=hessian)
+        weights, mu, hessian, objective, power = done.weights, done.multipliers, done.hessian, done.objective, BOLD
+    return objective
+
+
+def _field(gram: np.ndarray, share: float, check: Check) -> np.ndarray:
+    """(n, n) F: of F g, g standard normal, the entries above their quantile, a ``share`` of them, correlate like ``(P G P)^(1/2)`` as far
+    as any Gaussian field's can."""
+    wanted = centred_root_correlation(gram)
+    check()
+    correlation, of_field = tabulated(share)
+    values, vectors = linalg.eigh(np.interp(wanted, correlation, of_field))
+    check()
+    field = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
+    return field / np.sqrt(np.square(field).sum(axis=1))[:, None]
+
+
+def tabulated(share: float) -> tuple[np.ndarray, np.ndarray]:
+    """Correlations of the indicators of two normal variables above their quantile, with probability ``share`` each, and the correlations
+    ``sin theta`` of the variables that give them. The probability of both grows with theta at the rate
+    ``exp(-tau^2 / (1 + sin theta)) / (2 pi)``, tau the quantile (Plackett 1954)."""
+    angles, step = np.linspace(-np.pi / 2, np.pi / 2, TABULATED, retstep=True)
+    middles = angles[1:] - step / 2
+    rates = np.exp(-(ndtri(1 - share) ** 2) / (1 + np.sin(middles))) / (2 * np.pi)
+    both = step * np.concatenate([[0.0], np.cumsum(rates)])
+    both += max(0.0, 2 * share - 1)
+    return (both - share**2) / (share * (1 - share)), np.sin(angles)

@@ -12,14 +12,14 @@ from ldp_core.optimize import sizes
 from ldp_core.optimize.columns import pricing
 from ldp_core.optimize.columns.first_rows import threshold_rows
 from ldp_core.optimize.columns.single import SinglePrecision
-from ldp_core.optimize.columns.weights import BOLD, MONOTONE, Singular, Update, second_moments, update
+from ldp_core.optimize.columns.weights import BOLD, MONOTONE, Block, Singular, Update, second_moments, update
 from ldp_core.optimize.symmetric.orbits import Orbits, Shifts, first_orbits
 from ldp_core.privacy import fitted_odds
 from ldp_core.run import Check, Interrupted, unchecked
 from ldp_core.workloads import Workload
 
 # Rows to climb from in each round: how many per type, and at least; and the weight of a new row as a share of the average.
-STARTS_PER_TYPE = 1
+STARTS_PER_TYPE = 1 / 4
 LEAST_STARTS = 64
 NEW_WEIGHT = 0.3
 UPDATES = 6
@@ -47,8 +47,13 @@ class Mixture:
     objective: float
 
     @property
+    def strategy(self) -> np.ndarray:
+        """(m, n)."""
+        return strategy_of(self.high, self.weights, self.ratio)
+
+    @property
     def transposed(self) -> np.ndarray:
-        return strategy_of(self.high, self.weights, self.ratio).T
+        return self.strategy.T
 
 
 def strategy_of(high: np.ndarray, weights: np.ndarray, ratio: float) -> np.ndarray:
@@ -60,6 +65,7 @@ class RowSearch:
     """Column generation for ``workload``, from thresholded Gaussian fields; ``reference`` is r = n p (n,)."""
 
     finished = False
+    _updates = UPDATES
 
     def __init__(
         self,
@@ -74,6 +80,7 @@ class RowSearch:
         self._size = sizes.rows(workload.n)
         self._ridge, self._anchors = 0.0, 0
         self._hessian: np.ndarray | None = None
+        self._odd: Block | None = None
         self._shifts = Shifts.of(workload)
         self.best = self._first(first_orbits(workload.gram_dense(), self._ratio, self._shifts))
 
@@ -90,15 +97,11 @@ class RowSearch:
 
     def prepare(self) -> None:
         """The first rows, and their weights."""
-        n, gram = self._workload.n, self._workload.gram_dense()
-        self._root = self._workload.gram_root
+        n = self._workload.n
+        self._take_root()
         self._check()
-        if len(self._root) < n:
-            self._ridge = RIDGE * self._workload.trace / n
-            self._root = linalg.cholesky(gram + self._ridge * np.eye(n))
-        self._anchors = n if self._ridge else 0
         # Randomized response makes sure that all types are told apart, also where few draws are high anywhere.
-        drawn = threshold_rows(gram, self._ratio, self._size - n, self._rng, self._check)
+        drawn = self._drawn(self._size - n)
         high = np.vstack([np.eye(n, dtype=bool), drawn])
         self._hold(high, np.ones(len(high)))
         masses = self._masses()
@@ -108,13 +111,25 @@ class RowSearch:
         self._weights, self._multipliers, self._hessian = first.weights, first.multipliers, first.hessian
         self._measure(self._step())
 
+    def _drawn(self, rows: int) -> np.ndarray:
+        return threshold_rows(self._workload.gram_dense(), self._ratio, rows, self._rng, self._check)
+
+    def _take_root(self) -> None:
+        """The root of G, with a ridge where that is blind to something."""
+        n = self._workload.n
+        self._root = self._workload.gram_root
+        if len(self._root) < n:
+            self._ridge = RIDGE * self._workload.trace / n
+            self._root = linalg.cholesky(self._workload.gram_dense() + self._ridge * np.eye(n))
+            self._anchors = n
+
     def round(self) -> None:
         """New rows, then a few updates of all weights; the best feasible mixture is kept."""
         self._price()
         try:
             objective = self._step(exact=False)
             # What is measured are weights before an update, balanced by the one before that: these two are exact.
-            for left in reversed(range(UPDATES - 1)):
+            for left in reversed(range(self._updates - 1)):
                 objective = self._step(objective, exact=left < 2)
             self._measure(objective)
         except Singular:
@@ -128,7 +143,7 @@ class RowSearch:
                 self._polish()
             return self._trimmed()
         except (Singular, Interrupted):
-            return strategy_of(self.best.high, self.best.weights, self._ratio), self.best.objective
+            return self.best.strategy, self.best.objective
 
     def _polish(self) -> None:
         self._hold(self.best.high, self.best.weights)
@@ -146,7 +161,8 @@ class RowSearch:
         self._hold(best.high[kept], best.weights[kept])
         self._step()  # balances the columns, which leaving rows out moved a little
         weights = self._weights
-        return strategy_of(self._high, weights, self._ratio), self._step()
+        objective = self._step()
+        return self._mixture(weights, objective).strategy, objective
 
     def _restart(self) -> None:
         """Go on from the best mixture and a little randomized response, which alone can balance any columns."""
@@ -179,6 +195,7 @@ class RowSearch:
             done = self._updated(self._multipliers, exact)
         self._previous, self._weights = self._weights, done.weights
         self._multipliers, self._solved, self._hessian = done.multipliers, done.solved, done.hessian
+        self._solved_odd = done.odd
         objective = self._true(done)
         rose = before is not None and objective > before
         if before is not None:
@@ -203,6 +220,7 @@ class RowSearch:
             hessian=self._hessian,
             single=self._single,
             exact=exact,
+            odd=self._odd,
         )
 
     def _true(self, done: Update) -> float:
@@ -212,14 +230,16 @@ class RowSearch:
     def _measure(self, objective: float) -> None:
         """Keep the weights before the last update if they are the best so far: their objective is the one known."""
         if objective < self.best.objective:
-            self.best = Mixture(self._high, self._previous, self._ratio, objective)
+            self.best = self._mixture(self._previous, objective)
+
+    def _mixture(self, weights: np.ndarray, objective: float) -> Mixture:
+        return Mixture(self._high, weights, self._ratio, objective)
 
     def _price(self) -> None:
-        curvature = blas.dgemm(1.0, self._solved, self._solved, trans_b=1)
         n = self._high.shape[1]
-        count = min(max(STARTS_PER_TYPE * n, LEAST_STARTS), len(self._high))
+        count = min(max(round(STARTS_PER_TYPE * n), LEAST_STARTS), len(self._high))
         starts = self._rng.choice(len(self._high), count, replace=False)
-        about = (curvature, self._multipliers, self._reference, self._ratio - 1)
+        about = (*self._priced(), self._ratio - 1)
         found, gains = pricing.climb(self._high[starts], *about, self._check)
         found = found[gains > LEAST_GAIN]
         rank = self._weights.copy()
@@ -229,6 +249,10 @@ class RowSearch:
         new = np.full(len(found), NEW_WEIGHT * self._weights.mean())
         trend = np.concatenate([self._trend[heaviest], np.ones(len(found))])
         self._hold(high, np.concatenate([self._weights[heaviest], new]), trend)
+
+    def _priced(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """X (n, n), mu and r (both (n,)): what rows are worth and cost."""
+        return blas.dgemm(1.0, self._solved, self._solved, trans_b=1), self._multipliers, self._reference
 
 
 def _distinct(high: np.ndarray) -> np.ndarray:

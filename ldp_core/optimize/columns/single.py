@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import linalg
 from scipy.linalg import blas
 
 from ldp_core.optimize.sizes import blocks
@@ -15,11 +16,11 @@ SUM_TOLERANCE = 1e-5
 
 
 class SinglePrecision:
-    """Rows ``v = 1 + D t`` by t in {0, 1}, D = ``ratio`` - 1: products are taken of t, whose entries are exact, and the part along
-    the ones is added in double precision, so that D need not be large beside 1."""
+    """Rows ``v = base + D t`` by few-valued t such as 0 and 1, D = ``ratio`` - 1: products are taken of t, whose entries are exact, and
+    the part along the ones is added in double precision, so that D need not be large beside the ``base``, which is 1 or 0."""
 
-    def __init__(self, high: np.ndarray, ratio: float):
-        self._bits, self._spread = high.astype(np.float32), ratio - 1
+    def __init__(self, high: np.ndarray, ratio: float, base: float = 1.0):
+        self._bits, self._spread, self._base = high.astype(np.float32), ratio - 1, base
 
     @staticmethod
     def fits(n: int, ratio: float) -> bool:
@@ -33,19 +34,23 @@ class SinglePrecision:
         for part in blocks(*self._bits.shape):
             check()
             total += blas.ssyrk(1.0, (self._bits[part] * roots[part]).T, lower=1)
-        along = D * self._summed(weights)
         total *= D**2 * largest
-        total += along
-        total += (along + weights.sum())[:, None]
+        if self._base:
+            along = D * self._summed(weights)
+            total += along
+            total += (along + weights.sum())[:, None]
         return total
 
     def lengths(self, solved: np.ndarray, check: Check) -> np.ndarray:
-        """v'Xv (k,) for X = solved solved'."""
-        found, D, narrow = np.empty(len(self._bits)), self._spread, solved.astype(np.float32, order="F")
-        ones = solved.sum(axis=0)
+        """v'Xv (k,) for X = solved solved'; where that has full rank by a triangular root of it, which takes half the time."""
+        found, D, triangular = np.empty(len(self._bits)), self._spread, solved.shape[1] >= len(solved)
+        if triangular:
+            solved = linalg.qr(solved.T, mode="r", check_finite=False)[0][: len(solved)].T
+        narrow = solved.T.astype(np.float32, order="F")
+        ones = self._base * solved.sum(axis=0)
         for part in blocks(*self._bits.shape):
             check()
-            product = blas.sgemm(1.0, narrow, self._bits[part].T, trans_a=1)
+            product = (blas.strmm if triangular else blas.sgemm)(1.0, narrow, self._bits[part].T)
             found[part] = np.einsum("ij,ij->j", product, product)
         found *= D**2
         found += 2 * D * self._bits_times(blas.dgemv(1.0, solved, ones)) + ones @ ones
@@ -53,11 +58,11 @@ class SinglePrecision:
 
     def images(self, vector: np.ndarray) -> np.ndarray:
         """v'vector (k,)."""
-        return self._spread * self._bits_times(vector) + vector.sum()
+        return self._spread * self._bits_times(vector) + self._base * vector.sum()
 
     def sums(self, weights: np.ndarray) -> np.ndarray:
         """``sum_k weights_k v_k`` (n,)."""
-        return self._spread * self._summed(weights) + weights.sum()
+        return self._spread * self._summed(weights) + self._base * weights.sum()
 
     def _bits_times(self, vector: np.ndarray) -> np.ndarray:
         return blas.sgemv(1.0, self._bits.T, vector.astype(np.float32), trans=1).astype(float)

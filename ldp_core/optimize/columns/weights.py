@@ -37,10 +37,39 @@ class Singular(ValueError):
 
 
 @dataclass(frozen=True)
+class Block:
+    """``rows`` (k, c) in some coordinates, the ``root`` (r, c) of G there, and the same rows in ``single`` precision. Where M and G
+    fall into blocks in two sets of coordinates, what is said of one M is said of each."""
+
+    rows: np.ndarray
+    root: np.ndarray
+    single: SinglePrecision | None
+
+    def solved(self, weights: np.ndarray, exact: bool, check: Check) -> tuple[np.ndarray, np.ndarray]:
+        """The Cholesky factor of ``M = sum_k weights_k v_k v_k'`` (c, c), and M^-1 root' (c, r). Raises Singular where M is."""
+        if exact or self.single is None:
+            M = second_moments(self.rows, weights, check)
+        else:
+            M = self.single.moments(weights, check)
+        factor, failed = lapack.dpotrf(M, lower=1)
+        if failed:
+            raise Singular("the rows cannot tell all types apart, so L is infinite: add independent rows.")
+        check()
+        solved, _ = lapack.dpotrs(factor, self.root.T, lower=1)
+        return factor, solved
+
+    def lengths(self, solved: np.ndarray, check: Check) -> np.ndarray:
+        """v'Xv (k,) for X = solved solved'."""
+        if self.single is None:
+            return squared_lengths(self.rows, solved, check)
+        return self.single.lengths(solved, check)
+
+
+@dataclass(frozen=True)
 class Update:
     """One update: ``objective`` tr(M^-1 G) at the weights given, the new ``weights`` (k,), the ``multipliers`` mu (n,)
     of the column sums, and ``solved`` = M^-1 root' (n, r), of which X = solved solved'. ``cholesky`` (n, n) is the factor of M, and
-    ``hessian`` (n, n) that of the column sums by mu."""
+    ``hessian`` (n, n) that of the column sums by mu. ``odd`` is ``solved`` for the second block, where there is one."""
 
     objective: float
     weights: np.ndarray
@@ -48,6 +77,7 @@ class Update:
     solved: np.ndarray
     cholesky: np.ndarray
     hessian: np.ndarray | None
+    odd: np.ndarray | None = None
 
     @property
     def inverse_trace(self) -> float:
@@ -70,6 +100,7 @@ def update(
     hessian: np.ndarray | None = None,
     single: SinglePrecision | None = None,
     exact: bool = True,
+    odd: Block | None = None,
 ) -> Update:
     """One majorise-minimise step for ``tr(M(w)^-1 G)``, ``G = root' root``, on ``rows`` (k, n).
 
@@ -78,26 +109,23 @@ def update(
     ``w_k = w0_k (g_k / mu'v_k)^(1/2)``. ``power`` is that exponent, MONOTONE or BOLD; w0 is at least ``floor`` (k,), so
     that a row needed to make M regular can come back, and is multiplied by ``push`` (k,). ``hessian`` is that of an update
     before, to start from. With ``single``, the same rows in single precision, only the objective and the column sums are taken in
-    double precision, and unless ``exact`` not even these. Raises Singular where M is.
+    double precision, and unless ``exact`` not even these. ``odd`` is a second block of coordinates of the same rows, where M and G
+    have one; it does not bear on the column sums. Raises Singular where M is.
     """
-    M = (
-        second_moments(rows, weights / masses, check)
-        if exact or single is None
-        else single.moments(weights / masses, check)
-    )
-    factor, failed = lapack.dpotrf(M, lower=1)
-    if failed:
-        raise Singular("the rows cannot tell all types apart, so L is infinite: add independent rows.")
-    check()
-    solved, _ = lapack.dpotrs(factor, root.T, lower=1)
+    block, solved_odd = Block(rows, root, single), None
+    factor, solved = block.solved(weights / masses, exact, check)
     objective = float(np.einsum("ij,ji->", solved, root))
-    worth = (squared_lengths(rows, solved, check) if single is None else single.lengths(solved, check)) / masses
+    worth = block.lengths(solved, check) / masses
+    if odd is not None:
+        _, solved_odd = odd.solved(weights / masses, exact, check)
+        objective += float(np.einsum("ij,ji->", solved_odd, odd.root))
+        worth += odd.lengths(solved_odd, check) / masses
     if multipliers is None:
         multipliers = np.full(rows.shape[1], objective / rows.shape[1])
     scaled = np.maximum(weights, floor) * push * worth**power
     balance = Balance(rows, single, exact, check)
     weights, multipliers, hessian = balance.restored(scaled, multipliers, objective, power, hessian)
-    return Update(objective, weights, multipliers, solved, factor, hessian)
+    return Update(objective, weights, multipliers, solved, factor, hessian, solved_odd)
 
 
 def second_moments(rows: np.ndarray, weights: np.ndarray, check: Check, scale: float = 1.0) -> np.ndarray:
