@@ -174,9 +174,11 @@ def gram(document: Mapping[str, Any], data: Arrays) -> np.ndarray:
 
 
 def least_eigenvalue(A: np.ndarray) -> float:
-    """A lower bound on the smallest eigenvalue of a symmetric A, proven: the computed one only says which shift to try first."""
-    m, unit, guess = len(A), len(A) * U * norm(A) + TINY, float(np.linalg.eigvalsh(A)[0])
-    for shift in (guess - unit * 4.0**k for k in range(8)):
+    """A lower bound on the smallest eigenvalue of a symmetric A, or on 0 if that is less, proven. Honest ones are 0 but for rounding;
+    otherwise the computed one says which shift to try."""
+    m, unit = len(A), len(A) * U * norm(A) + TINY
+    computed = (float(least) - unit * 4.0**k for of in [A] for least in np.linalg.eigvalsh(of)[:1] for k in range(8))
+    for shift in chain((-unit * 4.0**k for k in range(3)), computed):
         B = A - shift * np.eye(m)
         try:
             np.linalg.cholesky(B)

@@ -10,7 +10,10 @@ import pytest
 
 from ldp_core import designs
 from ldp_core.bounds import verify
+from ldp_core.bounds.general.certificate import closed_form
+from ldp_core.data.domain import Domain, NumericAttribute
 from ldp_core.designs import certificate_file
+from ldp_core.workloads import RangesPart
 from pages.ui.session import exchange
 from pages.ui.tasks import work
 
@@ -92,7 +95,23 @@ def test_forged_proofs_are_refused_and_the_design_is_loaded_all_the_same(proved,
 def test_a_proof_too_large_to_check_is_not_taken(proved, another, monkeypatch):
     content = exchange.export(proved.session)
     assert designs.load(content).certificate is not None
-    monkeypatch.setattr(exchange, "AT_ONCE_TYPES", 1)
+    monkeypatch.setattr(exchange, "PROOF_TYPES", 1)
     other = another()
     other.load(content)
     assert "too large to be checked while it is loaded" in other.words
+
+
+def test_a_proof_for_more_than_a_thousand_types_is_taken_over(app, another):
+    n = 1100
+    people = designs.Population(users=10_000, origin="declared", shape="uniform")
+    domain = Domain(attributes=[NumericAttribute(name="x", edges=tuple(range(n + 1)), origin="declared")])
+    made = designs.Configuration(
+        domain=domain, workload=designs.WorkloadRecipe(parts=(RangesPart(attribute="x"),)), population=people
+    )
+    app.load(made.model_dump(mode="json"))
+    design = app.session.complete
+    found = closed_form(design.workload, design.epsilon, np.full(n, 1 / n))
+    content = designs.export(made, {}, certificate=certificate_file.write(found, made.epsilon))
+    other = another()
+    other.load(content)
+    assert "It was checked here, and it holds." in other.words

@@ -17,7 +17,8 @@ The condition on v is a quadratic inequality in ``y = v - 1`` in {0, D}^n. It ho
 
 and plus ``sum_i Gamma_i (y_i^2 - D y_i) = 0``, has a smallest eigenvalue lambda: the slack is then ``-lambda |(1, y)|^2``.
 Adding delta to every mu_i adds ``delta (r'v)(1'v)``, which makes up for it. See `ldp_core.bounds.general.moments` for where C, mu,
-Gamma, N and kappa come from: they are the multipliers of the relaxation there, and need not be exact.
+Gamma, N and kappa come from: they are the multipliers of the relaxation there, and need not be exact. For many types they come
+from `ldp_core.bounds.general.weighted`.
 
 **The rounding.** The stored arrays are taken as exact numbers, and D as a number that is no smaller than e^epsilon - 1. What is
 computed from them is off by rounding, and everything below is bounded for *any* arrays, however badly scaled (the notation and
@@ -36,8 +37,8 @@ the model: `ldp_core.bounds.proof`). Let ``s = sqrt(diag G)`` and ``w = |C| s``.
 * *1'mu*: a sum of n numbers, off by ``n u sum |mu_i|``.
 
 Both slacks are repaired as above, since ``(r'v)(1'v)`` is at least a known multiple of |v|^2 and of |(1, y)|^2. Honest certificates
-lose nothing visible by all this: 4e-10 of their value at epsilon 1 and 64 types (prefix), 4e-8 at 256, 3e-6 at 1,024. C grows as
-epsilon^-2, and the loss with it: 7e-4 at epsilon 0.001 and 64 types.
+lose nothing visible by all this: 4e-10 of their value at epsilon 1 and 64 types (prefix), 4e-8 at 256, 3e-6 at 1,024, 2e-4 at 4,096.
+C grows as epsilon^-2, and the loss with it: 7e-4 at epsilon 0.001 and 64 types.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import blas
 
-from ldp_core.bounds.centred import centred_gram
+from ldp_core.bounds.general import weighted
 from ldp_core.bounds.general.interior import Path
 from ldp_core.bounds.general.interior_start import starting_point
 from ldp_core.bounds.general.moments import Relaxation
@@ -83,6 +84,8 @@ from ldp_core.workloads import DENSE_TYPES, Survey, Workload
 
 # Up to this many types the closed form takes a fifth of a second, and is always there.
 AT_ONCE_TYPES = 512
+# Beyond this many types weights by blocks come first; these are the end where so much of the nuclear norm is between blocks.
+FEW_TYPES, MOST_BETWEEN = 256, 0.5
 # Share of the relaxation's value that the certificate may miss, for at most this many types and beyond.
 FINE_TYPES = 128
 FINE, COARSE = 4e-4, 8e-4
@@ -213,7 +216,9 @@ def certificate(
 
     Starts from the centred SVD bound, which has a certificate in closed form, and improves it by the moment relaxation
     (`ldp_core.bounds.general.moments`) along its central path. Within 0.2 % of the relaxation's value once it gets to its end:
-    milliseconds for 32 types, under a second for 128, half a minute for 512. ``prior`` (n,) bounds ``tr(M_p^-1 G)``
+    milliseconds for 32 types, under a second for 128. For more than `FEW_TYPES`, weights by blocks of neighbouring types come first
+    (`ldp_core.bounds.general.weighted`: a second for 512 types, half a minute for 4,096), and are the end where neighbours are much alike,
+    as of totals and ranges. ``prior`` (n,) bounds ``tr(M_p^-1 G)``
     instead, as in `ldp_core.optimize.design`. Symmetric workloads (exchangeable, hamming; uniform prior) take milliseconds at
     any size, seconds where cuts are found for low degrees, and their certificate is a `SymmetricCertificate` (for low degrees of
     at most ten bits often a `LowDegreeCertificate`). Surveys of any size
@@ -276,8 +281,14 @@ def general_certificate(workload: Workload, epsilon: float, prior: np.ndarray, b
         return budget.stopped() is not None
 
     with blas_threads(workload.n), suppress(Interrupted):
-        best = closed_form(workload, epsilon, prior, budget.check)
-        if stop():
+        at_once, done = workload.n <= AT_ONCE_TYPES, False
+        if at_once:
+            best = closed_form(workload, epsilon, prior, budget.check)
+        if workload.n > FEW_TYPES and not (at_once and stop()):
+            found, done = by_blocks(workload, epsilon, prior, stop, budget.check)
+            best = max(best, found, key=lambda c: c.value)
+            budget.tell(bound=best.value)
+        if done or stop():
             return best
         for found, relaxation in _stages(workload, epsilon, prior, stop, budget.check):
             best = max(best, found, key=lambda c: c.value)
@@ -295,43 +306,32 @@ def nothing(workload: Workload, epsilon: float, prior: np.ndarray) -> Certificat
 
 
 def closed_form(workload: Workload, epsilon: float, prior: np.ndarray, check: Check = unchecked) -> Certificate:
-    """The certificate of the centred SVD bound: ``C = p-part + c S (P S G S P)^(-1/2) S``, N = 0.
-
-    With ``sigma = p'y / D`` the condition is then ``kappa (sigma - 1/(E + 1))^2 >= 0``: v'Xv is at most a multiple of the
-    p-variance of v, which is D^2 (sigma - sigma^2) at most.
-    """
-    n, ratio = workload.n, np.exp(epsilon)
-    if n <= AT_ONCE_TYPES:
+    """The certificate of the centred SVD bound."""
+    if workload.n <= AT_ONCE_TYPES:
         check = unchecked
-    G, root = workload.gram_dense(), np.sqrt(prior)
-    check()
-    values, vectors = linalg.eigh(centred_gram(G, prior))
-    # Directions that are nothing but rounding (one always is) would make C huge; what they hold is 1e-7 of the rest at most.
-    kept = values > values[-1] * n * 1e-14
-    check()
-    nuclear = np.sqrt(values[kept]).sum()
-    # M = 11' + S^-1 (spread K^(1/2) / nuclear) S^-1 on the scale where M p = 1; 1/n of it where M r = 1.
-    scale = nuclear / np.sinh(epsilon / 2) ** 2
-    inverse_root = root[:, None] * vectors[:, kept]
-    C = (inverse_root / np.sqrt(values[kept])) @ inverse_root.T * scale + np.outer(prior, prior)
-    C = n * (C + C.T) / 2
-    # tr(C G) = n (p'Gp + nuclear^2 / spread). Where G mixes p with the rest, X has terms p h' + h p', which are a product
-    # of two linear forms as mu is, and cost nothing: h sums to zero.
-    check()
-    mixed = C @ (G @ prior)
-    mu = float(np.vdot(C, G)) * prior + 2 * (mixed - mixed.sum() * prior)
-    # X with the directions to which the workload is blind, where it might as well be the same multiple of the p-variance.
-    blind = np.diag(prior) - np.outer(prior, prior) - inverse_root @ inverse_root.T
-    F = np.outer(mu / 2, n * prior)
-    check()
-    X = C @ G @ C
-    check()
-    F = F + F.T - X - (n * scale) ** 2 * blind
-    # Gamma leaves kappa q q', q = (-D/(E + 1), p), of the form.
-    kappa = F.sum() * ((ratio + 1) / (ratio - 1)) ** 2
+    return _of_weights(workload, epsilon, prior, weighted.even(workload.n), check)
+
+
+def by_blocks(
+    workload: Workload, epsilon: float, prior: np.ndarray, stop: Callable[[], bool], check: Check
+) -> tuple[Certificate, bool]:
+    """The certificate with weights by blocks of neighbouring types, never below the closed form but for rounding; and whether blocks
+    account for most of what is asked, so that the relaxation by single types has next to nothing to add."""
+    found, share = weighted.best(workload.gram_dense(), np.exp(epsilon), prior, stop, check)
+    try:
+        return _of_weights(workload, epsilon, prior, found, check), share >= MOST_BETWEEN
+    except linalg.LinAlgError:  # what is definite over blocks need not be so over types
+        return closed_form(workload, epsilon, prior, check), False
+
+
+def _of_weights(
+    workload: Workload, epsilon: float, prior: np.ndarray, weights: weighted.Weights, check: Check
+) -> Certificate:
+    made = weighted.numbers(workload.gram_dense(), np.exp(epsilon), prior, weights, check)
     none = np.zeros(0)
-    gamma = kappa * prior**2 - F.diagonal()
-    found = Certificate(workload, epsilon, prior, 0.0, C, mu, gamma, np.zeros((n, n)), none, none)
+    found = Certificate(
+        workload, epsilon, prior, 0.0, made.inverse, made.multipliers, made.diagonal, made.pairs, none, none
+    )
     check()
     return replace(found, value=max(0.0, found.proven()))
 

@@ -67,9 +67,9 @@ def worst_case(
 
         def pass_on(progress: Progress) -> None:
             nonlocal proved
-            if progress.bound is not None and progress.relaxation is not None:
-                proved = max(proved, comparable(progress.bound))
-                budget.tell(bound=proved, relaxation=comparable(progress.relaxation))
+            if progress.bound is not None:
+                proved, relaxation = max(proved, comparable(progress.bound)), progress.relaxation
+                budget.tell(bound=proved, relaxation=None if relaxation is None else comparable(relaxation))
 
         return general_certificate(workload, epsilon, p, Budget(budget.left(), None, cancel, pass_on))
 

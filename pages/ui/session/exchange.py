@@ -16,6 +16,8 @@ from pages.ui.session.figures import AT_ONCE_TYPES
 from pages.ui.session.state import Complete, Session, counts_column
 from pages.ui.sources import Source
 
+PROOF_TYPES = 2048
+"""Up to here a proof goes into files, and is checked while it is loaded, which takes two seconds of a processor."""
 SAME_ERROR = 1e-6
 """Share by which the error of one strategy may differ between machines."""
 
@@ -98,7 +100,7 @@ def load(state: Session, content: bytes) -> None:
 
 def _proof(state: Session, files: Written) -> tuple[str, str]:
     """Use a proof from a file, whoever made it, once it was checked; what there is to say of it."""
-    if state.complete.working_types > AT_ONCE_TYPES:
+    if state.complete.working_types > PROOF_TYPES:
         return (
             "info",
             "The proof in the file is too large to be checked while it is loaded: run the verify.py beside it, or prove it again.",
@@ -111,7 +113,7 @@ def _proof(state: Session, files: Written) -> tuple[str, str]:
 
 def certificate(state: Session, mechanism: mechanisms.Mechanism, at_once: bool = True) -> Written | None:
     """The proof that goes with the design: for the case that its mechanism is judged in, and ``at_once`` only where writing it is quick."""
-    if mechanism.delta > 0 or (at_once and state.complete.working_types > AT_ONCE_TYPES // 2):
+    if mechanism.delta > 0 or state.complete.working_types > (AT_ONCE_TYPES // 2 if at_once else PROOF_TYPES):
         return None
     return state.written(state.aim(state.configuration.mechanism.name))
 
