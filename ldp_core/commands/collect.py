@@ -26,7 +26,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--state",
         metavar="FILE",
-        help="what is counted is kept here, and found again by the next call: files are added day by day",
+        help="what is counted is kept here, and found again by the next call: files are added day by day (the same id in files of "
+        "different calls is not noticed)",
     )
     parser.add_argument(
         "--any-time", action="store_true", help="intervals that stay valid however often somebody looks"

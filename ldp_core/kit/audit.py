@@ -7,6 +7,8 @@ are whole numbers of 2^-53, and all else is drawn evenly, so the largest ratio o
 for every kind of sampler by a formula of its own (see the functions below; what the kinds do stands in client.py). It is compared with a
 fraction that is never above e^epsilon: the first terms of 1 + x + x^2/2 + ..., x being the decimal number in the file.
 
+Altered values of people (bins, categories) are found by their id, where the file has one.
+
 What is not checked: that the device that people use is the one in this file, and that their random bytes are random.
 """
 
@@ -16,6 +18,7 @@ import hashlib
 import json
 import math
 import re
+import struct
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
@@ -55,10 +58,14 @@ def audit(description: Mapping[str, Any]) -> Audited:
             raise ValueError(
                 "The design id is not that of the sampler and epsilon: one of them was altered after the device was exported."
             )
+        if "domain_id" in description and description["domain_id"] != domain_id(description["domain"]):
+            raise ValueError(
+                "The id of the domain is not that of its values: they were altered after the device was exported."
+            )
         sampler = description["sampler"]
         limit = least_exponential(description["epsilon"])
         largest, where = _largest(sampler, [_whole(size, "A size", 1) for size in sampler["sizes"]])
-    except (KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
+    except (KeyError, IndexError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise ValueError(f"This is no whole description of a device ({error!r}).") from None
     return Audited(largest <= limit, largest, limit, where)
 
@@ -67,6 +74,22 @@ def design_id(description: Mapping[str, Any]) -> str:
     """16 hexadecimal digits: the beginning of the SHA-256 of all that decides about reports."""
     decisive = {key: description[key] for key in ("epsilon", "format", "sampler")}
     return hashlib.sha256(json.dumps(decisive, sort_keys=True, separators=(",", ":")).encode()).hexdigest()[:16]
+
+
+def domain_id(domain: object) -> str:
+    """16 hexadecimal digits that tell apart all that decides which value a person's words stand for."""
+    return hashlib.sha256(_canonical(domain).encode()).hexdigest()[:16]
+
+
+def _canonical(told: object) -> str:
+    """JSON that comes out the same in every language: ASCII, pairs in order, each number as the 64 bits of its double."""
+    if isinstance(told, Mapping):
+        return "{" + ",".join(sorted(f"{json.dumps(key)}:{_canonical(one)}" for key, one in told.items())) + "}"
+    if isinstance(told, list | tuple):
+        return "[" + ",".join(map(_canonical, told)) + "]"
+    if isinstance(told, int | float) and not isinstance(told, bool):
+        return struct.pack(">d", told).hex()
+    return json.dumps(told)
 
 
 def least_exponential(epsilon: str) -> Fraction:

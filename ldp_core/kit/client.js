@@ -29,6 +29,9 @@
           "The sampler or epsilon of this device was altered: its design id does not match. Export it again.",
         );
       }
+      if (has(description, "domain_id") && description.domain_id !== domainId(domain)) {
+        throw new Error("The domain of this device was altered: its id does not match. Export it again.");
+      }
       this.design = design;
       this.sizes = fields(description.sampler, "sizes").sizes;
       this.attributes = domain ? fields(domain, "attributes").attributes : [];
@@ -446,6 +449,27 @@
         ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
         : value;
     return sha256(JSON.stringify({ epsilon, format, sampler }, ordered)).slice(0, 16);
+  }
+
+  /** 16 hexadecimal digits that tell apart all that decides which value a person's words stand for. */
+  function domainId(domain) {
+    return sha256(canonical(domain)).slice(0, 16);
+  }
+
+  /** JSON that comes out the same in every language: ASCII, pairs in order, each number as the 64 bits of its double. */
+  function canonical(told) {
+    if (Array.isArray(told)) return `[${told.map(canonical).join(",")}]`;
+    if (typeof told === "number") {
+      const view = new DataView(new ArrayBuffer(8));
+      view.setFloat64(0, told);
+      return view.getBigUint64(0).toString(16).padStart(16, "0");
+    }
+    if (typeof told === "object" && told !== null) {
+      const pairs = Object.entries(told).map(([key, value]) => `${canonical(key)}:${canonical(value)}`);
+      return `{${pairs.sort().join(",")}}`;
+    }
+    const escaped = (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`;
+    return JSON.stringify(told).replace(/[\u007f-\uffff]/g, escaped);
   }
 
   /** SHA-256 (FIPS 180-4) in hexadecimal digits: that of Web Crypto is missing in pages without https. */

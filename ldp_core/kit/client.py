@@ -12,10 +12,11 @@ Every call draws a new report, and every report spends privacy: send one, and ke
 
 The description
 ---------------
-    {"format": "ldp-device/1", "design": id, "epsilon": "1.0", "mechanism": title, "domain": {...} or null, "sampler": {...}}
+    {"format": "ldp-device/1", "design": id, "epsilon": "1.0", "mechanism": title, "domain": {...} or null, "domain_id": id, "sampler": {...}}
 
 "design" is the first 16 hexadecimal digits of the SHA-256 of {"epsilon", "format", "sampler"} as JSON: keys in alphabetical order, no
-blanks. Descriptions with another id are refused.
+blanks. "domain_id" is the same of "domain", each number written as the 16 digits of its double (IEEE 754, highest byte first), and all pairs
+"key":value in alphabetical order; older descriptions have none. Descriptions with another id are refused.
 
 All random choices are made by below(n), a whole number from 0 to n - 1, evenly: with b the number of binary digits of n - 1, take
 ceil(b / 8) random bytes, the first one highest; keep the lowest b bits; take new bytes until the number is below n. Nothing is drawn
@@ -78,6 +79,7 @@ import hashlib
 import json
 import re
 import secrets
+import struct
 import sys
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
@@ -106,11 +108,13 @@ class Device:
                 raise ValueError(
                     "The sampler or epsilon of this device was altered: its design id does not match. Export it again."
                 )
+            if "domain_id" in description and description["domain_id"] != domain_id(description["domain"]):
+                raise ValueError("The domain of this device was altered: its id does not match. Export it again.")
             self.design: str = description["design"]
             self.sizes: list[int] = description["sampler"]["sizes"]
             self.attributes: list[dict[str, Any]] = (description["domain"] or {"attributes": []})["attributes"]
             self._draw = _sampler(description["sampler"])
-        except (KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
+        except (KeyError, IndexError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             raise ValueError(
                 f"This is no whole description of a device ({error!r}): export the design again."
             ) from None
@@ -149,6 +153,22 @@ def design_id(description: Mapping[str, Any]) -> str:
     """16 hexadecimal digits that tell apart all that decides about reports."""
     decisive = {key: description[key] for key in ("epsilon", "format", "sampler")}
     return hashlib.sha256(json.dumps(decisive, sort_keys=True, separators=(",", ":")).encode()).hexdigest()[:16]
+
+
+def domain_id(domain: object) -> str:
+    """16 hexadecimal digits that tell apart all that decides which value a person's words stand for."""
+    return hashlib.sha256(_canonical(domain).encode()).hexdigest()[:16]
+
+
+def _canonical(told: object) -> str:
+    """JSON that comes out the same in every language: ASCII, pairs in order, each number as the 64 bits of its double."""
+    if isinstance(told, Mapping):
+        return "{" + ",".join(sorted(f"{json.dumps(key)}:{_canonical(one)}" for key, one in told.items())) + "}"
+    if isinstance(told, list | tuple):
+        return "[" + ",".join(map(_canonical, told)) + "]"
+    if isinstance(told, int | float) and not isinstance(told, bool):
+        return struct.pack(">d", told).hex()
+    return json.dumps(told)
 
 
 def _checked(numbers: Sequence[object], sizes: Sequence[int]) -> list[int]:

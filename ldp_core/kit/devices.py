@@ -19,7 +19,7 @@ from ldp_core import library
 from ldp_core.data.domain import CategoricalAttribute, DateAttribute, Domain, RangeAttribute
 from ldp_core.data.domain.dates import first_day, period_of
 from ldp_core.data.domain.product import Attribute
-from ldp_core.kit.client import FORMAT, ONE, design_id
+from ldp_core.kit.client import FORMAT, ONE, design_id, domain_id
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.hrr import HadamardRandomizedResponse, sign_probabilities
@@ -72,11 +72,13 @@ def describe(mechanism: Mechanism, epsilon: str, domain: Domain | None = None) -
             "The domain has other types than the mechanism: describe it with the domain that it was built for."
         )
     entry = library.known(mechanism.name)
+    values = None if domain is None else {"attributes": [_attribute(one) for one in domain.attributes]}
     description: dict[str, object] = {
         "format": FORMAT,
         "epsilon": told,
         "mechanism": mechanism.name if entry is None else entry.title,
-        "domain": None if domain is None else {"attributes": [_attribute(one) for one in domain.attributes]},
+        "domain": values,
+        "domain_id": domain_id(values),
         "sampler": {"sizes": sizes, **sampler(mechanism)},
     }
     return {"design": design_id(description), **description}

@@ -46,11 +46,16 @@ def open_kit(place: str | Path | bytes) -> Kit:
     made = realise(found.configuration, found, fit=False)
     c = made.configuration
     device = devices.describe(made.mechanism, c.epsilon, made.domain)
-    if found.device != device_file(device) and _parsed(found.device) != device:
+    if found.device != device_file(device) and _parsed(found.device) not in (device, _older(device)):
         raise ValueError(
             f"{bundle.DEVICE} does not draw reports as the design beside it does; one of them was changed: export the kit again."
         )
     return Kit(c, made.domain, made.workload, made.mechanism, device, Device(device).design)
+
+
+def _older(device: Mapping[str, object]) -> dict[str, object]:
+    """The description as it was while domains had no id."""
+    return {name: part for name, part in device.items() if name != "domain_id"}
 
 
 def _parsed(content: bytes) -> Any:

@@ -97,5 +97,6 @@ python3 collect.py reports.csv
 * A file of reports is CSV or Parquet with the columns `report`, and where there are any `design` and `id`. Reports of another design
   are refused, and ids that come twice are counted once.
 * Where the reports are in a database, `count.sql` counts them there; `collect.py` takes its result, with the columns `report` and `reports`.
-* Counts of days or places add up: nothing is lost by counting first and answering later.
+* Counts of days or places add up: nothing is lost by counting first and answering later. Counts hold no ids, so the same id in files
+  that were counted apart is not noticed: count files that may share ids together.
 """

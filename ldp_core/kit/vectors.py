@@ -100,7 +100,8 @@ def _refused_values(description: Mapping[str, Any]) -> list[dict[str, object]]:
 
 
 def _refused_devices(description: Mapping[str, Any]) -> list[dict[str, object]]:
-    """The first chance altered, with the old id; and where chances must sum to 2^53, short of one unit with an id that matches."""
+    """The first chance altered, with the old id; where chances must sum to 2^53, short of one unit with an id that matches; and the number of
+    values of the first attribute."""
     path = _first_chance(description["sampler"], ["sampler"])
     found = [{"path": path, "add": 1, "design": None, "why": "a chance altered by one unit, with the old design id"}]
     if "columns" in path or "shares" in path:
@@ -116,6 +117,9 @@ def _refused_devices(description: Mapping[str, Any]) -> list[dict[str, object]]:
             "why": "chances that sum to one unit less than 2^53",
         }
         found.append(short)
+    if description["domain"] is not None:
+        where = ["domain", "attributes", 0, "ordinary"]
+        found.append({"path": where, "add": 1, "design": None, "why": "another domain, with the old id of the domain"})
     return found
 
 

@@ -1,5 +1,6 @@
 """client.js says what client.py says: the same reports for the same bytes, the same numbers for the same words, the same refusals."""
 
+import copy
 import json
 import random
 import subprocess
@@ -59,6 +60,41 @@ def test_altered_devices_are_refused_with_the_same_sentence():
     found = by_node(devices=descriptions)["devices"]
     expected = [by_python(client.Device, description)["error"] for description in descriptions]
     assert dict(zip(ALTERED, found, strict=True)) == dict(zip(ALTERED, expected, strict=True))
+
+
+NASTY_TEXTS = [
+    "a",
+    "a b",
+    "A",
+    '"',
+    "\\",
+    "/",
+    "\n\t\r\b\f",
+    "\x00\x1f\x7f\x80",
+    "é",
+    "\u2028",
+    "😀",
+    "\ud800",
+    "",
+    "-0",
+]
+NASTY_NUMBERS = [0, -0.0, 1, 1.0, -1, 0.1, 1e-7, 1e21, 1e22, 2**53 + 1, 5e-324, 1.7976931348623157e308, 123456789.123]
+
+
+def test_the_id_of_a_domain_is_the_same_in_both_languages():
+    words = {text: number for number, text in enumerate(NASTY_TEXTS)}
+    domain = {"attributes": [{"words": words, "edges": NASTY_NUMBERS, "clamp": True, "other": None}, [], {}]}
+    sound = sealed(SAMPLERS["response"], domain) | {"domain_id": client.domain_id(domain)}
+    none = sealed(SAMPLERS["response"]) | {"domain_id": client.domain_id(None)}
+    another = copy.deepcopy(sound)
+    another["domain"]["attributes"][0]["edges"][5] += 2**-56
+    nothing = sound | {"domain": None}
+    found = by_node(devices=[sound, none, another, nothing, another | {"domain_id": None}])["devices"]
+    assert found[:2] == ["made", "made"]
+    assert found[2:] == ["The domain of this device was altered: its id does not match. Export it again."] * 3
+    assert client.domain_id(another["domain"]) != client.domain_id(domain)
+    for description, said in zip([another, nothing], found[2:], strict=False):
+        assert by_python(client.Device, description) == {"error": said}
 
 
 def test_a_device_that_lacks_something_is_refused():

@@ -16,7 +16,7 @@ from kits import NASTY, ages, device_of, kit_of, members, packed, survey
 
 from ldp_core import designs
 from ldp_core.designs import bundle, certificate_file
-from ldp_core.kit import client, devices, package
+from ldp_core.kit import audit, client, devices, package
 from ldp_core.kit.opening import open_kit
 from ldp_core.kit.readme import EXAMPLE_PEOPLE, count_sql
 
@@ -126,6 +126,33 @@ def test_an_altered_device_is_refused_in_one_sentence():
     assert "does not draw reports as" in complaint(open_kit, swapped(KIT, [[]]))
     reordered = swapped(KIT, dict(reversed(device.items())))
     assert open_kit(reordered).design == device["design"]
+
+
+def test_altered_bins_are_found_by_the_client_the_audit_and_whoever_opens_the_kit(tmp_path):
+    device = device_of(KIT)
+    altered = json.loads(json.dumps(device))
+    altered["domain"]["attributes"][0]["edges"][3] += 0.25
+    assert client.design_id(altered) == device["design"], "reports are drawn from numbers alone"
+    assert "The domain of this device was altered" in complaint(client.Device, altered)
+    assert "values: they were altered" in complaint(audit.audit, altered)
+    (tmp_path / "device.json").write_text(json.dumps(altered))
+    (tmp_path / "audit.py").write_bytes(members(KIT)["audit.py"])
+    script = [sys.executable, "-I", "audit.py", "device.json"]
+    assert subprocess.run(script, cwd=tmp_path, capture_output=True).returncode == 1
+    resealed = {**altered, "domain_id": client.domain_id(altered["domain"])}
+    assert audit.audit(resealed).holds
+    for changed in (altered, resealed):
+        assert "does not draw reports as the design beside it does" in complaint(open_kit, swapped(KIT, changed))
+
+
+def test_kits_from_before_domains_had_an_id_still_open():
+    older = {name: part for name, part in device_of(KIT).items() if name != "domain_id"}
+    opened = open_kit(swapped(KIT, older))
+    assert opened.mechanism.digest == SUBSET.mechanism.digest
+    assert client.Device(older).design == opened.design
+    assert audit.audit(older).holds
+    older["domain"]["attributes"][0]["edges"][3] += 0.25
+    assert "does not draw reports as" in complaint(open_kit, swapped(KIT, older))
 
 
 def test_what_is_no_kit_is_refused_in_one_sentence(tmp_path):

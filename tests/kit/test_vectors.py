@@ -61,6 +61,7 @@ def test_vectors_with_values_as_people_say_them():
     told = check(json.loads(json.dumps(describe(mechanism, EPSILON, domain))))
     assert sum(isinstance(one["value"], dict) for one in told["reports"]) == 12
     assert [one["why"] for one in told["refused_values"]][4:] == ["no value of c", "no value of y", "no value of d"]
+    assert told["refused_devices"][-1]["path"] == ["domain", "attributes", 0, "ordinary"]
 
 
 def test_vectors_are_the_same_again_and_others_for_another_seed():

@@ -219,6 +219,21 @@ def test_collections_are_merged_by_day_and_none_twice(collect, another):
     assert "of another mechanism" in other.errors[0]
 
 
+def test_an_id_in_two_collections_counts_twice_as_is_said_and_once_in_files_counted_together(collect):
+    ids = [f"{k:032x}" for k in range(USERS)]
+    files = [(f"{seed}.csv", reports(collect, seed, id=ids)[0]) for seed in (1, 2)]
+    count(collect, files[0])
+    first = held(collect).to_bytes()
+    collect.press("forget-collection")
+    count(collect, files[1])
+    add(collect, first)
+    assert "a report with the same id in two files, counted in different collections, is counted twice" in collect.words
+    assert (held(collect).users, held(collect).repeated) == (2 * USERS, 0)
+    collect.press("forget-collection")
+    count(collect, *files)
+    assert (held(collect).users, held(collect).repeated) == (USERS, USERS)
+
+
 def test_the_whole_way_can_be_walked_without_anybody(collect):
     collect.enter("segmented_control", "collect-from", "simulated")
     assert "simulated reports of 3,000 people" in collect.words

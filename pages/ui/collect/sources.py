@@ -131,6 +131,9 @@ def _local(state: Session, subject: Subject) -> None:
         named = state.view.get("collect-paths", "").splitlines()
         collecting.count_files(state, subject, [Path(line.strip()) for line in named if line.strip()])
 
+    st.caption(
+        "Name files that may share ids together: the same id in files counted one after the other is not noticed."
+    )
     with layout.actions():
         _start("Count these reports", "count", act, disabled=not lines)
 
@@ -148,6 +151,10 @@ def _earlier(state: Session, subject: Subject) -> None:
         type=["npz"],
         key=key,
         help="Its reports are added to those counted so far, exactly: day by day, or one server's to another's.",
+    )
+    st.caption(
+        "A collection holds counts and no ids: the same file is refused a second time, but a report with the same id in two files, counted in "
+        "different collections, is counted twice."
     )
     with layout.actions():
         _start("Add it", "count", act, disabled=given is None)
