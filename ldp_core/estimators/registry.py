@@ -263,8 +263,8 @@ ESTIMATORS = {
             "ems",
             "Smoothed likelihood (EMS)",
             "smoothed",
-            "the shares that make the reports likely, averaged with their neighbours in every round; never negative, and close to the truth "
-            "where it is smooth; biased, peaks and steps are flattened however many people there are",
+            "the shares that make the reports likely, averaged with their neighbours in every round; never negative, and made for smooth "
+            "distributions over hundreds of bins; biased, flatter than the truth however many people there are, most of all with few bins",
             unbiased=False,
             from_reports=smoothed.estimate,
             rule=_can_be_smoothed,

@@ -33,7 +33,7 @@ def best_window(n: int, epsilon: float) -> int:
 
     >>> from ldp_core.mechanisms import square_wave
     >>> [square_wave.best_window(64, epsilon) for epsilon in (0.1, 1.0, 3.0, 8.0)]
-    [30, 16, 4, 0]
+    [29, 16, 4, 0]
     """
     return math.floor(share_of_domain(epsilon) * n)
 

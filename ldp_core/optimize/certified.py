@@ -93,6 +93,12 @@ def _search(
     return orbits.OrbitSearch(workload, scheme, epsilon, rng, check)
 
 
+def row_search(workload: Workload, epsilon: float, rng: np.random.Generator, check: Check) -> RowSearch | None:
+    """The search of `design` for types that count alike, to be driven by others; None where it goes by symmetry."""
+    search = _search(workload, epsilon, np.ones(workload.n), rng, True, check)
+    return search if isinstance(search, RowSearch) else None
+
+
 def check_types(workload: Workload) -> None:
     if reason := too_large(workload.n):
         raise ValueError(reason)

@@ -82,6 +82,20 @@ def test_a_peak_is_flattened_however_many_people_there_are():
     assert shares[1] < 0.9
 
 
+def test_it_is_made_for_many_bins():
+    """A smooth bump, and so many people that only the bias is left: the spread is overstated most where bins are few."""
+    spreads = []
+    for n in (32, 256):
+        u = (np.arange(n) + 0.5) / n
+        counts = np.rint(1e9 * (bump := np.exp(-((u - 0.5) ** 2) / 0.02)) / bump.sum()).astype(np.int64)
+        mechanism = mechanisms.create("square_wave", n, 1.0)
+        reports = mechanism.simulate(counts, np.random.default_rng(0))
+        found = estimators.apply("ems", reports, mechanism, workloads.prefix(n)).counts()
+        spreads.append((found @ (u - 0.5) ** 2 / found.sum()) / (counts @ (u - 0.5) ** 2 / counts.sum()))
+    few, many = spreads
+    assert few > 1.5 * many > 1.5
+
+
 def test_types_without_a_place_in_the_order_are_no_neighbours():
     domain = Domain(attributes=(AGE,))
     workload = workloads.Histogram(domain.size, axes=domain.attributes)

@@ -229,3 +229,16 @@ def test_a_prior_is_within_a_per_cent_of_its_certificate():
 def test_bad_targets_are_refused_in_words(options, words):
     with pytest.raises(ValueError, match=words):
         mechanisms.create("optimized", epsilon=1.0, workload=workloads.prefix(4), **options)
+
+
+def test_for_many_types_the_rows_of_the_best_average_are_balanced_between_the_types():
+    n = 192
+    workload = workloads.prefix(n)
+    even = design(workload, 1.0, time_limit=None, max_rounds=10)
+    found = worst_case_design(workload, 1.0, time_limit=None, max_rounds=10)
+    ours, theirs = type_variances(found.strategy, workload, found.prior), type_variances(even.strategy, workload)
+    assert found.strategy.sum(axis=0) == pytest.approx(np.ones(n), abs=1e-12)
+    assert ours.max() == pytest.approx(found.worst_case_variance)
+    assert ours.max() < 0.995 * theirs.max()
+    assert ours.mean() < 1.01 * theirs.mean()  # next to nothing is lost on average: the rows are the same
+    assert 1 < ours.max() / bounds.worst_case_variance(workload, 1.0) < 1.06

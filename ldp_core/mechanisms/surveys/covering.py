@@ -44,10 +44,12 @@ def build(workload: Workload, epsilon: float, oracle: str = "subset_selection", 
 
 
 def best_sets(survey: Survey, epsilon: float, oracle: str) -> tuple[Set, ...]:
-    """The sets of least variance when all are drawn equally often: those asked about, or greedy covers by tables of up to 4, 8, ... cells."""
+    """The sets of least variance when all are drawn equally often: those asked about, or greedy covers by tables of up to so many cells,
+    from the first power of two that one more attribute may fit into."""
     asked = maximal_sets(survey)
     best, least, worse, tried = asked, variance(survey, asked, epsilon, oracle), 0, {asked}
-    cells = 4
+    smallest = min(math.prod(survey.shape[i] for i in one) for one in asked)
+    cells = 1 << (2 * smallest - 1).bit_length()
     while cells <= MOST_CELLS and worse < _PATIENCE:
         found = cover(asked, survey.shape, cells)  # whatever epsilon is: kept for searches over it
         if found not in tried:
@@ -89,39 +91,43 @@ class _Growing:
 
     def __init__(self, asked: Sequence[Set], sizes: Sequence[int]):
         self.asked, self.sizes = asked, np.array(sizes)
+        self._logs = np.log(np.maximum(self.sizes, 2))
         self.left = np.ones(len(asked), dtype=bool)
         holding: list[list[int]] = [[] for _ in sizes]
         for k, one in enumerate(asked):
             for i in one:
                 holding[i].append(k)
         self._holding = [np.array(places, dtype=np.int64) for places in holding]
-        # Of the attributes that the grown set lacks of each: how many, and the sum of their numbers, which tells the last one.
-        self._lacking = np.array([len(one) for one in asked])
-        self._sums = np.array([sum(one) for one in asked])
+        # Of the attributes that a set as it grows lacks of each: how many, and the sum of their numbers, which tells the last one.
+        self._lengths, self._totals = np.array([len(one) for one in asked]), np.array([sum(one) for one in asked])
+        self._lacking, self._sums = self._lengths.copy(), self._totals.copy()
 
     def grown(self, first: int, cells: int) -> Set:
         """The set number ``first`` with the attributes that complete most of those left for the logarithm of the values they have, as
         long as its table has at most ``cells``; what it holds is no longer left."""
         members, gains, room = list(self.asked[first]), np.zeros(len(self.sizes)), cells
-        lacking, sums = self._lacking.copy(), self._sums.copy()
+        touched = [self._add(i, gains) for i in members]
         for i in members:
-            self._add(i, lacking, sums, gains)
             room //= self.sizes[i]
         while True:
-            worth = np.where(self.sizes <= room, gains / np.log(np.maximum(self.sizes, 2)), 0.0)
+            worth = np.where(self.sizes <= room, gains / self._logs, 0.0)
             worth[members] = 0
             chosen = int(np.argmax(worth))
             if worth[chosen] == 0:
                 break
             members.append(chosen)
-            self._add(chosen, lacking, sums, gains)
+            touched.append(self._add(chosen, gains))
             room //= self.sizes[chosen]
-        self.left &= lacking > 0
+        changed = np.concatenate(touched)
+        self.left[changed[self._lacking[changed] == 0]] = False
+        self._lacking[changed], self._sums[changed] = self._lengths[changed], self._totals[changed]
         return tuple(sorted(members))
 
-    def _add(self, attribute: int, lacking: np.ndarray, sums: np.ndarray, gains: np.ndarray) -> None:
+    def _add(self, attribute: int, gains: np.ndarray) -> np.ndarray:
+        """Those left that have the ``attribute``, which they no longer lack; ``gains`` (d,) counts those that each attribute completes."""
         with_it = self._holding[attribute]
         with_it = with_it[self.left[with_it]]
-        lacking[with_it] -= 1
-        sums[with_it] -= attribute
-        np.add.at(gains, sums[with_it[lacking[with_it] == 1]], 1.0)
+        self._lacking[with_it] -= 1
+        self._sums[with_it] -= attribute
+        np.add.at(gains, self._sums[with_it[self._lacking[with_it] == 1]], 1.0)
+        return with_it

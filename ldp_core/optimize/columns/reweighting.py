@@ -9,6 +9,10 @@ For a given p the inner minimum is the problem of `ldp_core.optimize.certified`,
 which is concave. So p moves towards the types that are worse off than the average, a little every round, and the column
 generation follows. Any p on the way comes with a mechanism, the reconstruction being the best for that p, and the mechanism
 kept is the one with the least actual ``max_u t_u``.
+
+For many types the rows come from the search for the best average first, whose rounds take less: rows that are good for one prior are
+good for others, and two updates of their weights for the prior that is best for the closed-form bound make up for most of the difference.
+Only when that search gains next to nothing are rows looked for under the moving prior.
 """
 
 from __future__ import annotations
@@ -23,9 +27,9 @@ from scipy.linalg import blas
 from ldp_core.bounds.general.hardest_prior import moved
 from ldp_core.bounds.scales import equivalent_objective
 from ldp_core.bounds.singular_values import decompositions, least_favourable_prior
-from ldp_core.optimize.certified import check_types, design
+from ldp_core.optimize.certified import check_types, design, row_search
 from ldp_core.optimize.columns.generation import Mixture, RowSearch
-from ldp_core.optimize.columns.weights import Singular, squared_lengths
+from ldp_core.optimize.columns.weights import MONOTONE, Singular, squared_lengths
 from ldp_core.optimize.gradient.method import Optimized
 from ldp_core.optimize.symmetric.orbits import Orbits, variances_of_types
 from ldp_core.privacy import check_epsilon
@@ -40,6 +44,9 @@ STEP = 1.0
 SETTLINGS, LAST_SETTLINGS = 1, 4
 # The search has converged when so many rounds gain nothing: the best mechanism can stand still while the prior still moves.
 PATIENCE = 200
+# From so many types the rows come from the search for the best average first. They are taken over now and then, and for good when so
+# many rounds together gain less than this share.
+MANY_TYPES, TAKEN_OVER_EVERY, AVERAGE_WINDOW, AVERAGE_SETTLED = 192, 5, 20, 5e-4
 # Eigenvalue decompositions spent on the prior to start from.
 PRIOR_ROUNDS = 60
 
@@ -130,6 +137,9 @@ class WorstCaseSearch(RowSearch):
         self._epsilon = epsilon
         self._aim(np.full(workload.n, 1 / workload.n))
         super().__init__(workload, epsilon, np.ones(workload.n), rng, check)
+        many = workload.n >= MANY_TYPES and len(workload.gram_root) == workload.n
+        self._average = row_search(workload, epsilon, rng, check) if many else None
+        self._averages: list[float] = []
 
     def _first(self, orbits: Orbits) -> Saddle:
         worst_case = variances_of_types(orbits, self._workload.gram_dense(), self._shifts).max()
@@ -141,14 +151,47 @@ class WorstCaseSearch(RowSearch):
         rounds = decompositions(self._workload.n, PRIOR_ROUNDS)
         prior, _ = least_favourable_prior(self._workload, self._epsilon, rounds, check=self._check)
         self._aim(prior)
-        super().prepare()
+        if self._average is None:
+            super().prepare()
+        else:
+            self._root = self._workload.gram_root
+            self._average.prepare()
+            self._take_over(self._average)
 
     def round(self) -> None:
         """New rows and updates as always, then a move of the prior that the weights follow."""
+        if self._average is not None:
+            return self._round_on_average(self._average)
         super().round()
         self._settle(SETTLINGS)
 
+    def _round_on_average(self, average: RowSearch) -> None:
+        """A round of the search for the best average; its rows are taken over now and then, and in the end."""
+        average.round()
+        self._averages.append(average.best.objective)
+        past = self._averages[-AVERAGE_WINDOW:]
+        settled = len(past) == AVERAGE_WINDOW and past[-1] > (1 - AVERAGE_SETTLED) * past[0]
+        if settled or len(self._averages) % TAKEN_OVER_EVERY == 0:
+            self._take_over(average)
+        if settled:
+            self._average = None
+
+    def _take_over(self, average: RowSearch) -> None:
+        """The rows of the best average so far, with two updates of their weights for the prior aimed at."""
+        strategy = average.best.transposed.T
+        least = strategy.min(axis=1)
+        self._hold(strategy > least[:, None], least)
+        self._multipliers = np.full(len(self._prior), average.best.objective / len(self._prior))
+        self._power, self._hessian = MONOTONE, None
+        try:
+            self._step()
+            self._measure(self._step())
+        except Singular:
+            pass  # the best mixture stays as it is
+
     def _polish(self) -> None:
+        if self._average is not None:
+            self._take_over(self._average)
         self._hold(self.best.high, self.best.weights)
         self._aim(self.best.prior)
         self._settle(LAST_SETTLINGS)
