@@ -186,6 +186,19 @@ def test_it_can_be_the_mechanism_of_the_design_and_goes_out_as_a_kit(ours):
     assert "strategy matrix our table" in ours.words
 
 
+def test_it_is_listed_with_every_mechanism_while_it_is_in_the_design(ours):
+    ours.unfold("every-mechanism")
+    assert table(ours, "bits_a_report").set_index("mechanism").loc["our table", "note"] == ""
+    ours.go("guide")
+    assert list(table(ours, "Made for")["Mechanism"])[-1] == "our table"
+    assert "can be brought along on the Compare page" in ours.words
+    unfold(ours.declare(bins=8).go("compare")).unfold("every-mechanism")
+    assert "It is for 16 types" in table(ours, "bits_a_report").set_index("mechanism").loc["our table", "note"]
+    unfold(ours).press("remove-own-1").unfold("every-mechanism")
+    assert "our table" not in set(table(ours, "bits_a_report")["mechanism"])
+    assert "our table" not in set(table(ours.go("guide"), "Made for")["Mechanism"])
+
+
 def test_a_loaded_file_has_it_again(ours, another):
     one = ours.configuration.own[0]
     expected = figures(ours).loc["our table", "users_needed"]
