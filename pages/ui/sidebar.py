@@ -31,14 +31,14 @@ LINE = 31
 def draw(state: Session) -> None:
     """The whole sidebar; its tray polls while work is running, so that its mark and the page follow."""
     with st.sidebar:
-        design = state.design()
+        settled, design = tray.settled(state), state.design()
         st.markdown(f"**{plain(state.name or 'Current design')}**")
         with st.container(gap=None, key="current-design"):
             _data(state, design)
             _workload(state, design)
             _privacy(state)
             _mechanism(state, design)
-        tray.draw(state)
+        tray.draw(state, settled)
         _actions(state)
         forget.draw(state)
 

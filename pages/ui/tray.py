@@ -23,9 +23,15 @@ LINES, LETTERS = 6, 72
 OTHERS = {"data": "other data", "people": "other people", "questions": "other questions"}
 
 
-def draw(state: Session) -> None:
-    """What runs, as long as something does; then what has just ended."""
-    if jobs().active(state.id):
+def settled(state: Session) -> set[int]:
+    """The numbers of the jobs that have ended."""
+    return {job.number for job in jobs().of(state.id) if not job.active}
+
+
+def draw(state: Session, known: set[int]) -> None:
+    """What runs, as long as something does; then what has just ended. ``known`` are the jobs that were `settled` before anything was drawn
+    that tells of work: where another has ended since, that is out of date, and the whole page follows."""
+    if any(job.number not in known for job in jobs().of(state.id)):
         _follow(state)
     elif ended := _just_ended(state):
         with st.container(gap="xsmall", key="tray"):
