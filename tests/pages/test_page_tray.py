@@ -159,6 +159,16 @@ def test_the_page_follows_work_that_begins_and_ends_while_the_sidebar_is_drawn(a
     assert drawn == [0, 0]
 
 
+@pytest.mark.parametrize("page", ["bounds", "compare"])
+def test_work_that_a_page_begins_is_followed(busy, ages, monkeypatch, page):
+    """The proof begun by a page that is drawn after the tray; these pages say that its line appears as it is ready."""
+    followed = []
+    monkeypatch.setattr(tray, "_follow", lambda state: followed.extend(jobs().active(state.id)))
+    assert not jobs().active(ages.session.id)
+    ages.go(page)
+    assert any(job.title.startswith("proving") for job in followed)
+
+
 def test_what_ends_at_once_has_no_line(ages, monkeypatch):
     end = threading.Event()
     job = jobs().submit(ages.session.id, "short", "something short", lambda job: end.wait())
