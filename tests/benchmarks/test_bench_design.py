@@ -35,8 +35,8 @@ MAKERS = {
 # Share of the time allowed that each side may take: shared machines are slower than quiet ones.
 PROOF, SEARCH = 0.4, 0.85
 # Cells known to miss, with a little more than the gap measured: functions of low degree and small mean, where the optimum is
-# made of subcubes, and the bound knows too little of how few neighbours small sets have. They are reported as expected failures
-# and must not get worse.
+# made of subcubes, and the bound knows too little of sets that are one and a half subcubes (no better rows were found in a much
+# longer search). They are reported as expected failures and must not get worse.
 MISSES = {
     ("parity, weight <= 3", 64, 3.0): 0.018,
     ("parity, weight <= 3", 128, 3.0): 0.035,
@@ -45,16 +45,15 @@ MISSES = {
     ("parity, weight <= 3", 512, 3.0): 0.095,
     ("parity, weight <= 3", 512, 4.0): 0.175,
     ("parity, weight <= 2", 64, 2.0): 0.010,
-    ("parity, weight <= 2", 64, 3.0): 0.080,
+    ("parity, weight <= 2", 64, 3.0): 0.043,
     ("parity, weight <= 2", 128, 2.0): 0.026,
-    ("parity, weight <= 2", 128, 3.0): 0.14,
-    ("parity, weight <= 2", 128, 4.0): 0.085,
-    ("parity, weight <= 2", 256, 2.0): 0.050,
-    ("parity, weight <= 2", 256, 3.0): 0.19,
-    ("parity, weight <= 2", 256, 4.0): 0.14,
-    ("parity, weight <= 2", 512, 2.0): 0.090,
-    ("parity, weight <= 2", 512, 3.0): 0.22,
-    ("parity, weight <= 2", 512, 4.0): 0.18,
+    ("parity, weight <= 2", 128, 3.0): 0.070,
+    ("parity, weight <= 2", 128, 4.0): 0.035,
+    ("parity, weight <= 2", 256, 2.0): 0.045,
+    ("parity, weight <= 2", 256, 3.0): 0.072,
+    ("parity, weight <= 2", 256, 4.0): 0.066,
+    ("parity, weight <= 2", 512, 3.0): 0.077,
+    ("parity, weight <= 2", 512, 4.0): 0.076,
 }
 
 
