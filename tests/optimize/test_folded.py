@@ -157,3 +157,21 @@ def test_first_strategies_are_better_for_it(monkeypatch):
         monkeypatch.setattr(folded, "SIZED_TYPES", smallest)
         found[smallest] = design(workload, 3.0, None, max_rounds=1).objective
     assert found[128] / least - 1 < 0.9 * (found[129] / least - 1)
+
+
+@pytest.mark.parametrize("asks", [1, 2, 3, 6, 9, 12, 20, 40, 80])
+def test_cancelling_anywhere_leaves_what_was_best(asks):
+    """Also while sizes are tried out and the first rows are drawn."""
+    workload, times, seen = workloads.prefix(130), 0, []
+
+    def cancel():
+        nonlocal times
+        times += 1
+        return times >= asks
+
+    result = design(workload, 1.0, None, max_rounds=4, cancel=cancel, callback=seen.append)
+    assert result.stopped == "cancelled"
+    assert times <= asks + 3
+    assert seen[0].round == 0
+    assert np.abs(result.strategy.sum(axis=0) - 1).max() <= 1e-12
+    assert objective_of(result.strategy, workload) == pytest.approx(result.objective, rel=1e-9)
