@@ -7,6 +7,7 @@ from pages.ui import promises
 promises.uploads_stay_in_memory()  # before anything that takes long: a page left open may upload as soon as this runs
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import StopException
 from threadpoolctl import threadpool_limits
 
 from pages.ui import clicks, keyboard, layout, phones, sidebar
@@ -55,5 +56,10 @@ layout.style()
 browser.remember(session())
 phones.close_sidebar_after_choice()
 keyboard.stops()
-sidebar.draw(session())  # before the page: a page that lacks something stops the script
-page.run()
+follow = sidebar.draw(session())  # before the page: a page that lacks something stops the script
+try:
+    page.run()
+except StopException:
+    follow()
+    raise
+follow()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -99,9 +99,9 @@ def summaries(rows: Sequence[analysis.Summary]) -> pd.DataFrame:
     return pd.DataFrame([asdict(row) for row in rows]).sort_values("users_needed", ignore_index=True)
 
 
-def catalogue(n: int, epsilon: float, workload: Workload) -> pd.DataFrame:
-    """A row for every mechanism of the library: what it was made for, its privacy and costs, and a note where it cannot run
-    on ``n`` types with this workload and epsilon (empty where it can)."""
+def catalogue(n: int, epsilon: float, workload: Workload, own: Iterable[str] = ()) -> pd.DataFrame:
+    """A row for every mechanism of the library, and for matrices brought along by the names of ``own``: what it was made for, its privacy
+    and costs, and a note where it cannot run on ``n`` types with this workload and epsilon (empty where it can)."""
     return pd.DataFrame(
         [
             {
@@ -114,7 +114,7 @@ def catalogue(n: int, epsilon: float, workload: Workload) -> pd.DataFrame:
                 "collector_computes": spec.collector_cost,
                 "source": spec.paper,
             }
-            for spec in library.REGISTRY.values()
+            for spec in (*library.REGISTRY.values(), *map(library.spec, own))
         ]
     )
 

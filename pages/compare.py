@@ -370,7 +370,8 @@ if any(library.spec(name).continuous for name in table["name"]):
 every = lazy.fold("Every mechanism: what it was made for, what it costs, and where it cannot run", "every-mechanism")
 if every is not None:
     with every:
-        catalogue = frames.catalogue(design.domain.size, design.epsilon, design.workload)
+        own = [one.mechanism for one in c.own]
+        catalogue = frames.catalogue(design.domain.size, design.epsilon, design.workload, own)
         listing.show_table(
             catalogue,
             "What every mechanism was made for, and what it costs.",

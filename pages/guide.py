@@ -5,12 +5,14 @@ import math
 import pandas as pd
 import streamlit as st
 
-from ldp_core import designs
+from ldp_core import designs, library
 from ldp_core.library import REGISTRY
 from ldp_core.mechanisms import FLOATING_POINT
 from pages.ui import layout, listing, promises
 
-layout.open_page("Guide", "What local differential privacy means, what epsilon buys, and how to read the numbers here.")
+state = layout.open_page(
+    "Guide", "What local differential privacy means, what epsilon buys, and how to read the numbers here."
+)
 
 st.markdown(
     """
@@ -122,12 +124,16 @@ listing.show_words(
     pd.DataFrame(
         [
             {"Mechanism": s.title, "Made for": s.made_for, "Privacy": s.privacy, "Source": s.paper}
-            for s in REGISTRY.values()
+            for s in (*REGISTRY.values(), *(library.spec(one.mechanism) for one in state.configuration.own))
         ]
     ),
     "What each mechanism was made for, what it promises, and where it comes from.",
 )
 st.caption(f"In real numbers only: {FLOATING_POINT}")
+st.caption(
+    "A mechanism that is missing here can be brought along on the Compare page, as a table of its probabilities. It is audited, takes part "
+    "in the comparisons there, and is listed here while it is in your design."
+)
 st.markdown(
     f"""
 ## What this is not

@@ -195,7 +195,9 @@ def _described(found: AnyCertificate, epsilon: str) -> tuple[Document, Arrays]:
         return _tables(found, about)
     if isinstance(found, LowDegreeCertificate):
         document, arrays = _classes(found.plain, about)
-        return {**document, "proof": {"angle": float(found.angle)}}, arrays
+        return {**document, "proof": {"sets": len(found.pairs)}}, arrays | {
+            name: np.asarray(getattr(found, kind), dtype=float) for name, kind in BY_DEGREE.items()
+        }
     return _classes(found, about) if isinstance(found, SymmetricCertificate) else _general(found, about)
 
 
@@ -237,6 +239,15 @@ def _classes(found: SymmetricCertificate, about: Document) -> tuple[Document, Ar
     }
     bits = scheme.classes - 1 if scheme.binary else 0
     return {"kind": "classes", **about, "workload": {"gram": "classes", "bits": bits}}, arrays
+
+
+BY_DEGREE = {
+    "degree_weights": "weights",
+    "degree_pairs": "pairs",
+    "degree_cuts": "cut_multipliers",
+    "degree_rows": "row_multipliers",
+}
+"""Names of the arrays of a `LowDegreeCertificate` beside those of its plain bound."""
 
 
 def _mended(found: AnyCertificate, epsilon: str) -> AnyCertificate:
@@ -336,7 +347,9 @@ def _rebuilt(document: Document, data: Mapping[str, np.ndarray], workload: Workl
         plain = SymmetricCertificate(workload, epsilon, 0.0, data["inverse"], one, two, data["pairs"], cuts, kappa)
         if "proof" not in document:
             return plain
-        return LowDegreeCertificate(workload, epsilon, 0.0, float(document["proof"]["angle"]), plain)
+        return LowDegreeCertificate(
+            workload, epsilon, 0.0, plain=plain, **{kind: data[name] for name, kind in BY_DEGREE.items()}
+        )
     if kind != "general" or workload.n > MOST_TYPES:
         raise ValueError("it is about other questions than those of the design")
     C, N = verify.square(data["inverse"], workload.n), verify.square(data["pairs"], workload.n)

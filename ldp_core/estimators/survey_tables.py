@@ -3,8 +3,9 @@
 Tables that some people could have are non-negative, and agree in what they have in common; such tables are a convex set that holds the
 truth. (It also holds tables that no people have: whether there are any takes the joint domain.) The projection onto it in the
 workload's own norm never increases the squared error. It is found by the alternating direction method of multipliers
-(Boyd et al. 2011): one half makes tables agree, which is a weighted mean for the component of each set of attributes (see
-`ldp_core.anova`), the other cuts them at 0.
+(Boyd et al. 2011), accelerated: one half makes tables agree, which is a weighted mean for the component of each set of attributes (see
+`ldp_core.anova`), the other cuts them at 0. Its penalty follows how large the multipliers are against the tables, which is seen
+after a few rounds: with much noise and a known total they are a hundred times as large, with little noise a tenth.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 from ldp_core import anova
 from ldp_core.anova import Set
 from ldp_core.estimators import norm_sub
+from ldp_core.estimators.acceleration import Acceleration
 from ldp_core.mechanisms.surveys.estimates import FittedEstimate, SeparateEstimate, SurveyEstimate
 from ldp_core.people import Tables
 from ldp_core.workloads import Survey
@@ -27,9 +29,10 @@ MOST_CELLS = 2**18
 """Cells of all tables together that are fitted to each other: about a tenth of a second a round."""
 _ROUNDS = 500
 _RELAXED = 1.7
-_PENALTY = (
-    5.0  # in the weights of the questions: where a hundred rounds or so are enough, for much noise and for little
-)
+# The penalty in the weights of the questions: at first, then so many times the multipliers against the tables, at least the last. It is looked at
+# after these rounds, and changed where it is off by more than a factor.
+_PENALTY, _TIMES, _LEAST = 5.0, 2.0, 1.0
+_LOOKS, _OFF = (5, 20, 80), 2.0
 # What is still negative is mixed away with even tables, of which there is about this share.
 _MIXED = 1e-4
 
@@ -175,29 +178,49 @@ def _projected(
     share = wanted[layout.place] * layout.within / many[layout.place]
     scale = np.bincount(layout.owner, share) / np.bincount(layout.owner)
     own = np.array([wanted[layout.offsets[members]] for members in layout.sets])  # of what no smaller table tells
-    scale = _PENALTY * np.where(own > 0, own, scale)
+    scale = np.where(own > 0, own, scale)
     by_part = scale[layout.owner]
-    penalty = np.bincount(layout.place, by_part / layout.within, minlength=layout.length)
+    held = np.bincount(layout.place, by_part / layout.within, minlength=layout.length)
     empty = layout.offsets[()]
 
-    def agreeing(tables: np.ndarray) -> tuple[np.ndarray, float]:
+    def agreeing(tables: np.ndarray, penalty: float) -> tuple[np.ndarray, float]:
         sums = np.bincount(layout.place, by_part * layout.components(tables), minlength=layout.length)
-        parts = (target + sums) / (wanted + penalty)
+        parts = (target + penalty * sums) / (wanted + penalty * held)
         if users is not None:
             parts[empty] = users
         return layout.tables(parts[layout.place] / layout.within), max(0.0, float(parts[empty]))
 
     spread = 1 / np.bincount(layout.cells)[layout.cells]
-    cut = dual = np.zeros(len(spread))
-    for _ in range(_ROUNDS):
-        found, total = agreeing(cut - dual)
-        moved = _RELAXED * found + (1 - _RELAXED) * cut
-        before, cut = cut, np.maximum(moved + dual, 0.0)
-        dual = dual + moved - cut
+    lengths = np.sqrt(scale)[layout.cells]
+    acceleration, penalty = Acceleration(lengths), _PENALTY
+    state = np.zeros(
+        len(spread)
+    )  # its positive part are the tables cut at 0, its negative part the multipliers by the penalty
+    for count in range(1, _ROUNDS + 1):
+        before = np.maximum(state, 0.0)
+        found, total = agreeing(np.abs(state), penalty)
+        image = state + _RELAXED * (found - before)
+        cut = np.maximum(image, 0.0)
         near = _MIXED * total * spread
         if (np.abs(found - cut) <= near).all() and (np.abs(cut - before) <= near).all():
             break
+        change = _change(image * lengths, penalty) if count in _LOOKS else 1.0
+        if change == 1:
+            state = acceleration.following(image, image - state)
+        else:
+            penalty *= change
+            state = np.where(image > 0, image, image / change)
+            acceleration.forget()
     # Even tables agree with each other, and so do mixtures with them.
     below = float(np.max(-found / spread, initial=0.0))
     mixed = below / (below + total) if below else 0.0
     return np.maximum((1 - mixed) * found + mixed * total * spread, 0.0), total
+
+
+def _change(state: np.ndarray, penalty: float) -> float:
+    """What to multiply the ``penalty`` by, 1 where it is about right."""
+    above, below = (float(np.linalg.norm(np.maximum(part, 0.0))) for part in (state, -state))
+    if not above > 0:
+        return 1.0
+    change = max(_LEAST / penalty, _TIMES * below / above)
+    return 1.0 if 1 / _OFF < change < _OFF else change

@@ -9,8 +9,9 @@ MOST_VECTOR_TYPES = 1024
 """The same for vectors that are sent with noise: how far apart any two of them are takes n^3 operations that are not products of
 matrices, half a second here."""
 
-MOST_ENTRIES = 2**24
-"""Largest fitted strategy, in probabilities (128 MiB): 16 rows for each type up to 1,024 types, and 4 for `MOST_TYPES`."""
+MOST_ENTRIES = 2**25
+"""Largest fitted strategy, in probabilities (256 MiB): 16 rows for each type up to 1,448 types, and 8 for `MOST_TYPES`. Four do not get
+anywhere: their second moments are mostly chance."""
 
 ROWS_PER_TYPE, LEAST_ROWS = 16, 256
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 
 import streamlit as st
 
@@ -28,19 +30,21 @@ LINE = 31
 """Letters that a line of the sidebar holds."""
 
 
-def draw(state: Session) -> None:
-    """The whole sidebar; its tray polls while work is running, so that its mark and the page follow."""
+def draw(state: Session) -> Callable[[], None]:
+    """The whole sidebar; its tray polls while work is running, so that its mark and the page follow. What is returned is to be called when
+    the page is drawn, for the work that it has begun."""
     with st.sidebar:
-        design = state.design()
+        settled, design = tray.settled(state), state.design()
         st.markdown(f"**{plain(state.name or 'Current design')}**")
         with st.container(gap=None, key="current-design"):
             _data(state, design)
             _workload(state, design)
             _privacy(state)
             _mechanism(state, design)
-        tray.draw(state)
+        place = tray.draw(state, settled)
         _actions(state)
         forget.draw(state)
+    return partial(tray.catch_up, state, place, settled)
 
 
 def _line(page: str, mark: str, text: str, detail: str) -> None:

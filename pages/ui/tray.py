@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from ldp_core import wording
 from ldp_core.run import Progress
@@ -23,14 +24,34 @@ LINES, LETTERS = 6, 72
 OTHERS = {"data": "other data", "people": "other people", "questions": "other questions"}
 
 
-def draw(state: Session) -> None:
-    """What runs, as long as something does; then what has just ended."""
-    if jobs().active(state.id):
-        _follow(state)
-    elif ended := _just_ended(state):
-        with st.container(gap="xsmall", key="tray"):
+def settled(state: Session) -> set[int]:
+    """The numbers of the jobs that have ended."""
+    return {job.number for job in jobs().of(state.id) if not job.active}
+
+
+def draw(state: Session, known: set[int]) -> DeltaGenerator | None:
+    """What runs, as long as something does; then what has just ended. ``known`` are the jobs that were `settled` before anything was drawn
+    that tells of work: where another has ended since, that is out of date, and the whole page follows. Returns the place for `catch_up`,
+    None where work is followed already."""
+    place = st.empty()
+    if any(job.number not in known for job in jobs().of(state.id)):
+        with place.container():
+            _follow(state)
+        return None
+    if ended := _just_ended(state):
+        with place.container(gap="xsmall", key="tray"):
             for job in ended:
                 _ended(job)
+    return place
+
+
+def catch_up(state: Session, place: DeltaGenerator | None, known: set[int]) -> None:
+    """Follow work that the page has begun while it was drawn, after the tray. What came to nothing is left alone: a page that begins it anew
+    would be drawn without end."""
+    begun = [job for job in jobs().of(state.id) if job.number not in known]
+    if place is not None and any(job.active or job.state == "done" for job in begun):
+        with place.container():
+            _follow(state)
 
 
 @st.fragment(run_every=1.0)

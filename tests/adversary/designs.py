@@ -1,7 +1,11 @@
 """Random valid designs, small enough that everything about them can be built; names are hostile where that is allowed."""
 
+import base64
+import hashlib
 import json
 import random
+import struct
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +19,9 @@ OLD = [
     )
 ]
 """Documents of versions 1 and 2."""
+
+LARGE = zlib.compress(bytes(2**24))
+"""Much that comes packed as little."""
 
 
 def name(rng: random.Random) -> str:
@@ -108,8 +115,55 @@ def data(rng: random.Random) -> dict[str, Any] | None:
     )
 
 
+def matrix(rng: random.Random, look: int) -> tuple[dict[str, Any], str]:
+    """A strategy matrix of somebody's own as a design holds it, most often a sound one, and its name as that of a mechanism."""
+    types, called = rng.choice([2, 3, 5]), rng.choice(["Ours", "my own", "A-1"]) + f" {look}"
+    own = rng.choice([33, 40, 48, 63]) / 64  # what is left is shared exactly: by 1, 2 or 4
+    table = [[own if y == u else (1 - own) / (types - 1) for u in range(types)] for y in range(types)]
+    flaw = rng.choice([None] * 12 + ["table", "packing", "size", "name", "look", "reports", "types", "text"])
+    if flaw == "table":
+        table[0][0] = rng.choice([own + 2.0**-53, 0.0, -own, float("nan"), float("inf"), 1e308])
+    numbers = b"".join(struct.pack("<d", value) for row in table for value in row)
+    wrong = {
+        "packing": zlib.compress(numbers)[:-9],
+        "size": rng.choice([zlib.compress(numbers[:-8]), zlib.compress(b""), LARGE]),
+    }
+    told = {
+        "name": called,
+        "look": look,
+        "reports": types,
+        "types": types,
+        "data": base64.b64encode(wrong.get(flaw or "", zlib.compress(numbers))).decode(),
+    }
+    others = {
+        "name": [text(rng), "OUE", "Ours" * 30],
+        "look": [0, 1, 99],
+        "reports": [1, types + 1, 2**21],
+        "types": [0, 2**20],
+        "text": [text(rng), "", "=" * 8],
+    }
+    if flaw in others:
+        told["data" if flaw == "text" else flaw] = rng.choice(others[flaw])
+    digest = hashlib.sha256(repr((types, types)).encode() + numbers).hexdigest()[:32]
+    return told, f"own(name={told['name']}, look={told['look']}, matrix={digest})"
+
+
+def with_own(rng: random.Random, document: dict[str, Any]) -> dict[str, Any]:
+    """The document with matrices of somebody's own, one of which it may use, or with the name of one that it does not hold."""
+    held = [matrix(rng, look) for look in range(1, rng.choice([2, 2, 2, 3, 8]))]
+    named = rng.choice([*(called for _, called in held)] * 9 + ["own(name=Ours, look=1, matrix=" + "0" * 32 + ")"])
+    used = [{}, {"compared": [*document["compared"], named]}, {"mechanism": {"name": named, "parameters": {}}}]
+    new = {"version": rng.choice([6] * 9 + [5]), "difference": document.get("difference")}
+    return {**document, **new, "own": [told for told, _ in held], **rng.choice(used)}
+
+
 def document(rng: random.Random) -> dict[str, Any]:
     """A document of the present version that is valid in all but perhaps how its parts fit one another."""
+    made = _document(rng)
+    return with_own(rng, made) if rng.random() < 0.2 else made
+
+
+def _document(rng: random.Random) -> dict[str, Any]:
     names = distinct(rng, name, 1, 3)
     told = rng.choice([{}] * 4 + [{"centre": 0.25}, {"concentration": 0.5, "draw": 3}])
     seen = rng.choice([{}, {}, {"difference": "typical"}])

@@ -1,6 +1,7 @@
 """Configuration files: valid designs with values, keys and texts changed."""
 
 import json
+import random
 
 import designs
 import hostile
@@ -11,6 +12,18 @@ from ldp_core.designs import load_configuration
 
 SMALL = 300
 """Types up to which the questions of an accepted design are built."""
+REASONS = {
+    *("packed matrix is damaged", "different size from the one it states", "is too large: merge reports"),
+    *(
+        "cannot be called",
+        "finite and not negative",
+        "sum to 1 exactly",
+        "must sum to 1",
+        "is not with it or was changed",
+    ),
+    *("does not look like it", "look: 99 is too large", "reports: 1 is too small", "types: 0 is too small"),
+}
+"""Why matrices of somebody's own are refused."""
 
 
 @fuzz(2_000)
@@ -28,6 +41,22 @@ def test_configurations(rng):
     assert again.digest() == configuration.digest()
     _build(configuration)
     return True
+
+
+def test_matrices_of_ones_own_are_among_them():
+    """Sound and used in a third of all designs, and refused for each of the reasons."""
+    reasons, used = set(), 0
+    for seed in range(300):
+        rng = random.Random(f"own {seed}")
+        try:
+            found = load_configuration(json.dumps(designs.with_own(rng, designs.document(rng))))
+        except ValueError as error:
+            reasons.update(reason for reason in REASONS if reason in str(error))
+        else:
+            assert found.own
+            used += any(one.mechanism in (found.mechanism.name, *found.compared) for one in found.own)
+    assert used > 40
+    assert reasons == REASONS
 
 
 def _build(configuration):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from ldp_core import bounds, workloads
+from ldp_core.bounds.centred import centred_gram
 from ldp_core.mechanisms.orbits import OrbitMechanism
 from ldp_core.optimize import design, design_orbits, projected_gradient
 
@@ -35,8 +36,8 @@ MAKERS = {
 # Share of the time allowed that each side may take: shared machines are slower than quiet ones.
 PROOF, SEARCH = 0.4, 0.85
 # Cells known to miss, with a little more than the gap measured: functions of low degree and small mean, where the optimum is
-# made of subcubes, and the bound knows too little of how few neighbours small sets have. They are reported as expected failures
-# and must not get worse.
+# made of subcubes, and the bound knows too little of sets that are one and a half subcubes (no better rows were found in a much
+# longer search). They are reported as expected failures and must not get worse.
 MISSES = {
     ("parity, weight <= 3", 64, 3.0): 0.018,
     ("parity, weight <= 3", 128, 3.0): 0.035,
@@ -44,17 +45,14 @@ MISSES = {
     ("parity, weight <= 3", 256, 4.0): 0.080,
     ("parity, weight <= 3", 512, 3.0): 0.095,
     ("parity, weight <= 3", 512, 4.0): 0.175,
-    ("parity, weight <= 2", 64, 2.0): 0.010,
-    ("parity, weight <= 2", 64, 3.0): 0.080,
     ("parity, weight <= 2", 128, 2.0): 0.026,
-    ("parity, weight <= 2", 128, 3.0): 0.14,
-    ("parity, weight <= 2", 128, 4.0): 0.085,
-    ("parity, weight <= 2", 256, 2.0): 0.050,
-    ("parity, weight <= 2", 256, 3.0): 0.19,
-    ("parity, weight <= 2", 256, 4.0): 0.14,
-    ("parity, weight <= 2", 512, 2.0): 0.090,
-    ("parity, weight <= 2", 512, 3.0): 0.22,
-    ("parity, weight <= 2", 512, 4.0): 0.18,
+    ("parity, weight <= 2", 128, 3.0): 0.070,
+    ("parity, weight <= 2", 128, 4.0): 0.035,
+    ("parity, weight <= 2", 256, 2.0): 0.045,
+    ("parity, weight <= 2", 256, 3.0): 0.072,
+    ("parity, weight <= 2", 256, 4.0): 0.066,
+    ("parity, weight <= 2", 512, 3.0): 0.077,
+    ("parity, weight <= 2", 512, 4.0): 0.076,
 }
 
 
@@ -84,6 +82,38 @@ def test_certified_gap(n, name, epsilon, capsys):
     if gap > target and (name, n, epsilon) in MISSES:
         assert gap <= MISSES[name, n, epsilon]
         pytest.xfail(f"gap {100 * gap:.2f} %, target {100 * target:.1f} %")
+    assert gap <= target
+
+
+# Large domains: seconds of search, and how far above the closed form it must get (which is one or two per cent below the least there
+# is for running totals at epsilon 1, a tenth at 3).
+LARGE = {
+    ("prefix", 512, 1.0): (60, 0.025),
+    ("prefix", 512, 3.0): (60, 0.11),
+    ("all_range", 512, 1.0): (60, 0.015),
+    ("prefix", 1024, 1.0): (120, 0.04),
+    ("prefix", 2048, 1.0): (300, 0.10),
+    ("all_range", 2048, 1.0): (300, 0.10),
+}
+
+
+@pytest.mark.parametrize(("name", "n", "epsilon"), LARGE)
+def test_large_domains(name, n, epsilon, capsys):
+    limit, target = LARGE[name, n, epsilon]
+    workload, told = MAKERS[name](n), []
+    centred = n * centred_gram(workload.gram_dense(), np.full(n, 1 / n))
+    nuclear = np.sqrt(np.maximum(np.linalg.eigvalsh(centred), 0)).sum()
+    least = workload.gram_sums.sum() / n + nuclear**2 / np.sinh(epsilon / 2) ** 2
+    result = design(workload, epsilon, time_limit=limit, callback=lambda p: told.append((p.seconds, p.objective)))
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    gap = result.objective / least - 1
+    with capsys.disabled():
+        print(
+            f"\n{name} {n} eps {epsilon:g}: {100 * (told[1][1] / least - 1):.2f} % above the closed form after {told[1][0]:.1f} s, "
+            f"{100 * gap:.2f} % of {100 * target:.1f} % after {result.seconds:.1f} s of {limit}, {result.rounds} rounds of updates, "
+            f"{len(result.strategy)} rows, {memory:.2f} GB",
+            end="",
+        )
     assert gap <= target
 
 

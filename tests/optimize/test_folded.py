@@ -9,7 +9,7 @@ from scipy import stats
 from ldp_core import bounds, workloads
 from ldp_core.optimize import design
 from ldp_core.optimize.certified import _search
-from ldp_core.optimize.columns import first_rows, folded
+from ldp_core.optimize.columns import first_rows, folded, pricing
 from ldp_core.optimize.columns.generation import RowSearch
 from ldp_core.run import unchecked
 
@@ -72,7 +72,8 @@ def test_folding_finds_the_optimum_of_all_rows(kind, n, epsilon, any_size, monke
     assert (result.strategy.max(axis=1) <= math.exp(epsilon) * result.strategy.min(axis=1)).all()
     assert objective_of(result.strategy, workload) == pytest.approx(result.objective, rel=1e-9)
     monkeypatch.setattr(folded, "LEAST_TYPES", n + 1)
-    assert result.objective == pytest.approx(design(workload, epsilon, None, max_rounds=60).objective, rel=1e-4)
+    # Going a little way uphill at a time, rows of so few types stop short of the last thousandth.
+    assert result.objective == pytest.approx(design(workload, epsilon, None, max_rounds=60).objective, rel=2e-3)
 
 
 @pytest.mark.parametrize("n", [97, 130])
@@ -105,6 +106,16 @@ def test_folding_gets_further_in_as_many_rounds_with_as_many_rows(monkeypatch):
     whole = design(workload, 1.0, None, max_rounds=15)
     least = bounds.centred_svd(workload, 1.0)
     assert halved.objective - least < 0.98 * (whole.objective - least)
+
+
+def test_rows_go_a_little_way_uphill():
+    rng = np.random.default_rng(0)
+    root, starts = rng.standard_normal((12, 12)), rng.random((30, 12)) < 0.4
+    about = (root @ root.T, np.ones(12), np.ones(12), math.expm1(1.0))
+    for most in (1, 3, 24):
+        found, _ = pricing.climb(starts, *about, most=most)
+        assert ((found != starts).sum(axis=1) <= most).all()
+    assert (found == pricing.climb(starts, *about)[0]).all()
 
 
 # --- first rows -----------------------------------------------------------------------------------------------------
@@ -146,3 +157,21 @@ def test_first_strategies_are_better_for_it(monkeypatch):
         monkeypatch.setattr(folded, "SIZED_TYPES", smallest)
         found[smallest] = design(workload, 3.0, None, max_rounds=1).objective
     assert found[128] / least - 1 < 0.9 * (found[129] / least - 1)
+
+
+@pytest.mark.parametrize("asks", [1, 2, 3, 6, 9, 12, 20, 40, 80])
+def test_cancelling_anywhere_leaves_what_was_best(asks):
+    """Also while sizes are tried out and the first rows are drawn."""
+    workload, times, seen = workloads.prefix(130), 0, []
+
+    def cancel():
+        nonlocal times
+        times += 1
+        return times >= asks
+
+    result = design(workload, 1.0, None, max_rounds=4, cancel=cancel, callback=seen.append)
+    assert result.stopped == "cancelled"
+    assert times <= asks + 3
+    assert seen[0].round == 0
+    assert np.abs(result.strategy.sum(axis=0) - 1).max() <= 1e-12
+    assert objective_of(result.strategy, workload) == pytest.approx(result.objective, rel=1e-9)

@@ -289,11 +289,11 @@ def test_nothing_proved_is_a_proof_of_nothing(workload):
     assert (proof.value, proof.variance, proof.verify()) == (0.0, 0.0, True)
 
 
-def test_rows_fall_from_sixteen_to_four_for_each_type():
+def test_rows_fall_from_sixteen_to_eight_for_each_type():
     per_type = np.array([sizes.rows(n) / n for n in range(16, sizes.MOST_TYPES + 1)])
     assert (np.diff(per_type) <= 0).all()
-    assert per_type[0] == per_type[512] == 16
-    assert per_type[-1] == 4
+    assert per_type[0] == per_type[1024] == 16
+    assert per_type[-1] == 8
     assert all(sizes.rows(n) * n <= sizes.MOST_ENTRIES for n in range(16, sizes.MOST_TYPES + 1))
 
 

@@ -108,24 +108,24 @@ def test_one_that_cannot_answer_says_why(comparing):
     assert "Halves" not in figures(comparing).index
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (b"", "is empty"),
-        (b"what is this\n", "columns"),
-        (npy(response(15)), "15 columns and there are 16 types"),
-        (npy(response() * 0.9), "must sum to 1; those of type 1 sum to 0.9."),
-        (npy(np.eye(16)), "never send report 1"),
-        (b"\x93NUMPY\x01\x00", "no array that can be read"),
-    ],
-)
-def test_bad_files_leave_one_sentence_and_everything_as_it_was(comparing, content, said):
+BAD = [
+    (b"", "is empty"),
+    (b"what is this\n", "columns"),
+    (npy(response(15)), "15 columns and there are 16 types"),
+    (npy(response() * 0.9), "must sum to 1; those of type 1 sum to 0.9."),
+    (npy(np.eye(16)), "never send report 1"),
+    (b"\x93NUMPY\x01\x00", "no array that can be read"),
+]
+
+
+def test_bad_files_leave_one_sentence_and_everything_as_it_was(comparing):
     before = comparing.configuration
-    bring(comparing, content)
-    assert len(comparing.errors) == 1
-    assert said in comparing.errors[0]
-    assert comparing.errors[0].endswith("What you had set up is unchanged.")
-    assert comparing.configuration == before
+    for content, said in BAD:
+        bring(comparing, content)
+        assert len(comparing.errors) == 1
+        assert said in comparing.errors[0]
+        assert comparing.errors[0].endswith("What you had set up is unchanged.")
+        assert comparing.configuration == before
     assert not bring(comparing, response()).errors
 
 
@@ -184,6 +184,19 @@ def test_it_can_be_the_mechanism_of_the_design_and_goes_out_as_a_kit(ours):
     assert "brought along, not computed here" in outcome["mechanism"]["explanation"]
     ours.go("export")
     assert "strategy matrix our table" in ours.words
+
+
+def test_it_is_listed_with_every_mechanism_while_it_is_in_the_design(ours):
+    ours.unfold("every-mechanism")
+    assert table(ours, "bits_a_report").set_index("mechanism").loc["our table", "note"] == ""
+    ours.go("guide")
+    assert list(table(ours, "Made for")["Mechanism"])[-1] == "our table"
+    assert "can be brought along on the Compare page" in ours.words
+    unfold(ours.declare(bins=8).go("compare")).unfold("every-mechanism")
+    assert "It is for 16 types" in table(ours, "bits_a_report").set_index("mechanism").loc["our table", "note"]
+    unfold(ours).press("remove-own-1").unfold("every-mechanism")
+    assert "our table" not in set(table(ours, "bits_a_report")["mechanism"])
+    assert "our table" not in set(table(ours.go("guide"), "Made for")["Mechanism"])
 
 
 def test_a_loaded_file_has_it_again(ours, another):

@@ -7,6 +7,7 @@ import pytest
 
 from ldp_core.run import Progress
 from pages.ui import tray
+from pages.ui.session.state import choose_mechanism
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import About, Job, jobs
 
@@ -114,6 +115,58 @@ def test_the_line_of_a_finished_job_stays_a_moment_and_says_where_to_look(ages, 
     monkeypatch.setattr(tray, "KEPT", 0.0)
     ages.at.run()
     assert "see Simulate" not in ages.words
+
+
+@pytest.mark.parametrize("cancelled", [False, True])
+def test_the_page_follows_work_that_ends_while_the_sidebar_is_drawn(ages, monkeypatch, cancelled):
+    """After the line of the mechanism has said that it is being optimised, and before the tray looks what there is to follow."""
+    end, drawn, draw = threading.Event(), [], tray.draw
+    key = work.fit(ages.session, "optimized").key
+    job = jobs().submit(ages.session.id, key, "fitting", lambda job: end.wait() and None)
+
+    def late(*about):
+        drawn.append(job.active)
+        if cancelled:
+            job.cancel()
+        end.set()
+        while job.active:
+            time.sleep(0.001)
+        draw(*about)
+
+    monkeypatch.setattr(tray, "draw", late)
+    ages.session.change(mechanism=choose_mechanism("optimized"))
+    ages.at.run()
+    ages.check()
+    assert drawn == [True, False], "the page is drawn again by itself, once"
+    assert "optimising" not in ages.words
+    assert "not optimised for this design yet" in ages.words
+
+
+def test_the_page_follows_work_that_begins_and_ends_while_the_sidebar_is_drawn(ages, monkeypatch):
+    drawn, draw = [], tray.draw
+
+    def late(*about):
+        if not drawn:
+            job = jobs().submit(ages.session.id, "brief", "something brief", lambda job: None)
+            while job.active:
+                time.sleep(0.001)
+        drawn.append(len(jobs().active(ages.session.id)))
+        draw(*about)
+
+    monkeypatch.setattr(tray, "draw", late)
+    ages.at.run()
+    ages.check()
+    assert drawn == [0, 0]
+
+
+@pytest.mark.parametrize("page", ["bounds", "compare"])
+def test_work_that_a_page_begins_is_followed(busy, ages, monkeypatch, page):
+    """The proof begun by a page that is drawn after the tray; these pages say that its line appears as it is ready."""
+    followed = []
+    monkeypatch.setattr(tray, "_follow", lambda state: followed.extend(jobs().active(state.id)))
+    assert not jobs().active(ages.session.id)
+    ages.go(page)
+    assert any(job.title.startswith("proving") for job in followed)
 
 
 def test_what_ends_at_once_has_no_line(ages, monkeypatch):

@@ -1,8 +1,8 @@
 """Yes-or-no attributes asked about one and two at a time: how large the energies of 0/1 functions are, from few attributes to more.
 
 For a set T of records of d bits, of share a, let v_1 and v_2 be the coefficients of 1_T on single attributes and on pairs, W^k = |v_k|^2,
-and ``F_d(a; p, q)`` the largest of ``p W^1 + q W^2`` over all T. For d = 5 it is known (`FIVE`: all 2^32 sets, up to symmetry). From
-d to d + 1: by the value of any one bit, T is made of two sets of d bits, of shares a and a', and with ``D = (a - a')^2 / 4``
+and ``F_d(a; p, q)`` the largest of ``p W^1 + q W^2`` over all T. For d = 5 it is known (`FIVE`: all 2^32 sets, up to symmetry), for
+d = 6 where p = q (`SIX`). From d to d + 1: by the value of any one bit, T is made of two sets of d bits, of shares a and a', and with ``D = (a - a')^2 / 4``
 
     W^1 = D + |v_1 + v_1'|^2 / 4,    W^2 = |v_2 + v_2'|^2 / 4 + |v_1 - v_1'|^2 / 4.
 
@@ -54,6 +54,12 @@ FIVE = (
 )
 """1,024 (W^1, W^2) of sets of 0, 1, .., 16 records of five bits: all others lie below lines through these (those of more than 16
 records are complements)."""
+# fmt: off
+SIX = (0, 21, 60, 101, 160, 197, 252, 309, 384, 405, 444, 485, 544, 581, 636, 693, 768, 757, 764, 773, 800, 805, 828, 853, 896, 885, 892, 901,
+       928, 933, 956, 981, 1024)
+# fmt: on
+"""4,096 (W^1 + W^2), the largest of sets of 0, 1, .., 32 records of six bits: of two sets of five bits each, those of which the sum is large
+enough were gone through with all images."""
 _DIRECTIONS = 25
 _HALF = np.array([0.01, 0.06, 0.18, 0.35, 0.52, 0.7, 0.85, 1.0])
 _BALANCES = np.concatenate([_HALF, 1 / _HALF[-2::-1]])
@@ -171,6 +177,9 @@ def _step(bits: int, angle: float, check: Check) -> np.ndarray:
     records = known.shape[1] - 1
     s = np.arange(records + 1) / (2 * records)
     half = np.minimum(half, max(p, q) * s * (1 - s)) * _UP + _MORE
+    if bits == 6 and 0 < angle < math.pi / 2:
+        alone = row(bits, float(_ANGLES[0 if p > q else -1]), check)[: records + 1]
+        half = np.minimum(half, (abs(p - q) * alone + min(p, q) * np.array(SIX) / 4096) * _UP)
     return np.concatenate([half, half[-2::-1]])
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from scipy import fft, linalg
 from scipy.special import ndtri
@@ -49,7 +51,8 @@ def threshold_rows(
 def sized_rows(
     gram: np.ndarray, ratio: float, rows: int, rng: np.random.Generator, check: Check = unchecked
 ) -> np.ndarray:
-    """Boolean rows (rows, n), high at the highest entries of a Gaussian field; ``ratio`` is E.
+    """Boolean rows (rows, n), high at the highest entries of a Gaussian field, for G with ``P G P`` the same turned round (see `folded`);
+    ``ratio`` is E.
 
     Rows of about the same size have about the same mass, and less of their second moments is chance than of `threshold_rows`. At large
     epsilon, the more so the smoother the workload, rows larger than 1/(E + 1) of the types are better than what the closed-form bound is
@@ -62,15 +65,24 @@ def sized_rows(
     share = min(_best_share(thin, ratio, np.random.default_rng(0), check) * high_share(ratio, n), 0.5)
     field = _field(gram, high_share(ratio, n), check)
     found = np.empty((rows, n), dtype=bool)
-    # Vectors that are orthogonal in groups of n, as in `threshold_rows`, by one factorisation; signs and transforms make the others.
-    orthogonal, _ = linalg.qr(rng.standard_normal((n, n)), overwrite_a=True, check_finite=False)
-    for start in range(0, rows, n):
+    bases = [linalg.qr(rng.standard_normal((c, c)), check_finite=False)[0] for c in ((n + 1) // 2, n // 2)]
+    for start in range(0, rows, n // 2):
         check()
-        source = fft.dct(orthogonal * rng.choice((-1.0, 1.0), n), norm="ortho", axis=1)
-        check()
-        drawn = linalg.blas.dgemm(1.0, field, source.T).T[: rows - start]
-        found[start : start + n] = highest(drawn, share, rng)
+        drawn = linalg.blas.dgemm(1.0, field, sources(bases, rng).T).T[: rows - start]
+        found[start : start + n // 2] = highest(drawn, share, rng)
     return found
+
+
+def sources(bases: Sequence[np.ndarray], rng: np.random.Generator) -> np.ndarray:
+    """(n // 2, n) random vectors whose even halves are orthogonal, and whose odd halves are, which lets second moments vary less between
+    draws. From an orthogonal basis for each half, random signs and a cosine transform make as many others as are wanted."""
+    even, odd = (
+        fft.dct(basis * rng.choice((-1.0, 1.0), len(basis)), norm="ortho", axis=1) * np.sqrt(len(basis) / 2)
+        for basis in bases
+    )
+    half = len(odd)
+    even = even[:half]
+    return np.hstack([even[:, :half] + odd, even[:, half:] * np.sqrt(2), (even[:, :half] - odd)[:, ::-1]])
 
 
 def highest(field: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:

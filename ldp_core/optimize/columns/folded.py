@@ -16,8 +16,9 @@ from scipy import linalg
 from scipy.linalg import blas
 
 from ldp_core.bounds.centred import centred_gram
+from ldp_core.optimize.columns import pricing
 from ldp_core.optimize.columns.first_rows import sized_rows, threshold_rows
-from ldp_core.optimize.columns.generation import Mixture, RowSearch, strategy_of
+from ldp_core.optimize.columns.generation import LEAST_GAIN, Mixture, RowSearch, strategy_of
 from ldp_core.optimize.columns.single import SinglePrecision
 from ldp_core.optimize.columns.weights import Block
 from ldp_core.workloads import Workload
@@ -29,7 +30,12 @@ LEAST_TYPES = 64
 # From so many types, first rows are of a size that is tried out.
 SIZED_TYPES = 128
 # Updates of all weights a round: they cost little beside new rows.
-UPDATES = 12
+UPDATES = 8
+# Rows that go uphill in each round, for each type, and at least; how many of their entries are flipped at most, as a share of those that
+# are high; and the least weight of where they get, as a share of the average.
+STARTS_PER_TYPE, LEAST_STARTS = 1 / 4, 32
+FLIPPED, LEAST_FLIPS = 1 / 8, 2
+LEAST_NEW_WEIGHT = 0.1
 
 
 @dataclass(frozen=True)
@@ -73,8 +79,10 @@ class FoldedSearch(RowSearch):
         super().prepare()
 
     def _drawn(self, rows: int) -> np.ndarray:
-        draw = threshold_rows if self._workload.n < SIZED_TYPES else sized_rows
-        return draw(self._workload.gram_dense(), self._ratio, rows, self._rng, self._check)
+        n = self._workload.n
+        draw = threshold_rows if n < SIZED_TYPES else sized_rows
+        # Half of randomized response is the other half turned round, and it leaves soon.
+        return draw(self._workload.gram_dense(), self._ratio, rows + n, self._rng, self._check)
 
     def _take_root(self) -> None:
         centred, n = _centred(self._workload), self._workload.n
@@ -103,6 +111,22 @@ class FoldedSearch(RowSearch):
         X = unfolded(*(blas.dgemm(1.0, part, part, trans_b=1) for part in (self._solved, self._solved_odd)))
         half = self._multipliers / self._reference
         return X, np.concatenate([half, half[: n // 2][::-1]]), np.ones(n)
+
+    def _price(self) -> None:
+        """Some rows go a little way uphill, and give half of their weight to where they get. Rows that
+        climbed all the way for the same X would mend the same shortcoming many times over, and X changes before the next round."""
+        n, k = self._high.shape[1], len(self._high)
+        chosen = self._rng.choice(k, min(max(round(STARTS_PER_TYPE * n), LEAST_STARTS), k), replace=False)
+        held, most = self._high[chosen], max(LEAST_FLIPS, round(FLIPPED * self._high.sum() / k))
+        found, gains = pricing.climb(held, *self._priced(), self._ratio - 1, self._check, most)
+        moved = gains > LEAST_GAIN
+        moved &= (found != held).any(axis=1)
+        found, chosen, weights = found[moved], chosen[moved], self._weights.copy()
+        weights[chosen] /= 2
+        new = np.maximum(weights[chosen], LEAST_NEW_WEIGHT * weights.mean())
+        kept = np.sort(np.argsort(-weights, kind="stable")[: self._size])
+        trend = np.concatenate([self._trend[kept], np.ones(len(found))])
+        self._hold(np.vstack([self._high[kept], found]), np.concatenate([weights[kept], new]), trend)
 
     def _mixture(self, weights: np.ndarray, objective: float) -> Mixture:
         return FoldedMixture(self._high, weights, self._ratio, objective)

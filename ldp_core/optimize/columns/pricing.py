@@ -22,6 +22,7 @@ def climb(
     reference: np.ndarray,
     spread: float,
     check: Check = unchecked,
+    most: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Rows that flips of single entries cannot improve, from the starts ``high`` (k, n) of booleans.
 
@@ -30,11 +31,13 @@ def climb(
     entry that raises the difference most. Returns the rows (k, n) and their relative gains
     ``v'Xv / ((r'v)(mu'v)) - 1`` (k,), infinite where mu'v <= 0: such rows help whatever they are worth.
 
+    At most ``most`` entries of each row are flipped, where that is given.
+
     Works in single precision on the polynomial in t (v itself would lose the small D): gains need two or three digits.
     """
     size = max(1, TOGETHER // high.shape[1])
     parts = [
-        _climb(high[start : start + size], curvature, multipliers, reference, spread, check)
+        _climb(high[start : start + size], curvature, multipliers, reference, spread, check, most or 2 * high.shape[1])
         for start in range(0, max(1, len(high)), size)
     ]
     return np.concatenate([found for found, _ in parts]), np.concatenate([gains for _, gains in parts])
@@ -47,6 +50,7 @@ def _climb(
     reference: np.ndarray,
     spread: float,
     check: Check,
+    most: int,
 ) -> tuple[np.ndarray, np.ndarray]:
     form = np.asfortranarray(spread**2 * curvature, dtype=np.float32)
     ones = curvature.sum(axis=1)
@@ -62,7 +66,7 @@ def _climb(
     sign = 1 - 2 * t
     found, gains = high.copy(), _gains(value, d, c)
     index = np.arange(len(t))  # places of the rows still climbing
-    for _ in range(2 * high.shape[1]):
+    for _ in range(most):
         check()
         score = sign * y
         score += diagonal
