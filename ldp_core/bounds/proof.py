@@ -23,6 +23,9 @@ from ldp_core.workloads import Workload
 U = 2.0**-53
 ABOVE = 1 + 1e-6
 SMALLEST, LARGEST, UNDERFLOW = 1e-100, 1e100, 1e-200
+MARGIN = 1e-8
+"""The share by which proofs claim less than was proven when they were made, since other machines, and other numbers of threads, round in
+other ways."""
 # How far below the computed smallest eigenvalue definiteness is tried, in units of rounding; farther and farther.
 MARGINS = tuple(4.0**k for k in range(8))
 # One eigenvalue of a matrix of so many rows takes a tenth of a second.
@@ -48,6 +51,11 @@ class Proof(ABC):
             return bool(value == self.value and value <= self.proven())
         except Exception:  # what cannot be checked proves nothing, for whatever reason
             return False
+
+    def claim(self) -> float:
+        """What to store as ``value``: a little less than is proven here, so that it is proven on every machine, however that orders and
+        shares out its sums; 0 where nothing is proven."""
+        return max(0.0, self.proven() * (1 - MARGIN))
 
     @abstractmethod
     def proven(self) -> float:

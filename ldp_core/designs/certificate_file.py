@@ -32,7 +32,7 @@ from ldp_core.bounds import (
     verify,
 )
 from ldp_core.bounds.general.whole import Cut
-from ldp_core.bounds.proof import Proof
+from ldp_core.bounds.proof import MARGIN, Proof
 from ldp_core.bounds.surveys.grouped import split
 from ldp_core.bounds.surveys.search import closed_form
 from ldp_core.designs import strict_json
@@ -44,8 +44,6 @@ DOCUMENT, ARRAYS, SCRIPT = "certificate.json", verify.ARRAYS, "verify.py"
 MEMBERS = (DOCUMENT, ARRAYS, SCRIPT)
 MOST_TYPES = verify.MOST_TYPES
 """Most types for which a matrix is written: files of 34 MB for 2,048 and 134 MB for 4,096, which the script checks in 2 and 10 seconds."""
-MARGIN = 1e-9
-"""The share by which files claim less than was proved here, since other machines round in other ways."""
 STRONGER = (
     "The program that wrote this file proves a larger bound by inequalities for columns, or sets of them, which take more than a short script to "
     "check. Its numbers are in the file as well, and the program checks them when it loads the file."
@@ -90,11 +88,10 @@ def write(found: AnyCertificate, epsilon: str) -> Written:
     text = _decimal(epsilon, found.epsilon)
     found = _mended(found, text)
     document, arrays = _described(found, text)
-    stronger = found.proven()
-    value = min(stronger, verify.proven(document, arrays)) * (1 - MARGIN)
-    if not value > 0:
+    value = min(found.value, verify.proven(document, arrays) * (1 - MARGIN))
+    if not (value > 0 and found.verify()):
         raise ValueError("The certificate proves nothing yet.")
-    told = _told(document, arrays, value, stronger * (1 - MARGIN))
+    told = _told(document, arrays, value, found.value)
     packed = _packed(arrays)
     content = strict_json.write({**told, "sha256": hashlib.sha256(packed).hexdigest()}, pretty=True) + b"\n"
     if len(content) > strict_json.MAX_JSON_BYTES:
@@ -120,12 +117,12 @@ def read(written: Written, workload: Workload, epsilon: str) -> AnyCertificate:
                 f"it is about epsilon {strict_json.shorten(document['epsilon'])}, and the design has {epsilon}"
             )
         found = _rebuilt(document, given, workload, number)
-        found = replace(found, value=max(0.0, found.proven()))
+        found = replace(found, value=claimed)
         expected, arrays = _described(found, document["epsilon"])
         if not _same(arrays, given) or _told(expected, arrays, value, claimed) != document:
             raise ValueError("it is about other questions than those of the design, or was changed")
         by_script = verify.proven(document, given) if "stronger" in document else claimed
-        if not (claimed <= found.value and value <= by_script):
+        if not (found.verify() and value <= by_script):
             raise ValueError("its numbers do not prove the bound that it claims")
     except (
         KeyError,
@@ -386,7 +383,7 @@ def _parts_read(
         number = part["arrays"]
         if number not in known:
             proof = _rebuilt(dict(part), own, base, epsilon)
-            known[number] = replace(proof, value=max(0.0, proof.proven()))
+            known[number] = replace(proof, value=proof.claim())
         if known[number].workload.digest != base.digest:
             raise ValueError("it is about other questions than those of the design")
         found.append(known[number])

@@ -93,7 +93,7 @@ def exact(workload: Workload, epsilon: float, prior: np.ndarray | None = None) -
     strategy = problem.strategy(solution.chances)
     profile = ExplicitMechanism("optimized", strategy, epsilon, prior=prior).variance_profile(workload)
     objective = float(n * p @ (profile + workload.gram_diag))
-    return ExactOptimum(strategy, objective, replace(proof, value=max(0.0, proof.proven())), epsilon, prior)
+    return ExactOptimum(strategy, objective, replace(proof, value=proof.claim()), epsilon, prior)
 
 
 class _Solution(NamedTuple):

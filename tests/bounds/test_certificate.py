@@ -17,6 +17,7 @@ from ldp_core.bounds.general.interior import Path
 from ldp_core.bounds.general.interior_start import starting_point
 from ldp_core.bounds.general.moments import Relaxation
 from ldp_core.bounds.general.whole import Cut
+from ldp_core.bounds.proof import MARGIN
 from ldp_core.bounds.symmetric.certificate import symmetric_certificate
 from ldp_core.optimize import design
 
@@ -60,7 +61,7 @@ kinds = st.sampled_from(list(WORKLOADS))
 def test_the_proof_holds_for_all_rows(kind, n, epsilon):
     certificate = general(WORKLOADS[kind](n), epsilon)
     assert certificate.verify()
-    assert certificate.value == certificate.proven()
+    assert certificate.proven() * (1 - 2 * MARGIN) <= certificate.value < certificate.proven()
     assert certificate.value <= bound_by_brute_force(certificate) * (1 + 1e-9)
 
 

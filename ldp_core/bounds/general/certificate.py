@@ -333,7 +333,7 @@ def _of_weights(
         workload, epsilon, prior, 0.0, made.inverse, made.multipliers, made.diagonal, made.pairs, none, none
     )
     check()
-    return replace(found, value=max(0.0, found.proven()))
+    return replace(found, value=found.claim())
 
 
 def _stages(
@@ -392,4 +392,4 @@ def _extracted(
     gamma = Z.diagonal()[1:] - form.diagonal()[1:]
     C = (point.inverse + point.inverse.T) / 2
     found = Certificate(workload, epsilon, prior, 0.0, C, mu, gamma, pairs, relaxation.sizes, kappas)
-    return replace(found, value=max(0.0, found.proven()))
+    return replace(found, value=found.claim())

@@ -71,7 +71,7 @@ def _even(proof: Proof) -> bool:
 def grouped(survey: Survey, epsilon: float, alike: Proof | None, others: Sequence[Proof | None]) -> GroupedCertificate:
     """The certificate from proofs of the parts of `split`."""
     found = GroupedCertificate(survey, epsilon, 0.0, alike, tuple(others))
-    return replace(found, value=max(0.0, found.proven()))
+    return replace(found, value=found.claim())
 
 
 def split(survey: Survey) -> tuple[Survey | None, list[Group]]:

@@ -32,7 +32,7 @@ def closed_form(survey: Survey, epsilon: float) -> SurveyCertificate:
 
 
 def _proven(found: SurveyCertificate) -> SurveyCertificate:
-    return replace(found, value=max(0.0, found.proven()))
+    return replace(found, value=found.claim())
 
 
 def improved(

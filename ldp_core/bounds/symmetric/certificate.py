@@ -141,4 +141,4 @@ def _extracted(workload: Workload, epsilon: float, relaxation: ClassRelaxation) 
     mu = float(u + X[0]) / n
     cuts = tuple(relaxation.cuts)
     found = SymmetricCertificate(workload, epsilon, 0.0, inverse, mu, diagonal, pairs, cuts, kappa)
-    return replace(found, value=max(0.0, found.proven()))
+    return replace(found, value=found.claim())

@@ -232,7 +232,7 @@ def improved(
             return
         N, kappa, rho = (np.array([own[kind] for _, own in tried]) for kind in range(3))
         found = LowDegreeCertificate(workload, epsilon, 0.0, weights, N, kappa, rho, plain)
-        found = replace(found, value=max(0.0, found.proven()))
+        found = replace(found, value=found.claim())
         if found.value > best:
             best = found.value
             yield found
