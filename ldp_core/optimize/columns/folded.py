@@ -27,7 +27,7 @@ from ldp_core.workloads import Workload
 SAME = 1e-9
 # Fewer types take no time worth saving.
 LEAST_TYPES = 64
-# From so many types, first rows are of a size that is tried out.
+# From so many types, first rows are of a size that is tried out, and rows go a little way uphill at a time.
 SIZED_TYPES = 128
 # Updates of all weights a round: they cost little beside new rows.
 UPDATES = 8
@@ -116,6 +116,11 @@ class FoldedSearch(RowSearch):
         """Some rows go a little way uphill, and give half of their weight to where they get. Rows that
         climbed all the way for the same X would mend the same shortcoming many times over, and X changes before the next round."""
         n, k = self._high.shape[1], len(self._high)
+        if (
+            n < SIZED_TYPES
+        ):  # where the last thousandth is soon reached, and moving so much weight every round would be in its way
+            super()._price()
+            return
         chosen = self._rng.choice(k, min(max(round(STARTS_PER_TYPE * n), LEAST_STARTS), k), replace=False)
         held, most = self._high[chosen], max(LEAST_FLIPS, round(FLIPPED * self._high.sum() / k))
         found, gains = pricing.climb(held, *self._priced(), self._ratio - 1, self._check, most)
