@@ -83,9 +83,9 @@ def _images(d: int, blocks: np.ndarray, spectra: np.ndarray) -> np.ndarray:
 
 
 def _relevant(table: np.ndarray) -> np.ndarray:
-    """(4,) which bits the function depends on: the others take no attributes."""
+    """(b,) on which of its b bits a function (2^b,) depends: the others take no attributes."""
     points = np.arange(len(table))
-    return np.array([(table != table[points ^ (1 << i)]).any() for i in range(BITS)])
+    return np.array([(table != table[points ^ (1 << i)]).any() for i in range(len(table).bit_length() - 1)])
 
 
 def junta_row(table: np.ndarray, blocks: np.ndarray, d: int) -> np.ndarray:

@@ -24,8 +24,9 @@ from ldp_core.workloads.symmetry import Scheme
 
 # Rows held, juntas and climbing starts tried in each round, and updates of the shares in it.
 MOST_ROWS, JUNTAS, STARTS, UPDATES = 64, 8, 6, 200
-# Rows climb by single flips up to this many types.
+# Rows climb by single flips up to this many types; on more, so do functions of FEWEST_BITS to MOST_BITS bits, TABLES in each round.
 FLIPPED_TYPES = 1024
+FEWEST_BITS, MOST_BITS, TABLES = 5, 9, 4
 LINEARISATIONS = 30
 NEW_SHARE = 0.1
 # Base rows of smaller shares get no images when a strategy is written out.
@@ -127,6 +128,32 @@ class LevelSearch:
             starts = np.vstack([found, pricing.varied(held, STARTS, rng)])
             found, _ = pricing.climb(starts, column[self._scheme.differences], level, np.ones(n), self._spread)
         self._add(found)
+        if n > FLIPPED_TYPES:
+            for _ in range(TABLES):
+                self._climb_table(worth)
+
+    def _climb_table(self, worth: np.ndarray) -> None:
+        """A function of several bits, each bit the parity of a few attributes: its row is worth what it is on its own table."""
+        rng, d = self._rng, self._d
+        bits = int(rng.integers(FEWEST_BITS, MOST_BITS + 1))
+        blocks = np.ones(bits, dtype=np.int64)
+        if rng.random() < 0.5:
+            more = rng.choice(bits, rng.integers(0, min(d - bits, 2 * bits) + 1) )
+            np.add.at(blocks, more, 1)
+        size = 2**bits
+        points = np.arange(size)
+        weights = ((points[:, None] >> np.arange(bits)) & 1) @ blocks
+        by_point = worth[weights]
+        column = walsh_hadamard(by_point) / size
+        level = np.full(size, (self._scheme.multiplicities * self._searched / self._m).sum() / size)
+        share = max(1, round(size*self._share))
+        sizes = np.clip(share + rng.integers(-1, 2, STARTS), 1, size - 1)
+        starts = np.array([_linearised(rng.standard_normal(size), count, by_point) for count in sizes])
+        starts = np.vstack([starts, pricing.varied(starts, STARTS, rng)])
+        found, gains = pricing.climb(starts, column[points[:, None] ^ points], level, np.ones(size), self._spread)
+        best = found[gains.argmax()]
+        if best.any() and not best.all():
+            self._add(junta_row(best, blocks, d)[None])
 
     def _update(self) -> None:
         worth = self._scheme.multiplicities * self._searched
