@@ -68,7 +68,7 @@ def design_orbits(
         )
     rng = np.random.default_rng(seed)
     with blas_threads(workload.n):
-        search = LevelSearch(workload, epsilon, rng, 2 * _most(workload.n))
+        search = LevelSearch(workload, epsilon, rng, _most(workload.n))
         run = drive(search, budget, WINDOW)
         mixture, _ = run.found
         found = images(mixture, _copies(mixture), rng)
