@@ -63,10 +63,9 @@ def junta_energies(d: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarr
         for power in (1, 2):
             kept[power - 1, :, :width] = (spectra[fits] ** power @ by_weight)[:, :width]
         parts.append((np.flatnonzero(fits), np.tile(sizes, (len(images), 1)), *kept, images))
-    found = [np.concatenate(part) for part in zip(*parts, strict=True)]
-    _, first = np.unique(np.round(np.hstack(found[2:4]), 9), axis=0, return_index=True)
-    which, blocks, energies, squares, images = (part[first] for part in found)
-    return which, blocks, energies, squares, images
+    which, blocks, energies, squares, images = (np.concatenate(part) for part in zip(*parts, strict=True))
+    _, first = np.unique(np.round(np.hstack([energies, squares]), 9), axis=0, return_index=True)
+    return which[first], blocks[first], energies[first], squares[first], images[first]
 
 
 def _images(d: int, blocks: np.ndarray, spectra: np.ndarray) -> np.ndarray:

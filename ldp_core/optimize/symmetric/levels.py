@@ -5,7 +5,8 @@ A row ``v`` is used with all its images alike, so of M only its eigenvalues by w
     m_l = sum_k share_k E_kl,   E_kl = (mean of |hat v_k|^2 over the characters of weight l) / (1'v_k)^2,
 
 and ``L = sum_l C(d, l) gamma_l / m_l``: d + 1 numbers for n = 2^d types. Rows of many shapes are tried as long as their energies
-are cheap: all juntas (`ldp_core.optimize.symmetric.juntas`), and rows found by climbing with one transform per step.
+are cheap: all juntas (`ldp_core.optimize.symmetric.juntas`), functions of more bits, and rows found by climbing with one transform per
+step.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ MOST_ROWS, JUNTAS, STARTS, UPDATES = 64, 8, 6, 200
 FLIPPED_TYPES = 1024
 FEWEST_BITS, MOST_BITS, TABLES = 5, 9, 4
 LINEARISATIONS = 30
+# Past FLIPPED_TYPES all but FRESH of the starts are near rows held, as near as the noise on their slopes.
+NOISE, FRESH = (0.3, 1.0), 1
 NEW_SHARE = 0.1
 # Times that what drawing images costs is worked out anew in a round; a row of this share has all its images where they are few enough.
 ADJUSTED, LIKELY_SHARE = 3, 0.1
@@ -67,9 +70,9 @@ class LevelSearch:
         self._most_images = most_images
         which, self._blocks, energies, squares, images = junta_energies(self._d)
         self._tables = tables()[which]
-        self._junta_drawn = drawn = np.maximum(1 - LIKELY_SHARE * most_images / images, 0.0) if np.isfinite(most_images) else np.zeros(len(images))
-        self._junta_profiles, self._junta_spreads = self._normalised(self._tables.mean(axis=1), energies, squares)
-        self._junta_spreads *= drawn[:, None]
+        self._junta_drawn = np.maximum(1 - LIKELY_SHARE * most_images / images, 0.0)[:, None]
+        self._junta_profiles, spreads = self._normalised(self._tables.mean(axis=1), energies, squares)
+        self._junta_spreads = self._junta_drawn * spreads
         first = np.zeros((1, n), dtype=bool)
         first[0, 0] = True
         self._high, (self._profiles, self._spreads) = first, self._profiles_of(first)
@@ -115,14 +118,15 @@ class LevelSearch:
         """(k, d+1) energies less what drawing images costs, at the present m."""
         return np.maximum(profiles - spreads / (self._most_images * self._m), 0.0)
 
-    def _add(self, high: np.ndarray, drawn: np.ndarray | float = 1.0) -> None:
-        """Rows, which lose the part ``drawn`` of what drawing images costs."""
+    def _add(self, high: np.ndarray, drawn: np.ndarray | None = None) -> None:
+        """Rows (k, n); ``drawn`` (k, 1) is the part that they lose of what drawing images costs, all of it if not given."""
         telling = high.any(axis=1) & ~high.all(axis=1)
-        high, drawn = high[telling], np.broadcast_to(drawn, len(telling))[telling]
+        high = high[telling]
         if not len(high):
             return
         profiles, spreads = self._profiles_of(high)
-        spreads *= drawn[:, None]
+        if drawn is not None:
+            spreads *= drawn[telling]
         # Rows of the same profile are as good as each other.
         both = np.vstack([np.hstack([self._profiles, self._spreads]), np.hstack([profiles, spreads])])
         _, first = np.unique(np.round(both, 12), axis=0, return_index=True)
@@ -134,7 +138,9 @@ class LevelSearch:
     def _add_juntas(self, worth: np.ndarray) -> None:
         value = self._usable(self._junta_profiles, self._junta_spreads) @ (self._scheme.multiplicities * worth)
         best = np.argsort(-value, kind="stable")[:JUNTAS]
-        self._add(np.array([junta_row(self._tables[i], self._blocks[i], self._d) for i in best]), self._junta_drawn[best])
+        self._add(
+            np.array([junta_row(self._tables[i], self._blocks[i], self._d) for i in best]), self._junta_drawn[best]
+        )
 
     def _climb(self, worth: np.ndarray) -> None:
         """From random fields and rows held: by linearisation, then by single flips where n x n matrices are small."""
@@ -142,7 +148,13 @@ class LevelSearch:
         by_type = worth[self._weights_of_types]
         held = self._high[rng.choice(len(self._high), STARTS, p=self._shares / self._shares.sum())]
         sizes = np.clip(np.rint(n * self._share) + rng.integers(-1, 2, STARTS), 1, n - 1).astype(int)
-        found = np.array([_linearised(rng.standard_normal(n), size, by_type) for size in sizes])
+        fields = rng.standard_normal((STARTS, n))
+        if n > FLIPPED_TYPES:
+            for field, row in zip(fields[FRESH:], held, strict=False):
+                slopes = walsh_hadamard(by_type * walsh_hadamard(row))
+                field *= rng.choice(NOISE) * slopes.std()
+                field += slopes
+        found = np.array([_linearised(field, size, by_type) for field, size in zip(fields, sizes, strict=True)])
         if n <= FLIPPED_TYPES:
             column = walsh_hadamard(by_type) / n
             level = np.full(n, (self._scheme.multiplicities * self._searched / self._m).sum() / n)
@@ -154,40 +166,33 @@ class LevelSearch:
                 self._climb_table(worth)
 
     def _climb_table(self, worth: np.ndarray) -> None:
-        """A function of several bits, each bit the parity of a few attributes: its row is worth what it is on its own table."""
-        rng, d = self._rng, self._d
-        bits = int(rng.integers(FEWEST_BITS, MOST_BITS + 1))
-        blocks = np.ones(bits, dtype=np.int64)
+        """A function of several bits, each the parity of a few attributes: on its own table it is worth what its row is."""
+        rng, bits = self._rng, int(self._rng.integers(FEWEST_BITS, MOST_BITS + 1))
+        size, blocks = 2**bits, np.ones(bits, dtype=np.int64)
         if rng.random() < 0.5:
-            more = rng.choice(bits, rng.integers(0, min(d - bits, 2 * bits) + 1) )
-            np.add.at(blocks, more, 1)
-        size = 2**bits
+            np.add.at(blocks, rng.integers(bits, size=rng.integers(min(self._d - bits, 2 * bits) + 1)), 1)
         points = np.arange(size)
-        weights = ((points[:, None] >> np.arange(bits)) & 1) @ blocks
-        by_point = worth[weights]
+        by_point = worth[((points[:, None] >> np.arange(bits)) & 1) @ blocks]
         column = walsh_hadamard(by_point) / size
         level = np.full(size, (self._scheme.multiplicities * self._searched / self._m).sum() / size)
-        share = max(1, round(size*self._share))
-        sizes = np.clip(share + rng.integers(-1, 2, STARTS), 1, size - 1)
+        sizes = np.clip(round(size * self._share) + rng.integers(-1, 2, STARTS), 1, size - 1)
         starts = np.array([_linearised(rng.standard_normal(size), count, by_point) for count in sizes])
         starts = np.vstack([starts, pricing.varied(starts, STARTS, rng)])
         found, gains = pricing.climb(starts, column[points[:, None] ^ points], level, np.ones(size), self._spread)
-        best = found[gains.argmax()]
-        if best.any() and not best.all():
-            self._add(junta_row(best, blocks, d)[None])
+        self._add(junta_row(found[gains.argmax()], blocks, self._d)[None])
 
     def _update(self) -> None:
         worth = self._scheme.multiplicities * self._searched
         shares = self._shares
-        for _ in range(ADJUSTED if np.isfinite(self._most_images) else 1):
+        for _ in range(ADJUSTED):
             self._m = shares @ self._profiles / shares.sum()
-            shares = fitted_shares(shares, self._usable(self._profiles, self._spreads), worth, UPDATES)
+            shares = fitted_shares(shares, self._usable(self._profiles, self._spreads), worth, UPDATES // ADJUSTED)
         kept = np.argsort(-shares, kind="stable")[:MOST_ROWS]
         kept = np.unique(np.append(kept, 0))
         self._high, self._profiles, self._spreads = self._high[kept], self._profiles[kept], self._spreads[kept]
         self._shares = shares[kept] / shares[kept].sum()
         self._m = self._shares @ self._profiles
-        self._m = self._shares @ self._usable(self._profiles, self._spreads)
+        self._m = self._shares @ self._usable(self._profiles, self._spreads)  # what is left of it
 
 
 def _linearised(field: np.ndarray, size: int, worth: np.ndarray) -> np.ndarray:
