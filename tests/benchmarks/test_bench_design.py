@@ -161,3 +161,15 @@ def test_orbits_of_many_types(maker, d, capsys):
             end="",
         )
     assert mechanism.variance_profile(workload).sum() + workload.trace == pytest.approx(found.objective, rel=1e-6)
+
+
+# At 2^16 types a device holds 256 base rows, which is what is missing there.
+ALL_MARGINALS = {12: 0.02, 16: 0.09}
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("d", ALL_MARGINALS)
+def test_all_marginals_of_many_types(d, epsilon):
+    workload = workloads.all_marginals(d)
+    found = design_orbits(workload, epsilon, time_limit=10.0)
+    assert found.objective / bounds.certificate(workload, epsilon).value - 1 < ALL_MARGINALS[d]

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from ldp_core import analysis, bounds, workloads
+from ldp_core.kit.devices import MOST_CELLS
 from ldp_core.mechanisms.orbits import OrbitMechanism
 from ldp_core.optimize import design, design_orbits
 from ldp_core.optimize.symmetric.juntas import junta_energies, junta_row, moved, tables
-from ldp_core.optimize.symmetric.levels import NEGLIGIBLE, LevelSearch, _linearised, images
+from ldp_core.optimize.symmetric.levels import NEGLIGIBLE, LevelMixture, LevelSearch, _linearised, images
+from ldp_core.optimize.symmetric.translations import _copies, _written
 from ldp_core.workloads import walsh_hadamard
 
 LOW_DEGREE = [workloads.k_way_marginals(6, 3), workloads.parity(6, 3), workloads.k_way_marginals(6, 2)]
@@ -68,6 +70,20 @@ def test_rows_that_many_images_are_drawn_of_lose_what_their_spread_says():
     expected, without = gamma @ (1 / usable[levels]), gamma @ (1 / profile[levels])
     assert without < np.mean(drawn)
     assert np.mean(drawn) - without == pytest.approx(expected - without, rel=0.15)
+
+
+@pytest.mark.parametrize("d", [6, 15])
+def test_designs_fit_into_a_device(d):
+    rng, types = np.random.default_rng(d), np.arange(2**d)
+    some = rng.random((3, 2**d)) < 0.1
+    some[:, 0], some[:, 1] = True, False
+    few = np.stack([(types >> i) % 2 == 1 for i in range(3)])  # which have d images each
+    for high in (some[:1], few, np.vstack([some, few])):
+        mixture = LevelMixture(high, np.full(len(high), 1 / len(high)), 1.0)
+        written = _written(mixture, rng)
+        assert (1 + len(written)) * 2**d <= MOST_CELLS
+    most = min(2048, 2 ** (24 - d)) - 1
+    assert len(images(mixture, _copies(mixture, most), rng)) < len(written)  # what rows of few images leave is used
 
 
 @pytest.mark.parametrize("epsilon", [2.0, 3.0])

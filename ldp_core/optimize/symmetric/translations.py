@@ -20,6 +20,8 @@ MOST_TYPES = 2**16
 
 # Base rows, and entries of all of them together; updates of their shares; smaller shares are left out.
 MOST_ROWS, MOST_ENTRIES, UPDATES, NEGLIGIBLE = 2048, 2**24, 40, 1e-9
+# Times that room left by rows of few images is given to the others, and how many times as many images are drawn at most.
+REFILLS = 3
 
 
 @dataclass(frozen=True)
@@ -71,8 +73,9 @@ def design_orbits(
         search = LevelSearch(workload, epsilon, rng, _most(workload.n))
         run = drive(search, budget, WINDOW)
         mixture, _ = run.found
-        found = images(mixture, _copies(mixture), rng)
-        high = np.vstack([np.arange(workload.n) == 0, found])  # with randomized response, no character is lost
+        high = np.vstack(
+            [np.arange(workload.n) == 0, _written(mixture, rng)]
+        )  # with randomized response, no character is lost
         shares, objective = _fitted(workload, high, odds(epsilon))
     kept = shares > NEGLIGIBLE
     return OrbitDesign(
@@ -88,17 +91,31 @@ def design_orbits(
     )
 
 
-def _copies(mixture: LevelMixture) -> np.ndarray:
-    """(b,) how many permutations of each base row to take. The fewer characters a row tells something about, the more uneven
+def _written(mixture: LevelMixture, rng: np.random.Generator) -> np.ndarray:
+    """(k, n) base rows with images, as many as there may be beside randomized response. Rows of few images leave room for the others."""
+    most = wanted = _most(mixture.high.shape[1]) - 1
+    found = images(mixture, _copies(mixture, most), rng)
+    for _ in range(REFILLS):
+        wanted = min(wanted * most // len(found), REFILLS * most)
+        more = images(mixture, _copies(mixture, wanted), rng)
+        if not len(found) < len(more) <= most:
+            break
+        found = more
+    return found
+
+
+def _copies(mixture: LevelMixture, most: int) -> np.ndarray:
+    """(b,) how many permutations of each base row to take, ``most`` in all. The fewer characters a row tells something about, the more uneven
     the choice makes the eigenvalues of M: the sum of those variances is least for copies ~ share / sqrt(characters)."""
     powers = walsh_hadamard(mixture.high)[:, 1:] ** 2
     characters = powers.sum(axis=1) ** 2 / np.square(powers).sum(axis=1)
     wanted = mixture.shares / np.sqrt(characters)
-    return np.maximum(1, np.rint(_most(mixture.high.shape[1]) * wanted / wanted.sum())).astype(int)
+    copies = np.maximum(1, np.floor(np.arange(most + 1)[:, None] * (wanted / wanted.sum()))).astype(int)
+    return np.asarray(copies[copies.sum(axis=1) <= max(most, len(wanted))][-1])
 
 
 def _most(n: int) -> int:
-    """How many base rows there may be."""
+    """How many base rows there may be: a device holds no more."""
     return min(MOST_ROWS, MOST_ENTRIES // n)
 
 
