@@ -32,6 +32,7 @@ from scipy import linalg, optimize
 from scipy.optimize import OptimizeResult
 
 from ldp_core.bounds.centred import centred_gram
+from ldp_core.bounds.mirrored import LEAST_MIRRORED, halves, is_mirrored, whole
 from ldp_core.run import Check, unchecked
 from ldp_core.threads import blas_threads
 
@@ -40,8 +41,6 @@ BLOCKS = (32, 128)
 MOST_EVALUATIONS, SETTLED, MEMORY = 300, 1e-8, 20
 # What is said of gamma and N that prove nothing: worse than all others.
 NOTHING = 1e3
-# Fewer types are not worth taking apart by symmetry.
-LEAST_MIRRORED = 256
 
 
 @dataclass(frozen=True)
@@ -82,7 +81,7 @@ def numbers(gram: np.ndarray, ratio: float, prior: np.ndarray, weights: Weights,
     gamma, N = weights.spread_out
     check()
     K = centred_gram(gram, prior)
-    mirrored = n > LEAST_MIRRORED and _mirrored(root) and _mirrored(K)
+    mirrored = n > LEAST_MIRRORED and is_mirrored(root) and is_mirrored(K)
     if mirrored:  # then the mean of gamma and N and of their mirror images is no worse
         gamma, N = (gamma + gamma[::-1]) / 2, (N + N[::-1, ::-1]) / 2
     g, c = _masses(gamma, N, prior, ratio)
@@ -121,7 +120,7 @@ def _halfway(A: np.ndarray, K: np.ndarray, mirrored: bool, check: Check) -> tupl
     """The positive semidefinite C with ``C K C = A`` on the range of K, 0 elsewhere, and ``tr(C K)``; A is positive definite. Matrices that
     are ``mirrored`` fall into two of half the size."""
     found = []
-    for part, other in zip(_halves(A), _halves(K), strict=True) if mirrored else [(A, K)]:
+    for part, other in zip(halves(A), halves(K), strict=True) if mirrored else [(A, K)]:
         factor = linalg.cholesky(part, lower=True)
         check()
         values, vectors = linalg.eigh(factor.T @ other @ factor, overwrite_a=True)
@@ -136,42 +135,13 @@ def _halfway(A: np.ndarray, K: np.ndarray, mirrored: bool, check: Check) -> tupl
         half = vectors[:, kept] / values[kept] ** 0.25
         parts.append(half @ half.T)
         nuclear += float(np.sqrt(values[kept]).sum())
-    C = _whole(*parts) if mirrored else parts[0]
+    C = whole(*parts) if mirrored else parts[0]
     return (C + C.T) / 2, nuclear
 
 
 def _noise(n: int) -> float:
     """The share of the largest eigenvalue of an (n, n) matrix up to which others may be nothing but rounding."""
     return n * 1e-14
-
-
-def _mirrored(A: np.ndarray) -> bool:
-    """Whether an array stays the same, but for rounding, when the types change places from first to last."""
-    return bool(np.abs(A - np.flip(A)).max() <= 1e-12 * np.abs(A).max())
-
-
-def _halves(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What a mirrored A (n, n) is on vectors that stay the same when mirrored, and on those that change sign, in orthonormal bases."""
-    h, rest = divmod(len(A), 2)
-    direct, across = A[:h, :h], A[:h, ::-1][:, :h]
-    if not rest:
-        return direct + across, direct - across
-    middle = np.sqrt(2) * A[:h, h]
-    return np.block([[direct + across, middle[:, None]], [middle[None], A[h, h]]]), direct - across
-
-
-def _whole(same: np.ndarray, changing: np.ndarray) -> np.ndarray:
-    """The matrix of which these are the `_halves`."""
-    h, n = len(changing), len(same) + len(changing)
-    A = np.empty((n, n))
-    A[:h, :h] = (same[:h, :h] + changing) / 2
-    A[:h, n - h :] = (same[:h, :h] - changing)[:, ::-1] / 2
-    A[:h, h : n - h] = same[:h, h:] / np.sqrt(2)
-    A[h : n - h, h : n - h] = same[h:, h:]
-    A[h : n - h, :h] = A[:h, h : n - h].T
-    A[n - h :] = A[:h][::-1, ::-1]
-    A[h : n - h, n - h :] = A[h : n - h, :h][:, ::-1]
-    return A
 
 
 # --- the search ---------------------------------------------------------------------------------------------------
