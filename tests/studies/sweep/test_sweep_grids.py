@@ -87,7 +87,8 @@ def test_points_that_cannot_be_computed_are_left_out_with_a_reason():
 
 
 def test_a_sweep_says_what_is_too_large_for_it():
-    workload = workloads.prefix(points_module.CERTIFIED_TYPES + 1)
+    n = points_module.CERTIFIED_TYPES + 1
+    workload = workloads.custom(np.random.default_rng(0).standard_normal((n, n)))
     beyond = workloads.prefix(max(library.spec("optimized").sweep_rounds) + 1)
     assert "too long for a sweep" in sweep.evaluate(sweep.Point("certificate", workload, 1.0)).reason
     assert "Give a number of rounds" in sweep.evaluate(sweep.Point("optimized", beyond, 1.0)).reason
