@@ -70,7 +70,7 @@ with controls:
     packed, refused = None, ""
     if mechanism is not None:
         try:
-            packed = later.wait(kit.kit(state, mechanism), kit.quick(state, mechanism))
+            packed = later.wait(kit.kit(state, mechanism), kit.quick(state, mechanism)) if ready else None
         except ValueError as error:
             refused = str(error)
     later.finish()
