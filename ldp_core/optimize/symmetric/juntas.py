@@ -43,12 +43,11 @@ def tables() -> np.ndarray:
     return np.array(found, dtype=bool)
 
 
-def junta_energies(d: int, most_images: float = np.inf) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The different juntas over d attributes: index of the table (k,), attributes per bit (k, 4), and the energy of the 0/1
-    function by weight of the characters (k, d+1), with energy 1 at weight 0 if constantly 1.
-
-    Those with more than ``most_images`` different images under permutations of the attributes (not counting translations) are
-    left out."""
+def junta_energies(d: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The different juntas over d attributes: index of the table (k,), attributes per bit (k, 4), the energy of the 0/1
+    function by weight of the characters (k, d+1), with energy 1 at weight 0 if constantly 1, the sum of the squared energies of those
+    characters (k, d+1), and how many different images (k,) there are under permutations of the attributes (not counting translations).
+    """
     functions = tables()
     spectra = (walsh_hadamard(functions) / 2**BITS) ** 2
     subsets = (np.arange(2**BITS)[:, None] >> np.arange(BITS)) & 1
@@ -57,16 +56,16 @@ def junta_energies(d: int, most_images: float = np.inf) -> tuple[np.ndarray, np.
     for sizes in product(range(1, LARGEST_BLOCK + 1), repeat=BITS):
         by_weight = np.zeros((2**BITS, BITS * LARGEST_BLOCK + 1))
         by_weight[np.arange(2**BITS), subsets @ np.array(sizes)] = 1
-        energies = spectra @ by_weight
         fits = relevant @ np.array(sizes) <= d
-        fits[fits] = _images(d, relevant[fits] * np.array(sizes), spectra[fits]) <= most_images
-        kept = np.zeros((int(fits.sum()), d + 1))
-        width = min(d + 1, energies.shape[1])
-        kept[:, :width] = energies[fits][:, :width]
-        parts.append((np.flatnonzero(fits), np.tile(sizes, (len(kept), 1)), kept))
-    which, blocks, energies = (np.concatenate(part) for part in zip(*parts, strict=True))
-    _, first = np.unique(np.round(energies, 9), axis=0, return_index=True)
-    return which[first], blocks[first], energies[first]
+        images = _images(d, relevant[fits] * np.array(sizes), spectra[fits])
+        kept = np.zeros((2, int(fits.sum()), d + 1))
+        width = min(d + 1, by_weight.shape[1])
+        for power in (1, 2):
+            kept[power - 1, :, :width] = (spectra[fits] ** power @ by_weight)[:, :width]
+        parts.append((np.flatnonzero(fits), np.tile(sizes, (len(images), 1)), *kept, images))
+    which, blocks, energies, squares, images = (np.concatenate(part) for part in zip(*parts, strict=True))
+    _, first = np.unique(np.round(np.hstack([energies, squares]), 9), axis=0, return_index=True)
+    return which[first], blocks[first], energies[first], squares[first], images[first]
 
 
 def _images(d: int, blocks: np.ndarray, spectra: np.ndarray) -> np.ndarray:
@@ -83,9 +82,9 @@ def _images(d: int, blocks: np.ndarray, spectra: np.ndarray) -> np.ndarray:
 
 
 def _relevant(table: np.ndarray) -> np.ndarray:
-    """(4,) which bits the function depends on: the others take no attributes."""
+    """(b,) on which of its b bits a function (2^b,) depends: the others take no attributes."""
     points = np.arange(len(table))
-    return np.array([(table != table[points ^ (1 << i)]).any() for i in range(BITS)])
+    return np.array([(table != table[points ^ (1 << i)]).any() for i in range(len(table).bit_length() - 1)])
 
 
 def junta_row(table: np.ndarray, blocks: np.ndarray, d: int) -> np.ndarray:

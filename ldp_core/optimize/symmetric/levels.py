@@ -5,12 +5,14 @@ A row ``v`` is used with all its images alike, so of M only its eigenvalues by w
     m_l = sum_k share_k E_kl,   E_kl = (mean of |hat v_k|^2 over the characters of weight l) / (1'v_k)^2,
 
 and ``L = sum_l C(d, l) gamma_l / m_l``: d + 1 numbers for n = 2^d types. Rows of many shapes are tried as long as their energies
-are cheap: all juntas (`ldp_core.optimize.symmetric.juntas`), and rows found by climbing with one transform per step.
+are cheap: all juntas (`ldp_core.optimize.symmetric.juntas`), functions of more bits, and rows found by climbing with one transform per
+step.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -24,10 +26,15 @@ from ldp_core.workloads.symmetry import Scheme
 
 # Rows held, juntas and climbing starts tried in each round, and updates of the shares in it.
 MOST_ROWS, JUNTAS, STARTS, UPDATES = 64, 8, 6, 200
-# Rows climb by single flips up to this many types.
+# Rows climb by single flips up to this many types; on more, so do functions of FEWEST_BITS to MOST_BITS bits, TABLES in each round.
 FLIPPED_TYPES = 1024
+FEWEST_BITS, MOST_BITS, TABLES = 5, 9, 4
 LINEARISATIONS = 30
+# Past FLIPPED_TYPES all but FRESH of the starts are near rows held, as near as the noise on their slopes.
+NOISE, FRESH = (0.3, 1.0), 1
 NEW_SHARE = 0.1
+# Times that what drawing images costs is worked out anew in a round; a row of this share has all its images where they are few enough.
+ADJUSTED, LIKELY_SHARE = 3, 0.1
 # Base rows of smaller shares get no images when a strategy is written out.
 NEGLIGIBLE = 1e-4
 RIDGE = 1e-9
@@ -45,7 +52,10 @@ class LevelMixture:
 class LevelSearch:
     """Column generation over rows with all their images. Row 0 is a single high type: randomized response.
 
-    Only juntas with at most ``most_images`` images are used, so that a strategy can hold all of them.
+    Where a strategy holds no more than ``most_images`` of the images, drawn at random in proportion to the shares, the eigenvalues of M
+    vary by character: with V_kl the variance of the energy of row k among the characters of weight l, m_l varies by ``sum_k share_k V_kl /
+    most_images``, which raises gamma / m_l as much as energies ``E_kl - V_kl / (most_images m_l)`` instead of E_kl do. Rows are chosen
+    with these; those with few images can be held with all of them, and lose nothing.
     """
 
     finished = False
@@ -57,12 +67,15 @@ class LevelSearch:
         self._searched = self._gamma + RIDGE * self._gamma.mean()
         self._weights_of_types = self._scheme.class_of_types
         self._share = high_share(self._spread + 1, n)
-        which, self._blocks, energies = junta_energies(self._d, most_images)
+        self._most_images = most_images
+        which, self._blocks, energies, squares, images = junta_energies(self._d)
         self._tables = tables()[which]
-        self._junta_profiles = self._normalised(self._tables.mean(axis=1), energies)
+        self._junta_drawn = np.maximum(1 - LIKELY_SHARE * most_images / images, 0.0)[:, None]
+        self._junta_profiles, spreads = self._normalised(self._tables.mean(axis=1), energies, squares)
+        self._junta_spreads = self._junta_drawn * spreads
         first = np.zeros((1, n), dtype=bool)
         first[0, 0] = True
-        self._high, self._profiles = first, self._profiles_of(first)
+        self._high, (self._profiles, self._spreads) = first, self._profiles_of(first)
         self._shares = np.ones(1)
         self._add(rng.random((2, n)) < self._share)
         self._update()
@@ -87,32 +100,47 @@ class LevelSearch:
         objective = float((self._scheme.multiplicities * self._gamma / self._m).sum())
         return LevelMixture(self._high, self._shares, objective)
 
-    def _normalised(self, mean: np.ndarray, energies: np.ndarray) -> np.ndarray:
-        """E (k, d+1) from the means (k,) of 0/1 rows and their energies by weight (k, d+1)."""
-        profiles = (self._spread / (1 + self._spread * mean))[:, None] ** 2 * energies / self._scheme.multiplicities
-        profiles[:, 0] = 1.0
-        return profiles
+    def _normalised(self, mean: np.ndarray, energies: np.ndarray, squares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """E and V (k, d+1) from the means (k,) of 0/1 rows, their energies by weight (k, d+1) and the sums of their squares."""
+        scale = (self._spread / (1 + self._spread * mean))[:, None] ** 2
+        profiles = scale * energies / self._scheme.multiplicities
+        spreads = np.maximum(scale**2 * squares / self._scheme.multiplicities - profiles**2, 0.0)
+        profiles[:, 0], spreads[:, 0] = 1.0, 0.0
+        return profiles, spreads
 
-    def _profiles_of(self, high: np.ndarray) -> np.ndarray:
-        n = high.shape[1]
-        energies = [np.bincount(self._weights_of_types, (walsh_hadamard(row) / n) ** 2, self._d + 1) for row in high]
-        return self._normalised(high.mean(axis=1), np.array(energies))
+    def _profiles_of(self, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        n, by_weight = high.shape[1], partial(np.bincount, self._weights_of_types, minlength=self._d + 1)
+        powers = [(walsh_hadamard(row) / n) ** 2 for row in high]
+        energies, squares = (np.array([by_weight(power**k) for power in powers]) for k in (1, 2))
+        return self._normalised(high.mean(axis=1), energies, squares)
 
-    def _add(self, high: np.ndarray) -> None:
-        high = high[high.any(axis=1) & ~high.all(axis=1)]
+    def _usable(self, profiles: np.ndarray, spreads: np.ndarray) -> np.ndarray:
+        """(k, d+1) energies less what drawing images costs, at the present m."""
+        return np.maximum(profiles - spreads / (self._most_images * self._m), 0.0)
+
+    def _add(self, high: np.ndarray, drawn: np.ndarray | None = None) -> None:
+        """Rows (k, n); ``drawn`` (k, 1) is the part that they lose of what drawing images costs, all of it if not given."""
+        telling = high.any(axis=1) & ~high.all(axis=1)
+        high = high[telling]
         if not len(high):
             return
-        profiles = self._profiles_of(high)
+        profiles, spreads = self._profiles_of(high)
+        if drawn is not None:
+            spreads *= drawn[telling]
         # Rows of the same profile are as good as each other.
-        _, first = np.unique(np.round(np.vstack([self._profiles, profiles]), 12), axis=0, return_index=True)
+        both = np.vstack([np.hstack([self._profiles, self._spreads]), np.hstack([profiles, spreads])])
+        _, first = np.unique(np.round(both, 12), axis=0, return_index=True)
         new = first[first >= len(self._profiles)] - len(self._profiles)
         self._high, self._profiles = np.vstack([self._high, high[new]]), np.vstack([self._profiles, profiles[new]])
+        self._spreads = np.vstack([self._spreads, spreads[new]])
         self._shares = np.concatenate([self._shares, np.full(len(new), NEW_SHARE / (JUNTAS + STARTS))])
 
     def _add_juntas(self, worth: np.ndarray) -> None:
-        value = self._junta_profiles @ (self._scheme.multiplicities * worth)
+        value = self._usable(self._junta_profiles, self._junta_spreads) @ (self._scheme.multiplicities * worth)
         best = np.argsort(-value, kind="stable")[:JUNTAS]
-        self._add(np.array([junta_row(self._tables[i], self._blocks[i], self._d) for i in best]))
+        self._add(
+            np.array([junta_row(self._tables[i], self._blocks[i], self._d) for i in best]), self._junta_drawn[best]
+        )
 
     def _climb(self, worth: np.ndarray) -> None:
         """From random fields and rows held: by linearisation, then by single flips where n x n matrices are small."""
@@ -120,22 +148,51 @@ class LevelSearch:
         by_type = worth[self._weights_of_types]
         held = self._high[rng.choice(len(self._high), STARTS, p=self._shares / self._shares.sum())]
         sizes = np.clip(np.rint(n * self._share) + rng.integers(-1, 2, STARTS), 1, n - 1).astype(int)
-        found = np.array([_linearised(rng.standard_normal(n), size, by_type) for size in sizes])
+        fields = rng.standard_normal((STARTS, n))
+        if n > FLIPPED_TYPES:
+            for field, row in zip(fields[FRESH:], held, strict=False):
+                slopes = walsh_hadamard(by_type * walsh_hadamard(row))
+                field *= rng.choice(NOISE) * slopes.std()
+                field += slopes
+        found = np.array([_linearised(field, size, by_type) for field, size in zip(fields, sizes, strict=True)])
         if n <= FLIPPED_TYPES:
             column = walsh_hadamard(by_type) / n
             level = np.full(n, (self._scheme.multiplicities * self._searched / self._m).sum() / n)
             starts = np.vstack([found, pricing.varied(held, STARTS, rng)])
             found, _ = pricing.climb(starts, column[self._scheme.differences], level, np.ones(n), self._spread)
         self._add(found)
+        if n > FLIPPED_TYPES:
+            for _ in range(TABLES):
+                self._climb_table(worth)
+
+    def _climb_table(self, worth: np.ndarray) -> None:
+        """A function of several bits, each the parity of a few attributes: on its own table it is worth what its row is."""
+        rng, bits = self._rng, int(self._rng.integers(FEWEST_BITS, MOST_BITS + 1))
+        size, blocks = 2**bits, np.ones(bits, dtype=np.int64)
+        if rng.random() < 0.5:
+            np.add.at(blocks, rng.integers(bits, size=rng.integers(min(self._d - bits, 2 * bits) + 1)), 1)
+        points = np.arange(size)
+        by_point = worth[((points[:, None] >> np.arange(bits)) & 1) @ blocks]
+        column = walsh_hadamard(by_point) / size
+        level = np.full(size, (self._scheme.multiplicities * self._searched / self._m).sum() / size)
+        sizes = np.clip(round(size * self._share) + rng.integers(-1, 2, STARTS), 1, size - 1)
+        starts = np.array([_linearised(rng.standard_normal(size), count, by_point) for count in sizes])
+        starts = np.vstack([starts, pricing.varied(starts, STARTS, rng)])
+        found, gains = pricing.climb(starts, column[points[:, None] ^ points], level, np.ones(size), self._spread)
+        self._add(junta_row(found[gains.argmax()], blocks, self._d)[None])
 
     def _update(self) -> None:
         worth = self._scheme.multiplicities * self._searched
-        shares = fitted_shares(self._shares, self._profiles, worth, UPDATES)
+        shares = self._shares
+        for _ in range(ADJUSTED):
+            self._m = shares @ self._profiles / shares.sum()
+            shares = fitted_shares(shares, self._usable(self._profiles, self._spreads), worth, UPDATES // ADJUSTED)
         kept = np.argsort(-shares, kind="stable")[:MOST_ROWS]
         kept = np.unique(np.append(kept, 0))
-        self._high, self._profiles = self._high[kept], self._profiles[kept]
+        self._high, self._profiles, self._spreads = self._high[kept], self._profiles[kept], self._spreads[kept]
         self._shares = shares[kept] / shares[kept].sum()
         self._m = self._shares @ self._profiles
+        self._m = self._shares @ self._usable(self._profiles, self._spreads)  # what is left of it
 
 
 def _linearised(field: np.ndarray, size: int, worth: np.ndarray) -> np.ndarray:

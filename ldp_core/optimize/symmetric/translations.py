@@ -55,8 +55,8 @@ def design_orbits(
 
     The search is over rows with all their images under translations and permutations of the attributes, where L is a function
     of as many numbers as there are attributes; ``callback(progress)`` sees that objective (and has no strategy to show). In the
-    end each base row gets as many permutations as fit, and shares are fitted to those, which costs a little of it: nothing to
-    speak of up to a few thousand types, several per cent at 2^16.
+    end each base row gets as many permutations as fit, and shares are fitted to those; the search knows what that costs, and chooses
+    rows that lose little.
     Parameters as in `ldp_core.optimize.design`. Raises ValueError for other workloads, and above 2^16 types.
     """
     budget = Budget(time_limit, max_rounds, cancel, callback)
@@ -68,7 +68,7 @@ def design_orbits(
         )
     rng = np.random.default_rng(seed)
     with blas_threads(workload.n):
-        search = LevelSearch(workload, epsilon, rng, 2 * _most(workload.n))
+        search = LevelSearch(workload, epsilon, rng, _most(workload.n))
         run = drive(search, budget, WINDOW)
         mixture, _ = run.found
         found = images(mixture, _copies(mixture), rng)
