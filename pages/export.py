@@ -55,10 +55,12 @@ controls, results = layout.frame()
 with controls:
     st.markdown(f"**{spec.title}**, epsilon {c.epsilon}, for {plain(design.questions)}")
     st.caption("Choose another mechanism on the Design page.")
+    later, ready = Later(state, "kit"), True
     try:
         mechanism = state.mechanism(c.mechanism.name)
         if mechanism is not None:
             layout.need_costs(state, mechanism)  # they are in the file
+            ready = kit.proof_written(state, mechanism, later)
         content = exchange.export(state)
     except ValueError as error:
         st.error(plain(str(error)))
@@ -67,12 +69,11 @@ with controls:
     proof = None if mechanism is None else exchange.certificate(state, mechanism)
     packed, refused = None, ""
     if mechanism is not None:
-        later = Later(state, "kit")
         try:
-            packed = later.wait(kit.kit(state, mechanism), kit.quick(state, mechanism))
+            packed = later.wait(kit.kit(state, mechanism), kit.quick(state, mechanism)) if ready else None
         except ValueError as error:
             refused = str(error)
-        later.finish()
+    later.finish()
     with buttons:
         if packed is not None:
             layout.download(
@@ -84,6 +85,8 @@ with controls:
         layout.download(
             "Download the design alone (zip)", content, "ldp-design.zip", "application/zip", "download", type=first
         )
+        if not ready:
+            st.button("The proof is being written", disabled=True, key="writing", icon=":material/hourglass_top:")
     if packed is not None:
         st.caption(
             f"The kit ({_kilobytes(packed)}) is for people who never saw this app: it draws reports on people's devices, checks what it promises, "

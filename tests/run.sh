@@ -21,5 +21,9 @@ fi
 unset PYTHONDONTWRITEBYTECODE  # the tests start Python hundreds of times: it compiles our files once for all of them
 "$venv/bin/ruff" check .
 "$venv/bin/ruff" format --check .
-"$venv/bin/mypy"
-exec "$venv/bin/python" -m pytest "$@"
+"$venv/bin/mypy" &  # beside the tests
+types=$!
+tests=0
+"$venv/bin/python" -m pytest "$@" || tests=$?
+wait "$types"
+exit "$tests"

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ldp_core import analysis, bounds, estimators, library, verdicts, wording, workloads
+from ldp_core.bounds.general import weighted
 from ldp_core.designs.configuration import Configuration
 from ldp_core.optimize import sizes
 from ldp_core.people import People
@@ -21,8 +22,9 @@ PRICED_TYPES = 2048
 SEARCH_SECONDS = {64: 10.0, 128: 30.0, 256: 60.0, 512: 120.0}
 """How long to search for the best mechanism, and to prove a bound, for at most this many types."""
 LONGEST_SEARCH = 300.0
-PROVED_UNASKED = 128
-"""Types up to which a certificate takes about a second and is computed without asking."""
+PROVED_UNASKED, PROVED_BY_BLOCKS = 128, 512
+"""Types up to which a certificate takes about a second and is computed without asking: of whatever is asked, and where neighbouring types
+are much alike."""
 GOOD_ENOUGH = 1e-3
 """The search ends when it is proved to be this close to the best possible."""
 MOST_QUESTION_SECONDS = 600
@@ -172,7 +174,9 @@ def proved_unasked(workload: workloads.Workload, case: analysis.Case) -> bool:
     even = case.prior is None or case.uniform
     if workload.working_types <= PROVED_UNASKED or (workload.symmetry == "hamming" and even):
         return True
-    return isinstance(workload, workloads.Survey) and workload.symmetric
+    if isinstance(workload, workloads.Survey):
+        return workload.symmetric
+    return workload.n <= PROVED_BY_BLOCKS and weighted.suffice(workload, case.prior)
 
 
 def prove(

@@ -16,6 +16,7 @@ import pandas as pd
 
 from ldp_core import bounds, estimators, library, workloads
 from ldp_core.designs import Simulation
+from ldp_core.papers import stored
 from ldp_core.papers.panel import Panel, Paper, frame_of
 from ldp_core.papers.settings import FAMILIES, design
 from ldp_core.run import Budget, Callback, Cancel
@@ -185,7 +186,7 @@ def _collected(collection: Collection) -> Panel:
         "mean and standard error.",
         x="epsilon (more private on the left)",
         y="mean squared error, sum over types (log scale)",
-        seconds=3,
+        seconds=4,
         compute=partial(errors_of, collection),
         design=lambda: design(
             FAMILIES[0],
@@ -195,6 +196,7 @@ def _collected(collection: Collection) -> Panel:
             simulation=Simulation(trials=DRAWS, estimators=ESTIMATORS),
         ),
         remark=FOUND[collection.mechanism, collection.users],
+        stored=partial(stored.read, collection.key),
     )
 
 

@@ -57,7 +57,8 @@ def open_page(title: str, purpose: str) -> Session:
     for kind, text in state.notices:
         getattr(st, kind)(plain(text))
     name = state.configuration.mechanism.name
-    if state.notices and state.view.get("offer_optimise") == state.fitted_key(name) and not state.fitted(name):
+    offered = state.notices and state.view.get("offer_optimise") == state.fitted_key(name) and not state.fitted(name)
+    if offered and state.unfit(name) is None and work.fit(state, name).running is None:
         st.button(
             "Optimise again", on_click=work.start_fit, args=(state, name), key="offer", icon=":material/play_arrow:"
         )

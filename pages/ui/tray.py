@@ -39,7 +39,7 @@ def draw(state: Session, known: set[int]) -> DeltaGenerator | None:
             _follow(state)
         return None
     if ended := _just_ended(state):
-        with place.container(gap="xsmall", key="tray"):
+        with place.container(gap="xsmall", key="tray-ended"):  # what `catch_up` draws has the other key
             for job in ended:
                 _ended(job)
     return place

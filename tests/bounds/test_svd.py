@@ -145,11 +145,30 @@ def test_without_eigenvalues_the_bound_is_lower_but_hardly(monkeypatch, workload
     exact = bounds.centred_svd(workload, 1.0, prior)
     module = sys.modules["ldp_core.bounds.singular_values"]  # the package has a function of that name
     monkeypatch.setattr(module, "EIGEN_TYPES", 8)
-    monkeypatch.setattr(module, "EIGEN_TYPES_EVEN", 8)
     lower = bounds.centred_svd(workload, 1.0, prior)
     assert lower <= exact * (1 + 1e-12)
     if even:
         assert lower > 0.85 * exact
+
+
+def test_totals_of_two_thousand_types_lose_nothing():
+    """Orthogonally to the uniform p, the Gram matrix of totals is the pseudo-inverse of the Laplacian of a path."""
+    n, epsilon = 2048, 1.5
+    singular = 1 / (2 * np.sin(np.pi * np.arange(1, n) / (2 * n)))
+    even = (np.arange(1, n + 1) ** 2).sum() / n**2
+    expected = n * (even + singular.sum() ** 2 / n / math.sinh(epsilon / 2) ** 2)
+    assert bounds.centred_svd(workloads.prefix(n), epsilon) == pytest.approx(expected, rel=1e-8)
+
+
+@pytest.mark.parametrize("n", [12, 13])
+def test_halves_of_mirrored_workloads_have_the_same_singular_values(monkeypatch, n):
+    monkeypatch.setattr(sys.modules["ldp_core.bounds.singular_values"], "LEAST_MIRRORED", 1)
+    even = np.full(n, 1 / n)
+    for workload in (workloads.prefix(n), workloads.all_range(n), workloads.custom(np.tril(np.ones((n, n)), -2))):
+        for prior in (None, np.minimum(np.arange(1, n + 1), np.arange(n, 0, -1)), np.arange(1, n + 1)):
+            prior = prior if prior is None else prior / prior.sum()
+            expected = centred_by_formula(workload.matrix, 1.0, even if prior is None else prior)
+            assert bounds.centred_svd(workload, 1.0, prior) == pytest.approx(expected)
 
 
 def test_another_epsilon_takes_no_other_decomposition(monkeypatch):

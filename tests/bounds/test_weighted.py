@@ -10,12 +10,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import linalg
 
 from ldp_core import bounds, workloads
 from ldp_core.bounds import verify
 from ldp_core.bounds.centred import centred_gram
 from ldp_core.bounds.general import weighted
 from ldp_core.bounds.general.certificate import Certificate, by_blocks, closed_form
+from ldp_core.bounds.general.certificate import _stages as stages
 from ldp_core.bounds.proof import MARGIN
 from ldp_core.designs import certificate_file
 from ldp_core.run import unchecked
@@ -201,6 +203,47 @@ def test_most_of_what_others_ask_is_within_blocks():
     found, done = by_blocks_alone(workload, 1.0, prior)
     assert not done
     assert found.value >= closed_form(workload, 1.0, prior).value * (1 - 1e-6)
+
+
+@pytest.mark.parametrize(("n", "side"), [(256, 16), (300, 15)])
+def test_what_is_said_of_blocks_beforehand_is_what_comes_of_them(n, side):
+    rng = np.random.default_rng(1)
+    asked = {
+        workloads.prefix(n): True,
+        workloads.all_range(n): True,
+        workloads.product([workloads.prefix(side), workloads.prefix(n // side)]): n > 256,
+        workloads.custom(rng.standard_normal((n, n))): False,
+    }
+    for workload, expected in asked.items():
+        for prior in (np.full(n, 1 / n), np.linspace(3, 1, n) / (2 * n)):
+            assert weighted.suffice(workload, prior) == expected
+            assert by_blocks_alone(workload, 1.0, prior, lambda: False)[1] == expected
+        assert weighted.suffice(workload) == expected
+
+
+def test_where_blocks_suffice_single_types_have_nothing_to_add():
+    workload, prior = workloads.prefix(140), np.full(140, 1 / 140)
+    found, done = by_blocks_alone(workload, 1.0, prior)
+    *_, (last, relaxation) = stages(workload, 1.0, prior, lambda: False, unchecked)
+    assert done
+    assert found.value > last.value
+    assert found.value > relaxation * (1 - 1e-3)
+
+
+def test_what_is_definite_over_blocks_but_not_over_types_gives_way_to_the_closed_form(monkeypatch):
+    n = 300
+    workload, prior = workloads.prefix(n), np.full(n, 1 / n)
+    # N so large within one pair of types that A_p is not definite; the search would find none such here.
+    pairs = np.zeros((n, n))
+    pairs[0, 1] = pairs[1, 0] = 2.0 * n
+    indefinite = weighted.Weights(np.ones(n), pairs, np.arange(n))
+    with pytest.raises(linalg.LinAlgError):
+        weighted.numbers(workload.gram_dense(), math.e, prior, indefinite)
+    monkeypatch.setattr(weighted, "best", lambda *_: (indefinite, 1.0))
+    found, done = by_blocks_alone(workload, 1.0, prior)
+    assert not done
+    assert found.verify()
+    assert found.value == pytest.approx(bounds.centred_svd(workload, 1.0), rel=1e-6)
 
 
 def test_a_search_that_is_stopped_hands_out_what_it_has():

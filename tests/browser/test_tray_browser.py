@@ -43,7 +43,7 @@ def test_the_line_of_finished_work_reads_whole(visit):
     visitor.load(design(time_limit=2.0), "The design was loaded.")
     visitor.go("Design")
     visitor.button("optimise").click()
-    line = visitor.page.locator(".st-key-tray a").filter(has_text="Fitting Optimized (column generation)")
+    line = visitor.page.locator("[class*=st-key-tray] a").filter(has_text="Fitting Optimized (column generation)")
     expect(line).to_contain_text("done, see Design")
     expect(line).to_be_visible()
     cut = "all => all.filter(one => one.scrollWidth > one.clientWidth && one.clientWidth > 0).map(one => one.outerHTML)"

@@ -9,6 +9,7 @@ import pytest
 from ldp_core import analysis, bounds, library, mechanisms, wording, workloads
 from ldp_core.designs import Population
 from ldp_core.designs.configuration import Optimizer
+from pages.ui.design import choices
 from pages.ui.words import CASES
 
 # The figures on the Design page, read back.
@@ -69,6 +70,12 @@ def test_a_refused_entry_gives_way_to_the_slider(ages):
     ages.go("design").enter("text_input", "epsilon-text", "abc").enter("slider", "epsilon-slider", 2.0)
     assert ages.at.text_input(key="epsilon-text").value == "2"
     assert not ages.errors
+
+
+def test_every_number_to_type_says_what_it_means_and_what_empty_is():
+    typed = {name for spec in library.REGISTRY.values() for name, kind in spec.settings.items() if kind.typed}
+    assert typed <= set(choices.MEANINGS)
+    assert all("Left empty" in choices.MEANINGS[name] for name in typed)
 
 
 def test_reports_add_up(ages):

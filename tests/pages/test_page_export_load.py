@@ -188,6 +188,13 @@ def test_bare_json_offers_to_optimise_again(unmoved, another):
     assert figures(other) == figures(unmoved)  # the seed is in the file
 
 
+def test_what_cannot_be_optimised_is_not_offered_to_be(unmoved, another, monkeypatch):
+    monkeypatch.setattr("pages.ui.session.results.KEPT_BYTES", 1)
+    other = another().load(document(unmoved), "configuration.json")
+    assert "optimise again" in other.words
+    assert not other.has("button", "offer")
+
+
 def test_loading_can_be_undone(ages, another):
     other = another().declare()
     before = other.configuration

@@ -68,6 +68,16 @@ def test_the_proof_leaves_with_the_design_and_is_there_at_once_elsewhere(proved,
     assert theirs.verify()
 
 
+def test_a_proof_that_takes_long_to_write_is_written_in_the_background(proved, monkeypatch):
+    monkeypatch.setattr(exchange, "AT_ONCE_TYPES", 2)
+    assert b"certificate.npz" not in exchange.export(proved.session), "nothing waits for it"
+    proved.go("export").finish()
+    assert not proved.has("button", "writing")
+    assert proved.has("download_button", "download-proof")
+    parts = members(exchange.export(proved.session))
+    assert verify.verified(parts["certificate.json"], parts["certificate.npz"])
+
+
 def test_the_bounds_page_offers_the_proof(proved):
     assert proved.has("download_button", "download-proof")
 

@@ -169,6 +169,17 @@ def test_work_that_a_page_begins_is_followed(busy, ages, monkeypatch, page):
     assert any(job.title.startswith("proving") for job in followed)
 
 
+def test_work_is_followed_where_lines_of_what_has_ended_stand(ages, monkeypatch):
+    monkeypatch.setattr(tray, "KEPT_AFTER", 0.0)
+    monkeypatch.setattr(tray, "KEPT", 3600.0)
+    jobs().submit(ages.session.id, "one", "one of two", lambda job: None, About(page="Simulate"))
+    ages.finish()
+    assert "One of two: done, see Simulate" in ages.words
+    before = len(jobs().of(ages.session.id))
+    ages.go("bounds")
+    assert len(jobs().of(ages.session.id)) > before
+
+
 def test_what_ends_at_once_has_no_line(ages, monkeypatch):
     end = threading.Event()
     job = jobs().submit(ages.session.id, "short", "something short", lambda job: end.wait())

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ldp_core import papers
-from ldp_core.papers import lopuhaa
+from ldp_core.papers import lopuhaa, stored
 
 PANELS = {panel.key: panel for panel in lopuhaa.PAPER.panels}
 # Types; N x error for all protocols at epsilon 1 (59), (60), sharper forms for even people, and subset selection's.
@@ -20,7 +20,11 @@ BAYES = {1: 0.2233, 10: 1.0944, 100: 1.6228, 1_000: 1.8313, 10_000: 1.9446}
 
 
 def points(key):
-    found = PANELS[key].compute(None, None)
+    panel = PANELS[key]
+    return by_series(panel.compute(None, None) if panel.stored is None else panel.stored())
+
+
+def by_series(found):
     return found.pivot(index="x", columns="series", values="here")
 
 
@@ -28,6 +32,20 @@ def points(key):
 def collected():
     """Mean squared errors by the panels of Figures 2 and 3."""
     return {panel.key: points(panel.key) for panel in lopuhaa.PAPER.panels if panel.place in ("Figure 2", "Figure 3")}
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        pytest.param(panel.key, marks=[] if panel.key == "lopuhaa-oue-100-frequency" else pytest.mark.slow)
+        for panel in lopuhaa.PAPER.panels
+        if panel.stored is not None
+    ],
+)
+def test_stored_results_come_out_again(key):
+    again, kept = PANELS[key].compute(None, None), stored.read(key)
+    assert again.series.tolist() == kept.series.tolist()
+    np.testing.assert_allclose(kept.iloc[:, 1:].astype(float), again.iloc[:, 1:].astype(float), rtol=1e-8)
 
 
 def test_theorem_4_5_has_the_values_of_the_notes():

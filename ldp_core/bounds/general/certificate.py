@@ -84,8 +84,8 @@ from ldp_core.workloads import DENSE_TYPES, Survey, Workload
 
 # Up to this many types the closed form takes a fifth of a second, and is always there.
 AT_ONCE_TYPES = 512
-# Beyond this many types weights by blocks come first; these are the end where so much of the nuclear norm is between blocks.
-FEW_TYPES, MOST_BETWEEN = 256, 0.5
+# Beyond this many types weights by blocks come first, and are the end where they suffice.
+FEW_TYPES = 128
 # Share of the relaxation's value that the certificate may miss, for at most this many types and beyond.
 FINE_TYPES = 128
 FINE, COARSE = 4e-4, 8e-4
@@ -319,7 +319,7 @@ def by_blocks(
     account for most of what is asked, so that the relaxation by single types has next to nothing to add."""
     found, share = weighted.best(workload.gram_dense(), np.exp(epsilon), prior, stop, check)
     try:
-        return _of_weights(workload, epsilon, prior, found, check), share >= MOST_BETWEEN
+        return _of_weights(workload, epsilon, prior, found, check), weighted.enough(workload.n, share)
     except linalg.LinAlgError:  # what is definite over blocks need not be so over types
         return closed_form(workload, epsilon, prior, check), False
 

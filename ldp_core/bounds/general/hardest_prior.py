@@ -76,7 +76,12 @@ def worst_case(
     closed = np.full(workload.n, 1 / workload.n)
     with suppress(Interrupted):  # `at` finds that out again
         check = unchecked if workload.n <= AT_ONCE_TYPES else budget.check
-        closed, _ = least_favourable_prior(workload, epsilon, decompositions(workload.n), check=check)
+        rounds, left = decompositions(workload.n), budget.left()
+
+        def half_over() -> bool:  # the other half is for the proof, without which no prior says anything
+            return workload.n > AT_ONCE_TYPES and left is not None and budget.seconds > left / 2
+
+        closed, _ = least_favourable_prior(workload, epsilon, rounds, half_over, check)
     best = at(closed if prior is None else check_prior(prior, workload.n))
     if prior is not None:
         with suppress(Interrupted):

@@ -24,24 +24,32 @@ It is only used to choose gamma and N, of which any are allowed. The logarithm o
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy import linalg, optimize
 from scipy.optimize import OptimizeResult
 
 from ldp_core.bounds.centred import centred_gram
+from ldp_core.bounds.mirrored import LEAST_MIRRORED, halves, is_mirrored, whole
+from ldp_core.priors import check_prior
 from ldp_core.run import Check, unchecked
 from ldp_core.threads import blas_threads
+from ldp_core.workloads import DENSE_TYPES, Workload
 
 BLOCKS = (32, 128)
 """Blocks of types over which gamma and N are looked for, in turn; more gain less than 5e-4."""
 MOST_EVALUATIONS, SETTLED, MEMORY = 300, 1e-8, 20
+MOST_BETWEEN = {256: 0.8, DENSE_TYPES: 0.5}
+"""Blocks suffice where this share of the nuclear norm is between them, for at most so many types: of few types, a relaxation by single
+types takes seconds, and gains half a per cent where types lie in two dimensions."""
+# Whether blocks suffice for a workload, by the digest of the prior.
+_KEPT: WeakKeyDictionary[Workload, dict[str, bool]] = WeakKeyDictionary()
 # What is said of gamma and N that prove nothing: worse than all others.
 NOTHING = 1e3
-# Fewer types are not worth taking apart by symmetry.
-LEAST_MIRRORED = 256
 
 
 @dataclass(frozen=True)
@@ -82,7 +90,7 @@ def numbers(gram: np.ndarray, ratio: float, prior: np.ndarray, weights: Weights,
     gamma, N = weights.spread_out
     check()
     K = centred_gram(gram, prior)
-    mirrored = n > LEAST_MIRRORED and _mirrored(root) and _mirrored(K)
+    mirrored = n > LEAST_MIRRORED and is_mirrored(root) and is_mirrored(K)
     if mirrored:  # then the mean of gamma and N and of their mirror images is no worse
         gamma, N = (gamma + gamma[::-1]) / 2, (N + N[::-1, ::-1]) / 2
     g, c = _masses(gamma, N, prior, ratio)
@@ -121,7 +129,7 @@ def _halfway(A: np.ndarray, K: np.ndarray, mirrored: bool, check: Check) -> tupl
     """The positive semidefinite C with ``C K C = A`` on the range of K, 0 elsewhere, and ``tr(C K)``; A is positive definite. Matrices that
     are ``mirrored`` fall into two of half the size."""
     found = []
-    for part, other in zip(_halves(A), _halves(K), strict=True) if mirrored else [(A, K)]:
+    for part, other in zip(halves(A), halves(K), strict=True) if mirrored else [(A, K)]:
         factor = linalg.cholesky(part, lower=True)
         check()
         values, vectors = linalg.eigh(factor.T @ other @ factor, overwrite_a=True)
@@ -136,7 +144,7 @@ def _halfway(A: np.ndarray, K: np.ndarray, mirrored: bool, check: Check) -> tupl
         half = vectors[:, kept] / values[kept] ** 0.25
         parts.append(half @ half.T)
         nuclear += float(np.sqrt(values[kept]).sum())
-    C = _whole(*parts) if mirrored else parts[0]
+    C = whole(*parts) if mirrored else parts[0]
     return (C + C.T) / 2, nuclear
 
 
@@ -145,33 +153,21 @@ def _noise(n: int) -> float:
     return n * 1e-14
 
 
-def _mirrored(A: np.ndarray) -> bool:
-    """Whether an array stays the same, but for rounding, when the types change places from first to last."""
-    return bool(np.abs(A - np.flip(A)).max() <= 1e-12 * np.abs(A).max())
+def enough(n: int, share: float) -> bool:
+    """Whether so large a ``share`` of the nuclear norm is between blocks of n types that single types have next to nothing to add."""
+    return share >= next(least for size, least in MOST_BETWEEN.items() if n <= size)
 
 
-def _halves(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What a mirrored A (n, n) is on vectors that stay the same when mirrored, and on those that change sign, in orthonormal bases."""
-    h, rest = divmod(len(A), 2)
-    direct, across = A[:h, :h], A[:h, ::-1][:, :h]
-    if not rest:
-        return direct + across, direct - across
-    middle = np.sqrt(2) * A[:h, h]
-    return np.block([[direct + across, middle[:, None]], [middle[None], A[h, h]]]), direct - across
-
-
-def _whole(same: np.ndarray, changing: np.ndarray) -> np.ndarray:
-    """The matrix of which these are the `_halves`."""
-    h, n = len(changing), len(same) + len(changing)
-    A = np.empty((n, n))
-    A[:h, :h] = (same[:h, :h] + changing) / 2
-    A[:h, n - h :] = (same[:h, :h] - changing)[:, ::-1] / 2
-    A[:h, h : n - h] = same[:h, h:] / np.sqrt(2)
-    A[h : n - h, h : n - h] = same[h:, h:]
-    A[h : n - h, :h] = A[:h, h : n - h].T
-    A[n - h :] = A[:h][::-1, ::-1]
-    A[h : n - h, n - h :] = A[h : n - h, :h][:, ::-1]
-    return A
+def suffice(workload: Workload, prior: np.ndarray | None = None) -> bool:
+    """Whether weights by blocks are the end of a certificate for this workload: it then takes half a second for 1,024 types, while to know
+    it takes hundredths. ValueError past `ldp_core.workloads.DENSE_TYPES` types."""
+    n = workload.n
+    p, known = check_prior(prior, n), _KEPT.setdefault(workload, {})
+    about = hashlib.sha256(p.tobytes()).hexdigest()
+    if about not in known:
+        blocks = Blocks(centred_gram(workload.gram_dense(), p), 1.0, p, min(BLOCKS[-1], n))
+        known[about] = enough(n, blocks.share_between)
+    return known[about]
 
 
 # --- the search ---------------------------------------------------------------------------------------------------

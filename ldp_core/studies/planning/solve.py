@@ -127,7 +127,7 @@ def plan(
 def default_bound(workload: Workload) -> str:
     """The best bound of `sweep.BOUNDS` that takes seconds at most."""
     point = Point("certificate", workload, 1.0)
-    return "certificate" if not point.effort or workload.n <= sweep.CERTIFIED_TYPES else "centred_svd"
+    return "certificate" if not point.effort or sweep.certified(workload) else "centred_svd"
 
 
 @dataclass(frozen=True)

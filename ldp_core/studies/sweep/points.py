@@ -14,6 +14,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from ldp_core import analysis, bounds, library, wording, workloads
+from ldp_core.bounds.general import weighted
 from ldp_core.mechanisms import Mechanism
 from ldp_core.run import Cancel, asked
 from ldp_core.workloads import Survey, Workload
@@ -21,8 +22,9 @@ from ldp_core.workloads import Survey, Workload
 BOUNDS = ("svd", "centred_svd", "certificate")
 """Lower bounds that can stand in place of a mechanism's name."""
 
-CERTIFIED_TYPES = 256
-"""Certificates of workloads without symmetry take half a minute past this many types."""
+CERTIFIED_TYPES, CERTIFIED_BY_BLOCKS = 256, 1024
+"""Certificates of workloads without symmetry take half a minute past this many types; half a second up to so many where neighbouring types
+are much alike."""
 LIGHT_TYPES = 256
 """Closed forms on more types than this are worth handing to another process."""
 
@@ -155,8 +157,7 @@ def refusal(point: Point) -> str:
     """Why ``point`` has no figures, where that is known without computing anything; else empty."""
     workload, n = point.workload, wording.magnitude(point.workload.n)
     if point.name in BOUNDS:
-        quick = workload.n <= CERTIFIED_TYPES or (isinstance(workload, Survey) and workload.symmetric)
-        if point.name == "certificate" and point.effort and not quick:
+        if point.name == "certificate" and point.effort and not certified(workload):
             return f"A certificate for {n} types takes too long for a sweep; the centred SVD bound holds."
         return ""
     if reason := library.spec(point.name).unsuitable(workload.n, point.epsilon, workload):
@@ -164,6 +165,15 @@ def refusal(point: Point) -> str:
     if point.fitted and point.options["max_rounds"] is None:
         return f"Fitting it to {n} types takes too long for a sweep. Give a number of rounds, or fit it on its own."
     return ""
+
+
+def certified(workload: Workload) -> bool:
+    """Whether a certificate for a workload without symmetry takes seconds at most."""
+    if workload.n <= CERTIFIED_TYPES:
+        return True
+    if isinstance(workload, Survey):
+        return workload.symmetric
+    return workload.n <= CERTIFIED_BY_BLOCKS and weighted.suffice(workload)
 
 
 def computed(point: Point, results: Cache | None, cancel: Cancel | None = None) -> Outcome | None:

@@ -33,6 +33,9 @@ MEANINGS = {
     "queries": "How many numbers a report has beyond one for each type. Left empty, one for every 16 types.",
     "delta": "The guarantee may fail by this much: far less than one over the number of users. Left empty, 1e-06.",
     "rows": "How many different reports there are to choose from, at least one for each type. Left empty, four for each.",
+    "window": "How many types on either side of the true one a report favours. Left empty, what the paper chooses at this epsilon.",
+    "order": "A prime power: a report favours about one type in so many. Left empty, the best for a histogram.",
+    "kind": "Which sets of types a report can name: those of the best design known here, or those of a count-mean sketch.",
     "start": "The search starts from a random strategy, or from that of a mechanism, which it is never worse than.",
 }
 

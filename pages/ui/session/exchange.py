@@ -112,10 +112,12 @@ def _proof(state: Session, files: Written) -> tuple[str, str]:
 
 
 def certificate(state: Session, mechanism: mechanisms.Mechanism, at_once: bool = True) -> Written | None:
-    """The proof that goes with the design: for the case that its mechanism is judged in, and ``at_once`` only where writing it is quick."""
-    if mechanism.delta > 0 or state.complete.working_types > (AT_ONCE_TYPES // 2 if at_once else PROOF_TYPES):
+    """The proof that goes with the design: for the case that its mechanism is judged in, and ``at_once`` only where writing it is quick or
+    has been done."""
+    types = state.complete.working_types
+    if mechanism.delta > 0 or types > PROOF_TYPES:
         return None
-    return state.written(state.aim(state.configuration.mechanism.name))
+    return state.written(state.aim(state.configuration.mechanism.name), at_once and types > AT_ONCE_TYPES // 2)
 
 
 def _adopt(state: Session, mechanism: mechanisms.Mechanism, outcome: dict[str, Any]) -> list[str]:

@@ -163,14 +163,16 @@ class Figures(Built):
             self.results.put(key, found, found.size, dear=True)
         return found
 
-    def written(self, case: str) -> Written | None:
+    def written(self, case: str, before: bool = False) -> Written | None:
         """What has been proved for a case as files; None where nothing is, or nothing that is written. Takes as long as two checks of
-        the proof."""
+        the proof, and no time where only files are asked for that were made ``before``."""
         proof, epsilon = self.certificate(case), self.configuration.epsilon
         if proof is None or certificate_file.too_large(proof.certificate) or not proof.certificate.value > 0:
             return None
         found = proof.certificate
         key = ("written", self.certificate_key(case), found.value, type(found).__name__, epsilon)
+        if before:
+            return self.results.get(digest(key))
         return self.cached(key, partial(certificate_file.write, found, epsilon), lambda files: len(files.arrays))
 
     def adopt(self, files: Written) -> str:

@@ -6,7 +6,7 @@ import threading
 from collections import OrderedDict
 from typing import Any
 
-KEPT_BYTES = 640 * 2**20
+KEPT_BYTES = 960 * 2**20
 """Room for the largest strategy that is fitted, with its proof."""
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from ldp_core import mechanisms
 from ldp_core.kit import package
+from ldp_core.run import Cancel
 from pages.ui.session import exchange
 from pages.ui.session.derived import digest
 from pages.ui.session.state import Session
 from pages.ui.tasks.jobs import Job
+from pages.ui.tasks.later import Later
 from pages.ui.tasks.task import Task
 
 QUICK_ENTRIES, QUICK_TYPES = 2**16, 512
@@ -25,6 +29,22 @@ def kit(state: Session, mechanism: mechanisms.Mechanism) -> Task[bytes]:
         return package.kit(c, outcome, mechanism, design.workload, design.counts, proof)
 
     return Task(state, key, "packing the kit", work, len)
+
+
+def proof_written(state: Session, mechanism: mechanisms.Mechanism, later: Later) -> bool:
+    """Whether the proof that goes with the design is in its files, or there is none; else it is written in the background."""
+    case = state.aim(state.configuration.mechanism.name)
+    proof = state.certificate(case)
+    if proof is None or exchange.certificate(state, mechanism) is not None:
+        return True
+
+    def write(cancel: Cancel) -> bool:
+        with suppress(ValueError):  # it proves nothing
+            return exchange.certificate(state, mechanism, at_once=False) is not None
+        return False
+
+    key = ("proof", state.certificate_key(case), proof.certificate.value)
+    return later.value(key, "writing the proof", False, write) is not None
 
 
 def quick(state: Session, mechanism: mechanisms.Mechanism) -> bool:

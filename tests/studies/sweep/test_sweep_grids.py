@@ -87,10 +87,22 @@ def test_points_that_cannot_be_computed_are_left_out_with_a_reason():
 
 
 def test_a_sweep_says_what_is_too_large_for_it():
-    workload = workloads.prefix(points_module.CERTIFIED_TYPES + 1)
+    n = points_module.CERTIFIED_TYPES + 1
+    workload = workloads.custom(np.random.default_rng(0).standard_normal((n, n)))
     beyond = workloads.prefix(max(library.spec("optimized").sweep_rounds) + 1)
     assert "too long for a sweep" in sweep.evaluate(sweep.Point("certificate", workload, 1.0)).reason
     assert "Give a number of rounds" in sweep.evaluate(sweep.Point("optimized", beyond, 1.0)).reason
+
+
+def test_certificates_are_made_for_more_types_where_neighbours_are_alike():
+    most, rng = points_module.CERTIFIED_BY_BLOCKS, np.random.default_rng(0)
+    n = points_module.CERTIFIED_TYPES + 1
+    assert sweep.certified(workloads.prefix(most))
+    assert not sweep.certified(workloads.prefix(most + 1))
+    assert not sweep.certified(workloads.custom(rng.standard_normal((n, n))))
+    found = sweep.evaluate(sweep.Point("certificate", workloads.prefix(300), 1.0))
+    closed = sweep.evaluate(sweep.Point("centred_svd", workloads.prefix(300), 1.0))
+    assert found.average > 1.01 * closed.average
 
 
 def test_an_optimum_known_in_closed_form_needs_no_rounds():

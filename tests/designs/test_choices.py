@@ -1,0 +1,27 @@
+"""What the choices of a configuration come to: which proofs are made unasked."""
+
+import numpy as np
+import pytest
+
+from ldp_core import analysis, workloads
+from ldp_core.designs import choices
+from ldp_core.workloads import custom
+
+WORST, RNG = analysis.WORST_CASE, np.random.default_rng(0)
+
+
+@pytest.mark.parametrize(
+    ("workload", "expected"),
+    [
+        (custom(RNG.standard_normal((choices.PROVED_UNASKED, choices.PROVED_UNASKED))), True),
+        (custom(RNG.standard_normal((200, 200))), False),
+        (workloads.prefix(choices.PROVED_BY_BLOCKS), True),
+        (workloads.all_range(choices.PROVED_BY_BLOCKS), True),
+        (workloads.prefix(choices.PROVED_BY_BLOCKS + 1), False),
+        (workloads.product([workloads.prefix(32), workloads.prefix(16)]), False),
+        (workloads.parity(12), True),
+    ],
+    ids=repr,
+)
+def test_proofs_are_made_unasked_where_they_are_a_matter_of_seconds(workload, expected):
+    assert choices.proved_unasked(workload, WORST) == expected
