@@ -68,7 +68,9 @@ class LevelSearch:
         self._weights_of_types = self._scheme.class_of_types
         self._share = high_share(self._spread + 1, n)
         if n <= FLIPPED_TYPES:
-            most_images = np.inf  # rows that have climbed there have few images, or many characters for the types there are
+            most_images = (
+                np.inf
+            )  # rows that have climbed there have few images, or many characters for the types there are
         self._most_images = most_images
         which, self._blocks, energies, squares, images = junta_energies(self._d)
         self._tables = tables()[which]
