@@ -76,8 +76,8 @@ def _press(page, control, about, chance):
     elif about["role"] == "combobox":
         control.click(timeout=2000)
         options = page.get_by_role("option")
-        if options.count():
-            options.nth(chance.randrange(options.count())).click(timeout=2000)
+        if many := options.count():  # once: the list may close meanwhile
+            options.nth(chance.randrange(many)).click(timeout=2000)
         page.keyboard.press("Escape")
     elif about["type"] in ("checkbox", "radio"):
         control.evaluate("e => e.click()")

@@ -92,7 +92,7 @@ def test_the_export_lists_the_queries_by_name(groups):
 
 
 def test_a_design_without_exact_costs_says_so_and_can_be_simulated(app):
-    declare(app, yes_no(13), [KWayMarginalsPart(k=2, weight=2.0)], "haar")
+    declare(app, yes_no(13), [KWayMarginalsPart(k=2, weight=2.0), KWayMarginalsPart(k=13)], "haar")
     for page in PAGES[:2]:
         assert "take too long past 2,048 types; there are 8,192 here" in app.go(page).words
     assert "simulate" in app.go("design").links

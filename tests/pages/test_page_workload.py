@@ -297,7 +297,7 @@ def test_the_errors_are_those_of_the_chosen_mechanism_once_it_is_there(on_ages):
 
 
 def test_a_bound_that_takes_long_is_proved_when_asked(app):
-    app.declare(bins=200).go("workload")
+    app.declare(bins=520).go("workload")
     app.change_kind("ranges")
     assert "certificate" not in app.session.bounds("worst_case")
     app.press("prove")
