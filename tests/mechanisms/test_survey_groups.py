@@ -5,6 +5,7 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
+from clock import Clock
 
 from ldp_core import analysis, anova, mechanisms, workloads
 from ldp_core.bounds import centred_svd, survey_blocks
@@ -420,17 +421,6 @@ def alike_on_a_table(weight):
     half = np.repeat([1.0, 0.0], 12)
     conditions = workloads.Predicates((24, 24), [[((0,), half), ((1,), 1 - half)], [((1,), half)]])
     return Survey((24, 24, 3), [*survey((24, 24, 3), 1).groups, Group((0, 1), conditions, weight)])
-
-
-class Clock:
-    """Every look at it takes a second."""
-
-    def __init__(self):
-        self.now = 0.0
-
-    def perf_counter(self):
-        self.now += 1.0
-        return self.now
 
 
 @pytest.mark.parametrize("limit", [0, 3, 10, 30, 100])

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from clock import Clock
 
 from ldp_core import analysis, bounds, library, mechanisms, workloads
 from ldp_core.bounds.general.certificate import nothing
@@ -177,17 +178,6 @@ def test_products_in_blocks_are_products(monkeypatch):
             np.square(rows @ solved).sum(axis=1)
         )
         assert len(asked) == (1 if block > 50 * 49 else 7)
-
-
-class Clock:
-    """Every look at it takes a second."""
-
-    def __init__(self):
-        self.now = 0.0
-
-    def perf_counter(self):
-        self.now += 1.0
-        return self.now
 
 
 @pytest.mark.parametrize("search", SEARCHES)

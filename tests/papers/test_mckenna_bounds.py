@@ -37,7 +37,7 @@ prefix 32 1.0 58.575498 1262.2271 7291.3210 22.9446 71.7019 660.4806
 ROWS = [line.split() for line in FIGURES.strip().splitlines()]
 
 
-@pytest.mark.parametrize("kind, n", [("all_range", 512), ("prefix", 32), ("prefix", 300)])
+@pytest.mark.parametrize(("kind", "n"), [("all_range", 512), ("prefix", 32), ("prefix", 300)])
 def test_the_centred_bound_is_not_raised_by_rounding(kind, n):
     """Singular values of a root of the Gram matrix are exact to its last digits, square roots of its eigenvalues only to half of them."""
     workload = MAKERS[kind](n)

@@ -32,8 +32,22 @@ from ldp_core.workloads.symmetry import Scheme
 MOST_ROUNDS, WINDOW, LEAST_GAIN = 16, 4, 1e-4
 
 
+class AlikeProof(QuotientProof):
+    """A bound for a workload whose symmetry makes all types alike."""
+
+    @property
+    def prior(self) -> np.ndarray:
+        """(n,) uniform: the least favourable one, since the symmetry makes all types alike."""
+        return check_prior(None, self.workload.n)
+
+    @property
+    def variance(self) -> float:
+        """No epsilon-LDP mechanism has a smaller variance per user on average over the types, nor for its worst type."""
+        return max(0.0, average_variance(self.value, self.workload, self.prior))
+
+
 @dataclass(frozen=True, repr=False)
-class SymmetricCertificate(QuotientProof):
+class SymmetricCertificate(AlikeProof):
     """A proven lower bound ``value`` on L of every epsilon-LDP strategy, for a workload with a `Scheme`.
 
     The proof, by class: ``inverse`` (s+1,) eigenvalues of C on the characters, ``multiplier`` mu of every type,
@@ -50,16 +64,6 @@ class SymmetricCertificate(QuotientProof):
     pairs: np.ndarray
     cuts: tuple[Cut, ...]
     cut_multipliers: np.ndarray
-
-    @property
-    def prior(self) -> np.ndarray:
-        """(n,) uniform: the least favourable one, since the symmetry makes all types alike."""
-        return check_prior(None, self.workload.n)
-
-    @property
-    def variance(self) -> float:
-        """No epsilon-LDP mechanism has a smaller variance per user on average over the types, nor for its worst type."""
-        return max(0.0, average_variance(self.value, self.workload, self.prior))
 
     def _trace_and_total(self) -> tuple[float, float]:
         scheme = self.workload.symmetry_group.scheme

@@ -32,12 +32,10 @@ import numpy as np
 from scipy.optimize import linprog
 
 from ldp_core.bounds.general.whole import averaged
-from ldp_core.bounds.proof import ABOVE, NOTHING, UNDERFLOW, QuotientProof, U, magnitudes_fit, repair, spread
-from ldp_core.bounds.scales import average_variance
+from ldp_core.bounds.proof import ABOVE, NOTHING, UNDERFLOW, U, magnitudes_fit, repair, spread
 from ldp_core.bounds.surveys import binary
 from ldp_core.bounds.symmetric import energies
-from ldp_core.bounds.symmetric.certificate import SymmetricCertificate
-from ldp_core.priors import check_prior
+from ldp_core.bounds.symmetric.certificate import AlikeProof, SymmetricCertificate
 from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Workload
 
@@ -49,7 +47,7 @@ _UPDATES, _NEW_SHARE, _LEAST_SHARE = 300, 0.2, 1e-9
 
 
 @dataclass(frozen=True, repr=False)
-class LowDegreeCertificate(QuotientProof):
+class LowDegreeCertificate(AlikeProof):
     """A proven lower bound ``value`` on L of every epsilon-LDP strategy, for a workload over yes-or-no attributes that asks about functions
     of low degree alone. The proof: ``weights`` (d,) lambda, and m sets of multipliers: ``pairs`` (m, d) N, ``cut_multipliers`` (m, c) kappa of the
     cuts of ``plain``, ``row_multipliers`` (m, r) rho of the directions, that of ``weights`` last. What is known of small sets is worked out anew (seconds for ten
@@ -66,20 +64,8 @@ class LowDegreeCertificate(QuotientProof):
     row_multipliers: np.ndarray
     plain: SymmetricCertificate
 
-    @property
-    def prior(self) -> np.ndarray:
-        """(n,) uniform: the least favourable one, since the symmetry makes all types alike."""
-        return check_prior(None, self.workload.n)
-
-    @property
-    def variance(self) -> float:
-        """No epsilon-LDP mechanism has a smaller variance per user on average over the types, nor for its worst type."""
-        return max(0.0, average_variance(self.value, self.workload, self.prior))
-
     def _trace_and_total(self) -> tuple[float, float]:
-        if not fits(self.workload):
-            return NOTHING
-        if not magnitudes_fit(self.weights):
+        if not fits(self.workload) or not magnitudes_fit(self.weights):
             return NOTHING
         known = Known.of(self.workload, self.plain).towards(self.weights)
         arrays = (self.weights, self.pairs, self.cut_multipliers, self.row_multipliers)
