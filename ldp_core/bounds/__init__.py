@@ -15,6 +15,7 @@ from ldp_core.bounds.surveys.grouped import GroupedCertificate
 from ldp_core.bounds.surveys.singles import SinglesCertificate
 from ldp_core.bounds.symmetric.certificate import SymmetricCertificate
 from ldp_core.bounds.symmetric.low_degree import LowDegreeCertificate
+from ldp_core.bounds.triples.certificate import TripleCertificate
 
 __all__ = [
     "STATEMENTS",
@@ -27,6 +28,7 @@ __all__ = [
     "Statement",
     "SurveyCertificate",
     "SymmetricCertificate",
+    "TripleCertificate",
     "average_variance",
     "best_branching",
     "centred_svd",

@@ -12,7 +12,7 @@ import hashlib
 import io
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -29,12 +29,14 @@ from ldp_core.bounds import (
     SinglesCertificate,
     SurveyCertificate,
     SymmetricCertificate,
+    TripleCertificate,
     verify,
 )
 from ldp_core.bounds.general.whole import Cut
 from ldp_core.bounds.proof import MARGIN, Proof
 from ldp_core.bounds.surveys.grouped import split
 from ldp_core.bounds.surveys.search import closed_form
+from ldp_core.bounds.triples.duals import Duals
 from ldp_core.designs import strict_json
 from ldp_core.designs.zips import zipped
 from ldp_core.workloads import Histogram, Survey, Workload
@@ -195,6 +197,9 @@ def _described(found: AnyCertificate, epsilon: str) -> tuple[Document, Arrays]:
         return {**document, "proof": {"sets": len(found.pairs)}}, arrays | {
             name: np.asarray(getattr(found, kind), dtype=float) for name, kind in BY_DEGREE.items()
         }
+    if isinstance(found, TripleCertificate):
+        document, arrays = _classes(found.plain, about)
+        return {**document, "proof": {"intervals": len(found.duals.values)}}, arrays | _of_triples(found.duals)
     return _classes(found, about) if isinstance(found, SymmetricCertificate) else _general(found, about)
 
 
@@ -245,6 +250,15 @@ BY_DEGREE = {
     "degree_rows": "row_multipliers",
 }
 """Names of the arrays of a `LowDegreeCertificate` beside those of its plain bound."""
+BY_TRIPLES = tuple(field.name for field in fields(Duals))
+
+
+def _of_triples(duals: Duals) -> Arrays:
+    return {f"triples_{name}": np.asarray(getattr(duals, name), dtype=float) for name in BY_TRIPLES}
+
+
+def _triples_read(data: Mapping[str, np.ndarray]) -> Duals:
+    return Duals(**{name: data[f"triples_{name}"] for name in BY_TRIPLES})
 
 
 def _mended(found: AnyCertificate, epsilon: str) -> AnyCertificate:
@@ -252,7 +266,7 @@ def _mended(found: AnyCertificate, epsilon: str) -> AnyCertificate:
     if isinstance(found, GroupedCertificate):
         known = {id(part): _mended(_whole(part), epsilon) for part in found.others}
         return replace(found, others=tuple(known[id(part)] for part in found.others))
-    if isinstance(found, LowDegreeCertificate):
+    if isinstance(found, LowDegreeCertificate | TripleCertificate):
         return replace(found, plain=_mended_classes(found.plain, epsilon))
     return _mended_classes(found, epsilon) if isinstance(found, SymmetricCertificate) else found
 
@@ -344,6 +358,8 @@ def _rebuilt(document: Document, data: Mapping[str, np.ndarray], workload: Workl
         plain = SymmetricCertificate(workload, epsilon, 0.0, data["inverse"], one, two, data["pairs"], cuts, kappa)
         if "proof" not in document:
             return plain
+        if "intervals" in document["proof"]:
+            return TripleCertificate(workload, epsilon, 0.0, _triples_read(data), plain)
         return LowDegreeCertificate(
             workload, epsilon, 0.0, plain=plain, **{kind: data[name] for name, kind in BY_DEGREE.items()}
         )

@@ -46,6 +46,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 from scipy import linalg
@@ -76,6 +77,8 @@ from ldp_core.bounds.surveys.singles import SinglesCertificate
 from ldp_core.bounds.symmetric import low_degree
 from ldp_core.bounds.symmetric.certificate import SymmetricCertificate, symmetric_certificate
 from ldp_core.bounds.symmetric.low_degree import LowDegreeCertificate
+from ldp_core.bounds.triples import certificate as triples
+from ldp_core.bounds.triples.certificate import TripleCertificate
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Budget, Callback, Cancel, Check, Interrupted, unchecked
@@ -197,6 +200,7 @@ AnyCertificate = (
     Certificate
     | SymmetricCertificate
     | LowDegreeCertificate
+    | TripleCertificate
     | SurveyCertificate
     | BinaryCertificate
     | SinglesCertificate
@@ -221,7 +225,7 @@ def certificate(
     as of totals and ranges. ``prior`` (n,) bounds ``tr(M_p^-1 G)``
     instead, as in `ldp_core.optimize.design`. Symmetric workloads (exchangeable, hamming; uniform prior) take milliseconds at
     any size, seconds where cuts are found for low degrees, and their certificate is a `SymmetricCertificate` (for low degrees of
-    at most ten bits often a `LowDegreeCertificate`). Surveys of any size
+    at most twelve bits often a `TripleCertificate`, or a `LowDegreeCertificate`). Surveys of any size
     are bounded by sets of attributes, see `ldp_core.bounds.surveys`: the closed form at once, all of it in seconds.
     ``callback`` (after each stage, with ``bound`` and ``relaxation``) and ``cancel`` as in `ldp_core.run`. Raises ValueError past
     `ldp_core.workloads.DENSE_TYPES` types: use `centred_svd`.
@@ -241,8 +245,8 @@ def certificate(
 
 def _of_classes(
     workload: Workload, epsilon: float, budget: Budget
-) -> SymmetricCertificate | LowDegreeCertificate | None:
-    """By classes of pairs of types, and where only low degrees are asked about by what is known of small sets."""
+) -> SymmetricCertificate | TripleCertificate | LowDegreeCertificate | None:
+    """By classes of pairs of types, and where only low degrees are asked about by triples and by what is known of small sets."""
 
     def stop() -> bool:
         return budget.stopped() is not None
@@ -250,10 +254,13 @@ def _of_classes(
     plain = symmetric_certificate(workload, epsilon, stop)
     if plain is None:
         return None
-    best: SymmetricCertificate | LowDegreeCertificate = plain
+    best: SymmetricCertificate | TripleCertificate | LowDegreeCertificate = plain
     with suppress(Interrupted):
-        for found in low_degree.improved(plain, stop, budget.check):
-            best = max(best, found, key=lambda proof: proof.value)
+        by_triples = triples.improved(plain, stop, budget.check)
+        candidates: Iterator[TripleCertificate | LowDegreeCertificate]
+        candidates = chain(by_triples, low_degree.improved(plain, stop, budget.check))
+        for found in candidates:
+            best = found if found.value > best.value else best
             budget.tell(bound=best.value)
     return best
 

@@ -75,7 +75,7 @@ class LowDegreeCertificate(AlikeProof):
         if not (fitting and m and magnitudes_fit(*arrays)) or min(array.min(initial=0.0) for array in arrays) < 0:
             return NOTHING
         ratios = known.ratios(self.epsilon, self.weights, self.pairs, self.cut_multipliers, self.row_multipliers)
-        return _trace_and_total(self.workload, self.epsilon, self.weights, float(ratios.max()))
+        return trace_and_total(self.workload, self.epsilon, self.weights, float(ratios.max()))
 
 
 def fits(workload: Workload) -> bool:
@@ -87,7 +87,7 @@ def fits(workload: Workload) -> bool:
     return bool(gamma[1:].any() and not gamma[HIGHEST_DEGREE + 1 :].any())
 
 
-def _trace_and_total(workload: Workload, epsilon: float, weights: np.ndarray, ratio: float) -> tuple[float, float]:
+def trace_and_total(workload: Workload, epsilon: float, weights: np.ndarray, ratio: float) -> tuple[float, float]:
     scheme = workload.symmetry_group.scheme
     assert scheme is not None
     gamma, off = scheme.spectrum(workload.gram_column, workload.gram_roundings)

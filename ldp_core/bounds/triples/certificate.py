@@ -1,0 +1,89 @@
+"""Certificates for questions about yes-or-no attributes, by what is known of three types at a time.
+
+Where all types are alike but for the number of bits that differ, the argument of `ldp_core.bounds.symmetric.low_degree` turns the largest ratio of
+`ldp_core.bounds.triples.duals` into a bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from ldp_core.bounds.proof import NOTHING
+from ldp_core.bounds.symmetric.certificate import AlikeProof, SymmetricCertificate
+from ldp_core.bounds.symmetric.low_degree import trace_and_total
+from ldp_core.bounds.triples.duals import Duals
+from ldp_core.bounds.triples.search import Search
+from ldp_core.run import Check, Interrupted, unchecked
+from ldp_core.workloads import Workload
+
+FEWEST_BITS, MOST_BITS = 3, 12
+# Where questions are about larger shares of the attributes together, pairs of types say as much.
+HIGHEST_DEGREE = 2 / 3
+# What must be gained on the bound by pairs of types, as a share.
+_LEAST_GAIN = 1e-4
+
+
+@dataclass(frozen=True, repr=False)
+class TripleCertificate(AlikeProof):
+    """A proven lower bound ``value`` on L of every epsilon-LDP strategy, for a workload over yes-or-no attributes that treats all of them alike. The proof is
+    ``duals``; ``plain`` is the bound by pairs of types, which a short script can check."""
+
+    proves_by: ClassVar[str] = "inequalities and matrices for three types at a time"
+
+    workload: Workload
+    epsilon: float
+    value: float
+    duals: Duals
+    plain: SymmetricCertificate
+
+    def _trace_and_total(self) -> tuple[float, float]:
+        scheme = self.workload.symmetry_group.scheme
+        if scheme is None or not fits(self.workload) or np.shape(self.duals.weights) != (scheme.classes - 1,):
+            return NOTHING
+        return trace_and_total(self.workload, self.epsilon, self.duals.weights, self.duals.ratio(self.epsilon))
+
+
+def fits(workload: Workload) -> bool:
+    """Whether all types are alike but for the number of bits that differ, these are few enough, and not too many are asked about together."""
+    scheme = workload.symmetry_group.scheme
+    if scheme is None or not scheme.binary or not FEWEST_BITS <= scheme.classes - 1 <= MOST_BITS:
+        return False
+    asked = np.flatnonzero(scheme.spectrum(workload.gram_column)[0])
+    return bool(0 < asked.max(initial=0) <= HIGHEST_DEGREE * (scheme.classes - 1))
+
+
+def improved(
+    plain: SymmetricCertificate, stop: Callable[[], bool] = lambda: False, check: Check = unchecked
+) -> Iterator[TripleCertificate]:
+    """Certificates for the workload of ``plain`` if it `fits`, better and better, until ``stop()``; only such as are worth more."""
+    workload, epsilon = plain.workload, plain.epsilon
+    if not fits(workload):
+        return
+    scheme = workload.symmetry_group.scheme
+    assert scheme is not None
+    gamma, best = scheme.spectrum(workload.gram_column)[0], plain.value * (1 + _LEAST_GAIN)
+    worth = (scheme.multiplicities**2 * gamma)[1:]
+    try:
+        for duals in Search(len(worth), epsilon, worth, until(stop, check)).rounds(best - gamma[0]):
+            found = TripleCertificate(workload, epsilon, 0.0, duals, plain)
+            found = replace(found, value=found.claim())
+            if found.value > best:
+                best = found.value
+                yield found
+    except Interrupted:
+        return
+
+
+def until(stop: Callable[[], bool], check: Check) -> Check:
+    """A `Check` that is over when ``stop()`` says so as well."""
+
+    def over() -> None:
+        check()
+        if stop():
+            raise Interrupted
+
+    return over

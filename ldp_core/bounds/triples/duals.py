@@ -1,0 +1,141 @@
+"""Proven bounds on how much of weighted energies sets of records have for what they tell, from dual solutions.
+
+Let ``lambda_l >= 0`` be weights, D = e^epsilon - 1 and T a set of share a of the records of d bits. What is bounded is the largest of
+
+    D^2 sum_l lambda_l W^l / (1 + D a)^2
+
+over all T. As T and its complement have the same energies, and the larger of both the larger denominator, sets of at most half of all records do.
+Both numerator and denominator, ``(1 + D a)^2 = 1 + 2 D P_0 + D^2 W^0``, are linear in the moments of `ldp_core.bounds.triples.moments`. So
+if for sets of N_1 to N_2 records
+
+    v (1 + D a)^2 / D^2 - sum_l lambda_l W^l  =  c_0 + sum_m c_m m + sum_j rho_j q_j + sum_k <F_k F_k', Q_k>
+
+with the forms q_j and the matrices of forms Q_k there that are never negative, and multipliers rho_j >= 0 and any matrices F_k, then what is left
+has coefficients c of which one has to pay for those below 0 alone, every moment m lying in [0, a] (P_0 is a itself): the ratio is at most
+
+    v + D^2 delta / (1 + D a)^2,    delta = -c_0 - sum_m min(c_m, 0) a.
+
+Each interval of sizes has multipliers of its own; sizes in none have ``sum_l lambda_l W^l <= max_l lambda_l (a - a^2)``.
+
+**The rounding.** The stored numbers are taken as exact, and D as no smaller than it is. The numbers of the forms are exact. A coefficient
+is a sum of products of these with multipliers: off by as many u as it has terms, and a few more for those of each term, times the sum of the
+absolute values (Higham 2002, Chapter 3); so are the entries of F F'. That much is taken off each coefficient.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ldp_core.bounds.proof import ABOVE, UNDERFLOW, U, magnitudes_fit, spread
+from ldp_core.bounds.triples.moments import MOST_BITS, Moments, moments
+
+FEWEST_BITS = 2
+MOST_INTERVALS, MOST_CUTS = 4_000, 20_000
+# Larger whole numbers in cuts are refused, so that all in their forms is exact.
+MOST_MEMBERS, MOST_FLOOR = 64, 2**17
+
+
+@dataclass(frozen=True)
+class Duals:
+    """The numbers of a proof for ``weights`` (d,) lambda_1, .., lambda_d: for each of m intervals its ``sizes`` (m, 2) N_1 and N_2 and ``values``
+    (m,) v; ``factors`` (m, f) of the F_k one after the other, row by row; multipliers ``signs`` (m, q), ``sizing`` (m, 2 (3 d + 2) + 2) of
+    ``(a - a_1) g``, ``(a_2 - a) g`` and ``(a - a_1) (a_2 - a) g``, and ``whole`` (m, c) of the ``cuts`` (c, d + 2), see `Moments.whole`."""
+
+    weights: np.ndarray
+    sizes: np.ndarray
+    values: np.ndarray
+    factors: np.ndarray
+    signs: np.ndarray
+    sizing: np.ndarray
+    whole: np.ndarray
+    cuts: np.ndarray
+
+    @property
+    def bits(self) -> int:
+        """d."""
+        return len(self.weights)
+
+    def valid(self) -> bool:
+        """Whether the numbers are of the shapes of a proof, in range, and multipliers not negative."""
+        d, m, c = len(self.weights), len(self.values), len(self.cuts)
+        if not (FEWEST_BITS <= d <= MOST_BITS and 0 < m <= MOST_INTERVALS and c <= MOST_CUTS):
+            return False
+        known = moments(d)
+        shapes = (
+            (self.weights, (d,)),
+            (self.sizes, (m, 2)),
+            (self.values, (m,)),
+            (self.factors, (m, sum(block.size**2 for block in known.blocks))),
+            (self.signs, (m, len(known.signs))),
+            (self.sizing, (m, 6 * d + 6)),
+            (self.whole, (m, c)),
+            (self.cuts, (c, d + 2)),
+        )
+        if not all(array.shape == shape for array, shape in shapes) or not magnitudes_fit(*(one for one, _ in shapes)):
+            return False
+        numbers = (self.weights, self.values, self.signs, self.sizing, self.whole)
+        whole = np.array_equal(self.cuts, np.rint(self.cuts)) and np.array_equal(self.sizes, np.rint(self.sizes))
+        small = (
+            np.abs(self.cuts[:, :d]).max(initial=0) <= MOST_MEMBERS and np.abs(self.cuts).max(initial=0) <= MOST_FLOOR
+        )
+        low, high = self.sizes.T
+        ordered = bool(np.all((low >= 0) & (low <= high) & (high <= known.types)))
+        return bool(min(one.min(initial=0.0) for one in numbers) >= 0 and whole and small and ordered)
+
+    def ratio(self, epsilon: float) -> float:
+        """The largest ratio that any set may have, rounded up; inf where the numbers are none of a proof."""
+        if not self.valid():
+            return np.inf
+        D, n = spread(epsilon), 2**self.bits
+        a = np.arange(n // 2 + 1) / n
+        found = self.weights.max() * (a - a**2) * (D / (1 + D * a)) ** 2
+        values = self.proved(D)
+        for (low, high), value in zip(self.sizes.astype(int), values, strict=True):
+            found[low : high + 1] = np.minimum(found[low : high + 1], value)
+        return float(found.max()) * (1 + 32 * U)
+
+    def proved(self, D: float) -> np.ndarray:
+        """(m,) upper bounds on the ratio on each interval."""
+        known = moments(self.bits)
+        low, high = (self.sizes / known.types).T
+        coefficients, off = self._left(known, D)
+        least = coefficients - ABOVE * off - UNDERFLOW
+        paid = np.minimum(least, 0.0)
+        # Of 1 and of a itself both ends count; the sum of negative numbers is off by a share of itself.
+        ends = np.stack([least[:, 1] * low, least[:, 1] * high]).min(axis=0)
+        delta = -least[:, 0] - ends - paid[:, 2:].sum(axis=1) * high * (1 + (known.count + 4) * U)
+        delta += 8 * U * (np.abs(least[:, 0]) + np.abs(ends))
+        factor = (D / (1 + D * np.where(delta > 0, low, high))) ** 2
+        return np.asarray(np.maximum((self.values + delta * factor) * (1 + 16 * U), 0.0))
+
+    def _left(self, known: Moments, D: float) -> tuple[np.ndarray, np.ndarray]:
+        """(m, moments) the coefficients of what is left, and by how much they may be off."""
+        energies, (own, times), count = known.energies, known.sized, len(known.sized[0])
+        low, high = (self.sizes / known.types).T[:, :, None]
+        denominator = 1 / D**2 * np.eye(1, known.count)[0] + 2 / D * np.eye(1, known.count, 1)[0] + energies[0]
+        below, above, both = np.split(self.sizing, [count, 2 * count], axis=1)
+        products = known.between(low[:, 0], high[:, 0])
+        parts = [
+            (self.values[:, None], denominator[None]),
+            (-self.weights[None].repeat(len(self.values), 0), energies[1:]),
+            (-self.signs, known.signs),
+            (above - below, times),
+            (below * low - above * high, own),
+            (-self.whole, known.whole(self.cuts)),
+        ]
+        found = sum(multipliers @ forms for multipliers, forms in parts) - np.einsum("mk,mkc->mc", both, products)
+        sizes = sum(np.abs(multipliers) @ np.abs(forms) for multipliers, forms in parts)
+        sizes = sizes + (below + above) @ np.abs(times) + (below * low + above * high) @ np.abs(own)
+        sizes = sizes + np.einsum("mk,mkc->mc", both, np.abs(products))
+        terms, start = len(known.signs) + 3 * count + len(self.cuts) + 2 * known.bits + 64, 0
+        for block in known.blocks:
+            F = self.factors[:, start : start + block.size**2].reshape(-1, block.size, block.size)
+            start += block.size**2
+            double = np.where(block.rows == block.columns, 1.0, 2.0) * block.entries
+            for sign, own_factors, own_numbers, into in ((-1, F, double, found), (1, np.abs(F), np.abs(double), sizes)):
+                Q = own_factors @ own_factors.swapaxes(1, 2)
+                np.add.at(into.T, block.moments, sign * (Q[:, block.rows, block.columns] * own_numbers).T)
+            terms += block.size + len(block.entries)
+        return np.asarray(found), np.asarray(terms * U * sizes)

@@ -1,0 +1,224 @@
+"""Moments of triples of records: what every set of records of d bits obeys, as linear forms and matrices of forms in few numbers.
+
+T is a set of N of the ``n = 2^d`` records, of share ``a = N / n``, f its 0/1 function; x, y, z are records. Averaged over all translations
+and permutations of the bits (both are symmetries of everything here), T is known by
+
+* 1 itself; ``P_r``, r = 0, .., d: the mean of ``f(x) f(y)`` over pairs at distance r, ``P_0 = a``;
+* ``t_abe``, 1 <= a <= b <= e: the mean of ``f(x) f(y) f(z)`` over triples at these distances from each other.
+
+All of them lie in [0, a]. A vector of them, in this order, is what `Moments` numbers. The energies ``W^l``, the sums of the squares of the
+coefficients of f on characters of weight l, are ``W^l = sum_r C(d, r) K_l(r) P_r / n`` with the polynomials K of Krawtchouk, and ``W^0 = a^2``.
+Each of the following is a mean over z of what is never negative, whatever T is:
+
+1. *Signs.* ``f(x) f(y) (1 - f(z))``, ``f(x) (1 - f(y)) (1 - f(z))`` and ``(1 - f(x)) (1 - f(y)) (1 - f(z))``, for every triple.
+2. *Sizes.* Where ``a_1 <= a <= a_2``: ``(a - a_1) g`` and ``(a_2 - a) g`` for g one of ``f(x) f(z)``, ``(1 - f(x)) f(z)`` and
+   ``(1 - f(x)) (1 - f(z))`` at each distance, and ``(a - a_1) (a_2 - a) g`` for g one of f(z) and 1 - f(z). As a is the mean of f, these are moments too.
+3. *Whole numbers.* With N_r(z) the number of x in T at distance r from z, and whole numbers u_r and k, ``h = sum_r u_r N_r(z)`` is whole, and
+   so ``(h - k) (h - k - 1)`` is not negative; times f(z), or times 1 - f(z).
+4. *Squares.* The matrices of ``f(z) f(x) f(y)``, and of ``(1 - f(z)) f(x) f(y)`` with the border ``(1 - f(z)) f(x)`` and the corner
+   ``1 - f(z)``, are positive semidefinite. Moved so that z = 0 and averaged, they are in the Terwilliger algebra of the cube: the entry at (x, y)
+   depends on ``i = |x|``, ``j = |y|`` and ``t = |x and y|`` alone. Such a matrix of numbers m_ijt is positive semidefinite only if, for every
+   k = 0, .., d / 2, so is that of the ``sum_t beta_ijt^k m_ijt``, i, j = k, .., d - k, with
+
+       beta_ijt^k  =  sum_u (-1)^(u - t) C(u, t) C(d - 2k, u - k) C(d - k - u, i - u) C(d - k - u, j - u)
+
+   (Schrijver 2005, New code upper bounds from the Terwilliger algebra and semidefinite programming, (22) and (39); rows and columns are
+   not divided by the square roots there, which changes no sign of an eigenvalue). Those for k = 0 are sums over all x and y, and keep the border.
+
+All numbers in the forms are whole, or whole over n or n^2, and small enough to be exact in floating point (d <= `MOST_BITS`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, cached_property
+from math import comb
+
+import numpy as np
+
+from ldp_core.workloads.symmetry import krawtchouk
+
+MOST_BITS = 16
+# Whole numbers are exact in floating point up to here.
+EXACT = 2**53
+
+
+def _choose(n: int, k: int) -> int:
+    return comb(n, k) if 0 <= k <= n else 0
+
+
+def beta(d: int, i: int, j: int, t: int, k: int) -> int:
+    """Schrijver's number for a cube of d bits."""
+    return sum(
+        (-1) ** (u - t) * comb(u, t) * _choose(d - 2 * k, u - k) * _choose(d - k - u, i - u) * _choose(d - k - u, j - u)
+        for u in range(t, d + 1)
+    )
+
+
+@dataclass(frozen=True)
+class Block:
+    """A matrix of forms (size, size, moments) in its upper triangle: ``entries`` (q,) numbers at ``rows``, ``columns``, ``moments``. ``norms``
+    (size,) are the lengths of the vectors that it is seen through."""
+
+    size: int
+    rows: np.ndarray
+    columns: np.ndarray
+    moments: np.ndarray
+    entries: np.ndarray
+    norms: np.ndarray
+
+
+class Moments:
+    """The moments of sets of records of ``bits`` bits."""
+
+    def __init__(self, bits: int):
+        self.bits, self.types = bits, 2**bits
+        d = bits
+        self.triples = [
+            (a, b, e)
+            for a in range(1, d + 1)
+            for b in range(a, d + 1)
+            for e in range(b, d + 1)
+            if (a + b + e) % 2 == 0 and e <= a + b and a + b + e <= 2 * d
+        ]
+        self._place = {key: d + 2 + number for number, key in enumerate(self.triples)}
+        self.count = d + 2 + len(self.triples)
+        self.around = np.array([comb(d, r) for r in range(d + 1)])
+        """(d + 1,) records at each distance."""
+
+    def pair(self, r: int) -> int:
+        """The number of P_r."""
+        return 1 + r
+
+    def triple(self, i: int, j: int, t: int) -> int:
+        """The number of the moment of z, x and y where x has i bits, y has j and both t."""
+        a, b, e = sorted((i, j, i + j - 2 * t))
+        return self.pair(e) if a == 0 else self._place[a, b, e]
+
+    @cached_property
+    def places(self) -> np.ndarray:
+        """(q, 5) all (i, j, t), the moment of z, x and y there, and the number of such (x, y)."""
+        d = self.bits
+        return np.array(
+            [
+                (i, j, t, self.triple(i, j, t), comb(d, i) * comb(i, t) * comb(d - i, j - t))
+                for i in range(d + 1)
+                for j in range(d + 1)
+                for t in range(max(0, i + j - d), min(i, j) + 1)
+            ]
+        )
+
+    @cached_property
+    def energies(self) -> np.ndarray:
+        """(d + 1, moments) W^l."""
+        found = np.zeros((self.bits + 1, self.count))
+        found[:, 1 : self.bits + 2] = krawtchouk(self.bits).T * self.around / self.types
+        return found
+
+    @cached_property
+    def signs(self) -> np.ndarray:
+        """(q, moments) what is never negative of triples; that moments are not negative is left out."""
+        rows = []
+        for number, (a, b, e) in enumerate(self.triples):
+            t, (x, y, z) = self.bits + 2 + number, (self.pair(a), self.pair(b), self.pair(e))
+            rows += [{one: 1, t: -1} for one in {x, y, z}]
+            rows += [_sum({1: 1, t: 1}, {one: -1}, {other: -1}) for one, other in {(x, y), (x, z), (y, z)}]
+            rows += [_sum({0: 1, 1: -3, t: -1}, {x: 1}, {y: 1}, {z: 1})]
+        return self._forms(rows)
+
+    @cached_property
+    def sized(self) -> tuple[np.ndarray, np.ndarray]:
+        """(3 d + 2, moments) forms g that are never negative, and a times these; f(x) f(z) first, by distance."""
+        d, own, times = self.bits, np.zeros((self.bits + 1, self.count)), np.zeros((self.bits + 1, self.count))
+        own[np.arange(d + 1), 1 + np.arange(d + 1)] = 1
+        i, _, _, moment, pairs = self.places.T
+        np.add.at(times, (i, moment), pairs / self.around[i] / self.types)
+        one, share = np.zeros(self.count), np.zeros(self.count)
+        one[0], share[1] = 1, 1
+        square = times[0]
+        apart, neither = own[0] - own[1:], one - 2 * own[0] + own
+        times_neither = share - 2 * square + times
+        return np.vstack([own, apart, neither]), np.vstack([times, square - times[1:], times_neither])
+
+    @cached_property
+    def cube(self) -> np.ndarray:
+        """(moments,) a^3."""
+        return np.asarray(self.around @ self.sized[1][: self.bits + 1] / self.types)
+
+    def between(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """(m, 2, moments) ``(a - low) (high - a)`` times f(z) and times 1 - f(z), for shares ``low`` and ``high`` (m,)."""
+        one, share, square = np.zeros(self.count), np.zeros(self.count), self.sized[1][0]
+        one[0], share[1] = 1, 1
+        total, product = (low + high)[:, None], (low * high)[:, None]
+        inside = total * square - product * share - self.cube
+        return np.stack([inside, total * share - product * one - square - inside], axis=1)
+
+    def whole(self, cuts: np.ndarray) -> np.ndarray:
+        """(c, moments) ``(h - k) (h - k - 1)`` by ``cuts`` (c, d + 2): u_1, .., u_d, k, and 1 where z is in T, 0 where it is not."""
+        u = np.hstack([np.zeros((len(cuts), 1)), cuts[:, : self.bits]])
+        k, inside = cuts[:, -2, None], cuts[:, -1, None]
+        i, j, t, moment, pairs = self.places.T
+        products = u[:, i] * u[:, j] * pairs
+        squares, first, outer = (np.zeros((len(cuts), self.count)) for _ in range(3))
+        np.add.at(squares.T, moment, products.T)
+        np.add.at(outer.T, 1 + i + j - 2 * t, products.T)
+        first[:, 1 : self.bits + 2] = u * self.around
+        one, share = np.zeros(self.count), np.zeros(self.count)
+        one[0], share[1] = 1, 1
+        within = squares - (2 * k + 1) * first + k * (k + 1) * share
+        total = first.sum(axis=1, keepdims=True) * share
+        without = outer - squares - (2 * k + 1) * (total - first) + k * (k + 1) * (one - share)
+        return np.where(inside == 1, within, without)
+
+    @cached_property
+    def blocks(self) -> list[Block]:
+        """Positive semidefinite matrices of forms: with z in T, k = 0, .., d / 2, then without."""
+        return [self._block(k, inside) for inside in (True, False) for k in range(self.bits // 2 + 1)]
+
+    def _block(self, k: int, inside: bool) -> Block:
+        d, found = self.bits, dict[tuple[int, int, int], int]()
+
+        def add(row: int, column: int, moment: int, number: int) -> None:
+            found[row, column, moment] = found.get((row, column, moment), 0) + number
+
+        bordered = k == 0 and not inside
+        norms = [float(comb(d - 2 * k, i - k)) ** 0.5 for i in range(k, d - k + 1)]
+        for i in range(k + bordered, d - k + 1):
+            for j in range(i, d - k + 1):
+                for t in range(max(0, i + j - d), i + 1):
+                    number, place = beta(d, i, j, t, k), (i - k, j - k)
+                    if inside:
+                        add(*place, self.triple(i, j, t), number)
+                    else:
+                        add(*place, self.pair(i + j - 2 * t), number)
+                        add(*place, self.triple(i, j, t), -number)
+        if bordered:  # z itself is not in T: the border takes its place
+            add(0, 0, 0, 1)
+            add(0, 0, 1, -1)
+            for i in range(1, d + 1):
+                add(0, i, 1, comb(d, i))
+                add(0, i, self.pair(i), -comb(d, i))
+        kept = [(*key, number) for key, number in found.items() if number]
+        assert max(abs(number) for *_, number in kept) < EXACT
+        rows, columns, moments = (np.array([one[axis] for one in kept]) for axis in range(3))
+        return Block(len(norms), rows, columns, moments, np.array([float(one[3]) for one in kept]), np.array(norms))
+
+    def _forms(self, rows: list[dict[int, int]]) -> np.ndarray:
+        found = np.zeros((len(rows), self.count))
+        for row, numbers in zip(found, rows, strict=True):
+            row[list(numbers)] = list(numbers.values())
+        return found
+
+
+def _sum(*parts: dict[int, int]) -> dict[int, int]:
+    found: dict[int, int] = {}
+    for part in parts:
+        for place, number in part.items():
+            found[place] = found.get(place, 0) + number
+    return found
+
+
+@cache
+def moments(bits: int) -> Moments:
+    """`Moments`, once for each number of bits."""
+    return Moments(bits)

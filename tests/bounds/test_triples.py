@@ -1,0 +1,242 @@
+"""What three records at a time say of sets of records of bits: sets of all kinds against every form, and all sets of few bits against the bound."""
+
+from dataclasses import fields, replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from ldp_core import bounds, workloads
+from ldp_core.bounds.symmetric import energies
+from ldp_core.bounds.symmetric.certificate import symmetric_certificate
+from ldp_core.bounds.triples.certificate import fits, improved
+from ldp_core.bounds.triples.duals import Duals
+from ldp_core.bounds.triples.moments import moments
+from ldp_core.bounds.triples.relaxation import Relaxation
+from ldp_core.bounds.triples.search import Search, joined
+from ldp_core.optimize import design_orbits
+from ldp_core.run import unchecked
+from ldp_core.workloads import walsh_hadamard
+
+
+def distances(bits):
+    types = np.arange(2**bits)
+    return np.bitwise_count(types[:, None] ^ types)
+
+
+def moments_of(f, bits):
+    """The means over all pairs and triples, one by one."""
+    known, apart = moments(bits), distances(bits)
+    total, many = np.zeros(known.count), np.zeros(known.count)
+    total[0] = many[0] = 1
+    for r in range(bits + 1):
+        total[known.pair(r)], many[known.pair(r)] = np.outer(f, f)[apart == r].mean(), 1
+    by_distance = {key: bits + 2 + number for number, key in enumerate(known.triples)}
+    for x, y, z in np.ndindex(*apart.shape, len(f)):
+        key = tuple(sorted((int(apart[x, y]), int(apart[x, z]), int(apart[y, z]))))
+        if key[0]:
+            total[by_distance[key]] += f[x] * f[y] * f[z]
+            many[by_distance[key]] += 1
+    return total / many
+
+
+def energies_of(sets):
+    """(k, d + 1) W^l of 0/1 rows (k, 2^d)."""
+    n = sets.shape[1]
+    level = np.bitwise_count(np.arange(n))
+    return np.array([np.bincount(level, (walsh_hadamard(row) / n) ** 2) for row in sets])
+
+
+def some_sets(bits):
+    rng = np.random.default_rng(bits)
+    return [np.zeros(2**bits), np.ones(2**bits), *(1.0 * (rng.random(2**bits) < p) for p in (0.1, 0.3, 0.5, 0.8))]
+
+
+@pytest.mark.parametrize("bits", [2, 3, 4])
+def test_sets_obey_all_that_is_said_of_them(bits):
+    known, apart, rng = moments(bits), distances(bits), np.random.default_rng(bits)
+    cuts = np.column_stack([rng.integers(-2, 3, (12, bits + 1)), np.arange(12) % 2]).astype(float)
+    for f in some_sets(bits):
+        m, a = moments_of(f, bits), f.mean()
+        assert known.energies @ m == pytest.approx(energies_of(f[None])[0])
+        assert (known.signs @ m >= -1e-12).all()
+        own, times = known.sized
+        assert (own @ m >= -1e-12).all()
+        assert times @ m == pytest.approx(a * (own @ m))
+        assert known.between(np.array([0.25]), np.array([0.75]))[0] @ m == pytest.approx(
+            (a - 0.25) * (0.75 - a) * np.array([a, 1 - a])
+        )
+        members = np.array([[f[row == r].sum() for r in range(1, bits + 1)] for row in apart])
+        h = members @ cuts[:, :bits].T
+        whole = ((h - cuts[:, bits]) * (h - cuts[:, bits] - 1)).T * np.where(cuts[:, -1:] == 1, f, 1 - f)
+        assert known.whole(cuts) @ m == pytest.approx(whole.mean(axis=1))
+        assert (whole >= 0).all()
+
+
+@pytest.mark.parametrize("bits", [2, 3, 4])
+def test_blocks_have_the_eigenvalues_of_the_matrices_of_all_types(bits):
+    """Those of block k as often as there are harmonic functions of degree k: C(d, k) - C(d, k - 1)."""
+    known, types = moments(bits), np.arange(2**bits)
+    x, y = np.meshgrid(types, types, indexing="ij")
+    i, j, t = (np.bitwise_count(one) for one in (x, y, x & y))
+    place = np.vectorize(lambda *key: known.triple(*map(int, key)))(i, j, t)
+    many = [len([1 for one in types if one.bit_count() == k]) for k in range(bits + 1)]
+    for f in some_sets(bits):
+        m = moments_of(f, bits)
+        inside, pairs = m[place], m[1 + i + j - 2 * t]
+        without = pairs - inside
+        without[0], without[:, 0] = m[1] - m[1 + i[:, 0]], m[1] - m[1 + i[:, 0]]
+        without[0, 0] = 1 - m[1]
+        half = len(known.blocks) // 2
+        for matrix, blocks in ((inside, known.blocks[:half]), (without, known.blocks[half:])):
+            found = []
+            for k, block in enumerate(blocks):
+                A = np.zeros((block.size, block.size))
+                np.add.at(A, (block.rows, block.columns), block.entries * m[block.moments])
+                A = (A + np.triu(A, 1).T) / np.outer(block.norms, block.norms)
+                found += (many[k] - (many[k - 1] if k else 0)) * list(np.linalg.eigvalsh(A))
+            assert np.sort(found) == pytest.approx(np.linalg.eigvalsh(matrix), abs=1e-9)
+
+
+def proved(bits, weights, epsilon, sizes):
+    """The ratio that a relaxation proves for each interval of sizes, with the cuts it finds."""
+    relaxation, found = Relaxation(bits, epsilon), []
+    for interval in sizes:
+        first = relaxation.solve(weights, interval, np.zeros((0, bits + 2)), unchecked)
+        found.append(relaxation.solve(weights, interval, relaxation.violated(first), unchecked))
+    return np.array([joined(weights, [one]).proved(np.expm1(epsilon))[0] for one in found])
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 3.0])
+def test_all_sets_of_four_bits_are_below_the_bound(epsilon):
+    codes = np.arange(2**16)
+    sets = ((codes[:, None] >> np.arange(16)) & 1)[:, :]
+    levels = np.bitwise_count(np.arange(16))
+    squares = (walsh_hadamard(sets) / 16) ** 2
+    W = np.stack([squares[:, levels == k].sum(axis=1) for k in range(1, 5)], axis=1)
+    D, size = np.expm1(epsilon), sets.sum(axis=1)
+    for weights in np.random.default_rng(0).random((4, 4)):
+        ratio = W @ weights * (D / (1 + D * size / 16)) ** 2
+        exact = np.array([ratio[size == one].max() for one in range(1, 9)])
+        bound = proved(4, weights, epsilon, [(one, one) for one in range(1, 9)])
+        assert (exact <= bound).all()
+        assert (bound <= 1.06 * exact).all()
+        assert np.median(bound / exact) < 1.001
+        several = proved(4, weights, epsilon, [(1, 2), (3, 8)])
+        assert several[0] >= exact[:2].max()
+        assert several[1] >= exact[2:].max()
+
+
+def test_all_sets_of_five_bits_are_below_the_bound():
+    """Against the list of all energies of degrees one to three."""
+    points, D = energies.five(), np.expm1(2.0)
+    for weights in np.random.default_rng(1).random((3, 3)):
+        size = points[:, 0]
+        ratio = points[:, 1:] @ weights / 1024 * (D / (1 + D * size / 32)) ** 2
+        exact = np.array([ratio[size == one].max() for one in (2, 3, 5, 8, 12, 16)])
+        bound = proved(5, np.append(weights, [0, 0]), 2.0, [(one, one) for one in (2, 3, 5, 8, 12, 16)])
+        assert (exact <= bound).all()
+        assert (bound <= 1.06 * exact).all()
+
+
+@cache
+def proof(kind, bits, degree, epsilon):
+    maker = workloads.parity if kind == "parity" else workloads.k_way_marginals
+    plain = symmetric_certificate(maker(bits, degree), epsilon)
+    return max(improved(plain), key=lambda found: found.value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "bits", "degree", "epsilon", "gain", "gap"),
+    [("parity", 6, 3, 3.0, 1.01, 0.002), ("parity", 7, 2, 3.0, 1.1, 0.02), ("marginals", 8, 3, 4.0, 1.01, 0.01)],
+)
+def test_it_proves_more_than_pairs_of_types_do(kind, bits, degree, epsilon, gain, gap):
+    found = proof(kind, bits, degree, epsilon)
+    assert found.verify()
+    assert found.value > gain * found.plain.value
+    assert 0 < found.variance == (found.value - found.workload.trace) / found.workload.n
+    best = design_orbits(found.workload, epsilon, time_limit=None, max_rounds=20)
+    assert 0 <= best.objective / found.value - 1 < gap
+
+
+def test_it_is_what_a_certificate_is_where_it_is_best():
+    found = bounds.certificate(workloads.parity(6, 3), 3.0)
+    assert isinstance(found, bounds.TripleCertificate)
+    assert found.value >= proof("parity", 6, 3, 3.0).value * (1 - 1e-6)
+
+
+def test_forged_certificates_are_refused():
+    found = proof("parity", 6, 3, 3.0)
+    assert found.verify()
+    assert not replace(found, value=np.nextafter(found.proven(), np.inf)).verify()
+    for change in (
+        {"epsilon": 3.1},
+        {"workload": workloads.parity(6, 2)},
+        {"workload": workloads.parity(7, 3)},
+        {"workload": workloads.all_marginals(6)},
+        {"workload": workloads.prefix(64)},
+    ):
+        assert not replace(found, **change).verify()
+    duals = found.duals
+    forged = [{field.name: getattr(duals, field.name)[:-1]} for field in fields(Duals) if field.name != "cuts"]
+    forged += [{field.name: getattr(duals, field.name) * np.nan} for field in fields(Duals)]
+    forged += [{field.name: np.full(getattr(duals, field.name).shape, 1e200)} for field in fields(Duals)]
+    forged += [{name: -getattr(duals, name) - 1e-9} for name in ("weights", "signs", "sizing", "whole")]
+    forged += [
+        {"values": 0.999 * duals.values},
+        {"factors": 0.9 * duals.factors},
+        {"factors": 0 * duals.factors},
+        {"sizes": duals.sizes + 0.5},
+        {"sizes": np.stack([np.zeros(len(duals.sizes)), duals.sizes[:, 1]], axis=1)},
+        {"sizes": duals.sizes[:, ::-1] + [1, 0]},
+        {"sizes": np.stack([duals.sizes[:, 0], np.full(len(duals.sizes), 2.0**40)], axis=1)},
+        {"cuts": duals.cuts + 0.5},
+        {"cuts": duals.cuts[:, 1:]},
+        {"weights": np.roll(duals.weights, 1)},
+        {"weights": np.zeros(6)},
+        {"weights": np.zeros(0)},
+    ]
+    assert len(duals.cuts)
+    for change in forged:
+        assert not replace(found, duals=replace(duals, **change)).verify(), change.keys()
+
+
+def test_a_proof_that_leaves_sizes_out_says_less():
+    found = proof("parity", 6, 3, 3.0)
+    top = found.duals.values.argmax()
+    rest = {
+        name: np.delete(getattr(found.duals, name), top, axis=0)
+        for name in ("sizes", "values", "factors", "signs", "sizing", "whole")
+    }
+    assert replace(found, duals=replace(found.duals, **rest)).proven() < 0.999 * found.value
+
+
+def test_rounding_is_allowed_for():
+    """Multipliers that cancel each other exactly prove less, the larger they are."""
+    weights = np.array([1.0, 0.5, 0.5, 0, 0, 0])
+    duals = joined(weights, [Relaxation(6, 3.0).solve(weights, (3, 3), np.zeros((0, 8)), unchecked)])
+    proven = [replace(duals, sizing=duals.sizing + size).proved(np.expm1(3.0))[0] for size in (0, 1e4, 1e8)]
+    assert proven[0] < proven[1] < proven[2]
+
+
+def test_other_workloads_have_none():
+    for workload in (workloads.histogram(64), workloads.all_marginals(6), workloads.prefix(64)):
+        assert not fits(workload)
+    assert list(improved(symmetric_certificate(workloads.histogram(64), 2.0))) == []
+
+
+def test_a_search_that_is_stopped_ends_with_what_was_proved():
+    plain = symmetric_certificate(workloads.parity(6, 3), 3.0)
+    assert list(improved(plain, stop=lambda: True)) == []
+    asked = iter(range(10**6))
+    cut_short = [found.value for found in improved(plain, stop=lambda: next(asked) > 400)]
+    values = [found.value for found in improved(plain)]
+    assert cut_short == values[: len(cut_short)]
+    assert len(cut_short) < len(values)
+    assert values == sorted(values)
+    assert values[0] > plain.value
+
+
+def test_a_search_ends_where_nothing_is_to_be_gained():
+    worth = np.array([1.0, 2.0, 1.0, 0, 0])
+    assert len(list(Search(5, 2.0, worth).rounds(beyond=1e9))) < len(list(Search(5, 2.0, worth).rounds()))
