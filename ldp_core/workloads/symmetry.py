@@ -22,7 +22,9 @@ import numpy as np
 from scipy.linalg import hadamard
 
 EPS = np.finfo(float).eps
-BITS_AT_ONCE = 4  # of a Walsh-Hadamard transform: 3 to 6 take much the same time
+# Of a Walsh-Hadamard transform: the bits taken at once (3 to 6 take much the same time), and the rows of a product, few enough for BLAS not to
+# share it out to threads, which wait for each other longer than it takes.
+BITS_AT_ONCE, ROWS_AT_ONCE = 4, 1024
 
 Kind = Literal["none", "translation", "hamming", "exchangeable"]
 Shifts = tuple[tuple[int, bool], ...]
@@ -188,7 +190,9 @@ def walsh_hadamard(x: np.ndarray) -> np.ndarray:
     while left:
         bits = min(BITS_AT_ONCE, left)
         # The first bits go last, transformed: in the end all are where they were.
-        x = x.reshape(rows, 2**bits, shape[-1] // 2**bits).swapaxes(1, 2) @ _small(bits, x.dtype.char)
+        rest = shape[-1] // 2**bits
+        many = min(ROWS_AT_ONCE, rest)
+        x = x.reshape(rows, 2**bits, rest // many, many).transpose(0, 2, 3, 1) @ _small(bits, x.dtype.char)
         left -= bits
     return x.reshape(shape)
 
