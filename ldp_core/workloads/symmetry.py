@@ -15,12 +15,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Literal
 
 import numpy as np
+from scipy.linalg import hadamard
 
 EPS = np.finfo(float).eps
+# Of a Walsh-Hadamard transform: the bits taken at once (3 to 6 take much the same time), and the rows of a product, few enough for BLAS not to
+# share it out to threads, which wait for each other longer than it takes.
+BITS_AT_ONCE, ROWS_AT_ONCE = 4, 1024
 
 Kind = Literal["none", "translation", "hamming", "exchangeable"]
 Shifts = tuple[tuple[int, bool], ...]
@@ -176,12 +180,24 @@ def krawtchouk(d: int) -> np.ndarray:
 
 
 def walsh_hadamard(x: np.ndarray) -> np.ndarray:
-    """The unnormalised Walsh-Hadamard transform along the last axis (a power of two): sum_u (-1)^popcount(S & u) x_u."""
-    x = np.array(x, dtype=float)
-    n, half = x.shape[-1], 1
-    while half < n:
-        pairs = x.reshape(*x.shape[:-1], n // (2 * half), 2, half)
-        even, odd = pairs[..., 0, :] + pairs[..., 1, :], pairs[..., 0, :] - pairs[..., 1, :]
-        pairs[..., 0, :], pairs[..., 1, :] = even, odd
-        half *= 2
-    return x
+    """The unnormalised Walsh-Hadamard transform along the last axis (a power of two): sum_u (-1)^popcount(S & u) x_u.
+
+    In single precision where ``x`` is (whole numbers are exact up to 2^24 then, up to 2^53 otherwise). Some bits at a time are products with a
+    small matrix, which takes a fifth of the time of sums and differences bit by bit.
+    """
+    x = np.array(x, dtype=np.float32 if np.asarray(x).dtype == np.float32 else float)
+    shape, rows, left = x.shape, math.prod(x.shape[:-1]), x.shape[-1].bit_length() - 1
+    while left:
+        bits = min(BITS_AT_ONCE, left)
+        # The first bits go last, transformed: in the end all are where they were.
+        rest = shape[-1] // 2**bits
+        many = min(ROWS_AT_ONCE, rest)
+        x = x.reshape(rows, 2**bits, rest // many, many).transpose(0, 2, 3, 1) @ _small(bits, x.dtype.char)
+        left -= bits
+    return x.reshape(shape)
+
+
+@cache
+def _small(bits: int, kind: str) -> np.ndarray:
+    """(2^bits, 2^bits) the matrix of the transform, as numbers of a ``kind`` of NumPy's."""
+    return np.asarray(hadamard(2**bits, dtype=kind))

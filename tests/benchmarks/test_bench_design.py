@@ -163,13 +163,12 @@ def test_orbits_of_many_types(maker, d, capsys):
     assert mechanism.variance_profile(workload).sum() + workload.trace == pytest.approx(found.objective, rel=1e-6)
 
 
-# At 2^16 types a device holds 256 base rows, which is what is missing there.
-ALL_MARGINALS = {12: 0.02, 16: 0.09}
+ALL_MARGINALS = {12: 0.005, 16: 0.02}
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("d", ALL_MARGINALS)
 def test_all_marginals_of_many_types(d, epsilon):
     workload = workloads.all_marginals(d)
-    found = design_orbits(workload, epsilon, time_limit=10.0)
+    found = design_orbits(workload, epsilon, time_limit=None, max_rounds=22)
     assert found.objective / bounds.certificate(workload, epsilon).value - 1 < ALL_MARGINALS[d]

@@ -86,14 +86,6 @@ def test_designs_fit_into_a_device(d):
     assert len(images(mixture, _copies(mixture, most), rng)) < len(written)  # what rows of few images leave is used
 
 
-@pytest.mark.parametrize("epsilon", [2.0, 3.0])
-def test_all_marginals_of_twelve_attributes_are_nearly_the_best_possible(epsilon):
-    """Functions of four bits alone end a tenth above it at epsilon 3, and rows with few characters 3 % in images drawn."""
-    workload = workloads.all_marginals(12)
-    found = design_orbits(workload, epsilon, time_limit=None, max_rounds=20)
-    assert 1 < found.objective / bounds.certificate(workload, epsilon, time_limit=1.0).value < 1.02
-
-
 @pytest.mark.parametrize("size", [3, 8, 13])
 def test_linearisation_ends_at_the_best_row_of_its_own_gradient(size):
     """The gradient of v'Xv by finite differences, X written out: where it ends, no entry outside is worth more than one inside,

@@ -68,9 +68,7 @@ class LevelSearch:
         self._weights_of_types = self._scheme.class_of_types
         self._share = high_share(self._spread + 1, n)
         if n <= FLIPPED_TYPES:
-            most_images = (
-                np.inf
-            )  # rows that have climbed there have few images, or many characters for the types there are
+            most_images = np.inf  # rows that have climbed there have few images, or many characters for their types
         self._most_images = most_images
         which, self._blocks, energies, squares, images = junta_energies(self._d)
         self._tables = tables()[which]
@@ -84,6 +82,11 @@ class LevelSearch:
         self._add(rng.random((2, n)) < self._share)
         self._update()
         self.best = self._mixture()
+
+    @property
+    def by_character(self) -> np.ndarray:
+        """(n,) the eigenvalues of G."""
+        return self._gamma[self._weights_of_types]
 
     def prepare(self) -> None:
         """Nothing is left to do."""

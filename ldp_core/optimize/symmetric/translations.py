@@ -7,19 +7,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from ldp_core.optimize.certified import WINDOW
-from ldp_core.optimize.columns.weights import fitted_shares
 from ldp_core.optimize.gradient.method import Told
-from ldp_core.optimize.symmetric.levels import RIDGE, LevelMixture, LevelSearch, images
+from ldp_core.optimize.symmetric.levels import LevelMixture, LevelSearch, images
+from ldp_core.optimize.symmetric.refining import Refining
 from ldp_core.privacy import check_epsilon, odds
-from ldp_core.run import Budget, Callback, Cancel, Stopped, drive
+from ldp_core.run import Best, Budget, Callback, Cancel, Check, Stopped, drive
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload, walsh_hadamard
 
 MOST_TYPES = 2**16
 """Largest number of types for which base rows are designed."""
 
-# Base rows, and entries of all of them together; updates of their shares; smaller shares are left out.
-MOST_ROWS, MOST_ENTRIES, UPDATES, NEGLIGIBLE = 2048, 2**24, 40, 1e-9
+# Base rows, and entries of all of them together; smaller shares are left out.
+MOST_ROWS, MOST_ENTRIES, NEGLIGIBLE = 2048, 2**24, 1e-9
+# Rounds over rows with all their images, before there are base rows to refine.
+LEVEL_ROUNDS = 15
 # Times that room left by rows of few images is given to the others, and how many times as many images are drawn at most.
 REFILLS = 3
 
@@ -55,10 +57,10 @@ def design_orbits(
 ) -> OrbitDesign:
     """Base rows of least ``L = tr(M^-1 G)`` for a workload that permuting and flipping binary attributes leaves as it is.
 
-    The search is over rows with all their images under translations and permutations of the attributes, where L is a function
-    of as many numbers as there are attributes; ``callback(progress)`` sees that objective (and has no strategy to show). In the
-    end each base row gets as many permutations as fit, and shares are fitted to those; the search knows what that costs, and chooses
-    rows that lose little.
+    The first 15 rounds are over rows with all their images under translations and permutations of the attributes, where L is a function of as
+    many numbers as there are attributes. Then each row gets as many permutations as fit; the search knows what drawing them costs, and
+    chooses rows that lose little. All further rounds change these base rows, each for itself (`ldp_core.optimize.symmetric.refining`).
+    ``callback(progress)`` sees the objective, an estimate in the first rounds (and has no strategy to show).
     Parameters as in `ldp_core.optimize.design`. Raises ValueError for other workloads, and above 2^16 types.
     """
     budget = Budget(time_limit, max_rounds, cancel, callback)
@@ -68,15 +70,10 @@ def design_orbits(
             f"Orbits are designed for workloads over binary attributes, such as marginals and parities, with up to "
             f"{MOST_TYPES:,} types; this is {workload.title} on {workload.n:,}."
         )
-    rng = np.random.default_rng(seed)
     with blas_threads(workload.n):
-        search = LevelSearch(workload, epsilon, rng, _most(workload.n))
+        search = _Designing(workload, epsilon, np.random.default_rng(seed), budget.check)
         run = drive(search, budget, WINDOW)
-        mixture, _ = run.found
-        high = np.vstack(
-            [np.arange(workload.n) == 0, _written(mixture, rng)]
-        )  # with randomized response, no character is lost
-        shares, objective = _fitted(workload, high, odds(epsilon))
+    (high, shares), objective = run.found
     kept = shares > NEGLIGIBLE
     return OrbitDesign(
         high[kept],
@@ -89,6 +86,41 @@ def design_orbits(
         seed,
         run.stopped,
     )
+
+
+class _Designing:
+    """First rows with all their images, whose ``best`` is not written out yet; then base rows with images, which are refined."""
+
+    finished = False
+
+    def __init__(self, workload: Workload, epsilon: float, rng: np.random.Generator, check: Check):
+        self._workload, self._epsilon, self._rng, self._check = workload, epsilon, rng, check
+        self._levels, self._rounds = LevelSearch(workload, epsilon, rng, _most(workload.n)), 0
+        self._refining: Refining | None = None
+
+    @property
+    def best(self) -> Best:
+        return self._levels.best if self._refining is None else self._refining
+
+    def prepare(self) -> None:
+        """Nothing is left to do."""
+
+    def round(self) -> None:
+        if self._rounds < LEVEL_ROUNDS:
+            self._levels.round()
+            self._rounds += 1
+            return
+        self._refining = self._refining or self._write()
+        self._refining.round(self._check)
+
+    def finish(self, at_once: bool) -> tuple[tuple[np.ndarray, np.ndarray], float]:
+        found = self._refining or self._write()
+        return (found.high, found.shares), found.objective
+
+    def _write(self) -> Refining:
+        """With randomized response, so that no character is lost."""
+        high = np.vstack([np.arange(self._workload.n) == 0, _written(self._levels.best, self._rng)])
+        return Refining(high, self._levels.by_character, odds(self._epsilon) - 1)
 
 
 def _written(mixture: LevelMixture, rng: np.random.Generator) -> np.ndarray:
@@ -117,15 +149,3 @@ def _copies(mixture: LevelMixture, most: int) -> np.ndarray:
 def _most(n: int) -> int:
     """How many base rows there may be: a device holds no more."""
     return min(MOST_ROWS, MOST_ENTRIES // n)
-
-
-def _fitted(workload: Workload, high: np.ndarray, ratio: float) -> tuple[np.ndarray, float]:
-    """Shares (k,) of the orbits of base rows ``high``, and L."""
-    energies = np.empty(high.shape)
-    for row, spectrum in zip(high, energies, strict=True):
-        spectrum[:] = walsh_hadamard(np.where(row, ratio, 1.0)) ** 2
-    energies /= energies[:, :1]
-    gamma = np.maximum(walsh_hadamard(workload.gram_column), 0.0)
-    shares = fitted_shares(np.full(len(high), 1 / len(high)), energies, gamma + RIDGE * gamma.mean(), UPDATES)
-    asked = gamma > 0
-    return shares, float((gamma[asked] / (shares @ energies)[asked]).sum())

@@ -1,0 +1,100 @@
+"""Base rows changed type by type, each towards the characters that the others tell least about.
+
+Images of a row under permutations of the attributes, drawn at random, are spread unevenly over the characters of one weight: with as many rows
+as a device holds at 2^16 types that costs 4 to 7 % of L. But a row has a bit for every type, so that a few hundred rows can be fitted to
+each character for itself. With ``X = diag(gamma_S / m_S^2)`` in the characters, exchanging a type i in a row v for a type j outside raises
+``v'Xv`` by ``2 (h_j - h_i) - 2 X_ij``, where ``h = X v - X_ii v``. Each row in turn exchanges some of the types for which h says so, as many
+as lower L.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ldp_core.optimize.columns.weights import fitted_shares
+from ldp_core.run import Check
+from ldp_core.workloads import walsh_hadamard
+
+# Of the types that a row would exchange: the part tried first, by what it shrinks where L does not fall (and how often in a row) and grows where it does.
+FIRST, SMALLER, LARGER, TRIES, LEAST = 0.3, 0.2, 1.3, 2, 1e-3
+# Updates of the shares at first, and in each round.
+UPDATES, MORE_UPDATES = 40, 5
+RIDGE = 1e-9
+
+
+class Refining:
+    """Base rows ``high`` (k, n) of booleans and the ``shares`` (k,) of their orbits, changed in place by rounds; ``objective`` is their L.
+
+    ``gamma`` (n,) are the eigenvalues of G by character, ``spread`` E - 1. Row 0 keeps its types: as randomized response, it tells
+    something about every character. No row ever gets more or fewer types.
+    """
+
+    def __init__(self, high: np.ndarray, gamma: np.ndarray, spread: float):
+        k, n = high.shape
+        self.high, self.shares = high.copy(), np.full(k, 1 / k)
+        self._scales = np.square(spread / (n + spread * high.sum(axis=1)))
+        self._on_ones, self._gamma = float(gamma[0]), gamma.copy()
+        self._gamma[0] = 0.0  # where m is 1 whatever the rows are
+        self._asked = self._gamma > 0
+        self._parts = np.full(k, FIRST)
+        self._hats = walsh_hadamard(high.astype(np.float32))
+        self._fit(UPDATES)
+
+    @property
+    def objective(self) -> float:
+        return self._on_ones + self._lost
+
+    def round(self, check: Check) -> None:
+        """Every row once, then the shares. What was done by then stays where ``check`` raises `Interrupted`."""
+        for k in range(1, len(self.high)):
+            check()
+            self._exchange(k)
+        self._fit(MORE_UPDATES)
+
+    def _fit(self, updates: int) -> None:
+        energies = np.square(self._hats)
+        energies *= self._scales[:, None].astype(np.float32)
+        energies[:, 0] = 1.0
+        worth = (self._gamma + RIDGE * self._gamma.mean()).astype(np.float32)
+        self.shares = fitted_shares(self.shares.astype(np.float32), energies, worth / worth.sum(), updates).astype(
+            float
+        )
+        self.shares /= self.shares.sum()
+        self._m = np.zeros(len(worth))
+        for weight, hat in zip(self.shares * self._scales, self._hats, strict=True):
+            self._m += weight * np.square(hat, dtype=float)
+        self._lost = self._loss(self._m)
+
+    def _loss(self, m: np.ndarray) -> float:
+        return float((self._gamma[self._asked] / m[self._asked]).sum())
+
+    def _exchange(self, k: int) -> None:
+        row, hat = self.high[k], self._hats[k]
+        out, into = self._wanted(row, hat)
+        for _ in range(TRIES):
+            many = math.ceil(self._parts[k] * len(out))
+            if not many:
+                return
+            change = np.zeros(len(row), dtype=np.float32)
+            change[out[:many]], change[into[:many]] = -1, 1
+            changed = hat + walsh_hadamard(change)
+            m = self._m + self.shares[k] * self._scales[k] * ((changed - hat) * (changed + hat)).astype(float)
+            if (lost := self._loss(m)) < self._lost:
+                row[out[:many]], row[into[:many]] = False, True
+                self._hats[k], self._m, self._lost = changed, m, lost
+                self._parts[k] = min(1.0, LARGER * self._parts[k])
+                return
+            self._parts[k] = max(LEAST, SMALLER * self._parts[k])
+
+    def _wanted(self, row: np.ndarray, hat: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Types to leave a row and as many to enter it, those first for which h says it most."""
+        X = np.zeros(len(row), dtype=np.float32)
+        X[self._asked] = self._gamma[self._asked] / self._m[self._asked] ** 2 / self._lost
+        h = walsh_hadamard(X * hat) / len(row)
+        h[row] -= X.mean()
+        best = np.zeros(len(row), dtype=bool)
+        best[np.argpartition(-h, np.count_nonzero(row) - 1)[: np.count_nonzero(row)]] = True
+        out, into = np.flatnonzero(row & ~best), np.flatnonzero(best & ~row)
+        return out[np.argsort(h[out])], into[np.argsort(-h[into])]
