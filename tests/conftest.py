@@ -1,5 +1,6 @@
 """For all tests: nothing is decided by how fast the machine is, and the same examples are tried everywhere."""
 
+import gc
 from collections import Counter
 
 import pytest
@@ -33,3 +34,13 @@ def pytest_collection_modifyitems(items):
     items.sort(
         key=lambda item: (-max(tests[item.path], 5.5 * (item.path.stem.removeprefix("test_") in LONG)), item.path)
     )
+
+
+def pytest_collection_finish():
+    """What was loaded to collect the tests stays until the end: no use looking through it for garbage again and again."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_unconfigure():
+    gc.unfreeze()
