@@ -170,6 +170,7 @@ def root_of(x):
     return Fraction(math.isqrt(math.ceil(x * scale)) + 1, 10**30)
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize(("shape", "ways"), [((2, 2, 3), 1), ((2, 2, 3), 2), ((3, 4), 1), ((2, 2, 2), 2)])
 @pytest.mark.parametrize("epsilon", [1.0, 3.0])
 def test_small_surveys_against_all_sets_in_rational_arithmetic(shape, ways, epsilon):

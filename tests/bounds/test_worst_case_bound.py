@@ -85,6 +85,7 @@ def test_where_no_prior_says_anything_the_uniform_one_is_taken(workload):
 # --- the certificate ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
 @pytest.mark.parametrize("workload", [workloads.prefix(12), workloads.all_range(12), UNEVEN], ids=repr)
 def test_is_proven_and_at_least_every_other_bound(workload, epsilon):

@@ -115,6 +115,7 @@ def test_few_users_know_little():
     assert (single.standard_error, single.users) == (math.inf, 1)
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("share", [0.0, 0.03, 0.3, 0.5, 1.0])
 @pytest.mark.parametrize(("users", "epsilon"), [(5, 3.0), (40, 0.5), (400, 1.0)])
 def test_intervals_hold_the_truth_in_19_of_20_sessions(share, users, epsilon):

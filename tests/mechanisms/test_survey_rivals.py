@@ -194,6 +194,7 @@ PEOPLE = {
 }
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("people", PEOPLE)
 @pytest.mark.parametrize("which", [("subset_selection", "optimal"), ("oue", "own"), "split"], ids="-".join)
 def test_simulated_errors_are_the_exact_ones(which, people, monkeypatch):

@@ -114,6 +114,7 @@ def test_linearisation_ends_at_the_best_row_of_its_own_gradient(size):
         assert np.array_equal(_linearised(gradient, size, worth), found)  # from its own gradient it goes nowhere else
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("epsilon", [0.5, pytest.param(1.0, marks=pytest.mark.slow), 2.0])
 @pytest.mark.parametrize("workload", [*LOW_DEGREE[:2], workloads.all_marginals(6), workloads.parity(6)], ids=repr)
 def test_reaches_the_bound_in_a_few_rounds(workload, epsilon):
@@ -140,6 +141,7 @@ def test_images_are_permutations_of_the_attributes_without_repetition():
     assert len(high) > (search.best.shares > NEGLIGIBLE).sum()
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("workload", LOW_DEGREE, ids=repr)
 @pytest.mark.parametrize("epsilon", [0.5, 3.0])
 def test_orbit_designs_and_written_strategies_agree(workload, epsilon):

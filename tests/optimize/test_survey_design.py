@@ -125,6 +125,7 @@ def dense(survey):
     return workloads.custom(survey.rows(np.arange(survey.num_queries)))
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize(("sizes", "ways"), [((2, 2, 2), 2), ((2, 5), 1), ((3, 3), 2), ((2, 4), 2)])
 @pytest.mark.parametrize("epsilon", [1.0, 3.0])
 def test_small_designs_are_the_optimum_over_all_strategies(sizes, ways, epsilon):
