@@ -35,13 +35,18 @@ def test_energies_of_juntas_are_those_of_their_rows(d):
         assert np.bincount(weights, spectrum**2, d + 1) == pytest.approx(squares[i])
 
 
+def test_bits_are_moved_to_their_places():
+    orders = np.random.default_rng(0).permuted(np.tile(np.arange(4), (5, 1)), axis=1)
+    for order, found in zip(orders, moved(orders), strict=True):
+        assert found.tolist() == [sum(((t >> i) & 1) << order[i] for i in range(4)) for t in range(16)]
+
+
 def test_juntas_have_at_most_as_many_images_as_told():
     d, most = 5, 10
     which, blocks, _, _, images = junta_energies(d)
     few = images <= most
     assert 0 < few.sum() < len(few)
-    types = np.arange(2**d)
-    maps = np.array([moved(types, order) for order in itertools.permutations(range(d))])
+    maps = moved(np.array(list(itertools.permutations(range(d)))))
     for table, block, told in zip(tables()[which[few]], blocks[few], images[few], strict=True):
         power = np.rint(walsh_hadamard(junta_row(table, block, d)) ** 2)
         assert len(np.unique(power[maps], axis=0)) <= told
@@ -63,7 +68,7 @@ def test_rows_that_many_images_are_drawn_of_lose_what_their_spread_says():
     gamma = walsh_hadamard(workload.gram_column)
     drawn = []
     for _ in range(400):
-        m = np.mean([power[moved(np.arange(2**d), rng.permutation(d))] for _ in range(most)], axis=0)
+        m = np.mean([power[moved(rng.permutation(d))] for _ in range(most)], axis=0)
         drawn.append(gamma @ (1 / m))
     search._m, search._most_images = profile, most  # on so few types the search does not look at it
     usable = search._usable(profile[None], spread[None])[0]
@@ -72,7 +77,7 @@ def test_rows_that_many_images_are_drawn_of_lose_what_their_spread_says():
     assert np.mean(drawn) - without == pytest.approx(expected - without, rel=0.15)
 
 
-@pytest.mark.parametrize("d", [6, 15])
+@pytest.mark.parametrize("d", [6, 14])
 def test_designs_fit_into_a_device(d):
     rng, types = np.random.default_rng(d), np.arange(2**d)
     some = rng.random((3, 2**d)) < 0.1
@@ -86,7 +91,7 @@ def test_designs_fit_into_a_device(d):
     assert len(images(mixture, _copies(mixture, most), rng)) < len(written)  # what rows of few images leave is used
 
 
-@pytest.mark.parametrize("epsilon", [2.0, 3.0])
+@pytest.mark.parametrize("epsilon", [pytest.param(2.0, marks=pytest.mark.slow), 3.0])
 def test_all_marginals_of_twelve_attributes_are_nearly_the_best_possible(epsilon):
     """Functions of four bits alone end a tenth above it at epsilon 3, and rows with few characters 3 % in images drawn."""
     workload = workloads.all_marginals(12)

@@ -66,7 +66,7 @@ def test_what_is_reported_is_what_the_mechanism_does(workload):
     assert result.objective == pytest.approx(workload.n * profile.max() + workload.trace, rel=1e-6)
 
 
-@pytest.mark.parametrize("epsilon", [1.0, 4.0])
+@pytest.mark.parametrize("epsilon", [pytest.param(1.0, marks=pytest.mark.slow), 4.0])
 def test_gap_of_prefix_and_gain_over_the_average_design(epsilon):
     workload = workloads.prefix(32)
     result = worst_case_design(workload, epsilon, time_limit=None, max_rounds=150)
