@@ -147,10 +147,10 @@ class App:
         while True:
             while jobs().active(self.session.id):
                 time.sleep(0.02)
-            before = list(jobs()._jobs)
+            before = jobs().of(self.session.id)
             self.at.run()
             self.check()
-            if all(job in before for job in jobs()._jobs if job.session == self.session.id):
+            if all(job in before and not job.active for job in jobs().of(self.session.id)):
                 return self
 
     @property
