@@ -102,7 +102,7 @@ def test_it_proves_more_than_pairs_of_types_do(kind, bits, degree, epsilon, gain
     assert 0 <= best.objective / found.value - 1 < gap
 
 
-@pytest.mark.parametrize("epsilon", [2.0, 3.0, 4.0])
+@pytest.mark.parametrize("epsilon", [2.0, pytest.param(3.0, marks=pytest.mark.slow), 4.0])
 def test_five_bits_are_solved(epsilon):
     """The largest energies of sets of five bits are known exactly, and so is the optimum."""
     found = design(workloads.parity(5, 2), epsilon, time_limit=None, max_rounds=20)

@@ -25,7 +25,7 @@ def within(samples, expected, errors=5.0):
     return abs(samples.mean() - expected) <= errors * samples.std(ddof=1) / math.sqrt(len(samples))
 
 
-@pytest.mark.parametrize(("groups", "bound"), [(1, 1.0), (3, 1.0), (3, 2.5)])
+@pytest.mark.parametrize(("groups", "bound"), [(1, 1.0), pytest.param(3, 1.0, marks=pytest.mark.slow), (3, 2.5)])
 def test_answers_are_unbiased_with_the_stated_error(groups, bound):
     rng, truth = np.random.default_rng(1), QUERY @ COUNTS / COUNTS.sum()
     asked = [session(rng, groups, bound=bound) for _ in range(1500)]
