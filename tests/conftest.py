@@ -1,6 +1,7 @@
 """For all tests: nothing is decided by how fast the machine is, and the same examples are tried everywhere."""
 
-from collections import Counter
+import gc
+from collections import Counter, defaultdict
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -25,11 +26,41 @@ LONG = {
 """Files with few tests of which each takes as long as many others."""
 
 
-@pytest.hookimpl(trylast=True)
+@pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(items):
     """Files with many tests are begun first, then those that are long though they have few, so that of two processes that share the
     files neither is left alone with a long one at the end."""
+    leave_repetitions(items)
+    yield  # what was not asked for is left out
     tests = Counter(item.path for item in items)
     items.sort(
         key=lambda item: (-max(tests[item.path], 5.5 * (item.path.stem.removeprefix("test_") in LONG)), item.path)
     )
+
+
+def leave_repetitions(items):
+    """Of tests marked ``crossed``, only so many cases stay by default that each value of each parameter comes up, along the diagonal
+    of their product; the others become slow."""
+    crossed = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("crossed") and not item.get_closest_marker("slow"):
+            crossed[item.nodeid.partition("[")[0]].append(item)
+    for cases in crossed.values():
+        taken = [{name: id(value) for name, value in item.callspec.params.items()} for item in cases]
+        values = {name: list(dict.fromkeys(one[name] for one in taken)) for name in taken[0]}
+        most, seen = max(map(len, values.values())), set()
+        diagonal = [{name: known[step % len(known)] for name, known in values.items()} for step in range(most)]
+        for item, one in sorted(zip(cases, taken, strict=True), key=lambda case: case[1] not in diagonal):
+            if one.items() <= seen:
+                item.add_marker(pytest.mark.slow)
+            seen |= one.items()
+
+
+def pytest_collection_finish():
+    """What was loaded to collect the tests stays until the end: no use looking through it for garbage again and again."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_unconfigure():
+    gc.unfreeze()

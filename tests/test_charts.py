@@ -230,6 +230,7 @@ def test_users_needed_marks_mechanisms_bounds_and_plan(ready, bounds, users, loo
     assert high > max(everything)
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("epsilon", [None, 1.5])
 @pytest.mark.parametrize("points", [0, 1, None])
 def test_over_epsilon_builds_at_every_stage_of_a_sweep(points, epsilon):
@@ -244,6 +245,7 @@ def test_over_epsilon_builds_at_every_stage_of_a_sweep(points, epsilon):
         assert all(min(trace.y) > 0 for trace in fig.data)
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("maker", MAKERS)
 @pytest.mark.parametrize("n", [2, 16, 512])
 def test_query_errors_and_simulated_answers_build(maker, n):

@@ -6,6 +6,7 @@ import pkgutil
 import subprocess
 import sys
 import types
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,7 @@ def imported(source, package):
             yield from (f"{module}.{alias.name}" for alias in node.names)
 
 
+@cache
 def imports_of(file):
     return list(imported(file.read_text(encoding="utf-8"), ["ldp_core", *file.relative_to(ROOT).parts[:-1]]))
 
@@ -177,8 +179,10 @@ def test_what_the_package_advertises_is_there_and_nothing_else():
         _ = ldp_core.mechanism
 
 
+@pytest.mark.slow
 def test_each_part_can_be_the_first_one_asked_for():
-    """In a process of its own, forked after the packages it needs, so that no order of imports is taken for granted."""
+    """In a process of its own, forked after the packages it needs, so that no order of imports is taken for granted. It follows from
+    imports that run one way, which `test_no_file_imports_the_app_and_imports_run_one_way` sees."""
     program = """
 import os, sys
 import numpy, pandas, plotly.graph_objects, pydantic, pyarrow, scipy.optimize, scipy.stats

@@ -42,13 +42,22 @@ def readable(fig: go.Figure, look: Theme) -> go.Figure:
 
 
 def _mend(element: Any, place: str, look: Theme, least: float) -> None:
-    if place not in element or element[place] is None or "color" not in element[place]:
+    if not _knows(type(element), place):
         return
-    found, part = element[place]["color"], element[place]
+    part = element[place]
+    if part is None or not _knows(type(part), "color"):
+        return
+    found = part["color"]
     if _plain(found):
         part["color"] = seen(found, look, least)
     elif isinstance(found, list | tuple) and all(_plain(one) for one in found):
         part["color"] = [seen(one, look, least) for one in found]
+
+
+@cache
+def _knows(kind: type, place: str) -> bool:
+    """Whether parts of figures of this kind have a setting: Plotly looks that up anew whenever it is asked."""
+    return place in kind()
 
 
 def _plain(colour: object) -> bool:

@@ -65,6 +65,7 @@ def test_the_proof_holds_for_all_rows(kind, n, epsilon):
     assert certificate.value <= bound_by_brute_force(certificate) * (1 + 1e-9)
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("with_prior", [False, True])
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
 @pytest.mark.parametrize("kind", WORKLOADS)
@@ -231,6 +232,7 @@ def test_schemes_have_the_eigenvalues_of_the_gram_matrix(workload):
     assert np.sort(spectrum) == pytest.approx(expected, abs=1e-9 * expected[-1])
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize(
     "epsilon", [pytest.param(0.25, marks=pytest.mark.slow), 1.0, pytest.param(3.0, marks=pytest.mark.slow), 6.0]
 )

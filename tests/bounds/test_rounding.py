@@ -263,6 +263,7 @@ HONEST = {
 }
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
 @pytest.mark.parametrize("kind", HONEST)
 def test_honest_certificates_hold_in_rational_arithmetic(kind, epsilon):

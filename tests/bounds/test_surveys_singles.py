@@ -78,7 +78,7 @@ def test_sums_and_hulls_are_what_brute_force_finds():
         assert hull[:, x] == pytest.approx(np.max(wanted, axis=1))
 
 
-@pytest.mark.parametrize(("epsilon", "gap"), [(3.0, 0.07), (4.0, 0.12)])
+@pytest.mark.parametrize(("epsilon", "gap"), [(3.0, 0.07), pytest.param(4.0, 0.12, marks=pytest.mark.slow)])
 def test_first_weights_for_a_real_survey(epsilon, gap):
     survey = workloads.survey(ADULT, 1)
     *_, proof = singles.Search(survey, epsilon).starts()

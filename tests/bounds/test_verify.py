@@ -150,6 +150,7 @@ def test_a_forgery_that_lives_off_rounding_is_refused():
         assert proven(document, arrays) <= attains(FORGED.workload, 1.0) < FORGED.value
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "4"])
 @pytest.mark.parametrize(
     "workload", [workloads.histogram(5), workloads.parity(3, 2), workloads.all_marginals(3)], ids=repr

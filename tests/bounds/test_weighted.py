@@ -205,7 +205,7 @@ def test_most_of_what_others_ask_is_within_blocks():
     assert found.value >= closed_form(workload, 1.0, prior).value * (1 - 1e-6)
 
 
-@pytest.mark.parametrize(("n", "side"), [(256, 16), (300, 15)])
+@pytest.mark.parametrize(("n", "side"), [(256, 16), pytest.param(300, 15, marks=pytest.mark.slow)])
 def test_what_is_said_of_blocks_beforehand_is_what_comes_of_them(n, side):
     rng = np.random.default_rng(1)
     asked = {

@@ -107,6 +107,7 @@ def exact_optimum(workload, epsilon):
     return gamma[0] + float(cp.Problem(cp.Minimize(objective), [cp.sum(shares) == 1]).solve(solver="CLARABEL"))
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("epsilon", [0.25, 0.5, 1.5, 2.0, 3.0])
 @pytest.mark.parametrize(
     "workload", [workloads.parity(4, 2), workloads.k_way_marginals(4, 2), workloads.k_way_marginals(4, 3)], ids=repr

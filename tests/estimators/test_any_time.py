@@ -34,7 +34,7 @@ def widths(mechanism, workload, users, level):
     return np.array(found)
 
 
-@pytest.mark.parametrize("population", ["one type", "even", "two ends"])
+@pytest.mark.parametrize("population", ["one type", "even", pytest.param("two ends", marks=pytest.mark.slow)])
 def test_no_look_of_any_misses_more_often_than_it_may(population):
     mechanism = mechanisms.create(
         "optimized", workload=workloads.prefix(4), epsilon=1.0, time_limit=None, max_rounds=20

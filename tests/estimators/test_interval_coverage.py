@@ -104,6 +104,7 @@ def test_two_answers_are_covered_exactly_for_every_population(chances, users):
     assert methods <= {"exact", "normal"}
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
 @pytest.mark.parametrize("chances", [(0.4, 0.6), (0.27, 0.73), (0.1, 0.3), (0.05, 0.6)])
 def test_the_normal_interval_holds_where_it_begins_to_be_used(chances, level):

@@ -31,6 +31,7 @@ def built(case, workload, epsilon=1.0):
     return mechanisms.create(name, epsilon=epsilon, **fitted, **CASES[case])
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("trials", [200, pytest.param(4000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("case", CASES)
 def test_ninety_five_per_cent_intervals_of_three_thousand_people_cover_little_more(case, trials):

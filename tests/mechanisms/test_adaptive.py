@@ -25,7 +25,7 @@ def within(samples, expected, errors=5.0):
     return abs(samples.mean() - expected) <= errors * samples.std(ddof=1) / math.sqrt(len(samples))
 
 
-@pytest.mark.parametrize(("groups", "bound"), [(1, 1.0), (3, 1.0), (3, 2.5)])
+@pytest.mark.parametrize(("groups", "bound"), [(1, 1.0), pytest.param(3, 1.0, marks=pytest.mark.slow), (3, 2.5)])
 def test_answers_are_unbiased_with_the_stated_error(groups, bound):
     rng, truth = np.random.default_rng(1), QUERY @ COUNTS / COUNTS.sum()
     asked = [session(rng, groups, bound=bound) for _ in range(1500)]
@@ -115,6 +115,7 @@ def test_few_users_know_little():
     assert (single.standard_error, single.users) == (math.inf, 1)
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("share", [0.0, 0.03, 0.3, 0.5, 1.0])
 @pytest.mark.parametrize(("users", "epsilon"), [(5, 3.0), (40, 0.5), (400, 1.0)])
 def test_intervals_hold_the_truth_in_19_of_20_sessions(share, users, epsilon):

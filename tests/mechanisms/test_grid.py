@@ -219,6 +219,7 @@ def test_estimates_of_expected_reports_are_the_counts(shape, branching, oracle, 
         assert estimate.answers(workload) == pytest.approx(workload.answers(counts), abs=1e-8 * counts.sum())
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("per_user", [True, False], ids=["privatize", "simulate"])
 @pytest.mark.parametrize(
     ("oracle", "reconstruction"), [("oue", "raw"), ("hrr", "consistent"), ("hadamard", "raw"), ("oue", "consistent")]

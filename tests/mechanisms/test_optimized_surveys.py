@@ -70,7 +70,15 @@ def test_errors_of_every_table_are_those_of_simulated_collections(adult, records
     assert exact.sum() == pytest.approx(ldp.analysis.variance_on_data(mechanism, asked, people))
 
 
-@pytest.mark.parametrize(("sizes", "near"), [([2] * 6, 0.003), ([2] * 8, 0.003), ([3, 4, 5], None), ([2, 3, 8], None)])
+@pytest.mark.parametrize(
+    ("sizes", "near"),
+    [
+        ([2] * 6, 0.003),
+        pytest.param([2] * 8, 0.003, marks=pytest.mark.slow),
+        ([3, 4, 5], None),
+        ([2, 3, 8], None),
+    ],
+)
 def test_what_is_fitted_to_all_types_is_hardly_better(sizes, near):
     asked, dense = survey(sizes, 2), KWayMarginals(tuple(sizes), 2)
     mechanism = ldp.mechanisms.create("optimized", workload=asked, epsilon=1.0, max_rounds=8, **FIT)

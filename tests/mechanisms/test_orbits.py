@@ -122,7 +122,7 @@ def test_bad_rows_are_refused_in_words(high, shares, words):
 
 def test_large_domains_need_no_matrix():
     workload = workloads.k_way_marginals(13, 1)
-    found = design_orbits(workload, 1.0, time_limit=None, max_rounds=4)
+    found = design_orbits(workload, 1.0, time_limit=None, max_rounds=1)
     mechanism = OrbitMechanism("optimized", found.high, found.shares, 1.0)
     assert analysis.objective(mechanism, workload) == pytest.approx(found.objective, rel=1e-6)
     rng = np.random.default_rng(0)

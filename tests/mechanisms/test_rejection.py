@@ -128,7 +128,7 @@ def chances(m, y):
     return log_ratio, m.acceptance(y @ m.vectors / (m.radius * m.scale))
 
 
-@pytest.mark.parametrize("epsilon", [0.05, 1.0, 1.38])
+@pytest.mark.parametrize("epsilon", [0.05, pytest.param(1.0, marks=pytest.mark.slow), 1.38])
 def test_no_report_tells_two_types_apart_by_more_than_epsilon(epsilon):
     m, rng = built(epsilon=epsilon), np.random.default_rng(0)
     y = rng.normal(scale=6 * m.scale, size=(20000, m.size))

@@ -104,6 +104,7 @@ def added(mechanism, raw, workload):
 ASKED = pytest.mark.parametrize("asked", [PAIRS, ORDERED, MIXED], ids=["pairs", "ordered", "mixed"])
 
 
+@pytest.mark.crossed
 @ASKED
 def test_answers_are_unbiased_with_the_exact_variances_of_all_reports(mechanism, reports, asked):
     (raw, Q), W = reports, matrix(asked)
@@ -152,6 +153,7 @@ def test_inflation_is_the_mean_variance_of_every_component(mechanism, reports):
         assert value == pytest.approx((Q.T @ squares).sum() / anova.dimensions(SIZES, members), rel=1e-8)
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("how", ["privatize", "records", "counts"])
 def test_collections_have_the_exact_moments(mechanism, how):
     rng, trials, records = np.random.default_rng(5), 250, np.repeat(TYPES, COUNTS, axis=0)
@@ -317,7 +319,7 @@ def test_conditions_on_large_tables_are_fitted_to_the_types_they_tell_apart(othe
     assert Q[same].sum(axis=0) == pytest.approx(np.full(24, found.part), abs=1e-9)
 
 
-@pytest.mark.parametrize("weight", [1.0, 10.0])
+@pytest.mark.parametrize("weight", [pytest.param(1.0, marks=pytest.mark.slow), 10.0])
 def test_totals_among_pairs_of_a_billion_types_are_within_a_few_per_cent(weight):
     pairs = survey(ADULT, 2)
     asked = Survey(ADULT, [*pairs.groups, Group((0,), Prefix(16), weight)])

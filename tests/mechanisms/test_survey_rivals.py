@@ -92,12 +92,11 @@ def added(mechanism, survey, raw):
     return np.array([mechanism.estimate(mechanism.aggregate(one[None])).answers(survey) for one in raw])
 
 
-CASES = [(*one, name) for name in SURVEYS for one in [*SAMPLED]] + [("split", name) for name in SURVEYS]
-
-
-@pytest.mark.parametrize("case", CASES, ids="-".join)
-def test_exact_errors_are_those_of_all_reports_written_out(case):
-    survey, which = SURVEYS[case[-1]], "split" if case[0] == "split" else case[:-1]
+@pytest.mark.crossed
+@pytest.mark.parametrize("name", SURVEYS)
+@pytest.mark.parametrize("which", [*SAMPLED, "split"], ids="-".join)
+def test_exact_errors_are_those_of_all_reports_written_out(which, name):
+    survey = SURVEYS[name]
     mechanism = made(which, survey)
     raw, Q = written_out(mechanism)
     assert Q.sum(axis=0) == pytest.approx(np.ones(24), abs=1e-12)
@@ -194,6 +193,7 @@ PEOPLE = {
 }
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("people", PEOPLE)
 @pytest.mark.parametrize("which", [("subset_selection", "optimal"), ("oue", "own"), "split"], ids="-".join)
 def test_simulated_errors_are_the_exact_ones(which, people, monkeypatch):

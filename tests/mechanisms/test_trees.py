@@ -231,6 +231,7 @@ def test_profile_and_query_variances_agree_at_256_types(oracle):
 # --- collecting -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("per_user", [True, False], ids=["privatize", "simulate"])
 @pytest.mark.parametrize("reconstruction", ["consistent", "raw"])
 @pytest.mark.parametrize("oracle", list(NODE_ORACLES))

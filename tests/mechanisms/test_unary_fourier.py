@@ -54,6 +54,7 @@ def test_known_total_never_loses_and_optimal_is_best_on_average(name, n):
         assert optimal.mean() <= known.mean() * (1 + 1e-9)
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("name", ["oue", "rappor", "olh"])
 @pytest.mark.parametrize("reconstruction", RECONSTRUCTIONS)
 def test_both_ways_of_collecting_match_the_exact_covariance(name, reconstruction):

@@ -83,6 +83,7 @@ def test_is_the_optimum_over_all_rows(kind, n, epsilon, with_prior):
     assert result.objective == pytest.approx(enumerated(workload, epsilon, prior), rel=2e-5)
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("epsilon", [0.25, pytest.param(1.0, marks=pytest.mark.slow), 4.0])
 @pytest.mark.parametrize("workload", [workloads.prefix(32), workloads.all_range(32)], ids=repr)
 def test_is_within_half_a_per_cent_of_the_certified_bound(workload, epsilon):
@@ -93,6 +94,7 @@ def test_is_within_half_a_per_cent_of_the_certified_bound(workload, epsilon):
     assert certified.value <= result.objective < 1.005 * certified.value
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("epsilon", [0.5, pytest.param(1.0, marks=pytest.mark.slow), 3.0])
 @pytest.mark.parametrize(
     "workload",
@@ -125,6 +127,7 @@ def test_outputs_too_unlikely_to_be_stored_with_their_ratio_are_left_out():
     assert precise(likely) is likely
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("name", LOW_RANK)
 @pytest.mark.parametrize("epsilon", [0.3, pytest.param(1.0, marks=pytest.mark.slow), 3.0])
 def test_rank_deficient_workloads(name, epsilon):

@@ -36,6 +36,7 @@ def valid(found, epsilon, rounding=1e-12):
     return found
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("n", [2, 3, 5, 8])
 @pytest.mark.parametrize("kind", WORKLOADS)
 def test_it_lies_between_certificate_and_design(kind, n):
@@ -59,6 +60,7 @@ def test_it_is_as_good_at_every_epsilon(kind, epsilon):
         assert found.proof.value <= attained * (1 + 1e-12)
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("workload", FEWER_QUESTIONS_THAN_TYPES.values(), ids=FEWER_QUESTIONS_THAN_TYPES)
 @pytest.mark.parametrize("epsilon", [0.5, 2.0, 6.0])
 def test_a_workload_that_does_not_tell_all_types_apart_has_one_too(workload, epsilon):
@@ -104,6 +106,7 @@ PRIORS = {
 }
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("prior", PRIORS.values(), ids=PRIORS)
 @pytest.mark.parametrize("kind", ["histogram", "prefix"])
 def test_a_prior_is_the_average_that_counts(kind, prior):

@@ -62,6 +62,7 @@ def test_the_search_is_folded_where_it_can_be(any_size):
     assert kind(workloads.prefix(8), uniform=False) is RowSearch
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("epsilon", [0.5, 3.0])
 @pytest.mark.parametrize("n", [8, 9])
 @pytest.mark.parametrize("kind", ["prefix", "all_range"])

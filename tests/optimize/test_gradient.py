@@ -90,6 +90,7 @@ def test_a_singular_strategy_has_no_objective():
     assert evaluate(np.full((3, 4), 0.25), np.eye(3)) is None
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", MAKERS)
 def test_beats_the_published_strategies(name, seed):
@@ -101,6 +102,7 @@ def test_beats_the_published_strategies(name, seed):
     assert result.stopped == "converged"
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("name", MAKERS)
 @pytest.mark.parametrize("epsilon", OPTIMA)
 def test_comes_near_the_certified_optimum(name, epsilon):

@@ -94,7 +94,7 @@ def test_the_objective_is_that_of_the_energies_of_its_patterns(sizes, ways, epsi
     [
         (ADULT, 2, 1.0, 5e-4),
         (ADULT, 2, 2.0, 3.5e-3),
-        (ADULT, 2, 4.0, 0.14),
+        pytest.param(ADULT, 2, 4.0, 0.14, marks=pytest.mark.slow),
         (ADULT, 1, 1.0, 0.025),
         ((5,) * 12, 2, 1.0, 1e-3),
         ((2,) * 10, 2, 1.0, 2.5e-3),
@@ -125,6 +125,7 @@ def dense(survey):
     return workloads.custom(survey.rows(np.arange(survey.num_queries)))
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize(("sizes", "ways"), [((2, 2, 2), 2), ((2, 5), 1), ((3, 3), 2), ((2, 4), 2)])
 @pytest.mark.parametrize("epsilon", [1.0, 3.0])
 def test_small_designs_are_the_optimum_over_all_strategies(sizes, ways, epsilon):
@@ -133,7 +134,7 @@ def test_small_designs_are_the_optimum_over_all_strategies(sizes, ways, epsilon)
     assert found.objective == pytest.approx(ldp.optimize.exact(dense(survey), epsilon).objective, rel=1e-5)
 
 
-@pytest.mark.parametrize("epsilon", [1.0, 3.0])
+@pytest.mark.parametrize("epsilon", [1.0, pytest.param(3.0, marks=pytest.mark.slow)])
 def test_a_design_is_as_good_as_the_strategy_fitted_to_all_types_of_six_binary_columns(epsilon):
     survey, same = workloads.survey((2,) * 6, ways=2), workloads.k_way_marginals(6, 2)
     found = design_survey(survey, epsilon, time_limit=None, max_rounds=12)

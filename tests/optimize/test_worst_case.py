@@ -42,6 +42,7 @@ def mechanism_of(result):
 CASES = {"prefix 4": workloads.prefix(4), "ranges 5": workloads.all_range(5), "uneven": UNEVEN}
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("epsilon", [0.5, pytest.param(1.0, marks=pytest.mark.slow), 3.0])
 @pytest.mark.parametrize("case", CASES)
 def test_is_the_least_worst_case_over_all_rows(case, epsilon):
@@ -65,7 +66,7 @@ def test_what_is_reported_is_what_the_mechanism_does(workload):
     assert result.objective == pytest.approx(workload.n * profile.max() + workload.trace, rel=1e-6)
 
 
-@pytest.mark.parametrize("epsilon", [1.0, 4.0])
+@pytest.mark.parametrize("epsilon", [pytest.param(1.0, marks=pytest.mark.slow), 4.0])
 def test_gap_of_prefix_and_gain_over_the_average_design(epsilon):
     workload = workloads.prefix(32)
     result = worst_case_design(workload, epsilon, time_limit=None, max_rounds=150)
@@ -104,6 +105,7 @@ def test_a_query_that_needs_no_reports_costs_nothing():
     assert bounds.worst_case(total, 1.0).variance < 1e-6
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("epsilon", [0.001, 0.1, 8.0, 20.0])
 @pytest.mark.parametrize("workload", [workloads.prefix(2), workloads.prefix(7), LOW_RANK], ids=repr)
 def test_is_valid_for_extreme_epsilon_and_small_domains(workload, epsilon):

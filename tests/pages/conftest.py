@@ -15,6 +15,7 @@ from streamlit.testing.v1 import AppTest, app_test, local_script_runner
 
 from ldp_core.data.domain import Domain, NumericAttribute
 from ldp_core.designs import Configuration, Population, WorkloadRecipe, choices
+from ldp_core.studies.sweep import pools
 from ldp_core.workloads import RangesPart, TypesPart
 from pages.ui.data import ahead
 from pages.ui.session import browser
@@ -146,10 +147,10 @@ class App:
         while True:
             while jobs().active(self.session.id):
                 time.sleep(0.02)
-            before = list(jobs()._jobs)
+            before = jobs().of(self.session.id)
             self.at.run()
             self.check()
-            if all(job in before for job in jobs()._jobs if job.session == self.session.id):
+            if all(job in before and not job.active for job in jobs().of(self.session.id)):
                 return self
 
     @property
@@ -206,6 +207,21 @@ def _served(monkeypatch):
         monkeypatch.setattr(module, "ScriptCache", lambda: COMPILED)
     # Every AppTest searches all installed packages for components, a quarter of a second; the app uses none.
     monkeypatch.setattr("streamlit.components.v2.manifest_scanner.scan_component_manifests", list, raising=False)
+
+
+@pytest.fixture(autouse=True)
+def _processes_are_taken():
+    """Sweeps compute in their own thread: to start processes takes longer than what is swept here."""
+    with pools._PROCESSES:
+        yield
+
+
+@pytest.fixture
+def in_processes(_processes_are_taken):
+    """Sweeps have the processes of the machine, as in a server."""
+    pools._PROCESSES.release()
+    yield
+    pools._PROCESSES.acquire()
 
 
 @pytest.fixture(autouse=True)

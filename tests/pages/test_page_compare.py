@@ -243,7 +243,7 @@ def test_an_unreachable_cluster_is_a_sentence(app):
     assert app.has("button", "sweep-epsilon")
 
 
-def test_a_cancelled_sweep_keeps_its_points_and_can_start_again(app):
+def test_a_cancelled_sweep_keeps_its_points_and_can_start_again(app, in_processes):
     turn(app.declare(bins=256).ask("prefix").go("compare"), "Over epsilon")
     app.enter("multiselect", "compared", ["optimized_gradient", "hadamard"]).press("sweep-epsilon")
     app.press("cancel-epsilon").finish()

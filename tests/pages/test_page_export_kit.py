@@ -47,13 +47,13 @@ def test_the_page_says_what_is_in_the_kit_and_how_large_it_is(subsets):
 
 def test_what_whole_numbers_cost_is_told_for_what_was_fitted_here(ages, another):
     ages.session.change(optimizer=Optimizer(max_rounds=5))
-    ages.go("design").press("optimise").finish().go("export")
+    ages.go("design").press("optimise").finish().go("export").finish()
     mechanism = ages.session.mechanism(ages.configuration.mechanism.name)
     assert abs(mechanism.lost) < 1e-4
     told = wording.small_share(mechanism.lost).replace("\N{NO-BREAK SPACE}", " ")
     assert f"takes {told} more users for the same error" in ages.words
     content = packed(ages)
-    other = another().load(content).go("export")
+    other = another().load(content).go("export").finish()
     assert "more users for the same error" not in other.words  # a table from a file is a table already
     assert packed(other) is not None
 

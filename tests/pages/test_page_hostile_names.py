@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import streamlit as st
 
+from ldp_core.designs.configuration import Optimizer
 from pages.ui import layout
 from pages.ui.words import JOINER
 from tests import hostile
@@ -57,8 +58,8 @@ def visited(app, seen, monkeypatch):
     app.enter("selectbox", "adding", "predicates").press("add")
     app.enter("text_area", "group-1-conditions", hostile.condition())
     app.enter("selectbox", "adding", "marginals").press("add").finish()
-    app.go("design").enter("number_input", "time-limit", 1)
-    app.press("optimise").finish()
+    app.session.change(optimizer=Optimizer(max_rounds=20))
+    app.go("design").press("optimise").finish()
     app.unfold("groups").go("compare").enter("multiselect", "compared", ["subset_selection", "hadamard"])
     for tab in ("Patterns", "Error of each query", "Over epsilon"):
         app.open("compare-tabs", tab).finish()

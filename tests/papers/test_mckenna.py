@@ -151,7 +151,11 @@ def test_wnnls_gains_on_every_workload():
 # --- what is stored is what the same calculation finds ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.key)
+@pytest.mark.parametrize(
+    "family",
+    [*FAMILIES[:3], *(pytest.param(one, marks=pytest.mark.slow) for one in FAMILIES[3:])],
+    ids=lambda family: family.key,
+)
 def test_stored_points_of_figure_2_on_few_types(family):
     found = mckenna_fits._over_size(family, mckenna_fits.NAMES, mckenna_fits.BOUNDS, sizes=(8, 16))
     agree(found, kept(f"mckenna-figure-2-{family.key}"), ACROSS_MACHINES)

@@ -8,7 +8,7 @@ The transform of a function of parities is that of its table, moved to other cha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache, reduce
+from functools import cache
 from itertools import permutations, product
 
 import numpy as np
@@ -20,9 +20,13 @@ BITS = 4
 LARGEST_BLOCK = 3
 
 
-def moved(types: np.ndarray, order: Sequence[int] | np.ndarray) -> np.ndarray:
-    """``types`` (n,) with their bits moved: bit i to ``order[i]``; (k, n) for k orders in the columns of an array."""
-    return reduce(np.bitwise_or, (((types >> i) & 1) << np.array(place)[..., None] for i, place in enumerate(order)))
+def moved(order: Sequence[int] | np.ndarray) -> np.ndarray:
+    """(2^d,) all types with their d bits moved: bit i to ``order[i]``; (k, 2^d) for k orders in the rows of an array."""
+    bits = 1 << np.asarray(order)
+    types = np.zeros((*bits.shape[:-1], 1), dtype=bits.dtype)
+    for i in range(bits.shape[-1]):  # each further bit doubles them
+        types = np.concatenate([types, types | bits[..., i, None]], axis=-1)
+    return types
 
 
 @cache
@@ -31,7 +35,7 @@ def tables() -> np.ndarray:
     size = 2**BITS
     points = np.arange(size)
     orders = permutations(range(BITS))
-    moves = np.array([moved(points, order) ^ shift for order in orders for shift in points])
+    moves = np.array([moved(order) ^ shift for order in orders for shift in points])
     powers = 1 << points
     seen = np.zeros(2**size, dtype=bool)
     found = []
@@ -73,10 +77,9 @@ def _images(d: int, blocks: np.ndarray, spectra: np.ndarray) -> np.ndarray:
     ``spectra`` (k, 16) as they are; a few of those ways may still have the same spectrum."""
     used = blocks.sum(axis=1)
     ways = factorial(d) / (factorial(blocks).prod(axis=1) * factorial(d - used))
-    points = np.arange(2**BITS)
     symmetries = np.zeros(len(blocks))
     for order in permutations(range(BITS)):
-        same = np.isclose(spectra[:, moved(points, order)], spectra).all(axis=1)
+        same = np.isclose(spectra[:, moved(order)], spectra).all(axis=1)
         symmetries += same & (blocks[:, list(order)] == blocks).all(axis=1)
     return ways * factorial((blocks == 0).sum(axis=1)) / symmetries
 

@@ -222,14 +222,14 @@ def images(mixture: LevelMixture, most: np.ndarray, rng: np.random.Generator) ->
     used = mixture.shares > NEGLIGIBLE
     high, most = mixture.high[used], most[used]
     n = high.shape[1]
-    types, d = np.arange(n), n.bit_length() - 1
+    d = n.bit_length() - 1
     powers = np.rint(walsh_hadamard(high) ** 2)
     key = rng.standard_normal(n)
     found = []
     for row, power, number in zip(high, powers, most, strict=True):
         orders = np.array([rng.permutation(d) for _ in range(number)])
         orders[0] = np.arange(d)
-        places = moved(types, orders.T)
+        places = moved(orders)
         _, first = np.unique((power[places] @ key).astype(np.float32), return_index=True)
         found.append(row[places[first]])
     return np.concatenate(found)
