@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
 from threadpoolctl import threadpool_limits
 
-from pages.ui import clicks, keyboard, layout, phones, sidebar
+from pages.ui import clicks, dusk, keyboard, layout, phones, sidebar
 from pages.ui.data import ahead
 from pages.ui.session import browser, departed, exchange
 from pages.ui.session.state import session
@@ -56,6 +56,7 @@ layout.style()
 browser.remember(session())
 phones.close_sidebar_after_choice()
 keyboard.stops()
+dusk.follow()
 follow = sidebar.draw(session())  # before the page: a page that lacks something stops the script
 try:
     page.run()

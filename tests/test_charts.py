@@ -325,6 +325,16 @@ def test_few_ticks_on_a_wide_log_axis_are_powers_of_ten(low, high, seen):
     assert ticks == seen
 
 
+@pytest.mark.parametrize("span", [0.71, 0.9, 1.2, 1.5, 1.79])
+def test_few_ticks_on_a_log_axis_leave_no_part_of_it_without(span):
+    for low in np.geomspace(0.02, 20, 200):
+        axis = log_axis(low, low * 10**span, 1.0, most=3)
+        start, end = axis["range"]
+        seen = [start, *(np.log10(tick) for tick in axis["tickvals"] if start <= np.log10(tick) <= end), end]
+        assert 4 <= len(seen) <= 5
+        assert np.diff(seen).max() <= 1 + 1e-9  # never a decade or more without a number
+
+
 def test_labels_are_cut_to_fit():
     assert short("a" * 18) == "a" * 18
     assert short("a" * 19) == "a" * 17 + "…"

@@ -172,7 +172,10 @@ def log_axis(low: float, high: float, pad: float = 1.4, most: int | None = None)
     if most and sum(low <= tick <= high for tick in ticks) > most:
         within = sum(low <= 10.0**decade <= high for decade in decades)
         ticks = [10.0**decade for decade in decades[:: max(1, -(-within // most))]]
-    if sum(low <= tick <= high for tick in ticks) < FEWEST_TICKS and not wide:  # a narrow range is nearly linear
+        if within < 2 and not wide:
+            ticks = [step * 10.0**decade for decade in decades for step in (1, 3)]
+    narrow = span <= 0.7 if most else not wide  # nearly linear
+    if sum(low <= tick <= high for tick in ticks) < FEWEST_TICKS and narrow:
         unit = 10.0 ** np.floor(np.log10((high - low) / 4))
         unit *= next(step for step in (1, 2, 5, 10) if (high - low) / (step * unit) <= 8)
         unit *= 2 if most and (high - low) / unit > most else 1

@@ -146,8 +146,8 @@ def target_control(state: Session) -> None:
         whence = f"Nothing can be taken from {design.population}: every answer is nobody or everybody. "
     else:
         shown = {
-            "typical": f"Half a typical answer: {wording.significant(100 * found.difference)}",
-            "smallest": f"The smallest share that matters: {wording.significant(100 * found.smallest_difference)}",
+            "typical": f"Half a typical answer{_offer(found.typical / 2, found.difference)}",
+            "smallest": f"The smallest share that matters{_offer(found.smallest, found.smallest_difference)}",
         }
         control(
             st.pills,
@@ -158,14 +158,27 @@ def target_control(state: Session) -> None:
             options=list(shown),
             format_func=shown.get,
         )
-        typical = f"a typical answer is {wording.share(found.typical)} of all users (or lacks that much to everybody)"
-        smallest = f"nine in ten answers are {wording.share(found.smallest)} of all users or more (or lack that much)"
+        typical = f"a typical answer is {wording.share(found.typical)} of all users (or lacks that much to everybody); half of it"
+        smallest = (
+            f"nine in ten answers are {wording.share(found.smallest)} of all users or more (or lack that much); this"
+        )
         if c.difference is not None:
-            whence = f"Not set by you: on {design.population}, {typical if c.difference == 'typical' else smallest}. "
+            exact = found.typical / 2 if c.difference == "typical" else found.smallest
+            taken = (
+                f"is less than can be asked for, so {verdicts.in_words(verdicts.LEAST)} are taken"
+                if exact < verdicts.LEAST
+                else "is taken, rounded to one digit"
+            )
+            whence = f"Not set by you: on {design.population}, {typical if c.difference == 'typical' else smallest} {taken}. "
     st.caption(
         f"{whence}The standard error aimed at is half of the difference, {wording.error(state.alpha**0.5)}: alpha = "
         f"{state.alpha:.4g} (the papers' default is 0.01)."
     )
+
+
+def _offer(exact: float, difference: float) -> str:
+    """What follows the name of a difference that can be taken: itself, in percentage points."""
+    return f"{', but at least' if exact < verdicts.LEAST else ''}: {wording.significant(100 * difference)}"
 
 
 def _difference(text: str) -> float:

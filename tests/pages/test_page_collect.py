@@ -1,12 +1,14 @@
 """Collect: reports counted, files refused with a sentence, answers as the core gives them, collections merged by day."""
 
 import io
+import json
 
 import numpy as np
 import pandas as pd
 import pytest
+from streamlit.testing.v1 import AppTest
 
-from ldp_core import collector, wording
+from ldp_core import analysis, collector, wording
 from ldp_core.data import tables
 from ldp_core.designs import Configuration, DeclaredData, MechanismRecipe, Population, WorkloadRecipe
 from ldp_core.kit.opening import open_kit
@@ -118,6 +120,10 @@ def test_reports_become_the_answers_of_the_core(collect):
     table = next(frame for frame in collect.dataframes if "Answer (people)" in frame)
     assert np.allclose(table["Answer (people)"], expected["answer"])
     assert np.allclose(table["± promised (people)"], expected["promised"])
+    # The error of all answers together is at most that of each with its own worst values: what is promised is more, and said to be.
+    together = analysis.summarise(about.mechanism, about.workload, np.full(about.workload.n, USERS / about.workload.n))
+    assert together.standard_error_worst_case * USERS <= np.sqrt(np.mean(expected["promised"] ** 2)) * (1 + 1e-9)
+    assert "can be more than the worst case on the Design page, which is of all answers together." in collect.words
     half = np.median(expected["high"] - expected["low"]) / 2 / USERS
     assert f"the interval of a typical answer reaches {text(wording.points(half))} to each side" in collect.words
     for key in ("csv-collected", "download-collection"):
@@ -332,3 +338,16 @@ def test_where_reports_are_is_said_as_it_is(monkeypatch):
     assert "They are not written to disk." in promises.reports_in_memory()
     monkeypatch.setattr(collector, "uploads_stay_in_memory", lambda: False)
     assert "a temporary file on the server's disk" in promises.reports_in_memory()
+
+
+def test_errors_of_many_people_are_written_without_powers_of_ten():
+    table = pd.DataFrame({"promised": [80.0, 1550.0], "name": "x", "answer": 1.0, "low": 0.0, "high": 2.0})
+    drawn = AppTest.from_function(_draw_answers, kwargs={"table": table}).run()
+    columns = json.loads(drawn.dataframe[0].proto.columns)
+    assert columns["± promised (people)"]["type_config"]["format"] == "%,.0f"
+
+
+def _draw_answers(table):
+    from pages.ui.collect import results
+
+    results._table(table, 1_000_000, None)

@@ -112,6 +112,29 @@ def test_optimising_ends_in_a_result_and_export_follows(small):
     assert 0 <= small.session.gap(mechanism) < 0.01
 
 
+@pytest.mark.parametrize("aim", ["worst_case", "average", "people"])
+def test_the_curve_of_the_search_ends_at_the_users_needed(small, aim):
+    # After two rounds, the last updates still gain: a curve of the rounds alone would end higher.
+    small.session.change(
+        optimizer=Optimizer(max_rounds=2), population=Population(users=500, origin="declared", shape="zipf")
+    )
+    small.enter("selectbox", "aim", aim).press("optimise").finish()
+    mechanism, history = small.session.fitted("optimized")
+    needed = small.session.users_needed(mechanism, aim)
+    rounds, ends = (
+        analysis.users_from_objective(value, small.workload, small.session.alpha) for _, value in history[-2:]
+    )
+    assert ends == pytest.approx(needed, rel=1e-9) != rounds
+    assert [seconds for seconds, _ in history] == sorted(seconds for seconds, _ in history)
+    (label,) = (
+        note["text"]
+        for chart in small.charts
+        for note in chart["layout"].get("annotations", ())
+        if "best so far" in note["text"]
+    )
+    assert f"{math.ceil(needed):,} users" in label and metric(small, "needed") == f"{math.ceil(needed):,}"
+
+
 @pytest.mark.parametrize("aim", ["worst_case", "average", "people", "histogram"])
 def test_the_optimised_mechanism_is_nearly_the_best_in_its_case(small, aim):
     small.session.change(population=Population(users=500, origin="declared", shape="zipf"))

@@ -52,6 +52,7 @@ def test_the_difference_is_asked_for_where_it_is_used(fifty, page):
     assert offered.value == "typical"
     typical = wording.share(suggested.typical).replace("\N{NO-BREAK SPACE}", " ")
     assert f"Not set by you: on the expected population, a typical answer is {typical} of all users" in fifty.words
+    assert "half of it is taken, rounded to one digit. " in fifty.words
     fifty.enter("text_input", "difference", "5")
     assert (fifty.configuration.target_alpha, fifty.configuration.difference) == (0.000625, None)
     assert "Not set by you" not in fifty.words
@@ -193,3 +194,15 @@ def test_what_two_pages_share_shows_the_same_on_the_second(fifty):
         assert fifty.at.pills(key="difference-from").value == "typical"
         if page != "design":
             assert fifty.at.multiselect(key="compared").value == ["randomized_response", "subset_selection"]
+
+
+def test_differences_too_small_to_be_asked_for_are_not_said_to_be_half_of_an_answer(app):
+    app.declare(high="8192", bins=8192, users=1_000_000).ask("histogram").go("design")
+    assert app.session.suggested.typical < verdicts.LEAST == app.session.difference
+    assert app.at.pills(key="difference-from").options == [
+        "Half a typical answer, but at least: 0.02",
+        "The smallest share that matters, but at least: 0.02",
+    ]
+    assert "half of it is less than can be asked for, so 0.02 percentage points are taken. " in app.words
+    app.enter("pills", "difference-from", "smallest")
+    assert "this is less than can be asked for, so 0.02 percentage points are taken. " in app.words

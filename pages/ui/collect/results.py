@@ -166,7 +166,8 @@ def _said(subject: Subject, table: pd.DataFrame, users: int, estimator: str) -> 
     words = (
         f"From **{wording.count(users)} reports**: the interval of a typical answer reaches {wording.points(half / users)} to each side. For so "
         f"many, the design promised a standard error of at most {wording.error(promised / users)} in a typical answer, whatever values people "
-        "have; grey bars are 1.96 of these long to each side."
+        "have; grey bars are 1.96 of these long to each side. Here each answer is taken with the values that are hardest for it alone, so this "
+        "can be more than the worst case on the Design page, which is of all answers together."
     )
     if not estimators.spec(estimator).unbiased:
         words += " This estimate is biased: its intervals are those of the unbiased one, as far as they reach, and hold the estimate too."
@@ -189,15 +190,17 @@ def _table(table: pd.DataFrame, users: int, difference: float | None) -> None:
     )
     if difference is not None:
         shown["Verdict"] = [verdicts.marked(word) for word in verdicts.judge(table["promised"] / users, difference)]
-    numbers = {name: st.column_config.NumberColumn(format="%.0f") for name in ("Answer (people)", "Low", "High")}
+    whole = st.column_config.NumberColumn(format="%,.0f")
+    # Three digits of a thousand people or more would be written with a power of ten.
+    few = st.column_config.NumberColumn(format="%.3g") if table["promised"].max() < 999.5 else whole
     listing.show_table(
         shown,
         "The answers, their intervals, and the standard error that the design promised.",
         column_config={
             "Question": st.column_config.TextColumn(width="medium"),
-            **numbers,
+            **dict.fromkeys(("Answer (people)", "Low", "High"), whole),
             "Share (%)": st.column_config.NumberColumn(format="%.2f"),
-            "± promised (people)": st.column_config.NumberColumn(format="%.3g"),
+            "± promised (people)": few,
         },
     )
     if difference is not None:

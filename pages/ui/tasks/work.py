@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -78,7 +79,7 @@ def fit(state: Session, name: str) -> Task[Fit]:
     """A mechanism fitted to the current design. It ends early once it is proved to be good enough; cancelling keeps the best."""
     name, design = state.named(name), state.complete
     spec, options = library.spec(name), fit_options(state, name)
-    proof = certificate(state, state.aim(name))
+    proof, chosen = certificate(state, state.aim(name)), state.cases()[state.aim(name)]
 
     def work(job: Job) -> Fit:
         history: list[tuple[float, float]] = []
@@ -99,13 +100,18 @@ def fit(state: Session, name: str) -> Task[Fit]:
             return job.cancelled() or close
 
         how = {**options, "callback": follow, "cancel": enough}
+        began = time.perf_counter()
         mechanism = library.create(name, epsilon=design.epsilon, workload=design.workload, **how)
+        searched = time.perf_counter() - began
         if job.progress is not None:
             job.progress = replace(job.progress, strategy=None, ended=True)
         state.loaded.discard(mechanism.digest)
         mechanism.audit()
         with suppress(ValueError):  # the page says so
-            state.profiled(mechanism, design.workload)
+            variance = chosen.variance(state.profiled(mechanism, design.workload))
+            if history:  # the last updates are made after the last round: the curve ends where the result stands
+                ends = bounds.equivalent_objective(variance, design.workload)
+                history.append((max(searched, history[-1][0]), ends))
         return Fit(mechanism, tuple(history))
 
     title = f"fitting {spec.title} to {design.questions}"

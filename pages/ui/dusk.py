@@ -1,0 +1,28 @@
+"""Charts follow the browser from light to dark: their words have the colour of the page that was drawn, which is drawn anew."""
+
+import streamlit as st
+
+
+def follow() -> None:
+    """Streamlit turns the page itself, and tells a script what it looks like only when it runs the next time. A button that nobody
+    sees is pressed once the page has turned. The script is the same for everybody."""
+    with st.container(key="dusk"):
+        st.button("Draw the charts anew", key="look-again")
+        st.html(
+            """<style>:has(> .st-key-dusk) { display: none; }</style>
+            <script>
+            if (!window.turnsAreSeen) {
+                window.turnsAreSeen = true;
+                const ground = () => getComputedStyle(document.querySelector(".stApp")).backgroundColor;
+                let drawn = ground();
+                const again = (left) => {
+                    if (ground() !== drawn) {
+                        drawn = ground();
+                        document.querySelector(".st-key-look-again button")?.click();
+                    } else if (left) setTimeout(again, 100, left - 1); // a look that was chosen by hand stays
+                };
+                matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => again(50));
+            }
+            </script>""",
+            unsafe_allow_javascript=True,
+        )
