@@ -96,6 +96,13 @@ def test_rounds_after_the_fifteenth_refine():
     assert more.history[-1][2] == pytest.approx(more.objective, rel=1e-6)
 
 
+def test_questions_about_everybody_alone_leave_nothing_to_refine():
+    workload = workloads.parity(5, 0)
+    found = design_orbits(workload, 1.0, time_limit=None, max_rounds=17)
+    assert found.objective == pytest.approx(workload.trace)
+    assert found.shares.sum() == pytest.approx(1)
+
+
 @pytest.mark.parametrize("epsilon", [2.0, 3.0])
 def test_all_marginals_of_twelve_attributes_are_within_a_fifth_of_a_per_cent(epsilon):
     """Images of rows drawn at random end 1.3 % above the bound."""

@@ -35,7 +35,7 @@ class Refining:
         k, n = high.shape
         self.high, self.shares = high.copy(), np.full(k, 1 / k)
         self._scales = np.square(spread / (n + spread * high.sum(axis=1)))
-        self._on_ones, self._gamma = float(gamma[0]), gamma.copy()
+        self._on_ones, self._gamma, self._ridge = float(gamma[0]), gamma.copy(), RIDGE * gamma.mean()
         self._gamma[0] = 0.0  # where m is 1 whatever the rows are
         self._asked = self._gamma > 0
         self._parts = np.full(k, FIRST)
@@ -57,7 +57,7 @@ class Refining:
         energies = np.square(self._hats)
         energies *= self._scales[:, None].astype(np.float32)
         energies[:, 0] = 1.0
-        worth = (self._gamma + RIDGE * self._gamma.mean()).astype(np.float32)
+        worth = (self._gamma + self._ridge).astype(np.float32)
         self.shares = fitted_shares(self.shares.astype(np.float32), energies, worth / worth.sum(), updates).astype(
             float
         )
