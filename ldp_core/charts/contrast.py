@@ -12,6 +12,7 @@ from ldp_core.charts.theme import Theme
 TEXT, GRAPHICS = 4.5, 3.0
 """Least contrast of text, and of lines and marks (WCAG 2.2, success criteria 1.4.3 and 1.4.11)."""
 _STEPS = 50
+_KNOWN: dict[tuple[type, str], bool] = {}
 
 
 def ratio(one: str, other: str) -> float:
@@ -54,10 +55,11 @@ def _mend(element: Any, place: str, look: Theme, least: float) -> None:
         part["color"] = [seen(one, look, least) for one in found]
 
 
-@cache
 def _knows(kind: type, place: str) -> bool:
     """Whether parts of figures of this kind have a setting: Plotly looks that up anew whenever it is asked."""
-    return place in kind()
+    if (kind, place) not in _KNOWN:
+        _KNOWN[kind, place] = place in kind()
+    return _KNOWN[kind, place]
 
 
 def _plain(colour: object) -> bool:

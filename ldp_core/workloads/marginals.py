@@ -108,7 +108,7 @@ class _Marginals(Workload):
 
     @cached_property
     def _offsets(self) -> np.ndarray:
-        cells = [math.prod(self.shape[i] for i in subset) for subset in self.subsets]
+        cells = [math.prod(sides) for size in self.sizes for sides in combinations(self.shape, size)]
         return np.concatenate([[0], np.cumsum(cells, dtype=np.int64)])
 
     @property

@@ -285,8 +285,9 @@ def test_costs_that_were_awaited_are_shown(app, monkeypatch):
 
 
 def test_a_sweep_ends_in_the_time_that_was_said_and_goes_on(app, monkeypatch):
-    app.declare(bins=8, users="5,000").ask("prefix").go("compare")
-    turn(app, "Over epsilon")
+    app.declare(bins=8, users="5,000").ask("prefix")
+    app.session.change(compared=("hadamard", "optimized"), optimizer=Optimizer(max_rounds=5))
+    turn(app.go("compare"), "Over epsilon")
     assert "It takes 10 minutes at most" in app.words
     with monkeypatch.context() as patched:
         patched.setattr(work, "SWEEP_SECONDS", 0.0)

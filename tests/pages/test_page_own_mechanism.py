@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from ldp_core import charts, library, mechanisms, wording, workloads
+from ldp_core.designs.configuration import Optimizer
 from pages.ui.session import exchange
 
 
@@ -158,6 +159,7 @@ def test_it_is_planned_swept_and_simulated(ours):
     name = ours.configuration.own[0].mechanism
     ours.open("compare-tabs", "Patterns")
     assert "our table" in ours.words
+    ours.session.change(optimizer=Optimizer(max_rounds=5))
     ours.open("compare-tabs", "Over epsilon").press("sweep-epsilon").finish()
     assert "our table at 0.5: A report can be e^1 times" in " ".join(ours.words.split())
     ours.go("plan").finish()

@@ -230,6 +230,7 @@ def test_an_optimised_survey_is_near_the_bound_and_comes_back_as_loaded(app, ano
     other = another().load(exchange.export(state)).go("design")
     assert metric(other, "Users needed") == metric(app.go("design"), "Users needed")
     assert "This strategy was loaded from a file, not computed here" in words(other)
+    app.session.change(compared=("sampled_sets", "optimized"))
     app.go("compare").open("compare-tabs", "Over epsilon").press("sweep-epsilon").finish()
     assert "Fewest users: Optimized (column generation) at epsilon 0.25, 0.5, 0.75, 1," in words(app)
 
