@@ -41,6 +41,13 @@ def test_legends_lie_below_and_the_top_is_left_to_the_buttons(fig):
 
 
 @EACH
+def test_words_above_a_chart_stand_below_the_buttons(fig):
+    for words in fig.layout.annotations:
+        if words.yref == "paper" and words.yanchor == "bottom" and words.y >= 1 and words.xref == "paper":
+            assert fig.layout.margin.t >= MODE_BAR + 15 * len(lines_of(words.text)), words.text
+
+
+@EACH
 def test_names_in_a_legend_are_not_cut(fig):
     if fig.layout.showlegend:
         longest = max(len(trace.name or "") for trace in fig.data if trace.showlegend is not False)

@@ -12,7 +12,7 @@ from plotly.subplots import make_subplots
 
 from ldp_core import wording
 from ldp_core.charts.columns import MOST_SETS, name_rows, shares_by_set
-from ldp_core.charts.theme import LIGHT, Theme, figure, short, show_legend
+from ldp_core.charts.theme import LIGHT, MODE_BAR, Theme, figure, short, show_legend
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 
 DRAWN_PATTERNS, PATTERNS_ABREAST = 6, 3
@@ -94,7 +94,8 @@ def scrambled(
     ]
     across = min(PATTERNS_ABREAST, len(chosen))
     down = math.ceil(len(chosen) / across)
-    plain = figure(look, "", "", height=60 + 210 * down)
+    top = MODE_BAR + 17 * 2  # the lines of the titles in the first row
+    plain = figure(look, "", "", height=top + 10 + 210 * down)
     fig = make_subplots(
         rows=down, cols=across, subplot_titles=titles, vertical_spacing=0.28 / down, horizontal_spacing=0.06
     )
@@ -117,7 +118,7 @@ def scrambled(
     fig.update_xaxes(showticklabels=False, showgrid=False, zeroline=False, title_text="")
     fig.update_yaxes(showticklabels=False, showgrid=False, zeroline=False, title_text="", autorange="reversed")
     fig.update_annotations(font={"size": 12, "color": look.text})
-    fig.update_layout(margin={"t": 50, "l": 10, "r": 10, "b": 10})
+    fig.update_layout(margin={"t": top, "l": 10, "r": 10, "b": 10})
     return fig
 
 

@@ -134,9 +134,10 @@ def simplified(texts: np.ndarray, pattern: str, by: str) -> tuple[np.ndarray, np
 
 def not_numbers(column: Column, which: np.ndarray | list[int]) -> str:
     """The sentence that refuses the texts at positions (or mask) `which`, since they are not numbers."""
+    rows = int(column.rows_per_text[which].sum())
     return (
-        f"{column.rows_per_text[which].sum():,} of {column.rows:,} values of {column.name} are not numbers, "
-        f"such as {quote_examples(column.texts[which])}: use the values as categories, or treat these as missing."
+        f"{rows:,} of {column.rows:,} values of {column.name} {'is not a number' if rows == 1 else 'are not numbers'}, "
+        f"such as {quote_examples(column.texts[which])}: use the values as categories, or treat {'it' if rows == 1 else 'these'} as missing."
     )
 
 

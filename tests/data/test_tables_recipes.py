@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
 from ldp_core.data import tables
-from ldp_core.data.domain import CategoricalAttribute, Domain, RangeAttribute
+from ldp_core.data.domain import CategoricalAttribute, Domain, NumericAttribute, RangeAttribute
 from ldp_core.data.tables import CategoricalRecipe, DateRecipe, Merge, NumericRecipe, ReadOptions, build_domain
 
 TABLE = pd.DataFrame(
@@ -38,7 +38,22 @@ def test_three_attributes_in_a_few_lines():
     tally = tables.tally(TABLE, domain)
     assert tally.counts.reshape(domain.shape)[:, :, 0].tolist() == [[0, 3], [1, 0], [1, 0]]
     assert (tally.users, tally.dropped) == (5, 1)
-    assert tally.notes == ("1 of 6 users are left out because age is missing.",)
+    assert tally.notes == ("1 of 6 users is left out because age is missing.",)
+
+
+def test_what_happened_to_one_person_is_said_of_one():
+    table = pd.DataFrame({"x": ["a", "b", None], "age": ["3", "30", "forty"]})
+    x = CategoricalAttribute(name="x", values=("a",), missing="category", outside="other", origin="declared")
+    age = NumericAttribute(
+        name="age", edges=(0, 10, 20), missing="category", outside="clamp", non_numbers="missing", origin="declared"
+    )
+    assert tables.tally(table, Domain(attributes=(x, age))).notes == (
+        "1 of 3 users has no x and counts as a category of their own.",
+        "1 of 3 users has a value of x outside the domain and counts as (other).",
+        "1 of 3 users has a text in age that could not be read and counts as missing.",
+        "1 of 3 users has no age and counts as a category of their own.",
+        "1 of 3 users has a value of age outside the domain and was moved to the nearest end.",
+    )
 
 
 def test_categories_are_merged_under_new_names_and_ordered():

@@ -92,7 +92,7 @@ def test_a_million_distinct_values(ages):
 def test_mixed_types_as_numbers_can_be_mended(ages):
     ages.upload("mixed.csv", b"age\n20\nover 90\n35\n41\n20\n")
     ages.enter("segmented_control", "data-kind", "numeric")
-    assert "1 of 5 values of age are not numbers" in ages.errors[0]
+    assert "1 of 5 values of age is not a number" in ages.errors[0]
     assert "over 90" in ages.errors[0]
     ages.enter("checkbox", "data-texts", True)
     assert not ages.errors

@@ -125,6 +125,12 @@ def test_guide_never_rounds_a_guess_up_to_certainty(app):
     assert list(mechanism_table["Mechanism"]) == [spec.title for spec in library.REGISTRY.values()]
 
 
+def test_guide_leads_through_every_page_in_the_order_of_the_links(app):
+    links = re.findall(r' title="(\w+)"', APP.read_text())
+    steps = re.findall(r"^\d+\. \*\*(\w+)\*\*:", app.go("guide").words, flags=re.M)
+    assert steps == [page for page in links if page not in ("Start", "Papers", "Guide")]
+
+
 def test_undo_goes_back_step_by_step_with_the_data(ages):
     before = ages.configuration
     ages.go("design").enter("text_input", "epsilon-text", "2")

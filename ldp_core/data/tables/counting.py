@@ -174,18 +174,22 @@ class _Report:
 
     def notes(self) -> tuple[str, ...]:
         return tuple(
-            f"{users:,} of {self.users:,} users {_HAPPENED[what].format(name=name)}."
+            f"{users:,} of {self.users:,} users {_HAPPENED[what].format(name=name, **_VERBS[users == 1])}."
             for (name, what), users in self.by_attribute.items()
         )
 
 
 _HAPPENED = {
-    "dropped": "are left out because {name} is missing",
-    "unread": "have a text in {name} that could not be read and counts as missing",
-    "category": "have no {name} and count as a category of their own",
-    "other": "have a value of {name} outside the domain and count as (other)",
-    "clamp": "have a value of {name} outside the domain and were moved to the nearest end",
+    "dropped": "{are} left out because {name} is missing",
+    "unread": "{have} a text in {name} that could not be read and counts as missing",
+    "category": "{have} no {name} and {count} as a category of their own",
+    "other": "{have} a value of {name} outside the domain and {count} as (other)",
+    "clamp": "{have} a value of {name} outside the domain and {were} moved to the nearest end",
 }
+_VERBS = (
+    {"are": "are", "have": "have", "count": "count", "were": "were"},
+    {"are": "is", "have": "has", "count": "counts", "were": "was"},  # of one
+)
 
 
 def _chunks(
