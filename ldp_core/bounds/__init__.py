@@ -16,6 +16,7 @@ from ldp_core.bounds.surveys.singles import SinglesCertificate
 from ldp_core.bounds.symmetric.certificate import SymmetricCertificate
 from ldp_core.bounds.symmetric.low_degree import LowDegreeCertificate
 from ldp_core.bounds.triples.certificate import TripleCertificate
+from ldp_core.bounds.triples.surveys import TripleSurveyCertificate
 
 __all__ = [
     "STATEMENTS",
@@ -29,6 +30,7 @@ __all__ = [
     "SurveyCertificate",
     "SymmetricCertificate",
     "TripleCertificate",
+    "TripleSurveyCertificate",
     "average_variance",
     "best_branching",
     "centred_svd",

@@ -30,10 +30,12 @@ from ldp_core.bounds import (
     SurveyCertificate,
     SymmetricCertificate,
     TripleCertificate,
+    TripleSurveyCertificate,
     verify,
 )
 from ldp_core.bounds.general.whole import Cut
 from ldp_core.bounds.proof import MARGIN, Proof
+from ldp_core.bounds.surveys.best import OfSets
 from ldp_core.bounds.surveys.grouped import split
 from ldp_core.bounds.surveys.search import closed_form
 from ldp_core.bounds.triples.duals import Duals
@@ -190,7 +192,7 @@ def _described(found: AnyCertificate, epsilon: str) -> tuple[Document, Arrays]:
     about: Document = {"epsilon": epsilon, "types": int(found.workload.n)}
     if isinstance(found, GroupedCertificate):
         return _parts(found, about)
-    if isinstance(found, SurveyCertificate | BinaryCertificate | SinglesCertificate):
+    if isinstance(found, OfSets):
         return _tables(found, about)
     if isinstance(found, LowDegreeCertificate):
         document, arrays = _classes(found.plain, about)
@@ -295,9 +297,7 @@ def _whole(proof: Proof | None) -> AnyCertificate:
     return proof
 
 
-def _tables(
-    found: SurveyCertificate | BinaryCertificate | SinglesCertificate, about: Document
-) -> tuple[Document, Arrays]:
+def _tables(found: OfSets, about: Document) -> tuple[Document, Arrays]:
     survey = found.workload
     groups = []
     for group in survey.groups:
@@ -311,6 +311,8 @@ def _tables(
     document: Document = {"kind": "tables", **about, "workload": workload}
     if isinstance(found, BinaryCertificate):
         return {**document, "proof": {"angle": float(found.angle)}}, {}
+    if isinstance(found, TripleSurveyCertificate):
+        return {**document, "proof": {"intervals": len(found.duals.values)}}, _of_triples(found.duals)
     if isinstance(found, SinglesCertificate):
         return {**document, "proof": {"steps": int(found.steps)}}, {"weights": np.asarray(found.weights, dtype=float)}
     if np.all(found.weights == 1) and not len(found.differing) and not len(found.slopes):
@@ -371,14 +373,14 @@ def _rebuilt(document: Document, data: Mapping[str, np.ndarray], workload: Workl
     return Certificate(workload, epsilon, prior, 0.0, C, mu, gamma, N, sizes, kappa)
 
 
-def _tables_read(
-    document: Document, data: Mapping[str, np.ndarray], survey: Survey, epsilon: float
-) -> SurveyCertificate | BinaryCertificate | SinglesCertificate:
+def _tables_read(document: Document, data: Mapping[str, np.ndarray], survey: Survey, epsilon: float) -> OfSets:
     if "proof" not in document:
         return closed_form(survey, epsilon)
     proof = document["proof"]
     if "angle" in proof:
         return BinaryCertificate(survey, epsilon, 0.0, float(proof["angle"]))
+    if "intervals" in proof:
+        return TripleSurveyCertificate(survey, epsilon, 0.0, _triples_read(data))
     if "steps" in proof:
         return SinglesCertificate(survey, epsilon, 0.0, data["weights"], int(proof["steps"]))
     kinds = tuple(tuple(map(int, kind)) for kind in proof["kinds"])

@@ -21,6 +21,7 @@ from ldp_core.bounds.surveys.grouped import grouped
 from ldp_core.bounds.surveys.search import closed_form as closed_form_of_survey
 from ldp_core.bounds.surveys.singles import Search
 from ldp_core.bounds.symmetric.certificate import symmetric_certificate
+from ldp_core.bounds.triples.certificate import improved
 from ldp_core.designs import certificate_file, strict_json
 from ldp_core.designs.certificate_file import Written
 from ldp_core.designs.zips import zipped
@@ -51,12 +52,13 @@ KINDS = {
     "all alike": lambda: symmetric_certificate(workloads.histogram(9), 1.0),
     "bits": lambda: symmetric_certificate(workloads.parity(4, 2), 1.0),
     "low degree": lambda: bounds.certificate(workloads.parity(6, 2), 3.0),
-    "triples": lambda: bounds.certificate(workloads.parity(6, 3), 3.0),
+    "triples": lambda: next(improved(symmetric_certificate(workloads.parity(6, 3), 3.0))),
     "tables": lambda: closed_form_of_survey(workloads.survey([3, 4, 5], 2), 1.0),
     "sets of columns": lambda: survey_certificate(
         workloads.survey([4, 3, 2, 2], 2), 4.0, Budget(None, None, None, None), lambda *_: None
     ),
     "yes or no": lambda: next(iter(bounds.surveys.binary.best(YES_NO, 1.0))),
+    "yes or no by triples": lambda: next(bounds.triples.surveys.best(workloads.survey([2] * 7, 2), 3.0)),
     "one at a time": lambda: next(Search(workloads.survey([3, 2, 4, 2], 1), 2.0).starts()),
     "parts": parts,
 }
@@ -120,7 +122,14 @@ def test_a_proof_comes_back_from_its_files_and_the_script_agrees(kind):
 
 def test_what_a_script_cannot_check_is_said_in_the_file():
     stronger = {kind for kind in KINDS if "stronger" in json.loads(written(kind).document)}
-    assert stronger == {"low degree", "triples", "sets of columns", "yes or no", "one at a time"}
+    assert stronger == {
+        "low degree",
+        "triples",
+        "sets of columns",
+        "yes or no",
+        "yes or no by triples",
+        "one at a time",
+    }
     assert "take more than a short script to check" in json.loads(written("yes or no").document)["stronger"]["meaning"]
 
 

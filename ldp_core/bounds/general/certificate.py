@@ -79,6 +79,7 @@ from ldp_core.bounds.symmetric.certificate import SymmetricCertificate, symmetri
 from ldp_core.bounds.symmetric.low_degree import LowDegreeCertificate
 from ldp_core.bounds.triples import certificate as triples
 from ldp_core.bounds.triples.certificate import TripleCertificate
+from ldp_core.bounds.triples.surveys import TripleSurveyCertificate
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Budget, Callback, Cancel, Check, Interrupted, unchecked
@@ -202,6 +203,7 @@ AnyCertificate = (
     | LowDegreeCertificate
     | TripleCertificate
     | SurveyCertificate
+    | TripleSurveyCertificate
     | BinaryCertificate
     | SinglesCertificate
     | GroupedCertificate

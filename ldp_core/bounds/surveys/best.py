@@ -12,13 +12,15 @@ from ldp_core.bounds.surveys.certificate import SurveyCertificate
 from ldp_core.bounds.surveys.grouped import GroupedCertificate, grouped, split
 from ldp_core.bounds.surveys.search import closed_form, improved
 from ldp_core.bounds.surveys.singles import SinglesCertificate
+from ldp_core.bounds.triples import surveys as triples
+from ldp_core.bounds.triples.surveys import TripleSurveyCertificate
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Budget, Interrupted
 from ldp_core.workloads import Survey, Workload
 
 Prove = Callable[[Workload, float, Budget], Proof]
 """How to bound the questions on one table, within a budget."""
-OfSets = SurveyCertificate | BinaryCertificate | SinglesCertificate
+OfSets = SurveyCertificate | TripleSurveyCertificate | BinaryCertificate | SinglesCertificate
 # The bound for single attributes comes before the inequalities on sets where its first weights gain so much on the closed form.
 PROMISING = 1.05
 
@@ -72,6 +74,8 @@ def _candidates(
     """Certificates of every kind, the most promising kind first; with what none of this kind can exceed where that is known."""
     if not survey.components.sets:
         return
+    if triples.fits(survey):
+        yield from ((found, None) for found in triples.best(survey, epsilon, closed.value, budget.check))
     if binary.fits(survey):
         yield from ((found, None) for found in binary.best(survey, epsilon, budget.check))
     if not singles.fits(survey):

@@ -1,0 +1,78 @@
+"""Certificates for surveys about yes-or-no attributes, by what is known of three records at a time.
+
+Weights of sets of attributes depend on how many attributes they hold, which the argument of `ldp_core.bounds.surveys.certificate` allows: the energy of
+all sets of l attributes is at least that of those asked about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from ldp_core.bounds.proof import Proof
+from ldp_core.bounds.surveys.certificate import bound
+from ldp_core.bounds.triples.certificate import FEWEST_BITS, HIGHEST_DEGREE
+from ldp_core.bounds.triples.duals import Duals
+from ldp_core.bounds.triples.moments import MOST_BITS
+from ldp_core.bounds.triples.search import Search
+from ldp_core.run import Check, unchecked
+from ldp_core.workloads import Survey
+
+
+@dataclass(frozen=True, repr=False)
+class TripleSurveyCertificate(Proof):
+    """A proven lower bound ``value`` on L of every epsilon-LDP mechanism for a `Survey` about attributes of two values. The proof is ``duals``."""
+
+    proves_by: ClassVar[str] = "inequalities and matrices for three types at a time"
+
+    workload: Survey
+    epsilon: float
+    value: float
+    duals: Duals
+
+    @property
+    def variance(self) -> float:
+        """No epsilon-LDP mechanism has a smaller variance per user on average over the types, nor for its worst type."""
+        return max(0.0, (self.value - self.workload.trace) / self.workload.n)
+
+    def proven(self) -> float:
+        if not fits(self.workload) or np.shape(self.duals.weights) != (bits(self.workload),):
+            return -np.inf
+        ratio = self.duals.ratio(self.epsilon)
+        if not 0 < ratio < np.inf:
+            return -np.inf
+        return bound(self.workload, self.duals.weights[_levels(self.workload) - 1], ratio)
+
+
+def bits(survey: Survey) -> int:
+    """Attributes of two values."""
+    return sum(size == 2 for size in survey.shape)
+
+
+def fits(survey: Survey) -> bool:
+    """Whether the questions are about yes-or-no attributes, few enough, and not too many of them together."""
+    if not (max(survey.shape) == 2 and survey.symmetric and FEWEST_BITS <= bits(survey) <= MOST_BITS):
+        return False
+    return bool(0 < _levels(survey).max(initial=0) <= HIGHEST_DEGREE * bits(survey))
+
+
+def best(
+    survey: Survey, epsilon: float, beyond: float = 0.0, check: Check = unchecked
+) -> Iterator[TripleSurveyCertificate]:
+    """Certificates for a survey that `fits`, better and better, worth more than ``beyond``."""
+    c, value = survey.components, beyond
+    worth = np.bincount(_levels(survey) - 1, c.dims * np.sqrt(c.gram), bits(survey)) ** 2
+    for duals in Search(len(worth), epsilon, worth, check).rounds(beyond / survey.n - c.constant):
+        found = TripleSurveyCertificate(survey, epsilon, 0.0, duals)
+        found = replace(found, value=found.claim())
+        if found.value > value:
+            value = found.value
+            yield found
+
+
+def _levels(survey: Survey) -> np.ndarray:
+    """How many attributes each set of `Survey.components` holds, one at least."""
+    return np.array([len(members) for members in survey.components.sets], dtype=np.int64)

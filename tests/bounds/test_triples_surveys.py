@@ -1,0 +1,100 @@
+"""Surveys about yes-or-no columns, bounded by what three records at a time obey: sets of records and designs against it."""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from ldp_core import bounds, optimize, workloads
+from ldp_core.bounds.surveys.search import closed_form
+from ldp_core.bounds.triples import surveys
+from ldp_core.run import Budget, Interrupted
+from ldp_core.workloads import walsh_hadamard
+from tests.bounds.test_surveys_binary import some_sets
+
+CHOSEN = workloads.survey(
+    [2] * 8, [(0, 1, 2), (2, 3), (3, 4, 5), (1, 6), (5, 6, 7), (0,)], [1.0, 2.0, 0.5, 1.0, 1.5, 3.0]
+)
+
+
+@cache
+def proof(survey, epsilon):
+    *_, found = surveys.best(survey, epsilon)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("survey", "epsilon", "gain", "gap"),
+    [(workloads.survey([2] * 7, 3), 3.0, 1.1, 0.01), (workloads.survey([2] * 8, 3), 4.0, 1.1, 0.03)],
+    ids=["seven", "eight"],
+)
+def test_triples_of_columns(survey, epsilon, gain, gap):
+    found = proof(survey, epsilon)
+    assert found.verify()
+    assert found.value > gain * closed_form(survey, epsilon).value
+    assert found.variance == (found.value - survey.trace) / survey.n > 0
+    best = optimize.design(survey, epsilon=epsilon, time_limit=None, max_rounds=20, seed=0)
+    assert 0 <= best.objective / found.value - 1 < gap
+
+
+@pytest.mark.parametrize("survey", [CHOSEN, workloads.survey([2, 2, 1, 2, 2, 2, 2, 2], 2)], ids=["chosen", "one value"])
+def test_no_set_of_records_tells_more(survey):
+    """The condition of the argument, with the energies of exactly the sets of columns that are asked about."""
+    found, columns = proof(survey, 2.0), [i for i, size in enumerate(survey.shape) if size == 2]
+    bits, ratio = len(columns), found.duals.ratio(2.0)
+    asked = np.array([sum(1 << columns.index(i) for i in members) for members in survey.components.sets])
+    sets = some_sets(bits, np.random.default_rng(0), 40).astype(float)
+    energies = np.stack([(walsh_hadamard(row)[asked] / 2**bits) ** 2 for row in sets])
+    weights = found.duals.weights[np.bitwise_count(asked) - 1]
+    D = np.expm1(2.0)
+    assert (D**2 * energies @ weights / (1 + D * sets.mean(axis=1)) ** 2 <= ratio).all()
+    best = optimize.design(survey, epsilon=2.0, time_limit=None, max_rounds=10, seed=0)
+    assert found.value <= best.objective
+
+
+def test_it_is_what_a_certificate_is_where_it_is_best():
+    survey, told = workloads.survey([2] * 7, 3), []
+    found = bounds.certificate(
+        survey, 3.0, time_limit=None, callback=lambda at: told.append(at.bound), cancel=lambda: len(told) > 5
+    )
+    assert isinstance(found, bounds.TripleSurveyCertificate)
+    assert found.verify()
+
+
+@pytest.mark.slow
+def test_sixteen_columns_are_affordable():
+    found = next(surveys.best(workloads.survey([2] * 16, 3), 4.0))
+    assert found.verify()
+    assert found.value > 1.2 * closed_form(found.workload, 4.0).value
+
+
+def test_forged_certificates_are_refused():
+    survey = workloads.survey([2] * 7, 3)
+    found = proof(survey, 3.0)
+    assert found.verify()
+    assert not replace(found, value=np.nextafter(found.proven(), np.inf)).verify()
+    for change in (
+        {"epsilon": 3.1},
+        {"workload": workloads.survey([2] * 8, 3)},
+        {"workload": workloads.survey([2] * 7, 3, weights=[0.9] * 35)},
+        {"workload": workloads.survey([2] * 6 + [3], 3)},
+        {"workload": workloads.survey([2] * 7, 7)},
+        {"duals": replace(found.duals, values=0.999 * found.duals.values)},
+        {"duals": replace(found.duals, weights=-found.duals.weights)},
+        {"duals": replace(found.duals, weights=0 * found.duals.weights)},
+        {"duals": replace(found.duals, factors=0 * found.duals.factors)},
+    ):
+        assert not replace(found, **change).verify()
+
+
+def test_other_surveys_have_none():
+    for shape, ways in (([2, 2, 3, 2], 2), ([2, 2], 1), ([2] * 17, 2), ([2] * 4, 4)):
+        assert not surveys.fits(workloads.survey(shape, ways))
+
+
+def test_a_search_that_is_cancelled_ends_at_once():
+    survey, asked = workloads.survey([2] * 12, 3), iter(range(10**6))
+    with pytest.raises(Interrupted):
+        list(surveys.best(survey, 3.0, check=Budget(None, None, lambda: next(asked) > 30).check))
+    assert next(asked) < 40
