@@ -140,8 +140,8 @@ def share(value: float) -> str:
 
 
 def small_share(value: float) -> str:
-    """A share of which nobody need know more than how small it is: 3e-13 -> "less than 0.000001 %"."""
-    return "less than 0.000001\N{NO-BREAK SPACE}%" if value < 1e-8 else share(value)
+    """A share of which nobody need know more than how small it is: 3e-13 -> "less than 0.0001 %"."""
+    return "less than 0.0001\N{NO-BREAK SPACE}%" if value < 1e-6 else share(value)
 
 
 def points(value: float) -> str:

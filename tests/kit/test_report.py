@@ -169,6 +169,8 @@ def test_what_whole_numbers_cost_is_worked_out_and_told():
     assert f"takes {wording.small_share(lost)} more people" in Read(page_of(found)).text
     assert "more people for the same error" not in Read(PAGE).text  # nothing was fitted
     assert wording.small_share(3e-5) == wording.share(3e-5)
+    assert wording.small_share(1e-6) == "0.0001\N{NO-BREAK SPACE}%"
+    assert wording.small_share(9e-7) == "less than 0.0001\N{NO-BREAK SPACE}%"
 
 
 def test_a_survey_has_a_report_too():
