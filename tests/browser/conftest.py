@@ -1,5 +1,6 @@
 """A real server on a free port of this machine and a real browser, each started once for all browser tests."""
 
+import re
 import shutil
 import socket
 import subprocess
@@ -33,6 +34,12 @@ PAGES = (
 """The titles of all pages, in their order."""
 PATIENCE = 600_000  # milliseconds for what is waited for to be on the page; only what never comes takes this long
 SIZE = {"width": 1280, "height": 800}  # a small laptop
+STILL = """document.addEventListener('DOMContentLoaded', () => {
+    const style = document.createElement('style');
+    style.textContent = '* { animation: none !important }';
+    document.head.append(style);
+})"""
+"""What stands for a part that is waited for does not shimmer: each frame of it would be drawn without a graphics card."""
 
 expect.set_options(timeout=PATIENCE)
 
@@ -80,13 +87,20 @@ def browser():
         browser.close()
 
 
+def still(browser, **options):
+    """A fresh browser on a small laptop, in which nothing shimmers."""
+    context = browser.new_context(viewport=SIZE, **options)
+    context.set_default_timeout(PATIENCE)
+    context.add_init_script(STILL)
+    return context
+
+
 class Visitor:
     """A person with a fresh browser. Everything requested and every error in the console is noted."""
 
     def __init__(self, browser, address, scheme="light"):
         self.address, self.problems, self.elsewhere = address, [], []
-        self.context = browser.new_context(viewport=SIZE, color_scheme=scheme, accept_downloads=True)
-        self.context.set_default_timeout(PATIENCE)
+        self.context = still(browser, color_scheme=scheme, accept_downloads=True)
         self.page = self.context.new_page()
         self.page.on("request", lambda request: self._note(request.url))
         self.page.on("websocket", lambda socket: self._note(socket.url))
@@ -102,7 +116,7 @@ class Visitor:
 
     def go(self, title):
         self.page.get_by_test_id("stTopNavLink").filter(has_text=title).click()
-        expect(self.page.locator("h1")).to_have_text(title)
+        expect(self.page.locator("h1")).to_have_text(re.compile("^Learn about") if title == "Start" else title)
 
     def drawn(self):
         """Until the answer that has begun to show is there as a whole, and what stood in its place is gone."""
@@ -129,6 +143,15 @@ class Visitor:
         self.page.get_by_test_id("stPopoverBody").locator("input[type=file]").set_input_files(file)
         expect(self.page.get_by_test_id("stMain").get_by_text(said)).to_be_visible()
         self.page.keyboard.press("Escape")
+
+    def forget(self):
+        """Begin anew as somebody else would, without loading the page again."""
+        self.page.locator(".st-key-forget button").click()
+        self.button("forget-confirmed").click()
+        expect(self.page.get_by_test_id("stMain").get_by_text("Everything has been forgotten")).to_be_visible()
+        expect(self.page.locator("h1")).to_contain_text("Learn about everybody")
+        expect(self.page.get_by_test_id("stSidebar")).to_contain_text("Data: not chosen")
+        expect(self.button("forget-confirmed")).to_have_count(0)
 
     def leave(self):
         self.context.close()

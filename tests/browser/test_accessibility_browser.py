@@ -1,55 +1,33 @@
-"""Every page, light and dark, before there is a design and with one: axe-core has nothing serious or moderate to say, and keys are enough."""
+"""Every page before there is a design and with one: axe-core has nothing serious or moderate to say, and keys are enough; every page
+leads on, and what matters most is above the fold. In the dark, pages are looked at in test_frame_browser.py."""
 
-import re
+from types import SimpleNamespace
 
 import pytest
-from axe_playwright_python.base import AXE_SCRIPT
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from tests.browser.conftest import PAGES
+from tests.browser.axe import ASKED, COLOURS, OPTIONS, ask, faults, turn
+from tests.browser.conftest import SIZE, Visitor
 
-ASKED = {"Plan": "recommend", "Simulate": "run", "Ask": "ask-put", "Collect": "count"}
-"""What has to be pressed before a page shows all it has."""
+LEADS_ON = {
+    "Data": "Workload",
+    "Workload": "Design",
+    "Design": "Compare",
+    "Compare": "Plan",
+    "Plan": "Simulate",
+    "Simulate": "Export",
+    "Export": "Collect",
+    "Collect": "Papers",
+    "Papers": "Data",
+    "Bounds": "Plan",
+    "Ask": "Export",
+    "Guide": "Data",
+}
+PRIMARY = {"Plan": "recommend", "Simulate": "run", "Export": "download"}
 MAIN = "[data-testid=stMain]"
 WITH_TABS = ("Workload", "Design", "Compare", "Simulate")
 EXPLAINED = ("Workload", "Design", "Simulate")
 """Pages with formulas among what is folded away."""
-OPTIONS = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}
-COLOURS = {"resultTypes": ["violations"], "runOnly": ["color-contrast", "link-in-text-block"]}
-"""Light and dark differ in nothing but colours: in the dark, those are looked at."""
-LIT = """() => [...document.querySelectorAll('.js-plotly-plot .xtick text')].filter(words => words.checkVisibility())
-    .every(words => getComputedStyle(words).fill === 'rgb(250, 250, 250)')"""
-"""Whether the words in charts are made for the dark."""
-STREAMLITS_OWN = {
-    # Lists of choices and help are put beside the page, outside its landmarks; they have names, and are left with Escape.
-    "region": "[role=listbox], [data-floating-ui-portal], #stFloatingOverlayPortal",
-}
-"""What cannot be changed from here: rule, and the only elements that may break it."""
-TORN = ".katex-error"
-"""Formulas that are not typeset."""
-NAMELESS = """.stPlotlyChart:not([aria-label]), [data-testid=stDataFrame]:not(:has([role=region][aria-label])),
-    [data-testid=stTable]:not(:has(table[aria-label]))"""
-# axe-core leaves out what something might lie above, such as the sidebar, and hints in empty entries.
-FAINT = """() => {
-    const numbers = colour => colour.match(/[0-9.]+/g).map(Number);
-    const over = (above, below) => above.slice(0, 3).map((c, i) => c * (above[3] ?? 1) + below[i] * (1 - (above[3] ?? 1)));
-    const ground = element => {
-        if (!element) return [255, 255, 255];
-        const own = numbers(getComputedStyle(element).backgroundColor);
-        return (own[3] ?? 1) === 1 ? own : over(own, ground(element.parentElement));
-    };
-    const light = colour => colour.map(c => c / 255).map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
-        .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
-    const ratio = (element, colour) => {
-        const below = ground(element), lights = [light(over(numbers(colour), below)), light(below)];
-        return (Math.max(...lights) + 0.05) / (Math.min(...lights) + 0.05);
-    };
-    const captions = [...document.querySelectorAll('[data-testid=stCaptionContainer] p')].map(e => [e, getComputedStyle(e).color]);
-    const hints = [...document.querySelectorAll('[placeholder]')].map(e => [e, getComputedStyle(e, '::placeholder').color]);
-    return [...captions, ...hints].filter(([e, colour]) => e.checkVisibility() && ratio(e, colour) < 4.5)
-        .map(([e, colour]) => `${e.textContent || e.placeholder}: ${ratio(e, colour).toFixed(2)}`);
-}"""
 FOCUSED = """() => {
     const element = document.activeElement, style = getComputedStyle(element);
     return {
@@ -60,36 +38,86 @@ FOCUSED = """() => {
         over: element === document.body,
     };
 }"""
+BESIDE = """table => {
+    const [name, number] = table.querySelector('tbody tr').children, rest = table.parentElement;
+    rest.scrollLeft = rest.scrollWidth;
+    const moved = rest.scrollLeft, left = name.getBoundingClientRect().left - rest.getBoundingClientRect().left;
+    return [moved, left, getComputedStyle(name).backgroundColor, getComputedStyle(document.querySelector('.stApp')).backgroundColor,
+            getComputedStyle(number).textAlign];
+}"""
+
+
+@pytest.fixture(scope="module")
+def person(browser, address):
+    """Somebody who comes once for all tests of this file: loading the page takes as long as most of them."""
+    person = Visitor(browser, address)
+    yield person
+    person.leave()
 
 
 @pytest.fixture
-def visitor(visit):
-    return visit()
+def visitor(person):
+    """As if they had just come, whatever a test before has left open."""
+    person.page.set_viewport_size(SIZE)
+    person.page.set_viewport_size(SIZE)
+    turn(person, "light")
+    return person
+
+
+@pytest.fixture
+def analyst(visitor):
+    """One who has begun with the sample."""
+    begin(visitor)
+    return visitor
+
+
+@pytest.fixture(scope="module")
+def walk(person):
+    """All pages of a design that is optimised, looked at once: what is wrong with each, where it leads, and where what matters ends."""
+    seen = SimpleNamespace(found={}, leads={}, ends={})
+    person.page.set_viewport_size(SIZE)
+    turn(person, "light")
+    begin(person)
+    person.go("Design")
+    person.drawn()
+    seen.ends["Design"] = end(person.button("optimise"))
+    person.optimise()
+    expect(person.metric("Audited epsilon")).to_be_visible()
+    person.drawn()
+    seen.ends["what it costs"] = end(person.page.locator(".st-key-metrics-design"))
+    at = None
+    for title in ("Start", *LEADS_ON):
+        if LEADS_ON.get(at) == title:
+            person.button("next").click()
+            expect(person.page.locator("h1")).to_have_text(title)
+        else:
+            person.go(title)
+        person.drawn()
+        at = title
+        if title in LEADS_ON:
+            seen.leads[title] = person.button("next").inner_text()
+        if title in PRIMARY:
+            seen.ends[title] = end(person.button(PRIMARY[title]))
+        if title in ASKED:
+            ask(person, title, "age >= 30")
+            person.drawn()
+        seen.found[title] = faults(person.page)
+        if title in WITH_TABS:
+            seen.found.update(behind_tabs_and_folds(person, title))
+    return seen
 
 
 def begin(visitor):
-    visitor.button("begin").click()
-    expect(visitor.page.locator("h1")).to_have_text("Design")
+    if visitor.page.get_by_test_id("stSidebar").get_by_text("Data: not chosen").count():
+        visitor.go("Start")
+        visitor.button("begin").click()
+        expect(visitor.page.locator("h1")).to_have_text("Design")
 
 
-def turn(visitor, scheme):
-    """Light or dark from the next page on, as in a browser that follows the time of day."""
-    visitor.page.emulate_media(color_scheme=scheme)
-    grounds = {"light": "rgb(255, 255, 255)", "dark": "rgb(23, 22, 20)"}
-    expect(visitor.page.get_by_test_id("stApp")).to_have_css("background-color", grounds[scheme])
-
-
-def faults(page, options=OPTIONS, context=None):
-    """What axe-core finds wrong, on the page or in a part of it, but for what is minor and what Streamlit alone can change; what is
-    too faint; what has no name; formulas that are not typeset."""
-    found = page.evaluate(FAINT) + page.locator(TORN).all_inner_texts()
-    axe = Axe("" if page.evaluate("() => 'axe' in window") else AXE_SCRIPT)  # reading it takes long, and once is enough
-    for rule in axe.run(page, context, options).response["violations"]:
-        own = STREAMLITS_OWN.get(rule["id"])
-        for node in rule["nodes"] if rule["impact"] != "minor" else []:
-            if not own or not page.locator(node["target"][0]).first.evaluate("(one, own) => one.matches(own)", own):
-                found.append((rule["id"], node["html"][:200], node["failureSummary"]))
-    return found + page.locator(NAMELESS).evaluate_all("all => all.map(one => 'no name: ' + one.className)")
+def end(part):
+    """How far down the window a part of the page ends."""
+    place = part.bounding_box()
+    return place["y"] + place["height"]
 
 
 def behind_tabs_and_folds(visitor, title):
@@ -118,62 +146,18 @@ def test_nothing_is_wrong_before_there_is_a_design(visitor):
     assert not faults(visitor.page)
     turn(visitor, "dark")
     for title in ("Data", "Start"):
-        open_page(visitor, title)
+        visitor.go(title)
         visitor.drawn()
         assert not faults(visitor.page, COLOURS), title
 
 
-def open_page(visitor, title):
-    visitor.page.get_by_test_id("stTopNavLink").filter(has_text=title).click()
-    expect(visitor.page.locator("h1")).to_have_text(re.compile("Learn about" if title == "Start" else title))
-
-
-def test_nothing_is_wrong_with_a_design_that_is_optimised(visitor):
-    begin(visitor)
-    visitor.optimise()
-    found = {}
-    for title in PAGES:
-        open_page(visitor, title)
-        if title == "Ask":
-            visitor.entry("ask-condition").fill("age >= 30")
-            visitor.entry("ask-condition").press("Enter")
-        if title == "Collect":
-            visitor.page.get_by_role("radio", name="Try it").click()
-        if title in ASKED:
-            visitor.button(ASKED[title]).click()
-            expect(shown(visitor)).to_be_visible()
-        visitor.drawn()
-        found[title, "light"] = faults(visitor.page)
-        if title in WITH_TABS:
-            found.update(behind_tabs_and_folds(visitor, title))
-    assert len(found) > len(PAGES) + 10
-    turn(visitor, "dark")
-    for title in PAGES:
-        open_page(visitor, title)
-        visitor.drawn()
-        tabs = visitor.page.get_by_test_id("stMain").get_by_role("tab")
-        if tabs.count():
-            tabs.first.click()  # the last one was left open
-        if title in ASKED:
-            expect(shown(visitor)).to_be_visible()
-        visitor.drawn()
-        visitor.page.wait_for_function(LIT)
-        found[title, "dark"] = faults(visitor.page, COLOURS)
-    assert not {title: wrong for title, wrong in found.items() if wrong}
-
-
-def shown(visitor):
-    """The first table in the results."""
-    return visitor.page.locator("[data-testid=stMain] [data-testid=stDataFrame]:visible").first
-
-
-def test_nothing_is_wrong_with_what_opens_and_escape_closes_it(visitor):
-    begin(visitor)
-    visitor.drawn()
+def test_nothing_is_wrong_with_what_opens_and_escape_closes_it(analyst):
+    analyst.go("Design")
+    analyst.drawn()
     found = {}
     for scheme, options in (("light", OPTIONS), ("dark", COLOURS)):
-        turn(visitor, scheme)
-        for name, wrong in opened(visitor.page, options):
+        turn(analyst, scheme)
+        for name, wrong in opened(analyst.page, options):
             found[name, scheme] = wrong
     assert len(found) > 6
     assert not {place: wrong for place, wrong in found.items() if wrong}
@@ -193,11 +177,9 @@ def opened(page, options):
         expect(button).to_be_focused()
 
 
-def test_the_tab_key_leads_everywhere_and_its_way_is_seen(visit):
-    visitor = visit()
-    begin(visitor)
-    visitor.go("Compare")
-    page, tools = visitor.page, visitor.page.locator(".stPlotlyChart:visible .modebar")
+def test_the_tab_key_leads_everywhere_and_its_way_is_seen(analyst):
+    analyst.go("Compare")
+    page, tools = analyst.page, analyst.page.locator(".stPlotlyChart:visible .modebar")
     expect(tools).to_have_count(1)
     page.locator("h1").click()
     stops = []
@@ -211,3 +193,35 @@ def test_the_tab_key_leads_everywhere_and_its_way_is_seen(visit):
             assert page.evaluate(FOCUSED)["name"] != stops[-1]["name"]
     assert sum(stop["chart"] for stop in stops) == 1
     assert not [stop["name"] for stop in stops[:-1] if not stop["seen"]]
+
+
+def test_mechanisms_stay_beside_their_numbers_on_a_phone(analyst):
+    analyst.go("Compare")
+    analyst.drawn()
+    analyst.page.set_viewport_size({"width": 390, "height": 844})
+    table = analyst.page.locator(".st-key-league-table table")
+    if not table.is_visible():
+        analyst.page.locator("summary", has_text="League").click()
+    for scheme in ("light", "dark"):
+        turn(analyst, scheme)
+        expect(table).to_be_visible()
+        moved, left, behind, page, align = table.evaluate(BESIDE)
+        assert moved > 100
+        assert abs(left) < 2
+        assert behind == page, scheme  # numbers that pass below it cannot be seen
+        assert align == "right"
+
+
+def test_nothing_is_wrong_with_a_design_that_is_optimised(walk):
+    assert len(walk.found) > len(LEADS_ON) + 11
+    assert not {place: wrong for place, wrong in walk.found.items() if wrong}
+
+
+def test_every_page_leads_on(walk):
+    assert walk.leads.keys() == LEADS_ON.keys()
+    assert not {title: said for title, said in walk.leads.items() if f"Next: {LEADS_ON[title]}" not in said}
+
+
+def test_primary_buttons_and_what_a_design_costs_are_above_the_fold(walk):
+    assert len(walk.ends) == len(PRIMARY) + 2
+    assert not {part: end for part, end in walk.ends.items() if end > SIZE["height"]}

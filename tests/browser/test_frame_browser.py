@@ -1,27 +1,16 @@
-"""The frame of every page: results at full width under their controls, nothing cut, one button that leads on."""
+"""The frame of every page: results at full width under their controls, nothing cut, and in the dark all is seen."""
+
+from types import SimpleNamespace
 
 import pytest
 from playwright.sync_api import expect
 
 from ldp_core.data.tables import CategoricalRecipe, NumericRecipe, build_domain
 from ldp_core.designs import Configuration, DeclaredData, MechanismRecipe, Population, WorkloadRecipe
+from tests.browser.axe import ASKED, COLOURS, LIT, ask, faults
+from tests.browser.conftest import PAGES, Visitor
 
-LEADS_ON = {
-    "Data": "Workload",
-    "Workload": "Design",
-    "Design": "Compare",
-    "Compare": "Plan",
-    "Bounds": "Plan",
-    "Plan": "Simulate",
-    "Simulate": "Export",
-    "Ask": "Export",
-    "Export": "Collect",
-    "Collect": "Papers",
-    "Papers": "Data",
-    "Guide": "Data",
-}
-PRIMARY = {"Design": "optimise", "Plan": "recommend", "Simulate": "run", "Export": "download"}
-LAPTOP, SIZES = (1280, 800), [(1280, 800), (1024, 768), (390, 844)]
+SIZES = [(1280, 800), (1024, 768), (390, 844)]
 # Charts and tables follow a new size of the window a moment later.
 FOLLOWED = """() => [...document.querySelectorAll('.js-plotly-plot .main-svg, [data-testid=stDataFrame]')]
     .filter(element => element.checkVisibility())
@@ -69,56 +58,40 @@ def resize(visitor, size):
     visitor.page.set_viewport_size({"width": size[0], "height": size[1]})
 
 
-@pytest.fixture
-def framed(visit, tmp_path):
-    visitor, file = visit(), tmp_path / "configuration.json"
+@pytest.fixture(scope="module")
+def walk(browser, address, tmp_path_factory):
+    """All pages of such a design in the dark, with what they show once asked: what is cut at each width, and what is too faint."""
+    visitor, file = Visitor(browser, address, "dark"), tmp_path_factory.mktemp("design") / "configuration.json"
     file.write_bytes(many_users().to_json())
     visitor.load(file, "The design was loaded.")
-    return visitor
-
-
-def test_nothing_is_cut_at_any_width_and_long_numbers_are_whole(framed):
-    found = {}
-    for title in LEADS_ON:
-        resize(framed, LAPTOP)
-        framed.go(title)
-        framed.drawn()
-        for size in SIZES:
-            resize(framed, size)
-            framed.page.wait_for_function(FOLLOWED)
-            found[title, size] = framed.page.evaluate(FAULTS)
-            if title == "Design":
-                assert len(framed.metric("Users needed").inner_text()) >= len("1,000,000,000")
-    assert not {place: faults for place, faults in found.items() if faults}
-
-
-def test_every_page_leads_on_and_its_primary_button_is_above_the_fold(visit):
-    visitor = visit()
-    visitor.button("begin").click()
-    expect(visitor.page.locator("h1")).to_have_text("Design")
-    seen = []
-    for title in LEADS_ON:
-        if title not in seen:
-            visitor.go(title)
-        while title not in seen:  # follow the buttons as far as they lead to something new
-            seen.append(title)
+    cut, faint = {}, {}
+    for title in PAGES:
+        resize(visitor, SIZES[0])
+        visitor.go(title)
+        visitor.drawn()
+        if title in ASKED:
+            ask(visitor, title, '"marital status" = widowed')
             visitor.drawn()
-            if title in PRIMARY:
-                place = visitor.button(PRIMARY[title]).bounding_box()
-                assert place["y"] + place["height"] <= LAPTOP[1], title
-            title = LEADS_ON[title]
-            visitor.button("next").click()
-            expect(visitor.page.locator("h1")).to_have_text(title)
+        visitor.page.wait_for_function(LIT)
+        faint[title] = faults(visitor.page, COLOURS)
+        for size in SIZES:
+            resize(visitor, size)
+            visitor.page.wait_for_function(FOLLOWED)
+            cut[title, size] = visitor.page.evaluate(FAULTS)
+            if title == "Design":
+                assert len(visitor.metric("Users needed").inner_text()) >= len("1,000,000,000")
+    yield SimpleNamespace(cut=cut, faint=faint)
+    visitor.leave()
 
 
-def test_what_an_optimised_design_costs_is_above_the_fold(visit):
-    visitor = visit()
-    visitor.button("begin").click()
-    visitor.optimise()
-    expect(visitor.metric("Audited epsilon")).to_be_visible()
-    visitor.drawn()
-    place = visitor.page.locator(".st-key-metrics-design").bounding_box()
-    assert place["y"] + place["height"] <= LAPTOP[1]
+def test_nothing_is_cut_at_any_width_and_long_numbers_are_whole(walk):
+    assert len(walk.cut) == len(PAGES) * len(SIZES)
+    assert not {place: faults for place, faults in walk.cut.items() if faults}
+
+
+def test_nothing_is_too_faint_in_the_dark(walk):
+    assert len(walk.faint) == len(PAGES)
+    assert not {title: faults for title, faults in walk.faint.items() if faults}
 
 
 def test_on_a_phone_the_sidebar_closes_after_a_choice(visit):

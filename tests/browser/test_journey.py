@@ -14,12 +14,36 @@ NEEDED = "Users needed"
 
 
 @pytest.fixture(scope="module")
-def visitor(browser, address):
-    """Somebody who has optimised the sample at epsilon 1."""
+def reader(browser, address):
+    """Somebody else, to whom designs are given."""
+    reader = Visitor(browser, address)
+    yield reader
+    reader.leave()
+
+
+@pytest.fixture(scope="module")
+def beginner(browser, address):
+    """Somebody who has begun with the sample, by keyboard."""
     visitor = Visitor(browser, address)
     page = visitor.page
-    visitor.button("begin").click()
+    expect(page.get_by_text("to about 73 of 100 at most")).to_be_visible()
+    expect(visitor.button("begin")).to_be_enabled()
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate("() => document.activeElement.closest('.st-key-begin') !== null"):
+            break
+    else:
+        pytest.fail("Tab does not reach the primary button")
+    page.keyboard.press("Enter")
     expect(page.locator("h1")).to_have_text("Design")
+    yield visitor
+    visitor.leave()
+
+
+@pytest.fixture(scope="module")
+def visitor(beginner):
+    """The same, who has optimised the sample at epsilon 1."""
+    visitor, page = beginner, beginner.page
     visitor.go("Data")
     expect(page.get_by_text("The most common value of age is")).to_be_visible()
     expect(page.locator(".st-key-chart-histogram .js-plotly-plot")).to_be_visible()
@@ -31,11 +55,40 @@ def visitor(browser, address):
     visitor.entry("epsilon-text").press("Enter")
     visitor.optimise()
     expect(page.locator(".st-key-chart-closing-gap .js-plotly-plot")).to_be_visible()
-    yield visitor
-    visitor.leave()
+    return visitor
 
 
-def test_from_a_sample_to_an_exported_design_and_back(visitor, visit, tmp_path):
+def test_what_one_begins_by_keyboard_another_does_not_see(reader, beginner):
+    reader.go("Design")
+    expect(reader.page.get_by_text("This page needs a domain")).to_be_visible()
+    expect(reader.page.get_by_text("Data: not chosen")).to_be_visible()
+
+
+def test_both_sides_of_epsilon_follow_the_slider_and_stay_open(beginner):
+    visitor, page = beginner, beginner.page
+    visitor.go("Design")
+    fold = page.locator(".st-key-sides")
+    expect(fold.locator(".js-plotly-plot")).to_have_count(0)
+    fold.locator("summary").click()
+    expect(fold.locator(".js-plotly-plot .main-svg").first).to_be_visible()
+    expect(fold.get_by_text("to about 73 of 100 at most")).to_be_visible()
+    visitor.entry("epsilon-text").fill("2")
+    visitor.entry("epsilon-text").press("Enter")
+    expect(fold.get_by_text("to about 88 of 100 at most")).to_be_visible()
+    slider = fold.get_by_role("slider")
+    slider.focus()
+    slider.press("ArrowLeft")
+    expect(fold.get_by_text("gives it 49 of 100")).to_be_visible()
+    visitor.go("Plan")
+    expect(page.locator(".st-key-sides").get_by_text("gives it 49 of 100")).to_be_visible()
+    visitor.go("Design")
+    expect(fold.get_by_text("gives it 49 of 100")).to_be_visible()
+    fold.locator("summary").click()
+    expect(fold.locator(".js-plotly-plot")).to_have_count(0)
+    visitor.drawn()
+
+
+def test_from_a_sample_to_an_exported_design_and_back(visitor, reader, tmp_path):
     page = visitor.page
     expect(page.get_by_text("of the best possible")).to_be_visible()
     visitor.button("check-proof").click()
@@ -95,14 +148,13 @@ def test_from_a_sample_to_an_exported_design_and_back(visitor, visit, tmp_path):
     expect(visitor.metric("Reports counted")).to_have_text("3,000")
     expect(page.locator(".st-key-chart-collected .js-plotly-plot")).to_be_visible()
 
-    other = visit()
-    other.load(design, "The design was loaded.")
-    other.go("Design")
-    expect(other.page.locator(".st-key-chart-patterns .js-plotly-plot")).to_be_visible()
-    expect(other.metric(NEEDED)).to_have_text(needed)
+    reader.load(design, "The design was loaded.")
+    reader.go("Design")
+    expect(reader.page.locator(".st-key-chart-patterns .js-plotly-plot")).to_be_visible()
+    expect(reader.metric(NEEDED)).to_have_text(needed)
 
 
-def test_a_design_is_saved_shared_and_compared(visitor, visit, tmp_path):
+def test_a_design_is_saved_shared_and_compared(visitor, reader, tmp_path):
     page = visitor.page
     visitor.go("Design")
     expect(page.locator(".st-key-chart-patterns .js-plotly-plot")).to_be_visible()
@@ -118,7 +170,7 @@ def test_a_design_is_saved_shared_and_compared(visitor, visit, tmp_path):
     page.keyboard.press("Escape")
 
     # The file brings back the strategy, on the page where it is looked at.
-    reader = visit()
+    reader.forget()
     reader.load(saved, "The design was loaded.")
     expect(reader.page.locator("h1")).to_have_text("Design")
     expect(reader.metric(NEEDED)).to_have_text(needed)
@@ -150,19 +202,3 @@ def test_a_design_is_saved_shared_and_compared(visitor, visit, tmp_path):
     values = page.locator(".st-key-chart-designs .textpoint text")
     expect(values).to_have_count(2)
     assert values.first.text_content() == needed
-
-
-def test_what_one_begins_by_keyboard_another_does_not_see(visit):
-    one, two = visit(), visit()
-    expect(one.button("begin")).to_be_enabled()
-    for _ in range(60):
-        one.page.keyboard.press("Tab")
-        if one.page.evaluate("() => document.activeElement.closest('.st-key-begin') !== null"):
-            break
-    else:
-        pytest.fail("Tab does not reach the primary button")
-    one.page.keyboard.press("Enter")
-    expect(one.page.locator("h1")).to_have_text("Design")
-    two.go("Design")
-    expect(two.page.get_by_text("This page needs a domain")).to_be_visible()
-    expect(two.page.get_by_text("Data: not chosen")).to_be_visible()

@@ -5,6 +5,7 @@ import json
 import os
 import threading
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -20,15 +21,27 @@ MEGABYTE = 10**6
 PATIENCE = 1200  # seconds until what is bound to happen has happened
 
 
-@pytest.fixture
-def server(request, tmp_path):
-    """A server that says what it holds, a second long for those who left; its parameter is more of its environment."""
-    counting = {"PYTHONPATH": str(Path(__file__).parent / "counting"), "COUNTS": str(tmp_path / "counts.json")}
-    counting["LDP_HELD_SECONDS"] = "1"
-    counting |= getattr(request, "param", {})
+@contextmanager
+def counted(folder, **more):
+    """A server that says what it holds; ``more`` is what else is set in its environment."""
+    counting = {"PYTHONPATH": str(Path(__file__).parent / "counting"), "COUNTS": str(folder / "counts.json"), **more}
     options = ["--server.disconnectedSessionTTL", "1"]
-    with serve(tmp_path / "log.txt", options, {**os.environ, **counting}) as (address, process):
-        yield address, process, tmp_path / "counts.json"
+    with serve(folder / "log.txt", options, {**os.environ, **counting}) as (address, process):
+        yield address, process, folder / "counts.json"
+
+
+@pytest.fixture(scope="module")
+def brief(tmp_path_factory):
+    """A server that holds for a second what was left."""
+    with counted(tmp_path_factory.mktemp("brief"), LDP_HELD_SECONDS="1") as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def lasting(tmp_path_factory):
+    """A server that holds for an hour what was left, and whose parser spools."""
+    with counted(tmp_path_factory.mktemp("lasting"), LDP_HELD_SECONDS="3600", STUBBORN="1") as server:
+        yield server
 
 
 def upload_design():
@@ -64,10 +77,55 @@ def rows(megabytes):
         yield line * (MEGABYTE // len(line))
 
 
+def counts(place, wanted):
+    """What the server holds, once that is ``wanted`` of it."""
+    deadline, asked = time.monotonic() + PATIENCE, place.with_suffix(".asked")
+    while True:
+        place.unlink(missing_ok=True)
+        asked.touch()
+        while not place.exists():
+            time.sleep(0.05)
+        found = json.loads(place.read_text())
+        if wanted(found) or time.monotonic() > deadline:
+            return found
+        time.sleep(0.5)
+
+
+def test_what_is_held_can_be_forgotten_at_once(lasting, browser):
+    """By one who has an open tab with a table, another with a sample, and has closed a third with a table."""
+    address, _, place = lasting
+    visitor = Visitor(browser, f"{address}/?{upload_design()}")
+    pages = [visitor.page, visitor.context.new_page(), visitor.context.new_page()]
+    pages[1].goto(f"{address}/?{upload_design()}")
+    for page in pages[:2]:
+        page.get_by_test_id("stTopNavLink").filter(has_text="Data").click()
+        box = page.get_by_test_id("stMain").locator("input[type=file]")
+        box.set_input_files({"name": "a.csv", "mimeType": "text/csv", "buffer": b"age,place\n1,a\n2,b\n3,c\n2,c\n"})
+        expect(page.get_by_test_id("stSidebar")).to_contain_text("4 users")
+    pages[2].goto(address)
+    pages[2].locator(".st-key-begin button").click()
+    expect(pages[2].get_by_test_id("stSidebar")).to_contain_text("3,000 users")
+    pages[1].close()
+    found = counts(place, lambda found: (found.get("tables"), found.get("tabs")) == (2, 2))
+    assert (found["sessions"], found["tables"]) == (3, 2)
+    page = pages[0]
+    visitor.forget()
+    page.reload()
+    expect(page.get_by_test_id("stSidebar")).to_contain_text("Data: not chosen")
+    found = counts(place, lambda found: not found["tables"] + found["bytes"])
+    assert (found["tables"], found["bytes"]) == (0, 0)
+    pages[2].get_by_test_id("stTopNavLink").filter(has_text="Plan").click()
+    expect(pages[2].get_by_text("has been forgotten")).to_be_visible()
+    expect(pages[2].get_by_test_id("stSidebar")).to_contain_text("Data: not chosen")
+    found = counts(place, lambda found: not found["frames"] + found["designs"])
+    assert (found["frames"], found["designs"], found["tabs"]) == (0, 0, 2)
+    visitor.context.close()
+
+
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files are read from /proc")
-@pytest.mark.parametrize("server", [{}, {"STUBBORN": "1"}], indirect=True, ids=["as it is", "a parser that spools"])
-def test_an_upload_stands_in_a_file_only_where_that_is_said(server):
-    address, process, _ = server
+@pytest.mark.parametrize("server", ["brief", "lasting"], ids=["as it is", "a parser that spools"])
+def test_an_upload_stands_in_a_file_only_where_that_is_said(server, request):
+    address, process, _ = request.getfixturevalue(server)
     visitor = at_uploader(address)
     before, seen = files_on_disk(process), {}
 
@@ -101,23 +159,9 @@ def test_an_upload_stands_in_a_file_only_where_that_is_said(server):
     visitor.leave()
 
 
-def counts(place, wanted):
-    """What the server holds, once that is ``wanted`` of it."""
-    deadline, asked = time.monotonic() + PATIENCE, place.with_suffix(".asked")
-    while True:
-        place.unlink(missing_ok=True)
-        asked.touch()
-        while not place.exists():
-            time.sleep(0.05)
-        found = json.loads(place.read_text())
-        if wanted(found) or time.monotonic() > deadline:
-            return found
-        time.sleep(0.5)
-
-
 @pytest.mark.parametrize("visits", [3, pytest.param(20, marks=pytest.mark.slow)])
-def test_sessions_that_have_left_are_gone(server, visits):
-    address, _, place = server
+def test_sessions_that_have_left_are_gone(brief, visits):
+    address, _, place = brief
     visitors = [at_uploader(address) for _ in range(visits)]
     for i, visitor in enumerate(visitors):
         visitor.upload(
@@ -136,40 +180,3 @@ def test_sessions_that_have_left_are_gone(server, visits):
         visitor.leave()
     left = counts(place, lambda found: not any(found.values()))
     assert left == dict.fromkeys(held, 0)
-
-
-@pytest.mark.parametrize("server", [{"LDP_HELD_SECONDS": "3600"}], indirect=True, ids=["an hour"])
-def test_what_is_held_can_be_forgotten_at_once(server, browser):
-    """By one who has an open tab with a table, another with a sample, and has closed a third with a table."""
-    address, _, place = server
-    visitor = Visitor(browser, address)
-    pages = [visitor.page, visitor.context.new_page(), visitor.context.new_page()]
-    for page in pages[:2]:
-        page.goto(f"{address}/?{upload_design()}")
-        page.get_by_test_id("stTopNavLink").filter(has_text="Data").click()
-        box = page.get_by_test_id("stMain").locator("input[type=file]")
-        box.set_input_files({"name": "a.csv", "mimeType": "text/csv", "buffer": b"age,place\n1,a\n2,b\n3,c\n2,c\n"})
-        expect(page.get_by_test_id("stSidebar")).to_contain_text("4 users")
-    pages[2].goto(address)
-    pages[2].locator(".st-key-begin button").click()
-    expect(pages[2].get_by_test_id("stSidebar")).to_contain_text("3,000 users")
-    pages[1].close()
-    found = counts(place, lambda found: (found.get("tables"), found.get("tabs")) == (2, 2))
-    assert (found["sessions"], found["tables"]) == (3, 2)
-    page = pages[0]
-    page.locator(".st-key-forget button").click()
-    visitor.button("forget-confirmed").click()
-    expect(page.get_by_test_id("stMain").get_by_text("Everything has been forgotten")).to_be_visible()
-    expect(page.locator("h1")).to_contain_text("Learn about everybody")
-    expect(page.get_by_test_id("stSidebar")).to_contain_text("Data: not chosen")
-    expect(visitor.button("forget-confirmed")).to_have_count(0)
-    page.reload()
-    expect(page.get_by_test_id("stSidebar")).to_contain_text("Data: not chosen")
-    found = counts(place, lambda found: not found["tables"] + found["bytes"])
-    assert (found["tables"], found["bytes"]) == (0, 0)
-    pages[2].get_by_test_id("stTopNavLink").filter(has_text="Plan").click()
-    expect(pages[2].get_by_text("has been forgotten")).to_be_visible()
-    expect(pages[2].get_by_test_id("stSidebar")).to_contain_text("Data: not chosen")
-    found = counts(place, lambda found: not found["frames"] + found["designs"])
-    assert (found["frames"], found["designs"], found["tabs"]) == (0, 0, 2)
-    visitor.context.close()

@@ -4,13 +4,14 @@ import json
 import re
 import secrets
 import time
+from contextlib import contextmanager
 
 import pytest
 from playwright.sync_api import Error, expect
 
 from pages.ui.data import choice as data_choice
 from pages.ui.session.state import Session
-from tests.browser.conftest import SIZE, Visitor, serve
+from tests.browser.conftest import Visitor, serve, still
 from tests.browser.raw import RawVisitor
 
 PEOPLE = b"age,place\n" + b"".join(b"%d,town %d\n" % (i % 256, i % 4) for i in range(512))
@@ -24,13 +25,13 @@ def server(tmp_path_factory):
         yield url, log
 
 
-@pytest.fixture
-def arrive(browser, server):
+@contextmanager
+def arriving(browser):
     """Makes people with a browser of their own. (A page in a folder is looked for there first: no problem of ours.)"""
     visitors = []
 
-    def one():
-        visitors.append(Visitor(browser, server[0]))
+    def one(address):
+        visitors.append(Visitor(browser, address))
         return visitors[-1]
 
     yield one
@@ -41,15 +42,22 @@ def arrive(browser, server):
 
 
 @pytest.fixture
-def analyst(arrive):
-    """Somebody who has uploaded a table."""
-    visitor = arrive()
-    visitor.go("Data")
-    visitor.page.get_by_text("Upload", exact=True).click()
-    box = visitor.page.get_by_test_id("stMain").locator("input[type=file]")
-    box.set_input_files({"name": "people.csv", "mimeType": "text/csv", "buffer": PEOPLE})
-    expect(design(visitor.page)).to_contain_text("Data: age")
-    return visitor
+def arrive(browser):
+    with arriving(browser) as one:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def analyst(browser, server):
+    """Somebody who has uploaded a table, and to whom one thing after the other happens."""
+    with arriving(browser) as one:
+        visitor = one(server[0])
+        visitor.go("Data")
+        visitor.page.get_by_text("Upload", exact=True).click()
+        box = visitor.page.get_by_test_id("stMain").locator("input[type=file]")
+        box.set_input_files({"name": "people.csv", "mimeType": "text/csv", "buffer": PEOPLE})
+        expect(design(visitor.page)).to_contain_text("Data: age")
+        yield visitor
 
 
 def design(page):
@@ -66,35 +74,7 @@ def long_search():
     return {"name": "configuration.json", "mimeType": "application/json", "buffer": state.configuration.to_json()}
 
 
-def test_a_refresh_brings_back_data_design_and_work_that_is_running(analyst, arrive):
-    page = analyst.page
-    analyst.load(long_search(), "The design was loaded")
-    analyst.go("Design")
-    analyst.button("optimise").click()
-    expect(design(page)).to_contain_text("optimising")
-    before = design(page).inner_text()
-    page.reload()
-    expect(page.locator("h1")).to_have_text("Design")
-    expect(design(page)).to_have_text(before, use_inner_text=True)
-    expect(page.get_by_test_id("stSidebar")).to_contain_text("Fitting Optimized")
-    expect(page.get_by_test_id("stMain").get_by_role("slider").first).to_have_attribute(
-        "aria-valuetext", re.compile("0[.]70?$")
-    )
-    page.reload()  # and once more, while it is drawn
-    analyst.button("cancel").click()
-    expect(design(page)).to_contain_text("needed for")
-    page.reload()
-    expect(design(page)).to_contain_text("needed for")
-    analyst.go("Data")
-    expect(page.get_by_test_id("stMain").get_by_text("512").first).to_be_visible()
-    stranger = arrive()
-    stranger.page.goto(page.url)
-    expect(design(stranger.page)).to_contain_text("Data: not chosen")
-    analyst.button("undo").click()
-    expect(design(page)).to_contain_text("Epsilon: 1")
-
-
-def test_a_lost_connection_loses_nothing(arrive):
+def test_a_lost_connection_loses_nothing(arrive, server):
     sockets, down = [], []
 
     def connect(socket):
@@ -104,7 +84,7 @@ def test_a_lost_connection_loses_nothing(arrive):
             socket.connect_to_server()
             sockets.append(socket)
 
-    visitor = arrive()
+    visitor = arrive(server[0])
     page = visitor.page
     page.route_web_socket(re.compile("_stcore/stream"), connect)
     page.reload()
@@ -128,24 +108,9 @@ def test_a_lost_connection_loses_nothing(arrive):
     expect(design(page)).to_have_text(before, use_inner_text=True)
 
 
-def test_every_live_tab_has_its_own_design_and_the_one_left_last_comes_back(analyst):
-    first, second = analyst.page, analyst.context.new_page()
-    second.goto(analyst.address)
-    expect(design(second)).to_contain_text("Data: not chosen")
-    second.locator(".st-key-begin button").click()
-    expect(design(second)).to_contain_text("Data: age")
-    expect(design(second)).to_contain_text("3,000 users")
-    first.close()
-    second.close()
-    for told in ("3,000 users", "512 users", "Upload, pick a sample"):
-        page = analyst.context.new_page()
-        page.goto(analyst.address)
-        expect(design(page)).to_contain_text(told)
-
-
 def test_tabs_opened_at_the_same_moment_are_one_browser(browser, server):
     """The second arrives before the first has its cookie, and is answered after that."""
-    context, waiting, sockets = browser.new_context(viewport=SIZE), [], []
+    context, waiting, sockets = still(browser), [], []
 
     def answer_late(socket):
         sockets.append(socket)
@@ -207,3 +172,45 @@ def test_nobody_else_gets_a_session(analyst, server):
     assert (said(beside)["token"], said(beside)["mark"] == mark) == (token, False)
     alone.leave()
     beside.leave()
+
+
+def test_a_refresh_brings_back_data_design_and_work_that_is_running(analyst, arrive):
+    page = analyst.page
+    analyst.load(long_search(), "The design was loaded")
+    analyst.go("Design")
+    analyst.button("optimise").click()
+    expect(design(page)).to_contain_text("optimising")
+    before = design(page).inner_text()
+    page.reload()
+    expect(page.locator("h1")).to_have_text("Design")
+    expect(design(page)).to_have_text(before, use_inner_text=True)
+    expect(page.get_by_test_id("stSidebar")).to_contain_text("Fitting Optimized")
+    expect(page.get_by_test_id("stMain").get_by_role("slider").first).to_have_attribute(
+        "aria-valuetext", re.compile("0[.]70?$")
+    )
+    page.reload()  # and once more, while it is drawn
+    analyst.button("cancel").click()
+    expect(design(page)).to_contain_text("needed for")
+    page.reload()
+    expect(design(page)).to_contain_text("needed for")
+    analyst.go("Data")
+    expect(page.get_by_test_id("stMain").get_by_text("512").first).to_be_visible()
+    stranger = arrive(page.url)
+    expect(design(stranger.page)).to_contain_text("Data: not chosen")
+    analyst.button("undo").click()
+    expect(design(page)).to_contain_text("Epsilon: 1")
+
+
+def test_every_live_tab_has_its_own_design_and_the_one_left_last_comes_back(analyst):
+    first, second = analyst.page, analyst.context.new_page()
+    second.goto(analyst.address)
+    expect(design(second)).to_contain_text("Data: not chosen")
+    second.locator(".st-key-begin button").click()
+    expect(design(second)).to_contain_text("Data: age")
+    expect(design(second)).to_contain_text("3,000 users")
+    first.close()
+    second.close()
+    for told in ("3,000 users", "512 users", "Upload, pick a sample"):
+        page = analyst.context.new_page()
+        page.goto(analyst.address)
+        expect(design(page)).to_contain_text(told)

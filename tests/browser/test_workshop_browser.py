@@ -7,8 +7,31 @@ import pandas as pd
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.conftest import Visitor
+
 ROWS = 3000
 COUNTRIES = ["France", "Spain", "Malta", "Peru", "Fiji"]
+
+
+@pytest.fixture(scope="module")
+def person(browser, address):
+    person = Visitor(browser, address)
+    yield person
+    person.leave()
+
+
+@pytest.fixture
+def visitor(person, survey):
+    """Somebody who has uploaded the survey, and nothing else."""
+    page = person.page
+    if not page.get_by_test_id("stSidebar").get_by_text("Data: not chosen").count():
+        person.forget()
+    person.go("Data")
+    page.locator(".st-key-data-source").get_by_text("Upload", exact=True).click()
+    page.locator("[data-testid=stMain] input[type=file]").set_input_files(survey)
+    expect(page.get_by_text("How survey.data was read")).to_be_visible()
+    person.drawn()
+    return person
 
 
 @pytest.fixture
@@ -78,14 +101,8 @@ def count_as(visitor, row, name):
         page.wait_for_timeout(500)
 
 
-def test_a_real_table_is_set_up_in_three_ways(visit, survey):
-    visitor = visit()
+def test_a_real_table_is_set_up_in_three_ways(visitor):
     page = visitor.page
-    visitor.go("Data")
-    page.locator(".st-key-data-source").get_by_text("Upload", exact=True).click()
-    page.locator("[data-testid=stMain] input[type=file]").set_input_files(survey)
-    expect(page.get_by_text("How survey.data was read")).to_be_visible()
-    visitor.drawn()
     page.get_by_text("How survey.data was read").click()
     submit(visitor, "read-names", "age, sex, hours, country, income")
     expect(data_line(visitor, "age")).to_have_count(1)
@@ -107,14 +124,8 @@ def test_a_real_table_is_set_up_in_three_ways(visit, survey):
     expect(page.get_by_text("are left out because country is missing")).to_be_visible()
 
 
-def test_categories_are_merged_in_the_table(visit, survey):
-    visitor = visit()
+def test_categories_are_merged_in_the_table(visitor):
     page = visitor.page
-    visitor.go("Data")
-    page.locator(".st-key-data-source").get_by_text("Upload", exact=True).click()
-    page.locator("[data-testid=stMain] input[type=file]").set_input_files(survey)
-    expect(page.get_by_text("How survey.data was read")).to_be_visible()
-    visitor.drawn()
     choose(visitor, "column_4")
     drop(visitor, "column_1")
     expect(visitor.metric("Types (n)")).to_have_text("5")

@@ -1,0 +1,74 @@
+"""What is wrong with a page for people who see little, or nothing: what axe-core finds, and what it leaves out."""
+
+from axe_playwright_python.base import AXE_SCRIPT
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+ASKED = {"Plan": "recommend", "Simulate": "run", "Ask": "ask-put", "Collect": "count"}
+"""What has to be pressed before a page shows all it has."""
+OPTIONS = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}
+COLOURS = {"resultTypes": ["violations"], "runOnly": ["color-contrast", "link-in-text-block"]}
+"""Light and dark differ in nothing but colours: in the dark, those are looked at."""
+LIT = """() => [...document.querySelectorAll('.js-plotly-plot .xtick text')].filter(words => words.checkVisibility())
+    .every(words => getComputedStyle(words).fill === 'rgb(250, 250, 250)')"""
+"""Whether the words in charts are made for the dark."""
+STREAMLITS_OWN = {
+    # Lists of choices and help are put beside the page, outside its landmarks; they have names, and are left with Escape.
+    "region": "[role=listbox], [data-floating-ui-portal], #stFloatingOverlayPortal",
+}
+"""What cannot be changed from here: rule, and the only elements that may break it."""
+TORN = ".katex-error"
+"""Formulas that are not typeset."""
+NAMELESS = """.stPlotlyChart:not([aria-label]), [data-testid=stDataFrame]:not(:has([role=region][aria-label])),
+    [data-testid=stTable]:not(:has(table[aria-label]))"""
+# axe-core leaves out what something might lie above, such as the sidebar, and hints in empty entries.
+FAINT = """() => {
+    const numbers = colour => colour.match(/[0-9.]+/g).map(Number);
+    const over = (above, below) => above.slice(0, 3).map((c, i) => c * (above[3] ?? 1) + below[i] * (1 - (above[3] ?? 1)));
+    const ground = element => {
+        if (!element) return [255, 255, 255];
+        const own = numbers(getComputedStyle(element).backgroundColor);
+        return (own[3] ?? 1) === 1 ? own : over(own, ground(element.parentElement));
+    };
+    const light = colour => colour.map(c => c / 255).map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+        .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+    const ratio = (element, colour) => {
+        const below = ground(element), lights = [light(over(numbers(colour), below)), light(below)];
+        return (Math.max(...lights) + 0.05) / (Math.min(...lights) + 0.05);
+    };
+    const captions = [...document.querySelectorAll('[data-testid=stCaptionContainer] p')].map(e => [e, getComputedStyle(e).color]);
+    const hints = [...document.querySelectorAll('[placeholder]')].map(e => [e, getComputedStyle(e, '::placeholder').color]);
+    return [...captions, ...hints].filter(([e, colour]) => e.checkVisibility() && ratio(e, colour) < 4.5)
+        .map(([e, colour]) => `${e.textContent || e.placeholder}: ${ratio(e, colour).toFixed(2)}`);
+}"""
+
+
+def turn(visitor, scheme):
+    """Light or dark from the next page on, as in a browser that follows the time of day."""
+    visitor.page.emulate_media(color_scheme=scheme)
+    grounds = {"light": "rgb(255, 255, 255)", "dark": "rgb(23, 22, 20)"}
+    expect(visitor.page.get_by_test_id("stApp")).to_have_css("background-color", grounds[scheme])
+
+
+def faults(page, options=OPTIONS, context=None):
+    """What axe-core finds wrong, on the page or in a part of it, but for what is minor and what Streamlit alone can change; what is
+    too faint; what has no name; formulas that are not typeset."""
+    found = page.evaluate(FAINT) + page.locator(TORN).all_inner_texts()
+    axe = Axe("" if page.evaluate("() => 'axe' in window") else AXE_SCRIPT)  # reading it takes long, and once is enough
+    for rule in axe.run(page, context, options).response["violations"]:
+        own = STREAMLITS_OWN.get(rule["id"])
+        for node in rule["nodes"] if rule["impact"] != "minor" else []:
+            if not own or not page.locator(node["target"][0]).first.evaluate("(one, own) => one.matches(own)", own):
+                found.append((rule["id"], node["html"][:200], node["failureSummary"]))
+    return found + page.locator(NAMELESS).evaluate_all("all => all.map(one => 'no name: ' + one.className)")
+
+
+def ask(visitor, title, condition):
+    """Press what a page shows its results for, and wait for the first table in them; of people, ask ``condition``."""
+    if title == "Ask":
+        visitor.entry("ask-condition").fill(condition)
+        visitor.entry("ask-condition").press("Enter")
+    if title == "Collect":
+        visitor.page.get_by_role("radio", name="Try it").click()
+    visitor.button(ASKED[title]).click()
+    expect(visitor.page.locator("[data-testid=stMain] [data-testid=stDataFrame]:visible").first).to_be_visible()
