@@ -84,6 +84,10 @@ def test_forged_certificates_are_refused():
         {"duals": replace(found.duals, weights=-found.duals.weights)},
         {"duals": replace(found.duals, weights=0 * found.duals.weights)},
         {"duals": replace(found.duals, factors=0 * found.duals.factors)},
+        {"duals": replace(found.duals, factors=np.full_like(found.duals.factors, 1e99))},
+        {"duals": replace(found.duals, values=np.full_like(found.duals.values, np.nan))},
+        {"duals": replace(found.duals, sizes=np.full_like(found.duals.sizes, 2.0**40))},
+        {"duals": replace(found.duals, cuts=np.full_like(found.duals.cuts, 1e9))},
     ):
         assert not replace(found, **change).verify()
 

@@ -32,7 +32,7 @@ from ldp_core.bounds.proof import ABOVE, UNDERFLOW, U, magnitudes_fit, spread
 from ldp_core.bounds.triples.moments import MOST_BITS, Moments, moments
 
 FEWEST_BITS = 2
-MOST_INTERVALS, MOST_CUTS = 4_000, 20_000
+MOST_INTERVALS, MOST_CUTS = 1_000, 4_000
 # Larger whole numbers in cuts are refused, so that all in their forms is exact.
 MOST_MEMBERS, MOST_FLOOR = 64, 2**17
 
@@ -56,6 +56,11 @@ class Duals:
     def bits(self) -> int:
         """d."""
         return len(self.weights)
+
+    @property
+    def nbytes(self) -> int:
+        """Of all arrays."""
+        return sum(array.nbytes for array in vars(self).values())
 
     def valid(self) -> bool:
         """Whether the numbers are of the shapes of a proof, in range, and multipliers not negative."""

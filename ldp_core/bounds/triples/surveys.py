@@ -41,7 +41,8 @@ class TripleSurveyCertificate(Proof):
     def proven(self) -> float:
         if not fits(self.workload) or np.shape(self.duals.weights) != (bits(self.workload),):
             return -np.inf
-        ratio = self.duals.ratio(self.epsilon)
+        with np.errstate(all="ignore"):  # overflow shows as inf or nan, which prove nothing
+            ratio = self.duals.ratio(self.epsilon)
         if not 0 < ratio < np.inf:
             return -np.inf
         return bound(self.workload, self.duals.weights[_levels(self.workload) - 1], ratio)

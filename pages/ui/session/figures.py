@@ -16,6 +16,7 @@ import plotly.graph_objects as go
 
 from ldp_core import analysis, bounds, charts, frames, library, mechanisms, optimize, verdicts, workloads
 from ldp_core.bounds.general.enumerated import MOST_TYPES as EXACT_TYPES
+from ldp_core.bounds.triples.duals import Duals
 from ldp_core.designs import certificate_file, choices, realised
 from ldp_core.designs.certificate_file import Written
 from ldp_core.designs.choices import PRICED_TYPES
@@ -52,7 +53,7 @@ class Proof:
     @property
     def size(self) -> int:
         """Bytes of its arrays."""
-        return sum(part.nbytes for part in vars(self.certificate).values() if isinstance(part, np.ndarray))
+        return sum(part.nbytes for part in vars(self.certificate).values() if isinstance(part, np.ndarray | Duals))
 
 
 @dataclass
