@@ -14,7 +14,7 @@ from ldp_core.bounds.triples.duals import Duals
 from ldp_core.bounds.triples.moments import moments
 from ldp_core.bounds.triples.relaxation import Relaxation
 from ldp_core.bounds.triples.search import Search, joined
-from ldp_core.optimize import design_orbits
+from ldp_core.optimize import design, design_orbits
 from ldp_core.run import unchecked
 from ldp_core.workloads import walsh_hadamard
 
@@ -157,6 +157,14 @@ def test_it_proves_more_than_pairs_of_types_do(kind, bits, degree, epsilon, gain
     assert 0 < found.variance == (found.value - found.workload.trace) / found.workload.n
     best = design_orbits(found.workload, epsilon, time_limit=None, max_rounds=20)
     assert 0 <= best.objective / found.value - 1 < gap
+
+
+@pytest.mark.slow
+def test_parities_of_nine_attributes_are_proved_to_within_two_per_cent():
+    workload = workloads.parity(9, 3)
+    found = bounds.certificate(workload, 4.0, time_limit=None)
+    assert found.verify()
+    assert 0 <= design(workload, 4.0, max_rounds=60).objective / found.value - 1 < 0.02
 
 
 def test_it_is_what_a_certificate_is_where_it_is_best():

@@ -38,6 +38,15 @@ def test_triples_of_columns(survey, epsilon, gain, gap):
     assert 0 <= best.objective / found.value - 1 < gap
 
 
+@pytest.mark.slow
+def test_triples_of_twelve_columns_are_proved_to_within_a_per_cent():
+    survey = workloads.survey([2] * 12, 3)
+    found = bounds.certificate(survey, 4.0, time_limit=None)
+    assert found.verify()
+    best = optimize.design(survey, epsilon=4.0, time_limit=None, max_rounds=60, seed=0)
+    assert 0 <= best.objective / found.value - 1 < 0.01
+
+
 @pytest.mark.parametrize("survey", [CHOSEN, workloads.survey([2, 2, 1, 2, 2, 2, 2, 2], 2)], ids=["chosen", "one value"])
 def test_no_set_of_records_tells_more(survey):
     """The condition of the argument, with the energies of exactly the sets of columns that are asked about."""
