@@ -116,8 +116,9 @@ def _origin(panel: Panel, long: Task[pd.DataFrame]) -> str:
 
 def _buttons(state: Session, panel: Panel, long: Task[pd.DataFrame]) -> None:
     with layout.actions("papers"):
-        if long.running is not None:
-            st.button("Cancel", on_click=long.running.cancel, key="papers-cancel", icon=":material/stop_circle:")
+        running = long.running  # which may end at any time
+        if running is not None:
+            st.button("Cancel", on_click=running.cancel, key="papers-cancel", icon=":material/stop_circle:")
         elif panel.seconds > AT_ONCE:
             again = panel.stored is not None or long.result is not None
             st.button(
