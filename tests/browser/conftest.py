@@ -96,7 +96,7 @@ def still(browser, **options):
 
 
 class Visitor:
-    """A person with a fresh browser. Everything requested and every error in the console is noted."""
+    """A person with a fresh browser. Everything requested, every error in the console and every dialog is noted."""
 
     def __init__(self, browser, address, scheme="light"):
         self.address, self.problems, self.elsewhere = address, [], []
@@ -106,6 +106,7 @@ class Visitor:
         self.page.on("websocket", lambda socket: self._note(socket.url))
         self.page.on("console", lambda said: said.type == "error" and self.problems.append(said.text))
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
+        self.page.on("dialog", self.dismiss)
         self.page.goto(address)
         expect(self.page.locator("h1")).to_be_visible()
 
@@ -113,6 +114,10 @@ class Visitor:
         parts = urlsplit(url)
         if parts.scheme in ("http", "https", "ws", "wss") and parts.hostname != "127.0.0.1":
             self.elsewhere.append(url)
+
+    def dismiss(self, dialog):
+        self.problems.append(f"a dialog: {dialog.message}")
+        dialog.dismiss()
 
     def go(self, title):
         self.page.get_by_test_id("stTopNavLink").filter(has_text=title).click()
@@ -153,10 +158,38 @@ class Visitor:
         expect(self.page.get_by_test_id("stSidebar")).to_contain_text("Data: not chosen")
         expect(self.button("forget-confirmed")).to_have_count(0)
 
-    def leave(self):
-        self.context.close()
+    def check(self):
         assert not self.elsewhere, "requests left this machine"
         assert not self.problems
+
+    def leave(self):
+        self.context.close()
+        self.check()
+
+
+@pytest.fixture(scope="session")
+def regular(browser, address):
+    """Somebody who comes once for all tests: loading the page takes as long as most of them."""
+    visitor = Visitor(browser, address)
+    yield visitor
+    visitor.leave()
+
+
+@pytest.fixture(scope="module")
+def guest(request, regular, browser, address):
+    """As if they had just come, whatever tests before have left open; after a test that failed, they do come."""
+    visitor = Visitor(browser, address) if request.session.testsfailed else regular
+    visitor.page.set_viewport_size(SIZE)
+    visitor.page.emulate_media(color_scheme="light")
+    visitor.page.keyboard.press("Escape")
+    visitor.go("Start")
+    visitor.drawn()
+    if not visitor.page.get_by_test_id("stSidebar").get_by_text("Data: not chosen").count():
+        visitor.forget()
+    yield visitor
+    if visitor is not regular:
+        visitor.context.close()
+    visitor.check()
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.axe import ASKED, COLOURS, OPTIONS, ask, faults, turn
-from tests.browser.conftest import SIZE, Visitor
+from tests.browser.conftest import SIZE
 
 LEADS_ON = {
     "Data": "Workload",
@@ -47,21 +47,12 @@ BESIDE = """table => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def person(browser, address):
-    """Somebody who comes once for all tests of this file: loading the page takes as long as most of them."""
-    person = Visitor(browser, address)
-    yield person
-    person.leave()
-
-
 @pytest.fixture
-def visitor(person):
+def visitor(guest):
     """As if they had just come, whatever a test before has left open."""
-    person.page.set_viewport_size(SIZE)
-    person.page.set_viewport_size(SIZE)
-    turn(person, "light")
-    return person
+    guest.page.set_viewport_size(SIZE)
+    turn(guest, "light")
+    return guest
 
 
 @pytest.fixture
@@ -72,38 +63,38 @@ def analyst(visitor):
 
 
 @pytest.fixture(scope="module")
-def walk(person):
+def walk(guest):
     """All pages of a design that is optimised, looked at once: what is wrong with each, where it leads, and where what matters ends."""
     seen = SimpleNamespace(found={}, leads={}, ends={})
-    person.page.set_viewport_size(SIZE)
-    turn(person, "light")
-    begin(person)
-    person.go("Design")
-    person.drawn()
-    seen.ends["Design"] = end(person.button("optimise"))
-    person.optimise()
-    expect(person.metric("Audited epsilon")).to_be_visible()
-    person.drawn()
-    seen.ends["what it costs"] = end(person.page.locator(".st-key-metrics-design"))
+    guest.page.set_viewport_size(SIZE)
+    turn(guest, "light")
+    begin(guest)
+    guest.go("Design")
+    guest.drawn()
+    seen.ends["Design"] = end(guest.button("optimise"))
+    guest.optimise()
+    expect(guest.metric("Audited epsilon")).to_be_visible()
+    guest.drawn()
+    seen.ends["what it costs"] = end(guest.page.locator(".st-key-metrics-design"))
     at = None
     for title in ("Start", *LEADS_ON):
         if LEADS_ON.get(at) == title:
-            person.button("next").click()
-            expect(person.page.locator("h1")).to_have_text(title)
+            guest.button("next").click()
+            expect(guest.page.locator("h1")).to_have_text(title)
         else:
-            person.go(title)
-        person.drawn()
+            guest.go(title)
+        guest.drawn()
         at = title
         if title in LEADS_ON:
-            seen.leads[title] = person.button("next").inner_text()
+            seen.leads[title] = guest.button("next").inner_text()
         if title in PRIMARY:
-            seen.ends[title] = end(person.button(PRIMARY[title]))
+            seen.ends[title] = end(guest.button(PRIMARY[title]))
         if title in ASKED:
-            ask(person, title, "age >= 30")
-            person.drawn()
-        seen.found[title] = faults(person.page)
+            ask(guest, title, "age >= 30")
+            guest.drawn()
+        seen.found[title] = faults(guest.page)
         if title in WITH_TABS:
-            seen.found.update(behind_tabs_and_folds(person, title))
+            seen.found.update(behind_tabs_and_folds(guest, title))
     return seen
 
 

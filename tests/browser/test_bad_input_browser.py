@@ -5,8 +5,6 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Visitor
-
 ENTRIES = {
     "0": "too small",
     "-1": "is negative",
@@ -20,13 +18,11 @@ PNG = b"\x89PNG\r\n\x1a\n" + bytes(100)
 
 
 @pytest.fixture(scope="module")
-def visitor(browser, address):
+def visitor(guest):
     """One person who does everything wrong, one thing after the other; nothing of it changes the design."""
-    person = Visitor(browser, address)
-    person.button("begin").click()
-    expect(person.page.locator("h1")).to_have_text("Design")
-    yield person
-    person.leave()
+    guest.button("begin").click()
+    expect(guest.page.locator("h1")).to_have_text("Design")
+    return guest
 
 
 def alerts(visitor):

@@ -10,13 +10,17 @@ WORDS = """colour => { const words = [...document.querySelectorAll('.js-plotly-p
 LIGHT, DARK = "rgb(38, 39, 48)", "rgb(250, 250, 250)"
 
 
+@pytest.fixture(scope="module")
+def designer(guest):
+    guest.button("begin").click()
+    expect(guest.page.locator("h1")).to_have_text("Design")
+    return guest
+
+
 @pytest.mark.parametrize("page", ["Design", "Bounds"])
-def test_charts_follow_the_browser_into_the_dark_and_back(visit, page):
-    visitor = visit()
-    visitor.button("begin").click()
-    expect(visitor.page.locator("h1")).to_have_text("Design")
-    visitor.go(page)
+def test_charts_follow_the_browser_into_the_dark_and_back(designer, page):
+    designer.go(page)
     for scheme, colour in (("light", LIGHT), ("dark", DARK), ("light", LIGHT)):
-        visitor.page.emulate_media(color_scheme=scheme)
-        visitor.page.wait_for_function(WORDS, arg=colour, timeout=PATIENCE)
-    expect(visitor.page.locator(".st-key-look-again")).to_be_hidden()
+        designer.page.emulate_media(color_scheme=scheme)
+        designer.page.wait_for_function(WORDS, arg=colour, timeout=PATIENCE)
+    expect(designer.page.locator(".st-key-look-again")).to_be_hidden()

@@ -1,87 +1,18 @@
-"""The frame of every page: results at full width under their controls, nothing cut, and in the dark all is seen."""
-
-from types import SimpleNamespace
+"""The frame of every page, in the dark and with names that are long, and that are images, links, HTML, icons, colours, mathematics or
+scripts: results at full width under their controls, nothing cut, all of it seen, and every name is text."""
 
 import pytest
 from playwright.sync_api import expect
 
-from ldp_core.data.tables import CategoricalRecipe, NumericRecipe, build_domain
-from ldp_core.designs import Configuration, DeclaredData, MechanismRecipe, Population, WorkloadRecipe
-from tests.browser.axe import ASKED, COLOURS, LIT, ask, faults
-from tests.browser.conftest import PAGES, Visitor
+from tests.browser.conftest import PAGES
+from tests.browser.walk import ABOUT_PEOPLE, SIZES, TABS, Walk, resize
 
-SIZES = [(1280, 800), (1024, 768), (390, 844)]
-# Charts and tables follow a new size of the window a moment later.
-FOLLOWED = """() => [...document.querySelectorAll('.js-plotly-plot .main-svg, [data-testid=stDataFrame]')]
-    .filter(element => element.checkVisibility())
-    .every(element => element.clientWidth <= element.closest('.stElementContainer').clientWidth)"""
-FAULTS = """() => {
-    const seen = element => element.checkVisibility();
-    const hides = element => element.tagName === 'INPUT' || getComputedStyle(element).overflowX !== 'visible';
-    const main = document.querySelector('[data-testid=stMain]');
-    const side = document.querySelector('[data-testid=stSidebarContent]');
-    const open = !side.closest('[data-collapsed=true]');
-    const wide = [document.documentElement, main, ...(open ? [side] : [])].filter(element => element.scrollWidth > element.clientWidth);
-    const words = 'button, [data-testid=stMetric], [data-testid=stWidgetLabel], [data-testid=stPageLink], .stSelectbox input, summary';
-    const cut = [...main.querySelectorAll(words)].filter(seen)
-        .flatMap(element => [element, ...element.querySelectorAll('*')])
-        .filter(element => element.clientWidth > 1 && element.scrollWidth > element.clientWidth && hides(element));
-    const spilt = [...main.querySelectorAll('[data-testid=stMetricValue]')].filter(seen)
-        .filter(element => element.scrollWidth > element.clientWidth);
-    const primary = [...main.querySelectorAll('[data-testid=stBaseButton-primary]')].filter(seen);
-    return [...wide.map(() => 'wider than the window'), ...[...cut, ...spilt].map(element => element.value || element.textContent),
-            ...(primary.length > 1 ? ['more than one primary button'] : [])];
-}"""
-
-
-def many_users():
-    """A design with long names and numbers of many digits, whose mechanism needs no fitting."""
-    recipes = (
-        CategoricalRecipe(
-            column="marital status", categories=("single", "married or in a partnership", "widowed"), ordered=False
-        ),
-        NumericRecipe(column="age", method="range", low=18, high=90, bins=12),
-    )
-    domain = build_domain(list(recipes))
-    return Configuration(
-        data=DeclaredData(recipes=recipes),
-        domain=domain,
-        population=Population(users=10**9, origin="declared", shape="uniform"),
-        workload=WorkloadRecipe.default(domain),
-        mechanism=MechanismRecipe(name="subset_selection"),
-        epsilon="0.05",
-        target_alpha=1e-8,
-    )
-
-
-def resize(visitor, size):
-    visitor.page.set_viewport_size({"width": size[0], "height": size[1]})
+WORDS = len(PAGES) + sum(map(len, TABS.values())) + len(("upload", "conditions", "search"))
 
 
 @pytest.fixture(scope="module")
-def walk(browser, address, tmp_path_factory):
-    """All pages of such a design in the dark, with what they show once asked: what is cut at each width, and what is too faint."""
-    visitor, file = Visitor(browser, address, "dark"), tmp_path_factory.mktemp("design") / "configuration.json"
-    file.write_bytes(many_users().to_json())
-    visitor.load(file, "The design was loaded.")
-    cut, faint = {}, {}
-    for title in PAGES:
-        resize(visitor, SIZES[0])
-        visitor.go(title)
-        visitor.drawn()
-        if title in ASKED:
-            ask(visitor, title, '"marital status" = widowed')
-            visitor.drawn()
-        visitor.page.wait_for_function(LIT)
-        faint[title] = faults(visitor.page, COLOURS)
-        for size in SIZES:
-            resize(visitor, size)
-            visitor.page.wait_for_function(FOLLOWED)
-            cut[title, size] = visitor.page.evaluate(FAULTS)
-            if title == "Design":
-                assert len(visitor.metric("Users needed").inner_text()) >= len("1,000,000,000")
-    yield SimpleNamespace(cut=cut, faint=faint)
-    visitor.leave()
+def walk(guest, tmp_path_factory):
+    return Walk(guest, tmp_path_factory.mktemp("chart"))
 
 
 def test_nothing_is_cut_at_any_width_and_long_numbers_are_whole(walk):
@@ -94,10 +25,32 @@ def test_nothing_is_too_faint_in_the_dark(walk):
     assert not {title: faults for title, faults in walk.faint.items() if faults}
 
 
-def test_on_a_phone_the_sidebar_closes_after_a_choice(visit):
-    visitor = visit()
-    resize(visitor, (390, 844))
-    page, sidebar = visitor.page, visitor.page.get_by_test_id("stSidebar")
+def test_names_stand_on_every_page_letter_by_letter(walk):
+    assert len(walk.missing) == WORDS
+    assert walk.missing.keys() > {*ABOUT_PEOPLE}
+    assert not {place: texts for place, texts in walk.missing.items() if texts}
+
+
+def test_nothing_is_escaped_twice(walk):
+    assert len(walk.words) == WORDS
+    assert not [place for place, words in walk.words.items() if "\\" in words]
+
+
+def test_no_name_leads_away(walk):
+    assert len(walk.links) == WORDS + len(("chart alone",))
+    assert not {place: links for place, links in walk.links.items() if links}
+    assert not walk.visitor.elsewhere
+
+
+def test_no_name_becomes_an_image_a_formula_or_a_script(walk):
+    assert len(walk.markup) == WORDS + len(("chart alone",))
+    assert not {place: markup for place, markup in walk.markup.items() if markup}
+    assert not walk.visitor.problems  # dialogs that a script opens among them
+
+
+def test_on_a_phone_the_sidebar_closes_after_a_choice(guest):
+    resize(guest, (390, 844))
+    page, sidebar = guest.page, guest.page.get_by_test_id("stSidebar")
     expect(sidebar).to_have_attribute("data-collapsed", "true")
 
     page.get_by_test_id("stExpandSidebarButton").click()

@@ -22,12 +22,11 @@ def reader(browser, address):
 
 
 @pytest.fixture(scope="module")
-def beginner(browser, address):
+def beginner(guest):
     """Somebody who has begun with the sample, by keyboard."""
-    visitor = Visitor(browser, address)
-    page = visitor.page
+    page = guest.page
     expect(page.get_by_text("to about 73 of 100 at most")).to_be_visible()
-    expect(visitor.button("begin")).to_be_enabled()
+    expect(guest.button("begin")).to_be_enabled()
     for _ in range(60):
         page.keyboard.press("Tab")
         if page.evaluate("() => document.activeElement.closest('.st-key-begin') !== null"):
@@ -36,8 +35,7 @@ def beginner(browser, address):
         pytest.fail("Tab does not reach the primary button")
     page.keyboard.press("Enter")
     expect(page.locator("h1")).to_have_text("Design")
-    yield visitor
-    visitor.leave()
+    return guest
 
 
 @pytest.fixture(scope="module")

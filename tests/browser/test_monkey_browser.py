@@ -95,7 +95,6 @@ def _press(page, control, about, chance):
 def _press_anything(visitor, presses, seed):
     """``presses`` controls on all pages; each step is written down, to be read where a check fails."""
     page, chance, steps = visitor.page, random.Random(seed), []
-    page.on("dialog", lambda dialog: dialog.dismiss())
     while len(steps) < presses:
         broken = page.get_by_test_id("stException")
         expect(page.locator("h1").or_(broken).first).to_be_visible()  # an empty screen would get neither
@@ -121,11 +120,10 @@ def _press_anything(visitor, presses, seed):
     return steps
 
 
-def test_some_random_presses(visit):
-    visitor = visit()
-    visitor.button("begin").click()
-    expect(visitor.page.locator("h1")).to_have_text("Design")
-    _press_anything(visitor, PRESSES, SEED)
+def test_some_random_presses(guest):
+    guest.button("begin").click()
+    expect(guest.page.locator("h1")).to_have_text("Design")
+    _press_anything(guest, PRESSES, SEED)
 
 
 @pytest.mark.slow

@@ -38,12 +38,11 @@ def test_work_for_a_design_that_was_left_is_stopped_in_the_tray(visit):
     expect(tray.get_by_text("stopping").first.or_(visitor.button("optimise")).first).to_be_visible()
 
 
-def test_the_line_of_finished_work_reads_whole(visit):
-    visitor = visit()
-    visitor.load(design(time_limit=2.0), "The design was loaded.")
-    visitor.go("Design")
-    visitor.button("optimise").click()
-    line = visitor.page.locator("[class*=st-key-tray] a").filter(has_text="Fitting Optimized (column generation)")
+def test_the_line_of_finished_work_reads_whole(guest):
+    guest.load(design(time_limit=2.0), "The design was loaded.")
+    guest.go("Design")
+    guest.button("optimise").click()
+    line = guest.page.locator("[class*=st-key-tray] a").filter(has_text="Fitting Optimized (column generation)")
     expect(line).to_contain_text("done, see Design")
     expect(line).to_be_visible()
     cut = "all => all.filter(one => one.scrollWidth > one.clientWidth && one.clientWidth > 0).map(one => one.outerHTML)"

@@ -7,31 +7,22 @@ import pandas as pd
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Visitor
-
 ROWS = 3000
 COUNTRIES = ["France", "Spain", "Malta", "Peru", "Fiji"]
 
 
-@pytest.fixture(scope="module")
-def person(browser, address):
-    person = Visitor(browser, address)
-    yield person
-    person.leave()
-
-
 @pytest.fixture
-def visitor(person, survey):
+def visitor(guest, survey):
     """Somebody who has uploaded the survey, and nothing else."""
-    page = person.page
+    page = guest.page
     if not page.get_by_test_id("stSidebar").get_by_text("Data: not chosen").count():
-        person.forget()
-    person.go("Data")
+        guest.forget()
+    guest.go("Data")
     page.locator(".st-key-data-source").get_by_text("Upload", exact=True).click()
     page.locator("[data-testid=stMain] input[type=file]").set_input_files(survey)
     expect(page.get_by_text("How survey.data was read")).to_be_visible()
-    person.drawn()
-    return person
+    guest.drawn()
+    return guest
 
 
 @pytest.fixture

@@ -1,0 +1,247 @@
+"""One walk over all pages in the dark, with one design whose names are long, and try everything that a page would read as more than
+text, and whose numbers have many digits. What every check needs is noted on the way."""
+
+from contextlib import suppress
+
+from playwright.sync_api import TimeoutError, expect
+
+from ldp_core.data.domain import Domain
+from ldp_core.data.tables import CategoricalRecipe, build_domain, declare_range
+from ldp_core.designs import Configuration, DeclaredData, Population, WorkloadRecipe
+from ldp_core.designs.configuration import Optimizer
+from ldp_core.workloads import PrefixPart
+from pages.ui.words import JOINER
+from tests import hostile
+from tests.browser.axe import ASKED, COLOURS, LIT, ask, faults, turn
+from tests.browser.conftest import PAGES, PATIENCE
+
+FIRST, SECOND, THIRD = hostile.COLUMNS
+NAMES = [*hostile.COLUMNS, *(name for values in hostile.CATEGORIES for name in values)]
+SIZES = [(1280, 800), (1024, 768), (390, 844)]
+TABS = {
+    "Compare": ("Patterns", "Error of each query"),
+    "Simulate": ("By query", "Possible releases", "Intervals", "Predicted", "Distribution"),
+}
+"""What is looked at for its words as well."""
+SAID_ON = {
+    "upload": (
+        *(f"× 3 {SECOND} × 2 {THIRD}.", f"How {hostile.FILE} was read", f"People by {THIRD} and {FIRST},"),
+        *(f"The most common value of {THIRD} is ", f"Column {FIRST}: 4 distinct values, 0 missing."),
+    ),
+    "conditions": (f"Examples: {hostile.SAID}", f'"{hostile.CATEGORIES[1][1]}"'),
+    "search": ("Fitting Optimized (column generation) to ", FIRST[:6]),
+    "Design": ("The largest ratio lies between ",),
+    "Plan": ("Of all mechanisms within",),
+    ("Compare", "Error of each query"): ("the hardest query is",),
+    "Export": hostile.COLUMNS,
+}
+"""What has to be there, letter by letter."""
+ABOUT_PEOPLE = (
+    "upload",
+    "Data",
+    "Workload",
+    "conditions",
+    "Design",
+    ("Compare", "Error of each query"),
+    "Ask",
+    "Export",
+)
+"""Where names of the table stand."""
+# Charts and tables follow a new size of the window a moment later.
+FOLLOWED = """() => [...document.querySelectorAll('.js-plotly-plot .main-svg, [data-testid=stDataFrame]')]
+    .filter(element => element.checkVisibility())
+    .every(element => element.clientWidth <= element.closest('.stElementContainer').clientWidth)"""
+CUT = """() => {
+    const seen = element => element.checkVisibility();
+    const hides = element => element.tagName === 'INPUT' || getComputedStyle(element).overflowX !== 'visible';
+    const main = document.querySelector('[data-testid=stMain]');
+    const side = document.querySelector('[data-testid=stSidebarContent]');
+    const open = !side.closest('[data-collapsed=true]');
+    const wide = [document.documentElement, main, ...(open ? [side] : [])].filter(element => element.scrollWidth > element.clientWidth);
+    const words = 'button, [data-testid=stMetric], [data-testid=stWidgetLabel], [data-testid=stPageLink], .stSelectbox input, summary';
+    const cut = [...main.querySelectorAll(words)].filter(seen)
+        .flatMap(element => [element, ...element.querySelectorAll('*')])
+        .filter(element => element.clientWidth > 1 && element.scrollWidth > element.clientWidth && hides(element));
+    const spilt = [...main.querySelectorAll('[data-testid=stMetricValue]')].filter(seen)
+        .filter(element => element.scrollWidth > element.clientWidth);
+    const primary = [...main.querySelectorAll('[data-testid=stBaseButton-primary]')].filter(seen);
+    return [...wide.map(() => 'wider than the window'), ...[...cut, ...spilt].map(element => element.value || element.textContent),
+            ...(primary.length > 1 ? ['more than one primary button'] : [])];
+}"""
+LINKS = """() => [...document.querySelectorAll('a, area, form, iframe, object, embed, base')]
+    .map(e => e.getAttribute('href') ?? e.getAttribute('xlink:href') ?? e.src ?? e.action ?? '')
+    .filter(to => to && new URL(to, location.href).host !== location.host)"""
+MARKUP = """() => [...document.querySelectorAll(
+    'img, [data-testid=stMain] .katex:not([data-testid=stExpander] .katex), sup, mark, [data-testid=stMarkdownContainer] del,'
+    + ' [data-testid=stMarkdownContainer] [role=img], [data-testid=stMarkdownContainer] span[style*=color]')]
+    .filter(e => !e.matches('[aria-label^=check], :has(> [aria-label^=check])')) // the mark of what is proved, which is ours
+    .map(e => e.outerHTML.slice(0, 200))"""
+SAID = """joiner => {
+    const copy = document.querySelector('[data-testid=stApp]').cloneNode(true);
+    copy.querySelectorAll('[data-testid=stExpander] .katex').forEach(formula => formula.remove());
+    return copy.textContent.replace(/\\s+/g, ' ').replaceAll(joiner, '');
+}"""
+"""What is written on the page, sidebar and figures included; formulas are typeset, and have their source with them."""
+THERE = f"""([texts, names, joiner]) => {{
+    const said = ({SAID})(joiner), people = said.slice(said.indexOf('Redo'));
+    return texts.every(text => said.includes(text)) && (!names.length || names.some(name => people.includes(name)));
+}}"""
+
+
+def design():
+    """The table's columns declared, with numbers of many digits."""
+    recipes = [
+        CategoricalRecipe(column=column, categories=values, ordered=False)
+        for column, values in zip(hostile.COLUMNS, hostile.CATEGORIES, strict=True)
+    ]
+    domain = build_domain(recipes)
+    return Configuration(
+        data=DeclaredData(recipes=tuple(recipes)),
+        domain=domain,
+        population=Population(users=10**9, origin="declared", shape="uniform"),
+        workload=WorkloadRecipe.default(domain),
+        epsilon="0.05",
+        target_alpha=1e-8,
+    )
+
+
+def long_search():
+    """Running totals along the first column in 256 bins, whose search goes on until it is stopped."""
+    return Configuration(
+        domain=Domain(attributes=(declare_range(FIRST, 0, 256, 256),)),
+        workload=WorkloadRecipe(parts=(PrefixPart(attribute=FIRST),)),
+        population=Population(users=10_000, origin="declared", shape="uniform"),
+        optimizer=Optimizer(time_limit=3000.0),
+    )
+
+
+def resize(visitor, size):
+    visitor.page.set_viewport_size({"width": size[0], "height": size[1]})
+
+
+class Walk:
+    """What was seen where, by place: a page, or what was done on it."""
+
+    def __init__(self, visitor, folder):
+        self.visitor, self.page, self.folder = visitor, visitor.page, folder
+        self.cut, self.faint, self.words, self.missing, self.links, self.markup = {}, {}, {}, {}, {}, {}
+        resize(visitor, SIZES[0])
+        turn(visitor, "dark")
+        self._upload()
+        self._ask_conditions()
+        self._load(design())
+        visitor.go("Design")
+        visitor.optimise()
+        for title in PAGES:
+            self._visit(title)
+        self._search()
+        turn(visitor, "light")
+
+    def _load(self, configuration):
+        file = {"name": "configuration.json", "mimeType": "application/json", "buffer": configuration.to_json()}
+        self.visitor.load(file, "The design was loaded.")
+
+    def _read(self, place, *texts):
+        """Wait until all ``texts``, and where the place is about people some name, are there letter by letter; note what is there."""
+        self.visitor.drawn()
+        names = NAMES if place in ABOUT_PEOPLE else []
+        with suppress(TimeoutError):
+            self.page.wait_for_function(THERE, arg=[texts, names, JOINER], polling=100, timeout=PATIENCE)
+        words = self.page.evaluate(SAID, JOINER)
+        self.missing[place] = [text for text in texts if text not in words]
+        if names and not any(name in words.split("Redo", 1)[-1] for name in names):
+            self.missing[place].append("a name")
+        self.words[place], self.links[place] = words, self.page.evaluate(LINKS)
+        self.markup[place] = self.page.evaluate(MARKUP)
+
+    def _look(self, place):
+        """Note what is too faint, and what is cut at each width."""
+        self.page.wait_for_function(LIT)
+        self.faint[place] = faults(self.page, COLOURS)
+        for size in SIZES:
+            resize(self.visitor, size)
+            self.page.wait_for_function(FOLLOWED)
+            self.cut[place, size] = self.page.evaluate(CUT)
+            if place == "Design":
+                assert len(self.visitor.metric("Users needed").inner_text()) >= len("1,000,000,000")
+        resize(self.visitor, SIZES[0])
+
+    def _visit(self, title):
+        self.visitor.go(title)
+        self.visitor.drawn()
+        if title in ASKED:
+            ask(self.visitor, title, f"{hostile.quoted(THIRD)} = {hostile.quoted(hostile.CATEGORIES[2][0])}")
+        if title == "Export":
+            self.page.locator("summary").filter(has_text="configuration.json").click()
+        self._read(title, *SAID_ON.get(title, ()))
+        self._look(title)
+        for tab in TABS.get(title, ()):
+            self.page.get_by_role("tab", name=tab).click()
+            self._read((title, tab), *SAID_ON.get((title, tab), ()))
+
+    def _upload(self):
+        """The table as a file, two of whose columns are chosen in the page; one chart is looked at in a file of its own."""
+        visitor, page = self.visitor, self.page
+        visitor.go("Data")
+        page.locator(".st-key-data-source").get_by_text("Upload", exact=True).click()
+        page.locator("[data-testid=stMain] input[type=file]").set_input_files(
+            {"name": hostile.FILE, "mimeType": "text/csv", "buffer": hostile.rows()}
+        )
+        expect(page.get_by_text("400 users, 4 types")).to_be_visible()
+        for name, types in ((SECOND, 12), (THIRD, 24)):
+            page.locator(".st-key-data-columns").get_by_role("combobox").click()
+            page.keyboard.type(name)
+            page.keyboard.press("Enter")
+            expect(page.get_by_text(f"400 users, {types} types")).to_be_visible()
+            visitor.drawn()
+        page.keyboard.press("Escape")
+        self._read("upload", *SAID_ON["upload"])
+        page.locator(".st-key-chart-joint .nsewdrag").hover()
+        expect(page.locator(".st-key-chart-joint .hoverlayer")).to_contain_text(f"{FIRST} ")
+        page.get_by_test_id("stDataFrame").last.hover()
+        expect(page.get_by_label("Search").last).to_be_visible()  # the table's own tools, without their CSV
+        assert page.get_by_label("Download as CSV").count() == 0
+        with page.expect_download() as download:
+            visitor.button("html-joint").click()
+        self._open_alone(download.value)
+
+    def _open_alone(self, download):
+        """A chart in a file of its own: what it asks for, and what of it leads away."""
+        file, asked = self.folder / "joint.html", []
+        download.save_as(file)
+        alone = self.visitor.context.new_page()
+        alone.on("request", lambda request: asked.append(request.url))
+        alone.on("dialog", self.visitor.dismiss)
+        alone.goto(file.as_uri())
+        expect(alone.locator(".xtitle")).to_have_text(THIRD)
+        alone.locator(".nsewdrag").hover()
+        expect(alone.locator(".hoverlayer")).to_contain_text(f"{FIRST} ")
+        self.links["chart alone"] = asked[1:] if asked[0] == file.as_uri() else asked
+        self.markup["chart alone"] = alone.locator(
+            ".js-plotly-plot a[href], .js-plotly-plot img, svg a"
+        ).all_inner_texts()
+        alone.close()
+
+    def _ask_conditions(self):
+        page = self.page
+        self.visitor.go("Workload")
+        page.locator(".st-key-group-0-questions").get_by_role("combobox").click()
+        page.get_by_role("option", name="Conditions").click()
+        self.visitor.drawn()
+        box = page.locator(".st-key-group-0-conditions textarea")
+        box.fill(hostile.condition() + f"\n{hostile.quoted(THIRD)} = {hostile.quoted(hostile.CATEGORIES[2][1])}")
+        box.press("Control+Enter")
+        expect(page.get_by_text(hostile.SAID).first).to_be_attached()
+        page.get_by_text("How to write them").click()
+        self._read("conditions", *SAID_ON["conditions"])
+        self.visitor.button("undo").click()
+        expect(page.get_by_test_id("stMain").get_by_text("Examples:")).not_to_contain_text(hostile.SAID[:4])
+
+    def _search(self):
+        """What the tray says of a search while it goes on."""
+        self._load(long_search())
+        self.visitor.go("Design")
+        self.visitor.button("optimise").click()
+        self._read("search", *SAID_ON["search"])
+        self.visitor.button("cancel").click()
+        expect(self.visitor.button("cancel")).to_have_count(0)
