@@ -184,7 +184,10 @@ def guest(request, regular, browser, address):
     visitor.page.keyboard.press("Escape")
     visitor.go("Start")
     visitor.drawn()
-    if not visitor.page.get_by_test_id("stSidebar").get_by_text("Data: not chosen").count():
+    sidebar = visitor.page.get_by_test_id("stSidebar")
+    if sidebar.get_attribute("data-collapsed") == "true":  # a phone was tried
+        visitor.page.get_by_test_id("stExpandSidebarButton").click()
+    if not sidebar.get_by_text("Data: not chosen").count():
         visitor.forget()
     yield visitor
     if visitor is not regular:
