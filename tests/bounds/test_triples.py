@@ -18,6 +18,8 @@ from ldp_core.optimize import design, design_orbits
 from ldp_core.run import unchecked
 from ldp_core.workloads import walsh_hadamard
 
+NO_WINDOWS = np.zeros((0, 56))
+
 
 def distances(bits):
     types = np.arange(2**bits)
@@ -102,8 +104,8 @@ def proved(bits, weights, epsilon, sizes):
     """The ratio that a relaxation proves for each interval of sizes, with the cuts it finds."""
     relaxation, found = Relaxation(bits, epsilon), []
     for interval in sizes:
-        first = relaxation.solve(weights, interval, np.zeros((0, bits + 2)), unchecked)
-        found.append(relaxation.solve(weights, interval, relaxation.violated(first), unchecked))
+        first = relaxation.solve(weights, interval, np.zeros((0, bits + 2)), NO_WINDOWS, unchecked)
+        found.append(relaxation.solve(weights, interval, relaxation.violated(first), NO_WINDOWS, unchecked))
     return np.array([joined(weights, [one]).proved(np.expm1(epsilon))[0] for one in found])
 
 
@@ -140,10 +142,13 @@ def test_all_sets_of_five_bits_are_below_the_bound():
 
 
 @cache
-def proof(kind, bits, degree, epsilon):
+def every(kind, bits, degree, epsilon):
     maker = workloads.parity if kind == "parity" else workloads.k_way_marginals
-    plain = symmetric_certificate(maker(bits, degree), epsilon)
-    return max(improved(plain), key=lambda found: found.value)
+    return list(improved(symmetric_certificate(maker(bits, degree), epsilon)))
+
+
+def proof(kind, bits, degree, epsilon):
+    return every(kind, bits, degree, epsilon)[-1]
 
 
 @pytest.mark.parametrize(
@@ -174,22 +179,22 @@ def test_it_is_what_a_certificate_is_where_it_is_best():
 
 
 def test_forged_certificates_are_refused():
-    found = proof("parity", 6, 3, 3.0)
+    found = proof("parity", 7, 2, 3.0)
     assert found.verify()
     assert not replace(found, value=np.nextafter(found.proven(), np.inf)).verify()
     for change in (
         {"epsilon": 3.1},
-        {"workload": workloads.parity(6, 2)},
-        {"workload": workloads.parity(7, 3)},
-        {"workload": workloads.all_marginals(6)},
-        {"workload": workloads.prefix(64)},
+        {"workload": workloads.parity(7, 1)},
+        {"workload": workloads.parity(8, 2)},
+        {"workload": workloads.all_marginals(7)},
+        {"workload": workloads.prefix(128)},
     ):
         assert not replace(found, **change).verify()
     duals = found.duals
-    forged = [{field.name: getattr(duals, field.name)[:-1]} for field in fields(Duals) if field.name != "cuts"]
+    forged = [{field.name: getattr(duals, field.name)[:-1]} for field in fields(Duals)]
     forged += [{field.name: getattr(duals, field.name) * np.nan} for field in fields(Duals)]
     forged += [{field.name: np.full(getattr(duals, field.name).shape, 1e200)} for field in fields(Duals)]
-    forged += [{name: -getattr(duals, name) - 1e-9} for name in ("weights", "signs", "sizing", "whole")]
+    forged += [{name: -getattr(duals, name) - 1e-9} for name in ("weights", "signs", "sizing", "whole", "through")]
     forged += [
         {"values": 0.999 * duals.values},
         {"factors": 0.9 * duals.factors},
@@ -201,10 +206,15 @@ def test_forged_certificates_are_refused():
         {"cuts": duals.cuts + 0.5},
         {"cuts": duals.cuts[:, 1:]},
         {"weights": np.roll(duals.weights, 1)},
-        {"weights": np.zeros(6)},
+        {"weights": np.zeros(7)},
+        {"windows": duals.windows + 2.0**-31},
+        {"windows": 2 * duals.windows},
+        {"windows": duals.windows[:, 1:]},
+        {"through": 0 * duals.through},
         {"weights": np.zeros(0)},
     ]
     assert len(duals.cuts)
+    assert len(duals.windows)
     for change in forged:
         assert not replace(found, duals=replace(duals, **change)).verify(), change.keys()
 
@@ -214,7 +224,7 @@ def test_a_proof_that_leaves_sizes_out_says_less():
     top = found.duals.values.argmax()
     rest = {
         name: np.delete(getattr(found.duals, name), top, axis=0)
-        for name in ("sizes", "values", "factors", "signs", "sizing", "whole")
+        for name in ("sizes", "values", "factors", "signs", "sizing", "whole", "through")
     }
     assert replace(found, duals=replace(found.duals, **rest)).proven() < 0.999 * found.value
 
@@ -222,7 +232,7 @@ def test_a_proof_that_leaves_sizes_out_says_less():
 def test_rounding_is_allowed_for():
     """Multipliers that cancel each other exactly prove less, the larger they are."""
     weights = np.array([1.0, 0.5, 0.5, 0, 0, 0])
-    duals = joined(weights, [Relaxation(6, 3.0).solve(weights, (3, 3), np.zeros((0, 8)), unchecked)])
+    duals = joined(weights, [Relaxation(6, 3.0).solve(weights, (3, 3), np.zeros((0, 8)), NO_WINDOWS, unchecked)])
     proven = [replace(duals, sizing=duals.sizing + size).proved(np.expm1(3.0))[0] for size in (0, 1e4, 1e8)]
     assert proven[0] < proven[1] < proven[2]
 
@@ -234,11 +244,11 @@ def test_other_workloads_have_none():
 
 
 def test_a_search_that_is_stopped_ends_with_what_was_proved():
-    plain = symmetric_certificate(workloads.parity(6, 3), 3.0)
+    plain = proof("parity", 7, 2, 3.0).plain
     assert list(improved(plain, stop=lambda: True)) == []
     asked = iter(range(10**6))
     cut_short = [found.value for found in improved(plain, stop=lambda: next(asked) > 400)]
-    values = [found.value for found in improved(plain)]
+    values = [found.value for found in every("parity", 7, 2, 3.0)]
     assert cut_short == values[: len(cut_short)]
     assert len(cut_short) < len(values)
     assert values == sorted(values)

@@ -29,10 +29,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ldp_core.bounds.proof import ABOVE, UNDERFLOW, U, magnitudes_fit, spread
+from ldp_core.bounds.triples import windows
 from ldp_core.bounds.triples.moments import MOST_BITS, Moments, moments
 
 FEWEST_BITS = 2
-MOST_INTERVALS, MOST_CUTS = 1_000, 4_000
+MOST_INTERVALS, MOST_CUTS, MOST_WINDOWS = 1_000, 4_000, 4_000
 # Larger whole numbers in cuts are refused, so that all in their forms is exact.
 MOST_MEMBERS, MOST_FLOOR = 64, 2**17
 
@@ -41,7 +42,8 @@ MOST_MEMBERS, MOST_FLOOR = 64, 2**17
 class Duals:
     """The numbers of a proof for ``weights`` (d,) lambda_1, .., lambda_d: for each of m intervals its ``sizes`` (m, 2) N_1 and N_2 and ``values``
     (m,) v; ``factors`` (m, f) of the F_k one after the other, row by row; multipliers ``signs`` (m, q), ``sizing`` (m, 2 (3 d + 2) + 2) of
-    ``(a - a_1) g``, ``(a_2 - a) g`` and ``(a - a_1) (a_2 - a) g``, and ``whole`` (m, c) of the ``cuts`` (c, d + 2), see `Moments.whole`."""
+    ``(a - a_1) g``, ``(a_2 - a) g`` and ``(a - a_1) (a_2 - a) g``, ``whole`` (m, c) of the ``cuts`` (c, d + 2), see `Moments.whole`, and
+    ``through`` (m, w) of the ``windows`` (w, 56), see `ldp_core.bounds.triples.windows`."""
 
     weights: np.ndarray
     sizes: np.ndarray
@@ -51,6 +53,8 @@ class Duals:
     sizing: np.ndarray
     whole: np.ndarray
     cuts: np.ndarray
+    through: np.ndarray
+    windows: np.ndarray
 
     @property
     def bits(self) -> int:
@@ -64,8 +68,9 @@ class Duals:
 
     def valid(self) -> bool:
         """Whether the numbers are of the shapes of a proof, in range, and multipliers not negative."""
-        d, m, c = len(self.weights), len(self.values), len(self.cuts)
-        if not (FEWEST_BITS <= d <= MOST_BITS and 0 < m <= MOST_INTERVALS and c <= MOST_CUTS):
+        d, m, c, w = len(self.weights), len(self.values), len(self.cuts), len(self.windows)
+        few = 0 < m <= MOST_INTERVALS and c <= MOST_CUTS and w <= MOST_WINDOWS
+        if not (FEWEST_BITS <= d <= MOST_BITS and few):
             return False
         known = moments(d)
         shapes = (
@@ -77,17 +82,20 @@ class Duals:
             (self.sizing, (m, 6 * d + 6)),
             (self.whole, (m, c)),
             (self.cuts, (c, d + 2)),
+            (self.through, (m, w)),
+            (self.windows, (w, windows.WIDTH)),
         )
         if not all(array.shape == shape for array, shape in shapes) or not magnitudes_fit(*(one for one, _ in shapes)):
             return False
-        numbers = (self.weights, self.values, self.signs, self.sizing, self.whole)
+        numbers = (self.weights, self.values, self.signs, self.sizing, self.whole, self.through)
         whole = np.array_equal(self.cuts, np.rint(self.cuts)) and np.array_equal(self.sizes, np.rint(self.sizes))
         small = (
             np.abs(self.cuts[:, :d]).max(initial=0) <= MOST_MEMBERS and np.abs(self.cuts).max(initial=0) <= MOST_FLOOR
         )
         low, high = self.sizes.T
         ordered = bool(np.all((low >= 0) & (low <= high) & (high <= known.types)))
-        return bool(min(one.min(initial=0.0) for one in numbers) >= 0 and whole and small and ordered)
+        positive = min(one.min(initial=0.0) for one in numbers) >= 0
+        return bool(positive and whole and small and ordered and windows.valid(self.windows, d))
 
     def ratio(self, epsilon: float) -> float:
         """The largest ratio that any set may have, rounded up; inf where the numbers are none of a proof."""
@@ -129,12 +137,14 @@ class Duals:
             (above - below, times),
             (below * low - above * high, own),
             (-self.whole, known.whole(self.cuts)),
+            (-self.through, windows.forms(known, self.windows)),
         ]
         found = sum(multipliers @ forms for multipliers, forms in parts) - np.einsum("mk,mkc->mc", both, products)
         sizes = sum(np.abs(multipliers) @ np.abs(forms) for multipliers, forms in parts)
         sizes = sizes + (below + above) @ np.abs(times) + (below * low + above * high) @ np.abs(own)
         sizes = sizes + np.einsum("mk,mkc->mc", both, np.abs(products))
-        terms, start = len(known.signs) + 3 * count + len(self.cuts) + 2 * known.bits + 64, 0
+        terms = len(known.signs) + 3 * count + len(self.cuts) + len(self.windows) + 2 * known.bits + 64
+        start = 0
         for block in known.blocks:
             F = self.factors[:, start : start + block.size**2].reshape(-1, block.size, block.size)
             start += block.size**2

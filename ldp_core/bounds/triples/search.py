@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ldp_core.bounds.proof import spread
+from ldp_core.bounds.triples import windows
 from ldp_core.bounds.triples.duals import Duals
 from ldp_core.bounds.triples.relaxation import Relaxation, Solution
 from ldp_core.run import Check, unchecked
@@ -16,9 +17,13 @@ from ldp_core.run import Check, unchecked
 # a single size; smaller in each round.
 _WIDE, _TOLERANCES = 2.0, (0.02, 0.01, 0.005, 0.002, 0.001)
 _ROUNDS, _CLOSE, _HOPELESS = 40, 3e-4, 2
-# Cuts for whole numbers of members are looked for so often, up to so many members in a set, and while they take this share off.
-_TRIES, _FEW, _WORTH = 3, 200, 1e-4
-# From round _HOPELESS on, and from the last tolerance on, it ends where the moments tell that no more, or no more than _CLOSE, can be gained.
+# The first rounds, whose weights are far from the best ones, look through no windows: to find these takes most of the time.
+_PLAIN, _MOST_SEEN = 4, 400
+# Cuts and windows are looked for so often and while they take this share off, cuts up to so many members in a set.
+_TRIES, _FEW, _WORTH = 6, 200, 1e-4
+# From round _HOPELESS on it ends where the moments tell that no more can be gained, even if windows add this factor; with windows, where no
+# more than _CLOSE can be, or was in the last rounds.
+_HOPE, _STALE = 1.06, 4
 # Updates of the shares of columns in a round, the share of the new ones together, and that below which one is dropped.
 _UPDATES, _NEW_SHARE, _LEAST_SHARE = 2000, 0.2, 1e-9
 Sizes = tuple[int, int]
@@ -31,31 +36,41 @@ class Search:
         self.epsilon, self.worth, self.check = epsilon, worth, check
         self.relaxation, self.types, self.D = Relaxation(bits, epsilon), 2**bits, spread(epsilon)
         self._leaves = _intervals(self.types // 2)
+        self._windows = np.zeros((0, windows.WIDTH))
+        self._top, self._through = max(1, round(self.types / (2 + self.D))), False
         self._known: dict[Sizes, Solution] = {}
 
     def rounds(self, beyond: float = 0.0) -> Iterator[Duals]:
         """Proofs, not all better than those before: even weights of what is asked first, then what the moments that were found suggest. It ends
         early where these tell that no more than ``beyond`` can be proved."""
         asked = self.worth > 0
-        weights, best = asked.astype(float), 0.0
+        weights, best, reached = asked.astype(float), 0.0, list[float]()
         columns, shares = list[tuple[Sizes, np.ndarray]](), np.zeros(0)
         for number in range(_ROUNDS):
-            solved = self._covered(weights, _TOLERANCES[min(number, len(_TOLERANCES) - 1)])
+            if number == _PLAIN:
+                self._through, self._leaves = True, _intervals(self.types // 2)
+            step = number - _PLAIN + 2 if self._through else number
+            solved = self._covered(weights, _TOLERANCES[min(step, len(_TOLERANCES) - 1)])
             if not solved:
                 return
             found = joined(weights, solved)
             yield found
             best = max(best, float(np.sqrt(self.worth * weights).sum()) ** 2 / found.ratio(self.epsilon))
-            # Columns of intervals that have been split say too much.
-            kept = [k for k, (sizes, _) in enumerate(columns) if sizes in self._leaves and shares[k] > _LEAST_SHARE]
+            # Columns of intervals that have been split say too much, and so do those of before windows were looked through.
+            here = [] if number == _PLAIN else list(enumerate(columns))
+            kept = [k for k, (sizes, _) in here if sizes in self._leaves and shares[k] > _LEAST_SHARE]
             columns = [columns[k] for k in kept] + [(one.sizes, one.energies) for one in solved]
-            old = shares[kept] / shares[kept].sum() * (1 - _NEW_SHARE)
+            old = shares[kept] / max(shares[kept].sum(), _LEAST_SHARE) * (1 - _NEW_SHARE)
             shares = np.append(old, np.full(len(solved), _NEW_SHARE / len(solved)))
             table = np.array([energies for _, energies in columns])[:, asked]
             shares = _mixed(shares / shares.sum(), table, self.worth[asked])
             x = shares @ table
             limit = (self.worth[asked] / x).sum()  # moments that obey all that is known do no better
-            if (number >= _HOPELESS and limit < beyond) or (number >= len(_TOLERANCES) and limit < best * (1 + _CLOSE)):
+            hope = 1.0 if self._through else _HOPE
+            if (number >= _HOPELESS and limit * hope < beyond) or (self._through and limit < best * (1 + _CLOSE)):
+                return
+            reached.append(best)
+            if step > len(_TOLERANCES) and best < reached[-_STALE] * (1 + _CLOSE):
                 return
             weights = np.zeros(len(self.worth))
             weights[asked] = self.worth[asked] / x**2
@@ -63,14 +78,16 @@ class Search:
 
     def _covered(self, weights: np.ndarray, tolerance: float) -> list[Solution]:
         """Solutions for intervals, with which little more is proved than the largest ratio of a single size."""
-        solved, singles, least = dict[Sizes, Solution | None](), set[int](), 0.0
+        solved, singles = dict[Sizes, Solution | None](), {self._top}
         peak = self.types / (2 + self.D)
+        first = self._solved(weights, (self._top, self._top))
+        least = 0.0 if first is None else first.ratio
         todo = sorted(self._leaves, key=lambda sizes: abs(np.log(sizes[0] * sizes[1]) - 2 * np.log(peak)))
         while todo:
             for sizes in todo:
                 plain = self._plain(weights, sizes)
                 if plain > least:
-                    solved[sizes] = found = self._solved(weights, sizes)
+                    solved[sizes] = found = self._solved(weights, sizes, least * (1 + tolerance))
                     if sizes[0] == sizes[1]:
                         least = max(least, plain if found is None else found.ratio)
             worst = max(solved, key=lambda sizes: np.inf if (own := solved[sizes]) is None else own.ratio)
@@ -79,8 +96,9 @@ class Search:
                 break
             if found is not None and (size := self._likely(found)) not in singles:
                 singles.add(size)
-                single = self._solved(weights, (size, size))
-                least = max(least, 0.0 if single is None else single.ratio)
+                single = self._solved(weights, (size, size), least)
+                if single is not None and single.ratio > least:
+                    self._top, least = size, single.ratio
                 if found.ratio <= least * (1 + tolerance):
                     break
             middle = int(np.sqrt(worst[0] * worst[1]))
@@ -99,8 +117,8 @@ class Search:
         size = round(found.moments[1] / found.moments[0] * self.types)
         return min(max(size, found.sizes[0]), found.sizes[1])
 
-    def _solved(self, weights: np.ndarray, sizes: Sizes) -> Solution | None:
-        """The best of some solutions with more and more cuts, its ratio as proved; None where none is found."""
+    def _solved(self, weights: np.ndarray, sizes: Sizes, enough: float = 0.0) -> Solution | None:
+        """The best of some solutions with more and more cuts, its ratio as proved, the first that is ``enough``; None where none is found."""
         best, few = None, sizes[0] <= _FEW
         cuts = np.zeros((0, self.relaxation.known.bits + 2))
         if few and self._known:
@@ -108,16 +126,20 @@ class Search:
             cuts = self._known[nearest].cuts
         for _ in range(_TRIES):
             self.check()
-            found = self.relaxation.solve(weights, sizes, cuts, self.check)
+            found = self.relaxation.solve(weights, sizes, cuts, self._windows, self.check)
             if found is None:
                 break
             found = replace(found, ratio=float(joined(weights, [found]).proved(self.D)[0])).tidied()
             gained = best is None or found.ratio < best.ratio * (1 - _WORTH)
             best = found if best is None or found.ratio < best.ratio else best
-            new = self.relaxation.violated(found) if few and gained else cuts[:0]
-            if not len(new):
+            if not gained or best.ratio <= enough:
+                break
+            new = self.relaxation.violated(found) if few else cuts[:0]
+            seen = self.relaxation.not_seen(found) if self._through else self._windows[:0]
+            if not len(new) + len(seen):
                 break
             cuts = np.unique(np.vstack([cuts, new]), axis=0)
+            self._windows = np.vstack([self._windows, seen])[-_MOST_SEEN:]
         if best is not None:
             self._known[sizes] = best
         return best
@@ -125,14 +147,21 @@ class Search:
 
 def joined(weights: np.ndarray, solved: list[Solution]) -> Duals:
     """One proof of several solutions, for ``weights`` (d,)."""
-    cuts = np.unique(np.vstack([one.cuts for one in solved]), axis=0)
-    places = {tuple(cut): number for number, cut in enumerate(cuts)}
-    whole = np.zeros((len(solved), len(cuts)))
-    for row, one in zip(whole, solved, strict=True):
-        row[[places[tuple(cut)] for cut in one.cuts]] = one.whole
+    whole, cuts = _together([one.whole for one in solved], [one.cuts for one in solved])
+    through, seen = _together([one.through for one in solved], [one.windows for one in solved])
     names = ("sizes", "value", "factors", "signs", "sizing")
     sizes, values, *others = (np.array([getattr(one, name) for one in solved], dtype=float) for name in names)
-    return Duals(weights, sizes, values, others[0], others[1], others[2], whole, cuts)
+    return Duals(weights, sizes, values, others[0], others[1], others[2], whole, cuts, through, seen)
+
+
+def _together(multipliers: list[np.ndarray], forms: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """All ``forms`` (m arrays (c, ..)), each once, and the multipliers of each, 0 where it has none."""
+    every = np.unique(np.vstack(forms), axis=0)
+    places = {tuple(one): number for number, one in enumerate(every)}
+    found = np.zeros((len(forms), len(every)))
+    for row, own, of in zip(found, multipliers, forms, strict=True):
+        row[[places[tuple(one)] for one in of]] = own
+    return found, every
 
 
 def _intervals(largest: int) -> list[Sizes]:
