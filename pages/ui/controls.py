@@ -27,6 +27,8 @@ def control(
     st.session_state[key] = shown = invalid[0] if invalid else value
 
     def changed() -> None:
+        if key not in st.session_state:  # everything has been forgotten since it was drawn
+            return
         entry = st.session_state[key]
         if (
             entry == shown

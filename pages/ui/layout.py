@@ -243,7 +243,7 @@ def need_questions(state: Session, design: Design) -> None:
 @st.fragment(run_every=0.5)
 def live(job: Job, draw: Callable[[Any, Job], None]) -> None:
     """``draw(progress, job)`` again and again while a job is running; when it ends, the whole page follows."""
-    if not job.active:
+    if not job.active or job.session != session().id:  # it has ended, or whose it was has been forgotten
         st.rerun()
     if job.progress is None:
         before = f"Waiting for a free place: {jobs().waiting_before(job):,} before this one."

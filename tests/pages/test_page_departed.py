@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import streamlit as st
 from starlette.formparsers import MultiPartParser
+from streamlit.testing.v1 import AppTest
 
 from ldp_core.data.tables import CategoricalRecipe
 from ldp_core.designs import DeclaredData
@@ -236,3 +237,47 @@ def test_work_that_a_page_waits_for_notices_when_it_is_cancelled():
     assert ended(all_jobs(), job).state == "cancelled"
     assert value(True, lambda cancel: "all of it") == "all of it"  # a part is not kept
     assert value(False, compute) == "all of it"
+
+
+def test_what_is_changed_while_everything_is_forgotten_is_no_error(app):
+    """Both arrive together: one control finds nothing of what it showed."""
+
+    def page():
+        import streamlit as st
+
+        from pages.ui.controls import control
+
+        def forget(_):
+            for key in list(st.session_state):
+                del st.session_state[key]
+
+        for name in "ab":
+            control(st.text_input, name, name, "shown", forget)
+
+    at = AppTest.from_function(page).run()
+    for box in at.text_input:
+        box.set_value("typed")
+    at.run()
+    assert not at.exception
+    assert [box.value for box in at.text_input] == ["shown", "shown"]
+
+
+def test_a_job_that_was_forgotten_is_drawn_no_more(app):
+    """A fragment may still run once: what it draws speaks of a design that is gone."""
+
+    def page():
+        from types import SimpleNamespace
+
+        import streamlit as st
+
+        from pages.ui import layout
+
+        st.session_state["runs"] = st.session_state.get("runs", 0) + 1
+        if st.session_state["runs"] == 1:
+            gone = SimpleNamespace(active=True, session="somebody else", progress=1, state="running")
+            layout.live(gone, lambda progress, job: st.error("drawn"))
+
+    at = AppTest.from_function(page).run()
+    assert not at.exception
+    assert not at.error
+    assert at.session_state["runs"] == 2

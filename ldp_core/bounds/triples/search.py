@@ -90,6 +90,8 @@ class Search:
                     solved[sizes] = found = self._solved(weights, sizes, least * (1 + tolerance))
                     if sizes[0] == sizes[1]:
                         least = max(least, plain if found is None else found.ratio)
+            if not solved:
+                return [] if first is None else [first]
             worst = max(solved, key=lambda sizes: np.inf if (own := solved[sizes]) is None else own.ratio)
             found, todo = solved[worst], []
             if worst[0] == worst[1] or (found is not None and found.ratio <= least * (1 + tolerance)):
