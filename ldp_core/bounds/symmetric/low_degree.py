@@ -226,7 +226,7 @@ def improved(
         new = np.array([column for column, _ in tried])
         columns = np.vstack([columns, new])
         shares = np.concatenate([shares * (1 - _NEW_SHARE), np.full(len(new), _NEW_SHARE / len(new))])
-        shares = _mixed(shares / shares.sum(), columns[:, asked], worth[asked])
+        shares = mixed(shares / shares.sum(), columns[:, asked], worth[asked], _UPDATES)
         columns, shares = columns[shares > _LEAST_SHARE], shares[shares > _LEAST_SHARE]
         x = shares @ columns / shares.sum()
         if gamma[0] + (worth[asked] / x[asked]).sum() < best * (1 + _CLOSE):
@@ -236,9 +236,9 @@ def improved(
         weights /= weights.sum()
 
 
-def _mixed(shares: np.ndarray, columns: np.ndarray, worth: np.ndarray) -> np.ndarray:
+def mixed(shares: np.ndarray, columns: np.ndarray, worth: np.ndarray, updates: int) -> np.ndarray:
     """Shares (k,) of columns (k, d) of a smaller ``sum worth / (shares @ columns)``: multiplicative updates, which never raise it."""
-    for _ in range(_UPDATES):
+    for _ in range(updates):
         x = shares @ columns
         shares = shares * np.sqrt(columns @ (worth / x**2) / (worth / x).sum())
         shares /= shares.sum()

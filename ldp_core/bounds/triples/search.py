@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ldp_core.bounds.proof import spread
+from ldp_core.bounds.symmetric.low_degree import mixed
 from ldp_core.bounds.triples import windows
 from ldp_core.bounds.triples.duals import Duals
 from ldp_core.bounds.triples.relaxation import Relaxation, Solution
@@ -63,7 +64,7 @@ class Search:
             old = shares[kept] / max(shares[kept].sum(), _LEAST_SHARE) * (1 - _NEW_SHARE)
             shares = np.append(old, np.full(len(solved), _NEW_SHARE / len(solved)))
             table = np.array([energies for _, energies in columns])[:, asked]
-            shares = _mixed(shares / shares.sum(), table, self.worth[asked])
+            shares = mixed(shares / shares.sum(), table, self.worth[asked], _UPDATES)
             x = shares @ table
             limit = (self.worth[asked] / x).sum()  # moments that obey all that is known do no better
             hope = 1.0 if self._through else _HOPE
@@ -174,12 +175,3 @@ def _intervals(largest: int) -> list[Sizes]:
         found.append((low, high))
         low = high + 1
     return found
-
-
-def _mixed(shares: np.ndarray, columns: np.ndarray, worth: np.ndarray) -> np.ndarray:
-    """Shares (k,) of columns (k, d) of a smaller ``sum worth / (shares @ columns)``: multiplicative updates, which never raise it."""
-    for _ in range(_UPDATES):
-        x = shares @ columns
-        shares = shares * np.sqrt(columns @ (worth / x**2) / (worth / x).sum())
-        shares /= shares.sum()
-    return shares
