@@ -227,8 +227,11 @@ class Walk:
         self.visitor.go("Workload")
         expect(page.locator(".st-key-chart-workload .js-plotly-plot")).to_be_visible()
         self.visitor.drawn()
-        page.locator(".st-key-group-0-questions").get_by_role("combobox").click()
-        page.get_by_role("option", name="Conditions").click()
+        kinds = page.get_by_role("option", name="Conditions")
+        while not kinds.count():  # a page that is drawn anew meanwhile closes the list
+            page.locator(".st-key-group-0-questions").get_by_role("combobox").click()
+            page.wait_for_timeout(300)
+        kinds.click()
         self.visitor.drawn()
         box = page.locator(".st-key-group-0-conditions textarea")
         box.fill(hostile.condition() + f"\n{hostile.quoted(THIRD)} = {hostile.quoted(hostile.CATEGORIES[2][1])}")
