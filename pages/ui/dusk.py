@@ -7,7 +7,7 @@ def follow() -> None:
     """Streamlit turns the page itself, and tells a script what it looks like only when it runs the next time. A button that nobody
     sees is pressed once the page has turned. The script is the same for everybody."""
     with st.container(key="dusk"):
-        st.button("Draw the charts anew", key="look-again")
+        st.button(f"Draw the charts anew, now {st.context.theme.type}", key="look-again")  # what they are drawn for
         st.html(
             """<style>:has(> .st-key-dusk) { display: none; }</style>
             <script>

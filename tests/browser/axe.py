@@ -44,10 +44,14 @@ FAINT = """() => {
 
 
 def turn(visitor, scheme):
-    """Light or dark from the next page on, as in a browser that follows the time of day."""
+    """Light or dark, as in a browser that follows the time of day, until the page has been drawn anew for it."""
+    visitor.drawn()
     visitor.page.emulate_media(color_scheme=scheme)
     grounds = {"light": "rgb(255, 255, 255)", "dark": "rgb(23, 22, 20)"}
     expect(visitor.page.get_by_test_id("stApp")).to_have_css("background-color", grounds[scheme])
+    expect(visitor.page.locator(".st-key-look-again")).to_have_text(f"Draw the charts anew, now {scheme}")
+    visitor.drawn()
+    expect(visitor.page.locator("[data-stale=true]")).to_have_count(0)
 
 
 def faults(page, options=OPTIONS, context=None):

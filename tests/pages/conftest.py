@@ -148,6 +148,7 @@ class App:
             while jobs().active(self.session.id):
                 time.sleep(0.02)
             before = jobs().of(self.session.id)
+            assert not [job for job in before if "unexpectedly" in job.error], [(j.title, j.error) for j in before]
             self.at.run()
             self.check()
             if all(job in before and not job.active for job in jobs().of(self.session.id)):

@@ -19,6 +19,7 @@ from ldp_core.workloads import RangesPart
 from pages.ui.session import exchange
 from pages.ui.session.figures import Proof
 from pages.ui.tasks import work
+from pages.ui.tasks.jobs import jobs
 
 
 def members(content):
@@ -48,7 +49,11 @@ def proved(ages):
     """Subset selection on the ages, with the proofs beside it."""
     ages.go("design").enter("selectbox", "mechanism", "subset_selection").finish().go("bounds").finish()
     work.start_certificate(ages.session, case(ages))
-    return ages.finish()
+    ages.finish()
+    assert ages.session.certificate(ages.session.even_case) is not None, [
+        (job.title, job.state, job.error) for job in jobs().of(ages.session.id)
+    ]
+    return ages
 
 
 def case(app):
@@ -82,7 +87,7 @@ def test_a_proof_that_takes_long_to_write_is_written_in_the_background(proved, m
 
 
 def test_the_bounds_page_offers_the_proof(proved):
-    assert proved.has("download_button", "download-proof")
+    assert proved.has("download_button", "download-proof"), proved.words
 
 
 def test_forged_proofs_are_refused_and_the_design_is_loaded_all_the_same(proved, another):
