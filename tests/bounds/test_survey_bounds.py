@@ -320,6 +320,13 @@ def test_designs_and_bounds_meet(sizes, ways, epsilon, most):
     assert 0 <= design.objective / proof.value - 1 < most
 
 
+@pytest.mark.crossed
+@pytest.mark.parametrize(("sizes", "ways"), [((2,), 1), ((3,), 1), ((1, 3), 1), ((2, 2), 2), ((2, 3), 2)])
+@pytest.mark.parametrize("epsilon", [0.2, 1.0, 3.0])
+def test_so_few_types_that_most_shares_belong_to_no_set(sizes, ways, epsilon):
+    test_designs_and_bounds_meet(sizes, ways, epsilon, 0.001)
+
+
 def test_forty_columns_take_no_longer_than_eleven():
     survey = workloads.survey([2 + i % 19 for i in range(40)], 2)
     proof = bounds.certificate(survey, 1.0, time_limit=None)
