@@ -106,7 +106,9 @@ class Search:
         alike, self._group = np.unique(np.stack([sizes, c.gram]), axis=1, return_inverse=True)
         self._sizes, self._weights, self._value = alike[0], np.ones(alike.shape[1]), 0.0
         most = math.sqrt(MOST_WORK / np.sum(sizes[sizes <= MOST_VALUES] ** 2, initial=1))
-        self._steps = 2 * int(min(max(FINE * (math.exp(epsilon) + 1), FEWEST), most, MOST_STEPS / 2) / 2)  # finer ones are twice as many
+        self._steps = 2 * int(
+            min(max(FINE * (math.exp(epsilon) + 1), FEWEST), most, MOST_STEPS / 2) / 2
+        )  # finer ones are twice as many
 
     def starts(self) -> Iterator[SinglesCertificate]:
         """Better and better certificates. Attributes of few values are harder to ask about, and weigh more."""
@@ -136,7 +138,9 @@ class Search:
 
     def _certificate(self, weights: np.ndarray, steps: int) -> SinglesCertificate:
         own = weights[self._group] / weights.max()
-        value = max(0.0, proved(self._survey, self._epsilon, own, steps, self._check)) * (1 - MARGIN)  # as in `Proof.claim`
+        value = max(0.0, proved(self._survey, self._epsilon, own, steps, self._check)) * (
+            1 - MARGIN
+        )  # as in `Proof.claim`
         return SinglesCertificate(self._survey, self._epsilon, value, own, steps)
 
 
