@@ -12,7 +12,7 @@ from ldp_core.designs.configuration import Optimizer
 from ldp_core.studies import sweep
 from pages.ui.session.state import choose_mechanism
 from pages.ui.tasks import work
-from pages.ui.tasks.jobs import jobs
+from pages.ui.tasks.jobs import Job, jobs
 
 CLOSED = ["randomized_response", "subset_selection", "hadamard", "hierarchical"]
 TITLES = {library.spec(name).title: name for name in mechanisms.names()}
@@ -282,6 +282,18 @@ def test_costs_that_were_awaited_are_shown(app, monkeypatch):
     app.finish()
     assert "Expect a standard error" in app.words
     assert "being worked out" not in app.words
+
+
+def test_costs_that_nobody_waits_for_any_more_are_given_up(ages):
+    mechanism, job = ages.session.mechanism("hadamard"), Job("price", ages.session.id, "", None)
+    task = work.price(ages.session, mechanism)
+    job.cancel()
+    assert task.work(job) is None
+    assert "reconstruction" not in vars(mechanism)
+    fit = work.fit(ages.session, "optimized").work(job)
+    assert fit.mechanism.audit().epsilon <= 1, "the best so far"
+    assert "reconstruction" not in vars(fit.mechanism)
+    np.testing.assert_array_equal(task.work(Job("price", "", "", None)), mechanism.variance_profile(ages.session.complete.workload))
 
 
 def test_a_sweep_ends_in_the_time_that_was_said_and_goes_on(app, monkeypatch):
