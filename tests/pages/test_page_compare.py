@@ -293,7 +293,9 @@ def test_costs_that_nobody_waits_for_any_more_are_given_up(ages):
     fit = work.fit(ages.session, "optimized").work(job)
     assert fit.mechanism.audit().epsilon <= 1, "the best so far"
     assert "reconstruction" not in vars(fit.mechanism)
-    np.testing.assert_array_equal(task.work(Job("price", "", "", None)), mechanism.variance_profile(ages.session.complete.workload))
+    np.testing.assert_array_equal(
+        task.work(Job("price", "", "", None)), mechanism.variance_profile(ages.session.complete.workload)
+    )
 
 
 def test_a_sweep_ends_in_the_time_that_was_said_and_goes_on(app, monkeypatch):

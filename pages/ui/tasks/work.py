@@ -233,7 +233,9 @@ def price(state: Session, mechanism: mechanisms.Mechanism) -> Task[np.ndarray]:
     return Task(state, here + mechanism.digest, title, work, lambda found: found.nbytes, DESIGN, expected=seconds)
 
 
-def _price(state: Session, mechanism: mechanisms.Mechanism, workload: workloads.Workload, job: Job) -> np.ndarray | None:
+def _price(
+    state: Session, mechanism: mechanisms.Mechanism, workload: workloads.Workload, job: Job
+) -> np.ndarray | None:
     with suppress(Interrupted):
         return _profiled(state, mechanism, workload, job)
     return None
