@@ -351,7 +351,10 @@ listed["users_needed"] = np.ceil(listed["users_needed"] - 1e-9)  # as everywhere
 listed["gap"] = listed["gap"].replace(math.inf, math.nan)  # where the bound says nothing, there is no gap
 for share in (name for name in columns if name.startswith("standard_error")):
     listed[share] *= 100
-listing.show_table(cells(listed, gap=gap_in_words), "The mechanisms side by side.", column_config=columns)
+height = listing.height_for(listed["name"])
+listing.show_table(
+    cells(listed, gap=gap_in_words), "The mechanisms side by side.", column_config=columns, row_height=height
+)
 layout.download_table(table, "comparison")
 whose = "Worst case: everybody has the value that is hardest to count. Average case: all types equally common."
 st.caption(
