@@ -284,6 +284,18 @@ def test_costs_that_were_awaited_are_shown(app, monkeypatch):
     assert "being worked out" not in app.words
 
 
+@pytest.mark.parametrize("page", ["design", "export"])
+def test_costs_that_cannot_be_had_are_told_on_every_page_that_needs_them(app, monkeypatch, page):
+    def no_memory(self, form, check):
+        raise MemoryError
+
+    monkeypatch.setattr("pages.ui.session.figures.AT_ONCE_TYPES", 16)
+    monkeypatch.setattr(mechanisms.ExplicitMechanism, "_profile", no_memory)
+    app.declare(bins=32).ask("prefix").session.change(mechanism=choose_mechanism("hierarchical"))
+    app.go(page).finish()
+    assert "needs more memory than the server has" in " ".join(app.errors)
+
+
 def test_costs_that_nobody_waits_for_any_more_are_given_up(ages):
     mechanism, job = ages.session.mechanism("hadamard"), Job("price", ages.session.id, "", None)
     task = work.price(ages.session, mechanism)
