@@ -82,6 +82,14 @@ def say_without_points(found: pd.DataFrame, column: str, label: str) -> None:
             st.markdown(f"- {plain(f'{title} at {where}: {reason}')}")
 
 
+def compute_at(address: str) -> None:
+    """Another scheduler: what was said of the one before is not about it."""
+    state.view.update(scheduler=address.strip())
+    for over in ("epsilon", "size"):
+        if (job := work.sweep(state, over).job) is not None:
+            job.error = ""
+
+
 def sweep_tab(over: str) -> None:
     """Users needed over epsilon or over the number of types, filling in live; cheap mechanisms come first."""
     task, column = work.sweep(state, over), "epsilon" if over == "epsilon" else "n"
@@ -119,7 +127,7 @@ def sweep_tab(over: str) -> None:
                 "Address of a Dask scheduler (optional)",
                 f"scheduler-{over}",
                 state.view.get("scheduler", ""),
-                lambda text: state.view.update(scheduler=text.strip()),
+                compute_at,
                 placeholder="tcp://10.0.0.5:8786",
                 help="Left empty, this machine computes, in as many processes as it has cores. The numbers are the same.",
             )

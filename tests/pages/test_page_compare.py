@@ -241,6 +241,8 @@ def test_an_unreachable_cluster_is_a_sentence(app):
     app.press("sweep-epsilon").finish()
     assert "No Dask scheduler answers at tcp://127.0.0.1:9" in app.errors[0]
     assert app.has("button", "sweep-epsilon")
+    app.enter("text_input", "scheduler-epsilon", "")
+    assert not app.errors, "it was about the address before"
 
 
 def test_a_cancelled_sweep_keeps_its_points_and_can_start_again(app, in_processes):
