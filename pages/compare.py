@@ -293,12 +293,16 @@ def draw_query_errors() -> None:
             "some queries."
         )
         return
-    errors = later.value(
-        ("query_errors", [(name, m.digest) for name, m in ready.items()], design.naming, design.people_digest),
-        "errors of single queries",
-        n <= AT_ONCE_TYPES,
-        lambda cancel: frames.query_errors(ready, design.workload, design.counts, design.labels, cancel=cancel),
-    )
+    try:
+        errors = later.value(
+            ("query_errors", [(name, m.digest) for name, m in ready.items()], design.naming, design.people_digest),
+            "errors of single queries",
+            n <= AT_ONCE_TYPES,
+            lambda cancel: frames.query_errors(ready, design.workload, design.counts, design.labels, cancel=cancel),
+        )
+    except ValueError as error:
+        st.error(plain(str(error)))
+        return
     if errors is None:
         st.caption("The errors of single queries are being worked out.")
         return
