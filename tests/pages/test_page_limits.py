@@ -190,4 +190,5 @@ def test_totals_past_the_limit_of_written_strategies_are_designed_on_a_ring(app,
     assert isinstance(app.session.fitted("optimized").mechanism, RingMechanism)
     assert "Fitted to this design" in app.words
     app.go("export")
+    assert "rows.json" in app.words
     assert not app.errors

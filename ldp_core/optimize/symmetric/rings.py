@@ -98,7 +98,8 @@ class _RingSearch:
         return _refining(wanted, min(share * high_share(self._ratio, n), 0.5), self._ratio, self._rng)
 
     def prepare(self) -> None:
-        self._measure()
+        """A first round, for powers that are nearly right."""
+        self.round()
 
     def round(self) -> None:
         for _ in range(PASSES):
