@@ -51,6 +51,7 @@ def test_rounds_are_told_and_a_seed_gives_the_same_rows():
     runs = [design_ring(workloads.prefix(64), 1.0, None, 2, seed=5, callback=told.append) for _ in range(2)]
     assert np.array_equal(runs[0].high, runs[1].high)
     assert np.array_equal(runs[0].shares, runs[1].shares)
+    assert repr(runs[0]).startswith("<RingDesign: 24 base rows on a ring of 90 places, epsilon 1, objective ")
     objectives = [progress.objective for progress in told if progress.objective]
     assert objectives[0] >= objectives[1] >= objectives[2] == runs[0].objective
 

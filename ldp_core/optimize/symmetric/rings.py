@@ -37,6 +37,16 @@ STRETCHES, FEWER_TYPES, UPDATES = (1.0, 1.3), 256, 40
 PASSES, PILOT_PASSES, SETTLED = 10, 5, 5e-4
 
 
+@dataclass(frozen=True, repr=False)
+class RingDesign(OrbitDesign):
+    """Base rows ``high`` (b, N) of booleans on a ring and the probabilities ``shares`` (b,) of their rotations, for
+    `ldp_core.mechanisms.rings.RingMechanism`, whose objective L is ``objective``; how they were found as in `Optimized`."""
+
+    def __repr__(self) -> str:
+        rows, places = self.high.shape
+        return f"<RingDesign: {rows:,} base rows on a ring of {places:,} places, {self.told}>"
+
+
 @dataclass(frozen=True)
 class Rows:
     """Base rows ``high`` (b, N) of booleans, the ``shares`` (b,) of their rotations, and the objective."""
@@ -54,10 +64,17 @@ def design_ring(
     seed: int = 0,
     callback: Callback | None = None,
     cancel: Cancel | None = None,
-) -> OrbitDesign:
-    """Base rows on a ring for `ldp_core.mechanisms.rings.RingMechanism`, of least ``L = tr(M^-1 G)``, for running totals and ranges.
+) -> RingDesign:
+    """Base rows on a ring of least ``L = tr(M^-1 G)``, for running totals and ranges; ranges come within 0.1 % of the closed-form bound at
+    small epsilon, running totals within 5 % for 4,096 types and 6.5 % for 512.
 
-    Parameters as in `ldp_core.optimize.design`. Raises ValueError for other workloads, and above 4,096 types.
+    Parameters as in `ldp_core.optimize.design`. The objective is infinite where the search was stopped before it was worked out. Raises
+    ValueError for other workloads, and above 4,096 types.
+
+    >>> workload = ldp.workloads.all_range(256)
+    >>> found = ldp.optimize.design_ring(workload, epsilon=1.0, time_limit=None)
+    >>> 0 <= found.objective / ldp.bounds.centred_svd(workload, epsilon=1.0) - 1 < 0.001
+    True
     """
     budget = Budget(time_limit, max_rounds, cancel, callback)
     epsilon = check_epsilon(epsilon)
@@ -69,7 +86,7 @@ def design_ring(
         search = _RingSearch(workload, odds(epsilon), np.random.default_rng(seed), budget.check)
         run = drive(search, budget)
     rows, objective = run.found
-    return OrbitDesign(
+    return RingDesign(
         rows.high, rows.shares, objective, run.history, budget.rounds, budget.seconds, epsilon, seed, run.stopped
     )
 
