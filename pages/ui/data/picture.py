@@ -92,7 +92,7 @@ def _within_reach(state: Session, design: Design) -> tuple[int, str]:
     out = [s for s in chosen if s.fitted and s.unsuitable(design.domain.size, design.epsilon, design.workload)]
     if not out:
         return design.domain.size, ""
-    most = min(sizes.MOST_VECTOR_TYPES if s.continuous else sizes.MOST_TYPES for s in out)
+    most = min(sizes.most_types(design.workload, s.continuous, s.aimed) for s in out)
     return most, " and ".join(s.title for s in out)
 
 
