@@ -119,7 +119,8 @@ def of_orbits(m):
     """A translation of a base row with the own type among the high ones has P/size, another (1 - P)/(N - size)."""
     inside, sizes = m.true_probability, m.high.sum(axis=1)
     drawn = (
-        Fraction(p) * (m.high.shape[1] - int(k)) / ((1 - Fraction(p)) * int(k)) for p, k in zip(inside.tolist(), sizes, strict=True)
+        Fraction(p) * (m.high.shape[1] - int(k)) / ((1 - Fraction(p)) * int(k))
+        for p, k in zip(inside.tolist(), sizes, strict=True)
     )
     tallied = (Fraction(float(m._ratio / mass)) / Fraction(float(1 / mass)) for mass in m._masses)
     return max(*drawn, *tallied)
