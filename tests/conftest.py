@@ -2,6 +2,7 @@
 
 import gc
 from collections import Counter, defaultdict
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -24,6 +25,13 @@ LONG = {
     "hostile_names_browser",
 }
 """Files with few tests of which each takes as long as many others."""
+
+
+def pytest_configure(config):
+    """Of two processes one reads the tests from the end: each finds half of them compiled by the other."""
+    if getattr(config, "workerinput", {}).get("workerid") == "gw1" and config.args == config.getini("testpaths"):
+        files = (path for path in Path(__file__).parent.iterdir() if path.is_dir() or path.match("test_*.py"))
+        config.args = [str(path) for path in sorted(files, reverse=True) if path.name != "__pycache__"]
 
 
 @pytest.hookimpl(wrapper=True)
