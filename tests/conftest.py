@@ -15,16 +15,8 @@ settings.register_profile("repeatable", derandomize=True, max_examples=50, **PAT
 settings.register_profile("search", max_examples=100, **PATIENT)
 settings.load_profile("repeatable")
 
-LONG = {
-    "survive_browser",
-    "accessibility_browser",
-    "frame_browser",
-    "server_keeps_nothing",
-    "journey",
-    "workshop_browser",
-    "hostile_names_browser",
-}
-"""Files with few tests of which each takes as long as many others."""
+LONG = 5.5
+"""A test in a browser takes as long as so many others: a file of few comes before those with five tests."""
 
 
 def pytest_configure(config):
@@ -36,14 +28,12 @@ def pytest_configure(config):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(items):
-    """Files with many tests are begun first, then those that are long though they have few, so that of two processes that share the
-    files neither is left alone with a long one at the end."""
+    """Files with many tests are begun first, then those in a browser, though they have few, so that of two processes that share the
+    files neither is left alone with a long one at the end: one that has two tests left is given a further file."""
     leave_repetitions(items)
     yield  # what was not asked for is left out
     tests = Counter(item.path for item in items)
-    items.sort(
-        key=lambda item: (-max(tests[item.path], 5.5 * (item.path.stem.removeprefix("test_") in LONG)), item.path)
-    )
+    items.sort(key=lambda item: (-max(tests[item.path], LONG * (item.path.parent.name == "browser")), item.path))
 
 
 def leave_repetitions(items):
