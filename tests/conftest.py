@@ -1,5 +1,6 @@
 """For all tests: nothing is decided by how fast the machine is, and the same examples are tried everywhere."""
 
+import atexit
 import gc
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -58,7 +59,4 @@ def pytest_collection_finish():
     """What was loaded to collect the tests stays until the end: no use looking through it for garbage again and again."""
     gc.collect()
     gc.freeze()
-
-
-def pytest_unconfigure():
-    gc.unfreeze()
+    atexit.register(gc.unfreeze)
