@@ -63,8 +63,7 @@ class Search:
             found = joined(weights, solved)
             yield found
             value = float(np.sqrt(self.worth * weights).sum()) ** 2 / found.ratio(self.epsilon)
-            better = value > best
-            if better:
+            if value > best:
                 best, centre = value, weights
             # Columns of intervals that have been split say too much, and so do those of before windows were looked through.
             here = [] if number in (_PLAIN, _PLAIN + _NARROW) else list(enumerate(columns))
@@ -86,8 +85,8 @@ class Search:
                 return
             weights = np.zeros(len(self.worth))
             weights[asked] = self.worth[asked] / x**2
-            # Where there are few columns, or these did not tell enough, the best weights are nearer: halfway to those so far.
-            if number >= _PLAIN - 1 and (number in (_PLAIN - 1, _PLAIN, _PLAIN + _NARROW) or not better):
+            # Where windows are looked through the best weights are near: halfway to those so far.
+            if number >= _PLAIN - 1:
                 weights = np.sqrt(weights * centre)
             weights /= weights.max()
 
