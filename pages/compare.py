@@ -82,6 +82,14 @@ def say_without_points(found: pd.DataFrame, column: str, label: str) -> None:
             st.markdown(f"- {plain(f'{title} at {where}: {reason}')}")
 
 
+def compute_at(address: str) -> None:
+    """Another scheduler: what was said of the one before is not about it."""
+    state.view.update(scheduler=address.strip())
+    for over in ("epsilon", "size"):
+        if (job := work.sweep(state, over).job) is not None:
+            job.error = ""
+
+
 def sweep_tab(over: str) -> None:
     """Users needed over epsilon or over the number of types, filling in live; cheap mechanisms come first."""
     task, column = work.sweep(state, over), "epsilon" if over == "epsilon" else "n"
@@ -119,7 +127,7 @@ def sweep_tab(over: str) -> None:
                 "Address of a Dask scheduler (optional)",
                 f"scheduler-{over}",
                 state.view.get("scheduler", ""),
-                lambda text: state.view.update(scheduler=text.strip()),
+                compute_at,
                 placeholder="tcp://10.0.0.5:8786",
                 help="Left empty, this machine computes, in as many processes as it has cores. The numbers are the same.",
             )
@@ -285,12 +293,16 @@ def draw_query_errors() -> None:
             "some queries."
         )
         return
-    errors = later.value(
-        ("query_errors", [(name, m.digest) for name, m in ready.items()], design.naming, design.people_digest),
-        "errors of single queries",
-        n <= AT_ONCE_TYPES,
-        lambda cancel: frames.query_errors(ready, design.workload, design.counts, design.labels, cancel=cancel),
-    )
+    try:
+        errors = later.value(
+            ("query_errors", [(name, m.digest) for name, m in ready.items()], design.naming, design.people_digest),
+            "errors of single queries",
+            n <= AT_ONCE_TYPES,
+            lambda cancel: frames.query_errors(ready, design.workload, design.counts, design.labels, cancel=cancel),
+        )
+    except ValueError as error:
+        st.error(plain(str(error)))
+        return
     if errors is None:
         st.caption("The errors of single queries are being worked out.")
         return
@@ -351,7 +363,10 @@ listed["users_needed"] = np.ceil(listed["users_needed"] - 1e-9)  # as everywhere
 listed["gap"] = listed["gap"].replace(math.inf, math.nan)  # where the bound says nothing, there is no gap
 for share in (name for name in columns if name.startswith("standard_error")):
     listed[share] *= 100
-listing.show_table(cells(listed, gap=gap_in_words), "The mechanisms side by side.", column_config=columns)
+height = listing.height_for(listed["name"])
+listing.show_table(
+    cells(listed, gap=gap_in_words), "The mechanisms side by side.", column_config=columns, row_height=height
+)
 layout.download_table(table, "comparison")
 whose = "Worst case: everybody has the value that is hardest to count. Average case: all types equally common."
 st.caption(

@@ -207,6 +207,12 @@ with results:
             members.append(
                 f"**strategies.npz**: the probabilities of the {own}, plain numbers only, checked as the patterns are."
             )
+    elif isinstance(mechanism, mechanisms.RingMechanism):
+        members.append(
+            f"**rows.json**: the {len(mechanism.high):,} rows on a ring and how often each is sent, plain JSON that any language reads; "
+            "its SHA-256 is in outcome.json, and loading checks both it and epsilon. A changed file can carry a changed checksum, so loaded "
+            "rows are called loaded, not computed."
+        )
     elif mechanism is not None and spec.fitted:
         members.append(
             "No strategy file: its reports are not all written out anywhere. After loading, optimise again with "

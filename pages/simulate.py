@@ -156,8 +156,9 @@ with results:
         st.error(plain(task.error))
     elif done is None:
         whom = "these people" if design.on_data else "the expected population (no data is loaded)"
+        many = f"{simulation.trials:,} collection{'s' if simulation.trials > 1 else ''}"
         st.info(
-            f"Nothing has been simulated for this design yet. Press Run to draw {simulation.trials:,} collections from {whom}."
+            f"Nothing has been simulated for this design yet.{f' Press Run to draw {many} from {whom}.' if pairs else ''}"
         )
     else:
         tabs.show(state, done)

@@ -1,7 +1,9 @@
 """For all tests: nothing is decided by how fast the machine is, and the same examples are tried everywhere."""
 
+import atexit
 import gc
 from collections import Counter, defaultdict
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -14,28 +16,25 @@ settings.register_profile("repeatable", derandomize=True, max_examples=50, **PAT
 settings.register_profile("search", max_examples=100, **PATIENT)
 settings.load_profile("repeatable")
 
-LONG = {
-    "survive_browser",
-    "accessibility_browser",
-    "frame_browser",
-    "server_keeps_nothing",
-    "journey",
-    "workshop_browser",
-    "hostile_names_browser",
-}
-"""Files with few tests of which each takes as long as many others."""
+LONG = 5.5
+"""A test in a browser takes as long as so many others: a file of few comes before those with five tests."""
+
+
+def pytest_configure(config):
+    """Of two processes one reads the tests from the end: each finds half of them compiled by the other."""
+    if getattr(config, "workerinput", {}).get("workerid") == "gw1" and config.args == config.getini("testpaths"):
+        files = (path for path in Path(__file__).parent.iterdir() if path.is_dir() or path.match("test_*.py"))
+        config.args = [str(path) for path in sorted(files, reverse=True) if path.name != "__pycache__"]
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(items):
-    """Files with many tests are begun first, then those that are long though they have few, so that of two processes that share the
-    files neither is left alone with a long one at the end."""
+    """Files with many tests are begun first, then those in a browser, though they have few, so that of two processes that share the
+    files neither is left alone with a long one at the end: one that has two tests left is given a further file."""
     leave_repetitions(items)
     yield  # what was not asked for is left out
     tests = Counter(item.path for item in items)
-    items.sort(
-        key=lambda item: (-max(tests[item.path], 5.5 * (item.path.stem.removeprefix("test_") in LONG)), item.path)
-    )
+    items.sort(key=lambda item: (-max(tests[item.path], LONG * (item.path.parent.name == "browser")), item.path))
 
 
 def leave_repetitions(items):
@@ -60,7 +59,4 @@ def pytest_collection_finish():
     """What was loaded to collect the tests stays until the end: no use looking through it for garbage again and again."""
     gc.collect()
     gc.freeze()
-
-
-def pytest_unconfigure():
-    gc.unfreeze()
+    atexit.register(gc.unfreeze)

@@ -44,7 +44,7 @@ def centred_svd(workload: Workload, epsilon: float, prior: np.ndarray | None = N
     p-variance at most sinh(epsilon/2)^2, and M_p = 11' + the covariance of those rows; minimising tr(M_p^-1 G) under that
     trace bound gives the nuclear norm. For another prior the value bounds n tr(M_p^-1 G), not L.
 
-    Past `EIGEN_TYPES` types without structure the nuclear norm is bounded from below instead, see `_nuclear_at_least`.
+    Past `EIGEN_TYPES` types, where the singular values have no closed form, the nuclear norm is bounded from below instead, see `_nuclear_at_least`.
 
     Of a survey the bound is worked out by sets of attributes, see `_of_survey`.
 
@@ -86,6 +86,8 @@ def _nuclear(workload: Workload, p: np.ndarray, even: bool) -> float:
     if scheme is not None:
         gamma, _ = scheme.spectrum(workload.gram_column)
         return float(scheme.multiplicities[1:] @ np.sqrt(np.maximum(gamma[1:], 0))) / math.sqrt(n)
+    if even and (closed := workload.centred_singular_values()) is not None:
+        return float(closed.sum()) / math.sqrt(n)
     if n > EIGEN_TYPES:
         return _nuclear_at_least(workload, p)
     K = centred_gram(workload.gram_dense(), p)

@@ -82,9 +82,8 @@ def users_needed(
     low, high = np.log10(min(values) / 2.2), np.log10(max(values) * 2.2)
     for value, _, style, width, shade in sorted(lines, key=lambda line: line[2] == OPTIMUM_DASH):  # that one on top
         upright = {"type": "line", "xref": "x", "x0": value, "x1": value, "yref": "y domain", "y0": 0, "y1": 1}
-        fig.add_shape(
-            **upright, line={"color": shade, "width": width, "dash": style}
-        )  # add_vline takes five times as long
+        # add_vline takes five times as long
+        fig.add_shape(**upright, line={"color": shade, "width": width, "dash": style})
     for row, (value, text, _, _, shade) in enumerate(reversed(lines)):
         place = (np.log10(value) - low) / (high - low)
         fig.add_annotation(

@@ -16,7 +16,6 @@ from ldp_core.mechanisms.base import Mechanism
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.hrr import HadamardRandomizedResponse
 from ldp_core.mechanisms.local_hashing import LocalHashing
-from ldp_core.mechanisms.orbits import OrbitMechanism
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.surveys.face import SurveyMechanism
@@ -24,6 +23,7 @@ from ldp_core.mechanisms.surveys.groups import SplitSurvey
 from ldp_core.mechanisms.surveys.sampled import SampledSets
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.mechanisms.surveys.split import SplitBudget
+from ldp_core.mechanisms.translated import Translated
 from ldp_core.mechanisms.trees.haar import Haar
 from ldp_core.mechanisms.trees.node_reports import HierarchicalTree
 from ldp_core.mechanisms.unary import UnaryMechanism
@@ -92,8 +92,8 @@ def _outcomes(mechanism: object, width: int) -> float:
     """How many different reports there are, or infinity."""
     if width == 1:
         return _outputs(mechanism) or math.inf
-    if isinstance(mechanism, OrbitMechanism):
-        return len(mechanism.high) * mechanism.n
+    if isinstance(mechanism, Translated):
+        return mechanism.high.size
     if isinstance(mechanism, Haar):
         return 2 * sum(mechanism.blocks)
     if isinstance(mechanism, SubsetSelection):
@@ -116,8 +116,8 @@ def _possible(mechanism: Mechanism, rows: np.ndarray) -> np.ndarray:
         return _below(rows[:, 1:], mechanism.buckets)
     if isinstance(mechanism, UnaryMechanism):
         return _below(rows, 2)
-    if isinstance(mechanism, OrbitMechanism):
-        return _below(rows, np.array([len(mechanism.high), mechanism.n]))
+    if isinstance(mechanism, Translated):
+        return _below(rows, np.array(mechanism.high.shape))
     if isinstance(mechanism, Haar):
         known = _below(rows[:, :1], len(mechanism.blocks))
         blocks = np.array(mechanism.blocks)[np.where(known, rows[:, 0], 0)]

@@ -1,5 +1,6 @@
 """A design as one zip file: configuration.json, outcome.json and, for optimised mechanisms, strategy.npz (or patterns.json for
-surveys, see `patterns_file`, with strategies.npz where some of their tables have strategies of their own). A kit
+surveys, see `patterns_file`, with strategies.npz where some of their tables have strategies of their own; rows.json for base rows on a
+ring, see `rows_file`). A kit
 (`ldp_core.kit.package`) has more files in it, which draw and count reports; a proof of what no mechanism can beat may be in either
 (`certificate_file`).
 
@@ -24,20 +25,21 @@ import numpy as np
 import scipy
 
 from ldp_core import library
-from ldp_core.designs import certificate_file, patterns_file, strict_json
+from ldp_core.designs import certificate_file, patterns_file, rows_file, strict_json
 from ldp_core.designs.certificate_file import ARRAYS, DOCUMENT, Written
 from ldp_core.designs.configuration import Configuration, digest_when_written, load_configuration
 from ldp_core.designs.privacy_note import observed_parts
 from ldp_core.designs.zips import zipped
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
+from ldp_core.mechanisms.rings import RingMechanism
 from ldp_core.mechanisms.surveys.groups import SplitSurvey
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.version import __version__
 from ldp_core.wording import rounded_up
 
 CONFIGURATION, OUTCOME, STRATEGY, PATTERNS = "configuration.json", "outcome.json", "strategy.npz", "patterns.json"
-STRATEGIES = "strategies.npz"
-MEMBERS = (CONFIGURATION, OUTCOME, STRATEGY, PATTERNS, STRATEGIES)
+STRATEGIES, ROWS = "strategies.npz", "rows.json"
+MEMBERS = (CONFIGURATION, OUTCOME, STRATEGY, PATTERNS, STRATEGIES, ROWS)
 DEVICE = "device.json"
 KIT = (
     DEVICE,
@@ -70,7 +72,7 @@ class BundleError(ValueError):
 @dataclasses.dataclass(frozen=True, eq=False)
 class Bundle:
     """An imported design. `outcome` is what the file says, for display only; `strategy` (m, n) has been verified, and so
-    has the `prior` (n,) its estimates are made for (None: types count alike); `patterns` likewise, for surveys. `device` is the
+    has the `prior` (n,) its estimates are made for (None: types count alike); `patterns` likewise, for surveys and on a ring. `device` is the
     device.json of a kit, of which no more is known than that its digest is the one recorded; `certificate` are files of a proof, of
     which nothing is known until `certificate_file.read` has checked them for a workload.
 
@@ -82,7 +84,7 @@ class Bundle:
     strategy: np.ndarray | None
     warnings: list[str]
     prior: np.ndarray | None = None
-    patterns: ScrambledPatterns | SplitSurvey | None = None
+    patterns: ScrambledPatterns | SplitSurvey | RingMechanism | None = None
     device: bytes | None = None
     certificate: Written | None = None
 
@@ -92,7 +94,7 @@ def export(
     outcome: dict[str, Any],
     strategy: np.ndarray | None = None,
     prior: np.ndarray | None = None,
-    patterns: ScrambledPatterns | SplitSurvey | None = None,
+    patterns: ScrambledPatterns | SplitSurvey | RingMechanism | None = None,
     kit: Mapping[str, bytes] | None = None,
     certificate: Written | None = None,
 ) -> bytes:
@@ -127,7 +129,13 @@ def export(
         sha256 = hashlib.sha256(content).hexdigest()
         record["strategy"] = {"file": STRATEGY, "sha256": sha256, "shape": list(strategy.shape), "dtype": "float64"}
         members[STRATEGY] = content
-    if patterns is not None:
+    if isinstance(patterns, RingMechanism):
+        _keeps_epsilon(patterns, configuration)
+        content = rows_file.write(patterns)
+        sha256 = hashlib.sha256(content).hexdigest()
+        record["strategy"] = {"file": ROWS, "sha256": sha256, "rows": len(patterns.high)}
+        members[ROWS] = content
+    elif patterns is not None:
         content, beside = patterns_file.write(patterns), patterns_file.strategies(patterns)
         _keeps_epsilon(patterns, configuration)
         sent = patterns if isinstance(patterns, ScrambledPatterns) else patterns.rest
@@ -168,7 +176,8 @@ def load(content: bytes) -> Bundle:
         raise BundleError(f"The zip holds no {CONFIGURATION}: choose a file that was exported from here.")
     configuration = load_configuration(members[CONFIGURATION])
     outcome = _read_outcome(members[OUTCOME]) if OUTCOME in members else None
-    strategy = prior = patterns = None
+    strategy = prior = None
+    patterns: ScrambledPatterns | SplitSurvey | RingMechanism | None = None
     if DEVICE in members:
         _check_device(members[DEVICE], outcome or {})
     if PATTERNS in members:
@@ -178,6 +187,10 @@ def load(content: bytes) -> Bundle:
                 _check_recorded(members[STRATEGIES], outcome, "strategies")
         beside = _read_strategies(members[STRATEGIES]) if STRATEGIES in members else []
         patterns = _verified_patterns(members[PATTERNS], beside, configuration)
+    if ROWS in members:
+        if outcome is not None:
+            _check_recorded(members[ROWS], outcome)
+        patterns = _verified_rows(members[ROWS], configuration)
     if STRATEGY in members:
         if outcome is not None:
             _check_recorded(members[STRATEGY], outcome)
@@ -262,8 +275,28 @@ def _verified_patterns(
     return mechanism
 
 
+def _verified_rows(content: bytes, configuration: Configuration) -> RingMechanism:
+    """The mechanism of a file of rows, if it fits the domain and keeps epsilon by its own probabilities."""
+    if configuration.domain is None:
+        raise BundleError("There are rows but no domain they belong to: choose the data, then optimise again.")
+    try:
+        mechanism = rows_file.read(content, configuration.mechanism.name)
+    except ValueError as error:
+        raise BundleError(str(error)) from None
+    if mechanism.epsilon != configuration.epsilon_value:
+        raise BundleError(
+            f"The rows are for epsilon {mechanism.epsilon:g} and the configuration asks for {configuration.epsilon}: optimise again."
+        )
+    if mechanism.n != configuration.domain.size:
+        raise BundleError(
+            f"The rows are for {mechanism.n:,} types but the domain has {configuration.domain.size:,}: optimise again for this domain."
+        )
+    _keeps_epsilon(mechanism, configuration)
+    return mechanism
+
+
 def _keeps_epsilon(
-    mechanism: ExplicitMechanism | ScrambledPatterns | SplitSurvey, configuration: Configuration
+    mechanism: ExplicitMechanism | ScrambledPatterns | SplitSurvey | RingMechanism, configuration: Configuration
 ) -> None:
     audited = mechanism.audit().epsilon
     if not audited <= configuration.epsilon_value:

@@ -121,7 +121,7 @@ def unfit(configuration: Configuration, among: Cases, name: str, workload: workl
         return reason
     case = among[aim(configuration, among, name)]
     if spec.aimed and case.prior is not None and not case.uniform and (reason := sizes.too_large(n)):
-        return f"{reason} Any number can be had where the worst case counts, or an even spread."
+        return f"{reason} More can be had where the worst case counts, or an even spread."
     return None
 
 

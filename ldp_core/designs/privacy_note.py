@@ -146,6 +146,8 @@ def _observed(attribute: Attribute, recipe: AttributeRecipe | None) -> str:
     if attribute.integer:
         low, high = math.ceil(low), math.floor(high)
     by_range = recipe if isinstance(recipe, NumericRecipe) and recipe.method == "range" else None
+    if by_range is not None and by_range.declared:  # by the recipe's own word from the data: see `tables.crowd`
+        return f"The range of {name}, {low:.12g} to {high:.12g}, was set by where most values in the data are."
     ends = (None, None) if by_range is None else (by_range.low, by_range.high)
     return _observed_range(name, (f"{low:.12g}", f"{high:.12g}"), ends, ("the smallest", "the largest"), "value")
 

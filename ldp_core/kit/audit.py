@@ -224,6 +224,11 @@ def _moved(told: Mapping[str, Any], sizes: Sequence[int]) -> tuple[Ratio, str]:
     return _cells(told, told["n"]), "any report, for types that it holds and types that it does not"
 
 
+def _rotated(told: Mapping[str, Any], sizes: Sequence[int]) -> tuple[Ratio, str]:
+    """A report says how far the type is before the place drawn, so that each comes from one place, as for "moved"."""
+    return _cells(told, told["n"]), "any report, for types that it holds and types that it does not"
+
+
 def _pattern(told: Mapping[str, Any], sizes: Sequence[int]) -> tuple[Ratio, str]:
     """Given the place, every tuple of permutations that takes it to the person's cell is equally likely, and there are as many of them
     for all places and cells; a tuple comes from one place only. So only the chance of the place counts, as for "moved"."""
@@ -289,6 +294,7 @@ KINDS: dict[str, Callable[[Mapping[str, Any], Sequence[int]], tuple[Ratio, str]]
     "hash": _hash,
     "sign": _sign,
     "moved": _moved,
+    "rotated": _rotated,
     "pattern": _pattern,
     "one_of": _one_of,
     "each": _each,

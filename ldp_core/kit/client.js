@@ -243,6 +243,12 @@
     return ([u], draw) => [cell(draw) ^ u];
   }
 
+  function rotated(told) {
+    const cell = place(told);
+    const n = told.cells.length;
+    return ([u], draw) => [(cell(draw) - u + n) % n];
+  }
+
   function pattern(told) {
     const cell = place(told);
     return ([u], draw) => {
@@ -295,6 +301,7 @@
     hash: [hash, "buckets", "digits", "keep"],
     sign: [sign, "first", "count", "flip"],
     moved: [moved, "cells", "inside"],
+    rotated: [rotated, "cells", "inside"],
     pattern: [pattern, "sizes", "cells", "inside"],
     one_of: [oneOf, "draws", "parts", "width", "fill"],
     each: [each, "draws", "parts"],

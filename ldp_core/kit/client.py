@@ -45,6 +45,7 @@ attribute of a survey. All kinds but "one_of" and "each" use its first number on
                                 chance "flip" the other sign. The report is 2 i + sign.
     moved     n, cells, inside  "cells" is a text of n digits 0 and 1. A place is drawn: with chance "inside" evenly among those of 1 (the
                                 k-th of them in order, k drawn by below), else among those of 0. The report is the place XOR u.
+    rotated   n, cells, inside  A place is drawn as in "moved", with n at least the number of types. The report is (place - u) modulo n.
     pattern   sizes, cells, inside
                                 A place is drawn as in "moved". u and the place number the cells of a table with these sizes, the
                                 last axis fastest. For every axis of size s, in order, a permutation of 0, ..., s - 1 that takes the
@@ -302,6 +303,11 @@ def _moved(told: Mapping[str, Any]) -> Draw:
     return lambda value, below: [place(below) ^ value[0]]
 
 
+def _rotated(told: Mapping[str, Any]) -> Draw:
+    place, n = _places(told), len(told["cells"])
+    return lambda value, below: [(place(below) - value[0]) % n]
+
+
 def _pattern(told: Mapping[str, Any]) -> Draw:
     sizes, place = told["sizes"], _places(told)
 
@@ -366,6 +372,7 @@ KINDS: dict[str, Callable[[Mapping[str, Any]], Draw]] = {
     "hash": _hash,
     "sign": _sign,
     "moved": _moved,
+    "rotated": _rotated,
     "pattern": _pattern,
     "one_of": _one_of,
     "each": _each,

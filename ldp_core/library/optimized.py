@@ -12,15 +12,16 @@ from ldp_core.bounds import average_variance, equivalent_objective
 from ldp_core.library import survey_groups
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
 from ldp_core.mechanisms.orbits import OrbitMechanism
+from ldp_core.mechanisms.rings import RingMechanism
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.surveys.groups import SplitSurvey
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.mechanisms.trees import hierarchical
 from ldp_core.mechanisms.trees.levels import Tree
-from ldp_core.optimize import design_orbits, projected_gradient, worst_case_design
+from ldp_core.optimize import design_orbits, design_ring, projected_gradient, worst_case_design
 from ldp_core.optimize.certified import design
 from ldp_core.optimize.objective import evaluate
-from ldp_core.optimize.sizes import MOST_TYPES, too_large
+from ldp_core.optimize.sizes import MOST_RING_TYPES, MOST_TYPES, along_an_order, ring_too_large, too_large
 from ldp_core.optimize.surveys.design import design_survey, too_many
 from ldp_core.optimize.symmetric.translations import MOST_TYPES as MOST_ORBIT_TYPES
 from ldp_core.run import Callback, Cancel, Progress
@@ -124,7 +125,7 @@ def build_certified(
     cancel: Cancel | None = None,
     target: str = "average",
     prior: np.ndarray | None = None,
-) -> ExplicitMechanism | OrbitMechanism | SubsetSelection | ScrambledPatterns | SplitSurvey:
+) -> ExplicitMechanism | OrbitMechanism | RingMechanism | SubsetSelection | ScrambledPatterns | SplitSurvey:
     """The best mechanism there is, within a per cent or so; see `ldp_core.optimize.certified` for the parameters.
 
     ``target`` says whose variance is made least: the "average" over the types, weighted by ``prior`` (n,) where that is
@@ -133,7 +134,8 @@ def build_certified(
     or `ldp_core.bounds.general.hardest_prior` with the mechanism's prior, proves how close to the best the mechanism is.
 
     Past 2048 types no strategy is written out: workloads that treat all types alike get subset selection, their optimum, and
-    those over binary attributes an `ldp_core.mechanisms.orbits.OrbitMechanism`, without a prior.
+    those over binary attributes an `ldp_core.mechanisms.orbits.OrbitMechanism`, without a prior. Running totals and ranges get an
+    `ldp_core.mechanisms.rings.RingMechanism` up to 4,096 types, without a prior; types hardly differ there, and ``target`` is not looked at.
 
     Surveys that treat the values of every attribute alike get `ScrambledPatterns`, at any number of types. All types have the same
     variance then, whatever the ``target`` and the ``prior``. Other surveys with more than 2048 types get the best on average of what
@@ -153,6 +155,11 @@ def build_certified(
         parameters = {"workload": workload.spec, "seed": seed, "rounds": found.rounds}
         explanation = _EXPLANATION.format(outputs=len(found.high) * workload.n, aim="")
         return OrbitMechanism("optimized", found.high, found.shares, epsilon, parameters, explanation)
+    if MOST_TYPES < workload.n <= MOST_RING_TYPES and prior is None and along_an_order(workload):
+        found = design_ring(workload, epsilon, *limits)
+        parameters = {"workload": workload.spec, "seed": seed, "rounds": found.rounds}
+        explanation = _EXPLANATION.format(outputs=found.high.size, aim="")
+        return RingMechanism("optimized", found.high, found.shares, workload.n, epsilon, parameters, explanation)
     if target == "average":
         result = design(workload, epsilon, *limits, prior=prior)
     elif prior is None:
@@ -188,6 +195,8 @@ def domain_rule(n: int, epsilon: float, workload: Workload | None) -> str | None
     if isinstance(workload, Survey):
         return _unsuitable_survey(workload)
     reason = too_large(n)
+    if reason is not None and along_an_order(workload):
+        return ring_too_large(n)
     if workload is not None and workload.symmetry == "exchangeable":
         return None
     if workload is not None and workload.symmetry == "hamming" and n <= MOST_ORBIT_TYPES:

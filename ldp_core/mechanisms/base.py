@@ -15,6 +15,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from ldp_core.people import Counts, dense
 from ldp_core.privacy import check_epsilon
+from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Workload, in_chunks
 
 FLOATING_POINT = (
@@ -155,7 +156,7 @@ class Mechanism(Protocol):
         """The same collection with answers that add up: itself, except for raw trees."""
 
     def supports(self, workload: Workload) -> str | None: ...
-    def variance_profile(self, workload: Workload) -> np.ndarray: ...
+    def variance_profile(self, workload: Workload, check: Check = unchecked) -> np.ndarray: ...
     def query_variances(self, workload: Workload, counts: Counts, queries: np.ndarray | None = None) -> np.ndarray: ...
     def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions: ...
     def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray: ...
@@ -292,9 +293,10 @@ class FromCovariance(ABC):
         """(m,) how often each output was sent, in the order of the rows of `channel` (where there is one)."""
         return np.concatenate([array.ravel() for array in reports.arrays])
 
-    def variance_profile(self, workload: Workload) -> np.ndarray:
-        """(n,) exact total variance over all queries (squared users) that one user of each type adds. ValueError for a workload
-        that cannot be answered, or takes matrices that are too large."""
+    def variance_profile(self, workload: Workload, check: Check = unchecked) -> np.ndarray:
+        """(n,) exact total variance over all queries (squared users) that one user of each type adds. Where that takes seconds,
+        ``check`` is called in between, and may raise to stop it. ValueError for a workload that cannot be answered, or takes matrices
+        that are too large."""
         if reason := self.supports(workload):
             raise ValueError(reason)
         return self.profile_of(workload)

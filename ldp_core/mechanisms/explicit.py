@@ -11,7 +11,7 @@ variance under p, for every workload at once (their proof holds for any positive
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -36,6 +36,7 @@ from ldp_core.mechanisms.quantised import largest_ratio, quantised, rounded
 from ldp_core.people import Counts
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon, log_ratio
+from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Workload
 
 STRATEGY_ENTRIES = 2**25
@@ -47,6 +48,7 @@ SUMS = 1e-9
 """By how much the probabilities of a type may miss 1."""
 _MULTINOMIAL_CELLS = 2**22  # outcomes drawn at once: bounds the memory of `simulate`
 _GUIDED_CELLS, _GUIDED_STEPS = 2**23, 4
+_STEP_ENTRIES = 2**22  # of a strategy, between two checks: a third of a second at 2,048 types
 
 
 class ExplicitMechanism(FromCovariance):
@@ -105,10 +107,21 @@ class ExplicitMechanism(FromCovariance):
         """Whole bits that number the m outputs."""
         return float(max(1, math.ceil(math.log2(self.strategy.shape[0]))))
 
-    def information(self, prior: np.ndarray | None = None) -> np.ndarray:
-        """(n, n) M_p = Q' D_p^-1 Q for ``prior`` p (n,), with M_p (n p) = 1; None is the uniform one: M 1 = 1."""
-        scaled = self.strategy / np.sqrt(self._masses(prior))[:, None]
-        return scaled.T @ scaled
+    def information(self, prior: np.ndarray | None = None, check: Check = unchecked) -> np.ndarray:
+        """(n, n) M_p = Q' D_p^-1 Q for ``prior`` p (n,), with M_p (n p) = 1; None is the uniform one: M 1 = 1. ``check`` is called
+        between parts of a large one."""
+        masses, M = self._masses(prior), np.zeros((self.n, self.n))
+        for some in self._parts(check):
+            scaled = self.strategy[some] / np.sqrt(masses[some])[:, None]
+            M += scaled.T @ scaled
+        return M
+
+    def _parts(self, check: Check) -> Iterator[slice]:
+        """All outputs, so many at once that work on them takes a fraction of a second; ``check`` is called before each part."""
+        m, step = self.strategy.shape[0], max(1, _STEP_ENTRIES // self.n)
+        for start in range(0, m, step):
+            check()
+            yield slice(start, min(start + step, m))
 
     def _masses(self, prior: np.ndarray | None) -> np.ndarray:
         """(m,) the diagonal of D_p, n times the probability of each output under ``prior``.
@@ -123,8 +136,12 @@ class ExplicitMechanism(FromCovariance):
 
     @cached_property
     def _inverse(self) -> tuple[np.ndarray, np.ndarray | None]:
+        return self._inverted(unchecked)
+
+    def _inverted(self, check: Check) -> tuple[np.ndarray, np.ndarray | None]:
         """M^+ and, when Q does not identify every type, the projector onto what it does identify."""
-        M = self.information(self.prior)
+        M = self.information(self.prior, check)
+        check()
         factor, failed = linalg.lapack.dpotrf(M, lower=True)
         if not failed and linalg.lapack.dpocon(factor, np.abs(M).sum(axis=0).max(), uplo="L")[0] > 1e-10:
             return linalg.cho_solve((factor, True), np.eye(self.n)), None
@@ -137,16 +154,35 @@ class ExplicitMechanism(FromCovariance):
     @cached_property
     def reconstruction(self) -> np.ndarray:
         """(n, m) R = M_p^+ Q' D_p^-1: column y is what one report y adds to the estimated counts."""
-        return self._inverse[0] @ (self.strategy / self._masses(self.prior)[:, None]).T
+        return self._reconstructed(unchecked)
+
+    def _reconstructed(self, check: Check) -> np.ndarray:
+        masses, R = self._masses(self.prior), np.empty(self.strategy.shape[::-1])
+        for some in self._parts(check):
+            R[:, some] = self._inverse[0] @ (self.strategy[some] / masses[some, None]).T
+        return R
 
     def _lost(self, workload: Workload) -> float:
         """The rows of a workload must lie in the row space of Q (McKenna et al., Theorem 3.10)."""
         projector = self._inverse[1]
         return 0.0 if projector is None else float(workload.quadratic(np.eye(self.n) - projector).sum())
 
+    def variance_profile(self, workload: Workload, check: Check = unchecked) -> np.ndarray:
+        if "_inverse" not in vars(self):
+            self._inverse = self._inverted(check)
+        if reason := self.supports(workload):
+            raise ValueError(reason)
+        if "reconstruction" not in vars(self):
+            self.reconstruction = self._reconstructed(check)
+        return self._profile(workload, check)
+
     def profile_of(self, form: QuadraticForm) -> np.ndarray:
+        return self._profile(form, unchecked)
+
+    def _profile(self, form: QuadraticForm, check: Check) -> np.ndarray:
         """sum_y Q_yu |W R_y|^2 - G_uu (their Theorem 3.4)."""
-        return self.strategy.T @ form.quadratic(self.reconstruction.T) - form.gram_diag
+        lengths = [form.quadratic(self.reconstruction[:, some].T) for some in self._parts(check)]
+        return self.strategy.T @ np.concatenate(lengths) - form.gram_diag
 
     def covariance(self, counts: np.ndarray) -> np.ndarray:
         """(n, n) covariance of the estimated counts when the users are ``counts``: R diag(Qx) R' - diag(x)."""

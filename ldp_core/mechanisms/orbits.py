@@ -9,37 +9,22 @@ matrix has the eigenvalues ``m_S = sum_k share_k hat v_k(S)^2 / (1'v_k)^2``, and
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from ldp_core.mechanisms.base import (
-    Audit,
-    Contributions,
-    Estimate,
-    FromCovariance,
-    Reports,
-    check_counts,
-    check_reports,
-    check_rows,
-    check_values,
-)
-from ldp_core.people import Counts
-from ldp_core.privacy import in_steps, log_ratio, odds, probability_within
+from ldp_core.mechanisms.base import Contributions, Estimate, Reports, check_reports
+from ldp_core.mechanisms.translated import Translated
 from ldp_core.workloads import DENSE_TYPES, Workload, walsh_hadamard
 
 # Characters with a smaller eigenvalue of M are not identified.
 LEAST_EIGENVALUE = 1e-13
-# Users drawn at once, and outcomes of one multinomial draw.
-USERS_AT_ONCE, CELLS_AT_ONCE = 2**20, 2**22
 
 
-class OrbitMechanism(FromCovariance):
+class OrbitMechanism(Translated):
     """Base rows ``high`` (b, n) of booleans, none of them constant, and the probabilities ``shares`` (b,) of their orbits.
 
     n is a power of two, the types being records of binary attributes. Raises ValueError for anything else.
@@ -54,27 +39,19 @@ class OrbitMechanism(FromCovariance):
         parameters: Mapping[str, Any] | None = None,
         explanation: str = "",
     ):
-        self.high, self.shares = np.array(high, dtype=bool), np.array(shares, dtype=float)
-        if self.high.ndim != 2 or self.high.shape[1] < 2 or self.high.shape[1] & (self.high.shape[1] - 1):
-            raise ValueError(f"Base rows need a power of two of types; got an array of shape {self.high.shape}.")
-        if not (self.high.any(axis=1) & ~self.high.all(axis=1)).all():
-            raise ValueError("Every base row must have high and low types: others say nothing about the user.")
-        if self.shares.shape != (len(self.high),) or not (self.shares > 0).all() or abs(self.shares.sum() - 1) > 1e-9:
-            raise ValueError(f"The {len(self.high):,} base rows need one positive probability each, summing to 1.")
-        self.shares = in_steps(self.shares)
-        self.name = name
-        super().__init__(self.high.shape[1], epsilon, parameters or {}, explanation)
-        self._ratio = odds(self.epsilon)
-        self._sizes = self.high.sum(axis=1)
-        self._masses = self.n + (self._ratio - 1) * self._sizes
+        high = np.asarray(high)
+        if high.ndim != 2 or high.shape[1] < 2 or high.shape[1] & (high.shape[1] - 1):
+            raise ValueError(f"Base rows need a power of two of types; got an array of shape {high.shape}.")
+        super().__init__(name, high, shares, high.shape[1], epsilon, parameters, explanation)
 
-    def _content(self) -> bytes:
-        return np.packbits(self.high).tobytes() + self.shares.tobytes()
+    def _place(self, u: int) -> np.ndarray:
+        return np.arange(self.n) ^ u
 
-    @property
-    def bits_per_report(self) -> float:
-        """Whole bits that number base rows and translations."""
-        return float(math.ceil(math.log2(len(self.high) * self.n)))
+    def _translation(self, places: np.ndarray, values: np.ndarray | int) -> np.ndarray:
+        return values ^ places
+
+    def _told_apart(self, row: int) -> tuple[int, int]:
+        return int(self.high[row].argmax()), int(self.high[row].argmin())
 
     def _spectra(self) -> Iterator[tuple[float, np.ndarray]]:
         """Each base row's share, and the transform (n,) of the row scaled to sum 1 (one at a time: b x n can be large)."""
@@ -167,61 +144,6 @@ class OrbitMechanism(FromCovariance):
         if self.n > DENSE_TYPES:
             raise ValueError(f"Matrices of {self.n:,} types are too large; at most {DENSE_TYPES:,} are formed.")
 
-    @cached_property
-    def true_probability(self) -> np.ndarray:
-        """(b,) probability with which a translation of a base row holds the true type among its high ones."""
-        wanted = self._ratio * self._sizes / self._masses
-        return np.array([self._within(p, int(size)) for p, size in zip(wanted, self._sizes, strict=True)])
-
-    def _within(self, wanted: float, size: int) -> float:
-        others = self.n - size
-        return probability_within(wanted, lambda p: p * others / ((1 - p) * size), self._ratio)
-
-    def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """(users, 2) base row and translation. For simulation only: a client needs a secure random source."""
-        values = check_values(values, self.n)
-        raw = np.empty((values.size, 2), dtype=np.int64)
-        raw[:, 0] = rng.choice(len(self.shares), values.size, p=self.shares)
-        inside = rng.random(values.size) < self.true_probability[raw[:, 0]]
-        order = np.argsort(raw[:, 0], kind="stable")
-        for k, users in zip(*_groups(raw[order, 0], order), strict=True):
-            members, others = np.flatnonzero(self.high[k]), np.flatnonzero(~self.high[k])
-            for chosen, places in ((users[inside[users]], members), (users[~inside[users]], others)):
-                raw[chosen, 1] = values[chosen] ^ places[rng.integers(len(places), size=len(chosen))]
-        return raw
-
-    def aggregate(self, raw: np.ndarray) -> Reports:
-        """Reports (b, n): how often each base row was sent with each translation."""
-        raw = check_rows(raw, 2, "a base row and a translation")
-        rows, moves = check_values(raw[:, 0], len(self.high)), check_values(raw[:, 1], self.n)
-        tally = np.bincount(rows * self.n + moves, minlength=len(self.high) * self.n)
-        return Reports(self.digest, len(raw), tally.reshape(len(self.high), self.n))
-
-    def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
-        """Reports of ``counts`` (n,) users: user by user while they are few, else one multinomial per type and base row. For
-        simulation only."""
-        counts = check_counts(counts, self.n)
-        users = int(counts.sum())
-        if users <= len(self.high) * self.n * np.count_nonzero(counts):
-            return self._simulated_users(counts, rng)
-        tally = np.zeros(self.high.shape, dtype=np.int64)
-        types = np.arange(self.n)
-        for u in np.flatnonzero(counts):
-            rows = rng.multinomial(counts[u], self.shares)
-            for start in range(0, len(rows), max(1, CELLS_AT_ONCE // self.n)):
-                part = slice(start, start + max(1, CELLS_AT_ONCE // self.n))
-                probabilities = np.where(self.high[part][:, types ^ u], self._ratio, 1.0) / self._masses[part, None]
-                tally[part] += rng.multinomial(rows[part], probabilities)
-        return Reports(self.digest, users, tally)
-
-    def _simulated_users(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
-        """User by user. For simulation only."""
-        values = np.repeat(np.arange(self.n), counts)
-        tally = np.zeros(self.high.shape, dtype=np.int64)
-        for start in range(0, len(values), USERS_AT_ONCE):
-            tally += self.aggregate(self.privatize(values[start : start + USERS_AT_ONCE], rng)).arrays[0]
-        return Reports(self.digest, len(values), tally)
-
     def estimate(self, reports: Reports) -> Estimate:
         """Unbiased counts on supported workloads, one transform per base row."""
         check_reports(reports, self.digest)
@@ -251,25 +173,6 @@ class OrbitMechanism(FromCovariance):
             return walsh_hadamard(total) / self.n
 
         return LinearOperator(shape, matvec=forward, rmatvec=backward, dtype=float)
-
-    def audit(self) -> Audit:
-        """From the two probabilities of each base row, as users draw and as tallies are drawn: translations have the same."""
-        ratios = [
-            max(Fraction(p) * (self.n - k) / ((1 - Fraction(p)) * k), Fraction(self._ratio / mass) / Fraction(1 / mass))
-            for p, k, mass in zip(
-                self.true_probability.tolist(), self._sizes.tolist(), self._masses.tolist(), strict=True
-            )
-        ]
-        worst = max(range(len(ratios)), key=ratios.__getitem__)
-        pair = (int(self.high[worst].argmax()), int(self.high[worst].argmin()))
-        method = f"exact: the two probabilities of each of {len(self.high):,} base rows, which its translations share"
-        return Audit(log_ratio(ratios[worst], Fraction(1)), 0.0, method, pair)
-
-
-def _groups(labels: np.ndarray, members: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Different sorted ``labels`` and the ``members`` that each of them labels."""
-    different, first = np.unique(labels, return_index=True)
-    return different, np.split(members, first[1:])
 
 
 def _spectrum(workload: Workload) -> np.ndarray:

@@ -11,6 +11,7 @@ from ldp_core.optimize.columns.reweighting import WorstCaseOptimized, worst_case
 from ldp_core.optimize.enumeration import ExactOptimum, exact
 from ldp_core.optimize.gradient.method import Optimized, projected_gradient
 from ldp_core.optimize.gradient.projection import project
+from ldp_core.optimize.symmetric.rings import RingDesign, design_ring
 from ldp_core.optimize.symmetric.translations import OrbitDesign, design_orbits
 from ldp_core.run import Progress
 
@@ -19,9 +20,11 @@ __all__ = [
     "Optimized",
     "OrbitDesign",
     "Progress",
+    "RingDesign",
     "WorstCaseOptimized",
     "design",
     "design_orbits",
+    "design_ring",
     "exact",
     "project",
     "projected_gradient",

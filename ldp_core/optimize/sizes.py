@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from ldp_core.workloads import Workload
+from ldp_core.workloads.ordered import AllRange, Prefix, WidthRange
+
 MOST_TYPES = 2048
 """Largest number of types that a strategy is fitted to, whichever mechanism it is for."""
+
+MOST_RING_TYPES = 4096
+"""The same for running totals and ranges, whose reports are rotations of few rows: M is an n x n matrix, but the strategy is not written out."""
 
 MOST_VECTOR_TYPES = 1024
 """The same for vectors that are sent with noise: how far apart any two of them are takes n^3 operations that are not products of
@@ -37,6 +43,28 @@ def too_large(n: int) -> str | None:
     return (
         f"A strategy matrix for {n:,} types would be too large to design; at most {MOST_TYPES:,} are. Use coarser bins, or a "
         "closed-form mechanism such as subset selection."
+    )
+
+
+def most_types(workload: Workload | None, continuous: bool, any_rows: bool) -> int:
+    """Most types that ``continuous`` vectors or strategies are fitted to; ``any_rows`` where those need not be written out."""
+    if continuous:
+        return MOST_VECTOR_TYPES
+    return MOST_RING_TYPES if any_rows and along_an_order(workload) else MOST_TYPES
+
+
+def along_an_order(workload: Workload | None) -> bool:
+    """Whether questions are running totals or ranges, which are designed on a ring past `MOST_TYPES`."""
+    return isinstance(workload, Prefix | AllRange | WidthRange)
+
+
+def ring_too_large(n: int) -> str | None:
+    """Why no rows on a ring are fitted to running totals or ranges over ``n`` types, None where they are."""
+    if n <= MOST_RING_TYPES:
+        return None
+    return (
+        f"Strategies for running totals and ranges are designed for at most {MOST_RING_TYPES:,} types; there are {n:,}. Use coarser "
+        "bins, or a tree, which needs no optimisation."
     )
 
 

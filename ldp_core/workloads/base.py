@@ -195,6 +195,10 @@ class Workload(ABC):
         """(min(n, p),) singular values of W, largest first. ValueError where the matrices would be too large."""
         return self._spectrum.copy()
 
+    def centred_singular_values(self) -> np.ndarray | None:
+        """(n - 1,) singular values of W P, largest first, P the projection off the ones; None where they have no closed form."""
+        return None
+
     @cached_property
     def _spectrum(self) -> np.ndarray:
         m = self.symmetry_group.fixed_types

@@ -86,6 +86,10 @@ class Prefix(_Ordered):
         k = np.arange(1, self.n + 1)
         return 1 / (2 * np.sin((2 * k - 1) * np.pi / (4 * self.n + 2)))
 
+    def centred_singular_values(self) -> np.ndarray:
+        # Off the ones, differences of the totals have both ends free: W P is the inverse root of that Laplacian.
+        return 1 / (2 * np.sin(np.arange(1, self.n) * np.pi / (2 * self.n)))
+
     def rows(self, queries: np.ndarray) -> np.ndarray:
         return (np.arange(self.n) <= np.asarray(queries)[:, None]).astype(float)
 
@@ -170,6 +174,13 @@ class AllRange(_Intervals):
         # G/(n+1) is the inverse of the second-difference matrix, whose eigenvalues are 4 sin^2(k pi / (2(n+1))).
         k = np.arange(1, self.n + 1)
         return np.sqrt(self.n + 1) / (2 * np.sin(k * np.pi / (2 * (self.n + 1))))
+
+    def centred_singular_values(self) -> np.ndarray:
+        # With T the second differences and e = T 1 = (1, 0, ..., 0, 1), (P G P)^+ is (T - ee'/2) / (n + 1): vectors that turn round with
+        # the order have both ends fixed, as in T, and those that stay the same have both ends free.
+        turned = np.arange(1, self.n // 2 + 1) * np.pi / (self.n + 1)
+        same = np.arange(1, (self.n + 1) // 2) * np.pi / self.n
+        return np.sqrt(self.n + 1) / (2 * np.sin(np.sort(np.concatenate([turned, same]))))
 
 
 class WidthRange(_Intervals):

@@ -6,8 +6,9 @@ import streamlit as st
 def follow() -> None:
     """Streamlit turns the page itself, and tells a script what it looks like only when it runs the next time. A button that nobody
     sees is pressed once the page has turned. The script is the same for everybody."""
+    drawn_for = "dark" if st.context.theme.type == "dark" else "light"
     with st.container(key="dusk"):
-        st.button(f"Draw the charts anew, now {st.context.theme.type}", key="look-again")  # what they are drawn for
+        st.button(f"Draw the charts anew, now {drawn_for}", key="look-again")
         st.html(
             """<style>:has(> .st-key-dusk) { display: none; }</style>
             <script>

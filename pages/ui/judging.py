@@ -60,16 +60,23 @@ def in_words(state: Session, mechanism: Mechanism, later: Later) -> str:
 
 
 def judged(state: Session, mechanism: Mechanism, later: Later) -> pd.DataFrame | None:
-    """The queries shown with their standard errors, as of `frames.query_errors`; None while they are worked out, or take too long."""
+    """The queries shown with their standard errors, as of `frames.query_errors`; None while they are worked out, take too
+    long, or cannot be had, which is said."""
     design = state.complete
     if verdicts.too_large(design.workload):
         return None
-    return later.value(
-        ("judged", mechanism.digest, design.naming, design.people_digest),
-        "errors of single queries",
-        design.working_types <= AT_ONCE_TYPES,
-        lambda cancel: frames.query_errors([mechanism], design.workload, design.counts, design.labels, cancel=cancel),
-    )
+    try:
+        return later.value(
+            ("judged", mechanism.digest, design.naming, design.people_digest),
+            "errors of single queries",
+            design.working_types <= AT_ONCE_TYPES,
+            lambda cancel: frames.query_errors(
+                [mechanism], design.workload, design.counts, design.labels, cancel=cancel
+            ),
+        )
+    except ValueError as error:
+        st.error(plain(str(error)))
+        return None
 
 
 def explain(state: Session) -> None:

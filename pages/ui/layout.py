@@ -212,7 +212,11 @@ def need_design(state: Session) -> Complete:
 def need_costs(state: Session, mechanism: mechanisms.Mechanism) -> None:
     """Exact errors that take seconds are worked out in the background; until then the page ends here."""
     later = Later(state, "costs")
-    there = work.priced(state, mechanism, later)
+    try:
+        there = work.priced(state, mechanism, later)
+    except ValueError as error:
+        st.error(plain(str(error)))
+        st.stop()
     later.finish()
     if not there:
         st.info("What this mechanism costs is being worked out.")

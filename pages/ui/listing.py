@@ -1,11 +1,24 @@
 """Tables: each has a caption above it, which is also its name for screen readers."""
 
+import textwrap
+from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from pages.ui.words import plain, spoken
+
+_LETTERS = 29
+"""Letters that fit into a line of a column of medium width: Optimized (column generation) does."""
+_LINE, _MARGIN = 20, 6  # pixels
+_WRAPPING = 66  # the least height of rows in pixels in which Streamlit breaks lines
+
+
+def height_for(texts: Iterable[str]) -> int | None:
+    """Height of rows in pixels that shows the longest of ``texts`` whole in a column of medium width; None where one line does."""
+    lines = max((len(textwrap.wrap(text, _LETTERS)) for text in texts), default=1)
+    return None if lines <= 1 else max(_WRAPPING, _LINE * lines + _MARGIN)
 
 
 def show_table(frame: pd.DataFrame, caption: str, **options: Any) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -97,6 +99,15 @@ def show(state: Session) -> None:
         later.finish()
 
 
+@contextmanager
+def _said() -> Iterator[None]:
+    """What cannot be had is said in its place, and the rest is shown."""
+    try:
+        yield
+    except ValueError as error:
+        st.caption(plain(str(error)))
+
+
 def _beliefs(state: Session, design: Complete, mechanism: Mechanism | None, later: Later) -> None:
     c, found, what = state.configuration, None, "value"
     about = (c.epsilon_value, state.delta, c.reports_per_user)
@@ -104,12 +115,13 @@ def _beliefs(state: Session, design: Complete, mechanism: Mechanism | None, late
         places, what = _columns_control(state, design)
         prior = design.people.table(places) / design.users
         if mechanism is not None:
-            found = later.value(
-                ("told", mechanism.digest, design.people_digest, places),
-                "drawing reports, to see what they tell",
-                False,
-                lambda cancel: survey_beliefs.told(mechanism, design.people, places, cancel),
-            )
+            with _said():
+                found = later.value(
+                    ("told", mechanism.digest, design.people_digest, places),
+                    "drawing reports, to see what they tell",
+                    False,
+                    lambda cancel: survey_beliefs.told(mechanism, design.people, places, cancel),
+                )
         draw_beliefs(suspicion(state), prior, found, state.chosen, *about, what=what)
         st.caption(
             ABOUT_COLUMNS
@@ -120,7 +132,10 @@ def _beliefs(state: Session, design: Complete, mechanism: Mechanism | None, late
     if mechanism is not None:
         key = ("told", mechanism.digest, design.people_digest)
         quick = design.domain.size <= QUICK_TYPES
-        found = later.value(key, "reading what reports can tell", quick, lambda cancel: beliefs.told(mechanism, prior))
+        with _said():
+            found = later.value(
+                key, "reading what reports can tell", quick, lambda cancel: beliefs.told(mechanism, prior)
+            )
     draw_beliefs(suspicion(state), prior, found, state.chosen, *about)
 
 
@@ -198,13 +213,14 @@ def _accuracy(state: Session, design: Complete, mechanism: Mechanism | None, lat
             )
             if sides.quick(mechanism):
                 parameters = state.parameters_for(name)
-                curve = later.value(
-                    ("users over epsilon", name, sorted(parameters.items()), about),
-                    "working out users over epsilon",
-                    at_once,
-                    lambda cancel: sides.users_needed(name, workload, at, chosen, alpha, parameters, cancel),
-                )
-                rows += [] if curve is None else [curve[curve["epsilon"] != c.epsilon_value]]
+                with _said():
+                    curve = later.value(
+                        ("users over epsilon", name, sorted(parameters.items()), about),
+                        "working out users over epsilon",
+                        at_once,
+                        lambda cancel: sides.users_needed(name, workload, at, chosen, alpha, parameters, cancel),
+                    )
+                    rows += [] if curve is None else [curve[curve["epsilon"] != c.epsilon_value]]
     if not rows:
         st.caption("The users needed are being worked out.")
         return

@@ -111,6 +111,25 @@ def test_relaxation_against_a_general_solver(kind, epsilon):
     assert expected * (1 - 1.5e-3) < value < expected * (1 + 1e-5)
 
 
+@pytest.mark.crossed
+@pytest.mark.parametrize("epsilon", [3.0, 1.0, 0.3])
+@pytest.mark.parametrize(("queries", "n"), [(1, 10), (5, 32), (10, 64)])
+def test_few_questions_about_many_types_are_bounded_as_closely(queries, n, epsilon):
+    workload, seen = workloads.custom(np.random.default_rng(n).standard_normal((queries, n))), []
+    found = bounds.certificate(workload, epsilon, time_limit=None, callback=seen.append)
+    assert found.verify()
+    assert 0.99 * seen[-1].relaxation < found.value < seen[-1].relaxation
+    if n == 10:  # the general solver is not exact for more
+        assert found.value == pytest.approx(relaxation_by_cvxpy(workload, epsilon), rel=4e-3)
+
+
+def test_rare_people_leave_few_questions_bounded_as_closely():
+    prior = np.random.default_rng(64).dirichlet(np.ones(64))
+    workload, seen = workloads.parity(6, 2), []
+    found = bounds.certificate(workload, 2.0, time_limit=None, prior=prior, callback=seen.append)
+    assert found.value > 0.99 * seen[-1].relaxation
+
+
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
 @pytest.mark.parametrize("with_prior", [False, True])
 @pytest.mark.parametrize("kind", WORKLOADS)
@@ -330,12 +349,11 @@ def test_other_workloads_have_no_scheme():
 # --- the parts ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("blind", [False, True])
 @pytest.mark.parametrize("epsilon", [0.5, 3.0])
-def test_derivatives_of_the_barrier_equal_finite_differences(epsilon, blind):
+def test_derivatives_of_the_barrier_equal_finite_differences(epsilon):
     rng = np.random.default_rng(0)
     n, workload = 5, workloads.prefix(5)
-    relaxation = Relaxation(workload.gram_dense(), math.exp(epsilon), n * np.arange(1.0, 6) / 15, blind)
+    relaxation = Relaxation(workload.gram_dense(), math.exp(epsilon), n * np.arange(1.0, 6) / 15)
     path = Path(relaxation, *starting_point(relaxation, math.exp(epsilon)))
     moments = path.point.moments
     move = rng.random((n, n)) * moments.second
@@ -351,7 +369,7 @@ def test_derivatives_of_the_barrier_equal_finite_differences(epsilon, blind):
 
     h = 1e-4
     assert (at(h) - at(-h)) / (2 * h) == pytest.approx(slope, rel=1e-3)
-    applied, applied_mass = path._hessian(X + relaxation.log_weight(path.weight) / 2 * path.point.inverse)(move, along)
+    applied, applied_mass = path._hessian(X)(move, along)
     bend = np.vdot(applied, move) + applied_mass * along
     assert (at(h) + at(-h) - 2 * at(0)) / h**2 == pytest.approx(bend, rel=1e-3)
     assert mu.shape == (n,)
@@ -361,7 +379,7 @@ def test_derivatives_of_the_barrier_equal_finite_differences(epsilon, blind):
 @pytest.mark.parametrize("prior", [[1 / 6] * 6, [0.9, 0.02, 0.02, 0.02, 0.02, 0.02], [1, 0, 0, 0, 0, 0]])
 def test_the_starting_point_is_inside(prior, epsilon):
     workload, ratio = workloads.prefix(6), math.exp(epsilon)
-    relaxation = Relaxation(workload.gram_dense(), ratio, 6 * np.array(prior), False)
+    relaxation = Relaxation(workload.gram_dense(), ratio, 6 * np.array(prior))
     point, weight = starting_point(relaxation, ratio)
     assert relaxation.information(point.moments) @ relaxation.reference == pytest.approx(np.ones(6))
     assert weight > 0

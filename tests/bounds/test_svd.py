@@ -131,8 +131,7 @@ def test_bad_epsilon_is_refused(bound, epsilon):
 @pytest.mark.parametrize(
     "workload",
     [
-        workloads.prefix(96),
-        workloads.all_range(64),
+        workloads.width_range(96, 12),
         workloads.union([workloads.prefix(64), workloads.histogram(64)], weights=[1.0, 3.0]),
         workloads.product([workloads.prefix(8), workloads.histogram(6)]),
     ],
@@ -151,9 +150,18 @@ def test_without_eigenvalues_the_bound_is_lower_but_hardly(monkeypatch, workload
         assert lower > 0.85 * exact
 
 
-def test_totals_of_two_thousand_types_lose_nothing():
+@pytest.mark.parametrize("n", [2, 3, 4, 7, 12, 33])
+@pytest.mark.parametrize("maker", [workloads.prefix, workloads.all_range])
+def test_centred_singular_values_of_totals_and_ranges_have_a_closed_form(maker, n):
+    workload = maker(n)
+    expected = np.linalg.svd(workload.matrix @ (np.eye(n) - 1 / n), compute_uv=False)[: n - 1]
+    np.testing.assert_allclose(workload.centred_singular_values(), expected, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [2048, 2**20])
+def test_totals_of_many_types_lose_nothing(n):
     """Orthogonally to the uniform p, the Gram matrix of totals is the pseudo-inverse of the Laplacian of a path."""
-    n, epsilon = 2048, 1.5
+    epsilon = 1.5
     singular = 1 / (2 * np.sin(np.pi * np.arange(1, n) / (2 * n)))
     even = (np.arange(1, n + 1) ** 2).sum() / n**2
     expected = n * (even + singular.sum() ** 2 / n / math.sinh(epsilon / 2) ** 2)
@@ -175,7 +183,7 @@ def test_another_epsilon_takes_no_other_decomposition(monkeypatch):
     taken = []
     decompose = linalg.eigvalsh
     monkeypatch.setattr(linalg, "eigvalsh", lambda K: taken.append(len(K)) or decompose(K))
-    workload, priors = workloads.prefix(13), (None, np.arange(1, 14) / 91)
+    workload, priors = workloads.width_range(13, 4), (None, np.arange(1, 14) / 91)
     for prior in priors:
         for epsilon in (0.5, 2.0, 0.5):
             expected = centred_by_formula(workload.matrix, epsilon, np.full(13, 1 / 13) if prior is None else prior)

@@ -243,6 +243,10 @@ SEEN = {
         NumericRecipe(column="age", method="range", high=120, bins=4),
         'The range of "age", 17 to 120, was set by the smallest value in the data.',
     ),
+    "range of most": (
+        NumericRecipe(column="age", method="range", low=0, high=60, outside="clamp", origin="data"),
+        'The range of "age", 0 to 60, was set by where most values in the data are.',
+    ),
     "edited quantiles": (
         edited_edges("equal_count"),
         'The bin edges of "age" were read off the data and then edited.',

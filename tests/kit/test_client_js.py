@@ -101,7 +101,7 @@ def test_a_device_that_lacks_something_is_refused():
     whole = sealed(SAMPLERS["response"])
     lacking = [{name: part for name, part in whole.items() if name != lost} for lost in whole if lost != "mechanism"]
     lacking += [sealed({name: part for name, part in sampler.items() if name != lost}) for sampler in SAMPLERS.values()
-                for lost in sampler if lost not in ("shares", "n" if sampler["kind"] in ("sign", "hash", "moved") else "")]  # fmt: skip
+                for lost in sampler if lost not in ("shares", "n" if sampler["kind"] in ("sign", "hash", "moved", "rotated") else "")]  # fmt: skip
     for description, found in zip(lacking, by_node(devices=lacking)["devices"], strict=True):
         start = "This is no whole description of a device ("
         assert found.startswith(start), description

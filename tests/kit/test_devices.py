@@ -127,7 +127,7 @@ def test_reports_of_devices_are_estimated_without_bias(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["table", "olh", "tree of oue", "two trees of oue", "sampled_sets", "split_survey", "orbits"]
+    "name", ["table", "olh", "tree of oue", "two trees of oue", "sampled_sets", "split_survey", "orbits", "ring"]
 )
 def test_no_chi_square_test_tells_devices_from_simulated_people(name):
     mechanism = MECHANISMS[name]()

@@ -5,6 +5,7 @@ import pytest
 
 from ldp_core import library, mechanisms, workloads
 from ldp_core.mechanisms.orbits import OrbitMechanism
+from ldp_core.mechanisms.rings import RingMechanism
 
 N = 12
 WORKLOAD = workloads.all_range(N)
@@ -47,6 +48,12 @@ def orbits():
     return OrbitMechanism("orbits", high, np.array([0.3, 0.7]), 1.0), workloads.all_range(16)
 
 
+def ring():
+    high = np.zeros((2, 21), dtype=bool)
+    high[0, 0] = high[1, [0, 3, 5, 6, 7]] = True
+    return RingMechanism("ring", high, np.array([0.3, 0.7]), 16, 1.0), workloads.all_range(16)
+
+
 def check(mechanism, workload, draws=300):
     """Variances per type add up to those of a population, and no report adds more or less than is said."""
     rng, queries = np.random.default_rng(0), np.arange(workload.num_queries)
@@ -85,6 +92,10 @@ def test_contributions_to_rectangles_are_those_of_reports(name, parameters):
 
 def test_contributions_of_orbits():
     check(*orbits())
+
+
+def test_contributions_on_a_ring():
+    check(*ring())
 
 
 def test_two_values_are_found_where_they_are():

@@ -16,6 +16,7 @@ from ldp_core.mechanisms.local_hashing import LocalHashing
 from ldp_core.mechanisms.noise import adaptive
 from ldp_core.mechanisms.orbits import OrbitMechanism
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
+from ldp_core.mechanisms.rings import RingMechanism
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.trees.grid import ORACLES, ConsistentGrid
 from ldp_core.mechanisms.trees.haar import Haar
@@ -115,10 +116,11 @@ def of_matrix(m):
 
 
 def of_orbits(m):
-    """A translation of a base row with the own type among the high ones has P/size, another (1 - P)/(n - size)."""
+    """A translation of a base row with the own type among the high ones has P/size, another (1 - P)/(N - size)."""
     inside, sizes = m.true_probability, m.high.sum(axis=1)
     drawn = (
-        Fraction(p) * (m.n - int(k)) / ((1 - Fraction(p)) * int(k)) for p, k in zip(inside.tolist(), sizes, strict=True)
+        Fraction(p) * (m.high.shape[1] - int(k)) / ((1 - Fraction(p)) * int(k))
+        for p, k in zip(inside.tolist(), sizes, strict=True)
     )
     tallied = (Fraction(float(m._ratio / mass)) / Fraction(float(1 / mass)) for mass in m._masses)
     return max(*drawn, *tallied)
@@ -134,6 +136,7 @@ RATIOS = {
     HierarchicalTree: of_tree,
     ExplicitMechanism: of_matrix,
     OrbitMechanism: of_orbits,
+    RingMechanism: of_orbits,
 }
 
 
@@ -213,6 +216,15 @@ def test_no_orbit_exceeds_its_epsilon(epsilon, d, seed):
     high = rng.random((4, n)) < rng.random()
     high[:, 0], high[:, -1] = True, False
     check(OrbitMechanism("optimized", high, np.full(4, 0.25), epsilon))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.floats(0.001, 20), st.integers(2, 9), st.integers(0, 4), st.integers(0, 2**32))
+def test_no_ring_exceeds_its_epsilon(epsilon, n, more, seed):
+    rng = np.random.default_rng(seed)
+    high = rng.random((3, n + more)) < rng.random()
+    high[:, 0], high[:, -1], high[0] = True, False, np.arange(n + more) == 0
+    check(RingMechanism("optimized", high, np.full(3, 1 / 3), n, epsilon))
 
 
 def test_orbits_of_all_types_but_one():

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from ldp_core import workloads
-from ldp_core.mechanisms import ExplicitMechanism, Reports
+from ldp_core.mechanisms import ExplicitMechanism, Reports, explicit
+from ldp_core.run import Interrupted
 
 MAKERS = [workloads.histogram, workloads.prefix, workloads.all_range]
 
@@ -42,6 +43,29 @@ def test_information_reconstruction_and_profile_follow_the_definitions(n, more, 
     V = workload.matrix @ R
     profile = [sum(Q[y, u] * V[:, y] @ V[:, y] for y in range(n + more)) - workload.gram_diag[u] for u in range(n)]
     assert mechanism.variance_profile(workload) == pytest.approx(np.array(profile), rel=1e-5)
+
+
+@pytest.mark.parametrize("prior", [None, np.array([0.5, 0.25, 0.125, 0.125, 0.0])])
+def test_a_profile_can_be_stopped_at_every_part_and_is_the_same_from_parts(monkeypatch, prior):
+    Q, workload = random_strategy(4, 10, 5), workloads.prefix(5)
+    whole = ExplicitMechanism("custom", Q, 1.0, prior=prior)
+    expected = whole.variance_profile(workload)
+    monkeypatch.setattr(explicit, "_STEP_ENTRIES", 15)  # of 50: three outputs at once, and one that is left
+    steps = 3 * 4 + 1  # the information matrix, its inverse, the reconstruction, the errors
+    for allowed in range(steps + 1):
+        mechanism, passed = ExplicitMechanism("custom", Q, 1.0, prior=prior), iter(range(allowed))
+
+        def check(passed=passed):
+            if next(passed, None) is None:
+                raise Interrupted
+
+        if allowed < steps:
+            with pytest.raises(Interrupted):
+                mechanism.variance_profile(workload, check)
+        else:
+            assert mechanism.variance_profile(workload, check) == pytest.approx(expected, rel=1e-12)
+        assert mechanism.variance_profile(workload) == pytest.approx(expected, rel=1e-12)
+    np.testing.assert_allclose(mechanism.reconstruction, whole.reconstruction, rtol=1e-12, atol=1e-12)
 
 
 @settings(max_examples=25)

@@ -145,4 +145,4 @@ def test_the_registered_mechanism_is_structured_past_written_strategies():
     rule = library.spec("optimized").unsuitable
     assert rule(5000, 1.0, workloads.histogram(5000)) is None
     assert rule(4096, 1.0, workloads.parity(12)) is None
-    assert rule(4096, 1.0, workloads.prefix(4096)) is not None
+    assert rule(4097, 1.0, workloads.prefix(4097)) is not None

@@ -293,7 +293,7 @@ def test_one_number_limits_what_is_fitted(name, monkeypatch):
     assert spec.unsuitable(sizes.MOST_TYPES, 1.0, workloads.prefix(sizes.MOST_TYPES)) is None
     for most in (sizes.MOST_TYPES, 16):
         monkeypatch.setattr(sizes, "MOST_TYPES", most)
-        above = workloads.prefix(most + 1)
+        above = workloads.union([workloads.prefix(most + 1), workloads.histogram(most + 1)])
         reason = spec.unsuitable(most + 1, 1.0, above)
         assert f"at most {most:,}" in reason
         with pytest.raises(ValueError, match=f"at most {most:,}"):

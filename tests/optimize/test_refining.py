@@ -55,7 +55,7 @@ def test_types_are_exchanged_in_the_order_of_what_that_is_worth():
     high, refining = some(workload)
     n, types = workload.n, np.arange(workload.n)
     characters = 1.0 - 2.0 * (np.bitwise_count(types[:, None] & types) % 2)
-    worth = refining._gamma / refining._m**2
+    worth = refining._gamma / refining.powers**2
     X = characters @ (worth[:, None] * characters) / n**2
     for row, hat in zip(high[1:], refining._hats[1:], strict=True):
         out, into = refining._wanted(row, hat)

@@ -13,6 +13,7 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest, app_test, local_script_runner
 
+from ldp_core import bounds
 from ldp_core.data.domain import Domain, NumericAttribute
 from ldp_core.designs import Configuration, Population, WorkloadRecipe, choices
 from ldp_core.studies.sweep import pools
@@ -20,10 +21,12 @@ from ldp_core.workloads import RangesPart, TypesPart
 from pages.ui.data import ahead
 from pages.ui.session import browser
 from pages.ui.tasks.jobs import WORKERS, jobs
+from tests.pages.proofs import found_once
 
 APP = Path(__file__).parents[2] / "app.py"
 PATIENCE = 3600  # seconds for a run of a page; only one that hangs takes this long
 COMPILED = ScriptCache()  # pages, as one server compiles them once for all its sessions
+PROOFS = {name: found_once(getattr(bounds, name)) for name in ("certificate", "worst_case")}
 
 
 class NavigationAsServed(PagesManager):
@@ -206,6 +209,8 @@ def _served(monkeypatch):
     # Every run of an AppTest compiles its page, a twentieth of a second.
     for module in (app_test, local_script_runner):  # for pages, and for app.py
         monkeypatch.setattr(module, "ScriptCache", lambda: COMPILED)
+    for name, search in PROOFS.items():
+        monkeypatch.setattr(bounds, name, search)
     # Every AppTest searches all installed packages for components, a quarter of a second; the app uses none.
     monkeypatch.setattr("streamlit.components.v2.manifest_scanner.scan_component_manifests", list, raising=False)
 

@@ -12,7 +12,7 @@ from ldp_core.designs.configuration import Optimizer
 from ldp_core.studies import sweep
 from pages.ui.session.state import choose_mechanism
 from pages.ui.tasks import work
-from pages.ui.tasks.jobs import jobs
+from pages.ui.tasks.jobs import Job, jobs
 
 CLOSED = ["randomized_response", "subset_selection", "hadamard", "hierarchical"]
 TITLES = {library.spec(name).title: name for name in mechanisms.names()}
@@ -241,6 +241,8 @@ def test_an_unreachable_cluster_is_a_sentence(app):
     app.press("sweep-epsilon").finish()
     assert "No Dask scheduler answers at tcp://127.0.0.1:9" in app.errors[0]
     assert app.has("button", "sweep-epsilon")
+    app.enter("text_input", "scheduler-epsilon", "")
+    assert not app.errors, "it was about the address before"
 
 
 def test_a_cancelled_sweep_keeps_its_points_and_can_start_again(app, in_processes):
@@ -282,6 +284,32 @@ def test_costs_that_were_awaited_are_shown(app, monkeypatch):
     app.finish()
     assert "Expect a standard error" in app.words
     assert "being worked out" not in app.words
+
+
+@pytest.mark.parametrize("page", ["design", "export"])
+def test_costs_that_cannot_be_had_are_told_on_every_page_that_needs_them(app, monkeypatch, page):
+    def no_memory(self, form, check):
+        raise MemoryError
+
+    monkeypatch.setattr("pages.ui.session.figures.AT_ONCE_TYPES", 16)
+    monkeypatch.setattr(mechanisms.ExplicitMechanism, "_profile", no_memory)
+    app.declare(bins=32).ask("prefix").session.change(mechanism=choose_mechanism("hierarchical"))
+    app.go(page).finish()
+    assert "needs more memory than the server has" in " ".join(app.errors)
+
+
+def test_costs_that_nobody_waits_for_any_more_are_given_up(ages):
+    mechanism, job = ages.session.mechanism("hadamard"), Job("price", ages.session.id, "", None)
+    task = work.price(ages.session, mechanism)
+    job.cancel()
+    assert task.work(job) is None
+    assert "reconstruction" not in vars(mechanism)
+    fit = work.fit(ages.session, "optimized").work(job)
+    assert fit.mechanism.audit().epsilon <= 1, "the best so far"
+    assert "reconstruction" not in vars(fit.mechanism)
+    np.testing.assert_array_equal(
+        task.work(Job("price", "", "", None)), mechanism.variance_profile(ages.session.complete.workload)
+    )
 
 
 def test_a_sweep_ends_in_the_time_that_was_said_and_goes_on(app, monkeypatch):

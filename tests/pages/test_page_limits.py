@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ldp_core.designs.configuration import Optimizer
+from ldp_core.mechanisms import RingMechanism
 from ldp_core.optimize import sizes
 from pages.ui.session import results as kept
 from pages.ui.session.built import weight
@@ -119,11 +120,12 @@ def test_what_a_fit_costs_is_worked_out_along_with_it(brief):
 
 
 def test_one_limit_is_known_on_every_page(app, monkeypatch):
-    """25 types where 16 are the most."""
+    """25 types where 16 are the most, also for running totals."""
     monkeypatch.setattr(sizes, "MOST_TYPES", 16)
+    monkeypatch.setattr(sizes, "MOST_RING_TYPES", 16)
     app.sample(page="design")
     chosen(app)
-    assert "at most 16 are" in app.errors[0]
+    assert "at most 16 types" in app.errors[0]
     assert app.at.button(key="optimise").disabled
     assert "Fitted to this design" not in app.words
     app.go("data")
@@ -172,3 +174,21 @@ def test_a_prior_on_many_types_is_refused_before_the_fit(app, monkeypatch):
     app.enter("selectbox", "aim", "people")
     assert app.at.button(key="optimise").disabled
     assert "an even spread" in app.errors[0]
+
+
+def test_totals_past_the_limit_of_written_strategies_are_designed_on_a_ring(app, monkeypatch):
+    """25 types where strategies are written out for 16: the page designs, audits and exports one all the same."""
+    monkeypatch.setattr(sizes, "MOST_TYPES", 16)
+    monkeypatch.setattr("ldp_core.library.optimized.MOST_TYPES", 16)
+    app.sample(page="design")
+    chosen(app)
+    assert not app.errors
+    work.fit(app.session, "optimized").start()
+    while jobs().active(app.session.id):
+        time.sleep(0.01)
+    app.at.run()
+    assert isinstance(app.session.fitted("optimized").mechanism, RingMechanism)
+    assert "Fitted to this design" in app.words
+    app.go("export")
+    assert "rows.json" in app.words
+    assert not app.errors

@@ -41,6 +41,9 @@ def published(app):
 
 def test_run_shows_every_view_of_the_same_collections(ready):
     assert "Press Run to draw 20 collections from these people" in ready.at.info[0].value
+    ready.enter("number_input", "trials", 1)
+    assert "Press Run to draw 1 collection from these people" in ready.at.info[0].value
+    ready.enter("number_input", "trials", 20)
     ready.press("run").finish()
     assert [tab.label for tab in ready.at.tabs] == TABS
     assert ready.at.button(key="run").disabled
@@ -143,6 +146,8 @@ def test_nothing_to_run_cannot_be_run(ready):
     assert ready.at.button(key="run").disabled
     ready.enter("multiselect", "estimators", ["unbiased"]).enter("multiselect", "simulated", [])
     assert ready.at.button(key="run").disabled
+    assert "Nothing has been simulated for this design yet." in ready.words
+    assert "Press Run" not in ready.words
 
 
 def test_an_unfitted_mechanism_links_to_its_optimiser(ages):

@@ -19,7 +19,7 @@ from ldp_core import library
 from pages.ui import clicks
 from pages.ui.controls import whole_number
 from pages.ui.session.results import Results
-from pages.ui.session.state import Session
+from pages.ui.session.state import Session, choose_mechanism
 from pages.ui.sources import catalogue
 from pages.ui.tasks.jobs import KEPT_FINISHED, Jobs
 from pages.ui.tasks.task import Task
@@ -355,3 +355,18 @@ def test_a_task_without_a_result_says_why():
     assert stopped.cut_short
     assert stopped.result is None
     assert not stopped.error
+
+
+@pytest.mark.parametrize("page", ["design", "compare", "workload", "export", "collect"])
+def test_what_cannot_be_worked_out_is_a_sentence_in_its_place(ages, monkeypatch, page):
+    def failed(task, at_once=False):
+        raise ValueError("This needs more memory than the server has.")
+
+    monkeypatch.setattr(Task, "known", failed)
+    ages.session.view["sides"] = True  # on Design
+    ages.session.change(mechanism=choose_mechanism("subset_selection"))
+    ages.go(page)
+    if page == "compare":
+        ages.open("compare-tabs", "Error of each query")
+    said = " ".join([ages.words, *ages.errors]).replace("\\", "")
+    assert "This needs more memory than the server has" in said

@@ -225,6 +225,26 @@ def test_all_columns_at_one_press_keep_everybody(app):
     assert [recipe.column for recipe in app.configuration.data.recipes] == names
 
 
+def test_numbers_far_from_all_others_do_not_take_most_bins(app):
+    ages = np.random.default_rng(0).integers(18, 91, 3000)
+    frame = pd.DataFrame({"age": [*ages, 999], "car": ["yes", "no", "no"] * 1000 + ["no"]})
+    upload(app, frame)
+    assert "at least 98 % of users are in only 3 of its 32 bins" in words(app)
+    app.press("data-crowd")
+    attribute = app.session.design().domain.attributes[0]
+    assert (attribute.low, attribute.high, attribute.origin) == (18, 90, "data")
+    assert not app.has("button", "data-crowd")
+    for sentence in (
+        "1 of 3,001 users has a value of age outside the domain and was moved to the nearest end",
+        "The types of age were read off the data",
+    ):
+        assert sentence in words(app)
+    app.press("undo").press("data-all")
+    assert "Bins of age go from 18 to 90; 1 user with a value beyond counts in the end bins." in words(app)
+    assert app.session.design().domain.attributes[0] == attribute
+    assert not app.has("button", "data-crowd")
+
+
 def test_what_was_set_up_by_hand_stays_when_all_columns_are_chosen(app):
     upload(app, odd_table())
     app.enter("multiselect", "data-columns", ["answer 1", "gaps"])

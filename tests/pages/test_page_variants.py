@@ -37,6 +37,17 @@ def add(app, key="compared", mechanism="hierarchical", **parameters):
     return app.press(f"add-{key}")
 
 
+def test_long_names_have_rows_in_which_lines_break(compared):
+    def height():
+        return next(table.proto for table in compared.at.dataframe if "users_needed" in table.value).row_height
+
+    assert height() == 0, "as Streamlit has it"
+    add(compared, branching=16, oracle="oue", reconstruction="consistent")
+    longest = max(map(len, figures(compared).index))
+    assert longest > 60
+    assert height() == 66 > 20 * (longest / 29)
+
+
 def test_variants_are_added_and_removed_where_mechanisms_are_compared(compared):
     assert compared.at.button(key="add-compared").disabled  # nothing is chosen yet that is not there
     add(compared, branching=2)

@@ -94,6 +94,8 @@ FEW_TYPES = 128
 FINE_TYPES = 128
 FINE, COARSE = 4e-4, 8e-4
 SHRINK = 0.2
+# Shares of the average of G's diagonal that all directions have at least, one after the other.
+RIDGES = (1e-3, 1e-4, 1e-5)
 # Newton steps per stage, and how far from the central path a stage may end; the last one must be exact.
 MOST_NEWTON, MOST_CONJUGATE = 25, 300
 LOOSE, EXACT = (0.1, 1e-2), (1e-3, 1e-10)
@@ -349,8 +351,8 @@ def _stages(
     workload: Workload, epsilon: float, prior: np.ndarray, stop: Callable[[], bool], check: Check
 ) -> Iterator[tuple[Certificate, float]]:
     """Certificates along the central path, each with the relaxation's objective there."""
-    n, ratio, G = workload.n, np.exp(epsilon), workload.gram_dense()
-    relaxation = Relaxation(G, ratio, n * prior, blind=len(workload.gram_root) < n)
+    n, ratio, grams, ends = workload.n, np.exp(epsilon), _seeing(workload), [0.0]
+    relaxation = Relaxation(next(grams), ratio, n * prior)
     path = Path(relaxation, *starting_point(relaxation, ratio, check))
     goal = FINE if n <= FINE_TYPES else COARSE
     while not stop():
@@ -366,8 +368,23 @@ def _stages(
         found = _extracted(workload, epsilon, prior, path, X, path.gradient(X)[2])
         yield found, path.point.objective
         if last:
-            return
-        path.tighten(max(SHRINK, goal / path.gap))
+            ends.append(found.value)
+            gram = next(grams, None)
+            if gram is None or ends[-1] <= ends[-2] * (1 + goal):
+                return
+            path.turn(gram)
+        path.tighten(1 / SHRINK if last else max(SHRINK, goal / path.gap))
+
+
+def _seeing(workload: Workload) -> Iterator[np.ndarray]:
+    """(n, n) G; where there are directions that it hardly sees with less and less of a ridge, as M would become singular along these, and
+    nothing could be computed near the end of the path. What proves a bound for more than G proves one for G, with the same C."""
+    G, root, mean = workload.gram_dense(), workload.gram_root, workload.trace / workload.n
+    least = float((root**2).sum(axis=1).min()) if len(root) == workload.n else 0.0
+    missing = [share * mean - least for share in RIDGES if share * mean > least]
+    yield from (G + ridge * np.eye(workload.n) for ridge in missing)
+    if least > 0:
+        yield G
 
 
 def _extracted(
@@ -375,16 +392,14 @@ def _extracted(
 ) -> Certificate:
     """The certificate from the multipliers of a point near the central path.
 
-    What is left of the form is meant to be ``Z = kappa (1, null)(1, null)'``, and a multiple of M^-1 more where log det M is
-    in the barrier. N takes up the off-diagonal entries as far as it may be non-negative, Gamma the diagonal, and an even
-    shift of mu the corner.
+    What is left of the form is meant to be ``Z = kappa (1, null)(1, null)'``. N takes up the off-diagonal entries as far as it may be
+    non-negative, Gamma the diagonal, and an even shift of mu the corner.
     """
     point, relaxation = path.point, path.relaxation
     n, D = relaxation.n, relaxation.spread
     kappas = path.cut_weight / point.cuts
     q = np.concatenate([[1.0], point.null])
     Z = (path.cut_weight / point.schur) * np.outer(q, q)
-    Z += bordered(relaxation.log_weight(path.weight) * point.inverse)
     cuts = np.zeros((n + 1, n + 1))
     for k, kappa in zip(relaxation.sizes, kappas, strict=True):
         cuts += kappa * size_form(k, n, D)

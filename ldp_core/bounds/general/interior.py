@@ -40,7 +40,7 @@ class Path:
     @property
     def gap(self) -> float:
         """How far the objective is above the relaxation's value at most, as a share, once on the central path."""
-        constraints = len(self.point.cuts) + (3 if self.relaxation.blind else 2)
+        constraints = len(self.point.cuts) + 2
         return constraints * self.relaxation.n**2 * self.weight / self.point.objective
 
     @property
@@ -49,6 +49,13 @@ class Path:
 
     def tighten(self, factor: float) -> None:
         self.weight *= factor
+
+    def turn(self, gram: np.ndarray) -> None:
+        """Aim at the same for another G (n, n), from here."""
+        self.relaxation.gram = np.asfortranarray(gram)
+        found = self.relaxation.point(self.point.moments)
+        assert found is not None  # it is inside whatever G is
+        self.point = found
 
     def decrement(self, direction: Direction) -> float:
         """Squared Newton decrement on the scale of the barrier: far below 1 on the central path."""
@@ -69,7 +76,7 @@ class Path:
     def gradient(self, X: np.ndarray) -> tuple[np.ndarray, float, np.ndarray]:
         """Gradient of the barrier by the variables, and the multipliers mu (n,) of M r = 1."""
         point, relaxation = self.point, self.relaxation
-        second, first, mass = relaxation.pulled(-X - relaxation.log_weight(self.weight) * point.inverse)
+        second, first, mass = relaxation.pulled(-X)
         every_pair, every_type, whole = relaxation.cut_gradient(-self.cut_weight / point.cuts)
         share, p = -self.cut_weight / point.schur, point.null
         second += every_pair
@@ -85,8 +92,6 @@ class Path:
         X = self.curvature()
         check()
         gradient, at_mass, _ = self.gradient(X)
-        # The Hessian of log det M has the form of that of tr(M^-1 G), with half its weight times M for G.
-        X = X + self.relaxation.log_weight(self.weight) / 2 * self.point.inverse
         apply = self._hessian(X)
         diagonal = self._hessian_diagonal(X)
         mass_diagonal = apply(np.zeros_like(gradient), 1.0)[1]

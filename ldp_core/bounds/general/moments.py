@@ -39,7 +39,7 @@ class Point:
 
     ``information`` M, its ``inverse``, ``half`` = G M^-1, ``objective`` tr(M^-1 G); ``cuts`` (c,) the values of the
     whole-number constraints; ``second_inverse`` (T with its diagonal)^-1, ``null`` -T^-1 b and ``schur`` a - b'T^-1 b;
-    ``logs`` the sums of the logarithms of all T_ij, of the cuts and schur, and log det M, of which the barrier is made.
+    ``logs`` the sums of the logarithms of all T_ij, and of the cuts and schur, of which the barrier is made.
     """
 
     moments: Moments
@@ -50,17 +50,13 @@ class Point:
     second_inverse: np.ndarray
     null: np.ndarray
     schur: float
-    logs: tuple[float, float, float]
+    logs: tuple[float, float]
 
 
 class Relaxation:
-    """The relaxation of one problem: ``gram`` G (n, n), ``ratio`` E, ``reference`` r (n,).
+    """The relaxation of one problem: ``gram`` G (n, n), positive definite, ``ratio`` E, ``reference`` r (n,)."""
 
-    ``blind`` says that G is rank-deficient: tr(M^-1 G) does not keep M regular then, and log det M joins the barrier.
-    """
-
-    def __init__(self, gram: np.ndarray, ratio: float, reference: np.ndarray, blind: bool):
-        self.blind = blind
+    def __init__(self, gram: np.ndarray, ratio: float, reference: np.ndarray):
         self.gram, self.spread, self.reference = np.asfortranarray(gram), ratio - 1, reference
         self.n = n = len(gram)
         middle = int(n / (ratio + 1))
@@ -96,8 +92,7 @@ class Relaxation:
         cuts = self.cut_values(moments)
         if second.min() <= 0 or cuts.min() <= 0:
             return None
-        second_inverse, _ = _inverse(second)
-        inverse, log_determinant = _inverse(self.information(moments))
+        second_inverse, inverse = _inverse(second), _inverse(self.information(moments))
         if second_inverse is None or inverse is None:
             return None
         null = -blas.dsymv(1.0, second_inverse, moments.first)
@@ -108,19 +103,12 @@ class Relaxation:
         objective = float(half.trace())
         logs = np.log(second)
         pairs, others = float(logs.sum() - logs.trace()), float(np.log(cuts).sum() + np.log(schur))
-        all_logs = (pairs, others, log_determinant)
-        return Point(moments, inverse, half, objective, cuts, second_inverse, null, float(schur), all_logs)
+        return Point(moments, inverse, half, objective, cuts, second_inverse, null, float(schur), (pairs, others))
 
     def barrier(self, point: Point, pair_weight: float, cut_weight: float) -> float:
-        """``tr(M^-1 G) - pair_weight * sum log T_ij - cut_weight * (sum log cuts + log(a - b'T^-1 b))``, and for a ``blind``
-        relaxation ``- n pair_weight * log det M``."""
-        pairs, others, determinant = point.logs
-        barrier = point.objective - pair_weight * pairs - cut_weight * others
-        return barrier - self.log_weight(pair_weight) * determinant
-
-    def log_weight(self, pair_weight: float) -> float:
-        """The barrier's weight of log det M."""
-        return self.n * pair_weight if self.blind else 0.0
+        """``tr(M^-1 G) - pair_weight * sum log T_ij - cut_weight * (sum log cuts + log(a - b'T^-1 b))``."""
+        pairs, others = point.logs
+        return point.objective - pair_weight * pairs - cut_weight * others
 
     def pulled(self, F: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
         """Gradient of ``<F, M>`` (F symmetric) by (T, b, a): the adjoint of `information`."""
@@ -146,13 +134,13 @@ class Relaxation:
         return second, mass + self.n * float(mu.sum()), mu
 
 
-def _inverse(matrix: np.ndarray) -> tuple[np.ndarray | None, float]:
-    """Inverse and log determinant of a symmetric matrix, None where it is not positive definite."""
+def _inverse(matrix: np.ndarray) -> np.ndarray | None:
+    """Inverse of a symmetric matrix, None where it is not positive definite."""
     factor, failed = lapack.dpotrf(matrix, lower=1)
     if failed:
-        return None, -np.inf
+        return None
     inverse, _ = lapack.dpotri(factor, lower=1)
     lower = np.tril(inverse, -1)
     full = np.asfortranarray(lower + lower.T)
     full[np.diag_indices(len(full))] = inverse.diagonal()
-    return full, 2 * float(np.log(factor.diagonal()).sum())
+    return full

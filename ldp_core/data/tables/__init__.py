@@ -52,6 +52,8 @@ from ldp_core.data.tables.joint import suggestions as suggestions
 from ldp_core.data.tables.joint import table_warnings as table_warnings
 from ldp_core.data.tables.numbers import numeric_attribute as numeric_attribute
 from ldp_core.data.tables.numbers import range_attribute as range_attribute
+from ldp_core.data.tables.outliers import Crowd as Crowd
+from ldp_core.data.tables.outliers import crowd as crowd
 from ldp_core.data.tables.recipes import AttributeRecipe as AttributeRecipe
 from ldp_core.data.tables.recipes import CategoricalRecipe as CategoricalRecipe
 from ldp_core.data.tables.recipes import DateRecipe as DateRecipe

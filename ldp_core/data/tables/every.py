@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ldp_core.data import columns
+from ldp_core.data.tables.outliers import crowd
 from ldp_core.data.tables.recipes import (
     AttributeRecipe,
     CategoricalRecipe,
@@ -36,8 +37,8 @@ class Suggestion:
 
 def suggest_for_survey(series: pd.Series, weights: np.ndarray | None = None) -> Suggestion:
     """How a column takes part where many do. Missing values are a category of their own, as hardly anybody would be left if a gap
-    in any column left people out; of many categories the most common are kept; and a column that says nothing about people, or tells
-    them apart, is left out."""
+    in any column left people out; of many categories the most common are kept; numbers far from all others count in the end bins; and a
+    column that says nothing about people, or tells them apart, is left out."""
     found = summarise(series, weights)
     name = found.name
     if not found.distinct:
@@ -68,7 +69,9 @@ def _suited(series: pd.Series, weights: np.ndarray | None, gaps: bool) -> tuple[
     what = {"missing": "category" if gaps or stray else recipe.missing}
     if isinstance(recipe, DateRecipe):
         return recipe.model_copy(update=what | {"non_dates": "missing" if stray else recipe.non_dates}), ""
-    return recipe.model_copy(update=what | {"non_numbers": "missing" if stray else recipe.non_numbers}), ""
+    numeric = recipe.model_copy(update=what | {"non_numbers": "missing" if stray else recipe.non_numbers})
+    crowded = crowd(numeric, series, weights)
+    return (numeric, "") if crowded is None else (crowded.recipe, crowded.told)
 
 
 def _categories(

@@ -86,7 +86,7 @@ class NumericRecipe(_Recipe):
         method: "equal_width", "equal_count" and "own_edges" as in `numeric_attribute`, at most 2,048 bins; "range" for
             bins of one width, up to millions, from `low` to `high`, each read off the data where it is None.
         integer: the numbers are whole; None means that they are when those in the data are.
-        origin: whether own `edges` were declared, or read off the data and then edited (and so reveal some of it).
+        origin: whether own `edges`, or given ends, were declared, or read off the data (and so reveal some of it).
     """
 
     kind: Literal["numeric"] = "numeric"
@@ -162,11 +162,12 @@ def build_attribute(
         return date_attribute(series, name=name, weights=weights, **recipe.model_dump(exclude={"column", "kind"}))
     if recipe.method == "range":
         same = recipe.model_dump(exclude={"column", "kind", "method", "edges", "origin"})
-        return range_attribute(series, name=name, **same)
+        ends = range_attribute(series, name=name, **same)
+        return ends.model_copy(update={"origin": recipe.origin}) if recipe.declared else ends
     same = recipe.model_dump(exclude={"column", "kind", "edges", "low", "high", "origin"})
     series = pd.Series(recipe.edges, name=name) if series is None else series
     found = numeric_attribute(series, edges=recipe.edges or None, weights=weights, **same)
-    return found.model_copy(update={"origin": recipe.origin}) if recipe.method == "own_edges" else found
+    return found.model_copy(update={"origin": recipe.origin}) if recipe.declared else found
 
 
 def suggest_recipe(series: pd.Series, weights: np.ndarray | None = None) -> AttributeRecipe:

@@ -10,12 +10,16 @@ as lower L.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
 from ldp_core.optimize.columns.weights import fitted_shares
 from ldp_core.run import Check
 from ldp_core.workloads import walsh_hadamard
+
+Transform = Callable[[np.ndarray], np.ndarray]
+"""Rows (..., n) by the characters of the group that moves types, in single precision where the rows are."""
 
 # Of the types that a row would exchange: the part tried first, by what it shrinks where L does not fall (and how often in a row) and grows where it does.
 FIRST, SMALLER, LARGER, TRIES, LEAST = 0.3, 0.2, 1.3, 2, 1e-3
@@ -28,19 +32,28 @@ class Refining:
     """Base rows ``high`` (k, n) of booleans and the ``shares`` (k,) of their orbits, changed in place by rounds; ``objective`` is their L.
 
     ``gamma`` (n,) are the eigenvalues of G by character, ``spread`` E - 1. Row 0 keeps its types: as randomized response, it tells
-    something about every character. No row ever gets more or fewer types.
+    something about every character. No row ever gets more or fewer types. ``powers`` (n,) are the eigenvalues of M.
     """
 
-    def __init__(self, high: np.ndarray, gamma: np.ndarray, spread: float):
+    def __init__(self, high: np.ndarray, gamma: np.ndarray, spread: float, transform: Transform = walsh_hadamard):
         k, n = high.shape
+        self._transform = transform
         self.high, self.shares = high.copy(), np.full(k, 1 / k)
         self._scales = np.square(spread / (n + spread * high.sum(axis=1)))
+        self._parts = np.full(k, FIRST)
+        self._hats = transform(high.astype(np.float32))
+        self._ask(gamma)
+        self._fit(UPDATES)
+
+    def _ask(self, gamma: np.ndarray) -> None:
         self._on_ones, self._gamma, self._ridge = float(gamma[0]), gamma.copy(), RIDGE * gamma.mean()
         self._gamma[0] = 0.0  # where m is 1 whatever the rows are
         self._asked = self._gamma > 0
-        self._parts = np.full(k, FIRST)
-        self._hats = walsh_hadamard(high.astype(np.float32))
-        self._fit(UPDATES)
+
+    def aim(self, gamma: np.ndarray) -> None:
+        """From now on G has the eigenvalues ``gamma`` (n,)."""
+        self._ask(gamma)
+        self._lost = self._loss(self.powers)
 
     @property
     def objective(self) -> float:
@@ -54,7 +67,7 @@ class Refining:
         self._fit(MORE_UPDATES)
 
     def _fit(self, updates: int) -> None:
-        energies = np.square(self._hats)
+        energies = _squares(self._hats, np.float32)
         energies *= self._scales[:, None].astype(np.float32)
         energies[:, 0] = 1.0
         worth = (self._gamma + self._ridge).astype(np.float32)
@@ -62,10 +75,10 @@ class Refining:
             float
         )
         self.shares /= self.shares.sum()
-        self._m = np.zeros(len(worth))
+        self.powers = np.zeros(len(worth))
         for weight, hat in zip(self.shares * self._scales, self._hats, strict=True):
-            self._m += weight * np.square(hat, dtype=float)
-        self._lost = self._loss(self._m)
+            self.powers += weight * _squares(hat, float)
+        self._lost = self._loss(self.powers)
 
     def _loss(self, m: np.ndarray) -> float:
         return float((self._gamma[self._asked] / m[self._asked]).sum())
@@ -79,11 +92,13 @@ class Refining:
                 return
             change = np.zeros(len(row), dtype=np.float32)
             change[out[:many]], change[into[:many]] = -1, 1
-            changed = hat + walsh_hadamard(change)
-            m = self._m + self.shares[k] * self._scales[k] * ((changed - hat) * (changed + hat)).astype(float)
+            changed = hat + self._transform(change)
+            m = self.powers + self.shares[k] * self._scales[k] * ((changed - hat) * (changed + hat).conj()).real.astype(
+                float
+            )
             if (lost := self._loss(m)) < self._lost:
                 row[out[:many]], row[into[:many]] = False, True
-                self._hats[k], self._m, self._lost = changed, m, lost
+                self._hats[k], self.powers, self._lost = changed, m, lost
                 self._parts[k] = min(1.0, LARGER * self._parts[k])
                 return
             self._parts[k] = max(LEAST, SMALLER * self._parts[k])
@@ -91,10 +106,16 @@ class Refining:
     def _wanted(self, row: np.ndarray, hat: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Types to leave a row and as many to enter it, those first for which h says it most."""
         X = np.zeros(len(row), dtype=np.float32)
-        X[self._asked] = self._gamma[self._asked] / self._m[self._asked] ** 2 / self._lost
-        h = walsh_hadamard(X * hat) / len(row)
+        X[self._asked] = self._gamma[self._asked] / self.powers[self._asked] ** 2 / self._lost
+        h = self._transform(X * hat.conj()).real / len(row)
         h[row] -= X.mean()
         best = np.zeros(len(row), dtype=bool)
         best[np.argpartition(-h, np.count_nonzero(row) - 1)[: np.count_nonzero(row)]] = True
         out, into = np.flatnonzero(row & ~best), np.flatnonzero(best & ~row)
         return out[np.argsort(h[out])], into[np.argsort(-h[into])]
+
+
+def _squares(hat: np.ndarray, kind: type[np.floating] | type[float]) -> np.ndarray:
+    """``|hat|^2``, taken in the ``kind`` of numbers given."""
+    real = np.square(hat.real, dtype=kind)
+    return real + np.square(hat.imag, dtype=kind) if np.iscomplexobj(hat) else real

@@ -19,6 +19,7 @@ from pydantic import BaseModel
 from ldp_core import wording
 from ldp_core.data import tables
 from ldp_core.data.domain import MAX_TYPES
+from ldp_core.data.tables import NumericRecipe
 from ldp_core.designs import DataChoice
 from pages.ui.controls import guarded
 from pages.ui.session.state import Session, counts_column
@@ -170,6 +171,13 @@ def edit_table(
     return state.cached(key, lambda: make(*about, *values(state, found, column, counts)))
 
 
+def crowd(state: Session, found: Source, recipe: NumericRecipe) -> tables.Crowd | None:
+    """Whether a few numbers of a column take most of its bins."""
+    counts = counts_column(state.choice)
+    key = ("crowd", found.id, recipe.model_dump_json(), counts)
+    return state.cached(key, lambda: tables.crowd(recipe, *values(state, found, recipe.column, counts)))
+
+
 def can_count(state: Session, found: Source, column: str) -> bool:
     """Whether a column can say how many people each row stands for; of a local file only the first rows are asked."""
     first = beginning(state, found)
@@ -205,6 +213,8 @@ def _rehearse(state: Session, act: Callable[[Session, Any], None], value: Any) -
     beginning(copy, found)
     if copy.draft is None and design is not None:
         for recipe, attribute in zip(choice.recipes, design.attributes, strict=True):
+            if recipe.kind == "numeric":
+                crowd(copy, found, recipe)
             if attribute.size > MAX_TYPES:
                 continue
             if recipe.kind == "categorical":

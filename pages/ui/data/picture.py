@@ -92,7 +92,7 @@ def _within_reach(state: Session, design: Design) -> tuple[int, str]:
     out = [s for s in chosen if s.fitted and s.unsuitable(design.domain.size, design.epsilon, design.workload)]
     if not out:
         return design.domain.size, ""
-    most = min(sizes.MOST_VECTOR_TYPES if s.continuous else sizes.MOST_TYPES for s in out)
+    most = min(sizes.most_types(design.workload, s.continuous, s.aimed) for s in out)
     return most, " and ".join(s.title for s in out)
 
 
@@ -107,11 +107,38 @@ def along_one(state: Session, design: Design) -> None:
         "histogram",
         lambda: _types(design),
     )
+    _crowded(state, design, attribute)
     if attribute.origin == "data":
         st.caption(
             f"The types of {plain(attribute.name)} were read off the data. An exported design shows them; declare them "
             "yourself if that would reveal too much."
         )
+
+
+def _crowded(state: Session, design: Design, attribute: Attribute) -> None:
+    """Where a few numbers far from all others take most of the bins: bins without them, at a press."""
+    choice, found = state.choice, state.source_shown
+    if choice is None or choice.source == "declared" or found is None or state.draft is not None:
+        return
+    recipe = choice.recipes[design.domain.attributes.index(attribute)]
+    if recipe.kind != "numeric" or recipe.column != attribute.name:
+        return
+    crowd = ahead.crowd(state, found, recipe)
+    if crowd is None:
+        return
+    held = f"only {crowd.held:,}" if crowd.held > 1 else "one"
+    st.info(
+        f"A few values of {plain(attribute.name)} lie far from all others: at least 98 % of users are in {held} of its {crowd.bins:,} bins."
+    )
+    st.button(
+        plain(f"Bins {crowd.ends}"),
+        key="data-crowd",
+        icon=":material/compress:",
+        on_click=guarded,
+        args=(state, data_choice.set_recipe, state, found.id, crowd.recipe),
+        help=f"{plain(crowd.told)} These ends are read off the data and rounded. Ends that are public knowledge, such as 0 and 120 for "
+        "an age, would reveal nothing: give them yourself.",
+    )
 
 
 def across_two(state: Session, design: Design) -> None:

@@ -178,6 +178,8 @@ def weight(mechanism: mechanisms.Mechanism) -> int:
     """Bytes that a mechanism holds, roughly."""
     if isinstance(mechanism, mechanisms.ExplicitMechanism):
         return 3 * mechanism.strategy.nbytes  # strategy, reconstruction, distribution functions
+    if isinstance(mechanism, mechanisms.RingMechanism):
+        return 8 * mechanism.n**2  # the inverse of M
     if isinstance(mechanism, VectorMechanism):
         return 2 * mechanism.vectors.nbytes  # the vectors and their inverse
     if isinstance(mechanism, mechanisms.ScrambledPatterns):

@@ -20,6 +20,7 @@ from ldp_core.bounds.triples.duals import Duals
 from ldp_core.designs import certificate_file, choices, realised
 from ldp_core.designs.certificate_file import Written
 from ldp_core.designs.choices import PRICED_TYPES
+from ldp_core.run import Check, unchecked
 from pages.ui.session.built import Built, Curve
 from pages.ui.session.derived import digest
 
@@ -106,9 +107,11 @@ class Figures(Built):
         self._check_price(mechanism.name)
         return self.profiled(mechanism, self.complete.workload)
 
-    def profiled(self, mechanism: mechanisms.Mechanism, workload: workloads.Workload) -> np.ndarray:
-        """The same for any workload, and however long it takes."""
-        return self.cached(_profile_key(mechanism, workload), lambda: mechanism.variance_profile(workload))
+    def profiled(
+        self, mechanism: mechanisms.Mechanism, workload: workloads.Workload, check: Check = unchecked
+    ) -> np.ndarray:
+        """The same for any workload, and however long it takes; ``check`` may stop it."""
+        return self.cached(_profile_key(mechanism, workload), lambda: mechanism.variance_profile(workload, check))
 
     def summary(self, mechanism: mechanisms.Mechanism) -> analysis.Summary:
         """Exact costs of a mechanism in the current design. ValueError where they cannot be had."""

@@ -16,7 +16,7 @@ import pandas as pd
 from ldp_core import analysis, bounds, estimators, library, mechanisms, optimize, studies, workloads
 from ldp_core.designs import choices
 from ldp_core.designs.choices import PRICED_TYPES
-from ldp_core.run import Progress
+from ldp_core.run import Budget, Interrupted, Progress
 from ldp_core.workloads.axes import axes_of
 from pages.ui.session.built import Curve, Fit, weight
 from pages.ui.session.figures import Proof
@@ -107,8 +107,8 @@ def fit(state: Session, name: str) -> Task[Fit]:
             job.progress = replace(job.progress, strategy=None, ended=True)
         state.loaded.discard(mechanism.digest)
         mechanism.audit()
-        with suppress(ValueError):  # the page says so
-            variance = chosen.variance(state.profiled(mechanism, design.workload))
+        with suppress(ValueError, Interrupted):  # the page says so, or works it out
+            variance = chosen.variance(_profiled(state, mechanism, design.workload, job))
             if history:  # the last updates are made after the last round: the curve ends where the result stands
                 ends = bounds.equivalent_objective(variance, design.workload)
                 history.append((max(searched, history[-1][0]), ends))
@@ -233,8 +233,16 @@ def price(state: Session, mechanism: mechanisms.Mechanism) -> Task[np.ndarray]:
     return Task(state, here + mechanism.digest, title, work, lambda found: found.nbytes, DESIGN, expected=seconds)
 
 
-def _price(state: Session, mechanism: mechanisms.Mechanism, workload: workloads.Workload, job: Job) -> np.ndarray:
-    return state.profiled(mechanism, workload)
+def _price(
+    state: Session, mechanism: mechanisms.Mechanism, workload: workloads.Workload, job: Job
+) -> np.ndarray | None:
+    with suppress(Interrupted):
+        return _profiled(state, mechanism, workload, job)
+    return None
+
+
+def _profiled(state: Session, mechanism: mechanisms.Mechanism, workload: workloads.Workload, job: Job) -> np.ndarray:
+    return state.profiled(mechanism, workload, Budget(cancel=job.cancelled).check)
 
 
 def priced(state: Session, mechanism: mechanisms.Mechanism, later: Later) -> bool:

@@ -150,7 +150,11 @@ def matrix(later: Later, state: Session, design: Complete, parts: Sequence[Workl
         return charts.workload_matrix(w, design.labels, look, groups)
 
     key = ("matrix", w.digest, design.naming, look)
-    found = later.value(key, title, w.n <= QUICK_PICTURE, lambda cancel: draw(look), PICTURE_BYTES)
+    try:
+        found = later.value(key, title, w.n <= QUICK_PICTURE, lambda cancel: draw(look), PICTURE_BYTES)
+    except ValueError as error:
+        st.error(plain(str(error)))
+        return
     if found is None:
         st.info("The picture of the queries is being drawn.")
         return

@@ -1,0 +1,109 @@
+"""Numbers far from all others: seen where they take most of the bins, and counted in the end bins by what is offered instead."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ldp_core.data import tables
+from ldp_core.data.tables import NumericRecipe
+
+RNG = np.random.default_rng(0)
+SALARIES = 100 * RNG.integers(150, 900, 4000)
+
+
+def with_one(value, numbers=SALARIES, name="salary"):
+    return pd.Series([*numbers, value], name=name)
+
+
+def crowd(series, weights=None, **said):
+    return tables.crowd(NumericRecipe(column=str(series.name), **said), series, weights)
+
+
+def test_one_salary_of_a_billion_does_not_take_all_bins():
+    series = with_one(10**9)
+    found = crowd(series)
+    assert (found.recipe.low, found.recipe.high) == (15_000, 90_000)
+    assert (found.held, found.bins, found.beyond) == (1, 32, 1)
+    assert found.told == "Bins of salary go from 15,000 to 90,000; 1 user with a value beyond counts in the end bins."
+    domain = tables.build_domain(found.recipe, series.to_frame())
+    tally = tables.tally(series, domain)
+    assert (tally.users, tally.outside, tally.dropped) == (4001, 1, 0)
+    assert (tally.counts > 0).sum() > 25
+    edges = np.asarray(domain.attributes[0].edges)
+    assert tally.counts[-1] == (series >= edges[-2]).sum(), "the end bin has the one beyond as well"
+    assert domain.attributes[0].origin == "data", "the ends were read off the data"
+    assert tables.declared_recipe(domain.attributes[0]).declared
+    assert tables.build_domain(tables.declared_recipe(domain.attributes[0])).attributes[0].origin == "declared"
+
+
+def test_values_beyond_on_both_sides_and_fractions():
+    series = pd.Series([-1e7, *np.linspace(36.04, 38.87, 999), 1e7], name="temperature")
+    found = crowd(series)
+    assert (found.recipe.low, found.recipe.high, found.beyond) == (36.0, 38.9, 2)
+    assert "2 users with values beyond count in the end bins" in found.told
+
+
+def test_people_are_counted_not_rows():
+    values = pd.Series([*range(20, 60), 10**6], name="age")
+    many = np.full(41, 100)
+    assert crowd(values, np.where(values > 100, 1, many)).beyond == 1
+    assert crowd(values, np.where(values > 100, 500, many)) is None, "a tenth of all people are no few"
+    assert crowd(values) is None
+
+
+@pytest.mark.parametrize(
+    "series",
+    [
+        pd.Series(SALARIES, name="even"),
+        pd.Series(RNG.lognormal(10, 0.45, 4000).round(), name="salaries as they are"),
+        with_one(10**9, np.zeros(4000, dtype=int), "nearly all the same"),
+        pd.Series(["no", "numbers"], name="words"),
+        pd.Series([], dtype=float, name="nobody"),
+        pd.Series([1e301, 1.0, 2.0], name="too large"),
+    ],
+    ids=lambda series: series.name,
+)
+def test_other_columns_are_left_as_they_are(series):
+    assert crowd(series) is None
+
+
+@pytest.mark.parametrize("said", [{"method": "equal_count"}, {"method": "own_edges", "edges": (0.0, 9.0)}, {"bins": 4}])
+def test_bins_of_another_kind_are_left_as_they_are(said):
+    assert crowd(with_one(10**9), **said) is None
+
+
+def test_given_ends_stay():
+    assert crowd(with_one(10**9), method="range") is not None
+    assert crowd(with_one(10**9), method="range", high=2e9) is None
+    found = crowd(with_one(10**9))
+    assert tables.crowd(found.recipe, with_one(10**9)) is None, "once is enough"
+
+
+def test_all_columns_count_the_few_in_the_end_bins_and_say_so():
+    found = tables.suggest_for_survey(with_one(10**9))
+    assert (found.recipe.method, found.recipe.outside, found.recipe.origin) == ("range", "clamp", "data")
+    assert found.note == crowd(with_one(10**9)).told
+    gaps = pd.concat([with_one(10**9), pd.Series([""] * 50, name="salary")]).astype(str)
+    assert tables.suggest_for_survey(gaps).recipe.missing == "category"
+
+
+@given(
+    st.lists(st.integers(0, 100).map(float), min_size=60, max_size=300),
+    st.lists(st.floats(-1e300, 1e300), max_size=3),
+    st.booleans(),
+)
+def test_what_is_offered_is_true_whatever_the_numbers(numbers, few, whole):
+    values = np.array([*numbers, *few])
+    values = values.round() if whole else values
+    series = pd.Series(values, name="x")
+    found = crowd(series)
+    if found is None:
+        return
+    low, high = found.recipe.low, found.recipe.high
+    assert found.beyond == ((values < low) | (values > high)).sum() > 0
+    assert ((values >= low) & (values <= high)).mean() >= 0.98 - 1 / len(values)
+    now = tables.build_attribute(NumericRecipe(column="x"), series)
+    fullest = np.sort(np.bincount(now.encode_rows(series).codes, minlength=now.size))[::-1]
+    assert fullest[: found.held].sum() >= 0.98 * len(values), "so many are in so few bins"
