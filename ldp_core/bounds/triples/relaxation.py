@@ -14,7 +14,8 @@ from scipy import sparse
 
 from ldp_core.bounds.triples import windows
 from ldp_core.bounds.triples.moments import Block, Moments, moments
-from ldp_core.run import Check, Interrupted
+from ldp_core.bounds.triples.separation import Separation
+from ldp_core.run import Check, Interrupted, unchecked
 
 # Cuts are added where the polynomial is this far below 0 for a record, at most so many from one solution.
 _SHALLOW, _MOST_FOUND = 1e-3, 60
@@ -65,6 +66,7 @@ class Relaxation:
         own = np.eye(bits)
         pairs = [own[r] + sign * own[q] for r in range(bits) for q in range(r) for sign in (1, -1)]
         self._directions = np.array([*own, *pairs])
+        self._separation = Separation(self.known)
 
     def solve(
         self, weights: np.ndarray, sizes: tuple[int, int], cuts: np.ndarray, through: np.ndarray, check: Check
@@ -147,9 +149,9 @@ class Relaxation:
             factors.append((vectors * np.sqrt(np.maximum(values, 0.0)) / block.norms[:, None]).ravel())
         return np.concatenate(factors)
 
-    def not_seen(self, found: Solution) -> np.ndarray:
-        """(w, 56) windows through which the moments are those of no set."""
-        return windows.violated(self.known, found.moments / found.moments[0])
+    def not_seen(self, found: Solution, five: bool = False, check: Check = unchecked) -> np.ndarray:
+        """(w, 56) windows through which the moments are those of no set, of four groups of bits or of ``five``."""
+        return self._separation.violated(found.moments / found.moments[0], five, check)
 
     def violated(self, found: Solution) -> np.ndarray:
         """(c, d + 2) the deepest cuts that the moments do not obey, for members at one distance or at two."""

@@ -20,10 +20,12 @@ _WIDE, _TOLERANCES = 2.0, (0.02, 0.01, 0.005, 0.002, 0.001)
 _ROUNDS, _CLOSE, _HOPELESS = 40, 3e-4, 2
 # The first rounds, whose weights are far from the best ones, look through no windows: to find these takes most of the time.
 _PLAIN, _MOST_SEEN = 4, 400
+# Those through five groups come so many rounds after those through four, and only where the moments disobey no more than a few of these.
+_NARROW, _FEW_SEEN = 3, 3
 # Cuts and windows are looked for so often and while they take this share off, cuts up to so many members in a set.
 _TRIES, _FEW, _WORTH = 6, 200, 1e-4
 # From round _HOPELESS on it ends where the moments tell that no more can be gained, even if windows add this factor; with windows, where no
-# more than _CLOSE can be, or was in the last rounds.
+# more than _CLOSE can be with those that were found before, or was in the last rounds.
 _HOPE, _STALE = 1.06, 4
 # Updates of the shares of columns in a round, the share of the new ones together, and that below which one is dropped.
 _UPDATES, _NEW_SHARE, _LEAST_SHARE = 2000, 0.2, 1e-9
@@ -38,7 +40,8 @@ class Search:
         self.relaxation, self.types, self.D = Relaxation(bits, epsilon), 2**bits, spread(epsilon)
         self._leaves = _intervals(self.types // 2)
         self._windows = np.zeros((0, windows.WIDTH))
-        self._top, self._through = max(1, round(self.types / (2 + self.D))), False
+        self._top, self._through, self._wide = max(1, round(self.types / (2 + self.D))), False, False
+        self._added = False
         self._known: dict[Sizes, Solution] = {}
 
     def rounds(self, beyond: float = 0.0) -> Iterator[Duals]:
@@ -46,19 +49,24 @@ class Search:
         early where these tell that no more than ``beyond`` can be proved."""
         asked = self.worth > 0
         weights, best, reached = asked.astype(float), 0.0, list[float]()
+        centre = weights
         columns, shares = list[tuple[Sizes, np.ndarray]](), np.zeros(0)
         for number in range(_ROUNDS):
             if number == _PLAIN:
                 self._through, self._leaves = True, _intervals(self.types // 2)
+            self._wide = number >= _PLAIN + _NARROW
             step = number - _PLAIN + 2 if self._through else number
+            self._added = False
             solved = self._covered(weights, _TOLERANCES[min(step, len(_TOLERANCES) - 1)])
             if not solved:
                 return
             found = joined(weights, solved)
             yield found
-            best = max(best, float(np.sqrt(self.worth * weights).sum()) ** 2 / found.ratio(self.epsilon))
+            value = float(np.sqrt(self.worth * weights).sum()) ** 2 / found.ratio(self.epsilon)
+            if value > best:
+                best, centre = value, weights
             # Columns of intervals that have been split say too much, and so do those of before windows were looked through.
-            here = [] if number == _PLAIN else list(enumerate(columns))
+            here = [] if number in (_PLAIN, _PLAIN + _NARROW) else list(enumerate(columns))
             kept = [k for k, (sizes, _) in here if sizes in self._leaves and shares[k] > _LEAST_SHARE]
             columns = [columns[k] for k in kept] + [(one.sizes, one.energies) for one in solved]
             old = shares[kept] / max(shares[kept].sum(), _LEAST_SHARE) * (1 - _NEW_SHARE)
@@ -68,13 +76,18 @@ class Search:
             x = shares @ table
             limit = (self.worth[asked] / x).sum()  # moments that obey all that is known do no better
             hope = 1.0 if self._through else _HOPE
-            if (number >= _HOPELESS and limit * hope < beyond) or (self._through and limit < best * (1 + _CLOSE)):
+            if number >= _HOPELESS and limit * hope < beyond:
+                return
+            if self._through and not self._added and limit < best * (1 + _CLOSE):
                 return
             reached.append(best)
             if step > len(_TOLERANCES) and best < reached[-_STALE] * (1 + _CLOSE):
                 return
             weights = np.zeros(len(self.worth))
             weights[asked] = self.worth[asked] / x**2
+            # Where windows are looked through the best weights are near: halfway to those so far.
+            if number >= _PLAIN - 1:
+                weights = np.sqrt(weights * centre)
             weights /= weights.max()
 
     def _covered(self, weights: np.ndarray, tolerance: float) -> list[Solution]:
@@ -138,11 +151,13 @@ class Search:
             if not gained or best.ratio <= enough:
                 break
             new = self.relaxation.violated(found) if few else cuts[:0]
-            seen = self.relaxation.not_seen(found) if self._through else self._windows[:0]
+            seen = self.relaxation.not_seen(found, False, self.check) if self._through else self._windows[:0]
+            if self._wide and len(seen) <= _FEW_SEEN:
+                seen = np.vstack([seen, self.relaxation.not_seen(found, True, self.check)])
             if not len(new) + len(seen):
                 break
             cuts = np.unique(np.vstack([cuts, new]), axis=0)
-            self._windows = np.vstack([self._windows, seen])[-_MOST_SEEN:]
+            self._windows, self._added = np.vstack([self._windows, seen])[-_MOST_SEEN:], self._added or len(seen) > 0
         if best is not None:
             self._known[sizes] = best
         return best

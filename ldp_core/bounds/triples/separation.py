@@ -1,0 +1,94 @@
+"""Which windows tell that moments are those of no set: linear programs over few sets of four or five bits, joined by the worst ones.
+
+All sets that a window shows are far too many for a linear program, and those that hold a form up are few: a form is the deepest one that no set held so far
+makes negative, the sets that it is most negative for join them, and so on until there are none. What was held stays for the next moments, which are often near.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from itertools import combinations_with_replacement
+
+import numpy as np
+from scipy.optimize import linprog
+
+from ldp_core.bounds.triples import wide, windows
+from ldp_core.bounds.triples.moments import Moments
+from ldp_core.run import Check
+
+# Windows that are looked through have at most so many bits in a group, and are so many at most.
+_MOST_IN_A_GROUP, _MOST_KINDS = 5, 14
+# A form joins where it is negative by this share of a, and is left as it is where raising its constant takes no larger share of that off.
+_DEEP, _RAISED = 3e-4, 0.2
+# Linear programs for a window and moments, sets that join at once, and sets that are held.
+_STEPS, _NEW, _HELD = 40, 60, 400
+
+
+class Separation:
+    """For moments of sets of records of so many bits as ``known`` has."""
+
+    def __init__(self, known: Moments):
+        self._known = known
+
+    def violated(self, moments: np.ndarray, five: bool, check: Check) -> np.ndarray:
+        """(w, 56) windows with forms that the ``moments`` do not obey, the deepest of every kind of four groups, or of ``five``."""
+        found = [kind.deepest(moments, check) for kind in (self._wide if five else self._four)]
+        return np.array([one for one in found if one is not None]).reshape(-1, windows.WIDTH)
+
+    @cached_property
+    def _four(self) -> list[_Kind]:
+        made = combinations_with_replacement(range(1, _MOST_IN_A_GROUP + 1), windows.GROUPS)
+        return [_Kind(self._known, groups) for groups in made if sum(groups) <= self._known.bits][:_MOST_KINDS]
+
+    @cached_property
+    def _wide(self) -> list[_Kind]:
+        sizes = [(b, c) for b in (1, 2) for c in range(1, _MOST_IN_A_GROUP + 1)]
+        return [_Kind(self._known, (0, 0, b, c)) for b, c in sizes if 4 * b + c <= self._known.bits]
+
+
+class _Kind:
+    """Windows through some ``groups``."""
+
+    def __init__(self, known: Moments, groups: tuple[int, ...]):
+        self.groups, self._five = groups, groups[0] == 0
+        places, many = windows.places(known, groups)
+        self._own, self._of = np.unique(places, return_inverse=True)
+        self._many = np.bincount(self._of, many)
+        every = np.zeros((0, len(places))) if self._five else windows.means()
+        self._every = np.unique(self._joined(every), axis=0)
+        rng = np.random.default_rng(0)
+        start = wide.of_sets(*rng.integers(0, 2**16, (2, _HELD))) if self._five else every[:: len(every) // _HELD]
+        self._held = np.unique(self._joined(start), axis=0)
+
+    def _joined(self, means: np.ndarray) -> np.ndarray:
+        """(k, moments) sums of means by moment."""
+        return means @ np.eye(len(self._own))[self._of]
+
+    def deepest(self, moments: np.ndarray, check: Check) -> np.ndarray | None:
+        """(56,) the window that the ``moments`` obey least; None where they obey all well enough."""
+        a, objective = moments[1], moments[self._own] * self._many / moments[1]
+        for _ in range(_STEPS):
+            check()
+            solved = linprog(objective, -self._held, np.zeros(len(self._held)), bounds=(-1, 1), method="highs")
+            if not solved.success or solved.fun > -_DEEP:
+                return None
+            form = np.rint(solved.x / windows.UNIT) * windows.UNIT
+            new = self._negative(form, -_RAISED * solved.fun * a)
+            if new is None:
+                break
+            self._held = np.unique(np.vstack([self._held, new]), axis=0)
+        else:
+            return None
+        self._held = self._held[np.argsort(self._held @ form)[:_HELD]]
+        found = np.zeros(windows.WIDTH)
+        found[: windows.GROUPS], found[windows.GROUPS :][: len(self._of)] = self.groups, form[self._of]
+        return found
+
+    def _negative(self, form: np.ndarray, paid: float) -> np.ndarray | None:
+        """Sums of means by moment of sets that a form in these is negative for; None where it is so by no more than ``paid``."""
+        if not self._five:
+            values = self._every @ form
+            order = np.argsort(values)[:_NEW]
+            return None if values[order[0]] > -paid else self._every[order]
+        least, sets = wide.worst(form[self._of], _NEW, -paid)
+        return None if least > -paid else self._joined(sets)

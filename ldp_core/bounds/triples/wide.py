@@ -1,0 +1,133 @@
+"""Wide windows: a set of records seen through five groups of bits, of which four have equally many, is a set of records of five bits.
+
+What holds for four groups (`ldp_core.bounds.triples.windows`) holds for five: of z by flipping groups come 32 records, and a form in means of sets of five
+bits that is negative for none of the 2^32 sets is negative for no T. The four groups that have equally many bits may change places without changing any
+moment, so that means are summed over all places they can take: `CLASSES` sums are left.
+
+Not all sets need to be gone through one by one. A set of five bits is two sets T_0 and T_1 of four, by the fifth, and a form is a sum of what T_0 is worth,
+what T_1 is, and over the records y of T_1 what y and T_0 are together, and over those of T_0 the same: an inner product of 32 numbers of T_0 and
+32 of T_1. Of T_0, one of each of the 402 classes under permutations and flips is enough. All numbers are multiples of ``UNIT / 32``, their sums below 2^53
+times that, so that products of matrices find the smallest value exactly. Derived in this project.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import combinations, permutations, product
+
+import numpy as np
+
+from ldp_core.bounds.triples.moments import Moments
+
+# By place under permutations of four groups: pairs and triples that the fifth does not part, by the groups that are in two of a line each; pairs
+# that it parts; triples of which it parts one, by the groups that are in both of the other two, in one and in the other.
+_OWN_PAIRS = [1, 2, 3, 4]
+_OWN_TRIPLES = [key for key in product(range(5), repeat=3) if sum(key) <= 4 and sorted(key) == list(key) and key[1] > 0]
+_PAIRS = [0, 1, 2, 3, 4]
+_TRIPLES = [key for key in product(range(5), repeat=3) if sum(key) <= 4 and key[1] <= key[2] and key[2] > 0]
+_OWN = 1 + len(_OWN_PAIRS) + len(_OWN_TRIPLES)
+CLASSES = 1 + _OWN + len(_PAIRS) + len(_TRIPLES)
+# Sets of four bits that are looked at together, and sets of five that are told to be the worst.
+_AT_ONCE, _MOST_WORST = 16, 60
+_STARTS = np.random.default_rng(0).permutation(range(0, 402, _AT_ONCE))
+
+
+@cache
+def _classes() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(2^16, 16) all sets of records of four bits, class by class under permutations and flips; (2^16, 16) the places of each, moved by each
+    record; (402,) the places where classes begin."""
+    codes, records = np.arange(2**16), np.arange(16)
+    inside = (codes[:, None] >> records) & 1
+    moved = np.stack([inside @ (1 << (records ^ y)) for y in records], axis=1)
+    least = codes
+    for order in permutations(range(4)):
+        image = sum((records >> k & 1) << place for k, place in enumerate(order))
+        least = np.minimum(least, moved[inside @ (1 << image)].min(axis=1))
+    by_class = np.argsort(least, kind="stable")
+    place = np.argsort(by_class)
+    return inside[by_class].astype(float), place[moved[by_class]], np.unique(least[by_class], return_index=True)[1]
+
+
+@cache
+def _counts() -> np.ndarray:
+    """(2^16, CLASSES - 1) of sets of four bits, how many records, pairs and triples of each class they have; of classes that the fifth bit parts,
+    with record 0 on its other side."""
+    sets, _, _ = _classes()
+    found = np.zeros((2**16, CLASSES - 1))
+    found[:, 0] = sets.sum(axis=1)
+    for z, other in combinations(range(16), 2):
+        both = sets[:, z] * sets[:, other]
+        found[:, _OWN_PAIRS.index((z ^ other).bit_count()) + 1] += 2 * both
+        apart = sorted(((z & ~other).bit_count(), (other & ~z).bit_count()))
+        found[:, _OWN + len(_PAIRS) + _TRIPLES.index(((z & other).bit_count(), *apart))] += both
+        for third in range(other + 1, 16):
+            u, v = z ^ other, z ^ third
+            key = sorted(((u & v).bit_count(), (u & ~v).bit_count(), (v & ~u).bit_count()))
+            found[:, _OWN_TRIPLES.index((key[0], key[1], key[2])) + 1 + len(_OWN_PAIRS)] += both * sets[:, third]
+    for z in range(16):
+        found[:, _OWN + z.bit_count()] += 2 * sets[:, z]
+    return found
+
+
+def places(known: Moments, b: int, c: int) -> tuple[np.ndarray, np.ndarray]:
+    """(CLASSES,) the moments that each class of means is on average, for four groups of b bits and one of c, and how many means it has. ValueError
+    for groups that are none."""
+    if min(b, c) < 1 or 4 * b + c > known.bits:
+        raise ValueError(
+            f"A wide window has four groups of b bits and one of c, {known.bits} at most; got {b} and {c}."
+        )
+    found = [0, 1, *(known.pair(b * i) for i in _OWN_PAIRS)]
+    found += [known.triple(b * (i + j), b * (i + k), b * i) for i, j, k in _OWN_TRIPLES]
+    found += [known.pair(b * i + c) for i in _PAIRS]
+    found += [known.triple(b * (both + i) + c, b * (both + j) + c, b * both + c) for both, i, j in _TRIPLES]
+    every = 2**16 - 1  # the set of all records has all of them
+    return np.array(found), of_sets(np.array([every]), np.array([every]))[0]
+
+
+def of_sets(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """(k, CLASSES) sums of means of sets of five bits, of which the halves are ``first`` and ``second`` (k,), numbers from 0 to 2^16 - 1."""
+    (sets, moved, _), counts = _classes(), _counts()
+    own = counts[first, :_OWN] + counts[second, :_OWN]
+    parted = np.einsum("ky,kyc->kc", sets[second], counts[moved[first], _OWN:])
+    parted[:, len(_PAIRS) :] += np.einsum("ky,kyc->kc", sets[first], counts[moved[second], _OWN + len(_PAIRS) :])
+    return np.hstack([np.ones((len(first), 1)), np.hstack([own, parted]) / 32])
+
+
+def worst(form: np.ndarray, enough: int, below: float) -> tuple[float, np.ndarray]:
+    """The smallest value of a ``form`` (CLASSES,) of sums of means of sets of five bits, and those sums (k, CLASSES) of some of the worst sets. Where
+    it is ``below`` that for ``enough`` sets, those that were not looked at may be worse."""
+    (sets, moved, first), counts = _classes(), _counts()
+    constant, of_own, of_pairs, of_triples = np.split(form, np.cumsum([1, _OWN, len(_PAIRS)]))
+    own = counts[:, :_OWN] @ of_own
+    together = (counts[:, _OWN + len(_PAIRS) :] @ of_triples)[moved]
+    pairs = (counts[:, _OWN : _OWN + len(_PAIRS)] @ of_pairs)[moved[first]]
+    left, right = np.hstack([together[first] + pairs, sets[first]]), np.hstack([sets, together]).T
+    found, seen = list[tuple[np.ndarray, np.ndarray, np.ndarray]](), 0
+    for start in _STARTS:
+        # The halves may change places: the second one is of no earlier class.
+        those, rest = first[start : start + _AT_ONCE], slice(first[start], None)
+        total = left[start : start + _AT_ONCE] @ right[:, rest]
+        total += own[rest]
+        second = total.argmin(axis=1)
+        values = (total[np.arange(len(total)), second] + own[those]) / 32 + constant
+        found.append((values, those, second + first[start]))
+        seen += int((values < below).sum())
+        if seen >= enough:
+            break
+    else:
+        if len(_SMALLEST) >= _MOST_KNOWN:
+            _SMALLEST.clear()
+        _SMALLEST[form.tobytes()] = float(min(part.min() for part, _, _ in found))
+    values, those, second = (np.concatenate(part) for part in zip(*found, strict=True))
+    order = np.argsort(values)[:_MOST_WORST]
+    return float(values[order[0]]), of_sets(those[order], second[order])
+
+
+def smallest(form: np.ndarray) -> float:
+    """The smallest value of a ``form`` (CLASSES,) of sums of means of sets of five bits."""
+    if form.tobytes() not in _SMALLEST:
+        worst(form, 1, -np.inf)
+    return _SMALLEST[form.tobytes()]
+
+
+_SMALLEST, _MOST_KNOWN = dict[bytes, float](), 4096
