@@ -9,6 +9,8 @@ from functools import cache
 
 import numpy as np
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from ldp_core import anova, bounds, optimize, workloads
 from ldp_core.bounds.proof import MARGIN, spread
@@ -318,6 +320,28 @@ def test_designs_and_bounds_meet(sizes, ways, epsilon, most):
     design = optimize.design(survey, epsilon=epsilon, time_limit=None, max_rounds=25, seed=0)
     assert proof.verify()
     assert 0 <= design.objective / proof.value - 1 < most
+
+
+@pytest.mark.crossed
+@pytest.mark.parametrize(("sizes", "ways"), [((2,), 1), ((3,), 1), ((1, 3), 1), ((2, 2), 2), ((2, 3), 2)])
+@pytest.mark.parametrize("epsilon", [0.2, 1.0, 3.0])
+def test_so_few_types_that_most_shares_belong_to_no_set(sizes, ways, epsilon):
+    test_designs_and_bounds_meet(sizes, ways, epsilon, 0.001)
+
+
+@settings(max_examples=10)
+@given(
+    st.lists(st.integers(1, 6), min_size=1, max_size=2).filter(lambda sizes: max(sizes) > 1),
+    st.integers(1, 3),
+    st.sampled_from([0.05, 0.5, 2.0, 5.0, 6.0, 8.0]),
+)
+@example([3], 1, 6.0)  # the finest grid of a single column is not looked at
+@example([5], 1, 8.0)
+def test_what_is_found_for_any_survey_can_be_verified(sizes, ways, epsilon):
+    survey = workloads.survey(sizes, min(ways, len(sizes)))
+    found = bounds.certificate(survey, epsilon, time_limit=None)
+    assert found.verify()
+    assert found.value <= optimize.design(survey, epsilon=epsilon, time_limit=None, max_rounds=5, seed=0).objective
 
 
 def test_forty_columns_take_no_longer_than_eleven():

@@ -25,7 +25,7 @@ from itertools import product
 
 import numpy as np
 
-from ldp_core.bounds.proof import Proof, spread
+from ldp_core.bounds.proof import MARGIN, Proof, spread
 from ldp_core.bounds.surveys.certificate import bound
 from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Survey
@@ -132,7 +132,7 @@ def best(survey: Survey, epsilon: float, check: Check = unchecked) -> Iterator[B
     for side in (_ANGLES[centre::-1], _ANGLES[centre + 1 :]):
         for angle in map(float, side):
             if tried(angle) >= max(found.values()):
-                yield BinaryCertificate(survey, epsilon, found[angle], angle)
+                yield BinaryCertificate(survey, epsilon, found[angle] * (1 - MARGIN), angle)
             elif found[angle] < LEFT_BEHIND * max(found.values()):
                 break
     step = float(_ANGLES[1])
@@ -141,7 +141,7 @@ def best(survey: Survey, epsilon: float, check: Check = unchecked) -> Iterator[B
         top = max(found, key=found.__getitem__)
         for angle in (top - step, top + step):
             if 0 <= angle <= math.pi / 2 and tried(angle) >= max(found.values()):
-                yield BinaryCertificate(survey, epsilon, found[angle], angle)
+                yield BinaryCertificate(survey, epsilon, found[angle] * (1 - MARGIN), angle)
 
 
 _KNOWN: dict[tuple[int, float], np.ndarray] = {}

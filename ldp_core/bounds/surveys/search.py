@@ -89,12 +89,15 @@ class Search:
         return self.D**2 / (1 + self.D * share) ** 2
 
     def start(self) -> float:
-        """Planes for each cell by itself; returns the limit they leave."""
+        """Planes for each cell by itself; returns the limit they leave, below everything where there is none: so few types have no sets
+        of the shares that are looked at."""
         self._new: list[np.ndarray] = []
         some = self.shares[:: max(1, len(self.shares) // FIRST_SHARES)]
         for own in np.eye(len(self._cells)):
             for share in some:
                 self._solve(own, share)
+        if not self._new:
+            return -math.inf
         self._fit()
         return self.limit()
 

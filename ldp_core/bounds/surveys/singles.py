@@ -26,7 +26,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ldp_core.bounds.proof import Proof, magnitudes_fit, spread
+from ldp_core.bounds.proof import MARGIN, Proof, magnitudes_fit, spread
 from ldp_core.bounds.surveys.certificate import bound, largest_ratio
 from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Survey
@@ -80,7 +80,9 @@ def fits(survey: Survey) -> bool:
 def proved(survey: Survey, epsilon: float, weights: np.ndarray, steps: int, check: Check = unchecked) -> float:
     """The bound of a survey that `fits` with these weights."""
     weights = weights / weights.max()
-    return bound(survey, weights, float(ratios(survey, epsilon, weights, steps, check).max()) * _UP)
+    with np.errstate(all="ignore"):  # a square with no top is highest at an end
+        found = ratios(survey, epsilon, weights, steps, check)
+    return bound(survey, weights, float(found.max()) * _UP)
 
 
 def ratios(survey: Survey, epsilon: float, weights: np.ndarray, steps: int, check: Check = unchecked) -> np.ndarray:
@@ -104,7 +106,7 @@ class Search:
         alike, self._group = np.unique(np.stack([sizes, c.gram]), axis=1, return_inverse=True)
         self._sizes, self._weights, self._value = alike[0], np.ones(alike.shape[1]), 0.0
         most = math.sqrt(MOST_WORK / np.sum(sizes[sizes <= MOST_VALUES] ** 2, initial=1))
-        self._steps = 2 * round(min(max(FINE * (math.exp(epsilon) + 1), FEWEST), most) / 2)
+        self._steps = 2 * int(min(max(FINE * (math.exp(epsilon) + 1), FEWEST), most, MOST_STEPS / 2) / 2)  # finer ones are twice as many
 
     def starts(self) -> Iterator[SinglesCertificate]:
         """Better and better certificates. Attributes of few values are harder to ask about, and weigh more."""
@@ -134,8 +136,8 @@ class Search:
 
     def _certificate(self, weights: np.ndarray, steps: int) -> SinglesCertificate:
         own = weights[self._group] / weights.max()
-        value = proved(self._survey, self._epsilon, own, steps, self._check)
-        return SinglesCertificate(self._survey, self._epsilon, max(0.0, value), own, steps)
+        value = max(0.0, proved(self._survey, self._epsilon, own, steps, self._check)) * (1 - MARGIN)  # as in `Proof.claim`
+        return SinglesCertificate(self._survey, self._epsilon, value, own, steps)
 
 
 def largest(
