@@ -89,7 +89,7 @@ class Search:
     def rounds(self, beyond: float = 0.0) -> Iterator[Duals]:
         """Proofs, not all better than those before: weights that sets which exist suggest first, then the moments that were found as well. It
         ends early where these tell that no more than ``beyond`` can be proved."""
-        best, gap, stale = 0.0, _LOOSE, 0
+        best, gap, stale, most = 0.0, _LOOSE, 0, self._columns.limit  # of sets that exist
         for number in range(_ROUNDS):
             if self._columns.limit * (1.0 if self._through else _HOPE) < beyond:
                 return
@@ -109,7 +109,8 @@ class Search:
             self._add(solved)
             gap = self._columns.limit / best - 1
             stale = stale + 1 if best < last * (1 + _CLOSE) else 0
-            if self._through and tolerance == _TIGHT and (gap < _CLOSE or stale == _STALE):
+            settled = self._through and tolerance == _TIGHT and (gap < _CLOSE or stale == _STALE)
+            if settled or most < best * (1 + _CLOSE):
                 return
 
     def _scout(self, tolerance: float) -> None:
