@@ -42,6 +42,11 @@ def parts():
     return grouped(MIXED, 1.0, closed_form_of_survey(same, 1.0), proofs)
 
 
+def wide(found):
+    """Whether a proof looks through five groups of bits."""
+    return (found.duals.windows[:, :2] == 0).all(axis=1).any()
+
+
 KINDS = {
     "running totals": lambda: bounds.certificate(workloads.prefix(N), 1.0, None),
     "a given prior": lambda: bounds.certificate(workloads.prefix(N), 1.0, None, PRIOR),
@@ -59,6 +64,7 @@ KINDS = {
     ),
     "yes or no": lambda: next(iter(bounds.surveys.binary.best(YES_NO, 1.0))),
     "yes or no by triples": lambda: next(bounds.triples.surveys.best(workloads.survey([2] * 7, 2), 3.0)),
+    "yes or no by triples, five groups": lambda: next(filter(wide, bounds.triples.surveys.best(YES_NO, 2.0))),
     "one at a time": lambda: next(Search(workloads.survey([3, 2, 4, 2], 1), 2.0).starts()),
     "parts": parts,
 }
@@ -128,6 +134,7 @@ def test_what_a_script_cannot_check_is_said_in_the_file():
         "sets of columns",
         "yes or no",
         "yes or no by triples",
+        "yes or no by triples, five groups",
         "one at a time",
     }
     assert "take more than a short script to check" in json.loads(written("yes or no").document)["stronger"]["meaning"]

@@ -2,34 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
 
 from ldp_core.bounds.proof import spread
 from ldp_core.bounds.symmetric.low_degree import mixed
-from ldp_core.bounds.triples import windows
+from ldp_core.bounds.triples import examples, windows
 from ldp_core.bounds.triples.duals import Duals
 from ldp_core.bounds.triples.relaxation import Relaxation, Solution
 from ldp_core.run import Check, unchecked
 
 # Intervals of sizes start with ends this far apart, as a factor, and are split while their ratio is more than a share above the largest of
-# a single size; smaller in each round.
-_WIDE, _TOLERANCES = 2.0, (0.02, 0.01, 0.005, 0.002, 0.001)
-_ROUNDS, _CLOSE, _HOPELESS = 40, 3e-4, 2
-# The first rounds, whose weights are far from the best ones, look through no windows: to find these takes most of the time.
-_PLAIN, _MOST_SEEN = 4, 400
-# Those through five groups come so many rounds after those through four, and only where the moments disobey no more than a few of these.
+# a single size: half of what is left to be gained, from loose to tight.
+_WIDE, _LOOSE, _TIGHT = 2.0, 0.02, 0.001
+# The first round looks through no windows: to find these takes most of the time.
+_PLAIN, _MOST_SEEN = 1, 400
+# Those through five groups come so many rounds after those through four, or where these gain no more, and only where the moments disobey no
+# more than a few of these.
 _NARROW, _FEW_SEEN = 3, 3
 # Cuts and windows are looked for so often and while they take this share off, cuts up to so many members in a set.
 _TRIES, _FEW, _WORTH = 6, 200, 1e-4
-# From round _HOPELESS on it ends where the moments tell that no more can be gained, even if windows add this factor; with windows, where no
-# more than _CLOSE can be with those that were found before, or was in the last rounds.
-_HOPE, _STALE = 1.06, 4
-# Updates of the shares of columns in a round, the share of the new ones together, and that below which one is dropped.
+# It ends where no more can be gained than was asked for, even if windows add this factor; with tight intervals, where no more than _CLOSE
+# can be with the windows that were found, or was in the last rounds.
+_ROUNDS, _HOPE, _CLOSE, _STALE = 40, 1.06, 1e-3, 3
+# Single sizes are looked at so often before intervals are, this far apart; windows that a solution does not obey by so much rule it out.
+_SCOUTS, _APART, _RULED_OUT = 8, 1.2, 3e-4
+# Updates of the shares of columns, the share of the new ones together, and the least of any.
 _UPDATES, _NEW_SHARE, _LEAST_SHARE = 2000, 0.2, 1e-9
 Sizes = tuple[int, int]
+
+
+class Columns:
+    """Energies (d,) of sets that exist, and of solutions: not known to be impossible. ``weights`` (d,) make the most of ``worth`` where the largest
+    ratio is that of these, ``largest``; ``limit`` is what no proof exceeds for which none of these is impossible."""
+
+    weights: np.ndarray
+    largest: float
+    limit: float
+
+    def __init__(self, worth: np.ndarray, known: np.ndarray):
+        self._worth, self._known, self._solved = worth, known, list[Solution]()
+        self._shares = np.full(len(known), 1 / len(known))
+        self._settle()
+
+    def add(self, solved: list[Solution]) -> None:
+        """Take these in."""
+        self._solved += solved
+        new = np.full(len(solved), _NEW_SHARE / max(1, len(solved)))
+        self._shares = np.append(self._shares * (1 - new.sum()), new)
+        self._settle()
+
+    def keep(self, wanted: Callable[[Solution], bool]) -> None:
+        """Drop the solutions that are not ``wanted``."""
+        kept = [k for k, one in enumerate(self._solved) if wanted(one)]
+        self._solved = [self._solved[k] for k in kept]
+        count = len(self._known)
+        self._shares = np.append(self._shares[:count], self._shares[count:][kept])
+        self._settle()
+
+    def _settle(self) -> None:
+        asked = self._worth > 0
+        table = np.vstack([self._known, *(one.energies for one in self._solved)])[:, asked]
+        shares, worth = np.maximum(self._shares, _LEAST_SHARE), self._worth[asked]
+        self._shares = mixed(shares / shares.sum(), table, worth, _UPDATES)
+        x = self._shares @ table
+        self.weights = np.zeros(len(asked))
+        self.weights[asked] = worth / x**2
+        self.weights /= self.weights.max()
+        self.largest = float((table @ self.weights[asked]).max())
+        self.limit = float((worth / x).sum())
 
 
 class Search:
@@ -43,52 +86,65 @@ class Search:
         self._top, self._through, self._wide = max(1, round(self.types / (2 + self.D))), False, False
         self._added = False
         self._known: dict[Sizes, Solution] = {}
+        self._singles = list[Solution]()
+        W = examples.energies(bits)
+        self._columns = Columns(worth, W[:, 1:] * (self.D / (1 + self.D * np.sqrt(W[:, :1]))) ** 2)
 
     def rounds(self, beyond: float = 0.0) -> Iterator[Duals]:
-        """Proofs, not all better than those before: even weights of what is asked first, then what the moments that were found suggest. It ends
-        early where these tell that no more than ``beyond`` can be proved."""
-        asked = self.worth > 0
-        weights, best, reached = asked.astype(float), 0.0, list[float]()
-        centre = weights
-        columns, shares = list[tuple[Sizes, np.ndarray]](), np.zeros(0)
+        """Proofs, not all better than those before: weights that sets which exist suggest first, then the moments that were found as well. It
+        ends early where these tell that no more than ``beyond`` can be proved."""
+        best, gap, stale, most = 0.0, _LOOSE, 0, self._columns.limit  # of sets that exist
+        centre = self._columns.weights
         for number in range(_ROUNDS):
+            if self._columns.limit * (1.0 if self._through else _HOPE) < beyond:
+                return
             if number == _PLAIN:
-                self._through, self._leaves = True, _intervals(self.types // 2)
-            self._wide = number >= _PLAIN + _NARROW
-            step = number - _PLAIN + 2 if self._through else number
-            self._added = False
-            solved = self._covered(weights, _TOLERANCES[min(step, len(_TOLERANCES) - 1)])
+                self._through, self._leaves, gap = True, _intervals(self.types // 2), _LOOSE
+            tolerance, self._added = min(max(gap / 2, _TIGHT), _LOOSE), False
+            if not self._wide:  # few more weights are worth the time that these windows take
+                self._scout(tolerance)
+            weights = self._columns.weights
+            # Where windows are looked through the best weights are near: halfway to those so far.
+            if self._through:
+                weights = np.sqrt(weights * centre)
+                weights /= weights.max()
+            solved = self._covered(weights, tolerance)
             if not solved:
                 return
             found = joined(weights, solved)
             yield found
-            value = float(np.sqrt(self.worth * weights).sum()) ** 2 / found.ratio(self.epsilon)
+            value, last = float(np.sqrt(self.worth * weights).sum()) ** 2 / found.ratio(self.epsilon), best
             if value > best:
                 best, centre = value, weights
-            # Columns of intervals that have been split say too much, and so do those of before windows were looked through.
-            here = [] if number in (_PLAIN, _PLAIN + _NARROW) else list(enumerate(columns))
-            kept = [k for k, (sizes, _) in here if sizes in self._leaves and shares[k] > _LEAST_SHARE]
-            columns = [columns[k] for k in kept] + [(one.sizes, one.energies) for one in solved]
-            old = shares[kept] / max(shares[kept].sum(), _LEAST_SHARE) * (1 - _NEW_SHARE)
-            shares = np.append(old, np.full(len(solved), _NEW_SHARE / len(solved)))
-            table = np.array([energies for _, energies in columns])[:, asked]
-            shares = mixed(shares / shares.sum(), table, self.worth[asked], _UPDATES)
-            x = shares @ table
-            limit = (self.worth[asked] / x).sum()  # moments that obey all that is known do no better
-            hope = 1.0 if self._through else _HOPE
-            if number >= _HOPELESS and limit * hope < beyond:
+            # Intervals that have been split say too much.
+            self._columns.keep(lambda one: one.sizes[0] == one.sizes[1] or one.sizes in self._leaves)
+            self._add(solved)
+            gap = self._columns.limit / best - 1
+            stale = stale + 1 if best < last * (1 + _CLOSE) else 0
+            settled = self._through and tolerance == _TIGHT and ((gap < _CLOSE and not self._added) or stale == _STALE)
+            if (settled and self._wide) or most < best * (1 + _CLOSE):
                 return
-            if self._through and not self._added and limit < best * (1 + _CLOSE):
-                return
-            reached.append(best)
-            if step > len(_TOLERANCES) and best < reached[-_STALE] * (1 + _CLOSE):
-                return
-            weights = np.zeros(len(self.worth))
-            weights[asked] = self.worth[asked] / x**2
-            # Where windows are looked through the best weights are near: halfway to those so far.
-            if number >= _PLAIN - 1:
-                weights = np.sqrt(weights * centre)
-            weights /= weights.max()
+            self._wide = self._wide or settled or number + 1 == _PLAIN + _NARROW
+
+    def _scout(self, tolerance: float) -> None:
+        """Better weights by single sizes near the worst one, as long as these are worse by more than ``tolerance`` than was known."""
+        for _ in range(_SCOUTS):
+            enough = self._columns.largest * (1 + tolerance)
+            for factor in (1.0, _APART, 1 / _APART):
+                size = min(max(1, round(self._top * factor)), self.types // 2)
+                found = self._solved(self._columns.weights, (size, size), enough)
+                if found is None or (factor == 1.0 and found.ratio <= enough):
+                    return
+            self._top = max(self._singles[-3:], key=lambda one: one.ratio).sizes[0]
+            self._add([])
+
+    def _add(self, solved: list[Solution]) -> None:
+        """To the columns, with the single sizes that were solved meanwhile; windows that were found later rule some out."""
+        self._columns.add(solved + self._singles)
+        self._singles = []
+        forms = windows.forms(self.relaxation.known, self._windows)
+        if len(forms):
+            self._columns.keep(lambda one: bool((forms @ one.moments).min() > -_RULED_OUT * one.moments[1]))
 
     def _covered(self, weights: np.ndarray, tolerance: float) -> list[Solution]:
         """Solutions for intervals, with which little more is proved than the largest ratio of a single size."""
@@ -160,6 +216,8 @@ class Search:
             self._windows, self._added = np.vstack([self._windows, seen])[-_MOST_SEEN:], self._added or len(seen) > 0
         if best is not None:
             self._known[sizes] = best
+            if sizes[0] == sizes[1]:
+                self._singles.append(best)
         return best
 
 
