@@ -57,18 +57,16 @@ def catch_up(state: Session, place: DeltaGenerator | None, known: set[int]) -> N
 
 
 def lacking(state: Session) -> None:
-    """A line for each value that the page, now that it is drawn, goes without because somebody stopped it by hand, and a way to have it."""
+    """A button for each value that the page, now that it is drawn, goes without because somebody stopped it by hand."""
     for job in jobs().of(state.id):
         if job.lacked:
-            with _row(job):
-                st.caption(plain(f"{_title(job)}: stopped"), width="stretch")
-                st.button(
-                    "Begin again",
-                    key=f"again-{job.number}",
-                    type="tertiary",
-                    on_click=job.allow,  # the page then asks for it
-                    help=plain(f"Begin again: {job.title}"),
-                )
+            st.button(
+                plain(f"Begin again: {wording.shortened(job.title, LETTERS)}"),
+                key=f"again-{job.number}",
+                icon=":material/replay:",
+                width="stretch",
+                on_click=job.allow,  # the page then asks for it
+            )
 
 
 @st.fragment(run_every=1.0)
@@ -127,13 +125,9 @@ def _title(job: Job) -> str:
     return wording.shortened(wording.capital(job.title), LETTERS)
 
 
-def _row(job: Job) -> DeltaGenerator:
-    return st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"job-{job.number}")
-
-
 def _line(job: Job, design: str) -> None:
     done, words = share(job), f"{_title(job)}{f', for {design}' if design else ''}: {so_far(job)}"
-    with _row(job):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"job-{job.number}"):
         if done is None or job.state == "queued":
             st.caption(plain(words), width="stretch")
         else:
