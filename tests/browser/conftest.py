@@ -140,21 +140,21 @@ class Visitor:
     def optimise(self):
         """Press Optimise, and wait until the search is over and its result is on the page."""
         self.button("optimise").click()
-        expect(self.page.get_by_test_id("stSidebar").get_by_text("Gap to the best: at most")).to_be_visible()
+        expect(self.page.get_by_test_id("stSidebar").get_by_text("Gap to the best: at most").first).to_be_visible()
         expect(self.page.locator(".st-key-chart-patterns .js-plotly-plot")).to_be_visible()
 
     def load(self, file, said):
         """Load a design in the sidebar; ``said`` is what the page has to say of it."""
         self.page.get_by_role("button", name="Load a design").click()
         self.page.get_by_test_id("stPopoverBody").locator("input[type=file]").set_input_files(file)
-        expect(self.page.get_by_test_id("stMain").get_by_text(said)).to_be_visible()
+        expect(self.page.get_by_test_id("stMain").get_by_text(said).first).to_be_visible()
         self.page.keyboard.press("Escape")
 
     def forget(self):
         """Begin anew as somebody else would, without loading the page again."""
         self.page.locator(".st-key-forget button").click()
         self.button("forget-confirmed").click()
-        expect(self.page.get_by_test_id("stMain").get_by_text("Everything has been forgotten")).to_be_visible()
+        expect(self.page.get_by_test_id("stMain").get_by_text("Everything has been forgotten").first).to_be_visible()
         expect(self.page.locator("h1")).to_contain_text("Learn about everybody")
         expect(self.page.get_by_test_id("stSidebar")).to_contain_text("Data: not chosen")
         expect(self.button("forget-confirmed")).to_have_count(0)

@@ -48,11 +48,11 @@ def test_epsilon_typed_wrong_is_answered_and_changes_nothing(visitor):
         expect(alerts(visitor)).to_have_count(1)
         expect(alerts(visitor)).to_contain_text(said)
         expect(entry).to_have_value(typed)
-        expect(visitor.page.get_by_test_id("stSidebar").get_by_text("Epsilon: 1", exact=True)).to_be_visible()
+        expect(visitor.page.get_by_test_id("stSidebar").get_by_text("Epsilon: 1", exact=True).first).to_be_visible()
     entry.fill("0.5")
     entry.press("Enter")
     expect(alerts(visitor)).to_have_count(0)
-    expect(visitor.page.get_by_test_id("stSidebar").get_by_text("Epsilon: 0.5", exact=True)).to_be_visible()
+    expect(visitor.page.get_by_test_id("stSidebar").get_by_text("Epsilon: 0.5", exact=True).first).to_be_visible()
 
 
 def test_files_that_are_no_tables_are_answered_and_change_nothing(visitor):
@@ -68,7 +68,7 @@ def test_files_that_are_no_tables_are_answered_and_change_nothing(visitor):
         empty.locator("input[type=file]").set_input_files({"name": name, "mimeType": "text/csv", "buffer": content})
         expect(alerts(visitor)).to_contain_text(said)
         expect(alerts(visitor)).to_contain_text("What you had set up is unchanged.")
-        expect(visitor.page.get_by_text("3,000 users, 25 types")).to_be_visible()
+        expect(visitor.page.get_by_text("3,000 users, 25 types").first).to_be_visible()
 
 
 def test_a_configuration_edited_by_hand_is_answered_and_changes_nothing(visitor):
@@ -76,7 +76,7 @@ def test_a_configuration_edited_by_hand_is_answered_and_changes_nothing(visitor)
     file = {"name": "configuration.json", "mimeType": "application/json", "buffer": b'{"format": "ldp-design"'}
     visitor.load(file, "not valid JSON")
     expect(alerts(visitor)).to_contain_text("What you had set up is unchanged.")
-    expect(visitor.page.get_by_text("3,000 users, 25 types")).to_be_visible()
+    expect(visitor.page.get_by_text("3,000 users, 25 types").first).to_be_visible()
 
 
 def test_markup_in_categories_is_shown_as_typed(visitor):
@@ -86,7 +86,7 @@ def test_markup_in_categories_is_shown_as_typed(visitor):
     page.locator("[data-testid=stMain] input[type=file]").set_input_files(
         {"name": "markup.csv", "mimeType": "text/csv", "buffer": rows}
     )
-    expect(page.get_by_text("The most common value of <b>group</b> is <b>x</b>")).to_be_visible()
+    expect(page.get_by_text("The most common value of <b>group</b> is <b>x</b>").first).to_be_visible()
     ticks = page.locator(".st-key-chart-histogram .xtick text")
     expect(ticks.filter(has_text="<b>x</b>")).to_have_count(1)
     title = page.locator(".st-key-chart-histogram .xtitle")

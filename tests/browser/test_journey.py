@@ -25,7 +25,7 @@ def reader(browser, address):
 def beginner(guest):
     """Somebody who has begun with the sample, by keyboard."""
     page = guest.page
-    expect(page.get_by_text("to about 73 of 100 at most")).to_be_visible()
+    expect(page.get_by_text("to about 73 of 100 at most").first).to_be_visible()
     expect(guest.button("begin")).to_be_enabled()
     for _ in range(60):
         page.keyboard.press("Tab")
@@ -43,7 +43,7 @@ def visitor(beginner):
     """The same, who has optimised the sample at epsilon 1."""
     visitor, page = beginner, beginner.page
     visitor.go("Data")
-    expect(page.get_by_text("The most common value of age is")).to_be_visible()
+    expect(page.get_by_text("The most common value of age is").first).to_be_visible()
     expect(page.locator(".st-key-chart-histogram .js-plotly-plot")).to_be_visible()
     visitor.go("Workload")
     expect(page.locator(".st-key-chart-workload .js-plotly-plot")).to_be_visible()
@@ -58,8 +58,8 @@ def visitor(beginner):
 
 def test_what_one_begins_by_keyboard_another_does_not_see(reader, beginner):
     reader.go("Design")
-    expect(reader.page.get_by_text("This page needs a domain")).to_be_visible()
-    expect(reader.page.get_by_text("Data: not chosen")).to_be_visible()
+    expect(reader.page.get_by_text("This page needs a domain").first).to_be_visible()
+    expect(reader.page.get_by_text("Data: not chosen").first).to_be_visible()
 
 
 def test_both_sides_of_epsilon_follow_the_slider_and_stay_open(beginner):
@@ -69,18 +69,18 @@ def test_both_sides_of_epsilon_follow_the_slider_and_stay_open(beginner):
     expect(fold.locator(".js-plotly-plot")).to_have_count(0)
     fold.locator("summary").click()
     expect(fold.locator(".js-plotly-plot .main-svg").first).to_be_visible()
-    expect(fold.get_by_text("to about 73 of 100 at most")).to_be_visible()
+    expect(fold.get_by_text("to about 73 of 100 at most").first).to_be_visible()
     visitor.entry("epsilon-text").fill("2")
     visitor.entry("epsilon-text").press("Enter")
-    expect(fold.get_by_text("to about 88 of 100 at most")).to_be_visible()
+    expect(fold.get_by_text("to about 88 of 100 at most").first).to_be_visible()
     slider = fold.get_by_role("slider")
     slider.focus()
     slider.press("ArrowLeft")
-    expect(fold.get_by_text("gives it 49 of 100")).to_be_visible()
+    expect(fold.get_by_text("gives it 49 of 100").first).to_be_visible()
     visitor.go("Plan")
-    expect(page.locator(".st-key-sides").get_by_text("gives it 49 of 100")).to_be_visible()
+    expect(page.locator(".st-key-sides").get_by_text("gives it 49 of 100").first).to_be_visible()
     visitor.go("Design")
-    expect(fold.get_by_text("gives it 49 of 100")).to_be_visible()
+    expect(fold.get_by_text("gives it 49 of 100").first).to_be_visible()
     fold.locator("summary").click()
     expect(fold.locator(".js-plotly-plot")).to_have_count(0)
     visitor.drawn()
@@ -88,16 +88,18 @@ def test_both_sides_of_epsilon_follow_the_slider_and_stay_open(beginner):
 
 def test_from_a_sample_to_an_exported_design_and_back(visitor, reader, tmp_path):
     page = visitor.page
-    expect(page.get_by_text("of the best possible")).to_be_visible()
+    expect(page.get_by_text("of the best possible").first).to_be_visible()
     visitor.button("check-proof").click()
-    expect(page.get_by_text("the bound holds")).to_be_visible()
-    expect(page.get_by_text("audited epsilon 1,")).to_be_visible()
+    expect(page.get_by_text("the bound holds").first).to_be_visible()
+    expect(page.get_by_text("audited epsilon 1,").first).to_be_visible()
     needed = visitor.metric(NEEDED).inner_text()
     assert int(needed.replace(",", "")) > 0
 
     visitor.go("Compare")
     expect(page.locator(".st-key-chart-users-needed .js-plotly-plot")).to_be_visible()
-    expect(page.get_by_text(f"needs the fewest users: {wording.users(int(needed.replace(',', '')))}")).to_be_visible()
+    expect(
+        page.get_by_text(f"needs the fewest users: {wording.users(int(needed.replace(',', '')))}").first
+    ).to_be_visible()
     page.get_by_role("tab", name="Error of each query").click()
     expect(page.locator(".st-key-chart-query-errors .js-plotly-plot")).to_be_visible()
 
@@ -105,15 +107,15 @@ def test_from_a_sample_to_an_exported_design_and_back(visitor, reader, tmp_path)
     expect(page.locator(".st-key-chart-patterns-optimized .js-plotly-plot")).to_be_visible()
 
     visitor.go("Plan")
-    expect(page.get_by_text("Optimized (column generation) needs")).to_be_visible()
+    expect(page.get_by_text("Optimized (column generation) needs").first).to_be_visible()
     page.get_by_role("tab", name="Recommendation").click()
     visitor.button("recommend").click()
-    expect(page.get_by_text("Take Optimized (column generation)")).to_be_visible()
+    expect(page.get_by_text("Take Optimized (column generation)").first).to_be_visible()
 
     visitor.go("Simulate")
     visitor.button("run").click()
     expect(page.locator(".st-key-chart-simulated-errors .js-plotly-plot")).to_be_visible()
-    expect(page.get_by_text("the exact prediction is")).to_be_visible()
+    expect(page.get_by_text("the exact prediction is").first).to_be_visible()
 
     visitor.go("Export")
     with page.expect_download() as download:
@@ -177,7 +179,7 @@ def test_a_design_is_saved_shared_and_compared(visitor, reader, tmp_path):
     # The link opens there as well, and the other pages show what it holds.
     reader.page.goto(re.sub(r"\s", "", link))
     expect(reader.page.locator("h1")).to_have_text("Design")
-    expect(reader.page.get_by_text("The design was loaded.")).to_be_visible()
+    expect(reader.page.get_by_text("The design was loaded.").first).to_be_visible()
     reader.go("Data")
     expect(reader.page.locator(".st-key-chart-histogram .js-plotly-plot")).to_be_visible()
     reader.go("Workload")
@@ -193,10 +195,10 @@ def test_a_design_is_saved_shared_and_compared(visitor, reader, tmp_path):
     visitor.go("Design")
     visitor.entry("epsilon-text").fill("2")
     visitor.entry("epsilon-text").press("Enter")
-    expect(page.get_by_test_id("stSidebar").get_by_text("Epsilon: 2")).to_be_visible()
+    expect(page.get_by_test_id("stSidebar").get_by_text("Epsilon: 2").first).to_be_visible()
     visitor.go("Compare")
     visitor.button("optimise-designs").click()
-    expect(page.get_by_text("For the same questions and target error")).to_be_visible()
+    expect(page.get_by_text("For the same questions and target error").first).to_be_visible()
     values = page.locator(".st-key-chart-designs .textpoint text")
     expect(values).to_have_count(2)
     assert values.first.text_content() == needed

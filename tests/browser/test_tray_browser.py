@@ -28,7 +28,7 @@ def test_work_for_a_design_that_was_left_is_stopped_in_the_tray(visit):
     visitor.go("Design")
     visitor.button("optimise").click()
     tray = visitor.page.locator(".st-key-tray")
-    expect(tray.get_by_text("Fitting Optimized (column generation)")).to_be_visible()
+    expect(tray.get_by_text("Fitting Optimized (column generation)").first).to_be_visible()
     expect(tray.get_by_text("left").first).to_be_visible()
     visitor.entry("epsilon-text").fill("2")
     visitor.entry("epsilon-text").press("Enter")

@@ -20,7 +20,7 @@ def visitor(guest, survey):
     guest.go("Data")
     page.locator(".st-key-data-source").get_by_text("Upload", exact=True).click()
     page.locator("[data-testid=stMain] input[type=file]").set_input_files(survey)
-    expect(page.get_by_text("How survey.data was read")).to_be_visible()
+    expect(page.get_by_text("How survey.data was read").first).to_be_visible()
     guest.drawn()
     return guest
 
@@ -99,7 +99,7 @@ def test_a_real_table_is_set_up_in_three_ways(visitor):
     expect(data_line(visitor, "age")).to_have_count(1)
     visitor.drawn()
     choose(visitor, "sex", "income")
-    expect(page.get_by_text("× 2 sex × 2 income.")).to_be_visible()
+    expect(page.get_by_text("× 2 sex × 2 income.").first).to_be_visible()
     expect(visitor.metric("Users (N)")).to_have_text(f"{ROWS:,}")
 
     choose(visitor, "hours")
@@ -112,7 +112,7 @@ def test_a_real_table_is_set_up_in_three_ways(visitor):
     drop(visitor, "hours")
     submit(visitor, "data-rare", "200")
     expect(visitor.metric("Types (n)")).to_have_text("3")
-    expect(page.get_by_text("are left out because country is missing")).to_be_visible()
+    expect(page.get_by_text("are left out because country is missing").first).to_be_visible()
 
 
 def test_categories_are_merged_in_the_table(visitor):
