@@ -32,8 +32,8 @@ def current(state: Session) -> Subject | None:
         known = later.wait(collecting.identity(state, mechanism), kit.quick(state, mechanism))
         later.finish()
     except ValueError as error:
-        st.error(f"Reports of this design cannot be collected. {plain(str(error))}")
-        st.stop()
+        layout.instead(error, "Reports of this design cannot be collected.")
+        layout.end()
     if known is None or c.domain is None:
         return None
     return Subject(c, c.domain, design.workload, mechanism, known, state.difference)
@@ -50,7 +50,7 @@ with controls:
     if subject is None:
         if own:
             st.info("What devices of this design send is being described.")
-        st.stop()
+        layout.end()
     task = collecting.counting(state, subject)
     running, found = task.running, collecting.collection(state, subject)
     if running is not None:

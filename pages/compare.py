@@ -207,7 +207,7 @@ with results:
         if not awaited:
             st.info("Choose at least one mechanism above that can be compared here.")
         later.finish()
-        st.stop()
+        layout.end()
     table = state.compared(ready, case)
     limits = state.bounds(case)
     bound = max(limits.values())
@@ -301,7 +301,7 @@ def draw_query_errors() -> None:
             lambda cancel: frames.query_errors(ready, design.workload, design.counts, design.labels, cancel=cancel),
         )
     except ValueError as error:
-        st.error(plain(str(error)))
+        layout.instead(error)
         return
     if errors is None:
         st.caption("The errors of single queries are being worked out.")

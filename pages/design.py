@@ -190,7 +190,7 @@ with results:
     except ValueError as error:
         st.error(plain(str(error)))
         st.page_link("pages/compare.py", label="See what other mechanisms need", icon=":material/bar_chart:")
-        st.stop()
+        layout.end()
     if mechanism is None:
         if (running := fit.running) is not None:
             layout.live(running, optimising)
@@ -206,12 +206,12 @@ with results:
                 st.caption(plain(crowded))
             if design.domain.size > AT_ONCE_TYPES:
                 st.page_link("pages/compare.py", label="See what other mechanisms need", icon=":material/bar_chart:")
-                st.stop()
+                layout.end()
             costed = {other: state.costed(other) for other in state.side_by_side}
             ready = {other: mechanism for other, mechanism in costed.items() if mechanism is not None}
             table = state.compared(ready, case)
             if table.empty:
-                st.stop()
+                layout.end()
             layout.chart(
                 lambda look: charts.users_needed(
                     table, limits, design.users, look, case_title(case), state.optimum(case)
@@ -221,7 +221,7 @@ with results:
                 "before-optimising",
                 table,
             )
-        st.stop()
+        layout.end()
 
     layout.need_costs(state, mechanism)
     audit = mechanism.audit()
@@ -233,7 +233,7 @@ with results:
         st.markdown(plain(patterns.explained(state, mechanism)))
         st.caption("Guarantee, to paste into a privacy review")
         layout.guarantee(c, audit)
-        st.stop()
+        layout.end()
     required, limits = state.users_needed(mechanism, case), state.bounds(case)
     bound = max(limits.values())
     target = wording.error(state.alpha**0.5)

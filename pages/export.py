@@ -55,20 +55,22 @@ controls, results = layout.frame()
 with controls:
     st.markdown(f"**{spec.title}**, epsilon {c.epsilon}, for {plain(design.questions)}")
     st.caption("Choose another mechanism on the Design page.")
-    later, ready = Later(state, "kit"), True
+    later, ready, packed, refused = Later(state, "kit"), True, None, ""
     try:
         mechanism = state.mechanism(c.mechanism.name)
         if mechanism is not None:
             layout.need_costs(state, mechanism)  # they are in the file
-            ready = kit.proof_written(state, mechanism, later)
+            try:
+                ready = kit.proof_written(state, mechanism, later)
+            except ValueError as error:  # the design alone can be had
+                refused = str(error)
         content = exchange.export(state)
     except ValueError as error:
         st.error(plain(str(error)))
-        st.stop()
+        layout.end()
     buttons = layout.actions("export")
     proof = None if mechanism is None else exchange.certificate(state, mechanism)
-    packed, refused = None, ""
-    if mechanism is not None:
+    if mechanism is not None and not refused:
         try:
             packed = later.wait(kit.kit(state, mechanism), kit.quick(state, mechanism)) if ready else None
         except ValueError as error:
@@ -106,7 +108,7 @@ with controls:
         "sidebar."
     )
     if refused:
-        st.info(f"There is no kit for this mechanism. {plain(refused)} The design alone can be had all the same.")
+        st.info(f"There is no kit of this design. {plain(refused)} The design alone can be had all the same.")
     if mechanism is None:
         st.warning(
             "The mechanism is not optimised for this design yet, so the file holds your choices but no strategy."

@@ -42,7 +42,7 @@ with results:
             on_click=lambda: state.change(workload=WorkloadRecipe.default(design.domain)),
             icon=":material/restart_alt:",
         )
-        st.stop()
+        layout.end()
     later = Later(state)
     if isinstance(design.workload, Survey):
         tables.show(later, state, design, recipe.parts)

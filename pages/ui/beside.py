@@ -50,7 +50,7 @@ def choose(state: Session) -> None:
     )
     if (shown or state.view.get("beside")) == "designs":
         _designs(state)
-        st.stop()
+        layout.end()
 
 
 def _designs(state: Session) -> None:

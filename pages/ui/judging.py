@@ -10,7 +10,7 @@ import streamlit as st
 from ldp_core import frames, library, verdicts, wording
 from ldp_core.mechanisms import Mechanism
 from ldp_core.verdicts import MARKS, MEANINGS, Tally
-from pages.ui import listing
+from pages.ui import layout, listing
 from pages.ui.session.state import Session
 from pages.ui.tasks.later import Later
 from pages.ui.words import people, plain
@@ -75,7 +75,7 @@ def judged(state: Session, mechanism: Mechanism, later: Later) -> pd.DataFrame |
             ),
         )
     except ValueError as error:
-        st.error(plain(str(error)))
+        layout.instead(error)
         return None
 
 

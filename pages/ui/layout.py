@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.runtime.scriptrunner import StopException
 
 from ldp_core import charts, designs, frames, mechanisms, wording
 from pages.ui import loaded
@@ -16,6 +17,7 @@ from pages.ui.session.state import Complete, Design, Session, session
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job, jobs
 from pages.ui.tasks.later import Later
+from pages.ui.tasks.task import Stopped
 from pages.ui.words import plain, spoken
 
 T = TypeVar("T")
@@ -174,12 +176,18 @@ def look() -> charts.Theme:
     return charts.DARK if st.context.theme.type == "dark" else charts.LIGHT
 
 
+def end() -> NoReturn:
+    """End the page here. After Streamlit's own stop nothing could be drawn any more: the sidebar still tells what the page has begun and
+    what it goes without."""
+    raise StopException
+
+
 def need(found: T | None, sentence: str, page: str, label: str) -> T:
     """What was ``found``; if that is nothing, say what is missing with a link to where it is set, and end the page."""
     if found is None:
         st.info(sentence)
         st.page_link(page, label=label, icon=":material/arrow_forward:")
-        st.stop()
+        end()
     return found
 
 
@@ -190,7 +198,7 @@ def need_domain(state: Session, sentence: str) -> Design:
         st.info(plain(state.lacking))
         st.page_link("pages/data.py", label="Choose or declare data", icon=":material/arrow_forward:")
         loaded.held(state)
-        st.stop()
+        end()
     return need(found, sentence, "pages/data.py", "Choose or declare data")
 
 
@@ -209,18 +217,26 @@ def need_design(state: Session) -> Complete:
     )
 
 
+def instead(error: ValueError, what: str = "") -> None:
+    """Why something cannot be shown, in its place, after ``what`` that means; that somebody stopped it by hand is no error."""
+    if isinstance(error, Stopped):
+        st.info(plain(str(error)))
+    else:
+        st.error(plain(f"{what} {error}"))
+
+
 def need_costs(state: Session, mechanism: mechanisms.Mechanism) -> None:
     """Exact errors that take seconds are worked out in the background; until then the page ends here."""
     later = Later(state, "costs")
     try:
         there = work.priced(state, mechanism, later)
     except ValueError as error:
-        st.error(plain(str(error)))
-        st.stop()
+        instead(error)
+        end()
     later.finish()
     if not there:
         st.info("What this mechanism costs is being worked out.")
-        st.stop()
+        end()
 
 
 def need_questions(state: Session, design: Design) -> None:
@@ -231,7 +247,7 @@ def need_questions(state: Session, design: Design) -> None:
     if (job := task.running) is not None:
         st.info("The questions of this design are being worked out.")
         st.button("Cancel", on_click=job.cancel, key="cancel-questions", icon=":material/stop:")
-        st.stop()
+        end()
     if task.error:
         st.error(plain(task.error))
     st.info(
@@ -241,7 +257,7 @@ def need_questions(state: Session, design: Design) -> None:
     st.button(
         "Work them out", on_click=work.start_questions, args=(state,), key="questions", icon=":material/play_arrow:"
     )
-    st.stop()
+    end()
 
 
 @st.fragment(run_every=0.5)

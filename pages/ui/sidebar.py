@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
 
 import streamlit as st
 
@@ -17,6 +16,7 @@ from pages.ui.session.state import Complete, Design, Session
 from pages.ui.sources import catalogue
 from pages.ui.tasks import work
 from pages.ui.tasks.later import Later
+from pages.ui.tasks.task import Stopped
 from pages.ui.words import case_title, gap_in_words, people, plain
 
 SET, UNSET, STALE, RUNNING = (
@@ -32,7 +32,7 @@ LINE = 31
 
 def draw(state: Session) -> Callable[[], None]:
     """The whole sidebar; its tray polls while work is running, so that its mark and the page follow. What is returned is to be called when
-    the page is drawn, for the work that it has begun."""
+    the page is drawn, for the work that it has begun or goes without."""
     with st.sidebar:
         settled, design = tray.settled(state), state.design()
         st.markdown(f"**{plain(state.name or 'Current design')}**")
@@ -42,9 +42,16 @@ def draw(state: Session) -> Callable[[], None]:
             _privacy(state)
             _mechanism(state, design)
         place = tray.draw(state, settled)
+        stopped = st.container(gap="xsmall", key="tray-stopped")
         _actions(state)
         forget.draw(state)
-    return partial(tray.catch_up, state, place, settled)
+
+    def follow() -> None:
+        tray.catch_up(state, place, settled)
+        with stopped:
+            tray.lacking(state)
+
+    return follow
 
 
 def _line(page: str, mark: str, text: str, detail: str) -> None:
@@ -116,6 +123,8 @@ def _mechanism(state: Session, design: Design | None) -> None:
                 gap = f"at most {gap_in_words(share)}"
                 strongest = charts.title(frames.strongest(state.bounds(state.aim(name))))
                 why = f"More users than the {strongest} allows, {case}"
+    except Stopped:
+        mark, gap_mark, detail, why = STALE, STALE, "you stopped working out its costs", "Follows once they are known"
     except ValueError as error:
         mark, detail, why = STALE, str(error), "Choose another mechanism"
     _line("pages/design.py", mark, "Mechanism", f"{title}: {detail}")

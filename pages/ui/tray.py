@@ -25,7 +25,9 @@ OTHERS = {"data": "other data", "people": "other people", "questions": "other qu
 
 
 def settled(state: Session) -> set[int]:
-    """The numbers of the jobs that have ended."""
+    """The numbers of the jobs that have ended, to be asked for before anything is drawn: which of them the page lacks shows from here on."""
+    for job in jobs().of(state.id):
+        job.lacked = False
     return {job.number for job in jobs().of(state.id) if not job.active}
 
 
@@ -52,6 +54,19 @@ def catch_up(state: Session, place: DeltaGenerator | None, known: set[int]) -> N
     if place is not None and any(job.active or job.state == "done" for job in begun):
         with place.container():
             _follow(state)
+
+
+def lacking(state: Session) -> None:
+    """A button for each value that the page, now that it is drawn, goes without because somebody stopped it by hand."""
+    for job in jobs().of(state.id):
+        if job.lacked:
+            st.button(
+                plain(f"Begin again: {wording.shortened(job.title, LETTERS)}"),
+                key=f"again-{job.number}",
+                icon=":material/replay:",
+                width="stretch",
+                on_click=job.allow,  # the page then asks for it
+            )
 
 
 @st.fragment(run_every=1.0)
@@ -106,9 +121,12 @@ def so_far(job: Job) -> str:
     return f"{wording.duration(job.seconds)}{rest}"
 
 
+def _title(job: Job) -> str:
+    return wording.shortened(wording.capital(job.title), LETTERS)
+
+
 def _line(job: Job, design: str) -> None:
-    title, done = wording.shortened(wording.capital(job.title), LETTERS), share(job)
-    words = f"{title}{f', for {design}' if design else ''}: {so_far(job)}"
+    done, words = share(job), f"{_title(job)}{f', for {design}' if design else ''}: {so_far(job)}"
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"job-{job.number}"):
         if done is None or job.state == "queued":
             st.caption(plain(words), width="stretch")
@@ -119,7 +137,7 @@ def _line(job: Job, design: str) -> None:
             key=f"stop-{job.number}",
             type="tertiary",
             disabled=job.cancelled(),
-            on_click=job.cancel,
+            on_click=job.stop,
             help=plain(f"Stop {job.title}"),
         )
 
@@ -145,7 +163,7 @@ def _stop_earlier(earlier: list[Job]) -> None:
 
 def _stop(some: list[Job]) -> None:
     for job in some:
-        job.cancel()
+        job.stop()
 
 
 def _just_ended(state: Session) -> list[Job]:
@@ -166,6 +184,6 @@ def _just_ended(state: Session) -> list[Job]:
 def _ended(job: Job) -> None:
     page = job.about.page
     outcome = "done" if job.state == "done" else "not done"
-    title = f"{wording.shortened(wording.capital(job.title), LETTERS)}: {outcome}, see {page}"
+    title = f"{_title(job)}: {outcome}, see {page}"
     mark = ":material/check_circle:" if job.state == "done" else ":material/error:"
     st.page_link(f"pages/{page.lower()}.py", label=plain(title), icon=mark)

@@ -269,10 +269,10 @@ def another():
 
 @pytest.fixture
 def busy():
-    """All workers of the server are busy until the end of the test."""
+    """All workers of the server are busy until the end of the test, or until what is yielded is set."""
     end = threading.Event()
     others = [jobs().submit(uuid.uuid4().hex, "busy", "something long", lambda job: end.wait()) for _ in range(WORKERS)]
-    yield
+    yield end
     end.set()
     for job in others:
         while job.active:

@@ -60,7 +60,7 @@ def test_what_whole_numbers_cost_is_told_for_what_was_fitted_here(ages, another)
 
 def test_continuous_noise_has_no_kit_and_the_page_says_why(ages):
     ages.go("design").enter("selectbox", "mechanism", "gaussian").go("export")
-    assert "There is no kit for this mechanism." in ages.words
+    assert "There is no kit of this design." in ages.words
     assert "continuous noise, which no device can draw exactly" in ages.words
     assert packed(ages) is None
     assert ages.has("download_button", "download")

@@ -2,13 +2,14 @@
 
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
 from ldp_core.run import Progress
 from pages.ui import tray
 from pages.ui.session.state import choose_mechanism
-from pages.ui.tasks import work
+from pages.ui.tasks import kit, work
 from pages.ui.tasks.jobs import About, Job, jobs
 
 
@@ -167,6 +168,22 @@ def test_work_that_a_page_begins_is_followed(busy, ages, monkeypatch, page):
     assert not jobs().active(ages.session.id)
     ages.go(page)
     assert any(job.title.startswith("proving") for job in followed)
+
+
+def test_work_of_a_page_that_ends_early_is_followed(busy, ages, monkeypatch):
+    followed = []
+    monkeypatch.setattr(kit, "QUICK_TYPES", 2)
+    monkeypatch.setattr(tray, "_follow", lambda state: followed.extend(jobs().active(state.id)))
+    ages.session.change(mechanism=choose_mechanism("subset_selection"))
+    ages.go("collect")
+    assert "What devices of this design send is being described." in ages.words
+    assert [job.title for job in followed] == ["describing what devices send"]
+
+
+def test_no_page_ends_so_that_the_tray_cannot_follow():
+    pages = list((Path(__file__).parents[2] / "pages").rglob("*.py"))
+    assert pages
+    assert not [page for page in pages if "st.stop(" in page.read_text()]
 
 
 def test_work_is_followed_where_lines_of_what_has_ended_stand(ages, monkeypatch):

@@ -139,7 +139,7 @@ def answers(state: Session, subject: Subject, found: Collection) -> None:
             lambda cancel: compute(queries=chosen),
         )
     except ValueError as error:
-        st.error(plain(str(error)))
+        layout.instead(error)
         return
     finally:
         later.finish()

@@ -29,12 +29,14 @@ class About:
         asked: what it depends on of the design, as that was when it was asked for: see `pages.ui.tasks.task.features`.
         page: title of the page that shows what comes of it.
         limit: seconds after which it ends. expected: seconds it takes by an estimate. None where these are not known.
+        part: of a page that waits for it, see `pages.ui.tasks.later`. Empty where others say when it is given up.
     """
 
     asked: dict[str, str] = field(default_factory=dict)
     page: str = ""
     limit: float | None = None
     expected: float | None = None
+    part: str = ""
 
 
 @dataclass
@@ -50,6 +52,10 @@ class Job:
     progress: Any = None
     state: str = "queued"  # queued, running, done, cancelled, failed
     error: str = ""
+    stopped: bool = False
+    """Whether a person stopped it, who has not asked for it again. What the program cancels, nobody waits for any more."""
+    lacked: bool = False
+    """Whether the page on screen goes without what this was to find, as it was stopped."""
     started: float = 0.0
     finished: float = 0.0
     number: int = field(default_factory=itertools.count().__next__)
@@ -57,6 +63,15 @@ class Job:
 
     def cancel(self) -> None:
         self._cancel.set()
+
+    def stop(self) -> None:
+        """Cancel it by hand: a page that waits for it does not begin it again unasked."""
+        self.stopped = True
+        self.cancel()
+
+    def allow(self) -> None:
+        """Pages may begin it again."""
+        self.stopped = False
 
     def cancelled(self) -> bool:
         return self._cancel.is_set()
@@ -90,13 +105,18 @@ class Jobs:
         """Queue ``work``; if the same work is already queued or running for this session, return that job."""
         with self._lock:
             for job in self._jobs:
-                if job.session == session and job.key == key and job.active:
-                    return job
+                if job.session == session and job.key == key:
+                    if job.active:
+                        return job
+                    job.allow()  # it is asked for again
             job = Job(key, session, title, work, about or About())
             self._jobs.append(job)
             finished = [job for job in self._jobs if job.session == session and not job.active]
             for old in finished[: max(0, len(finished) - KEPT_FINISHED)]:
-                self._jobs.remove(old)
+                if old.stopped:
+                    old.progress = None  # that it was stopped is all that must be remembered
+                else:
+                    self._jobs.remove(old)
             self._lock.notify()
             return job
 

@@ -20,10 +20,10 @@ T = TypeVar("T")
 
 class Later:
     """Values of the current design that may take long, by key. Made anew whenever a page is drawn; where a page has several, each has a
-    ``part`` of its own."""
+    ``part`` of its own. What is found, or stopped, for one page is so for all."""
 
     def __init__(self, state: Session, part: str = ""):
-        self._state, self._prefix = state, f"{PREFIX}{part}:"
+        self._state, self._part = state, f"{PREFIX}{part}"
         self._waited: set[str] = set()
 
     def value(self, key: object, title: str, quick: bool, compute: Callable[[Cancel], T], size: int = 0) -> T | None:
@@ -34,10 +34,10 @@ class Later:
             found = compute(job.cancelled)
             return None if job.cancelled() else found
 
-        return self.wait(Task(self._state, self._prefix + digest(key), title, work, lambda _: size), quick)
+        return self.wait(Task(self._state, PREFIX + digest(key), title, work, lambda _: size, part=self._part), quick)
 
     def wait(self, task: Task[T], quick: bool = False) -> T | None:
-        """The same of any task. One whose key is not of these values is not cancelled by `finish`."""
+        """The same of any task. One that is not of this part is not cancelled by `finish`."""
         found = task.known(at_once=quick)
         if found is None:
             self._waited.add(task.key)
@@ -45,7 +45,9 @@ class Later:
 
     def finish(self) -> None:
         """Cancel what earlier questions were waiting for, and let the page follow what these wait for."""
-        jobs().cancel(self._state.id, lambda key: key.startswith(self._prefix) and key not in self._waited)
+        for job in jobs().active(self._state.id):
+            if job.about.part == self._part and job.key not in self._waited:
+                job.cancel()
         if self._waited:
             _follow(self._state, frozenset(self._waited))
 

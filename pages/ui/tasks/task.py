@@ -26,6 +26,10 @@ def features(state: Session) -> dict[str, str]:
     }
 
 
+class Stopped(ValueError):
+    """What a page would show has been stopped by hand."""
+
+
 @dataclass(frozen=True)
 class Task(Generic[T]):
     """One piece of work for a session. ``key`` identifies its inputs, ``title`` says what is being done; ``work`` returns what is
@@ -42,6 +46,7 @@ class Task(Generic[T]):
     limit: float | None = None
     expected: float | None = None
     dear: bool = False
+    part: str = ""
 
     @property
     def result(self) -> T | None:
@@ -74,23 +79,27 @@ class Task(Generic[T]):
     def start(self) -> None:
         """Begin it, unless it is running."""
         now = features(self.state)
-        about = About({name: now[name] for name in self.of}, self.page, self.limit, self.expected)
+        about = About({name: now[name] for name in self.of}, self.page, self.limit, self.expected, self.part)
         jobs().submit(self.state.id, self.key, self.title, self._run, about)
 
     def known(self, at_once: bool = False) -> T | None:
         """The result, worked out now if ``at_once``; else None until it has been worked out in the background. ValueError with a
-        sentence when it cannot be had."""
+        sentence when it cannot be had, `Stopped` where somebody stopped it by hand and has not asked for it again."""
         if (found := self.result) is not None:
             return found
         if at_once:
             return self._run(Job(self.key, self.state.id, self.title, None))
         job = self.job
+        if job is not None and job.active:
+            return None
+        if (found := self.result) is not None:  # it ended just now
+            return found
+        if job is not None and job.stopped:
+            job.lacked = True
+            raise Stopped(f"You stopped “{self.title}”; press “Begin again” in the sidebar if you want it after all.")
         if job is not None and job.state == "failed":
             raise ValueError(job.error)
-        if job is None or not job.active:
-            if (found := self.result) is not None:  # it ended just now
-                return found
-            self.start()
+        self.start()
         return None
 
     def _run(self, job: Job) -> T | None:

@@ -153,7 +153,7 @@ def matrix(later: Later, state: Session, design: Complete, parts: Sequence[Workl
     try:
         found = later.value(key, title, w.n <= QUICK_PICTURE, lambda cancel: draw(look), PICTURE_BYTES)
     except ValueError as error:
-        st.error(plain(str(error)))
+        layout.instead(error)
         return
     if found is None:
         st.info("The picture of the queries is being drawn.")
