@@ -329,7 +329,7 @@ def test_so_few_types_that_most_shares_belong_to_no_set(sizes, ways, epsilon):
     test_designs_and_bounds_meet(sizes, ways, epsilon, 0.001)
 
 
-@settings(max_examples=10)
+@settings(max_examples=6)
 @given(
     st.lists(st.integers(1, 6), min_size=1, max_size=2).filter(lambda sizes: max(sizes) > 1),
     st.integers(1, 3),

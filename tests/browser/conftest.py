@@ -134,6 +134,12 @@ class Visitor:
     def entry(self, key):
         return self.page.locator(f".st-key-{key} input")
 
+    def enter(self, key, text):
+        """Type into an entry once the page is drawn: what is typed before, the page that comes overwrites."""
+        self.drawn()
+        self.entry(key).fill(text)
+        self.entry(key).press("Enter")
+
     def metric(self, label):
         return self.page.get_by_test_id("stMetric").filter(has_text=label).get_by_test_id("stMetricValue")
 

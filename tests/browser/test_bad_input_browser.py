@@ -43,14 +43,12 @@ def test_epsilon_typed_wrong_is_answered_and_changes_nothing(visitor):
     visitor.go("Design")
     entry = visitor.entry("epsilon-text")
     for typed, said in ENTRIES.items():
-        entry.fill(typed)
-        entry.press("Enter")
+        visitor.enter("epsilon-text", typed)
         expect(alerts(visitor)).to_have_count(1)
         expect(alerts(visitor)).to_contain_text(said)
         expect(entry).to_have_value(typed)
         expect(visitor.page.get_by_test_id("stSidebar").get_by_text("Epsilon: 1", exact=True).first).to_be_visible()
-    entry.fill("0.5")
-    entry.press("Enter")
+    visitor.enter("epsilon-text", "0.5")
     expect(alerts(visitor)).to_have_count(0)
     expect(visitor.page.get_by_test_id("stSidebar").get_by_text("Epsilon: 0.5", exact=True).first).to_be_visible()
 

@@ -69,6 +69,7 @@ def drop(visitor, column):
 
 def submit(visitor, key, text):
     box = visitor.page.locator(f".st-key-{key}").locator("input, textarea").first
+    visitor.drawn()
     box.fill(text)
     box.press("Control+Enter" if box.evaluate("e => e.tagName") == "TEXTAREA" else "Enter")
 
