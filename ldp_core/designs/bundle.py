@@ -18,13 +18,14 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy
 
 from ldp_core import library
+from ldp_core.data.domain import Domain
 from ldp_core.designs import certificate_file, patterns_file, rows_file, strict_json
 from ldp_core.designs.certificate_file import ARRAYS, DOCUMENT, Written
 from ldp_core.designs.configuration import Configuration, digest_when_written, load_configuration
@@ -36,6 +37,8 @@ from ldp_core.mechanisms.surveys.groups import SplitSurvey
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.version import __version__
 from ldp_core.wording import rounded_up
+
+M = TypeVar("M", RingMechanism, ScrambledPatterns | SplitSurvey)
 
 CONFIGURATION, OUTCOME, STRATEGY, PATTERNS = "configuration.json", "outcome.json", "strategy.npz", "patterns.json"
 STRATEGIES, ROWS = "strategies.npz", "rows.json"
@@ -256,20 +259,12 @@ def _verified_patterns(
     content: bytes, beside: list[np.ndarray], configuration: Configuration
 ) -> ScrambledPatterns | SplitSurvey:
     """The mechanism of a file of patterns, with the strategies ``beside`` it, if it fits the domain and keeps epsilon by its own probabilities."""
-    if configuration.domain is None:
-        raise BundleError("There are patterns but no domain they belong to: choose the data, then optimise again.")
-    try:
-        mechanism = patterns_file.read(content, configuration.mechanism.name, beside)
-    except ValueError as error:
-        raise BundleError(str(error)) from None
-    if mechanism.epsilon != configuration.epsilon_value:
-        raise BundleError(
-            f"The patterns are for epsilon {mechanism.epsilon:g} and the configuration asks for {configuration.epsilon}: optimise again."
-        )
-    if mechanism.sizes != configuration.domain.shape:
+    domain = _domain_of("patterns", configuration)
+    mechanism = _at_its_epsilon("patterns", configuration, lambda name: patterns_file.read(content, name, beside))
+    if mechanism.sizes != domain.shape:
         raise BundleError(
             f"The patterns are for columns of {list(mechanism.sizes)} values but those of the domain have "
-            f"{list(configuration.domain.shape)}: optimise again for this domain."
+            f"{list(domain.shape)}: optimise again for this domain."
         )
     _keeps_epsilon(mechanism, configuration)
     return mechanism
@@ -277,21 +272,32 @@ def _verified_patterns(
 
 def _verified_rows(content: bytes, configuration: Configuration) -> RingMechanism:
     """The mechanism of a file of rows, if it fits the domain and keeps epsilon by its own probabilities."""
+    domain = _domain_of("rows", configuration)
+    mechanism = _at_its_epsilon("rows", configuration, lambda name: rows_file.read(content, name))
+    if mechanism.n != domain.size:
+        raise BundleError(
+            f"The rows are for {mechanism.n:,} types but the domain has {domain.size:,}: optimise again for this domain."
+        )
+    _keeps_epsilon(mechanism, configuration)
+    return mechanism
+
+
+def _domain_of(what: str, configuration: Configuration) -> Domain:
     if configuration.domain is None:
-        raise BundleError("There are rows but no domain they belong to: choose the data, then optimise again.")
+        raise BundleError(f"There are {what} but no domain they belong to: choose the data, then optimise again.")
+    return configuration.domain
+
+
+def _at_its_epsilon(what: str, configuration: Configuration, read: Callable[[str], M]) -> M:
+    """The mechanism that ``read`` makes under its name, if it is for the epsilon that is asked for."""
     try:
-        mechanism = rows_file.read(content, configuration.mechanism.name)
+        mechanism = read(configuration.mechanism.name)
     except ValueError as error:
         raise BundleError(str(error)) from None
     if mechanism.epsilon != configuration.epsilon_value:
         raise BundleError(
-            f"The rows are for epsilon {mechanism.epsilon:g} and the configuration asks for {configuration.epsilon}: optimise again."
+            f"The {what} are for epsilon {mechanism.epsilon:g} and the configuration asks for {configuration.epsilon}: optimise again."
         )
-    if mechanism.n != configuration.domain.size:
-        raise BundleError(
-            f"The rows are for {mechanism.n:,} types but the domain has {configuration.domain.size:,}: optimise again for this domain."
-        )
-    _keeps_epsilon(mechanism, configuration)
     return mechanism
 
 

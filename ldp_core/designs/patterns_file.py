@@ -16,9 +16,10 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
 from ldp_core.designs import strict_json
+from ldp_core.designs.untrusted import Part, usable
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
 from ldp_core.mechanisms.surveys.groups import Own, SplitSurvey
 from ldp_core.mechanisms.surveys.pattern import Pattern
@@ -31,11 +32,7 @@ MOST_PATTERNS, MOST_OWN = 200_000, 64
 Size = Annotated[int, Field(ge=1, le=MOST_CELLS)]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
-
-
-class _Table(_Part):
+class _Table(Part):
     sizes: Annotated[list[Size], Field(min_length=1, max_length=24)]
     cells: str
 
@@ -52,23 +49,23 @@ class _Table(_Part):
         return bits[:count].astype(bool).reshape(self.sizes)
 
 
-class _Sent(_Part):
+class _Sent(Part):
     attributes: Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1, max_length=24)]
     table: Annotated[int, Field(ge=0)]
     share: Annotated[float, Field(gt=0, le=1)]
 
 
-class _Own(_Part):
+class _Own(Part):
     attributes: Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1, max_length=24)]
     share: Annotated[float, Field(gt=0, le=1)]
 
 
-class _File(_Part):
+class _File(Part):
     epsilon: float
     sizes: Annotated[list[Size], Field(min_length=1, max_length=1_000)]
     tables: Annotated[list[_Table], Field(max_length=MOST_PATTERNS)]
     patterns: Annotated[list[_Sent], Field(max_length=MOST_PATTERNS)]
-    own: Annotated[list[_Own], Field(max_length=MOST_OWN)] = []
+    own: list[_Own] = Field(default_factory=list, max_length=MOST_OWN)
     rest: Annotated[float, Field(gt=0, lt=1)] | None = None
 
 
@@ -127,7 +124,7 @@ def read(content: bytes, name: str, strategies: Sequence[np.ndarray] = ()) -> Sc
     """The mechanism of a file, called ``name``, with the ``strategies`` that were written beside it; ValueError, one sentence, for anything
     that is none."""
     document = strict_json.read(content, "The file of patterns")
-    try:
+    with usable("The file of patterns"):
         file = _File.model_validate(document)
         tables = [table.unpacked() for table in file.tables]
         patterns = list[Pattern]()
@@ -143,16 +140,6 @@ def read(content: bytes, name: str, strategies: Sequence[np.ndarray] = ()) -> Sc
         if not file.own and file.rest is None:
             return ScrambledPatterns(name, file.sizes, file.epsilon, patterns, shares, {}, LOADED)
         return _split(name, file, patterns, shares, strategies)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = " > ".join(map(str, first["loc"]))
-        raise ValueError(
-            f"The file of patterns cannot be used: {where}: {first['msg']}. Export the design again."
-        ) from None
-    except ValueError as error:
-        raise ValueError(
-            f"The file of patterns cannot be used: {str(error).rstrip('.')}. Export the design again."
-        ) from None
 
 
 def _split(

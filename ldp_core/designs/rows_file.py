@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import Annotated
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
 from ldp_core.designs import strict_json
+from ldp_core.designs.untrusted import Part, usable
 from ldp_core.mechanisms.rings import RingMechanism
 from ldp_core.workloads import DENSE_TYPES
 
@@ -24,11 +25,7 @@ LOADED = (
 )
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
-
-
-class _Row(_Part):
+class _Row(Part):
     cells: Annotated[str, Field(max_length=MOST_PLACES)]
     share: Annotated[float, Field(gt=0, le=1)]
 
@@ -44,7 +41,7 @@ class _Row(_Part):
         return bits[:places].astype(bool)
 
 
-class _File(_Part):
+class _File(Part):
     epsilon: float
     types: Annotated[int, Field(ge=2, le=DENSE_TYPES)]
     places: Annotated[int, Field(ge=2, le=MOST_PLACES)]
@@ -66,18 +63,8 @@ def write(mechanism: RingMechanism) -> bytes:
 def read(content: bytes, name: str) -> RingMechanism:
     """The mechanism of a file, called ``name``; ValueError, one sentence, for anything that is none."""
     document = strict_json.read(content, "The file of rows")
-    try:
+    with usable("The file of rows"):
         file = _File.model_validate(document)
         high = np.array([row.unpacked(file.places) for row in file.rows])
         shares = np.array([row.share for row in file.rows])
         return RingMechanism(name, high, shares, file.types, file.epsilon, {}, LOADED)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = " > ".join(map(str, first["loc"]))
-        raise ValueError(
-            f"The file of rows cannot be used: {where}: {first['msg']}. Export the design again."
-        ) from None
-    except ValueError as error:
-        raise ValueError(
-            f"The file of rows cannot be used: {str(error).rstrip('.')}. Export the design again."
-        ) from None
