@@ -106,9 +106,7 @@ class RingMechanism(Translated):
     @cached_property
     def _inverse(self) -> np.ndarray:
         """(n, n) M^-1."""
-        factor, _ = linalg.lapack.dpotrf(self.information(), lower=1, overwrite_a=1)
-        inverse, _ = linalg.lapack.dpotri(factor, lower=1, overwrite_c=1)
-        return np.tril(inverse) + np.tril(inverse, -1).T
+        return inverse_of(self.information())[0]
 
     def profile_of(self, workload: Workload) -> np.ndarray:
         """sum_y Q_yu R_y'G R_y - G_uu (their Theorem 3.4)."""
@@ -162,6 +160,14 @@ class RingMechanism(Translated):
             return self._by_type(self._sent * np.reshape(y, self.high.shape))
 
         return LinearOperator((self.high.size, self.n), matvec=forward, rmatvec=backward, dtype=float)
+
+
+def inverse_of(information: np.ndarray, check: Check = unchecked) -> tuple[np.ndarray, bool]:
+    """(n, n) M^-1, and whether M (n, n), which is overwritten, is positive definite as far as rounding tells: else it means nothing."""
+    factor, failed = linalg.lapack.dpotrf(information, lower=1, overwrite_a=1)
+    check()
+    inverse, _ = linalg.lapack.dpotri(factor, lower=1, overwrite_c=1)
+    return np.tril(inverse) + np.tril(inverse, -1).T, not failed
 
 
 def characters(rows: np.ndarray, shares: np.ndarray) -> np.ndarray:

@@ -19,7 +19,7 @@ import numpy as np
 from scipy import fft, linalg
 
 from ldp_core.bounds.centred import high_share
-from ldp_core.mechanisms.rings import second_moments, window_sums
+from ldp_core.mechanisms.rings import inverse_of, second_moments, window_sums
 from ldp_core.optimize.columns.first_rows import SHARES, tabulated
 from ldp_core.optimize.sizes import along_an_order, ring_too_large
 from ldp_core.optimize.symmetric.refining import Refining
@@ -129,13 +129,10 @@ class _RingSearch:
         rows = np.where(refining.high, self._ratio, 1.0)
         met = window_sums(rows, n)
         weights = (refining.shares / rows.sum(axis=1))[:, None] / met
-        factor, failed = linalg.lapack.dpotrf(second_moments(rows, weights, n, self._check), lower=1, overwrite_a=1)
-        if failed:
+        inverse, definite = inverse_of(second_moments(rows, weights, n, self._check), self._check)
+        if not definite:
             self.finished = True  # rounding: the best rows so far are kept
             return
-        self._check()
-        inverse, _ = linalg.lapack.dpotri(factor, lower=1, overwrite_c=1)
-        inverse = np.tril(inverse) + np.tril(inverse, -1).T
         self._check()
         asked = self._workload.apply_gram(inverse)
         objective = float(np.trace(asked))
