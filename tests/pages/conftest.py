@@ -1,6 +1,7 @@
 """A person at the app, without a browser: turns pages, uses widgets, reads what is on screen."""
 
 import base64
+import importlib
 import json
 import threading
 import time
@@ -26,6 +27,9 @@ from tests.pages.proofs import found_once
 APP = Path(__file__).parents[2] / "app.py"
 PATIENCE = 3600  # seconds for a run of a page; only one that hangs takes this long
 COMPILED = ScriptCache()  # pages, as one server compiles them once for all its sessions
+# All modules of the pages are there before a test changes a constant: one imported meanwhile would keep what it found.
+for module in (APP.parent / "pages" / "ui").rglob("*.py"):
+    importlib.import_module(".".join(module.relative_to(APP.parent).with_suffix("").parts))
 PROOFS = {name: found_once(getattr(bounds, name)) for name in ("certificate", "worst_case")}
 
 
