@@ -1,0 +1,97 @@
+"""The mechanisms of a comparison as tables: all their figures, and what every mechanism was made for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from ldp_core import frames, library, mechanisms
+from pages.ui import layout, lazy, listing
+from pages.ui.session.state import Session
+from pages.ui.words import cells, gap_in_words, people
+
+
+def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.Mechanism]) -> None:
+    """What each of the mechanisms that are ``ready`` needs and how large its errors are, from the ``table`` of the comparison."""
+    design = state.complete
+    columns = {
+        "name": st.column_config.TextColumn("Mechanism", width="medium"),
+        "users_needed": st.column_config.NumberColumn(
+            "Users needed", format="%,.0f", help="For your target error, in the case chosen above."
+        ),
+        "gap": st.column_config.NumberColumn(
+            "Gap, at most", help="More users than the best bound allows, in the same case."
+        ),
+        "standard_error_worst_case": st.column_config.NumberColumn("± worst case", format="%.2f pp"),
+        "standard_error_average": st.column_config.NumberColumn("± average case", format="%.2f pp"),
+        "standard_error_on_data": st.column_config.NumberColumn(
+            "± this data" if design.on_data else "± expected", format="%.2f pp", help=f"On {design.population}."
+        ),
+        "worst_case_variance": st.column_config.NumberColumn("Variance, worst", format="%,.1f"),
+        "average_variance": st.column_config.NumberColumn("Variance, average", format="%,.1f"),
+    }
+    if state.only_case:  # the other cases are no others
+        columns = {
+            key: column
+            for key, column in columns.items()
+            if not key.endswith(("_average", "_on_data")) and key != "average_variance"
+        }
+    listed = table[list(columns)].copy()
+    listed["name"] = [library.spec(n).title for n in listed["name"]]
+    listed["users_needed"] = np.ceil(listed["users_needed"] - 1e-9)  # as everywhere: whole people
+    listed["gap"] = listed["gap"].replace(math.inf, math.nan)  # where the bound says nothing, there is no gap
+    for share in (name for name in columns if name.startswith("standard_error")):
+        listed[share] *= 100
+    height = listing.height_for(listed["name"])
+    listing.show_table(
+        cells(listed, gap=gap_in_words), "The mechanisms side by side.", column_config=columns, row_height=height
+    )
+    layout.download_table(table, "comparison")
+    whose = "Worst case: everybody has the value that is hardest to count. Average case: all types equally common."
+    st.caption(
+        f"± is the standard error of a typical query (root mean square over the {design.workload.num_queries:,} queries) in percentage "
+        f"points (pp) of your {people(design.users)}. {'' if state.only_case else whose} Variances are in squared users, summed over the queries, "
+        f"for one user. {state.weighting}"
+    )
+    if any(mechanism.delta > 0 for mechanism in ready.values()):
+        st.caption(
+            "Mechanisms with an (epsilon, delta) guarantee promise less than pure epsilon, so they may need fewer users than the "
+            "bounds allow others; they have no gap here."
+        )
+    if any(library.spec(name).continuous for name in table["name"]):
+        titles = [library.spec(name).title for name in table["name"] if library.spec(name).continuous]
+        st.caption(f"{', '.join(titles)}: {mechanisms.FLOATING_POINT}")
+
+
+def catalogue(state: Session) -> None:
+    """Every mechanism, folded away."""
+    design = state.complete
+    fold = lazy.fold("Every mechanism: what it was made for, what it costs, and where it cannot run", "every-mechanism")
+    if fold is None:
+        return
+    with fold:
+        own = [one.mechanism for one in state.configuration.own]
+        every = frames.catalogue(design.domain.size, design.epsilon, design.workload, own)
+        listing.show_table(
+            every,
+            "What every mechanism was made for, and what it costs.",
+            column_config={
+                "mechanism": "Mechanism",
+                "made_for": "Made for",
+                "note": "Note for this design",
+                "privacy": "Privacy",
+                "bits_a_report": "Bits a report",
+                "user_computes": "A user computes",
+                "collector_computes": "The collector computes",
+                "source": "Source",
+            },
+        )
+        layout.download_table(every, "mechanisms")
+        st.caption(
+            "n is the number of types, p the number of queries. An empty note means that it can run on this design. In real numbers "
+            f"only: {mechanisms.FLOATING_POINT}"
+        )

@@ -1,0 +1,132 @@
+"""Users needed over epsilon and over the number of types: what is computed, how far it is, and what came of it."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from ldp_core import charts, library, wording
+from ldp_core.run import Progress
+from ldp_core.studies import sweep
+from pages.ui import layout
+from pages.ui.controls import control
+from pages.ui.session.state import Session
+from pages.ui.tasks import work
+from pages.ui.tasks.jobs import Job
+from pages.ui.words import plain
+
+
+def tab(state: Session, over: str) -> None:
+    """Users needed over epsilon or over the number of types, filling in live; cheap mechanisms come first."""
+    task, column = work.sweep(state, over), "epsilon" if over == "epsilon" else "n"
+    running, done = task.running, task.result
+    if running is not None:
+        st.button(
+            "Cancel and keep these points", on_click=running.cancel, key=f"cancel-{over}", icon=":material/stop_circle:"
+        )
+        layout.live(running, partial(_filling, state, over))
+        return
+    what = "epsilon" if over == "epsilon" else "the domain size"
+    known = pd.DataFrame()
+    if over == "size":
+        try:
+            known = work.left_out_of_sizes(state)
+        except ValueError as error:
+            st.info(plain(str(error)))
+            return
+    over_time = done is not None and (done.left_out["reason"] == sweep.TIME_OVER).any()
+    if done is None or task.cut_short or over_time:
+        st.button(
+            f"Compute over {what}",
+            on_click=lambda: work.sweep(state, over).start(),
+            key=f"sweep-{over}",
+            icon=":material/play_arrow:",
+            help="Users needed in the worst case for every chosen mechanism and all bounds; fitted ones are fitted anew at each "
+            "point. What has been computed is not computed again.",
+        )
+        st.caption(
+            f"It takes {work.SWEEP_SECONDS / 60:g} minutes at most; what is left then can be computed by pressing again."
+        )
+        with st.expander("Where it is computed"):
+            control(
+                st.text_input,
+                "Address of a Dask scheduler (optional)",
+                f"scheduler-{over}",
+                state.view.get("scheduler", ""),
+                partial(_compute_at, state),
+                placeholder="tcp://10.0.0.5:8786",
+                help="Left empty, this machine computes, in as many processes as it has cores. The numbers are the same.",
+            )
+    if task.error:
+        st.error(plain(task.error))
+    if done is None:
+        st.caption(f"Users needed at {_grid_in_words(state, over, known)} for the chosen mechanisms and all bounds.")
+        _say_without_points(known, column, "What will be left out")
+        return
+    if len(done.points):
+        layout.chart(
+            lambda look: _chart(state, done.points, over, look),
+            _sentence(done.points, column),
+            f"over-{over}",
+            done.points,
+        )
+    _say_without_points(done.left_out, column, "Left out")
+
+
+def _sentence(found: pd.DataFrame, over: str) -> str:
+    """Which mechanism needs the fewest users, and where."""
+    own = found[~found["name"].isin(sweep.BOUNDS)]
+    rounded = own["users_needed"].map(lambda users: float(f"{users:.6g}"))  # ties go to the first by name
+    winners = own.loc[rounded.groupby(own[over]).idxmin()] if len(own) else own
+    word = "epsilon" if over == "epsilon" else "n ="
+    parts = [
+        f"{library.spec(name).title} at {word} {', '.join(f'{e:g}' for e in group[over])}"
+        for name, group in winners.groupby("name", sort=False)
+    ]
+    return "Fewest users: " + "; ".join(parts) + "." if parts else "Bounds come first, mechanisms follow."
+
+
+def _chart(state: Session, found: pd.DataFrame, over: str, look: charts.Theme) -> go.Figure:
+    if over == "epsilon":
+        return charts.over_epsilon(found, state.complete.epsilon, look)
+    return charts.over_size(found, state.complete.domain.size, look)
+
+
+def _filling(state: Session, over: str, progress: Progress, job: Job) -> None:
+    """A sweep as its points come in."""
+    done, total, points = progress.round, progress.max_rounds or 1, progress.found.points
+    st.progress(done / total, text=f"{done:,} of {total:,} points, {wording.duration(job.seconds)}")
+    if len(points):
+        layout.picture(_chart(state, points, over, layout.look()), f"live-sweep-{over}", "Users needed, filling in")
+
+
+def _grid_in_words(state: Session, over: str, known: pd.DataFrame) -> str:
+    """The epsilons, or those numbers of types at which something will be computed."""
+    if over == "epsilon":
+        return ", ".join(f"{epsilon:g}" for epsilon in sweep.EPSILONS)
+    everything = len(sweep.BOUNDS) + len(state.side_by_side)
+    sizes = [n for n in sweep.SIZES if not len(known) or (known["n"] == n).sum() < everything]
+    return f"{', '.join(f'{n:,}' for n in sizes)} types"
+
+
+def _say_without_points(found: pd.DataFrame, column: str, label: str) -> None:
+    """What a sweep has no figures for, and why."""
+    if not len(found):
+        return
+    reasons = found.groupby(["name", "reason"], sort=False)[column].apply(list)
+    with st.expander(label):
+        for (name, reason), places in reasons.items():
+            title = charts.title(name) if name in sweep.BOUNDS else library.spec(name).title
+            where = ", ".join(f"{place:,g}" for place in places)
+            st.markdown(f"- {plain(f'{title} at {where}: {reason}')}")
+
+
+def _compute_at(state: Session, address: str) -> None:
+    """Another scheduler: what was said of the one before is not about it."""
+    state.view.update(scheduler=address.strip())
+    for over in ("epsilon", "size"):
+        if (job := work.sweep(state, over).job) is not None:
+            job.error = ""
