@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ldp_core import verdicts, wording
 from ldp_core.analysis import WORST_CASE
@@ -20,6 +21,7 @@ def control(
     """Draw ``widget`` showing ``value``; when a person changes it, ``commit(new)`` is called.
 
     A ValueError from ``commit`` leaves the design as it was: the entry stays as typed, with the sentence below it.
+    Not for fragments: what is chosen there would pass for a repetition, see `_polled`.
     """
     state = session()
     invalid = state.invalid.get(key)
@@ -33,6 +35,9 @@ def control(
         if (
             entry == shown
         ):  # a control that has just left the page is reported once more if somebody chooses on meanwhile
+            return
+        if _polled():
+            st.session_state[key] = shown
             return
         if not _offered(
             entry, options.get("options")
@@ -49,6 +54,14 @@ def control(
     if invalid:
         st.error(plain(invalid[1]))
     return entered
+
+
+def _polled() -> bool:
+    """Whether this run follows from the clock of a fragment, not from what anybody did with a control of the page. Such a run comes with
+    what all controls held when it was asked for: while the page is drawn anew that may be what they showed before, and to take it for
+    a choice would put back what has just been typed or undone. What is chosen comes with a run of its own."""
+    context = get_script_run_ctx()
+    return context is not None and bool(context.fragment_ids_this_run)
 
 
 def _offered(entry: Any, options: Any) -> bool:

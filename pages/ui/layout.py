@@ -56,14 +56,18 @@ def open_page(title: str, purpose: str) -> Session:
             state.notices = []
         state.page = title
     # Shown again on every run: one ends whenever background work does, before anybody has read.
-    for kind, text in state.notices:
-        getattr(st, kind)(plain(text))
-    name = state.configuration.mechanism.name
-    offered = state.notices and state.view.get("offer_optimise") == state.fitted_key(name) and not state.fitted(name)
-    if offered and state.unfit(name) is None and work.fit(state, name).running is None:
-        st.button(
-            "Optimise again", on_click=work.start_fit, args=(state, name), key="offer", icon=":material/play_arrow:"
+    # In one place, empty or not: entries below that moved up or down would lose what is being typed into them.
+    with st.container(key="notices"):
+        name = state.configuration.mechanism.name
+        for kind, text in state.notices:
+            getattr(st, kind)(plain(text))
+        offered = (
+            state.notices and state.view.get("offer_optimise") == state.fitted_key(name) and not state.fitted(name)
         )
+        if offered and state.unfit(name) is None and work.fit(state, name).running is None:
+            st.button(
+                "Optimise again", on_click=work.start_fit, args=(state, name), key="offer", icon=":material/play_arrow:"
+            )
     return state
 
 
