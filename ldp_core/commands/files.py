@@ -9,7 +9,7 @@ from ldp_core import designs
 from ldp_core.commands import terminal
 from ldp_core.data import tables
 from ldp_core.designs import Bundle, Configuration, UploadedData
-from ldp_core.designs.bundle import MAX_BYTES
+from ldp_core.designs.bundle import LACKS_STRATEGY, MAX_BYTES
 from ldp_core.designs.realised import Table
 
 
@@ -46,7 +46,7 @@ def opened(name: str) -> Bundle:
     """A design file; what it has to say goes to standard error."""
     bundle = designs.load(content(name))
     for warning in bundle.warnings:
-        if not warning.startswith("The file lacks the strategy"):  # commands fit what is missing
+        if warning != LACKS_STRATEGY:  # commands fit what is missing
             terminal.say(warning)
     return bundle
 

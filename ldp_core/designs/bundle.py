@@ -57,6 +57,7 @@ MAX_PROOF_BYTES = 2**26
 MAX_BYTES = (
     8 * STRATEGY_ENTRIES + 4 * strict_json.MAX_JSON_BYTES + MAX_KIT_BYTES + MAX_PROOF_BYTES
 )  # packed or unpacked
+LACKS_STRATEGY = "The file lacks the strategy of its mechanism: optimise again, with the same seed, to get it."
 SEED_WARNING = "The seed is for simulation and optimisation only; a client that used it would have no privacy."
 
 # Version 1.0 of the format (numpy.lib.format), as numpy writes a float64 matrix or vector. numpy's own reader evaluates the
@@ -232,7 +233,7 @@ def _warnings(configuration: Configuration, content: bytes, outcome: dict[str, A
     recorded = outcome is not None and outcome.get("strategy") is not None
     chosen = library.REGISTRY.get(configuration.mechanism.name)
     if not fitted and (recorded or (chosen is not None and chosen.strategy_fitted)):
-        warnings.append("The file lacks the strategy of its mechanism: optimise again, with the same seed, to get it.")
+        warnings.append(LACKS_STRATEGY)
     return warnings
 
 

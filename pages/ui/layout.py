@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import StopException
 
 from ldp_core import charts, designs, frames, mechanisms, wording
+from ldp_core.designs.bundle import LACKS_STRATEGY
 from pages.ui import loaded
 from pages.ui.session.state import Complete, Design, Session, session
 from pages.ui.tasks import work
@@ -59,11 +60,11 @@ def open_page(title: str, purpose: str) -> Session:
     # In one place, empty or not: entries below that moved up or down would lose what is being typed into them.
     with st.container(key="notices"):
         name = state.configuration.mechanism.name
+        fitted = bool(state.notices) and state.fitted(name) is not None
         for kind, text in state.notices:
-            getattr(st, kind)(plain(text))
-        offered = (
-            state.notices and state.view.get("offer_optimise") == state.fitted_key(name) and not state.fitted(name)
-        )
+            if not (fitted and text == LACKS_STRATEGY):
+                getattr(st, kind)(plain(text))
+        offered = state.notices and not fitted and state.view.get("offer_optimise") == state.fitted_key(name)
         if offered and state.unfit(name) is None and work.fit(state, name).running is None:
             st.button(
                 "Optimise again", on_click=work.start_fit, args=(state, name), key="offer", icon=":material/play_arrow:"
