@@ -1,5 +1,6 @@
 """What somebody types while the page is drawn anew by work in the background: it stands, and it is what counts."""
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.test_tray_browser import design
@@ -42,6 +43,7 @@ def test_what_is_typed_while_the_page_is_drawn_anew_stands_and_counts(guest):
     assert place.evaluate("entry => entry === document.activeElement")
 
 
+@pytest.mark.slow  # pages/test_page_pressed_meanwhile.py has the same without a browser
 def test_what_is_typed_or_undone_counts_over_a_slow_connection(visit):
     """Clocks of the page go on telling what its controls showed before the page, drawn anew, has arrived."""
     visitor = visit()
