@@ -21,7 +21,7 @@ from ldp_core.studies.sweep import pools
 from ldp_core.workloads import RangesPart, TypesPart
 from pages.ui.data import ahead
 from pages.ui.session import browser
-from pages.ui.tasks.jobs import WORKERS, jobs
+from pages.ui.tasks.jobs import WORKERS, Jobs, jobs
 from tests.pages.proofs import found_once
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -30,6 +30,8 @@ COMPILED = ScriptCache()  # pages, as one server compiles them once for all its 
 # All modules of the pages are there before a test changes a constant: one imported meanwhile would keep what it found.
 for module in (APP.parent / "pages" / "ui").rglob("*.py"):
     importlib.import_module(".".join(module.relative_to(APP.parent).with_suffix("").parts))
+WANTED = threading.Event()
+"""Whether the test has begun to wait for what goes on in the background."""
 PROOFS = {name: found_once(getattr(bounds, name)) for name in ("certificate", "worst_case")}
 
 
@@ -151,6 +153,7 @@ class App:
 
     def finish(self):
         """Wait until the background work of this session is done, and let the page follow, which may ask for more."""
+        WANTED.set()
         while True:
             while jobs().active(self.session.id):
                 time.sleep(0.02)
@@ -235,11 +238,30 @@ def in_processes(_processes_are_taken):
 
 
 @pytest.fixture(autouse=True)
-def _nothing_goes_on():
-    """Proofs that nobody waits for any more would go on through the tests that follow."""
+def _nothing_goes_on(monkeypatch):
+    """Proofs are begun once the test waits for them, as on a server with much to do: pages ask for them unasked, most tests never wait,
+    and what they had begun would go on through the tests that follow."""
+    WANTED.clear()
+    run = Jobs._run
+
+    def run_once_wanted(work, job):
+        while job.key.startswith("certificate:") and not (job.cancelled() or WANTED.wait(0.05)):
+            pass
+        run(work, job)
+
+    monkeypatch.setattr(Jobs, "_run", run_once_wanted)
     yield
     for session in jobs().sessions():
         jobs().cancel(session)
+
+
+@pytest.fixture
+def without_triples(monkeypatch):
+    """Surveys of yes-or-no attributes are proved without triples of people, which take seconds, for tests of something else. Such proofs are
+    not shared."""
+    monkeypatch.setattr("ldp_core.bounds.triples.surveys.fits", lambda survey: False)
+    for name, search in PROOFS.items():
+        monkeypatch.setattr(bounds, name, search.__wrapped__)
 
 
 @pytest.fixture

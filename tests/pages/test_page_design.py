@@ -262,6 +262,7 @@ def test_many_reports_are_not_drawn_but_said(ages):
     assert heat
 
 
+@pytest.mark.usefixtures("without_triples")
 def test_a_design_by_symmetry_has_no_rows_to_draw_while_it_is_fitted(app, monkeypatch):
     monkeypatch.setattr("pages.ui.tasks.work.PICTURE_EVERY", 0.0)
     app.go("data").enter("segmented_control", "data-source", "declared")

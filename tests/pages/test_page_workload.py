@@ -306,6 +306,7 @@ def test_a_bound_that_takes_long_is_proved_when_asked(app):
     assert not app.has("button", "stop-proof")
 
 
+@pytest.mark.usefixtures("without_triples")
 def test_many_types_do_not_stop_the_page(app):
     recipes = tuple(CategoricalRecipe(column=f"q{i}", categories=["no", "yes"]) for i in range(13))
     app.session.set_data(DeclaredData(recipes=recipes), None)

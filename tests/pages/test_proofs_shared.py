@@ -4,6 +4,7 @@ import pytest
 
 from ldp_core import workloads
 from ldp_core.bounds.general.certificate import certificate
+from pages.ui.tasks import work
 from tests.pages.proofs import found_once
 
 
@@ -24,3 +25,12 @@ def test_other_questions_and_what_was_cancelled_are_searched_for():
     assert found.value > cut.value
     assert search(workloads.prefix(8), 2.0, None).epsilon == 2.0
     assert search(workloads.prefix(9), 1.0, None).workload.n == 9
+
+
+def test_no_proof_is_begun_before_the_test_waits_for_it(on_ages):
+    state = on_ages.session
+    case = state.aim(state.chosen)
+    assert work.certificate(state, case).running.progress is None
+    assert state.certificate(case) is None
+    on_ages.finish()
+    assert state.certificate(case).finished
