@@ -100,10 +100,13 @@ class Domain(BaseModel):
         if indices is None:
             check_size(self.size, "listing all labels")
             indices = np.arange(self.size)
-        table = self.decode(indices)
-        if len(self.attributes) == 1:
-            return table.iloc[:, 0].tolist()
-        named = [[f"{name} {label}" for label in table[name]] for name in table.columns]
+        columns = self._decoded(indices)
+        if len(columns) == 1:
+            return columns[0]
+        named = [
+            [f"{attribute.name} {label}" for label in column]
+            for attribute, column in zip(self.attributes, columns, strict=True)
+        ]
         return [", ".join(parts) for parts in zip(*named, strict=True)]
 
     def encode(self, frame: pd.DataFrame) -> Encoding:
@@ -135,11 +138,13 @@ class Domain(BaseModel):
 
     def decode(self, indices: np.ndarray) -> pd.DataFrame:
         """A table of labels, a column per attribute; ValueError for an index outside 0..size-1."""
+        names = [attribute.name for attribute in self.attributes]
+        return pd.DataFrame(dict(zip(names, self._decoded(indices), strict=True)), dtype=object)
+
+    def _decoded(self, indices: np.ndarray) -> list[list[str]]:
+        """The labels of each attribute. Without a table, which takes longer to make than a few labels."""
         parts = np.unravel_index(checked_indices(indices, self.size), self.shape)
-        return pd.DataFrame(
-            {attribute.name: attribute.decode(part) for attribute, part in zip(self.attributes, parts, strict=True)},
-            dtype=object,
-        )
+        return [attribute.decode(part) for attribute, part in zip(self.attributes, parts, strict=True)]
 
 
 _REPORTED = ("missing", "outside", "unread")
