@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from functools import cache
 
-from threadpoolctl import threadpool_limits
+import scipy.linalg  # noqa: F401  (brings a BLAS of its own, beside NumPy's)
+from threadpoolctl import ThreadpoolController
 
 # Up to this many types a second thread gains little, and where another process wants the core it costs a lot.
 ONE_THREAD = 512
@@ -12,4 +14,10 @@ ONE_THREAD = 512
 
 def blas_threads(n: int) -> AbstractContextManager:
     """A context in which BLAS uses one thread for up to `ONE_THREAD` types, and all the threads it has beyond that."""
-    return threadpool_limits(limits=1 if n <= ONE_THREAD else None, user_api="blas")
+    return _libraries().limit(limits=1 if n <= ONE_THREAD else None, user_api="blas")
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """What is loaded of BLAS, looked for once: that takes as long as a round of a small search."""
+    return ThreadpoolController()

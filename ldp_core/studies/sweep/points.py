@@ -7,16 +7,16 @@ import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
 from ldp_core import analysis, bounds, library, wording, workloads
 from ldp_core.bounds.general import weighted
 from ldp_core.mechanisms import Mechanism
 from ldp_core.run import Cancel, asked
+from ldp_core.threads import blas_threads
 from ldp_core.workloads import Survey, Workload
 
 BOUNDS = ("svd", "centred_svd", "certificate")
@@ -145,7 +145,7 @@ def evaluate(point: Point, cancel: Cancel | None = None) -> Outcome | None:
     if reason := refusal(point):
         return Outcome(reason=reason)
     cancelled = asked(cancel)
-    with _blas().limit(limits=1, user_api="blas"):
+    with blas_threads(1):
         try:
             outcome = _bound(point, cancelled) if point.name in BOUNDS else _mechanism(point, cancelled)
         except ValueError as error:  # the core's sentence for people
@@ -182,11 +182,6 @@ def computed(point: Point, results: Cache | None, cancel: Cancel | None = None) 
     if outcome is None and (outcome := evaluate(point, cancel)) is not None and results is not None:
         results.put(point.key, outcome)
     return outcome
-
-
-@cache
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController()
 
 
 def _mechanism(point: Point, cancelled: Callable[[], bool]) -> Outcome:
