@@ -121,3 +121,29 @@ def test_what_are_no_windows_is_refused():
     assert not windows.valid(np.repeat(good, windows.MOST_WIDE + 1, axis=0), 6)
     with pytest.raises(ValueError, match="wide window"):
         windows.places(moments(5), (0, 0, 1, 2))
+
+
+def test_sets_of_halves_alike_are_sets_of_five_bits():
+    rng, known = np.random.default_rng(4), moments(5)
+    found, (places, _) = wide.alike(), wide.places(known, 1, 1)
+    sums = {tuple(one) for one in np.rint(32 * found).astype(int)}
+    half = (rng.random((10, 16)) < rng.random((10, 1))).astype(float)
+    flipped = np.stack([one[np.arange(16) ^ y] for one, y in zip(half, rng.integers(0, 16, 10), strict=True)])
+    for second in (half, flipped, 0 * half):
+        code = [(half @ (1 << np.arange(16))).astype(int), (second @ (1 << np.arange(16))).astype(int)]
+        order = np.argsort(wide._classes()[0] @ (1 << np.arange(16)))
+        own = wide.of_sets(order[code[0]], order[code[1]])
+        assert {tuple(one) for one in np.rint(32 * own).astype(int)} <= sums
+    form = rng.uniform(-1, 1, known.count)[places]
+    form = np.rint(form / windows.UNIT) * windows.UNIT
+    assert (found @ form).min() >= wide.smallest(form)
+
+
+def test_windows_with_all_bits_in_groups_are_looked_through():
+    bits, epsilon, size = 10, 3.0, 64
+    relaxation, weights = Relaxation(bits, epsilon), np.append([2 / 3, 0.7, 1.0], np.zeros(bits - 3))
+    first = relaxation.solve(weights, (size, size), np.zeros((0, bits + 2)), np.zeros((0, windows.WIDTH)), unchecked)
+    four, five = relaxation.not_seen(first), relaxation.not_seen(first, five=True)
+    assert windows.valid(np.vstack([four, five]), bits)
+    assert ((four[:, :4].sum(axis=1) == bits) & (four[:, 3] > 5)).any()
+    assert (five[:, 3] == bits - 4).any()

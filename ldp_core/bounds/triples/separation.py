@@ -2,6 +2,7 @@
 
 All sets that a window shows are far too many for a linear program, and those that hold a form up are few: a form is the deepest one that no set held so far
 makes negative, the sets that it is most negative for join them, and so on until there are none. What was held stays for the next moments, which are often near.
+Of sets of five bits, those of two halves that are alike are looked at before all others.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from ldp_core.bounds.triples import wide, windows
 from ldp_core.bounds.triples.moments import Moments
 from ldp_core.run import Check
 
-# Windows that are looked through have at most so many bits in a group, and are so many at most.
+# Windows that are looked through have at most so many bits in a group, and are so many at most; and a few more have all bits in groups, most of
+# them in the last.
 _MOST_IN_A_GROUP, _MOST_KINDS = 5, 14
 # A form joins where it is negative by this share of a, and is left as it is where raising its constant takes no larger share of that off.
 _DEEP, _RAISED = 3e-4, 0.2
@@ -38,12 +40,16 @@ class Separation:
     @cached_property
     def _four(self) -> list[_Kind]:
         made = combinations_with_replacement(range(1, _MOST_IN_A_GROUP + 1), windows.GROUPS)
-        return [_Kind(self._known, groups) for groups in made if sum(groups) <= self._known.bits][:_MOST_KINDS]
+        few = [groups for groups in made if sum(groups) <= self._known.bits][:_MOST_KINDS]
+        rest = [(*three, self._known.bits - sum(three)) for three in combinations_with_replacement((1, 2), 3)]
+        few += [groups for groups in rest if groups[-1] > _MOST_IN_A_GROUP]
+        return [_Kind(self._known, groups) for groups in few]
 
     @cached_property
     def _wide(self) -> list[_Kind]:
-        sizes = [(b, c) for b in (1, 2) for c in range(1, _MOST_IN_A_GROUP + 1)]
-        return [_Kind(self._known, (0, 0, b, c)) for b, c in sizes if 4 * b + c <= self._known.bits]
+        bits = self._known.bits
+        sizes = sorted({(b, c) for b in (1, 2) for c in (*range(1, _MOST_IN_A_GROUP + 1), bits - 4 * b)})
+        return [_Kind(self._known, (0, 0, b, c)) for b, c in sizes if 0 < c <= bits - 4 * b]
 
 
 class _Kind:
@@ -54,11 +60,8 @@ class _Kind:
         places, many = windows.places(known, groups)
         self._own, self._of = np.unique(places, return_inverse=True)
         self._many = np.bincount(self._of, many)
-        every = np.zeros((0, len(places))) if self._five else windows.means()
-        self._every = np.unique(self._joined(every), axis=0)
-        rng = np.random.default_rng(0)
-        start = wide.of_sets(*rng.integers(0, 2**16, (2, _HELD))) if self._five else every[:: len(every) // _HELD]
-        self._held = np.unique(self._joined(start), axis=0)
+        self._at_hand = np.unique(self._joined(wide.alike() if self._five else windows.means()), axis=0)
+        self._held = self._at_hand[:: max(1, len(self._at_hand) // _HELD)]
 
     def _joined(self, means: np.ndarray) -> np.ndarray:
         """(k, moments) sums of means by moment."""
@@ -86,9 +89,11 @@ class _Kind:
 
     def _negative(self, form: np.ndarray, paid: float) -> np.ndarray | None:
         """Sums of means by moment of sets that a form in these is negative for; None where it is so by no more than ``paid``."""
+        values = self._at_hand @ form
+        order = np.argsort(values)[:_NEW]
+        if values[order[0]] <= -paid:
+            return np.asarray(self._at_hand[order])
         if not self._five:
-            values = self._every @ form
-            order = np.argsort(values)[:_NEW]
-            return None if values[order[0]] > -paid else self._every[order]
+            return None
         least, sets = wide.worst(form[self._of], _NEW, -paid)
         return None if least > -paid else self._joined(sets)

@@ -93,6 +93,14 @@ def of_sets(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return np.hstack([np.ones((len(first), 1)), np.hstack([own, parted]) / 32])
 
 
+@cache
+def alike() -> np.ndarray:
+    """(k, CLASSES) sums of means of sets of five bits, each once, of which the halves are alike but for a flip, or one is empty."""
+    _, moved, first = _classes()
+    second = np.hstack([moved[first], np.zeros((len(first), 1), dtype=np.int64)])  # the empty set is the first one
+    return np.unique(of_sets(first.repeat(second.shape[1]), second.ravel()), axis=0)
+
+
 def worst(form: np.ndarray, enough: int, below: float) -> tuple[float, np.ndarray]:
     """The smallest value of a ``form`` (CLASSES,) of sums of means of sets of five bits, and those sums (k, CLASSES) of some of the worst sets. Where
     it is ``below`` that for ``enough`` sets, those that were not looked at may be worse."""
