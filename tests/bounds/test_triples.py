@@ -1,7 +1,8 @@
-"""What three records at a time say of sets of records of bits: sets of all kinds against every form, and all sets of few bits against the bound."""
+"""What three records at a time say of sets of records: sets of all kinds against every form, and all sets of few letters against the bound."""
 
 from dataclasses import fields, replace
 from functools import cache
+from math import comb
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from ldp_core import bounds, workloads
 from ldp_core.bounds.symmetric import energies
 from ldp_core.bounds.symmetric.certificate import symmetric_certificate
+from ldp_core.bounds.symmetric.low_degree import mixed
 from ldp_core.bounds.triples.certificate import fits, improved
 from ldp_core.bounds.triples.duals import Duals
 from ldp_core.bounds.triples.moments import moments
@@ -22,46 +24,61 @@ from tests.bounds.test_low_degree import check_gain
 NO_WINDOWS = np.zeros((0, 56))
 
 
-def distances(bits):
-    types = np.arange(2**bits)
-    return np.bitwise_count(types[:, None] ^ types)
+SMALL = pytest.mark.parametrize(("bits", "q"), [(2, 2), (3, 2), (4, 2), (2, 3), (3, 3), (2, 4), (2, 5)])
 
 
-def moments_of(f, bits):
+def records(length, q=2):
+    """(n, length) all words."""
+    return np.stack([one.ravel() for one in np.indices((q,) * length)], axis=1)
+
+
+def distances(length, q=2):
+    every = records(length, q)
+    return (every[:, None] != every).sum(axis=2)
+
+
+def moments_of(f, length, q=2):
     """The means over all pairs and triples, one by one."""
-    known, apart = moments(bits), distances(bits)
+    known, every, apart = moments(length, q), records(length, q), distances(length, q)
     total, many = np.zeros(known.count), np.zeros(known.count)
     total[0] = many[0] = 1
-    for r in range(bits + 1):
+    for r in range(length + 1):
         total[known.pair(r)], many[known.pair(r)] = np.outer(f, f)[apart == r].mean(), 1
-    by_distance = {key: bits + 2 + number for number, key in enumerate(known.triples)}
+    by_kind = {key: length + 2 + number for number, key in enumerate(known.triples)}
     for x, y, z in np.ndindex(*apart.shape, len(f)):
-        key = tuple(sorted((int(apart[x, y]), int(apart[x, z]), int(apart[y, z]))))
-        if key[0]:
-            total[by_distance[key]] += f[x] * f[y] * f[z]
-            many[by_distance[key]] += 1
+        sides = sorted((int(apart[x, y]), int(apart[x, z]), int(apart[y, z])))
+        if sides[0]:
+            differ = [len({*letters}) == 3 for letters in zip(every[x], every[y], every[z], strict=True)]
+            kind = by_kind[*sides, sum(differ)]
+            total[kind] += f[x] * f[y] * f[z]
+            many[kind] += 1
     return total / many
 
 
-def energies_of(sets):
-    """(k, d + 1) W^l of 0/1 rows (k, 2^d)."""
-    n = sets.shape[1]
-    level = np.bitwise_count(np.arange(n))
-    return np.array([np.bincount(level, (walsh_hadamard(row) / n) ** 2) for row in sets])
+def energies_of(sets, length, q=2):
+    """(k, length + 1) W^l of 0/1 rows (k, n), by an orthonormal basis of the functions of each letter, the constant first."""
+    basis = np.linalg.qr(np.column_stack([np.ones(q), np.eye(q)[:, 1:]]))[0] / np.sqrt(q)
+    found = np.asarray(sets, dtype=float).reshape(-1, *(q,) * length)
+    for place in range(length):
+        found = np.moveaxis(np.tensordot(found, basis, (1 + place, 0)), -1, 1 + place)
+    level = (records(length, q) > 0).sum(axis=1)
+    return np.stack(
+        [(found.reshape(len(found), -1)[:, level == k] ** 2).sum(axis=1) for k in range(length + 1)], axis=1
+    )
 
 
-def some_sets(bits):
-    rng = np.random.default_rng(bits)
-    return [np.zeros(2**bits), np.ones(2**bits), *(1.0 * (rng.random(2**bits) < p) for p in (0.1, 0.3, 0.5, 0.8))]
+def some_sets(length, q=2):
+    rng, n = np.random.default_rng(length), q**length
+    return [np.zeros(n), np.ones(n), *(1.0 * (rng.random(n) < p) for p in (0.1, 0.3, 0.5, 0.8))]
 
 
-@pytest.mark.parametrize("bits", [2, 3, 4])
-def test_sets_obey_all_that_is_said_of_them(bits):
-    known, apart, rng = moments(bits), distances(bits), np.random.default_rng(bits)
+@SMALL
+def test_sets_obey_all_that_is_said_of_them(bits, q):
+    known, apart, rng = moments(bits, q), distances(bits, q), np.random.default_rng(bits)
     cuts = np.column_stack([rng.integers(-2, 3, (12, bits + 1)), np.arange(12) % 2]).astype(float)
-    for f in some_sets(bits):
-        m, a = moments_of(f, bits), f.mean()
-        assert known.energies @ m == pytest.approx(energies_of(f[None])[0])
+    for f in some_sets(bits, q):
+        m, a = moments_of(f, bits, q), f.mean()
+        assert known.energies @ m == pytest.approx(energies_of(f[None], bits, q)[0])
         assert (known.signs @ m >= -1e-12).all()
         own, times = known.sized
         assert (own @ m >= -1e-12).all()
@@ -69,6 +86,8 @@ def test_sets_obey_all_that_is_said_of_them(bits):
         assert known.between(np.array([0.25]), np.array([0.75]))[0] @ m == pytest.approx(
             (a - 0.25) * (0.75 - a) * np.array([a, 1 - a])
         )
+        ends = np.array([0.25]), np.array([0.75])
+        assert (np.abs(known.between(*ends)) <= known.between(*ends, 1)).all()
         members = np.array([[f[row == r].sum() for r in range(1, bits + 1)] for row in apart])
         h = members @ cuts[:, :bits].T
         whole = ((h - cuts[:, bits]) * (h - cuts[:, bits] - 1)).T * np.where(cuts[:, -1:] == 1, f, 1 - f)
@@ -76,38 +95,44 @@ def test_sets_obey_all_that_is_said_of_them(bits):
         assert (whole >= 0).all()
 
 
-@pytest.mark.parametrize("bits", [2, 3, 4])
-def test_blocks_have_the_eigenvalues_of_the_matrices_of_all_types(bits):
-    """Those of block k as often as there are harmonic functions of degree k: C(d, k) - C(d, k - 1)."""
-    known, types = moments(bits), np.arange(2**bits)
-    x, y = np.meshgrid(types, types, indexing="ij")
-    i, j, t = (np.bitwise_count(one) for one in (x, y, x & y))
-    place = np.vectorize(lambda *key: known.triple(*map(int, key)))(i, j, t)
-    many = [len([1 for one in types if one.bit_count() == k]) for k in range(bits + 1)]
-    for f in some_sets(bits):
-        m = moments_of(f, bits)
-        inside, pairs = m[place], m[1 + i + j - 2 * t]
+@SMALL
+def test_blocks_have_the_eigenvalues_of_the_matrices_of_all_types(bits, q):
+    """Those of block (a, k) as often as there are a letters that tell from 0 and from all others, and harmonic functions of degree k - a of the
+    rest: C(d, a) (q - 2)^a times C(d - a, k - a) - C(d - a, k - a - 1)."""
+    known, every, apart = moments(bits, q), records(bits, q), distances(bits, q)
+    x, y = every[:, None], every[None]
+    i, j, t, p = (one.sum(axis=2) + 0 * apart for one in (x > 0, y > 0, (x > 0) & (y > 0), (x > 0) & (x == y)))
+    place = np.vectorize(lambda *key: known.triple(*map(int, key)))(i, j, t, p)
+    kinds = [(a, k) for a in range(bits + 1 if q > 2 else 1) for k in range(a, (bits + a) // 2 + 1)]
+    many = [
+        comb(bits, a) * (q - 2) ** a * (comb(bits - a, k - a) - (comb(bits - a, k - a - 1) if k > a else 0))
+        for a, k in kinds
+    ]
+    for f in some_sets(bits, q):
+        m = moments_of(f, bits, q)
+        inside, pairs = m[place], m[1 + apart]
         without = pairs - inside
         without[0], without[:, 0] = m[1] - m[1 + i[:, 0]], m[1] - m[1 + i[:, 0]]
         without[0, 0] = 1 - m[1]
         half = len(known.blocks) // 2
         for matrix, blocks in ((inside, known.blocks[:half]), (without, known.blocks[half:])):
             found = []
-            for k, block in enumerate(blocks):
+            for times, block in zip(many, blocks, strict=True):
                 A = np.zeros((block.size, block.size))
                 np.add.at(A, (block.rows, block.columns), block.entries * m[block.moments])
                 A = (A + np.triu(A, 1).T) / np.outer(block.norms, block.norms)
-                found += (many[k] - (many[k - 1] if k else 0)) * list(np.linalg.eigvalsh(A))
+                found += times * list(np.linalg.eigvalsh(A))
             assert np.sort(found) == pytest.approx(np.linalg.eigvalsh(matrix), abs=1e-9)
+            assert min(found) > -1e-9
 
 
-def proved(bits, weights, epsilon, sizes):
+def proved(bits, weights, epsilon, sizes, q=2):
     """The ratio that a relaxation proves for each interval of sizes, with the cuts it finds."""
-    relaxation, found = Relaxation(bits, epsilon), []
+    relaxation, found = Relaxation(bits, epsilon, q), []
     for interval in sizes:
         first = relaxation.solve(weights, interval, np.zeros((0, bits + 2)), NO_WINDOWS, unchecked)
         found.append(relaxation.solve(weights, interval, relaxation.violated(first), NO_WINDOWS, unchecked))
-    return np.array([joined(weights, [one]).proved(np.expm1(epsilon))[0] for one in found])
+    return np.array([joined(weights, [one]).proved(np.expm1(epsilon), q)[0] for one in found])
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 3.0])
@@ -128,6 +153,41 @@ def test_all_sets_of_four_bits_are_below_the_bound(epsilon):
         several = proved(4, weights, epsilon, [(1, 2), (3, 8)])
         assert several[0] >= exact[:2].max()
         assert several[1] >= exact[2:].max()
+
+
+def all_sets(length, q):
+    """(2^n, n)."""
+    return (np.arange(2**q**length)[:, None] >> np.arange(q**length)) & 1
+
+
+@pytest.mark.parametrize("q", [3, 4])
+@pytest.mark.parametrize("epsilon", [1.0, 3.0])
+def test_all_sets_of_two_letters_are_below_the_bound(q, epsilon):
+    sets, n = all_sets(2, q), q**2
+    W, D, size = energies_of(sets, 2, q)[:, 1:], np.expm1(epsilon), sets.sum(axis=1)
+    sizes = range(1, n // 2 + 1)
+    for weights in np.random.default_rng(q).random((3, 2)):
+        ratio = W @ weights * (D / (1 + D * size / n)) ** 2
+        exact = np.array([ratio[size == one].max() for one in sizes])
+        bound = proved(2, weights, epsilon, [(one, one) for one in sizes], q)
+        assert (exact <= bound).all()
+        assert (bound <= 1.1 * exact).all()
+        several = proved(2, weights, epsilon, [(1, 2), (3, n // 2)], q)
+        assert several[0] >= exact[:2].max()
+        assert several[1] >= exact[2:].max()
+
+
+@pytest.mark.parametrize(("q", "epsilon"), [(3, 0.1), (3, 2.0), (4, 1.0), (4, 3.0)])
+def test_proofs_are_near_the_best_mixture_of_all_sets_of_two_letters(q, epsilon):
+    sets, worth, D = all_sets(2, q), np.array([1.0, 2.0]), np.expm1(epsilon)
+    e = energies_of(sets, 2, q) * (D / (1 + D * sets.mean(axis=1, keepdims=True))) ** 2
+    e = np.unique(np.round(e[:, 1:], 12), axis=0)
+    exact = float((worth / (mixed(np.full(len(e), 1 / len(e)), e, worth, 20_000) @ e)).sum())
+    found = [
+        float(np.sqrt(worth * duals.weights).sum() ** 2) / duals.ratio(epsilon, q)
+        for duals in Search(2, epsilon, worth, alphabet=q).rounds()
+    ]
+    assert 0.97 * exact < max(found) <= exact * (1 + 1e-9)
 
 
 def test_all_sets_of_five_bits_are_below_the_bound():

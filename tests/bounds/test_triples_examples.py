@@ -9,6 +9,7 @@ from ldp_core import optimize, workloads
 from ldp_core.bounds.triples import examples, surveys
 from ldp_core.bounds.triples.search import Columns, Search
 from ldp_core.workloads import walsh_hadamard
+from tests.bounds.test_triples import all_sets, energies_of, records
 
 
 def test_all_of_them_are_sets_of_four_bits():
@@ -22,9 +23,25 @@ def test_all_of_them_are_sets_of_four_bits():
         assert known in {tuple(row) for row in found.tolist()}, known
 
 
-@pytest.mark.parametrize("bits", [5, 9, 16])
-def test_energies_sum_to_the_share(bits):
-    found = examples.energies(bits)
+@pytest.mark.parametrize("q", [3, 4])
+def test_all_of_them_are_sets_of_two_letters(q):
+    exist = np.unique(np.round(energies_of(all_sets(2, q), 2, q), 9), axis=0)
+    found = np.round(examples.energies(2, q), 9)
+    assert {tuple(row) for row in found.tolist()} <= {tuple(row) for row in exist.tolist()}
+    assert len(found) > q
+
+
+def test_balls_are_sets_of_three_letters():
+    within = (records(3, 3) < 2).sum(axis=1)
+    sets = np.array([within <= r for r in range(3)])
+    rows = examples.energies(3, 3)
+    for row in energies_of(sets, 3, 3)[:2]:
+        assert np.abs(rows - row).sum(axis=1).min() < 1e-12
+
+
+@pytest.mark.parametrize(("bits", "q"), [(5, 2), (9, 2), (16, 2), (5, 3), (12, 5)])
+def test_energies_sum_to_the_share(bits, q):
+    found = examples.energies(bits, q)
     assert found.sum(axis=1) == pytest.approx(np.sqrt(found[:, 0]))
     assert (found >= 0).all()
 
@@ -44,7 +61,7 @@ def test_they_allow_no_more_than_the_best_strategy_has(bits, ways, epsilon):
 
 def limit_of(survey, epsilon):
     """What no proof of this kind can exceed for a survey, by sets that exist alone."""
-    bits, c, D = surveys.bits(survey), survey.components, np.expm1(epsilon)
+    bits, c, D = surveys.length(survey), survey.components, np.expm1(epsilon)
     levels = np.array([len(members) for members in c.sets])
     worth = np.bincount(levels - 1, c.dims * np.sqrt(c.gram), bits) ** 2
     W = examples.energies(bits)

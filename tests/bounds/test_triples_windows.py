@@ -9,7 +9,7 @@ from ldp_core.bounds.triples import windows
 from ldp_core.bounds.triples.moments import moments
 from ldp_core.bounds.triples.relaxation import Relaxation
 from ldp_core.run import unchecked
-from tests.bounds.test_triples import moments_of
+from tests.bounds.test_triples import moments_of, records
 
 
 def some(rng, groups, count=20):
@@ -92,3 +92,19 @@ def test_what_are_no_windows_is_refused():
         assert not windows.valid(bad, 5)
     with pytest.raises(ValueError, match="four groups"):
         windows.places(moments(4), (1, 1, 1, 2))
+
+
+def test_letters_of_more_than_two_are_seen_through_windows_as_well():
+    """Against all records and all others with no letter the same, one by one."""
+    known, every = moments(4, 3), records(4, 3)
+    f = (np.random.default_rng(0).random(81) < 0.4).astype(float)
+    z, other = (every[side] for side in np.nonzero((every[:, None] != every).all(axis=2)))
+    flipped = [np.where((u >> np.arange(4)) & 1, other, z) for u in range(16)]
+    seen = np.array([f[one @ [27, 9, 3, 1]] for one in flipped])
+    found, m = windows.places(known, (1, 1, 1, 1))[0], moments_of(f, 4, 3)
+    pairs = [(seen[0] * seen[u]).mean() for u in range(1, 16)]
+    lines = sorted({tuple(sorted((u, v, u ^ v))) for u in range(1, 16) for v in range(1, 16) if u != v})
+    triples = [(seen[0] * seen[u] * seen[v]).mean() for u, v, _ in lines]
+    # The places may change theirs: only the means over all of a kind are moments.
+    told = np.bincount(found, [1, f.mean(), *pairs, *triples], known.count)
+    assert told == pytest.approx(np.bincount(found, minlength=known.count) * m)

@@ -64,6 +64,7 @@ KINDS = {
     ),
     "yes or no": lambda: next(iter(bounds.surveys.binary.best(YES_NO, 1.0))),
     "yes or no by triples": lambda: next(bounds.triples.surveys.best(workloads.survey([2] * 7, 2), 3.0)),
+    "three values by triples": lambda: next(bounds.triples.surveys.best(workloads.survey([3] * 4, 2), 4.0)),
     "yes or no by triples, five groups": lambda: next(filter(wide, bounds.triples.surveys.best(YES_NO, 2.0))),
     "one at a time": lambda: next(Search(workloads.survey([3, 2, 4, 2], 1), 2.0).starts()),
     "parts": parts,
@@ -134,6 +135,7 @@ def test_what_a_script_cannot_check_is_said_in_the_file():
         "sets of columns",
         "yes or no",
         "yes or no by triples",
+        "three values by triples",
         "yes or no by triples, five groups",
         "one at a time",
     }

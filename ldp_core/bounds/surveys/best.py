@@ -71,11 +71,23 @@ def _alike(survey: Survey, epsilon: float, budget: Budget) -> OfSets:
 def _candidates(
     survey: Survey, epsilon: float, closed: SurveyCertificate, budget: Budget
 ) -> Iterator[tuple[OfSets, float | None]]:
-    """Certificates of every kind, the most promising kind first; with what none of this kind can exceed where that is known."""
+    """Certificates of every kind, the most promising kind first; with what none of this kind can exceed where that is known. Those by triples take
+    long where there are more than two values, and come last there."""
     if not survey.components.sets:
         return
-    if triples.fits(survey):
-        yield from ((found, None) for found in triples.best(survey, epsilon, closed.value, budget.check))
+    best, bits = closed.value, max(survey.shape) == 2
+    if bits and triples.fits(survey):
+        yield from ((found, None) for found in triples.best(survey, epsilon, best, budget.check))
+    for found, limit in _by_columns(survey, epsilon, closed, budget):
+        best = max(best, found.value)
+        yield found, limit
+    if not bits and triples.fits(survey):
+        yield from ((found, None) for found in triples.best(survey, epsilon, best, budget.check))
+
+
+def _by_columns(
+    survey: Survey, epsilon: float, closed: SurveyCertificate, budget: Budget
+) -> Iterator[tuple[OfSets, float | None]]:
     if binary.fits(survey):
         yield from ((found, None) for found in binary.best(survey, epsilon, budget.check))
     if not singles.fits(survey):

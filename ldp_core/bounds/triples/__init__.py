@@ -1,1 +1,1 @@
-"""What three types at a time say of sets of records of bits: proven bounds on energies by semidefinite programming."""
+"""What three types at a time say of sets of records: proven bounds on energies by semidefinite programming."""

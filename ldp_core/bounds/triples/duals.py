@@ -1,6 +1,6 @@
 """Proven bounds on how much of weighted energies sets of records have for what they tell, from dual solutions.
 
-Let ``lambda_l >= 0`` be weights, D = e^epsilon - 1 and T a set of share a of the records of d bits. What is bounded is the largest of
+Let ``lambda_l >= 0`` be weights, D = e^epsilon - 1 and T a set of share a of the records of d letters. What is bounded is the largest of
 
     D^2 sum_l lambda_l W^l / (1 + D a)^2
 
@@ -17,9 +17,10 @@ has coefficients c of which one has to pay for those below 0 alone, every moment
 
 Each interval of sizes has multipliers of its own; sizes in none have ``sum_l lambda_l W^l <= max_l lambda_l (a - a^2)``.
 
-**The rounding.** The stored numbers are taken as exact, and D as no smaller than it is. The numbers of the forms are exact. A coefficient
-is a sum of products of these with multipliers: off by as many u as it has terms, and a few more for those of each term, times the sum of the
-absolute values (Higham 2002, Chapter 3); so are the entries of F F'. That much is taken off each coefficient.
+**The rounding.** The stored numbers are taken as exact, and D as no smaller than it is. The numbers of the forms and the shares a_1 and a_2 are exact for
+bits, and otherwise off by (d + 3) u times themselves at most. A coefficient is a sum of products of these with multipliers: off by as many u as it has
+terms, and a few more for those of each term, times the sum of the absolute values (Higham 2002, Chapter 3); so are the entries of F F'. That much
+is taken off each coefficient.
 """
 
 from __future__ import annotations
@@ -30,9 +31,8 @@ import numpy as np
 
 from ldp_core.bounds.proof import ABOVE, UNDERFLOW, U, magnitudes_fit, spread
 from ldp_core.bounds.triples import windows
-from ldp_core.bounds.triples.moments import MOST_BITS, Moments, moments
+from ldp_core.bounds.triples.moments import MOST_COUNTED, Moments, known_of, moments
 
-FEWEST_BITS = 2
 MOST_INTERVALS, MOST_CUTS, MOST_WINDOWS = 1_000, 4_000, 4_000
 # Larger whole numbers in cuts are refused, so that all in their forms is exact.
 MOST_MEMBERS, MOST_FLOOR = 64, 2**17
@@ -57,7 +57,7 @@ class Duals:
     windows: np.ndarray
 
     @property
-    def bits(self) -> int:
+    def length(self) -> int:
         """d."""
         return len(self.weights)
 
@@ -66,13 +66,13 @@ class Duals:
         """Of all arrays."""
         return sum(array.nbytes for array in vars(self).values())
 
-    def valid(self) -> bool:
-        """Whether the numbers are of the shapes of a proof, in range, and multipliers not negative."""
+    def valid(self, alphabet: int = 2) -> bool:
+        """Whether the numbers are of the shapes of a proof, in range, and multipliers not negative, for letters of so many."""
         d, m, c, w = len(self.weights), len(self.values), len(self.cuts), len(self.windows)
         few = 0 < m <= MOST_INTERVALS and c <= MOST_CUTS and w <= MOST_WINDOWS
-        if not (FEWEST_BITS <= d <= MOST_BITS and few):
+        if not (known_of(d, alphabet) and few and (c == 0 or alphabet**d <= MOST_COUNTED)):
             return False
-        known = moments(d)
+        known = moments(d, alphabet)
         shapes = (
             (self.weights, (d,)),
             (self.sizes, (m, 2)),
@@ -97,21 +97,26 @@ class Duals:
         positive = min(one.min(initial=0.0) for one in numbers) >= 0
         return bool(positive and whole and small and ordered and windows.valid(self.windows, d))
 
-    def ratio(self, epsilon: float) -> float:
-        """The largest ratio that any set may have, rounded up; inf where the numbers are none of a proof."""
-        if not self.valid():
+    def ratio(self, epsilon: float, alphabet: int = 2) -> float:
+        """The largest ratio that any set of records with letters of so many may have, rounded up; inf where the numbers are none of a proof."""
+        if not self.valid(alphabet):
             return np.inf
-        D, n = spread(epsilon), 2**self.bits
-        a = np.arange(n // 2 + 1) / n
-        found = self.weights.max() * (a - a**2) * (D / (1 + D * a)) ** 2
-        values = self.proved(D)
-        for (low, high), value in zip(self.sizes.astype(int), values, strict=True):
-            found[low : high + 1] = np.minimum(found[low : high + 1], value)
-        return float(found.max()) * (1 + 32 * U)
+        D, n = spread(epsilon), alphabet**self.length
+        low, high = self.sizes.astype(np.int64).T
+        starts = np.unique(np.concatenate([[0], low, high + 1]))
+        starts = starts[starts <= n // 2]
+        ends = np.append(starts[1:] - 1, n // 2)
+        # All sets of sizes from a start to its end are in the same intervals; what needs no multipliers rises to its top and falls.
+        top = int(n / (2 + D)) + np.arange(-1, 3)
+        a = np.clip(top[:, None], starts, ends) / n
+        plain = (self.weights.max() * (a - a**2) * (D / (1 + D * a)) ** 2).max(axis=0)
+        within = (low[:, None] <= starts) & (starts <= high[:, None])
+        values = np.where(within, self.proved(D, alphabet)[:, None], np.inf).min(axis=0)
+        return float(np.minimum(plain, values).max()) * (1 + 32 * U)
 
-    def proved(self, D: float) -> np.ndarray:
+    def proved(self, D: float, alphabet: int = 2) -> np.ndarray:
         """(m,) upper bounds on the ratio on each interval."""
-        known = moments(self.bits)
+        known = moments(self.length, alphabet)
         low, high = (self.sizes / known.types).T
         coefficients, off = self._left(known, D)
         least = coefficients - ABOVE * off - UNDERFLOW
@@ -142,8 +147,8 @@ class Duals:
         found = sum(multipliers @ forms for multipliers, forms in parts) - np.einsum("mk,mkc->mc", both, products)
         sizes = sum(np.abs(multipliers) @ np.abs(forms) for multipliers, forms in parts)
         sizes = sizes + (below + above) @ np.abs(times) + (below * low + above * high) @ np.abs(own)
-        sizes = sizes + np.einsum("mk,mkc->mc", both, np.abs(products))
-        terms = len(known.signs) + 3 * count + len(self.cuts) + len(self.windows) + 2 * known.bits + 64
+        sizes = sizes + np.einsum("mk,mkc->mc", both, known.between(low[:, 0], high[:, 0], 1))
+        terms = len(known.signs) + 3 * count + len(self.cuts) + len(self.windows) + 2 * known.length + 64
         start = 0
         for block in known.blocks:
             F = self.factors[:, start : start + block.size**2].reshape(-1, block.size, block.size)

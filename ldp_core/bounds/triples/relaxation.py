@@ -20,6 +20,8 @@ from ldp_core.run import Check, Interrupted, unchecked
 # Cuts are added where the polynomial is this far below 0 for a record, at most so many from one solution.
 _SHALLOW, _MOST_FOUND = 1e-3, 60
 _TOLERANCE, _MOST_STEPS = 1e-8, 60
+# What is added to the solver's systems of equations, for bits and for more letters, of which there are more records: less is more exact.
+_REGULAR = (1e-8, 1e-10)
 # Multipliers of cuts below this share of the ratio are of no use.
 _LEAST = 1e-10
 _USABLE = (
@@ -57,14 +59,13 @@ class Solution:
 
 
 class Relaxation:
-    """For sets of records of ``bits`` bits at ``epsilon``."""
+    """For sets of records of ``length`` letters, each one of ``alphabet``, at ``epsilon``."""
 
-    def __init__(self, bits: int, epsilon: float):
-        self.known: Moments = moments(bits)
+    def __init__(self, length: int, epsilon: float, alphabet: int = 2):
+        self.known: Moments = moments(length, alphabet)
         self.D = float(np.expm1(epsilon))
-        self._squares = [_seen(block, self.known.count) for block in self.known.blocks]
-        own = np.eye(bits)
-        pairs = [own[r] + sign * own[q] for r in range(bits) for q in range(r) for sign in (1, -1)]
+        own = np.eye(length)
+        pairs = [own[r] + sign * own[q] for r in range(length) for q in range(r) for sign in (1, -1)]
         self._directions = np.array([*own, *pairs])
         self._separation = Separation(self.known)
 
@@ -87,10 +88,13 @@ class Relaxation:
         unit = np.abs(objective).max()
         first = sparse.csc_matrix(np.vstack([denominator, equations]))
         second = sparse.csc_matrix(-np.vstack([np.eye(known.count), *others]))
-        A = sparse.vstack([first, second, *(square @ sparse.diags(-scale) for square in self._squares)], format="csc")
+        norms = self._norms(np.sqrt(low * high))
+        seen = [_seen(block, known.count, own) for block, own in zip(known.blocks, norms, strict=True)]
+        A = sparse.vstack([first, second, *(square @ sparse.diags(-scale) for square in seen)], format="csc")
         cones = [clarabel.ZeroConeT(first.shape[0]), clarabel.NonnegativeConeT(second.shape[0])]
         cones += [clarabel.PSDTriangleConeT(block.size) for block in known.blocks]
-        found = _solved(-objective / unit, A, np.eye(1, A.shape[0])[0], cones, check)
+        regular = _REGULAR[known.alphabet > 2]
+        found = _solved(-objective / unit, A, np.eye(1, A.shape[0])[0], cones, regular, check)
         if found is None:
             return None
         x, z = np.array(found.x), np.array(found.z) * unit
@@ -106,7 +110,7 @@ class Relaxation:
             np.inf,
             energies,
             x * scale,
-            self._factors(z[ends[-1] :] / D**2),
+            self._factors(z[ends[-1] :] / D**2, norms),
             np.maximum(of_signs, 0.0),
             np.maximum(of_sizing, 0.0) if len(of_sizing) else self._as_inequalities(of_fixed),
             np.maximum(of_whole, 0.0),
@@ -121,32 +125,42 @@ class Relaxation:
         if low < high:
             within = known.between(np.array([low]), np.array([high]))[0]
             return np.zeros((0, known.count)), np.vstack([times - low * own, high * own - times, within])
-        pairs, alone = slice(known.bits + 1), np.zeros(known.count)
+        pairs, alone = slice(known.length + 1), np.zeros(known.count)
         alone[:2] = -low, 1
         return np.vstack([alone, times[pairs] - low * own[pairs]]), np.zeros((0, known.count))
 
     def _as_inequalities(self, multipliers: np.ndarray) -> np.ndarray:
         """The multipliers of inequalities that add up to those of the equations."""
-        pairs, count = self.known.bits + 1, len(self.known.sized[0])
+        pairs, count = self.known.length + 1, len(self.known.sized[0])
         found = np.zeros((2, count))
         # a - a_1 is that times f(z) and that times 1 - f(z), which is the last form but those at a distance.
         found[:, :pairs] = np.maximum([-multipliers[1:], multipliers[1:]], 0.0)
         alone = np.maximum([-multipliers[0], multipliers[0]], 0.0)
         found[:, 0] += alone
-        found[:, pairs + self.known.bits] += alone
+        found[:, pairs + self.known.length] += alone
         return np.append(found.ravel(), [0.0, 0.0])
 
-    def _factors(self, triangles: np.ndarray) -> np.ndarray:
+    def _norms(self, share: float) -> list[np.ndarray]:
+        """The vectors' lengths by which blocks are divided: where there are many records, those of sums over all are large."""
+        found = [block.norms for block in self.known.blocks]
+        if self.known.alphabet > 2:
+            many = 1 + self.known.around * share
+            found[0] = found[0] * np.sqrt(many)
+            outside = len(found) // 2
+            found[outside] = found[outside] * np.sqrt(np.append(1.0 / share, many[1:]))
+        return found
+
+    def _factors(self, triangles: np.ndarray, norms: list[np.ndarray]) -> np.ndarray:
         """F with F F' the nearest positive semidefinite matrix, block by block."""
         factors, start = [], 0
-        for block in self.known.blocks:
+        for block, own_norms in zip(self.known.blocks, norms, strict=True):
             columns, rows = np.tril_indices(block.size)
             own = triangles[start : start + len(rows)]
             start += len(rows)
             Q = np.zeros((block.size, block.size))
             Q[rows, columns] = Q[columns, rows] = own / np.where(rows == columns, 1.0, np.sqrt(2.0))
             values, vectors = np.linalg.eigh(Q)
-            factors.append((vectors * np.sqrt(np.maximum(values, 0.0)) / block.norms[:, None]).ravel())
+            factors.append((vectors * np.sqrt(np.maximum(values, 0.0)) / own_norms[:, None]).ravel())
         return np.concatenate(factors)
 
     def not_seen(self, found: Solution, five: bool = False, check: Check = unchecked) -> np.ndarray:
@@ -157,7 +171,7 @@ class Relaxation:
         """(c, d + 2) the deepest cuts that the moments do not obey, for members at one distance or at two."""
         u, known, x = self._directions, self.known, found.moments / found.moments[0]
         cuts, depths = [], []
-        for inside, share, pairs in ((1, x[1], x[2 : known.bits + 2]), (0, 1 - x[1], x[1] - x[2 : known.bits + 2])):
+        for inside, share, pairs in ((1, x[1], x[2 : known.length + 2]), (0, 1 - x[1], x[1] - x[2 : known.length + 2])):
             k = np.floor(u @ (known.around[1:] * pairs) / share)
             cuts.append(np.column_stack([u, k, np.full(len(u), inside)]))
             depths.append(known.whole(cuts[-1]) @ x / share)
@@ -167,11 +181,12 @@ class Relaxation:
 
 
 def _solved(
-    q: np.ndarray, A: sparse.csc_matrix, b: np.ndarray, cones: list[object], check: Check
+    q: np.ndarray, A: sparse.csc_matrix, b: np.ndarray, cones: list[object], regular: float, check: Check
 ) -> clarabel.DefaultSolution | None:
     """Of ``min q'x`` with ``b - A x`` in the cones; None where nothing of use is found."""
     settings = clarabel.DefaultSettings()
     settings.verbose, settings.max_threads, settings.max_iter = False, 1, _MOST_STEPS
+    settings.static_regularization_constant = regular
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = _TOLERANCE
     solver = clarabel.DefaultSolver(sparse.csc_matrix((len(q), len(q))), q, A, b, cones, settings)
     interrupted = False
@@ -191,9 +206,9 @@ def _solved(
     return found if found.status in _USABLE and np.all(np.isfinite(found.z)) else None
 
 
-def _seen(block: Block, count: int) -> sparse.csc_matrix:
-    """Upper triangles, column by column, of a matrix of forms seen through vectors of length 1."""
+def _seen(block: Block, count: int, norms: np.ndarray) -> sparse.csc_matrix:
+    """Upper triangles, column by column, of a matrix of forms seen through vectors divided by ``norms`` (size,)."""
     i, j = block.rows, block.columns
     place = j * (j + 1) // 2 + i
-    numbers = block.entries / (block.norms[i] * block.norms[j]) * np.where(i == j, 1.0, np.sqrt(2.0))
+    numbers = block.entries / (norms[i] * norms[j]) * np.where(i == j, 1.0, np.sqrt(2.0))
     return sparse.csc_matrix((numbers, (place, block.moments)), shape=(block.size * (block.size + 1) // 2, count))

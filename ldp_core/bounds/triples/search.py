@@ -11,6 +11,7 @@ from ldp_core.bounds.proof import spread
 from ldp_core.bounds.symmetric.low_degree import mixed
 from ldp_core.bounds.triples import examples, windows
 from ldp_core.bounds.triples.duals import Duals
+from ldp_core.bounds.triples.moments import MOST_COUNTED
 from ldp_core.bounds.triples.relaxation import Relaxation, Solution
 from ldp_core.run import Check, unchecked
 
@@ -76,18 +77,20 @@ class Columns:
 
 
 class Search:
-    """For sets of records of ``bits`` bits at ``epsilon``, to make ``(sum_l sqrt(worth_l lambda_l))^2 / ratio`` large: ``worth`` (d,)."""
+    """For sets of records of ``length`` letters, each one of ``alphabet``, at ``epsilon``, to make ``(sum_l sqrt(worth_l lambda_l))^2 / ratio`` large: ``worth`` (d,)."""
 
-    def __init__(self, bits: int, epsilon: float, worth: np.ndarray, check: Check = unchecked):
-        self.epsilon, self.worth, self.check = epsilon, worth, check
-        self.relaxation, self.types, self.D = Relaxation(bits, epsilon), 2**bits, spread(epsilon)
+    def __init__(self, length: int, epsilon: float, worth: np.ndarray, check: Check = unchecked, alphabet: int = 2):
+        self.epsilon, self.worth, self.check, self._alphabet = epsilon, worth, check, alphabet
+        self.relaxation, self.types, self.D = Relaxation(length, epsilon, alphabet), alphabet**length, spread(epsilon)
+        # With more than two letters windows add nothing where three records say nothing (measured).
+        self._hope = _HOPE if alphabet == 2 else 1 - _CLOSE
         self._leaves = _intervals(self.types // 2)
         self._windows = np.zeros((0, windows.WIDTH))
         self._top, self._through, self._wide = max(1, round(self.types / (2 + self.D))), False, False
         self._added = False
         self._known: dict[Sizes, Solution] = {}
         self._singles = list[Solution]()
-        W = examples.energies(bits)
+        W = examples.energies(length, alphabet)
         self._columns = Columns(worth, W[:, 1:] * (self.D / (1 + self.D * np.sqrt(W[:, :1]))) ** 2)
 
     def rounds(self, beyond: float = 0.0) -> Iterator[Duals]:
@@ -96,13 +99,15 @@ class Search:
         best, gap, stale, most = 0.0, _LOOSE, 0, self._columns.limit  # of sets that exist
         centre = self._columns.weights
         for number in range(_ROUNDS):
-            if self._columns.limit * (1.0 if self._through else _HOPE) < beyond:
+            if self._hopeless(beyond):
                 return
             if number == _PLAIN:
                 self._through, self._leaves, gap = True, _intervals(self.types // 2), _LOOSE
             tolerance, self._added = min(max(gap / 2, _TIGHT), _LOOSE), False
             if not self._wide:  # few more weights are worth the time that these windows take
-                self._scout(tolerance)
+                self._scout(tolerance, beyond)
+                if self._hopeless(beyond):
+                    return
             weights = self._columns.weights
             # Where windows are looked through the best weights are near: halfway to those so far.
             if self._through:
@@ -113,7 +118,10 @@ class Search:
                 return
             found = joined(weights, solved)
             yield found
-            value, last = float(np.sqrt(self.worth * weights).sum()) ** 2 / found.ratio(self.epsilon), best
+            value, last = (
+                float(np.sqrt(self.worth * weights).sum()) ** 2 / found.ratio(self.epsilon, self._alphabet),
+                best,
+            )
             if value > best:
                 best, centre = value, weights
             # Intervals that have been split say too much.
@@ -126,7 +134,10 @@ class Search:
                 return
             self._wide = self._wide or settled or number + 1 == _PLAIN + _NARROW
 
-    def _scout(self, tolerance: float) -> None:
+    def _hopeless(self, beyond: float) -> bool:
+        return self._columns.limit * (1.0 if self._through else self._hope) < beyond
+
+    def _scout(self, tolerance: float, beyond: float) -> None:
         """Better weights by single sizes near the worst one, as long as these are worse by more than ``tolerance`` than was known."""
         for _ in range(_SCOUTS):
             enough = self._columns.largest * (1 + tolerance)
@@ -137,6 +148,8 @@ class Search:
                     return
             self._top = max(self._singles[-3:], key=lambda one: one.ratio).sizes[0]
             self._add([])
+            if self._hopeless(beyond):
+                return
 
     def _add(self, solved: list[Solution]) -> None:
         """To the columns, with the single sizes that were solved meanwhile; windows that were found later rule some out."""
@@ -191,8 +204,8 @@ class Search:
 
     def _solved(self, weights: np.ndarray, sizes: Sizes, enough: float = 0.0) -> Solution | None:
         """The best of some solutions with more and more cuts, its ratio as proved, the first that is ``enough``; None where none is found."""
-        best, few = None, sizes[0] <= _FEW
-        cuts = np.zeros((0, self.relaxation.known.bits + 2))
+        best, few = None, sizes[0] <= _FEW and self.types <= MOST_COUNTED
+        cuts = np.zeros((0, self.relaxation.known.length + 2))
         if few and self._known:
             nearest = min(self._known, key=lambda own: abs(np.log(own[0] * own[1] / (sizes[0] * sizes[1]))))
             cuts = self._known[nearest].cuts
@@ -201,7 +214,7 @@ class Search:
             found = self.relaxation.solve(weights, sizes, cuts, self._windows, self.check)
             if found is None:
                 break
-            found = replace(found, ratio=float(joined(weights, [found]).proved(self.D)[0])).tidied()
+            found = replace(found, ratio=float(joined(weights, [found]).proved(self.D, self._alphabet)[0])).tidied()
             gained = best is None or found.ratio < best.ratio * (1 - _WORTH)
             best = found if best is None or found.ratio < best.ratio else best
             if not gained or best.ratio <= enough:

@@ -40,16 +40,16 @@ class Separation:
     @cached_property
     def _four(self) -> list[_Kind]:
         made = combinations_with_replacement(range(1, _MOST_IN_A_GROUP + 1), windows.GROUPS)
-        few = [groups for groups in made if sum(groups) <= self._known.bits][:_MOST_KINDS]
-        rest = [(*three, self._known.bits - sum(three)) for three in combinations_with_replacement((1, 2), 3)]
+        few = [groups for groups in made if sum(groups) <= self._known.length][:_MOST_KINDS]
+        rest = [(*three, self._known.length - sum(three)) for three in combinations_with_replacement((1, 2), 3)]
         few += [groups for groups in rest if groups[-1] > _MOST_IN_A_GROUP]
         return [_Kind(self._known, groups) for groups in few]
 
     @cached_property
     def _wide(self) -> list[_Kind]:
-        bits = self._known.bits
-        sizes = sorted({(b, c) for b in (1, 2) for c in (*range(1, _MOST_IN_A_GROUP + 1), bits - 4 * b)})
-        return [_Kind(self._known, (0, 0, b, c)) for b, c in sizes if 0 < c <= bits - 4 * b]
+        length = self._known.length
+        sizes = sorted({(b, c) for b in (1, 2) for c in (*range(1, _MOST_IN_A_GROUP + 1), length - 4 * b)})
+        return [_Kind(self._known, (0, 0, b, c)) for b, c in sizes if 0 < c <= length - 4 * b]
 
 
 class _Kind:

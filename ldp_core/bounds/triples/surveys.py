@@ -1,4 +1,4 @@
-"""Certificates for surveys about yes-or-no attributes, by what is known of three records at a time.
+"""Certificates for surveys about attributes of equally many values, by what is known of three records at a time.
 
 Weights of sets of attributes depend on how many attributes they hold, which the argument of `ldp_core.bounds.surveys.certificate` allows: the energy of
 all sets of l attributes is at least that of those asked about.
@@ -16,7 +16,7 @@ from ldp_core.bounds.proof import Proof
 from ldp_core.bounds.surveys.certificate import bound
 from ldp_core.bounds.triples.certificate import FEWEST_BITS, HIGHEST_DEGREE
 from ldp_core.bounds.triples.duals import Duals
-from ldp_core.bounds.triples.moments import MOST_BITS
+from ldp_core.bounds.triples.moments import known_of
 from ldp_core.bounds.triples.search import Search
 from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Survey
@@ -24,7 +24,8 @@ from ldp_core.workloads import Survey
 
 @dataclass(frozen=True, repr=False)
 class TripleSurveyCertificate(Proof):
-    """A proven lower bound ``value`` on L of every epsilon-LDP mechanism for a `Survey` about attributes of two values. The proof is ``duals``."""
+    """A proven lower bound ``value`` on L of every epsilon-LDP mechanism for a `Survey` about attributes that have equally many values each, or one.
+    The proof is ``duals``."""
 
     proves_by: ClassVar[str] = "inequalities and matrices for three types at a time"
 
@@ -39,25 +40,26 @@ class TripleSurveyCertificate(Proof):
         return max(0.0, (self.value - self.workload.trace) / self.workload.n)
 
     def proven(self) -> float:
-        if not fits(self.workload) or np.shape(self.duals.weights) != (bits(self.workload),):
+        if not fits(self.workload) or np.shape(self.duals.weights) != (length(self.workload),):
             return -np.inf
         with np.errstate(all="ignore"):  # overflow shows as inf or nan, which prove nothing
-            ratio = self.duals.ratio(self.epsilon)
+            ratio = self.duals.ratio(self.epsilon, max(self.workload.shape))
         if not 0 < ratio < np.inf:
             return -np.inf
         return bound(self.workload, self.duals.weights[_levels(self.workload) - 1], ratio)
 
 
-def bits(survey: Survey) -> int:
-    """Attributes of two values."""
-    return sum(size == 2 for size in survey.shape)
+def length(survey: Survey) -> int:
+    """How many attributes have two values or more."""
+    return sum(size > 1 for size in survey.shape)
 
 
 def fits(survey: Survey) -> bool:
-    """Whether the questions are about yes-or-no attributes, few enough, and not too many of them together."""
-    if not (max(survey.shape) == 2 and survey.symmetric and FEWEST_BITS <= bits(survey) <= MOST_BITS):
+    """Whether the questions are about attributes of equally many values, few enough, and not too many of them together."""
+    d, alike = length(survey), len({size for size in survey.shape if size > 1}) == 1
+    if not (alike and survey.symmetric and d >= FEWEST_BITS and known_of(d, max(survey.shape))):
         return False
-    return bool(0 < _levels(survey).max(initial=0) <= HIGHEST_DEGREE * bits(survey))
+    return bool(0 < _levels(survey).max(initial=0) <= HIGHEST_DEGREE * d)
 
 
 def best(
@@ -65,8 +67,9 @@ def best(
 ) -> Iterator[TripleSurveyCertificate]:
     """Certificates for a survey that `fits`, better and better, worth more than ``beyond``."""
     c, value = survey.components, beyond
-    worth = np.bincount(_levels(survey) - 1, c.dims * np.sqrt(c.gram), bits(survey)) ** 2
-    for duals in Search(len(worth), epsilon, worth, check).rounds(beyond / survey.n - c.constant):
+    worth = np.bincount(_levels(survey) - 1, c.dims * np.sqrt(c.gram), length(survey)) ** 2
+    search = Search(len(worth), epsilon, worth, check, max(survey.shape))
+    for duals in search.rounds(beyond / survey.n - c.constant):
         found = TripleSurveyCertificate(survey, epsilon, 0.0, duals)
         found = replace(found, value=found.claim())
         if found.value > value:

@@ -72,9 +72,9 @@ def _counts() -> np.ndarray:
 def places(known: Moments, b: int, c: int) -> tuple[np.ndarray, np.ndarray]:
     """(CLASSES,) the moments that each class of means is on average, for four groups of b bits and one of c, and how many means it has. ValueError
     for groups that are none."""
-    if min(b, c) < 1 or 4 * b + c > known.bits:
+    if min(b, c) < 1 or 4 * b + c > known.length:
         raise ValueError(
-            f"A wide window has four groups of b bits and one of c, {known.bits} at most; got {b} and {c}."
+            f"A wide window has four groups of b bits and one of c, {known.length} at most; got {b} and {c}."
         )
     found = [0, 1, *(known.pair(b * i) for i in _OWN_PAIRS)]
     found += [known.triple(b * (i + j), b * (i + k), b * i) for i, j, k in _OWN_TRIPLES]

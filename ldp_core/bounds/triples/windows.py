@@ -4,7 +4,8 @@ Let b_1, .., b_4 bits be in the groups, chosen at random among all, and z a reco
 flipping groups is one of the 2^16 sets of four bits, and the means of its products over pairs that differ in the groups of u (a
 set of groups) are on average the moment P_r of T, r the number of bits in u; over triples, z and what u and v flip, the t at these three distances
 (`ldp_core.bounds.triples.moments`). So a linear form in the 52 means of sets of four bits that is not negative for any of the
-2^16 is not negative for T either. Triples of records, one by one, know nothing of that: 16 records at once do.
+2^16 is not negative for T either. Letters of more than two are flipped to others at random: no three of the 16 records then differ at
+one place, and all else is the same. Triples of records, one by one, know nothing of that: 16 records at once do.
 
 A window is kept as (56,) numbers: b_1, .., b_4, and the form, of 1, a, the 15 P by u, and the 35 t by {u, v, u xor v}; one through five
 groups (`ldp_core.bounds.triples.wide`), four of b bits and one of c, as 0, 0, b, c, its form, and zeros. Its numbers are multiples of `UNIT` between -1 and 1, and means of sets of four bits are multiples of 1/16: all sums are exact. Where a form is
@@ -44,8 +45,8 @@ def places(known: Moments, groups: tuple[int, ...]) -> tuple[np.ndarray, np.ndar
     """(k,) the moments that the means of a window, or its sums of means, are on average, and how many means these are. ValueError for groups that are none."""
     if groups[:2] == (0, 0):
         return wide.places(known, *groups[2:])
-    if len(groups) != GROUPS or min(groups) < 1 or sum(groups) > known.bits:
-        raise ValueError(f"A window has four groups of one bit or more, {known.bits} together at most; got {groups}.")
+    if len(groups) != GROUPS or min(groups) < 1 or sum(groups) > known.length:
+        raise ValueError(f"A window has four groups of one bit or more, {known.length} together at most; got {groups}.")
     many = [sum(b for k, b in enumerate(groups) if u >> k & 1) for u in range(16)]
     pairs = [known.pair(many[u]) for u in range(1, 16)]
     triples = [known.triple(many[u], many[v], (many[u] + many[v] - many[w]) // 2) for u, v, w in _LINES]
