@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from ldp_core import bounds, workloads
-from ldp_core.optimize import design
+from ldp_core.optimize import design, sizes
 from ldp_core.optimize.certified import _search
 from ldp_core.optimize.columns import first_rows, folded, pricing
 from ldp_core.optimize.columns.generation import RowSearch
@@ -175,3 +175,59 @@ def test_cancelling_anywhere_leaves_what_was_best(asks):
     assert seen[0].round == 0
     assert np.abs(result.strategy.sum(axis=0) - 1).max() <= 1e-12
     assert objective_of(result.strategy, workload) == pytest.approx(result.objective, rel=1e-9)
+
+
+# --- rows on a ring -------------------------------------------------------------------------------------------------
+
+
+def test_long_searches_start_from_rows_on_a_ring(monkeypatch):
+    """Running totals and ranges from `RING_TYPES` on, and nothing else; the search holds no more rows than its size."""
+    started, from_ring = [], folded.FoldedSearch._from_ring
+    monkeypatch.setattr(folded.FoldedSearch, "_from_ring", lambda self: (started.append(1), from_ring(self))[1])
+    monkeypatch.setattr(folded, "RING_TYPES", 130)
+    both = workloads.union([workloads.prefix(130), workloads.histogram(130)])
+    for workload, expected in (
+        (workloads.prefix(130), 1),
+        (workloads.all_range(130), 1),
+        (workloads.prefix(129), 0),
+        (both, 0),
+    ):
+        started.clear()
+        search = _search(workload, 1.0, np.ones(workload.n), np.random.default_rng(0), True, unchecked)
+        search.prepare()
+        assert len(started) == expected
+        assert not started or 2 * len(search.best.high) <= sizes.rows(workload.n)
+
+
+@pytest.mark.crossed
+@pytest.mark.parametrize("epsilon", [1.0, 3.0])
+@pytest.mark.parametrize(("kind", "n"), [("prefix", 130), ("all_range", 131)])
+def test_rows_on_a_ring_are_a_better_start(kind, n, epsilon, monkeypatch):
+    workload, found = getattr(workloads, kind)(n), {}
+    for least in (n, n + 1):
+        monkeypatch.setattr(folded, "RING_TYPES", least)
+        found[least] = design(workload, epsilon, None, max_rounds=2)
+    ring = found[n]
+    assert np.abs(ring.strategy.sum(axis=0) - 1).max() <= 1e-12
+    assert (ring.strategy.max(axis=1) <= math.exp(epsilon) * ring.strategy.min(axis=1)).all()
+    assert objective_of(ring.strategy, workload) == pytest.approx(ring.objective, rel=1e-9)
+    assert bounds.centred_svd(workload, epsilon) <= ring.objective < found[n + 1].objective
+    monkeypatch.setattr(folded, "RING_TYPES", n)
+    assert (design(workload, epsilon, None, max_rounds=2).strategy == ring.strategy).all()
+
+
+def test_rows_on_a_ring_that_tell_too_little_are_left(monkeypatch):
+    def singular(self):
+        raise folded.Singular("too few")
+
+    workload = workloads.prefix(130)
+    usual = design(workload, 1.0, None, max_rounds=1)
+    monkeypatch.setattr(folded, "RING_TYPES", 130)
+    monkeypatch.setattr(folded.FoldedSearch, "_from_ring", singular)
+    assert design(workload, 1.0, None, max_rounds=1).objective == usual.objective
+
+
+@pytest.mark.parametrize("asks", [2, 5, 9, 20, 40, 60, 90])
+def test_rows_on_a_ring_can_be_cancelled_anywhere(asks, monkeypatch):
+    monkeypatch.setattr(folded, "RING_TYPES", 130)
+    test_cancelling_anywhere_leaves_what_was_best(asks)

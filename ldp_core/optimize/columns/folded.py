@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from scipy import linalg
 from scipy.linalg import blas
 
@@ -20,8 +21,10 @@ from ldp_core.optimize.columns import pricing
 from ldp_core.optimize.columns.first_rows import sized_rows, threshold_rows
 from ldp_core.optimize.columns.generation import LEAST_GAIN, Mixture, RowSearch, strategy_of
 from ldp_core.optimize.columns.single import SinglePrecision
-from ldp_core.optimize.columns.weights import Block
+from ldp_core.optimize.columns.weights import MONOTONE, Block, Singular
+from ldp_core.optimize.symmetric.ring_rows import RingSearch
 from ldp_core.workloads import Workload
+from ldp_core.workloads.ordered import AllRange, Prefix
 
 # Rounding allowed where P G P is the same turned round, relative to its largest entry.
 SAME = 1e-9
@@ -29,6 +32,9 @@ SAME = 1e-9
 LEAST_TYPES = 64
 # From so many types, first rows are of a size that is tried out, and rows go a little way uphill at a time.
 SIZED_TYPES = 128
+# From so many types, running totals and ranges start from rows on a ring. Running totals get further from Gaussian fields in the end: of
+# 512 types after 6 seconds at epsilon 1 and 20 at epsilon 3, of 1,024 after 45.
+RING_TYPES = 1024
 # Updates of all weights a round: they cost little beside new rows.
 UPDATES = 8
 # Rows that go uphill in each round, for each type, and at least; how many of their entries are flipped at most, as a share of those that
@@ -76,7 +82,33 @@ class FoldedSearch(RowSearch):
         self._size //= 2
         self._reference = np.full((n + 1) // 2, 2.0)
         self._reference[n // 2 :] = 1.0  # the type in the middle, where there is one, is its own pair
+        if n >= RING_TYPES and isinstance(self._workload, Prefix | AllRange):
+            try:
+                return self._from_ring()
+            except Singular:
+                pass  # so few rows may leave a frequency out
         super().prepare()
+
+    def _from_ring(self) -> None:
+        """All rotations of few base rows, with the probabilities that are best on the ring: no chance is left in their second moments, which
+        drawn rows take many rounds to mend. What they are worth is known at once."""
+        self._take_root()
+        search = RingSearch(self._workload, self._ratio, self._rng, self._check, self._size)
+        search.prepare()
+        while not search.finished:
+            search.round()
+        if search.best is None:
+            raise Singular("rounding hides what the rows on the ring tell.")
+        high, shares = search.best.high[1:], search.best.shares[1:] / search.best.shares[1:].sum()
+        base, places = high.shape
+        rotations = sliding_window_view(np.hstack([high, high[:, : self._workload.n - 1]]), self._workload.n, axis=1)
+        weights = shares / np.where(high, self._ratio, 1.0).sum(axis=1)
+        self._hold(rotations.reshape(base * places, -1), np.repeat(weights, places))
+        self._previous, self._power = self._weights, MONOTONE
+        first = self._updated(None)
+        self._measure(first.objective)
+        self._weights, self._multipliers, self._hessian = first.weights, first.multipliers, first.hessian
+        self._measure(self._step())
 
     def _drawn(self, rows: int) -> np.ndarray:
         n = self._workload.n

@@ -5,36 +5,22 @@ are balanced whatever the rows are, and M depends on the powers of the rows at N
 outputs), so that a few rows of N bits can be fitted to the best powers one bit at a time. Averages over rotations cost ranges next to nothing:
 ``P G P``, P the projection off the ones, is the covariance of a Brownian bridge less its mean (Watson 1961), which a rotation of the n places does
 not change. Running totals end elsewhere than they begin: their ring has places that no type takes, and they stay about 5 % above the bound.
-
-Powers come from the same questions about fewer types. Between rounds, ``X = M^-1 G M^-1`` says what each frequency is worth for M as it is: with
-m the powers, ``L <= sum_k m_k^2 x_k / m'_k`` for other powers m' (as in `ldp_core.optimize.columns.weights`). Source: this project.
+How rows are found is in `ldp_core.optimize.symmetric.ring_rows`. Source: this project.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import fft, linalg
 
-from ldp_core.bounds.centred import high_share
-from ldp_core.mechanisms.rings import inverse_of, second_moments, window_sums
-from ldp_core.optimize.columns.first_rows import SHARES, tabulated
 from ldp_core.optimize.sizes import along_an_order, ring_too_large
-from ldp_core.optimize.symmetric.refining import Refining
+from ldp_core.optimize.symmetric.ring_rows import RingSearch
 from ldp_core.optimize.symmetric.translations import OrbitDesign
 from ldp_core.privacy import check_epsilon, odds
-from ldp_core.run import Budget, Callback, Cancel, Check, drive, unchecked
+from ldp_core.run import Budget, Callback, Cancel, drive
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload
-
-# Base rows, randomized response among them: more gain less than a thousandth.
-BASE_ROWS = 24
-# Places for each type: the best of these for fewer types, which powers are found for by so many updates.
-STRETCHES, FEWER_TYPES, UPDATES = (1.0, 1.3), 256, 40
-# Times that every row is changed in a round; rounds end when one gains less.
-PASSES, PILOT_PASSES, SETTLED = 10, 5, 5e-4
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,15 +31,6 @@ class RingDesign(OrbitDesign):
     def __repr__(self) -> str:
         rows, places = self.high.shape
         return f"<RingDesign: {rows:,} base rows on a ring of {places:,} places, {self.told}>"
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Base rows ``high`` (b, N) of booleans, the ``shares`` (b,) of their rotations, and the objective."""
-
-    high: np.ndarray
-    shares: np.ndarray
-    objective: float
 
 
 def design_ring(
@@ -83,159 +60,9 @@ def design_ring(
     if reason := ring_too_large(workload.n):
         raise ValueError(reason)
     with blas_threads(workload.n):
-        search = _RingSearch(workload, odds(epsilon), np.random.default_rng(seed), budget.check)
+        search = RingSearch(workload, odds(epsilon), np.random.default_rng(seed), budget.check)
         run = drive(search, budget)
     rows, objective = run.found
     return RingDesign(
         rows.high, rows.shares, objective, run.history, budget.rounds, budget.seconds, epsilon, seed, run.stopped
     )
-
-
-class _RingSearch:
-    """`Refining` for what frequencies are worth, which is worked out anew after each round. Its estimates say little of the ends of the order,
-    so that ``best`` is measured."""
-
-    finished = False
-
-    def __init__(self, workload: Workload, ratio: float, rng: np.random.Generator, check: Check):
-        self._workload, self._ratio, self._rng, self._check = workload, ratio, rng, check
-        self._on_ones = float(workload.gram_sums.sum()) / workload.n
-        self._refining = self._begun()
-        self.best: Rows | None = None
-
-    def _begun(self) -> Refining:
-        """First rows for powers that are best for fewer types, and of a size that is."""
-        n, gram = self._workload.n, _thinned(self._workload)
-        fewer = len(gram)
-        powers, places = _powers(gram, np.sinh(np.log(self._ratio) / 2) ** 2), n
-        if len(powers) > fewer:
-            places = fft.next_fast_len(-(-n * len(powers) // fewer), real=True)
-        share = _best_share(powers, self._ratio)
-        wanted = _spread(powers, places)
-        return _refining(wanted, min(share * high_share(self._ratio, n), 0.5), self._ratio, self._rng)
-
-    def prepare(self) -> None:
-        """A first round, for powers that are nearly right."""
-        self.round()
-
-    def round(self) -> None:
-        for _ in range(PASSES):
-            self._refining.round(self._check)
-        self._measure()
-
-    def _measure(self) -> None:
-        """The true objective of the rows held, and what every frequency is worth beside them."""
-        n, refining = self._workload.n, self._refining
-        rows = np.where(refining.high, self._ratio, 1.0)
-        met = window_sums(rows, n)
-        weights = (refining.shares / rows.sum(axis=1))[:, None] / met
-        inverse, definite = inverse_of(second_moments(rows, weights, n, self._check), self._check)
-        if not definite:
-            self.finished = True  # rounding: the best rows so far are kept
-            return
-        self._check()
-        asked = self._workload.apply_gram(inverse)
-        objective = float(np.trace(asked))
-        if self.best is not None and objective > self.best.objective * (1 - SETTLED):
-            self.finished = True
-        if self.best is None or objective < self.best.objective:
-            self.best = Rows(refining.high.copy(), refining.shares.copy(), objective)
-        if not self.finished:
-            self._check()
-            worth = np.maximum(_by_frequency(asked @ inverse, refining.powers), 0)
-            worth[0] = 0
-            worth *= (objective - self._on_ones) / (worth[1:] / refining.powers[1:]).sum()
-            worth[0] = self._on_ones
-            refining.aim(worth)
-
-    def finish(self, at_once: bool) -> tuple[Rows, float]:
-        """The best rows; those to begin with where not even they were measured, with an infinite objective."""
-        found = self.best or Rows(self._refining.high, self._refining.shares, math.inf)
-        return found, found.objective
-
-
-def _thinned(workload: Workload) -> np.ndarray:
-    """(c, c) P G P for some of the types, evenly along the order."""
-    n = workload.n
-    step = max(1, n // FEWER_TYPES)
-    chosen = np.arange(step // 2, n, step)
-    units = np.zeros((len(chosen), n))
-    units[np.arange(len(chosen)), chosen] = 1.0
-    return _centred(workload.apply_gram(units)[:, chosen])
-
-
-def _centred(gram: np.ndarray) -> np.ndarray:
-    means = gram.mean(axis=0)
-    return gram - means - means[:, None] + means.mean()
-
-
-def _powers(gram: np.ndarray, variance: float) -> np.ndarray:
-    """(N,) powers m by frequency of rows on the best ring for ``gram`` (c, c), centred: those that add up to ``variance``, the largest of
-    a row, beside m_0 = 1, and make ``tr(M^-1 G)`` least."""
-    c, best, least = len(gram), np.ones(0), np.inf
-    for stretch in STRETCHES:
-        N = round(stretch * c)
-        powers = 1 / np.maximum(np.minimum(np.arange(N), N - np.arange(N)), 1)
-        for _ in range(UPDATES):
-            powers *= variance / powers[1:].sum()
-            powers[0] = 1.0
-            objective, worth = _worth(gram, powers)
-            powers = np.sqrt(worth)
-        if objective * c / N < least:  # each type is met by c of N places
-            best, least = powers, objective * c / N
-    best[0] = 1.0
-    return best
-
-
-def _worth(gram: np.ndarray, powers: np.ndarray) -> tuple[float, np.ndarray]:
-    """tr(M^-1 G) off the ones for ``powers`` (N,), masses taken as equal, and (N,) what the frequencies are worth."""
-    M = _centred(linalg.toeplitz(fft.ifft(powers).real[: len(gram)])) + 1 / len(gram)
-    factor = linalg.cho_factor(M, lower=True, overwrite_a=True)
-    solved = linalg.cho_solve(factor, gram)
-    return float(np.trace(solved)), np.maximum(_by_frequency(linalg.cho_solve(factor, solved.T), powers), 0)
-
-
-def _by_frequency(X: np.ndarray, powers: np.ndarray) -> np.ndarray:
-    """(N,) ``m_k^2 f_k* X f_k / N`` for ``powers`` m (N,), f_k the waves on the ring, and a symmetric ``X`` (n, n)."""
-    n, N = len(X), len(powers)
-    along = np.zeros(N)
-    for distance in range(n):
-        along[distance] += np.trace(X, distance) * (2 if distance else 1)
-    return np.square(powers) * fft.fft(along).real / N
-
-
-def _spread(powers: np.ndarray, places: int) -> np.ndarray:
-    """(places,) powers for a larger ring: the same for long waves, and for shorter ones falling as their questions' do, with the sine."""
-    N = len(powers)
-    k = np.minimum(np.arange(places), places - np.arange(places))
-    from_here = max(1, N // 4)
-    found = powers[np.minimum(k, from_here)]
-    short = k > from_here
-    found[short] *= np.sin(np.pi * from_here / places) / np.sin(np.pi * k[short] / places)
-    found[1:] *= powers[1:].sum() / found[1:].sum()
-    return found
-
-
-def _best_share(powers: np.ndarray, ratio: float) -> float:
-    """How many times the share 1/(E + 1) of high places is best for rows of given ``powers`` (N,)."""
-    found = {}
-    for share in SHARES:
-        high = min(share * high_share(ratio, len(powers)), 0.5)
-        refining = _refining(powers, high, ratio, np.random.default_rng(0))
-        for _ in range(PILOT_PASSES):
-            refining.round(unchecked)
-        found[refining.objective] = share
-    return found[min(found)]
-
-
-def _refining(powers: np.ndarray, share: float, ratio: float, rng: np.random.Generator) -> Refining:
-    """Base rows for ``powers`` (N,) with a ``share`` of high places: the highest of Gaussian fields that correlate in the right way."""
-    N = len(powers)
-    correlation = fft.ifft(np.concatenate([[0.0], powers[1:]])).real
-    of_indicators, of_field = tabulated(share)
-    spectrum = np.maximum(fft.fft(np.interp(correlation / correlation[0], of_indicators, of_field)).real, 0)
-    fields = fft.ifft(fft.fft(rng.standard_normal((BASE_ROWS, N))) * np.sqrt(spectrum)).real
-    size = min(max(round(share * N), 1), N - 1)
-    high = fields >= np.sort(fields, axis=1)[:, [N - size]]
-    high[0] = np.arange(N) == 0
-    return Refining(high, np.square(powers), ratio - 1, fft.fft)
