@@ -98,6 +98,26 @@ def test_pairs_of_ten_columns_of_more_values(values, columns, epsilon, gap):
     assert 0 <= best.objective / found.value - 1 < gap
 
 
+def test_twelve_columns_of_more_values_take_their_time_only_where_the_closed_form_is_far_from_true():
+    survey = workloads.survey([5] * 12, 2)
+    assert surveys.fits(survey)
+    assert not surveys.promising(survey, 2.0)
+    assert surveys.promising(survey, 4.0)
+    assert isinstance(bounds.certificate(survey, 2.0, time_limit=None), bounds.SurveyCertificate)
+    assert surveys.promising(workloads.survey([5] * 10, 2), 2.0)
+    assert surveys.promising(workloads.survey([2] * 16, 2), 1.0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("values", "epsilon"), [(5, 4.0), (4, 3.0), (3, 3.0)])
+def test_pairs_of_twelve_columns_of_more_values(values, epsilon):
+    survey = workloads.survey([values] * 12, 2)
+    best = optimize.design(survey, epsilon=epsilon, time_limit=None, max_rounds=60, seed=0)
+    found = next(one for one in surveys.best(survey, epsilon) if best.objective / one.value - 1 < 0.065)
+    assert found.verify()
+    assert best.objective >= found.value
+
+
 @pytest.mark.parametrize("q", [3, 4])
 def test_no_set_of_records_of_more_values_tells_more(q):
     survey, rng = workloads.survey([q] * 4, 2), np.random.default_rng(q)

@@ -81,7 +81,7 @@ def _candidates(
     for found, limit in _by_columns(survey, epsilon, closed, budget):
         best = max(best, found.value)
         yield found, limit
-    if not bits and triples.fits(survey):
+    if not bits and triples.fits(survey) and triples.promising(survey, epsilon):
         yield from ((found, None) for found in triples.best(survey, epsilon, best, budget.check))
 
 

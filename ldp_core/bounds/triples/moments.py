@@ -43,7 +43,7 @@ from math import comb
 
 import numpy as np
 
-MOST_BITS, MOST_LETTERS, MOST_TYPES = 16, 10, 2**24
+MOST_BITS, MOST_LETTERS, MOST_TYPES = 16, 12, 2**28
 """Records have at most so many letters, of two or of more, and there are at most so many records."""
 MOST_COUNTED = 2**20
 """Where there are more records, their whole numbers are not looked at."""

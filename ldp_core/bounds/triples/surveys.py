@@ -18,8 +18,12 @@ from ldp_core.bounds.triples.certificate import FEWEST_BITS, HIGHEST_DEGREE
 from ldp_core.bounds.triples.duals import Duals
 from ldp_core.bounds.triples.moments import known_of
 from ldp_core.bounds.triples.search import Search
+from ldp_core.privacy import odds
 from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Survey
+
+MANY = 10
+"""Of more attributes of three values or more a solution takes seconds."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -60,6 +64,13 @@ def fits(survey: Survey) -> bool:
     if not (alike and survey.symmetric and d >= FEWEST_BITS and known_of(d, max(survey.shape))):
         return False
     return bool(0 < _levels(survey).max(initial=0) <= HIGHEST_DEGREE * d)
+
+
+def promising(survey: Survey, epsilon: float) -> bool:
+    """Whether proofs for a survey that `fits` may be worth their time: for many attributes of three values or more, where one cell of a table asked about
+    is more than the share 1/(E + 1) that sets would best have, so that the closed form is far from true."""
+    values, d = max(survey.shape), length(survey)
+    return values == 2 or d <= MANY or values ** int(_levels(survey).max()) < odds(epsilon) + 1
 
 
 def best(

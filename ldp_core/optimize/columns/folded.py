@@ -32,9 +32,9 @@ SAME = 1e-9
 LEAST_TYPES = 64
 # From so many types, first rows are of a size that is tried out, and rows go a little way uphill at a time.
 SIZED_TYPES = 128
-# From so many types, running totals and ranges start from rows on a ring. Running totals get further from Gaussian fields in the end: of
-# 512 types after 6 seconds at epsilon 1 and 20 at epsilon 3, of 1,024 after 45.
-RING_TYPES = 1024
+# From so many types, running totals and ranges start from rows on a ring. Of 1,024, running totals get further from Gaussian fields after
+# 45 seconds.
+RING_TYPES = 1449
 # Updates of all weights a round: they cost little beside new rows.
 UPDATES = 8
 # Rows that go uphill in each round, for each type, and at least; how many of their entries are flipped at most, as a share of those that
