@@ -162,9 +162,9 @@ def test_proofs_hold_for_the_number_of_values_they_were_made_for():
 
 
 def test_what_is_far_too_large_is_not_looked_at():
-    assert not surveys.fits(workloads.survey([6] * 10, 2))
-    assert not surveys.fits(workloads.survey([3] * 11, 2))
-    assert surveys.fits(workloads.survey([5] * 10, 2))
+    assert not surveys.fits(workloads.survey([6] * 12, 2))
+    assert not surveys.fits(workloads.survey([3] * 13, 2))
+    assert surveys.fits(workloads.survey([5] * 12, 2))
 
 
 def test_where_three_records_say_nothing_new_the_search_ends():

@@ -135,9 +135,16 @@ class Visitor:
         return self.page.locator(f".st-key-{key} input")
 
     def enter(self, key, text):
-        """Type into an entry, while the page is drawn or not."""
-        self.entry(key).fill(text)
-        self.entry(key).press("Enter")
+        """Type into an entry, anew where what was typed went with an entry that a page just opened has put elsewhere."""
+        entry = self.entry(key)
+        while True:
+            self.drawn()
+            entry.fill(text)
+            entry.press("Enter")
+            self.page.wait_for_timeout(100)  # until it has left
+            self.drawn()
+            if entry.input_value() == text:
+                return
 
     def metric(self, label):
         return self.page.get_by_test_id("stMetric").filter(has_text=label).get_by_test_id("stMetricValue")
