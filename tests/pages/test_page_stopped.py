@@ -36,6 +36,13 @@ def stop(app, title=COSTS):
     return job
 
 
+def ended(app, busy, title):
+    """Stop it by hand, and wait for its end."""
+    stop(app, title)
+    busy.set()
+    return app.finish()
+
+
 def agains(app):
     return [button.key for button in app.at.button if plain(button.label).startswith("Begin again: ")]
 
@@ -130,9 +137,7 @@ def test_values_of_a_page_stay_stopped_and_the_rest_of_it_is_there(busy, ages, m
     monkeypatch.setattr("pages.ui.judging.AT_ONCE_TYPES", 2)
     ages.session.change(mechanism=choose_mechanism("subset_selection"))
     ages.go("design")
-    stop(ages, "judging the answers")
-    busy.set()
-    ages.finish()
+    ended(ages, busy, "judging the answers")
     assert "the standard error of a typical answer is" in ages.words
     assert "You stopped “judging the answers”" in ages.words
     ages.go("export").finish()
@@ -145,9 +150,7 @@ def test_a_kit_or_a_proof_that_was_stopped_leaves_the_design_alone(busy, ages, m
     monkeypatch.setattr(kit, "QUICK_TYPES", 2)
     ages.session.change(mechanism=choose_mechanism("subset_selection"))
     ages.go("export")
-    stop(ages, "packing the kit")
-    busy.set()
-    ages.finish()
+    ended(ages, busy, "packing the kit")
     assert "There is no kit of this design. You stopped “packing the kit”" in ages.words
     assert ages.has("download_button", "download")
     ages.press(agains(ages)[0]).finish()
@@ -159,9 +162,7 @@ def test_a_proof_whose_writing_was_stopped_leaves_the_design_alone(busy, ages, m
     work.certificate(ages.session, ages.session.aim("subset_selection")).known(at_once=True)
     monkeypatch.setattr(exchange, "AT_ONCE_TYPES", 2)
     ages.go("export")
-    stop(ages, "writing the proof")
-    busy.set()
-    ages.finish()
+    ended(ages, busy, "writing the proof")
     assert "You stopped “writing the proof”" in ages.words
     assert ages.has("download_button", "download")
     assert not ages.has("download_button", "download-proof")
@@ -174,9 +175,7 @@ def test_what_devices_send_can_be_had_after_it_was_stopped(busy, ages, monkeypat
     monkeypatch.setattr(kit, "QUICK_TYPES", 2)
     ages.session.change(mechanism=choose_mechanism("subset_selection"))
     ages.go("collect")
-    stop(ages, "describing what devices send")
-    busy.set()
-    ages.finish()
+    ended(ages, busy, "describing what devices send")
     assert "You stopped “describing what devices send”" in ages.words
     assert not ages.errors
     ages.press(agains(ages)[0]).finish()

@@ -118,10 +118,8 @@ class Search:
                 return
             found = joined(weights, solved)
             yield found
-            value, last = (
-                float(np.sqrt(self.worth * weights).sum()) ** 2 / found.ratio(self.epsilon, self._alphabet),
-                best,
-            )
+            value = float(np.sqrt(self.worth * weights).sum()) ** 2 / found.ratio(self.epsilon, self._alphabet)
+            last = best
             if value > best:
                 best, centre = value, weights
             # Intervals that have been split say too much.
