@@ -315,13 +315,18 @@ def _tables(found: OfSets, about: Document) -> tuple[Document, Arrays]:
         return {**document, "proof": {"intervals": len(found.duals.values)}}, _of_triples(found.duals)
     if isinstance(found, SinglesCertificate):
         return {**document, "proof": {"steps": int(found.steps)}}, {"weights": np.asarray(found.weights, dtype=float)}
-    if np.all(found.weights == 1) and not len(found.differing) and not len(found.slopes):
+    if np.all(found.weights == 1) and not any(map(len, (found.differing, found.slopes, found.aligned))):
         return document, {}
-    arrays = {name: np.asarray(getattr(found, name), dtype=float) for name in BY_SETS}
+    arrays = {
+        name: np.asarray(getattr(found, name), dtype=float)
+        for name in (*BY_SETS, *(ALIGNED if len(found.aligned) else ()))
+    }
     return {**document, "proof": {"kinds": [list(kind) for kind in found.kinds]}}, arrays
 
 
 BY_SETS = ("weights", "differing", "within", "slopes", "ends", "differing_multipliers", "within_multipliers")
+ALIGNED = ("aligned", "aligned_multipliers")
+"""Only in the file where there are any: older files have none."""
 
 
 def _parts(found: GroupedCertificate, about: Document) -> tuple[Document, Arrays]:
@@ -385,10 +390,12 @@ def _tables_read(document: Document, data: Mapping[str, np.ndarray], survey: Sur
         return SinglesCertificate(survey, epsilon, 0.0, data["weights"], int(proof["steps"]))
     kinds = tuple(tuple(map(int, kind)) for kind in proof["kinds"])
     weights, differing, within, slopes, ends, N, kappa = (data[name] for name in BY_SETS)
-    if any(np.any(np.abs(array) > max(survey.shape) * len(survey.shape)) for array in (differing, within)):
+    none = np.zeros((0, 2 * len(kinds))), np.zeros((len(N), 0))
+    aligned, nu = (data.get(name, without) for name, without in zip(ALIGNED, none, strict=True))
+    if any(np.any(np.abs(array) > max(survey.shape) * len(survey.shape)) for array in (differing, within, aligned)):
         raise ValueError("it counts columns that there are not")
-    sets = differing.astype(np.int64), within.astype(np.int64)
-    return SurveyCertificate(survey, epsilon, 0.0, weights, kinds, *sets, slopes, ends, N, kappa)
+    sets, pairs = (differing.astype(np.int64), within.astype(np.int64)), aligned.astype(np.int64)
+    return SurveyCertificate(survey, epsilon, 0.0, weights, kinds, *sets, slopes, pairs, ends, N, kappa, nu)
 
 
 def _parts_read(

@@ -17,6 +17,7 @@ from ldp_core.bounds.proof import MARGIN, spread
 from ldp_core.bounds.surveys import fibres
 from ldp_core.bounds.surveys.certificate import (
     SurveyCertificate,
+    coefficients_aligned,
     coefficients_differing,
     coefficients_within,
     largest_ratio,
@@ -64,12 +65,15 @@ def relative(survey, epsilon, value):
 )
 def test_inequalities_hold_for_all_sets(shape, kinds):
     sets, shares, energies = rows(shape)
-    relaxation = Relaxation(Traces(shape, kinds))
+    relaxation = Relaxation(Traces(shape, kinds), D=30.0)
     kept = [j for j, members in enumerate(sets) if all(shape[i] > 1 for i in members)]
     cells = relaxation.traces.places([sets[j] for j in kept])
     W = energies[:, kept]
     K = coefficients_differing(relaxation.traces, relaxation.differing)[:, cells]
     assert (W @ K.T + shares[:, None] ** 2).min() > -1e-12
+    alone, around = coefficients_aligned(relaxation.traces, relaxation.aligned)
+    assert len(relaxation.aligned) >= len(kinds)
+    assert (W @ alone[:, cells].T - shares[:, None] * (W @ around[:, cells].T)).max() < 1e-12
     B = coefficients_within(relaxation.traces, relaxation.within, relaxation.slopes)[:, cells]
     for row, counts, slope in zip(B, relaxation.within, relaxation.slopes, strict=True):
         order = np.argsort(shares)
@@ -186,8 +190,9 @@ def test_small_surveys_against_all_sets_in_rational_arithmetic(shape, ways, epsi
 
 def forged(rng, survey, kinds=((0, 1), (2,))):
     """Any numbers of the right shapes."""
-    relaxation = Relaxation(Traces(survey.shape, kinds))
+    relaxation = Relaxation(Traces(survey.shape, kinds), D=30.0)
     c, f = rng.choice(len(relaxation.differing), 2), rng.choice(len(relaxation.within), 3)
+    k = rng.choice(len(relaxation.aligned), 3)
     r = int(rng.integers(1, 4))
     ends = np.concatenate([[0.0], np.sort(rng.random(r - 1)), [1.0]])
     scale = 10.0 ** rng.integers(-3, 4)
@@ -200,8 +205,10 @@ def forged(rng, survey, kinds=((0, 1), (2,))):
         relaxation.differing[c],
         relaxation.within[f],
         rng.random(3) * rng.choice([0, 1, 30]),
+        relaxation.aligned[k],
         ends,
         rng.random((r, 2)) * scale,
+        rng.random((r, 3)) * scale,
         rng.random((r, 3)) * scale,
     )
 
@@ -312,7 +319,13 @@ def test_for_equal_columns_nothing_is_left_between_bound_and_best(sizes, epsilon
 
 
 @pytest.mark.parametrize(
-    ("sizes", "ways", "epsilon", "most"), [(ADULT, 2, 1.0, 0.001), ((5,) * 12, 2, 1.0, 0.005), ((2,) * 6, 1, 4.0, 0.05)]
+    ("sizes", "ways", "epsilon", "most"),
+    [
+        (ADULT, 2, 1.0, 0.001),
+        ((5,) * 12, 2, 1.0, 0.005),
+        ((2,) * 6, 1, 4.0, 0.05),
+        pytest.param(ADULT, 2, 4.0, 0.12, marks=pytest.mark.slow),
+    ],
 )
 def test_designs_and_bounds_meet(sizes, ways, epsilon, most):
     survey = workloads.survey(sizes, ways)
@@ -342,6 +355,40 @@ def test_what_is_found_for_any_survey_can_be_verified(sizes, ways, epsilon):
     found = bounds.certificate(survey, epsilon, time_limit=None)
     assert found.verify()
     assert found.value <= optimize.design(survey, epsilon=epsilon, time_limit=None, max_rounds=5, seed=0).objective
+
+
+@cache
+def small_columns():
+    return bounds.certificate(workloads.survey((2, 2, 2, 3, 3, 3, 4, 4), 2), 3.0, time_limit=None)
+
+
+def test_small_columns_are_bounded_by_what_fits_into_their_fibres():
+    proof = small_columns()
+    assert proof.verify()
+    assert len(proof.aligned)
+    assert relative(proof.workload, 3.0, proof.value) > 0.07
+    without = replace(proof, aligned=proof.aligned[:0], aligned_multipliers=proof.aligned_multipliers[:, :0])
+    assert without.proven() < proof.value * 0.95
+
+
+def test_forged_fibres_are_refused():
+    proof = small_columns()
+    kinds = len(proof.kinds)
+    A, C = proof.aligned[:, :kinds], proof.aligned[:, kinds:]
+
+    def refused(**changes):
+        return not replace(proof, **changes).verify()
+
+    assert refused(aligned_multipliers=proof.aligned_multipliers * 1.01)
+    assert refused(aligned_multipliers=-proof.aligned_multipliers)
+    assert refused(aligned_multipliers=proof.aligned_multipliers[:, 1:])
+    assert refused(aligned=proof.aligned[:, 1:])
+    assert refused(aligned=np.hstack([C + 1, C]))
+    assert refused(aligned=np.hstack([0 * A, C]))
+    assert refused(aligned=np.hstack([A, -C]))
+    assert refused(aligned=proof.aligned * 0.5)
+    assert refused(aligned=np.hstack([A, 0 * C + [len(kind) for kind in proof.kinds]]))
+    assert refused(aligned=proof.aligned + 100)
 
 
 def test_forty_columns_take_no_longer_than_eleven():

@@ -284,6 +284,16 @@ def sealed_raw(files, packed):
     return Written(json.dumps(document).encode(), packed)
 
 
+def test_files_from_before_fibres_were_aligned_are_still_read():
+    found = proof("sets of columns")
+    assert len(found.aligned)
+    older = replace(found, aligned=found.aligned[:0], aligned_multipliers=found.aligned_multipliers[:, :0])
+    older = replace(older, value=older.claim())
+    files = certificate_file.write(older, "4")
+    assert not any("aligned" in name for name in verify.arrays(files.arrays))
+    assert certificate_file.read(files, older.workload, "4").value == pytest.approx(older.value, rel=1e-12)
+
+
 @pytest.mark.parametrize("name", json.loads(written("running totals").document))
 def test_every_field_counts(name):
     document = json.loads(written("running totals").document)

@@ -14,16 +14,21 @@ What is known of every T of share s, beside W_A >= 0 and ``sum_A W_A = s`` with 
 
 * two types that differ in the attributes C and nowhere else (or anywhere among those that are not tracked) are both in T with a
   probability that is not negative: ``sum_A W_A K_C(A) >= 0``, K_C(A) the product over i in A and C of ``-1 / (n_i - 1)`` (Delsarte 1973);
-* `fibres`: what varies within some attributes B is at most ``beta + alpha (what varies with B at all)``.
+* `fibres`: what varies within some attributes B is at most ``beta + alpha (what varies with B at all)``;
+* what varies with A alone is the mean of what varies with A along all fibres, that is, over all values z of the attributes outside a set C
+  around A. A fibre that meets T holds one of its m_C types at least, so that no more than a share ``m_C s`` does, and by Cauchy's inequality
+  ``W_A = |E_z P_A 1_T(., z)|^2 <= m_C s E_z |P_A 1_T(., z)|^2 = m_C s (sum of W_B over B of which C has A)``: where C has few values, to vary
+  with A alone wastes much (this project).
 
-With multipliers N >= 0 and kappa >= 0 of these, and gamma the largest over all A of ``lambda_A + sum N K(A) - sum kappa (..)(A)``,
+With multipliers N, kappa and nu >= 0 of these, and gamma the largest over all A of what they and lambda make the coefficient of W_A,
 
-    sum_A lambda_A W_A  <=  gamma (s - s^2) + sum N s^2 + sum kappa beta(s),
+    sum_A lambda_A W_A  <=  gamma(s) (s - s^2) + sum N s^2 + sum kappa beta(s),
 
 and mu is the largest ratio of that to ``(1 + D s)^2 / D^2``. Each slice of [0, 1] has multipliers of its own. Without any, lambda = 1
 gives mu = sinh(epsilon / 2)^2 and the bound of `ldp_core.bounds.centred_svd` for surveys.
 
-**The ratio on an interval.** beta is at most its chord between the points of a fine grid. A ratio ``(p + q s + r s^2) / (1 + D s)^2`` is a
+**The ratio on an interval.** beta is at most its chord between the points of a fine grid, and so is gamma, the largest of linear functions. What the
+latter's chord rises by, ``(s - a) / (b - a)`` times ``s - s^2``, is convex where ``3 b <= 1 + a``, and then at most its own chord. A ratio ``(p + q s + r s^2) / (1 + D s)^2`` is a
 quadratic in ``z = 1 / (1 + D s)``, whose largest value is at an end or in closed form.
 
 **The rounding.** The stored numbers are taken as exact, D as no smaller than it is. Sums of k terms are off by at most k u times the sum
@@ -45,7 +50,7 @@ from ldp_core.bounds.surveys import fibres
 from ldp_core.bounds.surveys.traces import Kinds, Traces
 from ldp_core.workloads import Survey
 
-MOST_CELLS, MOST_INEQUALITIES, MOST_SLICES = 5_000, 2_000, 500
+MOST_CELLS, MOST_INEQUALITIES, MOST_SLICES, MOST_ALIGNED = 5_000, 2_000, 500, 2**20
 """What `SurveyCertificate.verify` looks at: larger ones prove nothing."""
 # Neighbours of the grid differ by these shares of them: fine ones from 1 / NARROW to WIDE times 1 / (E + 1), where ratios are largest.
 FINE, COARSE, NARROW, WIDE, LEAST = 4e-3, 3e-2, 8, 24, 1e-3
@@ -59,8 +64,8 @@ class SurveyCertificate(Proof):
 
     The proof: ``weights`` (k,) lambda of the sets of `Survey.components`, and inequalities: ``kinds`` of tracked attributes;
     ``differing`` (c, kinds + 1) C as how many attributes of each kind, and 1 where those that are not tracked may differ as well;
-    ``within`` (f, kinds) B likewise with its ``slopes`` (f,) alpha. Slices of [0, 1] between the ``ends`` (r + 1,), with multipliers
-    ``differing_multipliers`` N (r, c) and ``within_multipliers`` kappa (r, f).
+    ``within`` (f, kinds) B likewise with its ``slopes`` (f,) alpha; ``aligned`` (k, 2 kinds) A and then C. Slices of [0, 1] between the ``ends``
+    (r + 1,), with multipliers ``differing_multipliers`` N (r, c), ``within_multipliers`` kappa (r, f) and ``aligned_multipliers`` nu (r, k).
     """
 
     proves_by: ClassVar[str] = "inequalities for each set of columns"
@@ -73,9 +78,11 @@ class SurveyCertificate(Proof):
     differing: np.ndarray
     within: np.ndarray
     slopes: np.ndarray
+    aligned: np.ndarray
     ends: np.ndarray
     differing_multipliers: np.ndarray
     within_multipliers: np.ndarray
+    aligned_multipliers: np.ndarray
 
     @property
     def variance(self) -> float:
@@ -95,7 +102,6 @@ class SurveyCertificate(Proof):
         self._check()
         traces = Traces(self.workload.shape, self.kinds)
         D, N, kappa = spread(self.epsilon), self.differing_multipliers, self.within_multipliers
-        gamma = self._largest_multiple(traces)
         grid = self._grid(traces, D)
         owner = np.clip(np.searchsorted(self.ends, (grid[:-1] + grid[1:]) / 2) - 1, 0, len(N) - 1)
         beta = self._largest_within(traces, grid)
@@ -103,20 +109,28 @@ class SurveyCertificate(Proof):
         # The numerator at both ends, without the terms in s and s^2, is on the chord or below.
         above = 1 + ABOVE * (len(self.slopes) + 8) * U
         low, high = (above * (kappa[owner] * beta[side]).sum(axis=1) for side in (slice(None, -1), slice(1, None)))
-        linear, square = gamma[owner], total - gamma[owner]
+        start, end = grid[:-1], grid[1:]
+        gamma, at_end = self._largest_multiple(traces, owner, start), self._largest_multiple(traces, owner, end)
+        # gamma is convex: what its chord rises by, times s - s^2, is below the chord of that, which is convex where 3 s <= 1 + start.
+        convex = 3 * end < 1 + start
+        high = high + np.where(convex, (1 + 8 * U) * np.maximum(0.0, at_end - gamma) * (end - end**2), 0.0)
+        gamma = np.where(convex, gamma, at_end)
+        linear, square = gamma, total - gamma
         size = (len(self.slopes) + len(self.differing) + 64) * U * (np.abs(linear) + total + np.abs(square))
         linear = linear + ABOVE * size
         return grid, largest_ratio(grid, low, high, linear, square, D)
 
     def _check(self) -> None:
-        kinds, (r, c), f = len(self.kinds), self.differing_multipliers.shape, len(self.slopes)
-        arrays = (self.weights, self.slopes, self.ends, self.differing_multipliers, self.within_multipliers)
-        shapes = ((len(self.workload.components.sets),), (f,), (r + 1,), (r, c), (r, f))
+        kinds, (r, c), f, k = len(self.kinds), self.differing_multipliers.shape, len(self.slopes), len(self.aligned)
+        multipliers = (self.differing_multipliers, self.within_multipliers, self.aligned_multipliers)
+        arrays = (self.weights, self.slopes, self.ends, *multipliers)
+        shapes = ((len(self.workload.components.sets),), (f,), (r + 1,), (r, c), (r, f), (r, k))
         fits = all(array.shape == shape for array, shape in zip(arrays, shapes, strict=True))
         fits &= self.differing.shape == (c, kinds + 1) and self.within.shape == (f, kinds)
+        fits &= self.aligned.shape == (k, 2 * kinds)
         if not (fits and self.workload.symmetric and magnitudes_fit(*arrays)):
             raise ValueError("The numbers are not of the shapes of a proof.")
-        if not (0 < r <= MOST_SLICES and c + f <= MOST_INEQUALITIES):
+        if not (0 < r <= MOST_SLICES and c + f + k <= MOST_INEQUALITIES):
             raise ValueError("The proof is too large to be checked.")
         if math.prod(len(kind) + 1 for kind in self.kinds) > MOST_CELLS:
             raise ValueError("The proof has too many traces to be checked.")
@@ -125,16 +139,20 @@ class SurveyCertificate(Proof):
         if self.ends[0] != 0 or self.ends[-1] != 1 or np.any(np.diff(self.ends) < 0):
             raise ValueError("The slices make up all shares from 0 to 1.")
 
-    def _largest_multiple(self, traces: Traces) -> np.ndarray:
-        """(r,) gamma of each slice, rounded up."""
+    def _largest_multiple(self, traces: Traces, owner: np.ndarray, shares: np.ndarray) -> np.ndarray:
+        """(g,) gamma of the slices ``owner`` at these ``shares`` s, rounded up."""
         weights = np.zeros(traces.cells)
         np.maximum.at(weights, traces.places(self.workload.components.sets), self.weights)
         C, B = coefficients_differing(traces, self.differing), coefficients_within(traces, self.within, self.slopes)
-        N, kappa = self.differing_multipliers, self.within_multipliers
-        terms = len(self.differing) + len(self.slopes) + 2 * len(self.kinds) + 16
-        sizes = weights + N @ np.abs(C) + kappa @ (1 + self.slopes)[:, None]
+        alone, around = coefficients_aligned(traces, self.aligned)
+        N, kappa, nu = self.differing_multipliers, self.within_multipliers, self.aligned_multipliers
+        terms = len(self.differing) + len(self.slopes) + len(self.aligned) + 2 * len(self.kinds) + 24
+        sizes = weights + N @ np.abs(C) + kappa @ (1 + self.slopes)[:, None] + nu @ alone
         sizes = sizes + N.sum(axis=1)[:, None]  # coefficients are off by roundings of 1, not of what they are
-        return (weights + N @ C - kappa @ B + ABOVE * terms * U * sizes).max(axis=1, initial=0.0)
+        fixed = weights + N @ C - kappa @ B - nu @ alone + ABOVE * terms * U * sizes
+        rising = (1 + ABOVE * terms * U) * (nu @ around)
+        found = [(fixed[k] + s * rising[k]).max(initial=0.0) for k, s in zip(owner, shares, strict=True)]
+        return np.array(found) * (1 + 4 * U)
 
     def _used(self) -> np.ndarray:
         return np.flatnonzero(self.within_multipliers.any(axis=0))
@@ -142,9 +160,10 @@ class SurveyCertificate(Proof):
     def _grid(self, traces: Traces, D: float) -> np.ndarray:
         """Points from 0 to 1, all places where some beta is not convex among them."""
         sizes = {self._values(traces, self.within[j]) for j in self._used()}
-        if not sizes:
+        if not sizes and not len(self.aligned):
             return np.unique(self.ends)
-        found = np.unique(np.concatenate([[0.0, 1.0], steps(D), *(np.arange(1, n) / n for n in sizes)]))
+        multiples = [np.arange(1, n) / n for n in sizes]
+        found = np.unique(np.concatenate([self.ends, steps(D), *multiples]))
         apart = np.diff(found, append=2.0) > fibres.NEARBY
         apart[0] = True
         return found[apart]
@@ -210,6 +229,22 @@ def coefficients_within(traces: Traces, within: np.ndarray, slopes: np.ndarray) 
         inside = traces.within(counts)[traces.trace] * traces.alone
         row[:] = inside - slope * (1 - traces.missed(counts)[traces.trace])
     return found
+
+
+def coefficients_aligned(traces: Traces, aligned: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(k, cells) of the means over the sets A of W_A, and over the pairs of A and C of what C makes A of, times the values of C."""
+    alone, around = np.zeros((len(aligned), traces.cells)), np.zeros((len(aligned), traces.cells))
+    kinds = len(traces.kinds)
+    for own, others, chosen in zip(alone, around, aligned, strict=True):
+        counts = [int(c) for c in chosen]
+        A, C = counts[:kinds], counts[kinds:]
+        fits = traces.known(A) and traces.known(C) and any(A) and all(a <= c for a, c in zip(A, C, strict=True))
+        if not fits or list(chosen) != counts or traces.size_of(C) > MOST_ALIGNED:
+            raise ValueError(f"Fibres are looked at along {MOST_ALIGNED:,} values at most, of tracked attributes.")
+        sets = math.prod(math.comb(number, a) for number, a in zip(traces.numbers, A, strict=True))
+        own[traces.alone & (traces.counts[traces.trace] == A).all(axis=1)] = 1 / sets
+        others[:] = traces.size_of(C) * traces.aligned(A, C)[traces.trace]
+    return alone, around
 
 
 def largest_ratio(

@@ -1,6 +1,7 @@
-"""What sets of types of one share could do as far as the inequalities of `certificate` tell: linear programmes over the cells of `Traces`.
+"""What sets of types could do at most as far as the inequalities of `certificate` tell: a conic programme over the cells of `Traces`.
 
-Found with a solver, whose multipliers need not be exact: what they prove is worked out anew from them.
+Of sets of the shares at both ends of a slice, multipliers that are the same for both are the dual of inequalities that only the mixture of
+the two need obey. Found with a solver, whose multipliers need not be exact: what they prove is worked out anew from them.
 """
 
 from __future__ import annotations
@@ -11,21 +12,23 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 
+import clarabel
 import numpy as np
-from scipy.optimize import linprog
+from scipy import sparse
 
+from ldp_core.bounds.interior_point import solved
 from ldp_core.bounds.surveys import fibres
-from ldp_core.bounds.surveys.certificate import coefficients_differing, coefficients_within
+from ldp_core.bounds.surveys.certificate import coefficients_aligned, coefficients_differing, coefficients_within
 from ldp_core.bounds.surveys.traces import Kinds, Traces
+from ldp_core.run import Check
 
 MOST_TRACES, ALL_TRACES = 48, 200
 """Attributes are tracked from the smallest on while there are at most so many traces; all of them if that makes at most so many."""
-MOST_ALONG = 2
+MOST_ALONG, MOST_ALIGNED = 2, 3
 SLOPES = np.concatenate([[0.0], np.geomspace(0.02, 1.0, 32)])
-# Inequalities join a programme where they are violated, by this share of s at least, so many at a time.
-VIOLATED, JOINING, MOST_TURNS = 1e-7, 8, 60
-# A programme takes a second or two; one that goes astray is given up, since nothing else can end it.
-MOST_SECONDS = 20.0
+# Inequalities join a programme where they are violated by so much, so many at a time, so often at most.
+VIOLATED, JOINING, MOST_TURNS = 1e-6, 12, 12
+_REGULAR = 1e-8
 
 
 def tracked(sizes: Sequence[int]) -> Kinds:
@@ -47,83 +50,167 @@ def _traces(numbers: Iterable[int]) -> int:
 
 @dataclass(frozen=True)
 class Solution:
-    """The largest ``value`` of sum lambda W, the ``energies`` W (cells,) with it, and the multipliers of the inequalities."""
+    """The least ``value`` of ``sum_c root_c^2 / x_c``, the ``weights`` (cells,) lambda that belong to it, the largest 1, and multipliers of
+    the inequalities in each slice: ``differing`` (r, c), ``within`` (r, f) and ``aligned`` (r, k)."""
 
     value: float
-    energies: np.ndarray
+    weights: np.ndarray
     differing: np.ndarray
     within: np.ndarray
+    aligned: np.ndarray
 
 
 class Relaxation:
-    """All inequalities on the sets of a survey's attributes, of which programmes take what they need."""
+    """All inequalities on the sets of a survey's attributes, of which programmes take what they need, for an odds ratio ``D + 1``."""
 
-    def __init__(self, traces: Traces):
-        self.traces = traces
+    def __init__(self, traces: Traces, D: float):
+        self.traces, self.D = traces, D
         counts = [tuple(int(c) for c in row) for row in traces.counts]
         flags = (0,) if traces.complete else (0, 1)
         self.differing = np.array([(*C, flag) for C in counts if any(C) for flag in flags], dtype=np.int64)
-        along = [B for B in counts if 0 < sum(B) <= MOST_ALONG and traces.size_of(B) <= fibres.MOST_VALUES]
+        few = [B for B in counts if 0 < sum(B) <= MOST_ALONG]
+        along = [B for B in few if traces.size_of(B) <= fibres.MOST_VALUES]
         self.within = np.array([B for B in along for _ in SLOPES], dtype=np.int64)
         self.slopes = np.tile(SLOPES, len(along))
+        aligned = [
+            (*A, *C)
+            for C in counts
+            if 0 < sum(C) <= MOST_ALIGNED
+            and traces.size_of(C) <= D + 2  # along more values fibres hold more than one type each
+            for A in counts
+            if any(A) and all(a <= c for a, c in zip(A, C, strict=True))
+        ]
         kinds = len(traces.kinds)
         self.differing, self.within = self.differing.reshape(-1, kinds + 1), self.within.reshape(-1, kinds)
+        self.aligned = np.array(aligned, dtype=np.int64).reshape(-1, 2 * kinds)
         self._along = [traces.size_of(B) for B in along]
-        self._rows = np.vstack(
+        self._fixed = np.vstack(
             [-coefficients_differing(traces, self.differing), coefficients_within(traces, self.within, self.slopes)]
         )
-        self._scales = np.maximum(np.abs(self._rows).max(axis=1, initial=0.0), 1e-12)
-        self._limits: dict[float, np.ndarray] = {}
-        self._held: list[int] = []
+        self._alone, self._around = coefficients_aligned(traces, self.aligned)
+        whole = (self.aligned[:, :kinds] == self.aligned[:, kinds:]).all(axis=1)
+        self._held = len(self._fixed) + np.flatnonzero(whole)
 
-    def _limit(self, share: float) -> np.ndarray:
-        """Right sides divided by s."""
-        if share not in self._limits:
-            beta = [fibres.largest(values, np.array([share]), SLOPES)[0] for values in self._along]
-            both = np.concatenate([np.full(len(self.differing), share**2), *beta])
-            self._limits[share] = both / share
-        return self._limits[share]
+        rows = np.vstack([self._fixed, self._alone])
+        self._scales = np.maximum(np.abs(rows).max(axis=1, initial=0.0), 1e-12)
 
-    def solve(self, weights: np.ndarray, share: float) -> Solution | None:
-        """The most that sets of this ``share`` s can have by ``weights`` lambda (cells,); None where the solver fails."""
-        limit, held = self._limit(share) / self._scales, list(self._held)
-        rows = self._rows / self._scales[:, None]
-        cells = self.traces.cells
+    def rows(self, share: float) -> np.ndarray:
+        """(all, cells + 1) the inequalities ``rows @ (W / s, 1) <= 0`` on sets of this ``share`` s."""
+        beta = [fibres.largest(values, np.array([share]), SLOPES)[0] / share for values in self._along]
+        limits = np.concatenate([np.full(len(self.differing), share), *beta, np.zeros(len(self.aligned))])
+        rows = np.vstack([self._fixed, self._alone - share * self._around])
+        return np.hstack([rows, -limits[:, None]]) / self._scales[:, None]
+
+    def _best_slopes(self, excess: np.ndarray) -> np.ndarray:
+        """The inequalities that are broken most, of those along the same attributes one."""
+        first = len(self.differing)
+        own = excess[first : first + len(self.within)].reshape(-1, len(SLOPES))
+        own[own < own.max(axis=1, keepdims=True)] = 0.0
+        return np.argsort(-excess)[:JOINING]
+
+    def solve(self, roots: np.ndarray, slices: Sequence[tuple[float, float]], check: Check) -> Solution | None:
+        """The least of ``sum_c root_c^2 / x_c``, ``roots`` (cells,), over mixtures of sets with shares at the ends of ``slices``; None where
+        the solver fails."""
+        programme = _Programme(self, roots, slices)
         for turn in range(MOST_TURNS):
-            found = linprog(
-                -weights,
-                A_ub=rows[held] if held else None,
-                b_ub=limit[held] if held else None,
-                A_eq=np.ones((1, cells)),
-                b_eq=[1 - share],
-                bounds=(0, None),
-                method="highs-ds",
-                options={"time_limit": MOST_SECONDS},
-            )
-            if found.status != 0:
+            held = self._held
+            found = programme.solve(held, check)
+            if found is None:
                 return None
-            excess = rows @ found.x - limit
-            excess[held] = 0.0
-            joining = np.argsort(-excess)[:JOINING]
-            joining = joining[excess[joining] > VIOLATED]
+            found.excess[held] = 0.0
+            joining = self._best_slopes(found.excess)
+            joining = joining[found.excess[joining] > VIOLATED]
             if not len(joining) or turn == MOST_TURNS - 1:
                 break
-            held += [int(j) for j in joining]
-        multipliers = np.zeros(len(rows))
-        if held:
-            multipliers[held] = np.maximum(0.0, -found.ineqlin.marginals) / self._scales[held]
-            self._held = [j for j in held if multipliers[j] > 0] or held
-        split = len(self.differing)
-        return Solution(-float(found.fun) * share, found.x * share, multipliers[:split], multipliers[split:])
+            self._held = np.concatenate([held, joining])
+        assert found is not None
+        largest = found.weights.max()
+        multipliers = np.zeros((len(slices), len(self._scales)))
+        multipliers[:, held] = found.multipliers / self._scales[held] / largest
+        parts = np.split(multipliers, np.cumsum([len(self.differing), len(self.within)]), axis=1)
+        return Solution(found.value, found.weights / largest, *parts)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """As `Solution`, but for scales; and by how much a mixture breaks each inequality (all,)."""
+
+    value: float
+    weights: np.ndarray
+    multipliers: np.ndarray
+    excess: np.ndarray
+
+
+class _Programme:
+    """Unknowns: for each end of each slice W / s (cells,) and the probability of sets of this share, as its multiples; and, for each cell with a
+    root, a number t with ``t x >= root^2``."""
+
+    def __init__(self, relaxation: Relaxation, roots: np.ndarray, slices: Sequence[tuple[float, float]]):
+        ends = [(k, share) for k, both in enumerate(slices) for share in sorted(set(both))]
+        cells, self._asked = len(roots), np.flatnonzero(roots)
+        self._roots, self._slices, self._width = roots[self._asked], len(slices), cells + 1
+        factors = np.array([relaxation.D**2 * share / (1 + relaxation.D * share) ** 2 for _, share in ends])
+        self._unit, self._ends = factors.max(), len(ends)
+        self._factors = factors / self._unit
+        self._rows: list[list[np.ndarray]] = [[] for _ in slices]
+        for (k, share), factor in zip(ends, self._factors, strict=True):
+            self._rows[k].append(factor * relaxation.rows(share))
+        self._equations = self._of_shares([share for _, share in ends])
+        self._cones = self._of_roots()
+
+    def _padded(self, form: sparse.spmatrix) -> sparse.csc_matrix:
+        return sparse.hstack([form, sparse.csc_matrix((form.shape[0], len(self._asked)))], format="csc")
+
+    def _of_shares(self, shares: Sequence[float]) -> sparse.csc_matrix:
+        """The probabilities sum to 1, energies W / s to 1 - s."""
+        own = [np.append(np.ones(self._width - 1), share - 1)[None] for share in shares]
+        one = np.tile(np.append(np.zeros(self._width - 1), 1.0), self._ends)[None]
+        return self._padded(sparse.vstack([sparse.csc_matrix(one), sparse.block_diag(own)]))
+
+    def _of_roots(self) -> sparse.csc_matrix:
+        """``(t + x, t - x, 2 root)`` of each cell."""
+        k, n = len(self._asked), self._ends * self._width + len(self._asked)
+        columns = (np.arange(self._ends)[:, None] * self._width + self._asked).ravel()
+        x = sparse.csc_matrix((np.repeat(self._factors, k), (np.tile(np.arange(k), self._ends), columns)), shape=(k, n))
+        t = sparse.eye(k, n, n - k)
+        both = sparse.vstack([-(t + x), x - t, sparse.csc_matrix((k, n))], format="csr")
+        return both[np.arange(3 * k).reshape(3, k).T.ravel()]
+
+    def solve(self, held: np.ndarray, check: Check) -> _Found | None:
+        k, n = len(self._asked), self._ends * self._width
+        inequalities = sparse.block_diag([np.hstack([rows[held] for rows in own]) for own in self._rows])
+        A = sparse.vstack(
+            [self._equations, self._padded(inequalities), self._padded(-sparse.eye(n)), self._cones], format="csc"
+        )
+        first, second = self._equations.shape[0], inequalities.shape[0]
+        b = np.zeros(A.shape[0])
+        b[0] = 1.0
+        b[first + second + n + 2 :: 3] = 2 * self._roots
+        cones = [clarabel.ZeroConeT(first), clarabel.NonnegativeConeT(second + n), *[clarabel.SecondOrderConeT(3)] * k]
+        found = solved(np.append(np.zeros(n), np.ones(k)), A, b, cones, _REGULAR, check)
+        if found is None:
+            return None
+        mixture = np.array(found.x)[:n].reshape(self._ends, self._width)
+        x = np.maximum(self._factors @ mixture[:, self._asked], 1e-12)
+        weights = np.zeros(self._width - 1)
+        weights[self._asked] = (self._roots / x) ** 2
+        multipliers = np.maximum(0.0, np.array(found.z)[first : first + second]).reshape(self._slices, -1)
+        return _Found(float((self._roots**2 / x).sum()) / self._unit, weights, multipliers, self._excess(mixture))
+
+    def _excess(self, mixture: np.ndarray) -> np.ndarray:
+        ends, most = iter(mixture), np.zeros(len(self._rows[0][0]))
+        for own in self._rows:
+            most = np.maximum(most, sum(rows @ next(ends) for rows in own))
+        return most
 
 
 def shares(traces: Traces, ratio: float) -> np.ndarray:
     """Shares s at which to look: around the best one of a set without limits, 1 / (E + 1), and where small attributes fit exactly."""
     ideal = 1 / (ratio + 1)
-    found = [*(ideal * np.exp(np.linspace(-0.7, 1.4, 15)))]
+    found = [*(ideal * np.exp(np.linspace(-0.6, 1.5, 8)))]
     for counts in product(*(range(min(2, number) + 1) for number in traces.numbers)):
         if 0 < sum(counts) <= 2:
             values = traces.size_of([*counts])
-            found += [j / values for j in range(1, 4) if j < values]
+            found += [j / values for j in (1, 2) if j < values]
     kept = np.unique(np.round(found, 12))
     return kept[(kept > ideal / 3) & (kept < min(0.6, 12 * ideal))]

@@ -74,24 +74,33 @@ class Traces:
     def differing(self, counts: Sequence[int]) -> np.ndarray:
         """(traces,) the mean of ``prod over i in A and C of -1 / (n_i - 1)`` over the sets C with ``counts`` of each kind: what the
         projection P_A says of two types that differ in C and nowhere else. Off by at most ``(2 kinds) u``."""
-        return self._product(counts, _differing)
+        return self._product(lambda k, have: _differing(counts[k], self.numbers[k], have, self.sizes[k]))
 
     def within(self, counts: Sequence[int]) -> np.ndarray:
         """(traces,) the share of the sets B with ``counts`` of each kind that A lies in, as far as it is tracked."""
-        return self._product(
-            counts, lambda chosen, number, have, _: Fraction(math.comb(chosen, have), math.comb(number, have))
-        )
+        return self._product(lambda k, have: Fraction(math.comb(counts[k], have), math.comb(self.numbers[k], have)))
 
     def missed(self, counts: Sequence[int]) -> np.ndarray:
         """(traces,) the share of the sets B with ``counts`` of each kind that have no attribute of A."""
+        numbers = self.numbers
         return self._product(
-            counts, lambda chosen, number, have, _: Fraction(math.comb(number - chosen, have), math.comb(number, have))
+            lambda k, have: Fraction(math.comb(numbers[k] - counts[k], have), math.comb(numbers[k], have))
         )
 
-    def _product(self, counts: Sequence[int], factor: Callable[[int, int, int, int], Fraction]) -> np.ndarray:
+    def aligned(self, A: Sequence[int], C: Sequence[int]) -> np.ndarray:
+        """(traces,) of the pairs of sets with the counts ``A`` and ``C`` of each kind, one within the other, the share in which the second has the
+        first of a set with this trace."""
+
+        def factor(k: int, have: int) -> Fraction:
+            found = math.comb(have, A[k]) * math.comb(self.numbers[k] - have, C[k] - A[k])
+            return Fraction(found, math.comb(self.numbers[k], C[k]) * math.comb(C[k], A[k]))
+
+        return self._product(factor)
+
+    def _product(self, factor: Callable[[int, int], Fraction]) -> np.ndarray:
+        """Of a factor for each kind and how many of it a trace has."""
         factors = [
-            np.array([float(factor(int(chosen), number, have, size)) for have in range(number + 1)])
-            for chosen, number, size in zip(counts, self.numbers, self.sizes, strict=True)
+            np.array([float(factor(k, have)) for have in range(number + 1)]) for k, number in enumerate(self.numbers)
         ]
         return reduce(np.kron, factors, np.ones(1))
 

@@ -12,24 +12,18 @@ import clarabel
 import numpy as np
 from scipy import sparse
 
+from ldp_core.bounds.interior_point import solved
 from ldp_core.bounds.triples import windows
 from ldp_core.bounds.triples.moments import Block, Moments, moments
 from ldp_core.bounds.triples.separation import Separation
-from ldp_core.run import Check, Interrupted, unchecked
+from ldp_core.run import Check, unchecked
 
 # Cuts are added where the polynomial is this far below 0 for a record, at most so many from one solution.
 _SHALLOW, _MOST_FOUND = 1e-3, 60
-_TOLERANCE, _MOST_STEPS = 1e-8, 60
 # What is added to the solver's systems of equations, for bits and for more letters, of which there are more records: less is more exact.
 _REGULAR = (1e-8, 1e-10)
 # Multipliers of cuts below this share of the ratio are of no use.
 _LEAST = 1e-10
-_USABLE = (
-    clarabel.SolverStatus.Solved,
-    clarabel.SolverStatus.AlmostSolved,
-    clarabel.SolverStatus.InsufficientProgress,
-    clarabel.SolverStatus.MaxIterations,
-)
 
 
 @dataclass(frozen=True)
@@ -94,7 +88,7 @@ class Relaxation:
         cones = [clarabel.ZeroConeT(first.shape[0]), clarabel.NonnegativeConeT(second.shape[0])]
         cones += [clarabel.PSDTriangleConeT(block.size) for block in known.blocks]
         regular = _REGULAR[known.alphabet > 2]
-        found = _solved(-objective / unit, A, np.eye(1, A.shape[0])[0], cones, regular, check)
+        found = solved(-objective / unit, A, np.eye(1, A.shape[0])[0], cones, regular, check)
         if found is None:
             return None
         x, z = np.array(found.x), np.array(found.z) * unit
@@ -178,32 +172,6 @@ class Relaxation:
         depth = np.concatenate(depths)
         order = np.argsort(depth)[:_MOST_FOUND]
         return np.vstack(cuts)[order[depth[order] < -_SHALLOW]]
-
-
-def _solved(
-    q: np.ndarray, A: sparse.csc_matrix, b: np.ndarray, cones: list[object], regular: float, check: Check
-) -> clarabel.DefaultSolution | None:
-    """Of ``min q'x`` with ``b - A x`` in the cones; None where nothing of use is found."""
-    settings = clarabel.DefaultSettings()
-    settings.verbose, settings.max_threads, settings.max_iter = False, 1, _MOST_STEPS
-    settings.static_regularization_constant = regular
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = _TOLERANCE
-    solver = clarabel.DefaultSolver(sparse.csc_matrix((len(q), len(q))), q, A, b, cones, settings)
-    interrupted = False
-
-    def over(_: object) -> bool:
-        nonlocal interrupted
-        try:
-            check()
-        except Interrupted:
-            interrupted = True
-        return interrupted
-
-    solver.set_termination_callback(over)
-    found = solver.solve()
-    if interrupted:
-        raise Interrupted
-    return found if found.status in _USABLE and np.all(np.isfinite(found.z)) else None
 
 
 def _seen(block: Block, count: int, norms: np.ndarray) -> sparse.csc_matrix:
