@@ -131,6 +131,15 @@ def test_traces_name_each_set_by_what_is_tracked():
             Traces((2, 3, 2, 5, 1), kinds)
 
 
+@pytest.mark.parametrize(("number", "size"), [(1, 2), (4, 5), (7, 3)])
+def test_what_projections_say_of_two_types_is_rounded_once(number, size):
+    traces = Traces((size,) * number, (tuple(range(number)),))
+    for chosen, have in itertools.product(range(number + 1), repeat=2):
+        differing = [sum(i < have for i in members) for members in itertools.combinations(range(number), chosen)]
+        mean = sum(Fraction(-1, size - 1) ** j for j in differing) / len(differing)
+        assert traces.differing([chosen])[have] == float(mean)
+
+
 def test_small_attributes_are_tracked_first():
     assert tracked(ADULT) == ((7, 10), (6, 9), (5,), (3,))
     assert sum(map(len, tracked((2,) * 10))) == 10
@@ -324,7 +333,7 @@ def test_for_equal_columns_nothing_is_left_between_bound_and_best(sizes, epsilon
         (ADULT, 2, 1.0, 0.001),
         ((5,) * 12, 2, 1.0, 0.005),
         ((2,) * 6, 1, 4.0, 0.05),
-        pytest.param(ADULT, 2, 4.0, 0.12, marks=pytest.mark.slow),
+        *(pytest.param(ADULT, 2, e, most, marks=pytest.mark.slow) for e, most in ((3.0, 0.05), (4.0, 0.12))),
     ],
 )
 def test_designs_and_bounds_meet(sizes, ways, epsilon, most):
@@ -398,6 +407,19 @@ def test_forty_columns_take_no_longer_than_eleven():
     assert proof.verify()
     assert relative(survey, 1.0, proof.proven()) > -1e-9
     assert proof.variance == pytest.approx((proof.value - survey.trace) / survey.n)
+
+
+def test_two_hundred_equal_columns():
+    proof = bounds.certificate(workloads.survey((2,) * 200, 2), 3.0, time_limit=None)
+    assert proof.verify()
+    assert relative(proof.workload, 3.0, proof.value) > 0.0004
+
+
+def test_more_equal_columns_than_are_tracked():
+    sizes = (2,) * 100 + (3,) * 100
+    assert tracked(sizes) == ()
+    assert len(tracked((2,) * 200)[0]) == 200
+    assert bounds.certificate(workloads.survey(sizes, 1), 3.0, time_limit=None).verify()
 
 
 @pytest.mark.parametrize(("sizes", "ways", "epsilon"), [((2,) * 5, 2, 2.0), ((3, 4, 5), 2, 1.0)])

@@ -22,7 +22,7 @@ from ldp_core.bounds.surveys.certificate import coefficients_aligned, coefficien
 from ldp_core.bounds.surveys.traces import Kinds, Traces
 from ldp_core.run import Check
 
-MOST_TRACES, ALL_TRACES = 48, 200
+MOST_TRACES, ALL_TRACES = 48, 201
 """Attributes are tracked from the smallest on while there are at most so many traces; all of them if that makes at most so many."""
 MOST_ALONG, MOST_ALIGNED = 2, 3
 SLOPES = np.concatenate([[0.0], np.geomspace(0.02, 1.0, 32)])
@@ -81,8 +81,11 @@ class Relaxation:
             if any(A) and all(a <= c for a, c in zip(A, C, strict=True))
         ]
         kinds = len(traces.kinds)
-        self.differing, self.within = self.differing.reshape(-1, kinds + 1), self.within.reshape(-1, kinds)
-        self.aligned = np.array(aligned, dtype=np.int64).reshape(-1, 2 * kinds)
+        self.differing, self.within = (
+            self.differing.reshape(-1, kinds + 1),
+            self.within.reshape(len(self.slopes), kinds),
+        )
+        self.aligned = np.array(aligned, dtype=np.int64).reshape(len(aligned), 2 * kinds)
         self._along = [traces.size_of(B) for B in along]
         self._fixed = np.vstack(
             [-coefficients_differing(traces, self.differing), coefficients_within(traces, self.within, self.slopes)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
-from functools import cached_property, reduce
+from functools import cache, cached_property, reduce
 from itertools import product
 
 import numpy as np
@@ -74,7 +74,8 @@ class Traces:
     def differing(self, counts: Sequence[int]) -> np.ndarray:
         """(traces,) the mean of ``prod over i in A and C of -1 / (n_i - 1)`` over the sets C with ``counts`` of each kind: what the
         projection P_A says of two types that differ in C and nowhere else. Off by at most ``(2 kinds) u``."""
-        return self._product(lambda k, have: _differing(counts[k], self.numbers[k], have, self.sizes[k]))
+        means = [_differing(number, size) for number, size in zip(self.numbers, self.sizes, strict=True)]
+        return reduce(np.kron, (own[count] for own, count in zip(means, counts, strict=True)), np.ones(1))
 
     def within(self, counts: Sequence[int]) -> np.ndarray:
         """(traces,) the share of the sets B with ``counts`` of each kind that A lies in, as far as it is tracked."""
@@ -105,10 +106,19 @@ class Traces:
         return reduce(np.kron, factors, np.ones(1))
 
 
-def _differing(chosen: int, number: int, have: int, size: int) -> Fraction:
-    """The mean of (-1/(size - 1))^j, j the number of ``have`` attributes among ``chosen`` of ``number``, in exact arithmetic."""
-    terms = (
-        math.comb(chosen, j) * math.comb(number - chosen, have - j) * Fraction(-1, size - 1) ** j
-        for j in range(have + 1)
-    )
-    return sum(terms, Fraction(0)) / math.comb(number, have)
+@cache
+def _differing(number: int, size: int) -> np.ndarray:
+    """(number + 1, number + 1) the mean of (-1/(size - 1))^j, j how many of h attributes are among c of ``number``: of row c and column h.
+
+    Rounded once: whole numbers are the coefficients of ``(1 - x)^c (1 + (size - 1) x)^(number - c)``, each row's from those of the row before.
+    """
+    total = [math.comb(number, h) * (size - 1) ** h for h in range(number + 1)]
+    rows = [total]
+    for _ in range(number):
+        row = [1]
+        for here, before in zip(rows[-1][1:], rows[-1], strict=False):
+            row.append(here - before - (size - 1) * row[-1])
+        rows.append(row)
+    found = np.array([[value / whole for value, whole in zip(row, total, strict=True)] for row in rows])
+    found.flags.writeable = False
+    return found
