@@ -189,7 +189,9 @@ def test_the_certificate_speaks_where_the_closed_forms_are_silent(app):
 
 def test_sweep_agrees_with_the_table_and_is_kept(app):
     app.declare(bins=8).go("compare").enter("multiselect", "compared", CLOSED)
-    turn(app, "Over epsilon").press("sweep-epsilon").finish()
+    turn(app, "Over epsilon")
+    assert "Users needed at epsilon 0.25, 0.5, 0.75, 1, " in app.words
+    app.press("sweep-epsilon").finish()
     assert not app.has("button", "sweep-epsilon")
     assert len(app.charts) == 1
     table = figures(app)
@@ -210,7 +212,7 @@ def test_sizes_that_cannot_be_computed_are_said_before(app):
     turn(app, "Over domain size")
     assert "Users needed at 8, 16, 32, 64, 128, 256, 512, 1,024 types" in app.words
     assert "What will be left out" in [box.label for box in app.at.expander]
-    assert "- Optimized (column generation) at 1,024: Fitting it to 1,024 types takes too long" in app.words
+    assert "- Optimized (column generation) at 1,024 types: Fitting it to 1,024 types takes too long" in app.words
     assert "certificate at" not in app.words
 
 
@@ -224,6 +226,7 @@ def test_sweep_over_the_domain_size(app):
     app.declare(bins=8).ask("prefix").go("compare")
     app.enter("multiselect", "compared", ["subset_selection", "fourier"])
     turn(app, "Over domain size").press("sweep-size").finish()
+    assert "Fewest users: Subset selection at 8, 16, 32, 64, 128, 256, 512, 1,024 types." in app.words
     curves = {trace["name"]: trace for trace in app.charts[-1]["data"]}
     curve = curves["Subset selection"]
     assert list(curve["x"]) == [8, 16, 32, 64, 128, 256, 512, 1024]

@@ -161,7 +161,7 @@ def test_it_is_planned_swept_and_simulated(ours):
     assert "our table" in ours.words
     ours.session.change(optimizer=Optimizer(max_rounds=5))
     ours.open("compare-tabs", "Over epsilon").press("sweep-epsilon").finish()
-    assert "our table at 0.5: A report can be e^1 times" in " ".join(ours.words.split())
+    assert "our table at epsilon 0.5: A report can be e^1 times" in " ".join(ours.words.split())
     ours.go("plan").finish()
     planned = next(found for found in ours.dataframes if "name" in found and "users" in found)
     assert "our table" in set(planned["name"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 import pandas as pd
@@ -63,7 +64,9 @@ def tab(state: Session, over: str) -> None:
     if task.error:
         st.error(plain(task.error))
     if done is None:
-        st.caption(f"Users needed at {_grid_in_words(state, over, known)} for the chosen mechanisms and all bounds.")
+        st.caption(
+            f"Users needed at {_in_words(column, _grid(state, over, known))} for the chosen mechanisms and all bounds."
+        )
         _say_without_points(known, column, "What will be left out")
         return
     if len(done.points):
@@ -81,9 +84,8 @@ def _sentence(found: pd.DataFrame, over: str) -> str:
     own = found[~found["name"].isin(sweep.BOUNDS)]
     rounded = own["users_needed"].map(lambda users: float(f"{users:.6g}"))  # ties go to the first by name
     winners = own.loc[rounded.groupby(own[over]).idxmin()] if len(own) else own
-    word = "epsilon" if over == "epsilon" else "n ="
     parts = [
-        f"{library.spec(name).title} at {word} {', '.join(f'{e:g}' for e in group[over])}"
+        f"{library.spec(name).title} at {_in_words(over, group[over])}"
         for name, group in winners.groupby("name", sort=False)
     ]
     return "Fewest users: " + "; ".join(parts) + "." if parts else "Bounds come first, mechanisms follow."
@@ -103,13 +105,18 @@ def _filling(state: Session, over: str, progress: Progress, job: Job) -> None:
         layout.picture(_chart(state, points, over, layout.look()), f"live-sweep-{over}", "Users needed, filling in")
 
 
-def _grid_in_words(state: Session, over: str, known: pd.DataFrame) -> str:
+def _grid(state: Session, over: str, known: pd.DataFrame) -> Sequence[float]:
     """The epsilons, or those numbers of types at which something will be computed."""
     if over == "epsilon":
-        return ", ".join(f"{epsilon:g}" for epsilon in sweep.EPSILONS)
+        return sweep.EPSILONS
     everything = len(sweep.BOUNDS) + len(state.side_by_side)
-    sizes = [n for n in sweep.SIZES if not len(known) or (known["n"] == n).sum() < everything]
-    return f"{', '.join(f'{n:,}' for n in sizes)} types"
+    return [n for n in sweep.SIZES if not len(known) or (known["n"] == n).sum() < everything]
+
+
+def _in_words(column: str, places: Iterable[float]) -> str:
+    """Places of a sweep with their unit: "epsilon 0.5, 1" or "8, 16 types"."""
+    listed = ", ".join(f"{place:,g}" for place in places)
+    return f"epsilon {listed}" if column == "epsilon" else f"{listed} types"
 
 
 def _say_without_points(found: pd.DataFrame, column: str, label: str) -> None:
@@ -120,8 +127,7 @@ def _say_without_points(found: pd.DataFrame, column: str, label: str) -> None:
     with st.expander(label):
         for (name, reason), places in reasons.items():
             title = charts.title(name) if name in sweep.BOUNDS else library.spec(name).title
-            where = ", ".join(f"{place:,g}" for place in places)
-            st.markdown(f"- {plain(f'{title} at {where}: {reason}')}")
+            st.markdown(f"- {plain(f'{title} at {_in_words(column, places)}: {reason}')}")
 
 
 def _compute_at(state: Session, address: str) -> None:
