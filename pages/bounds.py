@@ -14,7 +14,7 @@ from pages.ui.bounds import setting as page
 from pages.ui.bounds.setting import GROUPS
 from pages.ui.tasks import work
 from pages.ui.tasks.later import Later
-from pages.ui.words import people, plain
+from pages.ui.words import people
 
 state = layout.open_page(
     "Bounds",
@@ -25,18 +25,19 @@ c, name = state.configuration, state.configuration.mechanism.name
 spec = library.spec(name)
 title = spec.title
 
-mechanism, exact, problem = None, None, ""
+mechanism, exact = None, None
+problem: ValueError | None = None
 later = Later(state)
 try:  # predictions are about mechanisms whose errors take too long, too
     mechanism = state.priced(name) if spec.needs_workload else state.mechanism(name)
     if mechanism is not None and work.priced(state, mechanism, later):
         exact = page.exact_variance(state, mechanism)
 except ValueError as error:
-    problem = str(error)
+    problem = error
 
 page.controls(state)
-if problem:
-    st.warning(plain(f"{title}: {problem}"))
+if problem is not None:
+    layout.instead(problem, f"{title}:", "The bounds and predictions below do without its exact error.", mild=True)
 elif mechanism is None:
     st.info(f"{title} has not been fitted to this design yet, so there is no exact error to compare with.")
     st.page_link("pages/design.py", label="Optimise it on the Design page", icon=":material/arrow_forward:")

@@ -17,6 +17,7 @@ from pages.ui.formulas import COMPARE
 from pages.ui.judging import AT_ONCE_TYPES, explain, in_words, side_by_side
 from pages.ui.tasks import work
 from pages.ui.tasks.later import Later
+from pages.ui.tasks.task import Stopped
 from pages.ui.words import OPTIMUM_MEANING, above_optimum, case_meaning, case_title, gap_in_words, plain
 
 TIE = 1e-9
@@ -43,7 +44,8 @@ with controls:
     target_control(state)
 
     ready: dict[str, mechanisms.Mechanism] = {}
-    failed, awaited, later = [], [], Later(state)
+    failed: dict[str, ValueError] = {}
+    awaited, later = [], Later(state)
     for name in state.side_by_side:
         try:
             with st.spinner(f"Working out what {library.spec(name).title} costs"):
@@ -54,7 +56,7 @@ with controls:
                     state.summary(mechanism)
                     ready[name] = mechanism
         except ValueError as error:
-            failed.append((name, str(error)))
+            failed[name] = error
     missing = state.unfitted(state.side_by_side)
     fits = [work.fit(state, name) for name in missing]
     running = any(fit.running is not None for fit in fits)
@@ -76,17 +78,22 @@ with controls:
     for fit in fits:
         if fit.error:
             st.error(plain(fit.error))
-    for name, reason in failed:
-        st.warning(plain(f"{library.spec(name).title}: {reason}"))
+    others = "The other mechanisms are compared without it." if ready else ""
+    for name, why in failed.items():
+        layout.instead(why, f"{library.spec(name).title}:", others, mild=True)
 
 with results:
-    own_controls(state, ready, dict(failed), case)
+    own_controls(state, ready, failed, case)
     if awaited:
         st.info(
             f"What these cost is being worked out, and they join the comparison when that is known: {', '.join(awaited)}."
         )
     if not ready:
-        if not awaited:
+        if any(isinstance(why, Stopped) for why in failed.values()):
+            least = max(state.bounds(case).values())
+            known = f"No unbiased mechanism with pure epsilon {c.epsilon} can need fewer than {wording.at_least(least)}, {case_meaning(case)}."
+            st.info(f"Nothing is left to compare so far.{f' {known}' if least > 0 else ''}")
+        elif not awaited:
             st.info("Choose at least one mechanism above that can be compared here.")
         later.finish()
         layout.end()

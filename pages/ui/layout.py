@@ -222,10 +222,13 @@ def need_design(state: Session) -> Complete:
     )
 
 
-def instead(error: ValueError, what: str = "") -> None:
-    """Why something cannot be shown, in its place, after ``what`` that means; that somebody stopped it by hand is no error."""
+def instead(error: ValueError, what: str = "", known: str = "", mild: bool = False) -> None:
+    """Why something cannot be shown, in its place, after ``what`` that means; ``mild`` where the rest of the page does without. That
+    somebody stopped it by hand is no fault: then, as plain information, ``known`` tells what there is all the same."""
     if isinstance(error, Stopped):
-        st.info(plain(str(error)))
+        st.info(plain(f"{error} {known}"))
+    elif mild:
+        st.warning(plain(f"{what} {error}"))
     else:
         st.error(plain(f"{what} {error}"))
 

@@ -73,6 +73,31 @@ def test_costs_stopped_by_hand_stay_stopped_on_every_page(stopped):
     assert found(stopped) == [job]
 
 
+def test_a_stop_on_request_is_no_warning_and_what_is_known_is_said(stopped):
+    said = f"You stopped “{COSTS}”; press “Begin again” in the sidebar if you want it after all."
+    for page, known in (
+        ("compare", "The other mechanisms are compared without it."),
+        ("bounds", "The bounds and predictions below do without its exact error."),
+    ):
+        stopped.go(page)
+        assert not stopped.at.warning
+        assert f"{said} {known}" in [plain(element.value) for element in stopped.at.info]
+    stopped.go("compare").enter("multiselect", "compared", ["hierarchical"])
+    assert "Choose at least one mechanism" not in stopped.words
+    assert (
+        "Nothing is left to compare so far. No unbiased mechanism with pure epsilon 1 can need fewer" in stopped.words
+    )
+
+
+def test_a_stopped_sweep_says_how_much_of_it_there_is(busy, ages):
+    ages.go("compare").open("compare-tabs", "Over epsilon").press("sweep-epsilon").press("cancel-epsilon")
+    busy.set()
+    ages.finish()
+    assert "You stopped this sweep before any point was worked out." in ages.words
+    ages.press("sweep-epsilon").finish()
+    assert "You stopped" not in ages.words
+
+
 def test_what_was_stopped_begins_again_when_somebody_asks(stopped):
     (job,) = found(stopped)
     stopped.press(f"again-{job.number}")

@@ -20,7 +20,7 @@ from pages.ui.session.state import Session
 from pages.ui.words import gap_in_words, plain
 
 
-def own_controls(state: Session, ready: Mapping[str, Mechanism], failed: Mapping[str, str], case: str) -> None:
+def own_controls(state: Session, ready: Mapping[str, Mechanism], failed: Mapping[str, ValueError], case: str) -> None:
     """A fold with the matrices brought along: what they are worth beside the mechanisms that are ``ready``, or why they are not, and a
     place for another."""
     fold = lazy.fold("Bring your own mechanism: a strategy matrix from a file", "own-matrices")
@@ -51,7 +51,7 @@ def own_controls(state: Session, ready: Mapping[str, Mechanism], failed: Mapping
 
 
 def _row(
-    state: Session, one: OwnMatrix, ready: Mapping[str, Mechanism], failed: Mapping[str, str], case: str
+    state: Session, one: OwnMatrix, ready: Mapping[str, Mechanism], failed: Mapping[str, ValueError], case: str
 ) -> dict[str, str]:
     mechanism = ready.get(one.mechanism)
     return {
@@ -61,7 +61,7 @@ def _row(
         "Users needed": "–" if mechanism is None else wording.whole(state.users_needed(mechanism, case)),
         "Gap, at most": "–" if mechanism is None else gap_in_words(state.gap(mechanism, case)),
         "Your questions": _answers(state, one),
-        "In this design": _standing(state, one, mechanism is not None, failed.get(one.mechanism, "")),
+        "In this design": _standing(state, one, mechanism is not None, failed.get(one.mechanism)),
     }
 
 
@@ -75,7 +75,7 @@ def _answers(state: Session, one: OwnMatrix) -> str:
     return f"No. {reason}" if reason else "It can answer them."
 
 
-def _standing(state: Session, one: OwnMatrix, ready: bool, failed: str) -> str:
+def _standing(state: Session, one: OwnMatrix, ready: bool, failed: ValueError | None) -> str:
     epsilon = state.present.epsilon
     if reason := library.spec(one.mechanism).unsuitable(state.present.domain.size, epsilon, state.complete.workload):
         return f"Left out. {reason}"

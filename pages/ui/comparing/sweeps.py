@@ -63,6 +63,12 @@ def tab(state: Session, over: str) -> None:
             )
     if task.error:
         st.error(plain(task.error))
+    if task.cut_short:
+        kept = 0 if done is None else len(done.points)
+        points = "one point was" if kept == 1 else f"{kept:,} points were"
+        st.info(
+            f"You stopped this sweep {f'once {points} worked out: kept, and shown below.' if kept else 'before any point was worked out.'}"
+        )
     if done is None:
         st.caption(
             f"Users needed at {_in_words(column, _grid(state, over, known))} for the chosen mechanisms and all bounds."
