@@ -159,7 +159,7 @@ def users_needed() -> None:
         st.caption(plain(f"The exact optimum is not known here. {finding.error}"))
     if (job := proving.running) is not None:
         st.caption("A tighter bound is being proved; the line moves up when it is ready.")
-        st.button("Keep the bound as it is", on_click=job.cancel, key="cancel-proof", type="tertiary")
+        st.button("Keep the bound as it is", on_click=job.stop, key="cancel-proof", type="tertiary")
     elif proof is None or not proof.finished:
         st.button(
             "Prove a tighter bound",

@@ -48,7 +48,7 @@ work.find_optima(state)
 def stop() -> None:
     for job in (fit.running, proving.running):
         if job is not None:
-            job.cancel()
+            job.stop()
 
 
 def optimizer_controls() -> None:

@@ -133,6 +133,65 @@ def test_what_the_program_cancels_is_not_stopped(slow, busy):
     assert any(metric.label == "Users needed" for metric in slow.at.metric)
 
 
+def proofs(app):
+    return {case: app.session.certificate(case) for case in app.session.cases()}
+
+
+def proving(app):
+    return [job for job in jobs().of(app.session.id) if job.key.startswith("certificate:")]
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_proofs_given_up_with_their_epsilon_begin_again_when_it_comes_back(ages, busy, begun):
+    if begun:
+        busy.set()
+    ages.go("compare")
+    asked = proving(ages)
+    assert len(asked) == len(ages.session.cases())
+    ages.session.change(epsilon="2")
+    ages.at.run()
+    assert all(job.cancelled() and not job.stopped for job in asked), "nobody waits for them any more"
+    while begun and any(job.active for job in asked):
+        time.sleep(0.01)
+    ages.session.change(epsilon="1")
+    ages.at.run()
+    again = [job for job in proving(ages) if job.key in {job.key for job in asked} and not job.cancelled()]
+    assert len(again) == len(asked), "they do not wait until those that were given up have ended"
+    busy.set()
+    ages.finish()
+    assert all(proof is not None and proof.finished for proof in proofs(ages).values())
+
+
+@pytest.mark.parametrize(
+    ("page", "key"), [("compare", "cancel-proof"), ("bounds", "cancel-proof"), ("workload", "stop-proof")]
+)
+def test_a_proof_stopped_by_hand_stays_stopped_on_every_page(ages, busy, page, key):
+    ages.go(page)
+    asked = {job.key: job for job in proving(ages)}
+    ages.press(key)
+    (stopped,) = (job for job in asked.values() if job.stopped)
+    for page in ("compare", "bounds", "workload", "plan"):
+        ages.go(page)
+    busy.set()
+    ages.finish()
+    for page in ("compare", "bounds", "workload", "plan"):
+        ages.go(page).finish()
+    assert [job for job in proving(ages) if job.key == stopped.key] == [stopped]
+
+
+def test_who_asks_again_for_what_was_stopped_in_the_queue_does_not_wait_for_its_end(busy):
+    task = Task(Session("who asks again"), "again", "something", lambda job: "found")
+    task.start()
+    first = task.job
+    first.stop()
+    task.start()
+    assert (first.state, task.job is first, task.job.state) == ("cancelled", False, "queued")
+    busy.set()
+    while task.running:
+        time.sleep(0.01)
+    assert task.result == "found"
+
+
 def test_stopping_all_for_earlier_designs_is_by_hand(slow, busy):
     work.price(slow.session, slow.session.mechanism("hadamard")).start()
     work.fit(slow.session, "optimized").start()

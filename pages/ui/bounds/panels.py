@@ -42,9 +42,7 @@ def certificate(state: Session) -> None:
     proof, proving = state.certificate(case), work.certificate(state, case)
     if (job := proving.running) is not None:
         st.caption("The certificate is being worked out; its line appears, and moves up, as it is ready.")
-        st.button(
-            "Stop, and keep what is proved", on_click=job.cancel, key="cancel-proof", icon=":material/stop_circle:"
-        )
+        st.button("Stop, and keep what is proved", on_click=job.stop, key="cancel-proof", icon=":material/stop_circle:")
     elif proof is None or not proof.finished:
         st.button(
             "Work out the certificate" if proof is None else "Prove a tighter certificate",

@@ -106,6 +106,8 @@ class Jobs:
         with self._lock:
             for job in self._jobs:
                 if job.session == session and job.key == key:
+                    if job.state == "queued" and job.cancelled():  # it would only wait for its end
+                        job.work, job.state = None, "cancelled"
                     if job.active:
                         return job
                     job.allow()  # it is asked for again

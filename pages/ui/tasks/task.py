@@ -71,6 +71,12 @@ class Task(Generic[T]):
         return job is not None and job.state == "cancelled"
 
     @property
+    def given_up(self) -> bool:
+        """Whether the program cancelled the latest attempt, as nobody waited for it any more: it may begin again unasked."""
+        job = self.job
+        return job is not None and job.cancelled() and not job.stopped
+
+    @property
     def error(self) -> str:
         """Why the latest attempt failed, in a sentence; empty if it did not."""
         job = self.job

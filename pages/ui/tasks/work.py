@@ -167,13 +167,15 @@ def proved(task: Task[Proof], nothing: float) -> Curve:
 
 def prove_unasked(state: Session, cases: Sequence[str] | None = None) -> None:
     """Certificates for every case (or those given), where they are a matter of seconds and are not being computed already.
-    Those that nobody asked for and whose questions have changed since are given up."""
+    Those that nobody asked for and whose questions have changed since are given up, until somebody comes back to these."""
     design = state.complete
     keys = {state.certificate_key(case) for case in state.cases()}
     jobs().cancel(state.id, lambda key: key in state.unasked - keys)
     for case in cases or state.cases():
-        quick = choices.proved_unasked(design.workload, state.cases()[case])
-        if quick and state.certificate(case) is None and (task := certificate(state, case)).job is None:
+        if not choices.proved_unasked(design.workload, state.cases()[case]):
+            continue
+        task = certificate(state, case)
+        if task.given_up or (task.job is None and state.certificate(case) is None):
             state.unasked.add(task.key)
             task.start()
 

@@ -246,7 +246,7 @@ def _proving(state: Session, case: str) -> None:
     if (job := task.running) is not None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption("A sharper bound is being proved.")
-            st.button("Stop", on_click=job.cancel, key="stop-proof", icon=":material/stop_circle:", type="tertiary")
+            st.button("Stop", on_click=job.stop, key="stop-proof", icon=":material/stop_circle:", type="tertiary")
         return
     if task.error:
         st.caption(plain(task.error))
