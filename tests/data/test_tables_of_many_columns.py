@@ -49,6 +49,17 @@ def test_columns_that_say_nothing_or_too_much_are_left_out_with_a_sentence(table
     assert all(one.note in " ".join(said) for one in found.values())
 
 
+def test_amounts_that_hardly_two_people_share_are_said_to_go_in_bins():
+    amounts = np.random.default_rng(0).choice(100_000, 3000, replace=False)
+    one = tables.suggest_for_survey(pd.Series(amounts, name="salary"))
+    assert one.recipe is None
+    assert "salary has 3,000 different whole numbers" in one.note
+    assert "choose it under Attributes, and it is counted in bins" in one.note
+    assert isinstance(tables.suggest_recipe(pd.Series(amounts, name="salary")), tables.NumericRecipe), "as is promised"
+    for ids in (pd.Series(amounts, name="person id"), pd.Series(np.arange(3000), name="person")):
+        assert "tells people apart instead of saying something" in tables.suggest_for_survey(ids).note
+
+
 def test_everybody_stays_whatever_is_missing(table):
     found = suggestions(table)
     recipes = [one.recipe for one in found.values() if one.recipe is not None]

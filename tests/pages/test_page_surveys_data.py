@@ -245,6 +245,18 @@ def test_numbers_far_from_all_others_do_not_take_most_bins(app):
     assert not app.has("button", "data-crowd")
 
 
+def test_salaries_that_were_left_out_are_chosen_in_bins(app):
+    rng = np.random.default_rng(0)
+    upload(app, odd_table().assign(salary=rng.choice(100_000, 2500, replace=False))).press("data-all")
+    names = [recipe.column for recipe in app.configuration.data.recipes]
+    assert "salary" not in names
+    assert "if they are amounts, such as salaries, choose it under Attributes, and it is counted in bins" in words(app)
+    app.enter("multiselect", "data-columns", [*names, "salary"])
+    assert not app.errors
+    salary = app.session.design().domain.attributes[-1]
+    assert (salary.kind, salary.size) == ("numeric", 32)
+
+
 def test_what_was_set_up_by_hand_stays_when_all_columns_are_chosen(app):
     upload(app, odd_table())
     app.enter("multiselect", "data-columns", ["answer 1", "gaps"])

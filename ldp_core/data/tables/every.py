@@ -18,7 +18,7 @@ from ldp_core.data.tables.recipes import (
     build_attribute,
     suggest_recipe,
 )
-from ldp_core.data.tables.summary import identifies, summarise
+from ldp_core.data.tables.summary import ColumnSummary, called_id, identifies, summarise
 from ldp_core.people import MOST_COMBINATIONS
 
 MOST_CATEGORIES = 50
@@ -46,8 +46,7 @@ def suggest_for_survey(series: pd.Series, weights: np.ndarray | None = None) -> 
     if found.distinct == 1 and not found.missing:
         return Suggestion(None, f"{name} has the same value for everybody.")
     if identifies(series, weights):
-        told = f"{name} tells people apart instead of saying something about them: it has {found.distinct:,} different values."
-        return Suggestion(None, told)
+        return Suggestion(None, _told_apart(found))
     recipe, note = _suited(series, weights, found.missing > 0)
     if recipe is None:
         return Suggestion(None, note)
@@ -56,6 +55,18 @@ def suggest_for_survey(series: pd.Series, weights: np.ndarray | None = None) -> 
     except ValueError as error:
         return Suggestion(None, f"{name} cannot be used as it is: {error}")
     return Suggestion(recipe, note, types)
+
+
+def _told_apart(found: ColumnSummary) -> str:
+    """Why a column is left out that seems to tell people apart. Whole numbers with gaps between them may as well be amounts."""
+    if found.suggested == "numeric" and found.minimum is not None and found.maximum is not None:
+        gaps = found.maximum - found.minimum >= found.distinct
+        if gaps and not called_id(found.name):
+            return (
+                f"{found.name} has {found.distinct:,} different whole numbers, nearly one for each person, as ids have; if they are "
+                "amounts, such as salaries, choose it under Attributes, and it is counted in bins."
+            )
+    return f"{found.name} tells people apart instead of saying something about them: it has {found.distinct:,} different values."
 
 
 def _suited(series: pd.Series, weights: np.ndarray | None, gaps: bool) -> tuple[AttributeRecipe | None, str]:

@@ -92,10 +92,15 @@ def summarise(series: pd.Series, weights: np.ndarray | None = None) -> ColumnSum
     )
 
 
+def called_id(name: str) -> bool:
+    """Whether the name of a column says that it numbers people or rows."""
+    return _NUMBERED.search(name) is not None
+
+
 def identifies(series: pd.Series, weights: np.ndarray | None = None) -> bool:
     """Whether a column seems to tell people apart rather than to say something about them: it is called an id, or nearly all of its
     texts or whole numbers differ."""
-    if _NUMBERED.search(str(series.name)):
+    if called_id(str(series.name)):
         return True
     found = summarise(series, weights)
     present = found.rows - found.missing
