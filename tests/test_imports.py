@@ -22,7 +22,7 @@ LAYERS = [
     {"version", "privacy", "wording"},
     {"anova", "people"},
     {"parts", "priors", "pictures", "threads", "run", "data.columns", "data.reading"},
-    {"data.domain"},
+    {"data.domain", "definite"},
     {"data.population"},
     {"data.tables"},
     {"workloads"},
@@ -174,7 +174,7 @@ def test_what_the_package_advertises_is_there_and_nothing_else():
     assert {name for name in ldp_core.__all__ if name != "__version__"} <= {name.split(".")[0] for name in RANK} | {
         "simulate"
     }
-    assert not {"wording", "parts", "threads", "pictures"} & set(dir(ldp_core))
+    assert not {"wording", "parts", "threads", "pictures", "definite"} & set(dir(ldp_core))
     with pytest.raises(AttributeError, match="no part 'mechanism'; did you mean 'mechanisms'"):
         _ = ldp_core.mechanism
 

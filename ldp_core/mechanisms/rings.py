@@ -17,9 +17,10 @@ from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from scipy import fft, linalg
+from scipy import fft
 from scipy.sparse.linalg import LinearOperator
 
+from ldp_core.definite import inverse_of
 from ldp_core.mechanisms.base import Contributions, Estimate, Reports, check_reports
 from ldp_core.mechanisms.translated import Translated
 from ldp_core.run import Check, unchecked
@@ -27,6 +28,7 @@ from ldp_core.workloads import DENSE_TYPES, Workload
 
 # Base rows whose characters carry less than this are refused: some types could not be told apart.
 LEAST_EIGENVALUE = 1e-13
+INDISTINCT = "These base rows cannot tell all types apart: add one with a single high place."
 # Entries of transforms taken at once.
 AT_ONCE = 2**20
 
@@ -53,7 +55,7 @@ class RingMechanism(Translated):
             )
         super().__init__(name, high, shares, n, epsilon, parameters, explanation)
         if characters(self._rows, self.shares).min() < LEAST_EIGENVALUE:
-            raise ValueError("These base rows cannot tell all types apart: add one with a single high place.")
+            raise ValueError(INDISTINCT)
 
     def _place(self, u: int) -> np.ndarray:
         return (np.arange(self._places) + u) % self._places
@@ -105,8 +107,10 @@ class RingMechanism(Translated):
 
     @cached_property
     def _inverse(self) -> np.ndarray:
-        """(n, n) M^-1."""
-        return inverse_of(self.information())[0]
+        """(n, n) M^-1. ValueError where rounding leaves none."""
+        if (found := inverse_of(self.information())) is None:
+            raise ValueError(INDISTINCT)
+        return found
 
     def profile_of(self, workload: Workload) -> np.ndarray:
         """sum_y Q_yu R_y'G R_y - G_uu (their Theorem 3.4)."""
@@ -160,14 +164,6 @@ class RingMechanism(Translated):
             return self._by_type(self._sent * np.reshape(y, self.high.shape))
 
         return LinearOperator((self.high.size, self.n), matvec=forward, rmatvec=backward, dtype=float)
-
-
-def inverse_of(information: np.ndarray, check: Check = unchecked) -> tuple[np.ndarray, bool]:
-    """(n, n) M^-1, and whether M (n, n), which is overwritten, is positive definite as far as rounding tells: else it means nothing."""
-    factor, failed = linalg.lapack.dpotrf(information, lower=1, overwrite_a=1)
-    check()
-    inverse, _ = linalg.lapack.dpotri(factor, lower=1, overwrite_c=1)
-    return np.tril(inverse) + np.tril(inverse, -1).T, not failed
 
 
 def characters(rows: np.ndarray, shares: np.ndarray) -> np.ndarray:

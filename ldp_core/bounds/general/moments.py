@@ -21,7 +21,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import blas, lapack
+from scipy.linalg import blas
+
+from ldp_core.definite import inverse_of
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,7 @@ class Relaxation:
         cuts = self.cut_values(moments)
         if second.min() <= 0 or cuts.min() <= 0:
             return None
-        second_inverse, inverse = _inverse(second), _inverse(self.information(moments))
+        second_inverse, inverse = inverse_of(second), inverse_of(self.information(moments))
         if second_inverse is None or inverse is None:
             return None
         null = -blas.dsymv(1.0, second_inverse, moments.first)
@@ -132,15 +134,3 @@ class Relaxation:
         second += self.reference[:, None] * (mu / 2)
         second[self._diagonal] = 0
         return second, mass + self.n * float(mu.sum()), mu
-
-
-def _inverse(matrix: np.ndarray) -> np.ndarray | None:
-    """Inverse of a symmetric matrix, None where it is not positive definite."""
-    factor, failed = lapack.dpotrf(matrix, lower=1)
-    if failed:
-        return None
-    inverse, _ = lapack.dpotri(factor, lower=1)
-    lower = np.tril(inverse, -1)
-    full = np.asfortranarray(lower + lower.T)
-    full[np.diag_indices(len(full))] = inverse.diagonal()
-    return full

@@ -13,7 +13,8 @@ import numpy as np
 from scipy import fft, linalg
 
 from ldp_core.bounds.centred import high_share
-from ldp_core.mechanisms.rings import inverse_of, second_moments, window_sums
+from ldp_core.definite import inverse_of
+from ldp_core.mechanisms.rings import second_moments, window_sums
 from ldp_core.optimize.columns.first_rows import SHARES, tabulated
 from ldp_core.optimize.symmetric.refining import Refining
 from ldp_core.run import Check, unchecked
@@ -79,8 +80,8 @@ class RingSearch:
         rows = np.where(refining.high, self._ratio, 1.0)
         met = window_sums(rows, n)
         weights = (refining.shares / rows.sum(axis=1))[:, None] / met
-        inverse, definite = inverse_of(second_moments(rows, weights, n, self._check), self._check)
-        if not definite:
+        inverse = inverse_of(second_moments(rows, weights, n, self._check), self._check)
+        if inverse is None:
             self.finished = True  # rounding: the best rows so far are kept
             return
         self._check()

@@ -1,0 +1,22 @@
+"""The inverse of a positive definite matrix, for the many that optimisers and bounds take."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import lapack
+
+from ldp_core.run import Check, unchecked
+
+
+def inverse_of(matrix: np.ndarray, check: Check = unchecked) -> np.ndarray | None:
+    """The inverse of a symmetric ``matrix`` (n, n), exactly symmetric and in Fortran order; None where the matrix is not positive
+    definite as far as rounding tells. ``check`` is called halfway. Source: LAPACK, by Cholesky factors."""
+    factor, failed = lapack.dpotrf(matrix, lower=1)
+    if failed:
+        return None
+    check()
+    inverse, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)  # its upper half means nothing
+    lower = np.tril(inverse, -1)
+    full = np.asfortranarray(lower + lower.T)
+    full[np.diag_indices(len(full))] = inverse.diagonal()
+    return full
