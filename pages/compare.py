@@ -205,7 +205,10 @@ def draw_query_errors() -> None:
         "query-errors",
         errors.assign(verdict=verdicts.judge(errors["standard_error"], state.difference)),
     )
-    listing.show_table(side_by_side(errors, state.difference), "What the answers of each mechanism are worth.")
+    listing.show_table(
+        side_by_side(errors, state.difference),
+        "What the answers of each mechanism are worth; ± is the standard error in percentage points.",
+    )
     explain(state)
 
 

@@ -100,6 +100,18 @@ def test_titles_of_axes_fit(fig):
         )
 
 
+@EACH
+def test_log_scale_is_one_word(fig):
+    for axis in [*fig.select_xaxes(), *fig.select_yaxes()]:
+        assert not (axis.title.text or "").count("log<br>scale")
+
+
+def test_patterns_say_what_their_numbers_count():
+    titles = [words.text for words in figure("light", "scrambled").layout.annotations]
+    assert titles
+    assert all("of people, " in title and title.endswith(" cells") for title in titles)
+
+
 @pytest.mark.parametrize("name", ROWS)
 def test_numbers_of_rows_stand_with_their_names_where_no_line_runs(name):
     fig = figure("light", name)

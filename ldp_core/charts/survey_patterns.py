@@ -89,7 +89,7 @@ def scrambled(
     titles = [
         f"{wording.shortened(' x '.join(names[i] for i in mechanism.patterns[k].attributes), 40)}<br>"
         f"{wording.share(part * float(mechanism.shares[k]))} of people, {np.count_nonzero(mechanism.patterns[k].cells):,} of "
-        f"{mechanism.patterns[k].cells.size:,}"
+        f"{mechanism.patterns[k].cells.size:,} cells"
         for k in chosen
     ]
     across = min(PATTERNS_ABREAST, len(chosen))

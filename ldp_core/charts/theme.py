@@ -143,7 +143,7 @@ def wrapped(text: str, length: int = NAME_LENGTH) -> str:
     """``text``, which may be markup, in lines of at most ``length`` letters."""
     return "<br>".join(
         "<br>".join(
-            textwrap.wrap(line.replace("(log scale", "(log\N{NO-BREAK SPACE}scale"), length, break_long_words=False)
+            textwrap.wrap(line.replace("log scale", "log\N{NO-BREAK SPACE}scale"), length, break_long_words=False)
         )
         for line in text.split("<br>")
     )

@@ -166,7 +166,7 @@ def target_control(state: Session) -> None:
         }
         control(
             st.pills,
-            f"Taken from your questions and {design.population}",
+            f"Taken from your questions and {design.population} (percentage points)",
             "difference-from",
             c.difference,
             lambda chosen: state.change(difference=chosen, target_alpha=0.01 if chosen else state.alpha),

@@ -49,6 +49,7 @@ def test_the_difference_is_asked_for_where_it_is_used(fifty, page):
     assert (suggested.difference, suggested.smallest_difference) == (0.004, 0.005)
     offered = fifty.at.pills(key="difference-from")
     assert offered.options == ["Half a typical answer: 0.4", "The smallest share that matters: 0.5"]
+    assert offered.label == "Taken from your questions and the expected population (percentage points)"
     assert offered.value == "typical"
     typical = wording.share(suggested.typical).replace("\N{NO-BREAK SPACE}", " ")
     assert f"Not set by you: on the expected population, a typical answer is {typical} of all users" in fifty.words
@@ -105,6 +106,7 @@ def test_as_many_users_as_it_says_make_all_answers_usable(fifty):
 def test_compare_marks_every_answer_of_every_mechanism(fifty):
     fifty.go("compare").enter("text_input", "difference", "8").finish()
     fifty.open("compare-tabs", "Error of each query")
+    assert "± is the standard error in percentage points" in fifty.words
     marks = next(table for table in fifty.dataframes if "Question" in table)
     assert list(marks.columns) == ["Question", "Randomized response", "Subset selection"]
     expected = verdicts.judge(errors_with(1000), 0.08)

@@ -35,7 +35,7 @@ def _metrics(later: Later, state: Session, design: Complete) -> None:
         "Sets of columns", f"{asked.sets:,}", help="Each set has a table of counts that queries are answered from."
     )
     names = plain(" x ".join(design.domain.attributes[i].name for i in asked.largest))
-    row.metric("Largest table", f"{asked.largest_cells:,}", help=f"Cells of the table of {names}.")
+    row.metric("Largest table (cells)", f"{asked.largest_cells:,}", help=f"The table of {names}.")
     figures.users_metric(row, later, state, design)
     st.caption(f"The tables have {wording.count(asked.cells)} cells in all; the largest is {names}.")
     if asked.unasked:
