@@ -145,9 +145,10 @@ def trade_off(costs: pd.DataFrame) -> str:
         for other, gap in rows["gap"].items()
         if other != case and math.isfinite(gap)
     ]
+    whom = case_title(case) if case_title(case).startswith("your") else f"the {case_title(case)}"
     if not others:
-        return f"Fitted for {case_title(case)}."
-    return f"Fitted for {case_title(case)}. In other cases it needs at most {'; '.join(others)}."
+        return f"Fitted for {whom}."
+    return f"Fitted for {whom}. In other cases it needs at most {'; '.join(others)}."
 
 
 def proof_controls(proof: Proof) -> None:
@@ -159,12 +160,19 @@ def proof_controls(proof: Proof) -> None:
         state.view["checked"] = (state.certificate_key(case), holds)
     checked, holds = state.view.get("checked", ("", True))
     if checked != state.certificate_key(case):
+        limits = state.bounds(case)
+        strongest = frames.strongest(limits)
+        which = (
+            "The bound is a certificate: numbers that prove it"
+            if strongest == "certificate"
+            else f"The bound above is the {charts.title(strongest)}. A certificate says {wording.at_least(limits['certificate'])}: numbers "
+            "that prove that"
+        )
         right.caption(
-            f"The bound is a certificate: numbers that prove it by {proof.certificate.proves_by}, rounding "
-            "included, whoever computed them and however."
+            f"{which} by {proof.certificate.proves_by}, rounding included, whoever computed them and however."
         )
     elif holds:
-        right.caption("Checked just now, from the numbers of the certificate alone: the bound holds.")
+        right.caption("Checked just now, from the numbers of the certificate alone: its bound holds.")
     else:
         right.error("The certificate does not prove this bound. Please optimise again, and report this.")
 

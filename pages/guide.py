@@ -89,7 +89,7 @@ what is in the report. It does not cover the fact that somebody took part, their
   computer that draws such noise in floating point does not keep the guarantee.
 - **Lower bound** (proved minimum): a number of users below which no unbiased mechanism with this epsilon can work, proved by
   mathematics. The *gap* to it is the most that any better mechanism could still save.
-- **Certificate**: the sharpest of our lower bounds. It carries the numbers that prove it, so anybody can check it again with a few lines
+- **Certificate**: nearly always the sharpest of our lower bounds. It carries the numbers that prove it, so anybody can check it again with a few lines
   of linear algebra and without trusting the program that found it; *Check the proof again* on the Design page does so.
 - **Exact optimum**: with at most 10 types and people whose spread is given, what the best of all mechanisms needs. It is one convex
   problem over all two-valued reports (objective: McKenna et al. 2020, Theorem 3.11; that these reports suffice is derived in this project).

@@ -135,8 +135,8 @@ def shown(found: pd.DataFrame) -> pd.DataFrame:
     """The plan as a table for people, best first: fewest users, smallest error or smallest epsilon."""
     answers = found.sort_values(solved, na_position="last", kind="stable")
     table = answers[["name", solved, "reason"]].copy()
-    impossible = {name: f"Out of reach for all ({charts.title(name)})" for name in BOUNDS}
-    table["name"] = [impossible.get(name) or library.spec(name).title for name in table["name"]]
+    proved = {name: f"Proved minimum ({charts.title(name)})" for name in BOUNDS}
+    table["name"] = [proved.get(name) or library.spec(name).title for name in table["name"]]
     if solved == "users":
         table["users"] = np.ceil(table["users"] - 1e-9)
     if solved == "standard_error":

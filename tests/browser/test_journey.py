@@ -88,7 +88,7 @@ def test_from_a_sample_to_an_exported_design_and_back(visitor, reader, tmp_path)
     page = visitor.page
     expect(page.get_by_text("of the best possible").first).to_be_visible()
     visitor.button("check-proof").click()
-    expect(page.get_by_text("the bound holds").first).to_be_visible()
+    expect(page.get_by_text("its bound holds").first).to_be_visible()
     expect(page.get_by_text("audited epsilon 1,").first).to_be_visible()
     needed = visitor.metric(NEEDED).inner_text()
     assert int(needed.replace(",", "")) > 0

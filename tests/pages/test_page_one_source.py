@@ -94,4 +94,4 @@ def test_the_plan_takes_the_fit_and_the_bound_of_the_design(designed):
     table = next(table for table in designed.dataframes if "users" in table).set_index("name")["users"]
     needed, bound, _ = expected(designed)
     assert f"{table[TITLE]:,.0f}" == wording.whole(needed)
-    assert f"{table['Out of reach for all (certificate)']:,.0f}" == wording.whole(bound)
+    assert f"{table['Proved minimum (certificate)']:,.0f}" == wording.whole(bound)

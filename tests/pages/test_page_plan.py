@@ -33,7 +33,7 @@ def test_users_are_those_of_the_core(planned):
         needed = worst(name, 1.0) / (8 * planned.session.alpha)
         assert table.loc[library.spec(name).title, "users"] == math.ceil(needed - 1e-9)
     assert table["users"].is_monotonic_increasing
-    assert table.index[0].startswith("Out of reach for all")
+    assert table.index[0].startswith("Proved minimum (")
     assert "no unbiased epsilon-LDP mechanism has an error of ± 5 percentage points with fewer than" in planned.words
 
 

@@ -168,7 +168,7 @@ def test_marginals_are_shown_by_attributes_and_tell_the_distribution(app):
     app.declare(bins=8).ask("all_marginals")
     app.go("design").enter("selectbox", "mechanism", "subset_selection").go("simulate").press("run").finish()
     assert (
-        "nine in ten private curves run inside the band" in turn(app, "Distribution").words
+        "at each value nine in ten private curves lie inside the band" in turn(app, "Distribution").words
     )  # all marginals tell every count
     groups = shown(app, "groups")[0]
     assert len(groups["x"]) == 8  # sets of three yes-or-no attributes

@@ -6,13 +6,15 @@ import re
 import numpy as np
 import pytest
 
-from ldp_core import analysis, beliefs, bounds, designs, library, survey_beliefs
+from ldp_core import analysis, beliefs, bounds, designs, library, survey_beliefs, wording
 from ldp_core.data import tables
 from ldp_core.data.domain import CategoricalAttribute, Domain
 from ldp_core.designs import Configuration, DeclaredData, MechanismRecipe, Population, WorkloadRecipe
 from ldp_core.mechanisms import SplitSurvey
 from ldp_core.workloads import KWayMarginalsPart, MarginalsPart, PrefixPart
 from pages.ui.session import exchange
+from pages.ui.session.state import choose_mechanism
+from pages.ui.tasks import work
 
 PAGES = (
     *("start", "data", "workload", "design", "compare", "bounds"),
@@ -191,10 +193,11 @@ def test_what_a_survey_cannot_have_is_said_in_a_sentence(lives):
     assert "Questions one by one are for at most 65,536 types here; there are 1.45 × 10⁹." in words(lives)
     lives.go("simulate").enter("number_input", "trials", 2).press("run").finish()
     lives.open("outcome-tabs", "Distribution")
-    assert "A cumulative distribution needs questions along the order of an attribute" in words(lives)
+    assert "Cumulative distributions are not drawn for surveys" in words(lives)
     lives.open("outcome-tabs", "By query")
     assert "the error of a query is largest for **the marginal of " in words(lives)
     lives.open("outcome-tabs", "Errors")
+    assert "400 of 3,794 queries are shown, evenly spread." in words(lives)
     mechanism = lives.session.mechanism("sampled_sets")
     error = lives.session.summary(mechanism).standard_error_on_data
     assert f"the exact prediction is ± {100 * error:.3g} percentage points" in words(lives)
@@ -233,6 +236,21 @@ def test_an_optimised_survey_is_near_the_bound_and_comes_back_as_loaded(app, ano
     app.session.change(compared=("sampled_sets", "optimized"))
     app.go("compare").open("compare-tabs", "Over epsilon").press("sweep-epsilon").finish()
     assert "Fewest users: Optimized (column generation) at epsilon 0.25, 0.5, 0.75, 1," in words(app)
+
+
+def test_a_certificate_below_the_closed_form_is_not_called_the_bound(lives, monkeypatch):
+    state = lives.session
+    state.change(mechanism=choose_mechanism("sampled_sets"))
+    case = state.aim("sampled_sets")
+    proof = work.certificate(state, case).known(at_once=True)
+    assert proof.certificate.verify()
+    lives.go("design")
+    assert "The bound is a certificate: numbers that prove it by" in words(lives)
+    closed = state.bounds(case)["certificate"] * 1.1
+    monkeypatch.setattr(type(state), "closed_bounds", lambda self, case: {"centred_svd": closed})
+    lives.at.run()
+    said = f"The bound above is the centred SVD bound. A certificate says {wording.at_least(closed / 1.1)}: numbers that prove that by"
+    assert said.replace("\N{NO-BREAK SPACE}", " ") in words(lives.check())
 
 
 def test_designs_of_any_size_stand_side_by_side(lives):

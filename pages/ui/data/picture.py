@@ -28,6 +28,8 @@ from pages.ui.words import people, plain
 
 NAMED = 12
 """Most attributes whose sizes are listed."""
+DESCRIBED = 6
+"""Most columns that are described below the first rows."""
 LISTED = 2**17
 """Most types of a table of types to download."""
 
@@ -327,8 +329,11 @@ def first_rows(state: Session) -> None:
         st.caption(f"{len(found.columns):,} columns. The rows stay in the file.")
         return
     words = f"{len(found.table):,} rows, {len(found.columns):,} columns."
-    for column in [recipe.column for recipe in choice.recipes[:6] if recipe.column in found.columns]:
+    chosen = [recipe.column for recipe in choice.recipes if recipe.column in found.columns]
+    for column in chosen[:DESCRIBED]:
         values = found.table[column]
         summary = state.cached(("column", found.id, column), partial(tables.summarise, values))
         words += f" Column {plain(summary.name)}: {summary.distinct:,} distinct values, {summary.missing:,} missing."
+    if len(chosen) > DESCRIBED:
+        words += f" And {len(chosen) - DESCRIBED:,} more are not described here."
     st.caption(words)

@@ -12,7 +12,7 @@ from ldp_core import charts, wording
 from ldp_core.estimators import ESTIMATORS, METHODS
 from ldp_core.people import dense
 from ldp_core.studies.outcomes import LEVEL, RELEASES, Outcomes, scale_of
-from ldp_core.workloads import axes_of
+from ldp_core.workloads import Survey, axes_of
 from pages.ui import layout, lazy, listing
 from pages.ui.controls import control
 from pages.ui.judging import counts_in_words, explain, show_answers
@@ -100,6 +100,7 @@ def _errors(state: Session, design: Complete, found: Outcomes) -> None:
         "pp: percentage points of all users. Totals are squared errors summed over all queries. After ± stands one standard error "
         f"of the simulation. {state.weighting}"
     )
+    _say_shown(found.queries, design)
     explain(state)
 
 
@@ -148,6 +149,12 @@ def _of(by: str, row: pd.Series) -> str:
 
 def _distribution(state: Session, design: Complete, found: Outcomes) -> None:
     scale = scale_of(design.workload, axes_of(design.domain))
+    if isinstance(design.workload, Survey):
+        st.info(
+            "Cumulative distributions are not drawn for surveys, which have no count of every combination of values. Answers along an "
+            "order are among those by query."
+        )
+        return
     if not len(found.curves) or scale is None:
         st.info(
             "A cumulative distribution needs questions along the order of an attribute, such as its running totals, ranges or "
@@ -158,7 +165,7 @@ def _distribution(state: Session, design: Complete, found: Outcomes) -> None:
     spread = 100 * (curve["high"] - curve["low"]).max()
     layout.chart(
         lambda look: charts.distribution(curve, scale.of, look),
-        f"{_name(pair)}: nine in ten private curves run inside the band, which is {wording.significant(spread)} percentage "
+        f"{_name(pair)}: at each value nine in ten private curves lie inside the band, which is {wording.significant(spread)} percentage "
         "points wide at its widest. Where a line falls, that is noise: a true curve never does.",
         "simulated-distribution",
         found.curves,
