@@ -35,7 +35,13 @@ try:  # predictions are about mechanisms whose errors take too long, too
 except ValueError as error:
     problem = error
 
-page.controls(state)
+about = page.setting(state, mechanism)
+panels.begin_populations(state, mechanism, about)
+found = page.entries(state, about, mechanism, exact)
+table, quantity = theorems.table(found), page.quantity(state)
+limits = [entry for entry in found if entry.statement.kind == "impossible" and entry.variance]
+
+page.controls(state, {entry.statement.kind for entry in found if not entry.reason})
 if problem is not None:
     layout.instead(problem, f"{title}:", "The bounds and predictions below do without its exact error.", mild=True)
 elif mechanism is None:
@@ -44,12 +50,6 @@ elif mechanism is None:
 elif exact is None:
     st.info(f"The exact error of {title} is being worked out.")
 later.finish()
-
-about = page.setting(state, mechanism)
-panels.begin_populations(state, mechanism, about)
-found = page.entries(state, about, mechanism, exact)
-table, quantity = theorems.table(found), page.quantity(state)
-limits = [entry for entry in found if entry.statement.kind == "impossible" and entry.variance]
 
 
 def sentence() -> str:

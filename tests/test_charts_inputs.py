@@ -160,6 +160,7 @@ def test_hovers_name_both_attributes():
     assert trace.text[0][1] == "5 people (50\N{NO-BREAK SPACE}%)"
     assert trace.text[1][0] == "1 person (10\N{NO-BREAK SPACE}%)"
     assert (fig.layout.xaxis.title.text, fig.layout.yaxis.title.text) == ("sex", "income")
+    assert fig.layout.yaxis.title.standoff, "else Plotly puts it between the names of two rows"
 
 
 def test_counts_of_many_magnitudes_have_log_colours():

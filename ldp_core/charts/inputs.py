@@ -76,6 +76,7 @@ def joint(domain: Domain, counts: Counts, first: str, second: str, look: Theme =
     )
     fig.update_xaxes(type="category", showgrid=False, **label_ticks(columns.labels))
     fig.update_yaxes(type="category", showgrid=False, **row_ticks(rows.labels, 30))
+    fig.update_yaxes(title_standoff=10)  # beside the names of the rows: Plotly puts it between two of them
     if not up.in_order:  # names read from the top down, numbers grow upwards
         fig.update_yaxes(autorange="reversed")
     return fig

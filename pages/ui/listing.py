@@ -13,6 +13,8 @@ _LETTERS = 29
 """Letters that fit into a line of a column of medium width: Optimized (column generation) does."""
 _LINE, _MARGIN = 20, 6  # pixels
 _WRAPPING = 66  # the least height of rows in pixels in which Streamlit breaks lines
+_WHOLE = 12
+"""Rows of more than a line up to which a table is as high as they are: else it shows five and a half."""
 
 
 def height_for(texts: Iterable[str]) -> int | None:
@@ -24,6 +26,8 @@ def height_for(texts: Iterable[str]) -> int | None:
 def show_table(frame: pd.DataFrame, caption: str, **options: Any) -> None:
     """Rows to sort and search; ``options`` are those of `st.dataframe`."""
     st.caption(caption)
+    if options.get("row_height") and len(frame.index) <= _WHOLE:
+        options["height"] = "content"
     st.dataframe(frame, hide_index=True, alt=spoken(caption), **options)
 
 

@@ -156,6 +156,18 @@ def test_groups_can_be_left_out_of_the_picture(histogram):
     assert {trace["name"] for trace in histogram.charts[0]["data"]} == {"Impossible", "Hadamard response"}
 
 
+def test_only_what_changes_the_picture_is_asked(histogram):
+    assert histogram.has("selectbox", "bounds-prior")
+    assert histogram.at.pills(key="bounds-groups").options == ["Impossible", "As users grow", "Few users"]
+    histogram.enter("pills", "bounds-groups", ["impossible", "large_sample"])
+    histogram.ask("prefix")
+    assert not histogram.has("selectbox", "bounds-prior")
+    offered = histogram.at.pills(key="bounds-groups")
+    assert (offered.options, offered.value) == (["Impossible", "Few users"], ["impossible"])
+    histogram.enter("pills", "bounds-groups", ["impossible", "few_users"]).ask("histogram")
+    assert set(histogram.at.pills(key="bounds-groups").value) == {"impossible", "large_sample", "few_users"}
+
+
 @pytest.fixture
 def ranges(app):
     app.declare(bins=16, users=20_000).ask("all_range")

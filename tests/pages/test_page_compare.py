@@ -10,6 +10,7 @@ from conftest import App
 from ldp_core import analysis, library, mechanisms, wording, workloads
 from ldp_core.designs.configuration import Optimizer
 from ldp_core.studies import sweep
+from pages.ui import listing
 from pages.ui.session.state import choose_mechanism
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job, jobs
@@ -205,6 +206,16 @@ def test_sweep_agrees_with_the_table_and_is_kept(app):
     assert not app.has("button", "sweep-epsilon")  # a sweep does not depend on the epsilon chosen
     app.enter("text_input", "difference", "5")
     assert app.has("button", "sweep-epsilon")
+
+
+def test_a_table_of_few_high_rows_is_shown_whole(monkeypatch):
+    drawn = []
+    monkeypatch.setattr(listing.st, "dataframe", lambda frame, **options: drawn.append(options.get("height")))
+    long = "One random set of columns, oracle randomized response"
+    height = listing.height_for([long])
+    for rows, high in ((6, height), (30, height), (6, None)):
+        listing.show_table(pd.DataFrame({"Mechanism": [long] * rows}), "Mechanisms.", row_height=high)
+    assert drawn == ["content", None, None]
 
 
 def test_sizes_that_cannot_be_computed_are_said_before(app):

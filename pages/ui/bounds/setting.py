@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import streamlit as st
 
 from ldp_core import analysis, wording
 from ldp_core.bounds.statements import KINDS, Setting
+from ldp_core.bounds.statements.large_sample import is_histogram
 from ldp_core.mechanisms import Mechanism
 from ldp_core.studies import theorems
 from ldp_core.studies.theorems import Entry
@@ -52,8 +54,8 @@ def concentration(state: Session) -> float | None:
     return _kept(state, "own", 5.0) if prior == "own" else CONCENTRATIONS[prior]
 
 
-def controls(state: Session) -> None:
-    """The axis, the prior, and which groups are drawn; the target error where it tells."""
+def controls(state: Session, there: Collection[str]) -> None:
+    """The axis, the prior, and which of the groups that are ``there`` are drawn; the target error and the prior where they tell."""
     with layout.controls("page"):
         control(
             st.segmented_control,
@@ -67,31 +69,38 @@ def controls(state: Session) -> None:
         )
         if quantity(state) == "users_needed":
             target_control(state)
-        pick(
-            "Prior of the large-N lines",
-            "bounds-prior",
-            _kept(state, "prior", "even"),
-            lambda chosen: _keep(state, prior=chosen),
-            PRIORS,
-            help="The theorems for many users average over populations. A small concentration makes uneven ones likely.",
-        )
-        if _kept(state, "prior", "even") == "own":
-            control(
-                st.text_input,
-                "Concentration",
-                "bounds-concentration",
-                f"{_kept(state, 'own', 5.0):g}",
-                lambda text: _keep(state, own=_concentration(text)),
-            )
+        if is_histogram(state.complete.workload):
+            _prior(state)
+        offered, shown = [kind for kind in GROUPS if kind in there], groups_shown(state)
+        absent = [kind for kind in GROUPS if kind in shown and kind not in there]
         control(
             st.pills,
             "Groups in the picture",
             "bounds-groups",
-            groups_shown(state),
-            lambda chosen: _keep(state, groups=tuple(chosen)),
-            options=list(GROUPS),
+            [kind for kind in offered if kind in shown],
+            lambda chosen: _keep(state, groups=(*chosen, *absent)),
+            options=offered,
             format_func=GROUPS.get,
             selection_mode="multi",
+        )
+
+
+def _prior(state: Session) -> None:
+    pick(
+        "Prior of the large-N lines",
+        "bounds-prior",
+        _kept(state, "prior", "even"),
+        lambda chosen: _keep(state, prior=chosen),
+        PRIORS,
+        help="The theorems for many users average over populations. A small concentration makes uneven ones likely.",
+    )
+    if _kept(state, "prior", "even") == "own":
+        control(
+            st.text_input,
+            "Concentration",
+            "bounds-concentration",
+            f"{_kept(state, 'own', 5.0):g}",
+            lambda text: _keep(state, own=_concentration(text)),
         )
 
 
