@@ -136,6 +136,7 @@ def test_out_of_reach_lies_beside_the_line_of_a_small_epsilon():
         (words,) = [one for one in fig.layout.annotations if one.text == "out of reach"]
         assert (words.x, words.xanchor) == (line.x0, "left")
         assert words.xshift > 0
+        assert words.bgcolor == charts.LIGHT.paper, "the line of one's own users does not run through it"
 
 
 def test_a_missed_interval_has_ends_of_its_own():

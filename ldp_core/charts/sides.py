@@ -7,7 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from ldp_core.beliefs import out_of
-from ldp_core.charts.theme import BOUND_LINES, LIGHT, Theme, colour, dash, figure, log_axis, marker, title
+from ldp_core.charts.theme import BOUND_LINES, LIGHT, Theme, colour, dash, figure, log_axis, marker, note, title
 
 HEIGHT = 320
 OUT_OF_REACH = 0.45
@@ -117,10 +117,7 @@ def accuracy(frame: pd.DataFrame, epsilon: float, users: float, look: Theme = LI
     # To the right of the chosen epsilon where its line would run through the words.
     beside = epsilon < OUT_OF_REACH * float(frame["epsilon"].max())
     start = {"x": epsilon, "xshift": 6} if beside else {"xref": "paper", "x": 0.01}
-    fig.add_annotation(
-        yref="paper", y=0.01, xanchor="left", yanchor="bottom", text="out of reach", showarrow=False,
-        font={"size": 12, "color": look.faint}, **start,
-    )  # fmt: skip
+    note(fig, "out of reach", look.faint, look, yref="paper", y=0.01, xanchor="left", yanchor="bottom", **start)
     _here(fig, frame["epsilon"], epsilon, look)
     fig.update_yaxes(**heights)
     return fig

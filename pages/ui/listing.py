@@ -24,11 +24,11 @@ def height_for(texts: Iterable[str]) -> int | None:
 
 
 def show_table(frame: pd.DataFrame, caption: str, **options: Any) -> None:
-    """Rows to sort and search; ``options`` are those of `st.dataframe`."""
+    """Rows to sort and search, with grey dashes for what is missing; ``options`` are those of `st.dataframe`."""
     st.caption(caption)
     if options.get("row_height") and len(frame.index) <= _WHOLE:
         options["height"] = "content"
-    st.dataframe(frame, hide_index=True, alt=spoken(caption), **options)
+    st.dataframe(frame, hide_index=True, alt=spoken(caption), placeholder="–", **options)
 
 
 def show_words(frame: pd.DataFrame, caption: str) -> None:

@@ -182,8 +182,8 @@ def test_intervals_for_every_look_are_those_of_the_core_and_wider(collect):
     count(collect, ("monday.csv", content))
 
     def width():
-        table = next(frame for frame in collect.dataframes if "High" in frame)
-        return (table["High"] - table["Low"]).to_numpy()
+        table = next(frame for frame in collect.dataframes if "High (people)" in frame)
+        return (table["High (people)"] - table["Low (people)"]).to_numpy()
 
     fixed = width()
     collect.enter("radio", "collect-kind", "any_time")

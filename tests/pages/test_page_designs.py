@@ -369,6 +369,8 @@ def test_what_is_not_optimised_takes_one_click(ages):
     ages.session.change(epsilon="2")
     beside(ages)
     assert "Not optimised yet: one, one (2)" in ages.words
+    (table,) = [one.proto for one in ages.at.dataframe if "users_bound" in one.value]
+    assert table.placeholder == "–", "else it says None"
     ages.press("optimise-designs").finish()
     needed = [one.state.users_needed(one.mechanism, "worst_case") for one in _costs(ages)]
     assert needed[0] > needed[1] > 0

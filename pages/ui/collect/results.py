@@ -182,8 +182,8 @@ def _table(table: pd.DataFrame, users: int, difference: float | None) -> None:
         {
             "Question": table["name"].to_numpy(),
             "Answer (people)": table["answer"].to_numpy(),
-            "Low": table["low"].to_numpy(),
-            "High": table["high"].to_numpy(),
+            "Low (people)": table["low"].to_numpy(),
+            "High (people)": table["high"].to_numpy(),
             "Share (%)": (100 * table["answer"] / users).to_numpy(),
             "± promised (people)": table["promised"].to_numpy(),
         }
@@ -198,7 +198,7 @@ def _table(table: pd.DataFrame, users: int, difference: float | None) -> None:
         "The answers, their intervals, and the standard error that the design promised.",
         column_config={
             "Question": st.column_config.TextColumn(width="medium"),
-            **dict.fromkeys(("Answer (people)", "Low", "High"), whole),
+            **dict.fromkeys(("Answer (people)", "Low (people)", "High (people)"), whole),
             "Share (%)": st.column_config.NumberColumn(format="%.2f"),
             "± promised (people)": few,
         },
