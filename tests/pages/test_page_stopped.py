@@ -162,6 +162,17 @@ def test_proofs_given_up_with_their_epsilon_begin_again_when_it_comes_back(ages,
     assert all(proof is not None and proof.finished for proof in proofs(ages).values())
 
 
+def test_proofs_that_somebody_asked_for_as_well_are_not_given_up(ages, busy):
+    ages.go("compare")
+    asked = proving(ages)
+    for case in ages.session.cases():
+        work.start_certificate(ages.session, case)
+    ages.session.change(epsilon="2")
+    ages.at.run()
+    assert asked
+    assert not any(job.cancelled() for job in asked)
+
+
 @pytest.mark.parametrize(
     ("page", "key"), [("compare", "cancel-proof"), ("bounds", "cancel-proof"), ("workload", "stop-proof")]
 )

@@ -182,9 +182,10 @@ def prove_unasked(state: Session, cases: Sequence[str] | None = None) -> None:
 
 def start_certificate(state: Session, case: str) -> None:
     """Prove what no mechanism can beat in this case, unless that has been done."""
-    known = state.certificate(case)
+    known, task = state.certificate(case), certificate(state, case)
+    state.unasked.discard(task.key)
     if known is None or not known.finished:
-        certificate(state, case).start()
+        task.start()
 
 
 def optimum(state: Session, case: str) -> Task[optimize.ExactOptimum] | None:
