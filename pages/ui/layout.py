@@ -286,8 +286,8 @@ def chart(
     name: str,
     data: pd.DataFrame | Callable[[], pd.DataFrame] | None = None,
 ) -> None:
-    """A figure, one sentence of interpretation, and its downloads. ``draw`` takes a theme and returns the figure;
-    ``data`` may be a function where making the table takes long."""
+    """A figure, one sentence of interpretation, and its downloads. ``draw`` takes a theme and returns the figure, which is made readable in
+    place: one that is kept stays so. ``data`` may be a function where making the table takes long."""
     picture(draw(look()), f"chart-{name}", spoken(sentence))
     st.markdown(sentence)
     with st.container(horizontal=True, key=f"downloads-{name}"):

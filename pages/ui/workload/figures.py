@@ -164,7 +164,7 @@ def matrix(later: Later, state: Session, design: Complete, parts: Sequence[Workl
     thinned = " (evenly thinned for the picture)" if w.num_queries > 512 else ""
     several = ", the groups as bands" if len(groups) > 1 else ""
     layout.chart(
-        lambda wanted: go.Figure(found) if wanted == look else draw(wanted),
+        lambda wanted: found if wanted == look else draw(wanted),
         f"Each row is one of {w.num_queries:,} queries, filled where it counts a type{thinned}{several}. "
         f"Examples: {named}.",
         "workload",
