@@ -16,11 +16,14 @@ from streamlit.testing.v1 import AppTest, app_test, local_script_runner
 
 from ldp_core import bounds
 from ldp_core.data.domain import Domain, NumericAttribute
+from ldp_core.data.tables import NumericRecipe
 from ldp_core.designs import Configuration, Population, WorkloadRecipe, choices
 from ldp_core.studies.sweep import pools
 from ldp_core.workloads import RangesPart, TypesPart
-from pages.ui.data import ahead
+from pages.ui.controls import whole_number
+from pages.ui.data import ahead, choice
 from pages.ui.session import browser
+from pages.ui.session.state import Session
 from pages.ui.tasks.jobs import WORKERS, Jobs, jobs
 from tests.pages.proofs import found_once
 
@@ -41,22 +44,36 @@ class NavigationAsServed(PagesManager):
 
 
 class App:
-    """One browser session, opened at the address of a page: by default of the one that takes least to draw."""
+    """One browser session. It is opened at the page that the test goes to first, by default at the one that takes least to draw, with what
+    was chosen before as if it had been chosen on pages (`test_page_states.py` compares)."""
 
-    def __init__(self, page="guide"):
-        self.at = AppTest.from_file(APP, default_timeout=PATIENCE)
-        self.go(page)
+    def __init__(self):
+        self._at, self._first = AppTest.from_file(APP, default_timeout=PATIENCE), "guide"
+
+    @property
+    def at(self):
+        if self._first:
+            self.go(self._first)
+        return self._at
+
+    def _come_to(self, page):
+        """The session with which they will open that page."""
+        self._first = page
+        if "session" not in self._at.session_state:
+            self._at.session_state["session"] = Session(uuid.uuid4().hex)
+        return self.session
 
     @property
     def session(self):
-        return self.at.session_state["session"]
+        return (self._at if "session" in self._at.session_state else self.at).session_state["session"]
 
     @property
     def configuration(self):
         return self.session.configuration
 
     def go(self, page):
-        self.at.switch_page(f"pages/{page}.py").run()
+        self._first = None
+        self._at.switch_page(f"pages/{page}.py").run()
         return self.check()
 
     def check(self):
@@ -89,7 +106,11 @@ class App:
         return any(element.key == key for element in getattr(self.at, kind))
 
     def sample(self, file="survey_ages.csv", page=None):
-        self.press(f"sample-{file}")
+        """Press a sample in the sidebar, and turn to a page."""
+        if self._first:
+            choice.load_sample(self._come_to("guide"), file)
+        else:
+            self.press(f"sample-{file}")
         return self.go(page) if page else self
 
     def upload(self, name, content):
@@ -105,6 +126,8 @@ class App:
         """Ask one of the papers' workloads on the list of types, or the only attribute."""
         part = TypesPart(family=family, parameters=parameters)
         self.session.change(workload=WorkloadRecipe(parts=(part,)))
+        if self._first:
+            return self
         self.at.run()
         return self.check()
 
@@ -133,6 +156,14 @@ class App:
 
     def declare(self, low="0", high="16", bins=16, users=None):
         """Declare a range in bins on the Data page."""
+        if self._first:
+            state = self._come_to("data")
+            state.view["source"] = "declared"
+            edges = {"low": float(low), "high": float(high), "bins": bins, "integer": False}
+            choice.declare(state, (NumericRecipe(column="x", method="range", origin="declared", **edges),), 0)
+            if users:
+                state.expect(users=whole_number(str(users), "users", 1, 10**9))
+            return self
         self.go("data")
         self.enter("segmented_control", "data-source", "declared")
         self.enter("segmented_control", "declare-kind", "numeric")

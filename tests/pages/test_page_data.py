@@ -98,7 +98,7 @@ def test_an_excel_workbook_is_read(app):
 
 
 def test_declared_range_has_the_expected_users_and_shape(app):
-    app.declare("0", "100", 10, users="2,000")
+    app.go("data").declare("0", "100", 10, users="2,000")
     design = app.session.design()
     assert (design.users, design.domain.size, design.on_data) == (2000, 10, False)
     assert set(design.counts) == {200}
@@ -109,7 +109,7 @@ def test_declared_range_has_the_expected_users_and_shape(app):
 
 
 def test_declared_people_around_a_centre_and_drawn_at_random(app):
-    app.declare("0", "100", 10, users="2,000")
+    app.go("data").declare("0", "100", 10, users="2,000")
     app.enter("selectbox", "declare-shape", "cauchy")
     assert app.at.text_input(key="declare-centre").value == "0.4"
     app.enter("text_input", "declare-centre", "0.75")
@@ -160,7 +160,7 @@ def test_expected_users_do_not_touch_the_data_at_hand(ages):
 
 @pytest.mark.parametrize("entry", ["", "0", "-3", "1.5", "many", "10000000001"])
 def test_refused_numbers_of_users_keep_entry_and_design(app, entry):
-    app.declare(users="500").enter("text_input", "declare-users", entry)
+    app.go("data").declare(users="500").enter("text_input", "declare-users", entry)
     assert len(app.errors) == 1
     assert "whole number from 1 to 1,000,000,000" in app.errors[0]
     assert app.at.text_input(key="declare-users").value == entry
@@ -170,7 +170,7 @@ def test_refused_numbers_of_users_keep_entry_and_design(app, entry):
 @pytest.mark.parametrize(("low", "high"), [("10", "5"), ("x", "5"), ("0", ""), ("nan", "1"), ("0", "inf")])
 def test_ranges_that_make_no_sense_are_drafts(ages, low, high):
     before = ages.configuration
-    ages.declare(low, high)
+    ages.go("data").declare(low, high)
     assert len(ages.errors) == (high != "")
     assert "The design keeps its earlier data until then." in ages.words
     assert ages.configuration == before

@@ -16,7 +16,7 @@ TITLE = library.spec("optimized").title
 @pytest.fixture(scope="module")
 def designed():
     app = App()
-    app.declare(bins=8, users="50,000").ask("prefix")
+    app.go("guide").declare(bins=8, users="50,000").ask("prefix")
     app.session.change(optimizer=Optimizer(max_rounds=2), difference=None, target_alpha=0.0001)
     app.go("compare").enter("multiselect", "compared", ["subset_selection", "optimized"])
     return app.go("design").press("optimise").finish()

@@ -31,6 +31,23 @@ NEED_DATA = ["workload", "design", "compare", "bounds", "simulate", "export", "c
 FILES = [sample["file"] for sample in catalogue()]
 
 
+@pytest.mark.parametrize(
+    "begin",
+    [
+        lambda app: app.sample(),
+        lambda app: app.sample("health_survey.csv"),
+        lambda app: app.declare("18", "90", 24, users="1,000"),
+    ],
+    ids=["ages", "health", "declared"],
+)
+def test_those_who_come_with_data_have_what_is_pressed_and_typed_on_pages(app, another, begin):
+    """Most tests begin as the second does, whose app is not open yet."""
+    pressed, there = begin(app.go("data")), begin(another())
+    assert there.configuration == pressed.configuration
+    assert (there.session.source and there.session.source.id) == (pressed.session.source and pressed.session.source.id)
+    assert there.go("data").words == pressed.go("data").words
+
+
 @pytest.mark.parametrize("page", [*PAGES, "plan", "ask", "papers"])
 def test_page_opens_without_data_and_all_lead_on(app, page):
     assert app.go(page).at.title[0].value

@@ -94,6 +94,7 @@ def tabs(monkeypatch):
             live.add(self.name)
             self.come()
             super().__init__()
+            self.go("guide")
 
         def come(self):
             current[:] = [self.name]

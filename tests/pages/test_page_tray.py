@@ -121,6 +121,7 @@ def test_the_line_of_a_finished_job_stays_a_moment_and_says_where_to_look(ages, 
 @pytest.mark.parametrize("cancelled", [False, True])
 def test_the_page_follows_work_that_ends_while_the_sidebar_is_drawn(ages, monkeypatch, cancelled):
     """After the line of the mechanism has said that it is being optimised, and before the tray looks what there is to follow."""
+    ages.go("guide")
     end, drawn, draw = threading.Event(), [], tray.draw
     key = work.fit(ages.session, "optimized").key
     job = jobs().submit(ages.session.id, key, "fitting", lambda job: end.wait() and None)
@@ -144,6 +145,7 @@ def test_the_page_follows_work_that_ends_while_the_sidebar_is_drawn(ages, monkey
 
 
 def test_the_page_follows_work_that_begins_and_ends_while_the_sidebar_is_drawn(ages, monkeypatch):
+    ages.go("guide")
     drawn, draw = [], tray.draw
 
     def late(*about):
