@@ -37,22 +37,26 @@ def distances(length, q=2):
     return (every[:, None] != every).sum(axis=2)
 
 
+@cache
+def kinds_of_triples(length, q):
+    """(n, n, n) which of ``Moments.triples`` that of the records x, y, z is; -1 where two of them are the same."""
+    known, every, apart = moments(length, q), records(length, q), distances(length, q)
+    x, y, z = every[:, None, None], every[:, None], every
+    differ = ((x != y) & (x != z) & (y != z)).sum(axis=3)
+    sides = np.sort(np.stack(np.broadcast_arrays(apart[:, :, None], apart[:, None], apart)), axis=0)
+    numbers = np.full((length + 1,) * 4, -1)
+    numbers[tuple(np.transpose(known.triples))] = np.arange(len(known.triples))
+    kinds = numbers[(*sides, differ)]
+    assert ((kinds >= 0) == (sides[0] > 0)).all()
+    return kinds
+
+
 def moments_of(f, length, q=2):
     """The means over all pairs and triples, one by one."""
-    known, every, apart = moments(length, q), records(length, q), distances(length, q)
-    total, many = np.zeros(known.count), np.zeros(known.count)
-    total[0] = many[0] = 1
-    for r in range(length + 1):
-        total[known.pair(r)], many[known.pair(r)] = np.outer(f, f)[apart == r].mean(), 1
-    by_kind = {key: length + 2 + number for number, key in enumerate(known.triples)}
-    for x, y, z in np.ndindex(*apart.shape, len(f)):
-        sides = sorted((int(apart[x, y]), int(apart[x, z]), int(apart[y, z])))
-        if sides[0]:
-            differ = [len({*letters}) == 3 for letters in zip(every[x], every[y], every[z], strict=True)]
-            kind = by_kind[*sides, sum(differ)]
-            total[kind] += f[x] * f[y] * f[z]
-            many[kind] += 1
-    return total / many
+    apart, kinds = distances(length, q), kinds_of_triples(length, q)
+    pairs, own = np.outer(f, f), kinds >= 0
+    triples = np.bincount(kinds[own], (pairs[:, :, None] * f)[own]) / np.bincount(kinds[own])
+    return np.concatenate([[1], [pairs[apart == r].mean() for r in range(length + 1)], triples])
 
 
 def energies_of(sets, length, q=2):
