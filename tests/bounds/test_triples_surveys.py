@@ -17,6 +17,7 @@ from tests.bounds.test_triples import energies_of, records
 CHOSEN = workloads.survey(
     [2] * 8, [(0, 1, 2), (2, 3), (3, 4, 5), (1, 6), (5, 6, 7), (0,)], [1.0, 2.0, 0.5, 1.0, 1.5, 3.0]
 )
+SIX = workloads.survey([2] * 6, [(0, 1, 2), (2, 3), (3, 4, 5), (1, 5), (0,)], [1.0, 2.0, 0.5, 1.5, 3.0])
 
 
 @cache
@@ -180,7 +181,15 @@ def test_a_certificate_about_more_values_ends_in_time():
     assert next(asked) < 90
 
 
-@pytest.mark.parametrize("survey", [CHOSEN, workloads.survey([2, 2, 1, 2, 2, 2, 2], 2)], ids=["chosen", "one value"])
+@pytest.mark.parametrize(
+    "survey",
+    [
+        pytest.param(SIX, id="chosen"),
+        pytest.param(workloads.survey([2, 2, 1, 2, 2, 2], 2), id="one value"),
+        pytest.param(CHOSEN, id="eight", marks=pytest.mark.slow),
+        pytest.param(workloads.survey([2, 2, 1, 2, 2, 2, 2], 2), id="six and one value", marks=pytest.mark.slow),
+    ],
+)
 def test_no_set_of_records_tells_more(survey):
     """The condition of the argument, with the energies of exactly the sets of columns that are asked about."""
     found, columns = proof(survey, 2.0), [i for i, size in enumerate(survey.shape) if size == 2]
