@@ -415,6 +415,10 @@ def test_forty_columns_take_no_longer_than_eleven():
     assert proof.variance == pytest.approx((proof.value - survey.trace) / survey.n)
 
 
+def test_columns_of_thousands_of_values_at_an_epsilon_at_which_they_are_few():
+    assert bounds.certificate(workloads.survey((2000, 2000, 3), 1), 16.0, time_limit=None).verify()
+
+
 def test_two_hundred_equal_columns():
     proof = bounds.certificate(workloads.survey((2,) * 200, 2), 3.0, time_limit=None)
     assert proof.verify()

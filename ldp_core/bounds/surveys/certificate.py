@@ -50,7 +50,7 @@ from ldp_core.bounds.surveys import fibres
 from ldp_core.bounds.surveys.traces import Kinds, Traces
 from ldp_core.workloads import Survey
 
-MOST_CELLS, MOST_INEQUALITIES, MOST_SLICES, MOST_ALIGNED = 5_000, 2_000, 500, 2**20
+MOST_CELLS, MOST_INEQUALITIES, MOST_SLICES, MOST_FIBRE = 5_000, 2_000, 500, 2**20
 """What `SurveyCertificate.verify` looks at: larger ones prove nothing."""
 # Neighbours of the grid differ by these shares of them: fine ones from 1 / NARROW to WIDE times 1 / (E + 1), where ratios are largest.
 FINE, COARSE, NARROW, WIDE, LEAST = 4e-3, 3e-2, 8, 24, 1e-3
@@ -239,8 +239,8 @@ def coefficients_aligned(traces: Traces, aligned: np.ndarray) -> tuple[np.ndarra
         counts = [int(c) for c in chosen]
         A, C = counts[:kinds], counts[kinds:]
         fits = traces.known(A) and traces.known(C) and any(A) and all(a <= c for a, c in zip(A, C, strict=True))
-        if not fits or list(chosen) != counts or traces.size_of(C) > MOST_ALIGNED:
-            raise ValueError(f"Fibres are looked at along {MOST_ALIGNED:,} values at most, of tracked attributes.")
+        if not fits or list(chosen) != counts or traces.size_of(C) > MOST_FIBRE:
+            raise ValueError(f"Fibres are looked at along {MOST_FIBRE:,} values at most, of tracked attributes.")
         sets = math.prod(math.comb(number, a) for number, a in zip(traces.numbers, A, strict=True))
         own[traces.alone & (traces.counts[traces.trace] == A).all(axis=1)] = 1 / sets
         others[:] = traces.size_of(C) * traces.aligned(A, C)[traces.trace]

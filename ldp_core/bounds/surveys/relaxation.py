@@ -18,13 +18,19 @@ from scipy import sparse
 
 from ldp_core.bounds.interior_point import solved
 from ldp_core.bounds.surveys import fibres
-from ldp_core.bounds.surveys.certificate import coefficients_aligned, coefficients_differing, coefficients_within
+from ldp_core.bounds.surveys.certificate import (
+    MOST_FIBRE,
+    coefficients_aligned,
+    coefficients_differing,
+    coefficients_within,
+)
 from ldp_core.bounds.surveys.traces import Kinds, Traces
 from ldp_core.run import Check
 
 MOST_TRACES, ALL_TRACES = 48, 201
 """Attributes are tracked from the smallest on while there are at most so many traces; all of them if that makes at most so many."""
 MOST_ALONG, MOST_ALIGNED = 2, 3
+"""Most attributes that fibres are along, of either kind of inequality."""
 SLOPES = np.concatenate([[0.0], np.geomspace(0.02, 1.0, 32)])
 # Inequalities join a programme where they are violated by so much, so many at a time, so often at most.
 VIOLATED, JOINING, MOST_TURNS = 1e-6, 12, 12
@@ -72,19 +78,17 @@ class Relaxation:
         along = [B for B in few if traces.size_of(B) <= fibres.MOST_VALUES]
         self.within = np.array([B for B in along for _ in SLOPES], dtype=np.int64)
         self.slopes = np.tile(SLOPES, len(along))
+        most_values = min(D + 2, MOST_FIBRE)  # along more than E + 1 values fibres hold more than one type each
         aligned = [
             (*A, *C)
             for C in counts
-            if 0 < sum(C) <= MOST_ALIGNED
-            and traces.size_of(C) <= D + 2  # along more values fibres hold more than one type each
+            if 0 < sum(C) <= MOST_ALIGNED and traces.size_of(C) <= most_values
             for A in counts
             if any(A) and all(a <= c for a, c in zip(A, C, strict=True))
         ]
         kinds = len(traces.kinds)
-        self.differing, self.within = (
-            self.differing.reshape(-1, kinds + 1),
-            self.within.reshape(len(self.slopes), kinds),
-        )
+        self.differing = self.differing.reshape(-1, kinds + 1)
+        self.within = self.within.reshape(len(self.slopes), kinds)
         self.aligned = np.array(aligned, dtype=np.int64).reshape(len(aligned), 2 * kinds)
         self._along = [traces.size_of(B) for B in along]
         self._fixed = np.vstack(
@@ -93,7 +97,6 @@ class Relaxation:
         self._alone, self._around = coefficients_aligned(traces, self.aligned)
         whole = (self.aligned[:, :kinds] == self.aligned[:, kinds:]).all(axis=1)
         self._held = len(self._fixed) + np.flatnonzero(whole)
-
         rows = np.vstack([self._fixed, self._alone])
         self._scales = np.maximum(np.abs(rows).max(axis=1, initial=0.0), 1e-12)
 
@@ -104,32 +107,28 @@ class Relaxation:
         rows = np.vstack([self._fixed, self._alone - share * self._around])
         return np.hstack([rows, -limits[:, None]]) / self._scales[:, None]
 
-    def _best_slopes(self, excess: np.ndarray) -> np.ndarray:
-        """The inequalities that are broken most, of those along the same attributes one."""
+    def _joining(self, excess: np.ndarray) -> np.ndarray:
+        """The inequalities that are broken most, of those along the same attributes one slope."""
+        excess[self._held] = 0.0
         first = len(self.differing)
         own = excess[first : first + len(self.within)].reshape(-1, len(SLOPES))
         own[own < own.max(axis=1, keepdims=True)] = 0.0
-        return np.argsort(-excess)[:JOINING]
+        joining = np.argsort(-excess)[:JOINING]
+        return joining[excess[joining] > VIOLATED]
 
     def solve(self, roots: np.ndarray, slices: Sequence[tuple[float, float]], check: Check) -> Solution | None:
         """The least of ``sum_c root_c^2 / x_c``, ``roots`` (cells,), over mixtures of sets with shares at the ends of ``slices``; None where
         the solver fails."""
         programme = _Programme(self, roots, slices)
-        for turn in range(MOST_TURNS):
-            held = self._held
-            found = programme.solve(held, check)
-            if found is None:
-                return None
-            found.excess[held] = 0.0
-            joining = self._best_slopes(found.excess)
-            joining = joining[found.excess[joining] > VIOLATED]
-            if not len(joining) or turn == MOST_TURNS - 1:
-                break
-            self._held = np.concatenate([held, joining])
-        assert found is not None
+        found, turns = programme.solve(self._held, check), 1
+        while found is not None and turns < MOST_TURNS and len(joining := self._joining(found.excess)):
+            self._held = np.concatenate([self._held, joining])
+            found, turns = programme.solve(self._held, check), turns + 1
+        if found is None:
+            return None
         largest = found.weights.max()
         multipliers = np.zeros((len(slices), len(self._scales)))
-        multipliers[:, held] = found.multipliers / self._scales[held] / largest
+        multipliers[:, self._held] = found.multipliers / self._scales[self._held] / largest
         parts = np.split(multipliers, np.cumsum([len(self.differing), len(self.within)]), axis=1)
         return Solution(found.value, found.weights / largest, *parts)
 
