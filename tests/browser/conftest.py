@@ -158,7 +158,9 @@ class Visitor:
     def load(self, file, said):
         """Load a design in the sidebar; ``said`` is what the page has to say of it."""
         self.page.get_by_role("button", name="Load a design").click()
-        self.page.get_by_test_id("stPopoverBody").locator("input[type=file]").set_input_files(file)
+        place = self.page.get_by_test_id("stPopoverBody").locator("input[type=file]")
+        expect(place).to_have_count(1)  # one that a page drawn before has left is gone
+        place.set_input_files(file)
         expect(self.page.get_by_test_id("stMain").get_by_text(said).first).to_be_visible()
         self.page.keyboard.press("Escape")
 
