@@ -101,6 +101,7 @@ def test_what_is_held_can_be_forgotten_at_once(lasting, browser):
     pages = [visitor.page, visitor.context.new_page(), visitor.context.new_page()]
     pages[1].goto(f"{address}/?{upload_design()}")
     for page in pages[:2]:
+        page.bring_to_front()  # what nobody looks at is not drawn
         page.get_by_test_id("stTopNavLink").filter(has_text="Data").click()
         box = page.get_by_test_id("stMain").locator("input[type=file]")
         box.set_input_files({"name": "a.csv", "mimeType": "text/csv", "buffer": b"age,place\n1,a\n2,b\n3,c\n2,c\n"})
