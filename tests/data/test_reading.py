@@ -74,6 +74,7 @@ def test_parquet_keeps_types_and_reads_an_index_as_a_column():
 
 
 PARQUET = as_parquet(pd.DataFrame({"a": range(1000)}))
+NO_TEXT = as_parquet(pd.DataFrame({"a": ["abcdefgh", "x"]})).replace(b"abcdefgh", b"abc\xffefgh")
 DAMAGED = bytes(reversed(PARQUET))
 
 
@@ -103,6 +104,7 @@ def many_columns(count: int) -> bytes:
         (b"a,b\n1,2", "x.parquet", "named like a Parquet file but is not one"),
         (PARQUET[:-40], "x.parquet", "damaged or incomplete"),
         (b"PAR1" + DAMAGED, "x.parquet", "damaged or incomplete"),
+        (NO_TEXT, "x.parquet", "damaged or incomplete"),
         (b"a,b\n1,2\n1,2,3\n", "x.csv", "Line 3 splits into 3 values and the first line into 2"),
         (b"a,b\n1,2\n\n3\n", "x.csv", "Line 4 splits into 1 value and the first line into 2"),
         (b'a,b\n1,"x\ny"\n1,2,3\n', "x.csv", "Line 4 splits into 3"),

@@ -39,6 +39,7 @@ def read_parquet(content: bytes, options: ReadOptions, limits: Limits) -> pa.Tab
         # A dictionary holds each text once: a text repeated in every row cannot fill the memory before it is measured.
         file = pa.parquet.ParquetFile(io.BytesIO(content), read_dictionary=texts)
         table = _plain_texts(file.read(), limits.unpacked)
+        table.validate(full=True)  # texts that are none, which are found out only when somebody looks at them
         return table.rename_columns(names)
     except MemoryError:
         raise
