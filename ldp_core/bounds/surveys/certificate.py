@@ -27,9 +27,10 @@ With multipliers N, kappa and nu >= 0 of these, and gamma the largest over all A
 and mu is the largest ratio of that to ``(1 + D s)^2 / D^2``. Each slice of [0, 1] has multipliers of its own. Without any, lambda = 1
 gives mu = sinh(epsilon / 2)^2 and the bound of `ldp_core.bounds.centred_svd` for surveys.
 
-**The ratio on an interval.** beta is at most its chord between the points of a fine grid, and so is gamma, the largest of linear functions. What the
-latter's chord rises by, ``(s - a) / (b - a)`` times ``s - s^2``, is convex where ``3 b <= 1 + a``, and then at most its own chord. A ratio ``(p + q s + r s^2) / (1 + D s)^2`` is a
-quadratic in ``z = 1 / (1 + D s)``, whose largest value is at an end or in closed form.
+**The ratio on an interval.** beta is at most its chord between the points of a fine grid, and so is gamma, the largest of linear
+functions. What the latter's chord rises by, ``(s - a) / (b - a)`` times ``s - s^2``, is convex where ``3 b <= 1 + a``, and then at most its
+own chord. A ratio ``(p + q s + r s^2) / (1 + D s)^2`` is a quadratic in ``z = 1 / (1 + D s)``, whose largest value is at an end or in
+closed form.
 
 **The rounding.** The stored numbers are taken as exact, D as no smaller than it is. Sums of k terms are off by at most k u times the sum
 of their absolute values, with a few more roundings of each term (Higham 2002, Chapter 3); beta by what `fibres.largest` adds.
@@ -110,7 +111,8 @@ class SurveyCertificate(Proof):
         above = 1 + ABOVE * (len(self.slopes) + 8) * U
         low, high = (above * (kappa[owner] * beta[side]).sum(axis=1) for side in (slice(None, -1), slice(1, None)))
         start, end = grid[:-1], grid[1:]
-        gamma, at_end = self._largest_multiple(traces, owner, start), self._largest_multiple(traces, owner, end)
+        fixed, rising = self._multiples(traces)
+        gamma, at_end = (_largest_multiple(fixed, rising, owner, side) for side in (start, end))
         # gamma is convex: what its chord rises by, times s - s^2, is below the chord of that, which is convex where 3 s <= 1 + start.
         convex = 3 * end < 1 + start
         high = high + np.where(convex, (1 + 8 * U) * np.maximum(0.0, at_end - gamma) * (end - end**2), 0.0)
@@ -139,8 +141,8 @@ class SurveyCertificate(Proof):
         if self.ends[0] != 0 or self.ends[-1] != 1 or np.any(np.diff(self.ends) < 0):
             raise ValueError("The slices make up all shares from 0 to 1.")
 
-    def _largest_multiple(self, traces: Traces, owner: np.ndarray, shares: np.ndarray) -> np.ndarray:
-        """(g,) gamma of the slices ``owner`` at these ``shares`` s, rounded up."""
+    def _multiples(self, traces: Traces) -> tuple[np.ndarray, np.ndarray]:
+        """(r, cells) of each slice the coefficient of each W_A at s = 0, and what it rises by with s, rounded up."""
         weights = np.zeros(traces.cells)
         np.maximum.at(weights, traces.places(self.workload.components.sets), self.weights)
         C, B = coefficients_differing(traces, self.differing), coefficients_within(traces, self.within, self.slopes)
@@ -150,9 +152,7 @@ class SurveyCertificate(Proof):
         sizes = weights + N @ np.abs(C) + kappa @ (1 + self.slopes)[:, None] + nu @ alone
         sizes = sizes + N.sum(axis=1)[:, None]  # coefficients are off by roundings of 1, not of what they are
         fixed = weights + N @ C - kappa @ B - nu @ alone + ABOVE * terms * U * sizes
-        rising = (1 + ABOVE * terms * U) * (nu @ around)
-        found = [(fixed[k] + s * rising[k]).max(initial=0.0) for k, s in zip(owner, shares, strict=True)]
-        return np.array(found) * (1 + 4 * U)
+        return fixed, (1 + ABOVE * terms * U) * (nu @ around)
 
     def _used(self) -> np.ndarray:
         return np.flatnonzero(self.within_multipliers.any(axis=0))
@@ -183,6 +183,12 @@ class SurveyCertificate(Proof):
             own = used[values == size]
             found[:, own] = fibres.largest(int(size), grid, self.slopes[own])
         return found
+
+
+def _largest_multiple(fixed: np.ndarray, rising: np.ndarray, owner: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """(g,) gamma of the slices ``owner`` at these ``shares`` s, rounded up, of coefficients ``fixed + s rising`` (r, cells)."""
+    found = [(fixed[k] + s * rising[k]).max(initial=0.0) for k, s in zip(owner, shares, strict=True)]
+    return np.array(found) * (1 + 4 * U)
 
 
 def steps(D: float) -> np.ndarray:

@@ -150,13 +150,16 @@ class _Programme:
     def __init__(self, relaxation: Relaxation, roots: np.ndarray, slices: Sequence[tuple[float, float]]):
         ends = [(k, share) for k, both in enumerate(slices) for share in sorted(set(both))]
         cells, self._asked = len(roots), np.flatnonzero(roots)
-        self._roots, self._slices, self._width = roots[self._asked], len(slices), cells + 1
+        self._roots, self._width = roots[self._asked], cells + 1
         factors = np.array([relaxation.D**2 * share / (1 + relaxation.D * share) ** 2 for _, share in ends])
         self._unit, self._ends = factors.max(), len(ends)
         self._factors = factors / self._unit
+        known = {
+            share: relaxation.rows(share) for share in {share for _, share in ends}
+        }  # neighbours have one in common
         self._rows: list[list[np.ndarray]] = [[] for _ in slices]
         for (k, share), factor in zip(ends, self._factors, strict=True):
-            self._rows[k].append(factor * relaxation.rows(share))
+            self._rows[k].append(factor * known[share])
         self._equations = self._of_shares([share for _, share in ends])
         self._cones = self._of_roots()
 
@@ -196,7 +199,7 @@ class _Programme:
         x = np.maximum(self._factors @ mixture[:, self._asked], 1e-12)
         weights = np.zeros(self._width - 1)
         weights[self._asked] = (self._roots / x) ** 2
-        multipliers = np.maximum(0.0, np.array(found.z)[first : first + second]).reshape(self._slices, -1)
+        multipliers = np.maximum(0.0, np.array(found.z)[first : first + second]).reshape(len(self._rows), -1)
         return _Found(float((self._roots**2 / x).sum()) / self._unit, weights, multipliers, self._excess(mixture))
 
     def _excess(self, mixture: np.ndarray) -> np.ndarray:

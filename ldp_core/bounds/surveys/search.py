@@ -19,6 +19,8 @@ from ldp_core.workloads import Survey
 GOAL, MOST_ROUNDS = 2e-4, 3
 # Ends of slices, as logarithms of their ratio to 1 / (E + 2): from, to and step. Cuts are at maxima among so many intervals on both sides.
 MIDDLE, OUTER, NEAR = (-0.4, 1.4, 0.1), ((-2.4, -0.4, 0.2), (1.4, 4.0, 0.2)), 3
+# Above this share there are no ends: sets of so many types tell little.
+LAST = 0.7
 
 
 def closed_form(survey: Survey, epsilon: float) -> SurveyCertificate:
@@ -39,7 +41,7 @@ def improved(
 ) -> Iterator[tuple[SurveyCertificate, float]]:
     """Better and better certificates, each with what none of this kind can exceed as far as is known. `Interrupted` at the end of ``budget``."""
     search = Search(survey, epsilon, budget.check)
-    limit = search.limit()
+    limit = search.start()
     yield best, limit
     for _ in range(MOST_ROUNDS):
         if limit <= best.value * (1 + GOAL) or budget.stopped() is not None:
@@ -68,9 +70,9 @@ class Search:
         self._scale, self._constant = float(survey.n) * float(roots.sum()) ** 2, float(survey.n) * c.constant
         self._ends, self.settled = np.zeros(0), False
 
-    def limit(self) -> float:
-        """What no weights can prove more than, as far as sets of some shares tell; below everything where there is none: so few types have
-        no sets of the shares that are looked at."""
+    def start(self) -> float:
+        """The first slices. Returns what no weights can prove more than, as far as sets of some shares tell; below everything where there is
+        none: so few types have no sets of the shares that are looked at."""
         some = shares(self.traces, self.D + 1)
         found = (
             self.relaxation.solve(self._roots, [(share, share) for share in some], self._check) if len(some) else None
@@ -81,7 +83,7 @@ class Search:
         middle = ideal * np.exp(np.arange(*MIDDLE))
         outer = [ideal * np.exp(np.arange(*marks)) for marks in OUTER]
         self._ends = np.unique(np.concatenate([middle, *outer, some if found.within.any() else []]))
-        self._ends = self._ends[self._ends < 0.7]
+        self._ends = self._ends[self._ends < LAST]
         return self._constant + self._scale * found.value
 
     def round(self) -> SurveyCertificate | None:
