@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ldp_core import anova, bounds, optimize, workloads
-from ldp_core.bounds.proof import MARGIN, spread
+from ldp_core.bounds.proof import spread
 from ldp_core.bounds.surveys import fibres
 from ldp_core.bounds.surveys.certificate import (
     SurveyCertificate,
@@ -25,7 +25,6 @@ from ldp_core.bounds.surveys.certificate import (
 from ldp_core.bounds.surveys.relaxation import Relaxation, tracked
 from ldp_core.bounds.surveys.search import closed_form
 from ldp_core.bounds.surveys.traces import Traces
-from ldp_core.workloads.surveys import Group, Survey, marginal
 
 ADULT = (16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2)
 
@@ -355,7 +354,7 @@ def test_so_few_types_that_most_shares_belong_to_no_set(sizes, ways, epsilon):
 @given(
     st.lists(st.integers(1, 6), min_size=1, max_size=2).filter(lambda sizes: max(sizes) > 1),
     st.integers(1, 3),
-    st.sampled_from([0.05, 0.5, 2.0, 5.0]),
+    st.sampled_from([0.05, 0.5, 2.0, 5.0, 6.0, 8.0]),
 )
 @example([3], 1, 6.0)  # the finest grid of a single column is not looked at
 @example([5], 1, 8.0)
@@ -364,12 +363,6 @@ def test_what_is_found_for_any_survey_can_be_verified(sizes, ways, epsilon):
     found = bounds.certificate(survey, epsilon, time_limit=None)
     assert found.verify()
     assert found.value <= optimize.design(survey, epsilon=epsilon, time_limit=None, max_rounds=5, seed=0).objective
-
-
-@pytest.mark.slow
-def test_a_proof_at_a_large_epsilon_can_be_verified():
-    survey = workloads.survey([3, 2], 1)
-    assert bounds.certificate(survey, 8.0, time_limit=None).verify()
 
 
 @cache
@@ -467,42 +460,3 @@ def test_the_closed_form_is_there_at_once_and_the_bound_only_grows():
     assert all(progress.relaxation is None or progress.relaxation >= progress.bound for progress in told)
     with pytest.raises(ValueError):
         bounds.certificate(survey, -1.0)
-
-
-# --- questions that follow an order ---------------------------------------------------------------------------------
-
-
-def ordered(shape=(6, 3, 4), weight=1.5):
-    return Survey(
-        shape, [Group((0,), workloads.prefix(shape[0]), weight), marginal(shape, (1, 2)), marginal(shape, (0,))]
-    )
-
-
-def test_ordered_questions_are_bounded_part_by_part():
-    survey = ordered()
-    proof = bounds.certificate(ordered((6, 3, 4, 50, 50)), 1.0, time_limit=None)
-    assert isinstance(proof, bounds.GroupedCertificate)
-    assert proof.verify()
-    # The questions are about three of the attributes: the domain of these alone has the same variances.
-    dense = optimize.design(survey, epsilon=1.0, time_limit=None, max_rounds=40, seed=0)
-    assert proof.value <= dense.objective * 2500
-    assert proof.value > survey.trace * 2500
-    assert proof.variance > 0
-
-
-def test_forged_parts_are_refused():
-    survey = ordered((6, 3, 4, 50, 50))
-    proof = bounds.certificate(survey, 1.0, time_limit=None)
-    assert not replace(proof, value=proof.value * (1 + 2 * MARGIN)).verify()
-    assert not replace(proof, epsilon=1.1).verify()
-    assert not replace(proof, workload=ordered((6, 3, 4, 50, 50), weight=1.4)).verify()
-    assert not replace(proof, workload=ordered((7, 3, 4, 50, 50))).verify()
-    assert not replace(proof, others=()).verify()
-    assert not replace(proof, alike=None).verify()
-    part = proof.others[0]
-    assert not replace(proof, others=(replace(part, value=part.value * 1.01),)).verify()
-    tilted = bounds.certificate(workloads.prefix(6), 1.0, prior=np.arange(1, 7) / 21)
-    assert not replace(proof, value=0.0, others=(tilted,)).verify()
-    without = replace(proof, others=(None,), value=0.0)
-    assert without.verify()
-    assert 0 < without.proven() < proof.value
