@@ -8,7 +8,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -33,6 +33,9 @@ PAGES = (
 )
 """The titles of all pages, in their order."""
 PATIENCE = 600_000  # milliseconds for what is waited for to be on the page; only what never comes takes this long
+UNANSWERED = (
+    60_000  # milliseconds after which a file that was handed over has been lost; none is lost by waiting longer
+)
 SIZE = {"width": 1280, "height": 800}  # a small laptop
 STILL = """document.addEventListener('DOMContentLoaded', () => {
     const style = document.createElement('style');
@@ -96,6 +99,23 @@ def still(browser, **options):
     return context
 
 
+def drawn(page):
+    """Until the answer that has begun to show is there as a whole, and what stood in its place is gone."""
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+
+
+def hand(page, place, file, arrived):
+    """Hand a file to the one ``place`` there is for it, anew where it has not ``arrived``: one that a page drawn anew leaves takes what it
+    was handed along."""
+    while True:
+        drawn(page)
+        expect(place).to_have_count(1)
+        place.set_input_files(file)
+        with suppress(AssertionError):
+            expect(arrived.first).to_be_visible(timeout=UNANSWERED)
+            return
+
+
 class Visitor:
     """A person with a fresh browser. Everything requested, every error in the console and every dialog is noted."""
 
@@ -125,8 +145,8 @@ class Visitor:
         expect(self.page.locator("h1")).to_have_text(re.compile("^Learn about") if title == "Start" else title)
 
     def drawn(self):
-        """Until the answer that has begun to show is there as a whole, and what stood in its place is gone."""
-        expect(self.page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+        """See `drawn`."""
+        drawn(self.page)
 
     def button(self, key):
         return self.page.locator(f".st-key-{key} button:visible").first
@@ -159,9 +179,7 @@ class Visitor:
         """Load a design in the sidebar; ``said`` is what the page has to say of it."""
         self.page.get_by_role("button", name="Load a design").click()
         place = self.page.get_by_test_id("stPopoverBody").locator("input[type=file]")
-        expect(place).to_have_count(1)  # one that a page drawn before has left is gone
-        place.set_input_files(file)
-        expect(self.page.get_by_test_id("stMain").get_by_text(said).first).to_be_visible()
+        hand(self.page, place, file, self.page.get_by_test_id("stMain").get_by_text(said))
         self.page.keyboard.press("Escape")
 
     def forget(self):

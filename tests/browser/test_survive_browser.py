@@ -11,7 +11,7 @@ from playwright.sync_api import Error, expect
 
 from pages.ui.data import choice as data_choice
 from pages.ui.session.state import Session
-from tests.browser.conftest import Visitor, serve, still
+from tests.browser.conftest import Visitor, hand, serve, still
 from tests.browser.raw import RawVisitor
 
 PEOPLE = b"age,place\n" + b"".join(b"%d,town %d\n" % (i % 256, i % 4) for i in range(512))
@@ -55,8 +55,8 @@ def analyst(browser, server):
         visitor.go("Data")
         visitor.page.get_by_text("Upload", exact=True).click()
         box = visitor.page.get_by_test_id("stMain").locator("input[type=file]")
-        box.set_input_files({"name": "people.csv", "mimeType": "text/csv", "buffer": PEOPLE})
-        expect(design(visitor.page)).to_contain_text("Data: age")
+        table = {"name": "people.csv", "mimeType": "text/csv", "buffer": PEOPLE}
+        hand(visitor.page, box, table, design(visitor.page).get_by_text("Data: age"))
         yield visitor
 
 

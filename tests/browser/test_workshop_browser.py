@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.conftest import hand
+
 ROWS = 3000
 COUNTRIES = ["France", "Spain", "Malta", "Peru", "Fiji"]
 
@@ -19,8 +21,12 @@ def visitor(guest, survey):
         guest.forget()
     guest.go("Data")
     page.locator(".st-key-data-source").get_by_text("Upload", exact=True).click()
-    page.locator("[data-testid=stMain] input[type=file]").set_input_files(survey)
-    expect(page.get_by_text("How survey.data was read").first).to_be_visible()
+    hand(
+        page,
+        page.get_by_test_id("stMain").locator("input[type=file]"),
+        survey,
+        page.get_by_text("How survey.data was read"),
+    )
     guest.drawn()
     return guest
 
