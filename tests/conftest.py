@@ -55,8 +55,13 @@ def leave_repetitions(items):
             seen |= one.items()
 
 
-def pytest_collection_finish():
-    """What was loaded to collect the tests stays until the end: no use looking through it for garbage again and again."""
-    gc.collect()
-    gc.freeze()
-    atexit.register(gc.unfreeze)
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """What is loaded to collect the tests stays until the end: no use looking through it for garbage, then or later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+        atexit.register(gc.unfreeze)

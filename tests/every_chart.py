@@ -34,22 +34,19 @@ COUNTS = np.random.default_rng(0).multinomial(48_842, np.linspace(2, 0.1, N) / n
 EPSILONS = (0.5, 1.0, 2.0, 4.0)
 
 
-def names():
-    """The names of all figures."""
-    return list(_drawers())
+@cache
+def figures(family, look):
+    """The figures of a family by their names."""
+    return {name: draw(look) for name, draw in FAMILIES[family]().items()}
 
 
 @cache
 def figure(name, look):
     """A figure by its name, drawn when it is first asked for."""
-    return _drawers()[name](look)
+    return next(made[name] for family in FAMILIES.values() if name in (made := family()))(look)
 
 
 @cache
-def _drawers():
-    return {**_inputs(), **_costs(), **_simulated(), **_theory(), **_panels()}
-
-
 def _inputs():
     domain = Domain(attributes=(AGE, WORK))
     counts = np.random.default_rng(1).multinomial(48_842, np.random.default_rng(2).dirichlet(np.full(domain.size, 0.3)))
@@ -90,6 +87,7 @@ def _inputs():
     }
 
 
+@cache
 def _costs():
     workload = workloads.prefix(N)
     needed = pd.DataFrame(
@@ -160,6 +158,7 @@ def _asked():
     return [session.ask(question) for question in [*questions, asking.average(domain.attributes, 0)]]
 
 
+@cache
 def _simulated():
     workload, names = workloads.prefix(N), ("hierarchical", "haar", "hierarchical(branching=8)")
     made = {name: mechanisms.create(name, n=N, epsilon=1.0) for name in names}
@@ -200,6 +199,7 @@ def _simulated():
     }
 
 
+@cache
 def _theory():
     histogram = workloads.histogram(N)
     mechanism = mechanisms.create("hadamard", n=N, epsilon=1.0)
@@ -223,6 +223,7 @@ def _theory():
     }
 
 
+@cache
 def _panels():
     kept = [panel for paper in papers.PAPERS for panel in paper.panels if panel.stored is not None]
     found = {f"panel {panel.key}": (panel, panel.stored()) for panel in kept}
@@ -231,3 +232,7 @@ def _panels():
         return lambda look: charts.panel(frame, panel.x, panel.y, panel.log_x, panel.log_y, look)
 
     return {name: drawer(*one) for name, one in found.items()}
+
+
+FAMILIES = {"inputs": _inputs, "costs": _costs, "simulated": _simulated, "theory": _theory, "papers": _panels}
+"""What draws each chart of a family from a look, by the chart's name: what the charts show is worked out when the family is first drawn."""

@@ -10,8 +10,6 @@ from ldp_core import charts
 from ldp_core.charts.theme import MODE_BAR, TITLE_LENGTH
 
 LOOKS = {"light": charts.LIGHT, "dark": charts.DARK}
-NAMED = [(look, name) for look in LOOKS for name in every_chart.names()]
-EACH = pytest.mark.parametrize("fig", NAMED, indirect=True, ids=[", ".join(key) for key in NAMED])
 ROWS = ("users needed", "users needed, on the lines", "bounds, error", "bounds, users")
 
 
@@ -19,10 +17,15 @@ def figure(look, name):
     return every_chart.figure(name, LOOKS[look])
 
 
-@pytest.fixture
-def fig(request):
-    """Drawn in the process that looks at it, not in every one that collects tests."""
-    return figure(*request.param)
+@pytest.fixture(params=LOOKS)
+def look(request):
+    return LOOKS[request.param]
+
+
+@pytest.fixture(params=every_chart.FAMILIES)
+def figs(request, look):
+    """The charts of a family by their names, drawn in the process that looks at them, not in every one that collects tests."""
+    return every_chart.figures(request.param, look)
 
 
 def joined(trace):
@@ -33,55 +36,62 @@ def lines_of(text):
     return (text or "").split("<br>")
 
 
-@EACH
-def test_legends_lie_below_and_the_top_is_left_to_the_buttons(fig):
-    assert fig.layout.margin.t >= (MODE_BAR if fig.layout.height > 260 else 10)
-    if (box := fig.layout.legend) and fig.layout.showlegend:
-        assert (box.orientation, box.yref, box.y, box.yanchor) == ("h", "container", 0, "bottom")
+@pytest.mark.crossed
+def test_legends_lie_below_and_the_top_is_left_to_the_buttons(figs):
+    for name, fig in figs.items():
+        assert fig.layout.margin.t >= (MODE_BAR if fig.layout.height > 260 else 10), name
+        if (box := fig.layout.legend) and fig.layout.showlegend:
+            assert (box.orientation, box.yref, box.y, box.yanchor) == ("h", "container", 0, "bottom"), name
 
 
-@EACH
-def test_words_above_a_chart_stand_below_the_buttons(fig):
-    for words in fig.layout.annotations:
-        if words.yref == "paper" and words.yanchor == "bottom" and words.y >= 1 and words.xref == "paper":
-            assert fig.layout.margin.t >= MODE_BAR + 15 * len(lines_of(words.text)), words.text
+@pytest.mark.crossed
+def test_words_above_a_chart_stand_below_the_buttons(figs):
+    for name, fig in figs.items():
+        for words in fig.layout.annotations:
+            if words.yref == "paper" and words.yanchor == "bottom" and words.y >= 1 and words.xref == "paper":
+                assert fig.layout.margin.t >= MODE_BAR + 15 * len(lines_of(words.text)), (name, words.text)
 
 
-@EACH
-def test_names_in_a_legend_are_not_cut(fig):
-    if fig.layout.showlegend:
-        longest = max(len(trace.name or "") for trace in fig.data if trace.showlegend is not False)
-        assert fig.layout.legend.entrywidth >= 40 + 6 * longest
+@pytest.mark.crossed
+def test_names_in_a_legend_are_not_cut(figs):
+    for name, fig in figs.items():
+        if fig.layout.showlegend:
+            longest = max(len(trace.name or "") for trace in fig.data if trace.showlegend is not False)
+            assert fig.layout.legend.entrywidth >= 40 + 6 * longest, name
 
 
-@EACH
-def test_series_differ_in_marker_or_dash_as_well_as_in_colour(fig):
-    shown = {
-        trace.name: trace
-        for trace in fig.data
-        if trace.type.startswith("scatter") and trace.name and trace.showlegend is not False
-    }
-
-    def shape(trace):
-        mode = trace.mode or "lines"
-        symbol = trace.marker.symbol if "markers" in mode else None
-        symbol = tuple(symbol) if isinstance(symbol, tuple | list | np.ndarray) else symbol or "circle"
-        width = trace.line.width if "lines" in mode else None
-        return (
-            symbol if "markers" in mode else None,
-            (trace.line.dash or "solid", width) if "lines" in mode else None,
-            trace.fill,
-        )
-
-    for one, other in combinations(shown.values(), 2):
-        assert shape(one) != shape(other), (one.name, other.name)
+def shape(trace):
+    mode = trace.mode or "lines"
+    symbol = trace.marker.symbol if "markers" in mode else None
+    symbol = tuple(symbol) if isinstance(symbol, tuple | list | np.ndarray) else symbol or "circle"
+    width = trace.line.width if "lines" in mode else None
+    return (
+        symbol if "markers" in mode else None,
+        (trace.line.dash or "solid", width) if "lines" in mode else None,
+        trace.fill,
+    )
 
 
-@EACH
-def test_no_line_joins_categories(fig):
-    for trace in fig.data:
-        named = trace.type.startswith("scatter") and trace.x is not None and any(isinstance(x, str) for x in trace.x)
-        assert not (named and joined(trace))
+@pytest.mark.crossed
+def test_series_differ_in_marker_or_dash_as_well_as_in_colour(figs):
+    for name, fig in figs.items():
+        shown = {
+            trace.name: trace
+            for trace in fig.data
+            if trace.type.startswith("scatter") and trace.name and trace.showlegend is not False
+        }
+        for one, other in combinations(shown.values(), 2):
+            assert shape(one) != shape(other), (name, one.name, other.name)
+
+
+@pytest.mark.crossed
+def test_no_line_joins_categories(figs):
+    for name, fig in figs.items():
+        for trace in fig.data:
+            named = (
+                trace.type.startswith("scatter") and trace.x is not None and any(isinstance(x, str) for x in trace.x)
+            )
+            assert not (named and joined(trace)), name
 
 
 def test_sets_of_attributes_and_queries_without_an_order_are_not_joined():
@@ -91,19 +101,20 @@ def test_sets_of_attributes_and_queries_without_an_order_are_not_joined():
     assert all(joined(trace) for trace in charts.query_errors(frame, in_order=True).data)
 
 
-@EACH
-def test_titles_of_axes_fit(fig):
-    for axis in [*fig.select_xaxes(), *fig.select_yaxes()]:
-        limit = TITLE_LENGTH * (1.3 if fig.layout.height >= 440 else 1.05)
-        assert max(map(len, lines_of(axis.title.text))) <= max(
-            limit, max(map(len, (axis.title.text or "").split()), default=0) + 1
-        )
+@pytest.mark.crossed
+def test_titles_of_axes_fit(figs):
+    for name, fig in figs.items():
+        for axis in [*fig.select_xaxes(), *fig.select_yaxes()]:
+            limit = TITLE_LENGTH * (1.3 if fig.layout.height >= 440 else 1.05)
+            longest = max(map(len, (axis.title.text or "").split()), default=0)
+            assert max(map(len, lines_of(axis.title.text))) <= max(limit, longest + 1), name
 
 
-@EACH
-def test_log_scale_is_one_word(fig):
-    for axis in [*fig.select_xaxes(), *fig.select_yaxes()]:
-        assert not (axis.title.text or "").count("log<br>scale")
+@pytest.mark.crossed
+def test_log_scale_is_one_word(figs):
+    for name, fig in figs.items():
+        for axis in [*fig.select_xaxes(), *fig.select_yaxes()]:
+            assert not (axis.title.text or "").count("log<br>scale"), name
 
 
 def test_patterns_say_what_their_numbers_count():
