@@ -43,7 +43,7 @@ def rewritten(content, change):
 def read_here(content):
     """The rows as the reader writes them, without its process: hundreds of those would take minutes."""
     output = io.BytesIO()
-    excel.work(content, {}, limits.EXCEL, output)
+    excel.work(content, ReadOptions().model_dump(), limits.EXCEL, output)
     return rows_of(output.getvalue())
 
 

@@ -139,7 +139,7 @@ def read_here(content, name):
     for ending, (task, allowed) in {"xlsx": (excel, limits.EXCEL), "parquet": (parquet, limits.PARQUET)}.items():
         if name.endswith(ending):
             output = io.BytesIO()
-            task.work(content, {}, allowed, output)
+            task.work(content, ReadOptions().model_dump(), allowed, output)
             return output.tell() > 0
     return len(load(content, name).table) > 0
 

@@ -17,12 +17,9 @@ import pandas as pd
 
 from ldp_core.data.reading import limits as limits
 from ldp_core.data.reading.child import rows_of, run, table_of
-from ldp_core.data.reading.common import ENCODINGS as ENCODINGS
 from ldp_core.data.reading.common import EXCEL_ENDINGS as EXCEL_ENDINGS
 from ldp_core.data.reading.common import PARQUET_ENDINGS as PARQUET_ENDINGS
 from ldp_core.data.reading.common import TEXT_ENDINGS as TEXT_ENDINGS
-from ldp_core.data.reading.common import Loaded as Loaded
-from ldp_core.data.reading.common import ReadOptions as ReadOptions
 from ldp_core.data.reading.common import UnreadableTable as UnreadableTable
 from ldp_core.data.reading.common import check_rows
 from ldp_core.data.reading.database import database_tables as database_tables
@@ -30,6 +27,9 @@ from ldp_core.data.reading.database import query as query
 from ldp_core.data.reading.limits import MAX_BYTES as MAX_BYTES
 from ldp_core.data.reading.local import LocalTable as LocalTable
 from ldp_core.data.reading.local import TooManyRows as TooManyRows
+from ldp_core.data.reading.options import ENCODINGS as ENCODINGS
+from ldp_core.data.reading.options import Loaded as Loaded
+from ldp_core.data.reading.options import ReadOptions as ReadOptions
 from ldp_core.data.reading.text import read_text
 from ldp_core.data.reading.watch import Stopped as Stopped
 from ldp_core.data.reading.watch import watched as watched

@@ -12,7 +12,8 @@ import pandas as pd
 
 from ldp_core.data.reading import limits
 from ldp_core.data.reading.child import rows_of, run, table_of
-from ldp_core.data.reading.common import Loaded, ReadOptions, UnreadableTable, column_names, first_line
+from ldp_core.data.reading.common import UnreadableTable, column_names, first_line
+from ldp_core.data.reading.options import Loaded, ReadOptions
 
 _SQLITE_MAGIC = b"SQLite format 3\0"
 _DUCKDB_MAGIC = b"DUCK"  # at byte 8, after a checksum

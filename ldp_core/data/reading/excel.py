@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 import openpyxl
 from openpyxl.utils import get_column_letter
 
-from ldp_core.data.reading.common import ReadOptions, UnreadableTable, check_columns, check_rows, column_names, numbered
+from ldp_core.data.reading.common import UnreadableTable, check_columns, check_rows, column_names, numbered
 from ldp_core.data.reading.limits import MAX_COLUMN_NUMBER, MAX_PARTS, MAX_ROW_NUMBER, Limits
 from ldp_core.wording import quote_examples, quoted
 
@@ -30,17 +30,19 @@ def work(content: bytes, options: dict[str, Any], limits: Limits, output: Binary
     are left out, as a note says.
     """
     with _damage_in_words():
-        names, body, found = _read(content, ReadOptions(**options), limits)
+        names, body, found = _read(content, options, limits)
     for start in range(0, len(body), _BATCH):
         pickle.dump(body[start : start + _BATCH], output)
     return {"names": names, **found}
 
 
-def _read(content: bytes, options: ReadOptions, limits: Limits) -> tuple[list[str], list[list[object]], dict[str, Any]]:
+def _read(
+    content: bytes, options: dict[str, Any], limits: Limits
+) -> tuple[list[str], list[list[object]], dict[str, Any]]:
     book = _open(content, limits)
     if not book.sheetnames:
         raise UnreadableTable("This workbook has no sheet with cells: save the table as a sheet of its own.")
-    sheet = options.sheet or book.sheetnames[0]
+    sheet = options["sheet"] or book.sheetnames[0]
     if sheet not in book.sheetnames:
         raise UnreadableTable(
             f"This workbook has no sheet {quoted(sheet)}: choose one of {quote_examples(book.sheetnames, 5)}."
@@ -54,18 +56,18 @@ def _read(content: bytes, options: ReadOptions, limits: Limits) -> tuple[list[st
     width = max(len(cells) for _, cells in rows)
     blank = rows[-1][0] - rows[0][0] + 1 - len(rows)
     notes = []
-    if len(book.sheetnames) > 1 and options.sheet is None:
+    if len(book.sheetnames) > 1 and options["sheet"] is None:
         notes.append(f"The first of {len(book.sheetnames)} sheets, {quoted(sheet)}, was read.")
     if blank:
         notes.append(f"{blank:,} blank rows were left out.")
     first = [*rows[0][1], *[None] * (width - len(rows[0][1]))]
-    header = options.header
+    header = options["header"]
     if header is None:
         header = not any(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in first)
         if not header:
             notes.append("The first line holds numbers, so it was read as a row; say so if it is a header.")
     called = ["" if cell is None else str(cell) for cell in first] if header else numbered(width)
-    names = column_names(called, options.names)
+    names = column_names(called, tuple(options["names"]))
     body = [[*cells, *[None] * (width - len(cells))] for _, cells in rows[header:]]
     check_rows(len(body))
     return names, body, {"sheets": book.sheetnames, "notes": notes, "header": header, "sheet": sheet}

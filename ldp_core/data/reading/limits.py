@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ldp_core.people import MOST_VALUES
-
 _MB, _GB = 2**20, 2**30
 
 MAX_BYTES = 200 * _MB
@@ -57,6 +55,8 @@ def upload_in_words() -> str:
 
 def local_in_words() -> str:
     """The limits of looking at a local file, for the page."""
+    from ldp_core.people import MOST_VALUES  # brings NumPy, for which the process that reads a database would wait
+
     return (
         f"Reading and counting take at most {_minutes(LOCAL.seconds)} and {LOCAL.memory // _GB} GB of memory, and can be "
         "cancelled. Of columns with more than a million combinations of values, people are kept one by one: up to "

@@ -23,7 +23,6 @@ from ldp_core.data.reading import limits
 from ldp_core.data.reading.common import (
     PARQUET_ENDINGS,
     TEXT_ENDINGS,
-    ReadOptions,
     UnreadableTable,
     check_cells,
     column_names,
@@ -32,6 +31,7 @@ from ldp_core.data.reading.common import (
 )
 from ldp_core.data.reading.database import checked_path
 from ldp_core.data.reading.duck import BATCH, ERRORS, LOCKS, SETTINGS
+from ldp_core.data.reading.options import ReadOptions
 from ldp_core.data.reading.text import (
     comma_columns,
     comma_notes,

@@ -9,20 +9,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet
 
-from ldp_core.data.reading.common import ReadOptions, UnreadableTable, check_cells, column_names
+from ldp_core.data.reading.common import UnreadableTable, check_cells, column_names
 from ldp_core.data.reading.limits import Limits
 
 
 def work(content: bytes, options: dict[str, Any], limits: Limits, output: BinaryIO) -> dict[str, Any]:
     """Write the table as an Arrow stream; a stored pandas index is a column like any other."""
-    table = read_parquet(content, ReadOptions(**options), limits)
+    table = read_parquet(content, tuple(options["names"]), limits)
     with pa.ipc.new_stream(output, table.schema) as stream:
         stream.write_table(table)
     return {}
 
 
-def read_parquet(content: bytes, options: ReadOptions, limits: Limits) -> pa.Table:
-    """The table in a Parquet file."""
+def read_parquet(content: bytes, names: tuple[str, ...], limits: Limits) -> pa.Table:
+    """The table in a Parquet file, with ``names`` for its columns where there are any."""
     if content.startswith(b"PARE"):
         raise UnreadableTable("This Parquet file is encrypted: save it without encryption and load that.")
     if not content.startswith(b"PAR1"):
@@ -31,8 +31,8 @@ def read_parquet(content: bytes, options: ReadOptions, limits: Limits) -> pa.Tab
         )
     try:
         file = pa.parquet.ParquetFile(io.BytesIO(content))
-        names = column_names(file.schema_arrow.names, options.names)
-        check_cells(file.metadata.num_rows, len(names), limits.cells)
+        called = column_names(file.schema_arrow.names, names)
+        check_cells(file.metadata.num_rows, len(called), limits.cells)
         groups = (file.metadata.row_group(i) for i in range(file.metadata.num_row_groups))
         _check_unpacked(sum(group.total_byte_size for group in groups), limits.unpacked)
         texts = [field.name for field in file.schema_arrow if _is_text(field.type)]
@@ -40,7 +40,7 @@ def read_parquet(content: bytes, options: ReadOptions, limits: Limits) -> pa.Tab
         file = pa.parquet.ParquetFile(io.BytesIO(content), read_dictionary=texts)
         table = _plain_texts(file.read(), limits.unpacked)
         table.validate(full=True)  # texts that are none, which are found out only when somebody looks at them
-        return table.rename_columns(names)
+        return table.rename_columns(called)
     except MemoryError:
         raise
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:

@@ -16,7 +16,6 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from ldp_core.data.reading.common import (
-    ReadOptions,
     UnreadableTable,
     check_cells,
     check_columns,
@@ -24,6 +23,7 @@ from ldp_core.data.reading.common import (
     numbered,
 )
 from ldp_core.data.reading.limits import Limits
+from ldp_core.data.reading.options import ReadOptions
 from ldp_core.wording import quote_examples
 
 _DELIMITERS = ",;\t|"

@@ -1,0 +1,66 @@
+"""How a file is to be read, and the table that was read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, Strict, field_validator
+
+from ldp_core.data.reading.limits import MAX_COLUMNS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Encoding = Literal[
+    "utf-8", "utf-16", "utf-32", "cp1252", "latin-1", "iso8859-15", "cp1250", "cp1251", "gb18030", "shift_jis"
+]
+ENCODINGS: tuple[str, ...] = get_args(Encoding)
+
+
+class ReadOptions(BaseModel):
+    """How to read a file; None leaves the choice to what the file looks like.
+
+    Attributes:
+        delimiter: one character between the cells of a text file.
+        encoding: of a text file.
+        decimal: the decimal sign in the numbers of a text file. Cells such as 1.234,5 are rewritten as 1234.5 where it is a comma.
+        header: the first line names the columns; otherwise they are column_1, column_2, ... or `names`.
+        names: names for all the columns, instead of those in the file.
+        sheet: of an Excel workbook, the first one by default.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    delimiter: str | None = None
+    encoding: Encoding | None = None
+    decimal: Literal[".", ","] | None = None
+    header: bool | None = None
+    names: Annotated[tuple[str, ...], Strict(False), Field(max_length=MAX_COLUMNS)] = ()
+    sheet: str | None = None
+
+    @field_validator("delimiter")
+    @classmethod
+    def _one_sign(cls, delimiter: str | None) -> str | None:
+        if delimiter is not None and (len(delimiter) != 1 or delimiter.isalnum() or delimiter in "\"'\r\n\0."):
+            raise ValueError(
+                "a delimiter is one character such as , or ; but not a letter, a digit or a quotation mark."
+            )
+        return delimiter
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A table as read.
+
+    Attributes:
+        table: unique text column names, at least one row.
+        options: the options used, with everything that was found out filled in.
+        notes: sentences about everything that was guessed, rewritten or left out.
+        sheets: of an Excel workbook, the names of those that hold cells, in their order.
+    """
+
+    table: pd.DataFrame
+    options: ReadOptions
+    notes: tuple[str, ...] = ()
+    sheets: tuple[str, ...] = ()
