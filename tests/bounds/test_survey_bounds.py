@@ -224,7 +224,7 @@ def forged(rng, survey, kinds=((0, 1), (2,))):
 def test_whatever_the_numbers_no_more_is_proved_than_all_sets_allow():
     rng, survey = np.random.default_rng(3), workloads.survey((2, 2, 3), 2)
     proved = 0
-    for _ in range(60):
+    for _ in range(30):
         proof = forged(rng, survey)
         value = proof.proven()
         if math.isfinite(value):
@@ -232,7 +232,7 @@ def test_whatever_the_numbers_no_more_is_proved_than_all_sets_allow():
             assert value <= true_bound(proof)
             assert replace(proof, value=value).verify()
             assert not replace(proof, value=np.nextafter(value, np.inf)).verify()
-    assert proved > 30
+    assert proved > 15
 
 
 @cache
@@ -350,7 +350,7 @@ def test_so_few_types_that_most_shares_belong_to_no_set(sizes, ways, epsilon):
     test_designs_and_bounds_meet(sizes, ways, epsilon, 0.001)
 
 
-@settings(max_examples=6)
+@settings(max_examples=4)
 @given(
     st.lists(st.integers(1, 6), min_size=1, max_size=2).filter(lambda sizes: max(sizes) > 1),
     st.integers(1, 3),
@@ -409,7 +409,7 @@ def test_forty_columns_take_no_longer_than_eleven():
 
 
 def test_columns_of_thousands_of_values_at_an_epsilon_at_which_they_are_few():
-    assert bounds.certificate(workloads.survey((2000, 2000, 3), 1), 16.0, time_limit=None).verify()
+    assert bounds.certificate(workloads.survey((2000, 3), 1), 16.0, time_limit=None).verify()
 
 
 def test_two_hundred_equal_columns():

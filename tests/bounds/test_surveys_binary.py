@@ -207,7 +207,7 @@ def test_the_few_bounds_of_a_step_lose_next_to_nothing_against_all():
 
 
 def test_proofs_for_bits_come_before_inequalities_that_prove_less():
-    survey, told = workloads.survey((2,) * 6, 2), []
+    survey, told = workloads.survey((2,) * 5, 2), []
     proof = survey_certificate(survey, 2.0, Budget(None, callback=told.append), bounds.certificate)
     values = np.array([progress.bound for progress in told])
     assert (np.diff(values) >= -1e-9 * values[0]).all()
