@@ -61,29 +61,27 @@ def five() -> np.ndarray:
     """(k, 4) number of records and 1,024 (W^1, W^2, W^3) of all sets of five bits, each once."""
     codes, records = np.arange(2**16), np.arange(16)
     sets = (codes[:, None] >> records) & 1
-    spectrum, level = walsh_hadamard(sets).astype(np.float32), np.bitwise_count(records)
+    spectrum, level = walsh_hadamard(sets).astype(float), np.bitwise_count(records)
+    # A key holds the four numbers as digits. W^k and W^(k+1) have the squares of degree k, and its products with opposite signs: all
+    # these are whole numbers below 2^53, and so exact however they are added.
+    digits = np.array([0, 2000**2, 2000, 1, 0])
+    above = np.append(digits[1:], 0)
+    own = spectrum**2 @ (digits + above)[level] + 2000**3 * spectrum[:, 0]
+    crossed = spectrum * 2 * (digits - above)[level]
     images = [
         sum(((records >> bit & 1) << place for bit, place in enumerate(order)), start=np.zeros(16, np.int64)) ^ flip
         for order in permutations(range(4))
         for flip in records
     ]
     seen, found = np.zeros(2**16, dtype=bool), set[int]()
-    for code in codes:
+    for code in codes[sets.sum(axis=1) <= 8]:  # otherwise the complement, or the other way round
         if seen[code]:
             continue
         seen[sets[code][np.array(images)] @ (1 << records)] = True
-        plus, minus = (
-            np.stack(
-                [((spectrum[:, level == k] + sign * spectrum[code, level == k]) ** 2).sum(axis=1) for k in range(4)]
-            )
-            for sign in (1, -1)
-        )
-        size = spectrum[:, 0] + spectrum[code, 0]
-        energies = (plus[1:] + minus[:-1]).astype(np.int64)
-        key = ((size.astype(np.int64) * 2000 + energies[0]) * 2000 + energies[1]) * 2000 + energies[2]
-        found.update(np.unique(key).tolist())
+        found.update(np.unique((own + own[code] + spectrum @ crossed[code]).astype(np.int64)).tolist())
     keys = np.array(sorted(found))
-    return np.stack([keys // 2000**3, keys // 2000**2 % 2000, keys // 2000 % 2000, keys % 2000], axis=1)
+    half = np.stack([keys // 2000**3, keys // 2000**2 % 2000, keys // 2000 % 2000, keys % 2000], axis=1)
+    return np.unique(np.vstack([half, half * [-1, 1, 1, 1] + [32, 0, 0, 0]]), axis=0)
 
 
 def _of_five(weights: np.ndarray) -> np.ndarray:
