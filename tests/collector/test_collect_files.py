@@ -127,7 +127,7 @@ def table(name, chosen):
 
 
 @pytest.mark.parametrize("name", ["number", "set", "hash"])
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(chosen=kinds_of_rows)
 def test_nothing_is_lost_or_counted_twice(name, chosen, tmp_path_factory):
     rows, accepted, refused, repeated = table(name, chosen)
@@ -143,7 +143,7 @@ def test_nothing_is_lost_or_counted_twice(name, chosen, tmp_path_factory):
         assert found.read[0].reports == len(rows)
 
 
-@settings(max_examples=10)
+@settings(max_examples=6)
 @given(chosen=kinds_of_rows, cut=st.integers(0, 40))
 def test_ids_are_compared_across_the_files_of_a_call_and_of_a_state(chosen, cut, tmp_path_factory):
     rows, accepted, refused, repeated = table("number", chosen)

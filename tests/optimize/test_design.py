@@ -150,7 +150,7 @@ def test_rank_deficient_search_survives_settling():
     search = RowSearch(workload, 3.0, np.ones(32), np.random.default_rng(0))
     with blas_threads(32):
         search.prepare()
-        for _ in range(900):
+        for _ in range(300):
             search.round()
     strategy, objective = search.finish(False)
     assert_valid(strategy, 3.0)

@@ -42,7 +42,7 @@ def planned(workload, names, **given):
     epsilon=st.floats(0.01, 8),
     users=st.floats(10, 1e8),
 )
-@settings(max_examples=12)
+@settings(max_examples=6)
 def test_randomized_response_is_solved_as_by_hand(n, epsilon, users):
     workload, names = workloads.histogram(n), ["randomized_response"]
     error = math.sqrt(rr_variance(n, epsilon) / (n * users))
