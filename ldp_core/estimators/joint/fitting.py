@@ -149,7 +149,8 @@ def _estimate(
     parts = {part: known[part] for one in followed for part in subsets(one) if part}
     unit = 1 / math.sqrt(max(_curvature(sizes, one, known) for one in followed))
     data = {part: (one.values / one.deviation, unit / one.deviation) for part, one in parts.items()}
-    loss = mbi.MarginalLossFn(tuple(followed), _squared_errors, data, 1.0)
+    # As one function: `mbi` looks at it once before it compiles its steps, and every operation by itself would be compiled for that.
+    loss = mbi.MarginalLossFn(tuple(followed), jax.jit(_squared_errors), data, 1.0)
     latest = [np.zeros([sizes[i] for i in one]) for one in followed]
     stopped: list[Stopped] = []
 
