@@ -113,9 +113,9 @@ class OrbitMechanism(Translated):
 
     def covariance(self, counts: np.ndarray) -> np.ndarray:
         """(n, n) covariance of the estimated counts when the users are ``counts``."""
-        counts = np.asarray(counts, dtype=float)
+        counts, pairs = np.asarray(counts, dtype=float), self._pairs()
         types = np.arange(self.n)
-        moments = walsh_hadamard(counts)[types[:, None] ^ types] * self._pairs()
+        moments = walsh_hadamard(counts)[types[:, None] ^ types] * pairs
         return walsh_hadamard(walsh_hadamard(moments).T) / self.n**2 - np.diag(counts)
 
     def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:

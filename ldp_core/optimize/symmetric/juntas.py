@@ -23,9 +23,10 @@ LARGEST_BLOCK = 3
 def moved(order: Sequence[int] | np.ndarray) -> np.ndarray:
     """(2^d,) all types with their d bits moved: bit i to ``order[i]``; (k, 2^d) for k orders in the rows of an array."""
     bits = 1 << np.asarray(order)
-    types = np.zeros((*bits.shape[:-1], 1), dtype=bits.dtype)
+    types = np.zeros((*bits.shape[:-1], 1 << bits.shape[-1]), dtype=bits.dtype)
     for i in range(bits.shape[-1]):  # each further bit doubles them
-        types = np.concatenate([types, types | bits[..., i, None]], axis=-1)
+        half = 1 << i
+        np.bitwise_or(types[..., :half], bits[..., i, None], out=types[..., half : 2 * half])
     return types
 
 
