@@ -85,7 +85,7 @@ def test_is_the_optimum_over_all_rows(kind, n, epsilon, with_prior):
 
 @pytest.mark.crossed
 @pytest.mark.parametrize("epsilon", [0.25, pytest.param(1.0, marks=pytest.mark.slow), 4.0])
-@pytest.mark.parametrize("workload", [workloads.prefix(32), workloads.all_range(32)], ids=repr)
+@pytest.mark.parametrize("workload", [workloads.prefix(16), workloads.all_range(16)], ids=repr)
 def test_is_within_half_a_per_cent_of_the_certified_bound(workload, epsilon):
     result = design(workload, epsilon, time_limit=None, max_rounds=250)
     assert_valid(result.strategy, epsilon)
