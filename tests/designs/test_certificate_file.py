@@ -173,7 +173,6 @@ def test_epsilon_is_the_decimal_number_that_was_meant():
         assert json.loads(certificate_file.write(found, text).document)["epsilon"] == "0.1"
 
 
-@pytest.mark.crossed
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("factor", [1 + 1e-7, pytest.param(1.01, marks=pytest.mark.slow), 1e6])
 def test_claims_of_more_are_refused(kind, factor):
