@@ -71,7 +71,7 @@ what is in the report. It does not cover the fact that somebody took part, their
 - **Mechanism**: how a device turns a value into a report, and how answers are computed from the reports.
 - **Strategy**: the table of a mechanism's probabilities, with one row per report and one column per type.
 - **Difference to be seen**: how far apart two answers must be, in percentage points of all users, for you to tell them apart. Until you
-  say so, it is half of a typical answer.
+  say so, it is half of a typical answer (the root mean square of the answers, as a typical error is that of the errors).
 - **Usable, rough, noise**: what each answer is worth. An answer is *usable* (✓) if the difference to be seen is at least two of its standard
   errors, *rough* (≈) if it is between one and two, and *noise* (✕) if it is less than one.
 - **Users needed** (sample complexity): how many people must report so that a typical answer is usable. Some answers may need more.

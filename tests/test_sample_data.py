@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from ldp_core import analysis, bounds, verdicts
 from ldp_core.data import tables
-from ldp_core.designs import SampleData
+from ldp_core.designs import SampleData, WorkloadRecipe
 from ldp_core.people import people_of
 from sample_data import make
 
@@ -54,3 +55,17 @@ def test_the_treatment_offered_first_is_the_one_that_suits_the_column(entry):
     table = tables.read((FOLDER / entry["file"]).read_bytes(), entry["file"])
     for recipe in SampleData(file=entry["file"], recipes=entry["recipes"]).recipes:
         assert recipe.kind == tables.suggest_recipe(table[recipe.column]).kind
+
+
+@pytest.mark.parametrize("entry", CATALOGUE, ids=lambda entry: entry["file"])
+def test_the_difference_offered_first_is_one_that_the_people_of_a_sample_can_show(entry):
+    """At epsilon 1, as far as the singular values tell: whoever sees a sample for the first time is not asked for more people."""
+    table = tables.read((FOLDER / entry["file"]).read_bytes(), entry["file"])
+    domain = tables.build_domain(SampleData(file=entry["file"], recipes=entry["recipes"]).recipes, table)
+    tally = tables.tally(table, domain)
+    workload = WorkloadRecipe.default(domain).build(domain)
+    found = verdicts.suggest(workload, tally.counts).difference
+    assert 0.01 <= found <= 0.1
+    if domain.size <= 64:
+        limit = bounds.centred_svd(workload, 1.0)
+        assert analysis.users_from_objective(limit, workload, verdicts.alpha_for(found)) <= tally.users

@@ -106,8 +106,18 @@ def test_half_of_a_typical_answer_is_suggested():
 def test_answers_count_from_the_nearer_end_and_those_of_nobody_and_everybody_do_not():
     counts = np.array([0, 5, 5, 40, 40, 10])
     found = verdicts.suggest(workloads.prefix(6), counts)
-    assert found.typical == pytest.approx(np.median([0.05, 0.1, 0.5, 0.1]))
+    assert found.typical == pytest.approx(np.sqrt(np.mean(np.square([0.05, 0.1, 0.5, 0.1]))))
     assert found.smallest == pytest.approx(0.05)
+
+
+@pytest.mark.parametrize("tail", [0, 60, 600])
+def test_a_long_tail_hardly_changes_how_many_users_a_typical_answer_takes(tail):
+    """Answers of next to nobody make a typical answer smaller, and as much smaller the error that a typical query may have: what
+    counts is the sum of squares, which they leave as it is."""
+    people = np.array([200_000, 300_000, 300_000, 200_000] + [1] * tail)
+    workload = workloads.histogram(len(people))
+    found = verdicts.suggest(workload, people)
+    assert found.typical**2 * workload.num_queries == pytest.approx(0.26, rel=2e-2)
 
 
 def test_the_smallest_share_that_matters_leaves_out_the_tail():

@@ -173,7 +173,10 @@ def target_control(state: Session) -> None:
             options=list(shown),
             format_func=shown.get,
         )
-        typical = f"a typical answer is {wording.share(found.typical)} of all users (or lacks that much to everybody); half of it"
+        typical = (
+            f"a typical answer (the root mean square, as for errors) is {wording.share(found.typical)} of all users, or lacks that "
+            "much to everybody; half of it"
+        )
         smallest = (
             f"nine in ten answers are {wording.share(found.smallest)} of all users or more (or lack that much); this"
         )

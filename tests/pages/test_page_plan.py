@@ -34,7 +34,7 @@ def test_users_are_those_of_the_core(planned):
         assert table.loc[library.spec(name).title, "users"] == math.ceil(needed - 1e-9)
     assert table["users"].is_monotonic_increasing
     assert table.index[0].startswith("Proved minimum (")
-    assert "no unbiased epsilon-LDP mechanism has an error of ± 5 percentage points with fewer than" in planned.words
+    assert "no unbiased epsilon-LDP mechanism has an error of ± 10 percentage points with fewer than" in planned.words
 
 
 def test_the_error_is_that_of_the_core(planned):

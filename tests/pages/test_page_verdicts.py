@@ -44,15 +44,16 @@ def in_words(users, difference):
 def test_the_difference_is_asked_for_where_it_is_used(fifty, page):
     fifty.go(page)
     asked = fifty.at.text_input(key="difference")
-    assert (asked.label, asked.value) == (QUESTION, "0.4")
+    assert (asked.label, asked.value) == (QUESTION, "2")
     suggested = verdicts.suggest(workloads.histogram(50), tables.expected_counts("zipf", 50, 1000))
-    assert (suggested.difference, suggested.smallest_difference) == (0.004, 0.005)
+    assert (suggested.difference, suggested.smallest_difference) == (0.02, 0.005)
     offered = fifty.at.pills(key="difference-from")
-    assert offered.options == ["Half a typical answer: 0.4", "The smallest share that matters: 0.5"]
+    assert offered.options == ["Half a typical answer: 2", "The smallest share that matters: 0.5"]
     assert offered.label == "Taken from your questions and the expected population (percentage points)"
     assert offered.value == "typical"
     typical = wording.share(suggested.typical).replace("\N{NO-BREAK SPACE}", " ")
-    assert f"Not set by you: on the expected population, a typical answer is {typical} of all users" in fifty.words
+    whence = "Not set by you: on the expected population, a typical answer (the root mean square, as for errors) is"
+    assert f"{whence} {typical} of all users" in fifty.words
     assert "half of it is taken, rounded to one digit. " in fifty.words
     fifty.enter("text_input", "difference", "5")
     assert (fifty.configuration.target_alpha, fifty.configuration.difference) == (0.000625, None)
@@ -192,7 +193,7 @@ def test_what_two_pages_share_shows_the_same_on_the_second(fifty):
     """A widget on another page is a new one, even under the same key."""
     for page in ("design", "compare", "plan", "compare"):
         fifty.go(page)
-        assert fifty.at.text_input(key="difference").value == "0.4"
+        assert fifty.at.text_input(key="difference").value == "2"
         assert fifty.at.pills(key="difference-from").value == "typical"
         if page != "design":
             assert fifty.at.multiselect(key="compared").value == ["randomized_response", "subset_selection"]
