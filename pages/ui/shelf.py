@@ -34,7 +34,7 @@ def draw(state: Session) -> None:
 def keep_suggested(state: Session) -> None:
     """Keep the design on screen under the name that is suggested, unless it has just been given one."""
     if not state.name:
-        state.keep(state.suggested_name())
+        state.keep()
 
 
 def continue_with_copy(state: Session) -> None:

@@ -212,6 +212,25 @@ def test_a_design_is_kept_renamed_copied_changed_and_found_again(ages):
     assert not ages.session.future, "undo belongs to the other design"
 
 
+def test_a_name_made_here_follows_what_is_chosen_and_one_that_was_typed_stays(ages):
+    ages.press("design-keep").press("design-duplicate").go("design")
+    first, copy = (one.name for one in ages.session.listed())
+    assert copy == f"{first} (2)"
+    ages.enter("text_input", "epsilon-text", "2")
+    assert [one.name for one in ages.session.listed()] == [first, "Running totals along age, epsilon 2"]
+    assert ages.at.text_input(key="design-name").value == ages.session.name == "Running totals along age, epsilon 2"
+    ages.enter("selectbox", "mechanism", "haar").press("undo").press("undo")
+    assert ages.session.name == copy
+    ages.press("redo").press("design-show-0")
+    assert [one.name for one in ages.session.listed()] == [first, "Running totals along age, epsilon 2"]
+    ages.enter("text_input", "design-name", "mine").enter("text_input", "epsilon-text", "3")
+    assert ages.session.name == "mine"
+    ages.press("design-duplicate").enter("text_input", "epsilon-text", "4")
+    assert ages.session.name == "mine (2)", "its first part is somebody's own"
+    ages.enter("text_input", "design-name", "")
+    assert "needs a name" in ages.errors[0]
+
+
 def test_names_are_refused_in_a_sentence(ages):
     ages.press("design-keep").press("design-duplicate")
     first = ages.session.listed()[0].name

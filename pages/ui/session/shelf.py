@@ -19,7 +19,8 @@ LONGEST_NAME = 60
 
 @dataclass
 class Kept:
-    """A design as it waits, with what can be undone and redone in it."""
+    """A design as it waits, with what can be undone and redone in it. ``follows`` is whether its name was made here, and says what is
+    chosen also after that has changed; a name that somebody gave it stays."""
 
     name: str
     configuration: Configuration
@@ -27,6 +28,7 @@ class Kept:
     draft: Draft | None = None
     past: list[Step] = field(default_factory=list)
     future: list[Step] = field(default_factory=list)
+    follows: bool = False
 
 
 @dataclass
@@ -38,6 +40,14 @@ class Shelf(History):
     deleted: tuple[int, Kept] | None = None
     """The design that was deleted last, and its place."""
 
+    def install(self, configuration: Configuration, source: Source | None) -> None:
+        super().install(configuration, source)
+        self._follow()
+
+    def _step(self, source: list[Step], target: list[Step]) -> None:
+        super()._step(source, target)
+        self._follow()
+
     def listed(self) -> list[Kept]:
         """The named designs as they are now."""
         return [self._on_screen() if one.name == self.name else one for one in self.kept]
@@ -48,23 +58,27 @@ class Shelf(History):
         asked = c.workload.summary if c.workload is not None else "No questions yet"
         return self._free(f"{asked}, epsilon {c.epsilon}")
 
-    def keep(self, name: str) -> None:
-        """Give the design on screen a name, and with it a place in the list; another name where it has one. ValueError with a
-        sentence where the name cannot be had, or the list is full; then nothing has changed."""
-        name = self._checked(name)
+    def keep(self, name: str | None = None) -> None:
+        """Give the design on screen a name, and with it a place in the list; another name where it has one, and by default one that is
+        suggested and follows what is chosen. ValueError with a sentence where the name cannot be had, or the list is full; then
+        nothing has changed."""
+        follows, name = name is None, self._checked(self.suggested_name() if name is None else name)
         if self.name:
-            self.kept[self._place()].name = name
+            shown = self.kept[self._place()]
+            shown.name, shown.follows = name, follows
         else:
             self._check_room()
-            self.kept.append(Kept(name, self.configuration, self.source))
+            self.kept.append(Kept(name, self.configuration, self.source, follows=follows))
         self.name = name
 
     def duplicate(self) -> None:
         """A copy of the design on screen, with its steps, takes its place there. ValueError where the list is full."""
         self._check_room()
         self._put_away()
-        copy, self.name = self._place() + 1, self._free(self.name)
-        self.kept.insert(copy, self._on_screen())
+        copy = self._on_screen()
+        copy.name = self._free(self.name)
+        self.kept.insert(self._place() + 1, copy)
+        self.name = copy.name
 
     def switch(self, name: str) -> None:
         """Another design of the list comes on screen. The one that was there waits; if it had no name yet, under a suggested one."""
@@ -106,8 +120,17 @@ class Shelf(History):
         """Whether nothing has been chosen yet, so that nothing is lost without it."""
         return not self.name and self.draft is None and self.configuration == beginning()
 
+    def _follow(self) -> None:
+        """The design on screen has changed: a name that was made here says what is chosen now."""
+        names = [one.name for one in self.kept]
+        if self.name in names and (shown := self.kept[names.index(self.name)]).follows:
+            shown.name = ""
+            self.name = shown.name = self.suggested_name()
+
     def _on_screen(self) -> Kept:
-        return Kept(self.name, self.configuration, self.source, self.draft, [*self.past], [*self.future])
+        follows = any(one.follows for one in self.kept if one.name == self.name)
+        steps = [*self.past], [*self.future]
+        return Kept(self.name, self.configuration, self.source, self.draft, *steps, follows=follows)
 
     def _place(self) -> int:
         """Where the design on screen is in the list."""
@@ -117,7 +140,7 @@ class Shelf(History):
         if self.empty:
             return
         if not self.name:
-            self.keep(self.suggested_name())
+            self.keep()
         self.kept[self._place()] = self._on_screen()
         self._let_go()
 
