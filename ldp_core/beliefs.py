@@ -25,7 +25,7 @@ from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.unary import UnaryEncoding
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
-from ldp_core.wording import rounded_up
+from ldp_core.wording import rounded_up, significant
 
 TABLE_ENTRIES = 2**22
 """Tables of probabilities that are not at hand are written out up to this size."""
@@ -210,7 +210,7 @@ def out_of(chance: float, base: int = 100) -> str:
     elif value > base - 1:
         text = f"{value:,.1f}" if value < base - 0.1 else f"{value:,.2f}"
     else:
-        text = f"{value:.2g}" if value < 10 else f"{value:,.0f}"
+        text = significant(value, 2) if value < 10 else f"{value:,.0f}"
     return f"{text} of {base:,}"
 
 

@@ -22,8 +22,10 @@ LEAST_GAP = 1e-4
 
 
 WRITTEN_OUT = 10**8
-"""Below this, numbers are written in full."""
-_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+"""Below this, whole numbers are written in full."""
+LEAST_WRITTEN_OUT = 1e-6
+"""From this on, shares and probabilities are written with all their noughts; smaller ones by powers of ten."""
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def shortened(text: str, most: int = 90) -> str:
@@ -42,7 +44,8 @@ def quote_examples(texts: Sequence[object] | np.ndarray, limit: int = 3) -> str:
 
 
 def significant(value: float, digits: int = 3) -> str:
-    """``value`` with at most ``digits`` significant digits and thousands separators: 18200 -> "18,200"."""
+    """``value`` with at most ``digits`` significant digits and thousands separators: 18200 -> "18,200", 0.0000123 -> "0.0000123",
+    2e-9 -> "2 × 10⁻⁹"."""
     if not math.isfinite(value):
         return "unlimited" if value > 0 else "unknown"
     if value == 0:
@@ -51,17 +54,19 @@ def significant(value: float, digits: int = 3) -> str:
     rounded = round(value, places)
     if places <= 0:
         return f"{rounded:,.0f}"
-    text = f"{rounded:,.{places}f}".rstrip("0").rstrip(".")
-    return text if abs(rounded) >= 1e-4 else f"{value:.{digits - 1}e}"
+    if abs(rounded) < LEAST_WRITTEN_OUT:
+        return _with_power(f"{value:.{digits - 1}e}")
+    return f"{rounded:,.{places}f}".rstrip("0").rstrip(".")
 
 
 def rounded_up(value: float, digits: int) -> str:
-    """``value`` with this many significant digits, never below it: 0.98765432 -> "0.987655". A float next above such a number
-    stands for it."""
+    """``value`` >= 0 with this many significant digits, never below it: 0.98765432 -> "0.987655". A float next above such a number
+    stands for it. From `LEAST_WRITTEN_OUT` on it reads back as a number."""
     if not math.isfinite(value):
         return "unlimited"
     below = Decimal(math.nextafter(value, 0))
-    return f"{float(Context(prec=digits, rounding=ROUND_CEILING).create_decimal(below)):.{digits}g}"
+    rounded = Context(prec=digits, rounding=ROUND_CEILING).create_decimal(below).normalize()
+    return _with_power(f"{rounded:e}") if 0 < rounded < LEAST_WRITTEN_OUT else f"{rounded:f}"
 
 
 def capital(text: str) -> str:
@@ -79,9 +84,14 @@ def magnitude(value: float) -> str:
     "1.45 × 10⁹"."""
     if value < WRITTEN_OUT:
         return count(value)
-    digits, power = f"{float(value):.2e}".split("e")
-    raised = str(int(power)).translate(_RAISED)
-    return f"{digits.rstrip('0').rstrip('.')}\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}10{raised}"
+    return _with_power(f"{float(value):.2e}")
+
+
+def _with_power(text: str) -> str:
+    """A number in the form "1.20e-09" as people write it: "1.2 × 10⁻⁹"."""
+    digits, power = text.split("e")
+    shown = digits.rstrip("0").rstrip(".") if "." in digits else digits
+    return f"{shown}\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}10{str(int(power)).translate(_RAISED)}"
 
 
 def users(value: float) -> str:

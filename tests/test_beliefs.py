@@ -118,7 +118,7 @@ def test_delta_gives_the_value_away_that_often_and_no_more():
     assert beliefs.best_guess(None, n, epsilon, 0.0) < expected
     assert beliefs.best_guess(None, n, epsilon, delta, reports=40) == 1.0
     words = beliefs.belief_in_words(0.5, 1.0, 1e-6, reports=3)
-    assert "with probability 3e-06 the value itself may be given away" in words
+    assert "with probability 0.000003 the value itself may be given away" in words
     assert "no limit" not in words
 
 

@@ -25,7 +25,10 @@ from ldp_core import wording
         (1.5, "1.5"),
         (0.0321, "0.0321"),
         (0.00012345, "0.000123"),
-        (0.0000123, "1.23e-05"),
+        (0.0000123, "0.0000123"),
+        (1e-6, "0.000001"),
+        (1.234e-9, "1.23\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}10⁻⁹"),
+        (-2e-100, "-2\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}10⁻¹⁰⁰"),
         (-4.567, "-4.57"),
         (-1234567, "-1,230,000"),
         (0, "0"),
@@ -38,9 +41,23 @@ def test_significant_digits(value, text):
     assert wording.significant(value) == text
 
 
-@given(st.floats(1e-9, 1e15), st.integers(1, 6))
+def number(text):
+    """What a number as people write it stands for."""
+    digits, _, power = text.replace(",", "").replace("\N{NO-BREAK SPACE}", "").partition("×10")
+    return float(f"{digits}e{power.translate(str.maketrans('⁻⁰¹²³⁴⁵⁶⁷⁸⁹', '-0123456789')) or 0}")
+
+
+@given(st.floats(1e-30, 1e15), st.integers(1, 12))
+def test_numbers_rounded_up_are_never_below_and_close(value, digits):
+    text = wording.rounded_up(value, digits)
+    assert "e" not in text
+    assert value * (1 - 1e-15) <= number(text) <= value * (1 + 10.0 ** (1 - digits)) * (1 + 1e-15)
+    assert value < wording.LEAST_WRITTEN_OUT or float(text) == number(text)
+
+
+@given(st.floats(1e-30, 1e15), st.integers(1, 6))
 def test_significant_digits_read_back_within_half_a_unit_of_the_last(value, digits):
-    read = float(wording.significant(value, digits).replace(",", ""))
+    read = number(wording.significant(value, digits))
     assert abs(read - value) <= 0.501 * 10.0 ** (1 - digits) * value * 10
 
 

@@ -122,7 +122,7 @@ def _tell(found: dict[str, Any]) -> None:
         "Told apart best": "types {} and {}, counted from 0".format(*found["worst_pair"]),
     }
     if found["audited_delta"]:
-        facts["Delta"] = f"{found['audited_delta']:.3g}"
+        facts["Delta"] = wording.significant(found["audited_delta"])
     if claimed is not None:
         kept = epsilon <= claimed
         facts["Promised"] = f"{claimed:g}: {'kept' if kept else 'NOT KEPT'}"

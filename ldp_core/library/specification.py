@@ -12,7 +12,7 @@ from ldp_core.mechanisms.noise.gaussian_privacy import DEFAULT_DELTA, MAX_DELTA,
 from ldp_core.mechanisms.surveys.sets import NO_SURVEY
 from ldp_core.people import MOST_CELLS
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
-from ldp_core.wording import NUMBER, magnitude, meant
+from ldp_core.wording import NUMBER, magnitude, meant, significant
 from ldp_core.workloads import Survey, Workload
 
 ACRONYMS = ("oue", "hrr")
@@ -73,6 +73,9 @@ class Delta(Parameter):
 
     def _read(self, text: str) -> Any:
         return float(text) if NUMBER.fullmatch(text) else text
+
+    def told(self, name: str, value: Any, short: bool = False) -> str:
+        return f"{name} {significant(value)}"
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from ldp_core.mechanisms.exchangeable import ExchangeableMechanism
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
 from ldp_core.people import Counts
 from ldp_core.privacy import check_epsilon, odds, probability_within
+from ldp_core.wording import significant
 from ldp_core.workloads import walsh_hadamard
 
 RECONSTRUCTIONS = ("optimal", "transform")
@@ -198,7 +199,7 @@ class HadamardRandomizedResponse(ExchangeableMechanism):
     def explain(self) -> str:
         return (
             f"Each person draws one of {len(self.coefficients):,} ways to split the types into two halves and says which half "
-            f"holds their type, truthfully with probability {sign_probabilities(self.epsilon)[0]:.3g}. A report is one number of "
+            f"holds their type, truthfully with probability {significant(sign_probabilities(self.epsilon)[0])}. A report is one number of "
             f"{self.bits_per_report:.0f} bits."
         )
 

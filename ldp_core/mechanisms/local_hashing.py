@@ -11,6 +11,7 @@ import numpy as np
 from ldp_core.mechanisms.base import Reports, check_rows, check_values
 from ldp_core.mechanisms.unary import BITS_AT_ONCE, UnaryMechanism
 from ldp_core.privacy import check_epsilon, odds, probability_within
+from ldp_core.wording import significant
 
 
 class LocalHashing(UnaryMechanism):
@@ -96,7 +97,7 @@ class LocalHashing(UnaryMechanism):
     def explain(self) -> str:
         return (
             f"Each person draws a hash function of their own that sorts the {self.n:,} types into {self.buckets} buckets, and "
-            f"reports it with a bucket: that of their type with probability {self.keep:.3g}, else any other. Decoding compares "
+            f"reports it with a bucket: that of their type with probability {significant(self.keep)}, else any other. Decoding compares "
             "every report with every type, so it suits small domains."
         )
 

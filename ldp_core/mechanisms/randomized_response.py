@@ -12,6 +12,7 @@ from ldp_core.mechanisms.base import Reports, check_counts, check_values
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism, direct_channel, ends_of_sets
 from ldp_core.people import Counts
 from ldp_core.privacy import odds, probability_within
+from ldp_core.wording import significant
 
 
 class RandomizedResponse(ExchangeableMechanism):
@@ -76,6 +77,6 @@ class RandomizedResponse(ExchangeableMechanism):
 
     def explain(self) -> str:
         return (
-            f"Each person reports their true type with probability {self.p:.3g} and each of the other "
-            f"{self.n - 1:,} types with probability {self.q:.3g}."
+            f"Each person reports their true type with probability {significant(self.p)} and each of the other "
+            f"{self.n - 1:,} types with probability {significant(self.q)}."
         )

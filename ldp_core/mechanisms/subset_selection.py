@@ -13,6 +13,7 @@ from ldp_core.mechanisms.base import Reports, check_counts, check_rows, check_va
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism, direct_channel, ends_of_sets
 from ldp_core.people import Counts
 from ldp_core.privacy import check_epsilon, odds, probability_within
+from ldp_core.wording import significant
 
 _HYPERGEOMETRIC_USERS = 10**9 - 1  # limit of NumPy's multivariate hypergeometric sampler
 
@@ -108,7 +109,7 @@ class SubsetSelection(ExchangeableMechanism):
     def explain(self) -> str:
         return (
             f"Each person reports a set of {self.size:,} of the {self.n:,} types. It holds their true type with "
-            f"probability {self.p:.3g}; the rest of the set is drawn at random."
+            f"probability {significant(self.p)}; the rest of the set is drawn at random."
         )
 
 

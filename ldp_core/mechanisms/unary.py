@@ -38,7 +38,7 @@ from ldp_core.mechanisms.base import (
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism
 from ldp_core.people import Counts
 from ldp_core.privacy import STEP, check_epsilon, odds, probability_within
-from ldp_core.wording import meant
+from ldp_core.wording import meant, significant
 
 RECONSTRUCTIONS = ("known_total", "standard", "optimal")
 _OPTIMAL_TYPES = 4096  # the optimal reconstruction keeps an (n + 1) x (n + 1) tally
@@ -285,8 +285,8 @@ class UnaryEncoding(UnaryMechanism):
 
     def explain(self) -> str:
         return (
-            f"Each person sends {self.n:,} bits, one per type: the bit of their own type is 1 with probability {self.p:.3g}, "
-            f"every other bit with probability {self.q:.3g}."
+            f"Each person sends {self.n:,} bits, one per type: the bit of their own type is 1 with probability {significant(self.p)}, "
+            f"every other bit with probability {significant(self.q)}."
         )
 
 

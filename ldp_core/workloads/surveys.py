@@ -67,7 +67,7 @@ class Survey(Workload):
             raise ValueError(f"A survey has 1 to {MOST_ATTRIBUTES} attributes; got {len(self.shape)}.")
         if min(self.shape) < 1 or math.prod(self.shape) > MOST_COMBINATIONS:
             raise ValueError(
-                f"Attributes need at least one value each, and at most {MOST_COMBINATIONS:g} combinations in all; got sizes {list(shape)}."
+                f"Attributes need at least one value each, and at most {magnitude(MOST_COMBINATIONS)} combinations in all; got sizes {list(shape)}."
             )
         super().__init__(math.prod(self.shape), axes)
         if not 1 <= len(groups) <= MOST_GROUPS:

@@ -190,7 +190,7 @@ def target_control(state: Session) -> None:
             whence = f"Not set by you: on {design.population}, {typical if c.difference == 'typical' else smallest} {taken}. "
     st.caption(
         f"{whence}The standard error aimed at is half of the difference, {wording.error(state.alpha**0.5)}: alpha = "
-        f"{state.alpha:.4g} (the papers' default is 0.01)."
+        f"{wording.significant(state.alpha, 4)} (the papers' default is 0.01)."
     )
 
 

@@ -55,8 +55,8 @@ def test_guarantee_adds_up_reports_and_delta():
         FULL.with_(epsilon="0.1", reports_per_user=3), Audit(0.1, 0.0, "exact", (0, 1))
     )
     line = guarantee(FULL.with_(reports_per_user=3), Audit(1.0, 1e-6, "exact", (0, 1)))
-    assert line.startswith("Approximate local differential privacy with (epsilon, delta) = (1, 1e-06) per report")
-    assert "in total (3, 3e-06) by basic composition" in line
+    assert line.startswith("Approximate local differential privacy with (epsilon, delta) = (1, 0.000001) per report")
+    assert "in total (3, 0.000003) by basic composition" in line
 
 
 @pytest.mark.parametrize("epsilon", [1.001, math.inf, math.nan])
@@ -109,7 +109,7 @@ def test_a_mechanism_with_delta_promises_no_factor_for_every_report():
     epsilon, delta = 1.0, 1e-6
     words = risk_in_words(epsilon, delta)
     assert words == (
-        "with another true value, the chance of any conclusion from a report is at most 2.72 times as large plus delta = 1e-06"
+        "with another true value, the chance of any conclusion from a report is at most 2.72 times as large plus delta = 0.000001"
     )
     assert "odds" not in words
     assert "plus delta = 0.003" in risk_in_words(epsilon, delta, 3000)
@@ -142,7 +142,7 @@ def test_anything_above_the_claim_is_refused_and_said():
     above = Audit(math.nextafter(1, 2), 0.0, "exact", (0, 1))
     with pytest.raises(ValueError, match="more than the 1 asked for"):
         guarantee(FULL, above)
-    assert audited_in_words(1.0, above) == "1 + 2.3e-16"
+    assert audited_in_words(1.0, above) == "1 + 2.3\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}10⁻¹⁶"
 
 
 def named(*names: str) -> Domain:

@@ -294,15 +294,19 @@ def test_a_mechanism_with_delta_is_not_said_to_change_odds_by_a_factor(ages):
     ages.go("design").enter("selectbox", "mechanism", "gaussian").enter("number_input", "reports", 3)
     for page in ("design", "compare", "plan", "export"):
         words = ages.go(page).words
-        assert "chance of any conclusion from a report is at most 2.72 times as large plus delta = 1e-06" in words
+        assert "chance of any conclusion from a report is at most 2.72 times as large plus delta = 0.000001" in words
         assert "at most a factor" not in words
     words = ages.go("design").words
-    assert "all their 3 reports to about 95 of 100 at most; but for delta: with probability 3e-06 the value" in words
+    assert "all their 3 reports to about 95 of 100 at most; but for delta: with probability 0.000003 the value" in words
     ages.enter("selectbox", "choice-calibration", "paper")
-    delivered = ages.session.mechanism("gaussian").audit().delta  # by the paper's noise, which is called 1e-06
-    said = re.findall(r"a report is at most 2.72 times as large plus delta = ([0-9.e-]+[0-9])", ages.words)
+    delivered = ages.session.mechanism("gaussian").audit().delta  # by the paper's noise, which is called 0.000001
+    said = re.findall(
+        r"a report is at most 2.72 times as large plus delta = ([0-9.]+ × 10[⁻⁰¹²³⁴-⁹]+|[0-9.]+[0-9])", ages.words
+    )
     assert delivered < 1e-7 or delivered > 2e-6
-    assert all(delivered <= float(delta) <= 1.01 * delivered for delta in said)
+    usual = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+    read = [float(delta.replace(" × 10", "e").translate(usual)) for delta in said]
+    assert all(delivered <= delta <= 1.01 * delivered for delta in read)
     assert said
 
 

@@ -82,7 +82,7 @@ def test_several_reports_count_together(subset):
 
 def test_delta_is_said_with_what_it_allows(subset):
     subset.enter("selectbox", "mechanism", "gaussian")
-    assert "but for delta: with probability 1e-06 the value itself may be given away" in subset.words
+    assert "but for delta: with probability 0.000001 the value itself may be given away" in subset.words
     assert "goes further in rare reports, up to practical certainty" in subset.words
 
 

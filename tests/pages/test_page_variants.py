@@ -81,7 +81,7 @@ def test_a_parameter_that_cannot_be_is_refused_and_nothing_is_added(app):
     assert "Delta 2 is out of range" in app.errors[0]
     app.enter("text_input", "variant-compared-delta", "1e-9").press("add-compared")
     assert app.configuration.compared == (*before, "gaussian(delta=1e-09)")
-    assert "Gaussian, delta 1e-09" in figures(app).index
+    assert "Gaussian, delta 1\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}10⁻⁹" in figures(app).index
     assert app.session.priced("gaussian(delta=1e-09)").audit().delta == pytest.approx(1e-9)
 
 
@@ -195,7 +195,7 @@ def test_delta_of_the_design_is_the_one_chosen(app):
     app.declare(bins=8).go("design").enter("selectbox", "mechanism", "gaussian")
     app.enter("text_input", "choice-delta", "1e-9")
     assert app.session.delta == pytest.approx(1e-9)
-    assert "delta = 1e-09" in app.words
+    assert "delta = 1 × 10⁻⁹" in app.words
     app.enter("selectbox", "mechanism", "matrix_l2").enter("text_input", "choice-delta", "1e-8")
     assert app.session.delta == 1e-8  # before it is fitted, too
     app.press("optimise").finish()

@@ -23,7 +23,7 @@ from ldp_core.data.domain.attributes import (
 from ldp_core.data.domain.dates import DateAttribute
 from ldp_core.data.domain.numbers import NumericAttribute, RangeAttribute
 from ldp_core.people import MOST_COMBINATIONS
-from ldp_core.wording import quote_examples
+from ldp_core.wording import magnitude, quote_examples
 
 _LARGEST_INDEX = 2**62
 _SHOWN = 4  # attributes named in one line
@@ -66,7 +66,7 @@ class Domain(BaseModel):
             raise ValueError(f"attribute names must differ and these do not: {quote_examples(twice)}. Rename one.")
         if math.prod(attribute.size for attribute in attributes) > MOST_COMBINATIONS:
             raise ValueError(
-                f"the attributes together have more than {MOST_COMBINATIONS:g} types: leave some out or use coarser bins."
+                f"the attributes together have more than {magnitude(MOST_COMBINATIONS)} types: leave some out or use coarser bins."
             )
         return attributes
 
@@ -129,7 +129,7 @@ class Domain(BaseModel):
         """(rows,) type indices from the (rows,) codes of each attribute; -1 where any of them is. ValueError past 2^62 types."""
         if self.size > _LARGEST_INDEX:
             raise ValueError(
-                f"{self.size:.3g} types have no numbers of their own here: use the codes of each attribute."
+                f"{magnitude(self.size)} types have no numbers of their own here: use the codes of each attribute."
             )
         dropped = np.any([part < 0 for part in codes], axis=0)
         index = np.ravel_multi_index([np.where(dropped, 0, part) for part in codes], self.shape).astype(np.int64)

@@ -10,6 +10,7 @@ from ldp_core.mechanisms.noise.additive import ROUNDING, AdditiveMechanism, Gaus
 from ldp_core.mechanisms.noise.gaussian_privacy import DEFAULT_DELTA, calibrated_scale, check_delta
 from ldp_core.mechanisms.noise.vectors import diameter
 from ldp_core.privacy import check_epsilon
+from ldp_core.wording import significant
 from ldp_core.workloads import Workload
 
 CALIBRATIONS = ("analytic", "paper")
@@ -36,12 +37,10 @@ def build(
         scale = calibrated_scale(epsilon, delta, diameter(root, "l2")[0] * ROUNDING)
     explanation = (
         f"Each person sends their own answers to all queries, squeezed to {len(root):,} numbers, each with normal noise of "
-        f"standard deviation {scale:.3g}."
+        f"standard deviation {significant(scale)}."
     )
     if calibration == "paper":
         true = GaussianNoise(scale).audit(root, epsilon).delta
-        explanation += (
-            f" The noise is the paper's, which at epsilon = {epsilon:g} delivers delta = {true:.2g}, not {delta:.2g}."
-        )
+        explanation += f" The noise is the paper's, which at epsilon = {epsilon:g} delivers delta = {significant(true, 2)}, not {significant(delta, 2)}."
     parameters = {"workload": workload.spec, "delta": delta, "calibration": calibration}
     return AdditiveMechanism("gaussian", root, GaussianNoise(scale), epsilon, delta, parameters, explanation)

@@ -12,6 +12,7 @@ from scipy.optimize import brentq
 from scipy.special import log_ndtr
 
 from ldp_core.privacy import check_epsilon
+from ldp_core.wording import significant
 
 DEFAULT_DELTA = 1e-6
 MAX_DELTA = 0.1
@@ -25,8 +26,8 @@ def check_delta(delta: float) -> float:
         raise ValueError(f"Delta must be a number above 0 and at most {MAX_DELTA:g}; got {delta!r}.") from None
     if not 1e-100 <= value <= MAX_DELTA:  # also catches nan
         raise ValueError(
-            f"Delta {value:g} is out of range: it is added to every chance the guarantee bounds, so enter a small number such as "
-            f"1e-6, above 0 and at most {MAX_DELTA:g}."
+            f"Delta {significant(value)} is out of range: it is added to every chance the guarantee bounds, so enter a small number such as "
+            f"0.000001, above 0 and at most {MAX_DELTA:g}."
         )
     return value
 

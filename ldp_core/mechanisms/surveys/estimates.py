@@ -14,6 +14,7 @@ from ldp_core import anova
 from ldp_core.anova import Set
 from ldp_core.mechanisms.base import Estimate
 from ldp_core.people import Counts, check_cells, people_of
+from ldp_core.wording import magnitude
 from ldp_core.workloads import DENSE_TYPES, Group, Survey, Workload
 
 
@@ -39,7 +40,7 @@ def as_survey(workload: Workload, sizes: tuple[int, ...]) -> Survey:
 
 def short(number: int) -> str:
     """A whole number, however large, in few digits."""
-    return f"{number:,}" if number < 10**9 else f"{float(number):.3g}"
+    return f"{number:,}" if number < 10**9 else magnitude(number)
 
 
 @dataclass(frozen=True, repr=False)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ldp_core.anova import Set
 from ldp_core.people import MOST_CELLS
+from ldp_core.wording import magnitude
 
 _ROUNDING = 1e-12
 
@@ -34,7 +35,7 @@ def largest(sizes: Sequence[int], functions: Sequence[tuple[Set, np.ndarray]]) -
         if combinations > MOST_CELLS:
             raise ValueError(
                 "Questions that follow an order or single out values have errors that differ from type to type. They tie "
-                f"{len(tied)} attributes together, with {combinations:.3g} combinations of values, and the worst is looked for among at "
+                f"{len(tied)} attributes together, with {magnitude(combinations)} combinations of values, and the worst is looked for among at "
                 f"most {MOST_CELLS:,}: ask such questions about fewer attributes."
             )
         inside = [(members, values) for members, values in varying if set(members) <= set(tied)]

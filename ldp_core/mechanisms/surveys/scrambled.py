@@ -330,7 +330,7 @@ def explanation(patterns: Sequence[Pattern], shares: np.ndarray, inside: np.ndar
     first = "Each report names" if share > 0.995 else f"{'Most' if share > 0.5 else 'Many'} reports name"
     sentences = [
         f"{first} {_columns(common)}, drawn at random whatever the person's values are, and a scrambled set of {values}.",
-        f"With probability {inside[middle]:.2g} the set holds the person's own; all else about it is drawn at random.",
+        f"With probability {wording.significant(inside[middle], 2)} the set holds the person's own; all else about it is drawn at random.",
     ]
     rest = [f"{_columns(k)} ({wording.share(share)})" for k, share in by_ways.items() if k != common and share > 0.005]
     return " ".join([*sentences, *([f"The others are about {' or '.join(rest)}."] if rest else [])])

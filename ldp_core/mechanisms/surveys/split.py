@@ -27,6 +27,7 @@ from ldp_core.mechanisms.surveys.face import OnTable, SurveyMechanism, from_agre
 from ldp_core.mechanisms.surveys.sets import maximal_sets, only_survey
 from ldp_core.people import Counted, Counts, People, check_records, people_of
 from ldp_core.privacy import MIN_EPSILON, check_epsilon, log_ratio
+from ldp_core.wording import significant
 from ldp_core.workloads import Survey, Workload
 
 
@@ -149,7 +150,7 @@ class SplitBudget(SurveyMechanism):
         chances = [response.p for response in self.responses.values()]
         return (
             f"Each person reports all {d:,} attributes asked about, each by randomized response with a {d:,}th part of epsilon: the "
-            f"true value with a probability of {min(chances):.3g} to {max(chances):.3g}, else any of the others. Tables over several "
+            f"true value with a probability of {significant(min(chances))} to {significant(max(chances))}, else any of the others. Tables over several "
             "attributes are worked out from the joint reports."
         )
 

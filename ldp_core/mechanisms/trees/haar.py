@@ -38,6 +38,7 @@ from ldp_core.mechanisms.hrr import (
 from ldp_core.mechanisms.trees.levels import OrderedEstimate, Tree, check_dense
 from ldp_core.people import Counts
 from ldp_core.privacy import log_ratio
+from ldp_core.wording import significant
 from ldp_core.workloads import Workload, walsh_hadamard
 
 
@@ -205,5 +206,5 @@ class Haar(FromCovariance):
         return (
             f"The types are halved again and again, {len(self.blocks)} times. Each person picks one of these levels at random. "
             "There left halves count as plus and right halves as minus, the other way round in a random set of blocks; the "
-            f"person sends the sign of their own half, truthfully with probability {sign_probabilities(self.epsilon)[0]:.3g}."
+            f"person sends the sign of their own half, truthfully with probability {significant(sign_probabilities(self.epsilon)[0])}."
         )

@@ -31,7 +31,7 @@ MEANINGS = {
     "blocks": "A power of two. Left empty, what the paper chooses at this epsilon.",
     "max_weight": "How many attributes a parity may be about. Left empty, what the questions need.",
     "queries": "How many numbers a report has beyond one for each type. Left empty, one for every 16 types.",
-    "delta": "The guarantee may fail by this much: far less than one over the number of users. Left empty, 1e-06.",
+    "delta": "The guarantee may fail by this much: far less than one over the number of users. Left empty, 0.000001.",
     "rows": "How many different reports there are to choose from, at least one for each type. Left empty, four for each.",
     "window": "How many types on either side of the true one a report favours. Left empty, what the paper chooses at this epsilon.",
     "order": "A prime power: a report favours about one type in so many. Left empty, the best for a histogram.",
