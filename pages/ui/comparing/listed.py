@@ -9,10 +9,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from ldp_core import frames, library, mechanisms
+from ldp_core import frames, library, mechanisms, wording
 from pages.ui import layout, lazy, listing
 from pages.ui.session.state import Session
 from pages.ui.words import cells, gap_in_words, people
+
+VARIANCE = "In squared users: what one user adds, summed over the queries."
 
 
 def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.Mechanism]) -> None:
@@ -26,13 +28,13 @@ def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.
         "gap": st.column_config.NumberColumn(
             "Gap, at most", help="More users than the best bound allows, in the same case."
         ),
-        "standard_error_worst_case": st.column_config.NumberColumn("± worst case", format="%.2f pp"),
-        "standard_error_average": st.column_config.NumberColumn("± average case", format="%.2f pp"),
+        "standard_error_worst_case": st.column_config.NumberColumn("± worst case", format="%.3g pp"),
+        "standard_error_average": st.column_config.NumberColumn("± average case", format="%.3g pp"),
         "standard_error_on_data": st.column_config.NumberColumn(
-            "± this data" if design.on_data else "± expected", format="%.2f pp", help=f"On {design.population}."
+            "± this data" if design.on_data else "± expected", format="%.3g pp", help=f"On {design.population}."
         ),
-        "worst_case_variance": st.column_config.NumberColumn("Variance, worst", format="%,.1f"),
-        "average_variance": st.column_config.NumberColumn("Variance, average", format="%,.1f"),
+        "worst_case_variance": st.column_config.NumberColumn("Variance, worst (users²)", help=VARIANCE),
+        "average_variance": st.column_config.NumberColumn("Variance, average (users²)", help=VARIANCE),
     }
     if state.only_case:  # the other cases are no others
         columns = {
@@ -48,7 +50,10 @@ def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.
         listed[share] *= 100
     height = listing.height_for(listed["name"])
     listing.show_table(
-        cells(listed, gap=gap_in_words), "The mechanisms side by side.", column_config=columns, row_height=height
+        cells(listed, gap=gap_in_words, **{name: _variance for name in columns if name.endswith("_variance")}),
+        "The mechanisms side by side.",
+        column_config=columns,
+        row_height=height,
     )
     layout.download_table(table, "comparison")
     whose = "Worst case: everybody has the value that is hardest to count. Average case: all types equally common."
@@ -65,6 +70,10 @@ def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.
     if any(library.spec(name).continuous for name in table["name"]):
         titles = [library.spec(name).title for name in table["name"] if library.spec(name).continuous]
         st.caption(f"{', '.join(titles)}: {mechanisms.FLOATING_POINT}")
+
+
+def _variance(value: float) -> str:
+    return wording.significant(value, 6)
 
 
 def catalogue(state: Session) -> None:
