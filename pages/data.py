@@ -67,7 +67,7 @@ def table_controls(choice: DataChoice, found: Source) -> None:
         on_click=guarded,
         args=(state, every.choose_all, state, found.id),
         help="Every column that says something about people, each as suits its values: missing values count as a category of "
-        "their own, and of many categories the most common are kept. Undo brings the choice on screen back.",
+        "their own, and of many categories the most common are kept. What you chose or set up yourself stays. Undo brings the choice on screen back.",
     )
     if isinstance(choice, UploadedData):
         countable = (name for name in found.columns if name == choice.counts or ahead.can_count(state, found, name))

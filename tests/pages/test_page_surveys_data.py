@@ -256,6 +256,21 @@ def test_salaries_that_were_left_out_are_chosen_in_bins(app):
     assert not app.errors
     salary = app.session.design().domain.attributes[-1]
     assert (salary.kind, salary.size) == ("numeric", 32)
+    app.press("data-all")
+    assert [recipe.column for recipe in app.configuration.data.recipes] == [*names, "salary"], "it was chosen by hand"
+    assert "salary" not in words(app).split("Left out")[1].split("Attributes")[0]
+    app.enter("multiselect", "data-columns", names).press("data-all")
+    assert [recipe.column for recipe in app.configuration.data.recipes] == names, "and it was taken away by hand"
+
+
+def test_a_column_that_was_picked_and_does_not_work_gives_way_to_all_columns(app):
+    upload(app, odd_table()).press("data-all")
+    kept, names = app.configuration, [recipe.column for recipe in app.configuration.data.recipes]
+    app.enter("multiselect", "data-columns", [*names, "city"])
+    assert app.errors
+    app.press("data-all")
+    assert not app.errors
+    assert app.configuration == kept
 
 
 def test_what_was_set_up_by_hand_stays_when_all_columns_are_chosen(app):

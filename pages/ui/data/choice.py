@@ -161,6 +161,13 @@ def choose_columns(state: Session, choice: DataChoice, found: Source, columns: l
     new = [column for column in columns if column not in {recipe.column for recipe in choice.recipes}]
     if new:
         state.view["attribute"] = new[-1]
+        state.view.setdefault("picked", set()).update((found.id, column) for column in new)
+
+
+def picked(state: Session, choice: DataChoice, found: Source) -> set[str]:
+    """The columns among the attributes that somebody chose one by one."""
+    by_hand: set[tuple[str, str]] = state.view.get("picked", set())
+    return {recipe.column for recipe in choice.recipes if (found.id, recipe.column) in by_hand}
 
 
 def remember(state: Session, choice: DataChoice, found: Source) -> dict[tuple[str, str], AttributeRecipe]:

@@ -7,24 +7,26 @@ from dataclasses import replace
 from ldp_core.data import tables
 from ldp_core.designs import MAX_ATTRIBUTES, DataChoice
 from pages.ui.data.ahead import looking, values
-from pages.ui.data.choice import remember, suggested
+from pages.ui.data.choice import picked, remember, suggested
 from pages.ui.session.state import Session, counts_column
 from pages.ui.sources import Source
 
 
 @looking("counting every column")
 def choose_all(state: Session, choice: DataChoice, found: Source) -> None:
-    """Every column that says something about people becomes an attribute. What was set up by hand stays as it is. ValueError with
-    a sentence where there is none; then nothing has changed."""
+    """Every column that says something about people becomes an attribute. What was set up or picked by hand stays as it is.
+    ValueError with a sentence where there is none; then nothing has changed."""
     counts = counts_column(choice)
     names = [name for name in found.columns if name != counts]
     if isinstance(found.table, tables.LocalTable):
         found.table.count_each(names, counts)
     remembered = remember(state, choice, found)
     looked = {name: _suggestion(state, found, name, counts) for name in names}
+    stay = picked(state, choice, found) if state.draft is None else set()
     for name, one in looked.items():
         own = remembered.get((found.id, name))
-        if own is not None and own != suggested(state, found, name, counts):
+        by_hand = one.recipe is None and name in stay
+        if own is not None and (by_hand or own != suggested(state, found, name, counts)):
             looked[name] = replace(one, recipe=own, note="")
     able = {one.recipe: one.types for one in looked.values() if one.recipe is not None}
     if not able:
