@@ -10,8 +10,9 @@ from functools import lru_cache
 import numpy as np
 
 from ldp_core import wording
-from ldp_core.workloads import AllRange, Histogram, OnAttributes, Prefix, Product, Union, WidthRange, Workload
+from ldp_core.workloads import AllRange, Histogram, OnAttributes, Prefix, Product, Survey, Union, WidthRange, Workload
 from ldp_core.workloads.axes import Axis
+from ldp_core.workloads.surveys import Group
 
 QUANTILES = tuple(k / 10 for k in range(1, 10))
 LEAST_VALUES = 3
@@ -78,14 +79,27 @@ def scale_of(workload: Workload, axes: Sequence[Axis]) -> Scale | None:
 
     Running totals and ranges have the order that they go along, histograms that of their attribute; a union has that of
     the first part that has any. Other questions, such as running totals within groups, have the order of the first attribute whose
-    running totals of everybody follow from them: those in their row space. The value of a bin is its middle, that of any other
-    type its number.
+    running totals of everybody follow from them: those in their row space. Surveys have that of the first attribute whose running
+    totals are asked for, or follow from a table. The value of a bin is its middle, that of any other type its number.
     """
+    if isinstance(workload, Survey):
+        return _order_of_a_table(workload, axes)
     if isinstance(workload, Union):
         found = next((found for part in workload.parts if (found := scale_of(part, axes)) is not None), None)
     else:
         found = _own_order(workload, axes)
     return _order_that_follows(workload, axes) if found is None else found
+
+
+def _order_of_a_table(survey: Survey, axes: Sequence[Axis]) -> Scale | None:
+    """The order of one attribute of a survey, whose running totals come from a table of it or of more attributes."""
+    along = (Prefix, AllRange, WidthRange)
+    for group in sorted(survey.groups, key=lambda group: not isinstance(group.base, along)):
+        sizes = tuple(survey.shape[i] for i in group.attributes)
+        for place, i in enumerate(group.attributes):
+            if _tells(axes[i]) and _totals_follow(group.base, sizes, place):
+                return _scale(axes[i], Survey(survey.shape, [Group((i,), Prefix(axes[i].size))], axes))
+    return None
 
 
 def _own_order(workload: Workload, axes: Sequence[Axis]) -> Scale | None:
@@ -126,11 +140,14 @@ def _order_that_follows(workload: Workload, axes: Sequence[Axis]) -> Scale | Non
     if len(shape) != len(axes) or math.prod(sizes) != base.n:
         return None
     for place, i in enumerate(kept):
-        axis = axes[i]
-        telling = axis.ordered and axis.ordinary == axis.size >= LEAST_VALUES
-        if telling and _totals_follow(base, sizes, place):
-            return _scale(axis, OnAttributes(shape, (i,), Prefix(axis.size)))
+        if _tells(axes[i]) and _totals_follow(base, sizes, place):
+            return _scale(axes[i], OnAttributes(shape, (i,), Prefix(axes[i].size)))
     return None
+
+
+def _tells(axis: Axis) -> bool:
+    """Whether a distribution along an attribute says more than a share, and everybody has a place in its order."""
+    return axis.ordered and axis.ordinary == axis.size >= LEAST_VALUES
 
 
 @lru_cache(maxsize=64)

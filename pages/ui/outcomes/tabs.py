@@ -12,7 +12,7 @@ from ldp_core import charts, wording
 from ldp_core.estimators import ESTIMATORS, METHODS
 from ldp_core.people import dense
 from ldp_core.studies.outcomes import LEVEL, RELEASES, Outcomes, scale_of
-from ldp_core.workloads import Survey, axes_of
+from ldp_core.workloads import axes_of
 from pages.ui import layout, lazy, listing
 from pages.ui.controls import control
 from pages.ui.judging import counts_in_words, explain, show_answers
@@ -149,12 +149,6 @@ def _of(by: str, row: pd.Series) -> str:
 
 def _distribution(state: Session, design: Complete, found: Outcomes) -> None:
     scale = scale_of(design.workload, axes_of(design.domain))
-    if isinstance(design.workload, Survey):
-        st.info(
-            "Cumulative distributions are not drawn for surveys, which have no count of every combination of values. Answers along an "
-            "order are among those by query."
-        )
-        return
     if not len(found.curves) or scale is None:
         st.info(
             "A cumulative distribution needs questions along the order of an attribute, such as its running totals, ranges or "

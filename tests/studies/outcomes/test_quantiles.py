@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 
 from ldp_core import mechanisms, workloads
 from ldp_core.data.domain import CategoricalAttribute, NumericAttribute
+from ldp_core.people import people_of
 from ldp_core.studies import outcomes
 from ldp_core.workloads.axes import axes_of
+from ldp_core.workloads.surveys import Group
 
 PEOPLE = st.lists(st.integers(0, 9), min_size=1, max_size=60)
 
@@ -93,3 +95,50 @@ def test_scales_come_from_bins_types_or_not_at_all():
     other = axes_of([NumericAttribute(name="age", edges=(0, 10, 30), outside="other")])
     assert outcomes.scale_of(workloads.histogram(3), other) is None  # "(other)" has no place in the order
     assert outcomes.scale_of(workloads.prefix(3), other).unit == "types"
+
+
+def test_surveys_have_the_order_of_a_column_that_a_table_tells():
+    axes = axes_of(
+        [
+            CategoricalAttribute(name="sex", values=("male", "female")),
+            NumericAttribute(name="age", edges=(0, 10, 30, 40)),
+            NumericAttribute(name="hours", edges=(0, 20, 40, 60, 80)),
+            NumericAttribute(name="rooms", edges=(1, 2, 3, 4), missing="category"),
+        ]
+    )
+    shape = tuple(axis.size for axis in axes)
+    counts = np.arange(np.prod(shape)).reshape(shape)
+    people = people_of(counts.ravel(), shape)
+
+    def survey(*asked):
+        return workloads.Survey(shape, [Group(members, base) for members, base in asked], axes)
+
+    pairs = ((0, 1), workloads.histogram(6)), ((1, 2), workloads.histogram(12))
+    for asked, name in (
+        (pairs, "age"),
+        ((*pairs, ((2,), workloads.prefix(4))), "hours"),
+        ((((0,), workloads.histogram(2)), ((2, 3), workloads.histogram(16))), "hours"),
+    ):
+        scale = outcomes.scale_of(survey(*asked), axes)
+        place = [axis.name for axis in axes].index(name)
+        assert (scale.of, scale.unit) == (name, name)
+        others = tuple(i for i in range(4) if i != place)
+        assert scale.totals.answers(people).tolist() == counts.sum(others).cumsum().tolist()
+    for members, size in (((0,), 2), ((3,), 4)):  # without an order, and with people who have no place in it
+        assert outcomes.scale_of(survey((members, workloads.histogram(size))), axes) is None
+
+
+def test_curves_of_surveys_are_those_of_the_tables_estimated():
+    axes = axes_of([NumericAttribute(name=name, edges=(0, 1, 2, 3, 4)) for name in ("x", "y", "z")])
+    workload = workloads.Survey((4, 4, 4), [Group((0, 1), workloads.histogram(16))], axes)
+    records = np.random.default_rng(0).integers(0, 4, (500, 3))
+    people = people_of(records, (4, 4, 4))
+    mechanism = mechanisms.create("sampled_sets", workload=workload, epsilon=2.0)
+    scale = outcomes.scale_of(workload, axes)
+    found = outcomes.compare({"sampled_sets": mechanism}, workload, people, [], 3, 7, scale=scale)
+    stream = np.random.SeedSequence(7).spawn(3)[0]
+    estimate = mechanism.estimate(mechanism.simulate(people, np.random.default_rng(stream)))
+    assert found.curves["first"].to_numpy() == pytest.approx(estimate.table((0,)).cumsum() / 500)
+    assert found.curves["true"].to_numpy() == pytest.approx(np.bincount(records[:, 0]).cumsum() / 500)
+    assert found.curves["label"].tolist() == list(axes[0].labels)
+    assert found.quantiles["true_label"].isin(axes[0].labels).all()
