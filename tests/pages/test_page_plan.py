@@ -9,6 +9,7 @@ from ldp_core import analysis, library, mechanisms, workloads
 from ldp_core.designs.configuration import Optimizer
 from ldp_core.studies import planning
 from pages.ui.tasks import work
+from pages.ui.tasks.jobs import jobs
 
 CLOSED = ["randomized_response", "subset_selection", "hierarchical"]
 
@@ -119,6 +120,22 @@ def test_the_recommendation_says_why_and_can_be_taken(planned):
         assert sentence.replace("\N{NO-BREAK SPACE}", " ") in planned.words
     planned.press("use-recommended")
     assert planned.configuration.mechanism.name == found.name
+
+
+def test_to_open_the_tab_is_to_ask_for_the_recommendation(planned):
+    said = planned.open("plan-tabs", "Recommendation").finish().words
+    assert "Take " in said
+    assert "until a difference of 20 percentage points shows clearly" in said
+    assert not planned.has("button", "recommend")
+
+
+def test_a_recommendation_that_takes_half_a_minute_waits_for_a_press(app):
+    app.declare(high="2048", bins=2048, users="6,000").ask("prefix").go("plan").open("plan-tabs", "Recommendation")
+    assert not [job for job in jobs().of(app.session.id) if job.title == "comparing all mechanisms"]
+    said = app.words
+    assert "“Recommend a mechanism”, above, compares all mechanisms" in said
+    assert "It takes about half a minute." in said
+    assert app.has("button", "recommend")
 
 
 def test_without_mechanisms_only_the_bound_is_left(planned):

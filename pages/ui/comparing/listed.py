@@ -73,7 +73,7 @@ def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.
 
 
 def _variance(value: float) -> str:
-    return wording.significant(value, 6)
+    return wording.significant(value, 4)
 
 
 def catalogue(state: Session) -> None:
