@@ -9,7 +9,7 @@ from ldp_core import charts, frames, library, mechanisms, verdicts, wording
 from ldp_core.bounds.general.enumerated import MOST_TYPES as EXACT_TYPES
 from ldp_core.designs.choices import PRICED_TYPES
 from pages.ui import beside, layout, lazy, listing, patterns
-from pages.ui.compared import compared_control, use_control
+from pages.ui.compared import compared_control, fit_button, use_control
 from pages.ui.comparing import league, listed, sweeps
 from pages.ui.comparing.own import own_controls
 from pages.ui.controls import case_control, target_control
@@ -64,15 +64,13 @@ with controls:
         st.caption(plain(crowded))
     with layout.actions():
         if missing:
-            st.button(
-                "Fitting" if running else f"Add {len(missing)} fitted mechanism{'' if len(missing) == 1 else 's'}",
-                key="optimise",
-                type="primary",
-                disabled=running,
-                on_click=work.start_fit,
-                args=(state, *missing),
-                icon=":material/play_arrow:",
-                help="Fits each to your workload in the background; it joins the comparison when it is ready.",
+            fit_button(
+                missing,
+                running,
+                lambda: work.start_fit(state, *missing),
+                "optimise",
+                "Fits each to your workload in the background; it joins the comparison when it is ready.",
+                first=True,
             )
         use_control(state, ready)
     for fit in fits:

@@ -10,7 +10,7 @@ from ldp_core.run import Progress
 from ldp_core.studies import planning
 from ldp_core.studies.sweep import BOUNDS
 from pages.ui import layout, lazy, listing, sides
-from pages.ui.compared import compared_control, use, use_control
+from pages.ui.compared import compared_control, fit_button, use, use_control
 from pages.ui.controls import case_control, change, control, target_control, whole_number
 from pages.ui.formulas import PLAN
 from pages.ui.judging import explain
@@ -301,14 +301,12 @@ with results:
         if waiting and not with_fits:
             fits = [work.fit(state, name) for name in waiting]
             fitting = solved != "epsilon" and any(fit.running is not None for fit in fits)
-            titles = " and ".join(library.spec(name).title for name in waiting)
-            st.button(
-                "Fitting" if fitting else f"Fit and include {titles}",
-                on_click=include_fits,
-                disabled=fitting,
-                key="include-fits",
-                icon=":material/play_arrow:",
-                help="Fits it in the background, at several epsilons where epsilon is what you ask for.",
+            fit_button(
+                waiting,
+                fitting,
+                include_fits,
+                "include-fits",
+                "Fits it in the background, at several epsilons where epsilon is what you ask for.",
             )
             if solved == "epsilon":
                 st.caption(LIMIT)

@@ -9,7 +9,7 @@ from ldp_core.run import Progress
 from ldp_core.studies import outcomes
 from ldp_core.workloads import DENSE_TYPES
 from pages.ui import facts, layout
-from pages.ui.compared import mechanisms_control
+from pages.ui.compared import fit_button, mechanisms_control
 from pages.ui.controls import control, several, target_control, whole_number
 from pages.ui.formulas import SIMULATE
 from pages.ui.outcomes import people as synthetic_people
@@ -115,7 +115,17 @@ with controls:
     if waiting_for := state.unfitted(names):
         titles = " and ".join(library.spec(name).title for name in waiting_for)
         st.info(f"{titles}: not fitted to this design yet.")
-        st.page_link("pages/compare.py", label="Fit it on the Compare page", icon=":material/bar_chart:")
+        fits = [work.fit(state, name) for name in waiting_for]
+        fit_button(
+            waiting_for,
+            any(fit.running is not None for fit in fits),
+            lambda: work.start_fit(state, *waiting_for),
+            "fit-simulated",
+            "Fits each to your workload in the background; it can be simulated when it is ready.",
+        )
+        for fit in fits:
+            if fit.error:
+                st.error(plain(fit.error))
     pairs = say_left_out()
     task = work.simulation(state, list(usable))
     running, done = task.running, task.result

@@ -73,6 +73,23 @@ def _variant_controls(state: Session, key: str, shown: Sequence[str], add: Calla
     )
 
 
+def fit_button(
+    names: Sequence[str], running: bool, start: Callable[[], None], key: str, about: str, first: bool = False
+) -> None:
+    """Fits mechanisms that need it, in the same words on every page; ``first`` is whether nothing is pressed before it there."""
+    titles = [library.spec(name).title for name in names]
+    what = " and ".join(titles) if len(titles) <= 2 else f"{len(titles)} mechanisms"
+    st.button(
+        "Fitting" if running else f"Fit and include {what}",
+        key=key,
+        type="primary" if first else "secondary",
+        disabled=running,
+        on_click=start,
+        icon=":material/play_arrow:",
+        help=about,
+    )
+
+
 def use_control(state: Session, names: Iterable[str]) -> None:
     """Takes one of the mechanisms compared, with its parameters, into the design."""
     others = [name for name in names if name != state.chosen]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from ldp_core.designs import Optimizer
 from ldp_core.estimators import ESTIMATORS, METHODS
 from ldp_core.mechanisms import create
 from ldp_core.studies.outcomes import RELEASES
@@ -150,10 +151,15 @@ def test_nothing_to_run_cannot_be_run(ready):
     assert "Press Run" not in ready.words
 
 
-def test_an_unfitted_mechanism_links_to_its_optimiser(ages):
+def test_an_unfitted_mechanism_can_be_fitted_where_it_is_missed(ages):
+    ages.session.change(optimizer=Optimizer(max_rounds=5))
     ages.go("simulate")
     assert "not fitted to this design yet" in ages.words
     assert ages.at.button(key="run").disabled
+    assert ages.at.button(key="fit-simulated").label == "Fit and include Optimized (column generation)"
+    ages.press("fit-simulated").finish()
+    assert not ages.has("button", "fit-simulated")
+    assert not ages.at.button(key="run").disabled
 
 
 def test_a_mechanism_that_cannot_be_built_is_said_not_raised(ready):
