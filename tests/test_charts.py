@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 import pytest
 
 from ldp_core import analysis, charts, frames, library, mechanisms, workloads
-from ldp_core.charts.theme import PIXELS, UNKNOWN_STYLE, colour, log_axis, marker, short, title
+from ldp_core.charts.theme import DOTLESS, FILLS, PIXELS, UNKNOWN_STYLE, colour, filled, log_axis, marker, short, title
 from ldp_core.data.domain import CategoricalAttribute
 from ldp_core.pictures import binned
 from ldp_core.studies import simulate, sweep
@@ -286,6 +286,30 @@ def test_every_style_is_one_of_its_own():
     for name, spec in library.REGISTRY.items():
         assert (colour(name), marker(name)) == spec.style
     assert (colour("something new"), marker("something new")) == UNKNOWN_STYLE
+
+
+def test_every_marker_can_be_drawn_with_every_fill():
+    variants = [
+        library.variants.variant(library.spec(name), {"branching": branching}).name
+        for name in ("hierarchical", "hierarchical_2d")
+        for branching in range(2, 7)
+    ]
+    assert any(marker(name).endswith("-dot") for name in variants)
+    dotless = library.variants.variant(library.spec("covering_sets"), {"oracle": "oue"}).name
+    own = [shape for _, shape in library.own.LOOKS]
+    for symbol in (*map(marker, [*library.names(), *variants, dotless]), *own, UNKNOWN_STYLE[1]):
+        drawn = [filled(symbol, fill) for fill in FILLS]
+        assert all(go.Scatter(marker={"symbol": one}).marker.symbol == one for one in (symbol, *drawn))
+        assert len(set(drawn)) == (2 if symbol.startswith(DOTLESS) else 4)
+
+
+@pytest.mark.parametrize("name", ["covering_sets", "hierarchical(branching=2)", "subset_selection"])
+def test_estimates_are_told_apart_where_no_line_joins_their_markers(name):
+    estimates = ["unbiased", "wnnls", "wnnls_total", "constrained"]
+    frame = pd.DataFrame({"mechanism": name, "estimator": estimates, "group": 0, "label": "a", "queries": 1})
+    frame = frame.assign(observed=0.1, standard_error=0.01, predicted=np.nan)
+    drawn = [trace.marker for trace in charts.group_errors(frame, "attributes").data if trace.marker.symbol]
+    assert len({(one.symbol, one.angle) for one in drawn}) == len(estimates)
 
 
 def test_colours_do_not_depend_on_company_or_order(ready):

@@ -7,7 +7,19 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from ldp_core import wording
-from ldp_core.charts.theme import LIGHT, Theme, colour, figure, literal, log_axis, marker, row_name, show_legend, title
+from ldp_core.charts.theme import (
+    LIGHT,
+    Theme,
+    colour,
+    figure,
+    filled,
+    literal,
+    log_axis,
+    marker,
+    row_name,
+    show_legend,
+    title,
+)
 
 LINE_LENGTH = 22
 """Most letters in a line of a name: those of designs differ in their last words."""
@@ -46,7 +58,9 @@ def side_by_side(frame: pd.DataFrame, look: Theme = LIGHT, case: str = "worst ca
             marker={
                 "size": 15,
                 "color": colour(str(name)),
-                "symbol": [marker(str(name)) + ("" if alike else "-open") for alike in own["alike"]],
+                "symbol": [
+                    marker(str(name)) if alike else filled(marker(str(name)), "-open") for alike in own["alike"]
+                ],
                 "line": {"width": [0 if alike else 2.5 for alike in own["alike"]]},
             },
             text=[wording.whole(value) for value in own["users_needed"]],

@@ -12,6 +12,7 @@ from plotly.subplots import make_subplots
 
 from ldp_core.charts.simulation import ESTIMATOR_DASH, pair_names
 from ldp_core.charts.theme import (
+    FILLS,
     LIGHT,
     MARKED,
     MODE_BAR,
@@ -20,6 +21,7 @@ from ldp_core.charts.theme import (
     Theme,
     colour,
     figure,
+    filled,
     literal,
     marker,
     query_mode,
@@ -295,11 +297,12 @@ def _named(fig: go.Figure, frame: pd.DataFrame) -> go.Figure:
 
 def _mark(points: pd.DataFrame, alone: bool, few: bool) -> dict:
     """Markers of a mechanism and estimator: where no line joins them, the fill tells the estimators of a mechanism apart."""
-    symbol = marker(points["mechanism"].iloc[0])
+    symbol, angle = marker(points["mechanism"].iloc[0]), 0
     if alone:
-        place = list(ESTIMATOR_DASH).index(points["estimator"].iloc[0])
-        symbol = symbol.removesuffix("-open") + ("", "-open", "-dot", "-open-dot")[place % 4]
-    return {"symbol": symbol, "size": 8 if few else 6, "maxdisplayed": 0 if few or alone else MARKED}
+        fill = FILLS[list(ESTIMATOR_DASH).index(points["estimator"].iloc[0]) % len(FILLS)]
+        symbol = filled(symbol, fill)
+        angle = 0 if symbol.endswith(fill) else 45  # a shape that has no dot is turned instead
+    return {"symbol": symbol, "angle": angle, "size": 8 if few else 6, "maxdisplayed": 0 if few or alone else MARKED}
 
 
 def _line(points: pd.DataFrame) -> dict:

@@ -17,6 +17,7 @@ from ldp_core.charts.theme import (
     Theme,
     colour,
     figure,
+    filled,
     literal,
     log_axis,
     marker,
@@ -132,7 +133,7 @@ def _add_series(
 
 
 def _hollow(shade: str, symbol: str) -> dict:
-    return {"symbol": f"{symbol}-open", "size": 15, "color": shade, "line": {"width": 2}}
+    return {"symbol": filled(symbol, "-open"), "size": 15, "color": shade, "line": {"width": 2}}
 
 
 def _ends(frame: pd.DataFrame) -> tuple[float, float] | None:

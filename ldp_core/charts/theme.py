@@ -14,6 +14,10 @@ import plotly.graph_objects as go
 from ldp_core import library, wording
 
 UNKNOWN_STYLE = ("#7F7F7F", "x")
+FILLS = ("", "-open", "-dot", "-open-dot")
+"""What tells markers of one shape apart."""
+DOTLESS = ("square-cross", "circle-cross", "diamond-cross", "bowtie", "hourglass")
+"""Shapes that cannot have a dot."""
 BOUND_TITLES = {"svd": "SVD bound", "centred_svd": "centred SVD bound", "certificate": "certificate"}
 # Dash and width, weakest bound first.
 BOUND_LINES = {"svd": ("dash", 1.5), "centred_svd": ("dashdot", 1.5), "certificate": ("solid", 2.5)}
@@ -58,7 +62,14 @@ def colour(name: str) -> str:
 
 
 def marker(name: str) -> str:
-    return _style(name)[1]
+    symbol = _style(name)[1]
+    return symbol.removesuffix("-dot") if symbol.startswith(DOTLESS) else symbol
+
+
+def filled(symbol: str, fill: str) -> str:
+    """A marker with another of `FILLS`; without its dot where there is none."""
+    shape = symbol.removesuffix("-dot").removesuffix("-open")
+    return shape + (fill.removesuffix("-dot") if shape in DOTLESS else fill)
 
 
 def dash(name: str) -> str:

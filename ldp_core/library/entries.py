@@ -360,7 +360,7 @@ REGISTRY: dict[str, Spec] = {
             collector_cost="as the oracle, then one pass over the tables",
             needs_workload=True,
             surveys_only=True,
-            style=("#3C7D93", "octagon-dot"),
+            style=("#3C7D93", "diamond-cross"),
             parameters={"oracle": Choice(tuple(oracles.ORACLES)), "shares": Choice(sampled.SHARES)},
         ),
         Spec(
