@@ -1,9 +1,11 @@
 """The comparison: its table against the core, target errors, the three pictures, and the sweep over epsilon."""
 
+import json
 import re
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from conftest import App
 
@@ -338,3 +340,14 @@ def test_a_sweep_ends_in_the_time_that_was_said_and_goes_on(app, monkeypatch):
     app.press("sweep-epsilon").finish()
     assert sweep.TIME_OVER not in app.words
     assert not app.has("button", "sweep-epsilon")
+
+
+def test_figures_are_shown_with_their_units(compared):
+    """As they are written in the table, which the columns of numbers behind them do not say."""
+    (shown,) = (element.proto for element in compared.at.dataframe if "worst_case_variance" in element.value)
+    columns = json.loads(shown.columns)
+    assert columns["worst_case_variance"]["label"] == "Variance, worst (users²)"
+    assert columns["average_variance"]["label"] == "Variance, average (users²)"
+    written = pa.ipc.open_stream(shown.arrow_data.styler.display_values).read_pandas()
+    errors = [column for column in written if "pp" in str(written[column].iloc[0])]
+    assert len(errors) == 3

@@ -28,10 +28,10 @@ def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.
         "gap": st.column_config.NumberColumn(
             "Gap, at most", help="More users than the best bound allows, in the same case."
         ),
-        "standard_error_worst_case": st.column_config.NumberColumn("± worst case", format="%.3g pp"),
-        "standard_error_average": st.column_config.NumberColumn("± average case", format="%.3g pp"),
+        "standard_error_worst_case": st.column_config.NumberColumn("± worst case"),
+        "standard_error_average": st.column_config.NumberColumn("± average case"),
         "standard_error_on_data": st.column_config.NumberColumn(
-            "± this data" if design.on_data else "± expected", format="%.3g pp", help=f"On {design.population}."
+            "± this data" if design.on_data else "± expected", help=f"On {design.population}."
         ),
         "worst_case_variance": st.column_config.NumberColumn("Variance, worst (users²)", help=VARIANCE),
         "average_variance": st.column_config.NumberColumn("Variance, average (users²)", help=VARIANCE),
@@ -49,8 +49,10 @@ def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.
     for share in (name for name in columns if name.startswith("standard_error")):
         listed[share] *= 100
     height = listing.height_for(listed["name"])
+    written = {name: _points for name in columns if name.startswith("standard_error")}
+    written |= {name: _variance for name in columns if name.endswith("_variance")}
     listing.show_table(
-        cells(listed, gap=gap_in_words, **{name: _variance for name in columns if name.endswith("_variance")}),
+        cells(listed, gap=gap_in_words, **written),
         "The mechanisms side by side.",
         column_config=columns,
         row_height=height,
@@ -70,6 +72,10 @@ def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.
     if any(library.spec(name).continuous for name in table["name"]):
         titles = [library.spec(name).title for name in table["name"] if library.spec(name).continuous]
         st.caption(f"{', '.join(titles)}: {mechanisms.FLOATING_POINT}")
+
+
+def _points(value: float) -> str:
+    return f"{wording.significant(value)} pp"
 
 
 def _variance(value: float) -> str:
