@@ -40,7 +40,9 @@ def test_a_billion_types_are_within_a_per_cent_of_the_bound(adult):
     assert ldp.analysis.worst_case_variance(mechanism, asked) == ldp.analysis.average_variance(mechanism, asked)
     assert mechanism.bits_per_report < 200
     assert "scrambled set of about" in mechanism.explain()
-    assert repr(mechanism).startswith("<optimized mechanism: 11 attributes, 1.45e+09 types, epsilon 1, seed 0")
+    assert repr(mechanism).startswith(
+        "<optimized mechanism: 11 attributes, 1.45\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}10⁹ types, epsilon 1, seed 0"
+    )
 
 
 def test_the_objective_of_the_design_is_that_of_the_mechanism(adult):
