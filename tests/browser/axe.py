@@ -9,9 +9,9 @@ ASKED = {"Plan": "recommend", "Simulate": "run", "Ask": "ask-put", "Collect": "c
 OPTIONS = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}
 COLOURS = {"resultTypes": ["violations"], "runOnly": ["color-contrast", "link-in-text-block"]}
 """Light and dark differ in nothing but colours: in the dark, those are looked at."""
-LIT = """() => [...document.querySelectorAll('.js-plotly-plot .xtick text')].filter(words => words.checkVisibility())
-    .every(words => getComputedStyle(words).fill === 'rgb(250, 250, 250)')"""
-"""Whether the words in charts are made for the dark."""
+LIT = """scheme => [...document.querySelectorAll('.js-plotly-plot .xtick text')].filter(words => words.checkVisibility())
+    .every(words => getComputedStyle(words).fill === {light: 'rgb(38, 39, 48)', dark: 'rgb(250, 250, 250)'}[scheme])"""
+"""Whether the words in charts are made for light or dark."""
 STREAMLITS_OWN = {
     # Lists of choices and help are put beside the page, outside its landmarks; they have names, and are left with Escape.
     "region": "[role=listbox], [data-floating-ui-portal], #stFloatingOverlayPortal",
@@ -43,15 +43,27 @@ FAINT = """() => {
 }"""
 
 
+GROUNDS = {"light": "rgb(255, 255, 255)", "dark": "rgb(23, 22, 20)"}
+
+
 def turn(visitor, scheme):
     """Light or dark, as in a browser that follows the time of day, until the page has been drawn anew for it."""
     visitor.drawn()
     visitor.page.emulate_media(color_scheme=scheme)
-    grounds = {"light": "rgb(255, 255, 255)", "dark": "rgb(23, 22, 20)"}
-    expect(visitor.page.get_by_test_id("stApp")).to_have_css("background-color", grounds[scheme])
+    expect(visitor.page.get_by_test_id("stApp")).to_have_css("background-color", GROUNDS[scheme])
     expect(visitor.page.locator(".st-key-look-again")).to_have_text(f"Draw the charts anew, now {scheme}")
     visitor.drawn()
     expect(visitor.page.locator("[data-stale=true]")).to_have_count(0)
+
+
+def tint(visitor, scheme):
+    """The same but for charts, which stay as they are until the next page is drawn."""
+    again = visitor.page.locator(".st-key-look-again button")
+    again.evaluate("button => { button.disabled = true; }")
+    visitor.page.emulate_media(color_scheme=scheme)
+    expect(visitor.page.get_by_test_id("stApp")).to_have_css("background-color", GROUNDS[scheme])
+    visitor.page.wait_for_timeout(200)  # longer than the page takes to see it
+    again.evaluate("button => { button.disabled = false; }")
 
 
 def faults(page, options=OPTIONS, context=None):

@@ -1,36 +1,12 @@
-"""Every page before there is a design and with one: axe-core has nothing serious or moderate to say, and keys are enough; every page
-leads on, and what matters most is above the fold. In the dark, pages are looked at in test_frame_browser.py."""
-
-from types import SimpleNamespace
+"""Before there is a design, and with what opens: axe-core has nothing serious or moderate to say, and keys are enough. Every page of a
+design that is optimised is looked at in test_frame_browser.py."""
 
 import pytest
 from playwright.sync_api import expect
 
-from ldp_core.designs.configuration import Optimizer
-from pages.ui.data import choice as data_choice
-from pages.ui.session.state import Session
-from tests.browser.axe import ASKED, COLOURS, OPTIONS, ask, faults, turn
+from tests.browser.axe import COLOURS, OPTIONS, faults, turn
 from tests.browser.conftest import SIZE
 
-LEADS_ON = {
-    "Data": "Workload",
-    "Workload": "Design",
-    "Design": "Compare",
-    "Compare": "Plan",
-    "Plan": "Simulate",
-    "Simulate": "Export",
-    "Export": "Collect",
-    "Collect": "Papers",
-    "Papers": "Data",
-    "Bounds": "Plan",
-    "Ask": "Export",
-    "Guide": "Data",
-}
-PRIMARY = {"Plan": "recommend", "Simulate": "run", "Export": "download"}
-MAIN = "[data-testid=stMain]"
-WITH_TABS = ("Workload", "Design", "Compare", "Simulate")
-EXPLAINED = ("Workload", "Design", "Simulate")
-"""Pages with formulas among what is folded away."""
 FOCUSED = """() => {
     const element = document.activeElement, style = getComputedStyle(element);
     return {
@@ -66,80 +42,11 @@ def analyst(visitor):
     return visitor
 
 
-@pytest.fixture(scope="module")
-def walk(guest):
-    """All pages of a design that is optimised, looked at once: what is wrong with each, where it leads, and where what matters ends."""
-    seen = SimpleNamespace(found={}, leads={}, ends={})
-    guest.page.set_viewport_size(SIZE)
-    turn(guest, "light")
-    guest.load(few_rounds(), "The design was loaded.")
-    guest.go("Start")  # which takes that sentence away
-    guest.go("Design")
-    guest.drawn()
-    seen.ends["Design"] = end(guest.button("optimise"))
-    guest.optimise()
-    expect(guest.metric("Audited epsilon")).to_be_visible()
-    guest.drawn()
-    seen.ends["what it costs"] = end(guest.page.locator(".st-key-metrics-design"))
-    at = None
-    for title in ("Start", *LEADS_ON):
-        if LEADS_ON.get(at) == title:
-            guest.button("next").click()
-            expect(guest.page.locator("h1")).to_have_text(title)
-        else:
-            guest.go(title)
-        guest.drawn()
-        at = title
-        if title in LEADS_ON:
-            seen.leads[title] = guest.button("next").inner_text()
-        if title in PRIMARY:
-            seen.ends[title] = end(guest.button(PRIMARY[title]))
-        if title in ASKED:
-            ask(guest, title, "age >= 30")
-            guest.drawn()
-        seen.found[title] = faults(guest.page)
-        if title in WITH_TABS:
-            seen.found.update(behind_tabs_and_folds(guest, title))
-    return seen
-
-
 def begin(visitor):
     if visitor.page.get_by_test_id("stSidebar").get_by_text("Data: not chosen").count():
         visitor.go("Start")
         visitor.button("begin").click()
         expect(visitor.page.locator("h1")).to_have_text("Design")
-
-
-def few_rounds():
-    """The sample with a search of so many rounds: what is looked at does not depend on how good a design is."""
-    state = Session("one")
-    data_choice.load_sample(state, "survey_ages.csv")
-    state.change(optimizer=Optimizer(max_rounds=20))
-    return {"name": "configuration.json", "mimeType": "application/json", "buffer": state.configuration.to_json()}
-
-
-def end(part):
-    """How far down the window a part of the page ends."""
-    place = part.bounding_box()
-    return place["y"] + place["height"]
-
-
-def behind_tabs_and_folds(visitor, title):
-    """The faults of every tab of the page but the open one, and then of the page with all that is folded away open."""
-    page, found = visitor.page, {}
-    for tab in page.get_by_test_id("stMain").get_by_role("tab").all()[1:]:
-        tab.click()
-        expect(tab).to_have_attribute("aria-selected", "true")
-        visitor.drawn()
-        found[title, tab.inner_text()] = faults(page, context=MAIN)  # the rest has not changed
-    folded = page.locator("[data-testid=stMain] details:not([open]) > summary:visible")
-    while folded.count():
-        folded.first.click()
-        visitor.drawn()
-    if title in EXPLAINED:
-        expect(page.locator("[data-testid=stMain] .katex:visible").first).to_be_visible()
-    found[title, "unfolded"] = faults(page, context=MAIN)
-    return found
 
 
 def test_nothing_is_wrong_before_there_is_a_design(visitor):
@@ -227,18 +134,3 @@ def test_mechanisms_stay_beside_their_numbers_on_a_phone(analyst):
         assert abs(left) < 2
         assert behind == page, scheme  # numbers that pass below it cannot be seen
         assert align == "right"
-
-
-def test_nothing_is_wrong_with_a_design_that_is_optimised(walk):
-    assert len(walk.found) > len(LEADS_ON) + 11
-    assert not {place: wrong for place, wrong in walk.found.items() if wrong}
-
-
-def test_every_page_leads_on(walk):
-    assert walk.leads.keys() == LEADS_ON.keys()
-    assert not {title: said for title, said in walk.leads.items() if f"Next: {LEADS_ON[title]}" not in said}
-
-
-def test_primary_buttons_and_what_a_design_costs_are_above_the_fold(walk):
-    assert len(walk.ends) == len(PRIMARY) + 2
-    assert not {part: end for part, end in walk.ends.items() if end > SIZE["height"]}

@@ -1,13 +1,16 @@
-"""The frame of every page, in the dark and with names that are long, and that are images, links, HTML, icons, colours, mathematics or
-scripts: results at full width under their controls, nothing cut, all of it seen, and every name is text."""
+"""The frame of every page, in light and dark, with names that are long, and that are images, links, HTML, icons, colours, mathematics or
+scripts: results at full width under their controls, nothing cut, all of it seen, and every name is text; axe-core has nothing serious or
+moderate to say, every page leads on, and what matters most is above the fold."""
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import PAGES
-from tests.browser.walk import ABOUT_PEOPLE, SIZES, TABS, Walk, resize
+from tests.browser.conftest import PAGES, SIZE
+from tests.browser.walk import ABOUT_PEOPLE, LEADS_ON, PRIMARY, SIZES, WITH_TABS, Walk, resize
 
-WORDS = len(PAGES) + sum(map(len, TABS.values())) + len(("upload", "conditions", "search"))
+TABS = 9
+"""So many are opened."""
+WORDS = len(PAGES) + TABS + len(("upload", "conditions", "search"))
 
 
 @pytest.fixture(scope="module")
@@ -20,9 +23,24 @@ def test_nothing_is_cut_at_any_width_and_long_numbers_are_whole(walk):
     assert not {place: faults for place, faults in walk.cut.items() if faults}
 
 
-def test_nothing_is_too_faint_in_the_dark(walk):
+def test_nothing_is_wrong_with_a_design_that_is_optimised(walk):
+    assert len(walk.wrong) == len(PAGES) + TABS + len(WITH_TABS) + len(("upload",))
+    assert not {place: faults for place, faults in walk.wrong.items() if faults}
+
+
+def test_nothing_is_too_faint_once_it_has_turned_light_or_dark(walk):
     assert len(walk.faint) == len(PAGES)
     assert not {title: faults for title, faults in walk.faint.items() if faults}
+
+
+def test_every_page_leads_on(walk):
+    assert walk.leads.keys() == LEADS_ON.keys() == {*PAGES} - {"Start"}
+    assert not {title: said for title, said in walk.leads.items() if f"Next: {LEADS_ON[title]}" not in said}
+
+
+def test_primary_buttons_and_what_a_design_costs_are_above_the_fold(walk):
+    assert len(walk.ends) == len(PRIMARY) + 2
+    assert not {part: end for part, end in walk.ends.items() if end > SIZE["height"]}
 
 
 def test_names_stand_on_every_page_letter_by_letter(walk):

@@ -1,5 +1,5 @@
-"""One walk over all pages in the dark, with one design whose names are long, and try everything that a page would read as more than
-text, and whose numbers have many digits. What every check needs is noted on the way."""
+"""One walk over all pages, each looked at in light and dark, with one optimised design whose names are long, and try everything that a
+page would read as more than text, and whose numbers have many digits. What every check needs is noted on the way."""
 
 from contextlib import suppress
 
@@ -12,17 +12,32 @@ from ldp_core.designs.configuration import Optimizer
 from ldp_core.workloads import PrefixPart
 from pages.ui.words import JOINER
 from tests import hostile
-from tests.browser.axe import ASKED, COLOURS, LIT, ask, faults, turn
-from tests.browser.conftest import PAGES, PATIENCE
+from tests.browser.axe import ASKED, COLOURS, LIT, ask, faults, tint, turn
+from tests.browser.conftest import PATIENCE
 
 FIRST, SECOND, THIRD = hostile.COLUMNS
 NAMES = [*hostile.COLUMNS, *(name for values in hostile.CATEGORIES for name in values)]
 SIZES = [(1280, 800), (1024, 768), (390, 844)]
-TABS = {
-    "Compare": ("Patterns", "Error of each query"),
-    "Simulate": ("By query", "Possible releases", "Intervals", "Predicted", "Distribution"),
+LEADS_ON = {
+    "Data": "Workload",
+    "Workload": "Design",
+    "Design": "Compare",
+    "Compare": "Plan",
+    "Plan": "Simulate",
+    "Simulate": "Export",
+    "Export": "Collect",
+    "Collect": "Papers",
+    "Papers": "Data",
+    "Bounds": "Plan",
+    "Ask": "Export",
+    "Guide": "Data",
 }
-"""What is looked at for its words as well."""
+"""What the button at the head of a page leads to, in the order of the walk."""
+PRIMARY = {"Plan": "recommend", "Simulate": "run", "Export": "download"}
+WITH_TABS = ("Workload", "Design", "Compare", "Simulate")
+EXPLAINED = ("Workload", "Design", "Simulate")
+"""Pages with formulas among what is folded away."""
+MAIN = "[data-testid=stMain]"
 SAID_ON = {
     "upload": (
         *(f"× 3 {SECOND} × 2 {THIRD}.", f"How {hostile.FILE} was read", f"People by {THIRD} and {FIRST},"),
@@ -102,6 +117,7 @@ def design():
         workload=WorkloadRecipe.default(domain),
         epsilon="0.05",
         target_alpha=1e-8,
+        optimizer=Optimizer(max_rounds=20),  # what is looked at does not depend on how good a design is
     )
 
 
@@ -119,21 +135,38 @@ def resize(visitor, size):
     visitor.page.set_viewport_size({"width": size[0], "height": size[1]})
 
 
+def end(part):
+    """How far down the window a part of the page ends."""
+    place = part.bounding_box()
+    return place["y"] + place["height"]
+
+
 class Walk:
     """What was seen where, by place: a page, or what was done on it."""
 
     def __init__(self, visitor, folder):
         self.visitor, self.page, self.folder = visitor, visitor.page, folder
         self.cut, self.faint, self.words, self.missing, self.links, self.markup = {}, {}, {}, {}, {}, {}
+        self.wrong, self.leads, self.ends = {}, {}, {}
+        self.scheme = "dark"
         resize(visitor, SIZES[0])
-        turn(visitor, "dark")
+        turn(visitor, self.scheme)
         self._upload()
         self._ask_conditions()
         self._load(design())
+        visitor.go("Start")  # which takes away what loading had to say
         visitor.go("Design")
+        visitor.drawn()
+        self.ends["Design"] = end(visitor.button("optimise"))
         visitor.optimise()
-        for title in PAGES:
+        expect(visitor.metric("Audited epsilon")).to_be_visible()
+        visitor.drawn()
+        self.ends["what it costs"] = end(self.page.locator(".st-key-metrics-design"))
+        before = None
+        for title in ("Start", *LEADS_ON):
+            self._turn_to(title, before)
             self._visit(title)
+            before = title
         self._search()
         turn(visitor, "light")
 
@@ -155,8 +188,12 @@ class Walk:
         self.markup[place] = self.page.evaluate(MARKUP)
 
     def _look(self, place):
-        """Note what is too faint, and what is cut at each width."""
-        self.page.wait_for_function(LIT)
+        """Note what is wrong with the page, what is too faint once it has turned, and what is cut at each width. The next page is drawn
+        as this one has turned."""
+        self.page.wait_for_function(LIT, arg=self.scheme)
+        self.wrong[place] = faults(self.page)
+        self.scheme = "light" if self.scheme == "dark" else "dark"
+        tint(self.visitor, self.scheme)
         self.faint[place] = faults(self.page, COLOURS)
         for size in SIZES:
             resize(self.visitor, size)
@@ -166,18 +203,44 @@ class Walk:
                 assert len(self.visitor.metric("Users needed").inner_text()) >= len("1,000,000,000")
         resize(self.visitor, SIZES[0])
 
-    def _visit(self, title):
-        self.visitor.go(title)
+    def _turn_to(self, title, before):
+        """Press the button that leads on where it leads here."""
+        if LEADS_ON.get(before) == title:
+            self.visitor.button("next").click()
+            expect(self.page.locator("h1")).to_have_text(title)
+        else:
+            self.visitor.go(title)
         self.visitor.drawn()
+
+    def _visit(self, title):
+        if title in LEADS_ON:
+            self.leads[title] = self.visitor.button("next").inner_text()
+        if title in PRIMARY:
+            self.ends[title] = end(self.visitor.button(PRIMARY[title]))
         if title in ASKED:
             ask(self.visitor, title, f"{hostile.quoted(THIRD)} = {hostile.quoted(hostile.CATEGORIES[2][0])}")
         if title == "Export":
             self.page.locator("summary").filter(has_text="configuration.json").click()
         self._read(title, *SAID_ON.get(title, ()))
         self._look(title)
-        for tab in TABS.get(title, ()):
-            self.page.get_by_role("tab", name=tab).click()
-            self._read((title, tab), *SAID_ON.get((title, tab), ()))
+        if title in WITH_TABS:
+            self._look_behind(title)
+
+    def _look_behind(self, title):
+        """Every tab of the page but the open one, and then all that is folded away."""
+        for tab in self.page.get_by_test_id("stMain").get_by_role("tab").all()[1:]:
+            tab.click()
+            expect(tab).to_have_attribute("aria-selected", "true")
+            place = (title, tab.inner_text())
+            self._read(place, *SAID_ON.get(place, ()))
+            self.wrong[place] = faults(self.page, context=MAIN)  # the rest has not changed
+        folded = self.page.locator("[data-testid=stMain] details:not([open]) > summary:visible")
+        while folded.count():
+            folded.first.click()
+            self.visitor.drawn()
+        if title in EXPLAINED:
+            expect(self.page.locator("[data-testid=stMain] .katex:visible").first).to_be_visible()
+        self.wrong[title, "unfolded"] = faults(self.page, context=MAIN)
 
     def _upload(self):
         """The table as a file, two of whose columns are chosen in the page; one chart is looked at in a file of its own."""
@@ -196,6 +259,7 @@ class Walk:
             visitor.drawn()
         page.keyboard.press("Escape")
         self._read("upload", *SAID_ON["upload"])
+        self.wrong["upload"] = faults(page)
         page.locator(".st-key-chart-joint .nsewdrag").hover()
         expect(page.locator(".st-key-chart-joint .hoverlayer")).to_contain_text(f"{FIRST} ")
         page.get_by_test_id("stDataFrame").last.hover()
