@@ -55,8 +55,13 @@ def users_needed(
         height=200 + (46 if max(map(len, map(title, frame["name"]))) < 40 else 60) * len(frame),
     )
     best = max(bounds.values(), default=0)
+    # Set together in the end: added one by one, they take as long as all the rest of the chart.
+    upright = {"xref": "x", "yref": "y domain", "y0": 0, "y1": 1}
+    shapes: list[dict] = []
+    annotations: list[dict] = []
     if best > 0:
-        fig.add_vrect(x0=1e-9, x1=best, fillcolor=look.faint, opacity=0.12, line_width=0)
+        shade = {"fillcolor": look.faint, "opacity": 0.12, "line": {"width": 0}}
+        shapes.append({"type": "rect", "x0": 1e-9, "x1": best, **upright, **shade})
     fig.add_scatter(
         x=frame["users_needed"],
         y=np.arange(len(frame)),
@@ -80,35 +85,38 @@ def users_needed(
     lines = sorted((line for line in lines if line[0] > 0), key=lambda line: line[0])
     values = [value for value in [*frame["users_needed"], *(line[0] for line in lines)] if value > 0]
     low, high = np.log10(min(values) / 2.2), np.log10(max(values) * 2.2)
-    for value, _, style, width, shade in sorted(lines, key=lambda line: line[2] == OPTIMUM_DASH):  # that one on top
-        upright = {"type": "line", "xref": "x", "x0": value, "x1": value, "yref": "y domain", "y0": 0, "y1": 1}
-        # add_vline takes five times as long
-        fig.add_shape(**upright, line={"color": shade, "width": width, "dash": style})
-    for row, (value, text, _, _, shade) in enumerate(reversed(lines)):
+    for value, _, style, width, tint in sorted(lines, key=lambda line: line[2] == OPTIMUM_DASH):  # that one on top
+        line = {"color": tint, "width": width, "dash": style}
+        shapes.append({"type": "line", "x0": value, "x1": value, **upright, "line": line})
+    for row, (value, text, _, _, tint) in enumerate(reversed(lines)):
         place = (np.log10(value) - low) / (high - low)
-        fig.add_annotation(
-            x=np.log10(value),
-            y=1.0,
-            yref="paper",
-            yanchor="bottom",
-            yshift=17 * row,  # one row each: lines may be close together
-            xanchor="left" if place < 1 / 3 else "right" if place > 2 / 3 else "center",  # none leaves the chart
-            text=text,
-            showarrow=False,
-            font={"size": 12, "color": shade},
+        annotations.append(
+            {
+                "x": np.log10(value),
+                "y": 1.0,
+                "yref": "paper",
+                "yanchor": "bottom",
+                "yshift": 17 * row,  # one row each: lines may be close together
+                "xanchor": "left" if place < 1 / 3 else "right" if place > 2 / 3 else "center",  # none leaves the chart
+                "text": text,
+                "showarrow": False,
+                "font": {"size": 12, "color": tint},
+            }
         )
     if best > 0:  # in a row of its own, where there are neither marks nor names
-        fig.add_annotation(
-            x=np.log10(best),
-            y=-1,
-            xanchor="right",
-            xshift=-6,
-            showarrow=False,
-            text=IMPOSSIBLE,
-            align="right",
-            font={"size": 12, "color": look.faint},
+        annotations.append(
+            {
+                "x": np.log10(best),
+                "y": -1,
+                "xanchor": "right",
+                "xshift": -6,
+                "showarrow": False,
+                "text": IMPOSSIBLE,
+                "align": "right",
+                "font": {"size": 12, "color": look.faint},
+            }
         )
-    fig.update_layout(margin={"t": MODE_BAR + 17 * len(lines)})
+    fig.update_layout(margin={"t": MODE_BAR + 17 * len(lines)}, shapes=shapes, annotations=annotations)
     # The numbers stand with the names: beside the marks, lines would run through them.
     names = [
         wrapped(f"{title(name)}: {wording.whole(value)}", 22)
