@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 from tests.browser.axe import COLOURS, OPTIONS, faults, turn
 from tests.browser.conftest import SIZE
 
+OPENED = {"include": [["[data-testid=stPopoverBody]"], ["[data-testid=stPopover]"]]}
 FOCUSED = """() => {
     const element = document.activeElement, style = getComputedStyle(element);
     return {
@@ -82,7 +83,7 @@ def opened(page, options):
         expect(page.get_by_test_id("stPopoverBody")).to_be_visible()
         expect(page.get_by_test_id("stSkeleton")).to_have_count(0)
         page.keyboard.press("Tab")
-        yield button.inner_text(), faults(page, options)
+        yield button.inner_text(), faults(page, options, OPENED)  # the rest has not changed
         page.keyboard.press("Escape")
         expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)
         expect(button).to_be_focused()

@@ -38,7 +38,7 @@ def test_work_for_a_design_that_was_left_is_stopped_in_the_tray(visit):
 
 
 def test_the_line_of_finished_work_reads_whole(guest):
-    guest.load(design(time_limit=2.0), "The design was loaded.")
+    guest.load(design(time_limit=1.0), "The design was loaded.")
     guest.go("Design")
     guest.button("optimise").click()
     line = guest.page.locator("[class*=st-key-tray] a").filter(has_text="Fitting Optimized (column generation)")
