@@ -50,6 +50,9 @@ def visitor(beginner):
 
     visitor.go("Design")
     visitor.enter("epsilon-text", "1")
+    page.get_by_test_id("stMain").get_by_role("button", name="Search settings").click()
+    visitor.enter("time-limit", "3")
+    page.keyboard.press("Escape")
     visitor.optimise()
     expect(page.locator(".st-key-chart-closing-gap .js-plotly-plot")).to_be_visible()
     return visitor
