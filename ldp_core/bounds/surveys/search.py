@@ -11,6 +11,8 @@ import numpy as np
 
 from ldp_core.bounds.surveys.certificate import SurveyCertificate
 from ldp_core.bounds.surveys.relaxation import Relaxation, Solution, shares, tracked
+from ldp_core.bounds.surveys.three import patterns
+from ldp_core.bounds.surveys.three_search import Separation, fusing
 from ldp_core.bounds.surveys.traces import Traces
 from ldp_core.run import Budget, Check
 from ldp_core.workloads import Survey
@@ -19,6 +21,9 @@ from ldp_core.workloads import Survey
 GOAL, MOST_ROUNDS = 2e-4, 3
 # Ends of slices, as logarithms of their ratio to 1 / (E + 2): from, to and step. Cuts are at maxima among so many intervals on both sides.
 MIDDLE, OUTER, NEAR = (-0.4, 1.4, 0.1), ((-2.4, -0.4, 0.2), (1.4, 4.0, 0.2)), 3
+# Three types at a time are looked at while that gains this share in so many rounds, each on so many slices where sets are most likely at most; these are
+# split where their ends are farther apart.
+WORTH, STALE, MOST_AT_ONCE, LIKELY, SPLIT = 4e-3, 2, 3, 0.03, 1.004
 # Above this share there are no ends: sets of so many types tell little.
 LAST = 0.7
 
@@ -28,8 +33,8 @@ def closed_form(survey: Survey, epsilon: float) -> SurveyCertificate:
     none, ends = np.zeros(0), np.array([0.0, 1.0])
     weights, multipliers = np.ones(len(survey.components.sets)), np.zeros((1, 0))
     differing, within = np.zeros((0, 1), dtype=np.int64), np.zeros((0, 0), dtype=np.int64)
-    inequalities = (differing, within, none, within)
-    return _proven(SurveyCertificate(survey, epsilon, 0.0, weights, (), *inequalities, ends, *[multipliers] * 3))
+    inequalities = (differing, within, none, within, none, within)
+    return _proven(SurveyCertificate(survey, epsilon, 0.0, weights, (), *inequalities, ends, *[multipliers] * 4))
 
 
 def _proven(found: SurveyCertificate) -> SurveyCertificate:
@@ -38,8 +43,9 @@ def _proven(found: SurveyCertificate) -> SurveyCertificate:
 
 def improved(
     survey: Survey, epsilon: float, best: SurveyCertificate, budget: Budget
-) -> Iterator[tuple[SurveyCertificate, float]]:
-    """Better and better certificates, each with what none of this kind can exceed as far as is known. `Interrupted` at the end of ``budget``."""
+) -> Iterator[tuple[SurveyCertificate, float | None]]:
+    """Better and better certificates, with what none that looks at two types at a time can exceed as far as is known; those after look at three, where
+    attributes have different numbers of values. `Interrupted` at the end of ``budget``."""
     search = Search(survey, epsilon, budget.check)
     limit = search.start()
     yield best, limit
@@ -53,6 +59,13 @@ def improved(
         yield best, limit
         if search.settled:
             break
+    values = [best.value]
+    while len(values) <= STALE or values[-1] > values[-1 - STALE] * (1 + WORTH):
+        if budget.stopped() is not None or not search.sharpen() or (found := search.round()) is None:
+            break
+        best = max(best, found, key=lambda c: c.value)
+        values.append(best.value)
+        yield best, None
 
 
 class Search:
@@ -69,6 +82,11 @@ class Search:
         self._roots = roots / roots.sum()
         self._scale, self._constant = float(survey.n) * float(roots.sum()) ** 2, float(survey.n) * c.constant
         self._ends, self.settled = np.zeros(0), False
+        fused = fusing(self.traces) if len(self.traces.kinds) > 1 else None
+        self._patterns = None if fused is None else patterns(survey.shape, self.traces.kinds, fused)
+        self._separation: Separation | None = None
+        self._fused, self._three = np.array(fused or (), dtype=np.int64), list[np.ndarray]()
+        self._last: tuple[Solution, np.ndarray] | None = None
 
     def start(self) -> float:
         """The first slices. Returns what no weights can prove more than, as far as sets of some shares tell; below everything where there is
@@ -91,6 +109,7 @@ class Search:
         found = self.relaxation.solve(self._roots, [*pairwise(self._ends)], self._check)
         if found is None:
             return None
+        self._last = found, self._ends
         certificate = self._certificate(found)
         grid, ratios = certificate.ratios()
         known = float(self._roots @ np.sqrt(found.weights)) ** 2 / found.value
@@ -100,14 +119,38 @@ class Search:
         self.settled, self._ends = len(ends) == len(self._ends), ends
         return certificate
 
+    def sharpen(self) -> bool:
+        """Inequalities from three types at a time for the weights of the last round, at the sizes of sets that are most likely there, and slices that end
+        there. Whether there are any."""
+        if self._patterns is None or self._last is None:
+            return False
+        if self._separation is None:
+            self._separation = Separation(self._patterns)
+        found, ends = self._last
+        chances, both = found.chances.reshape(-1, 2), np.column_stack([ends[:-1], ends[1:]])
+        mass = chances.sum(axis=1)
+        likely = [k for k in np.argsort(-mass)[:MOST_AT_ONCE] if mass[k] > LIKELY]
+        joined = 0
+        for k in likely:
+            share, (low, high) = float(chances[k] @ both[k] / mass[k]), both[k]
+            numbers = self._separation.solve(found.weights, share, self.relaxation.held(share), self._check)
+            if numbers is not None:
+                numbers = self._patterns.scaled(numbers, share)
+                self._three.append(numbers)
+                self.relaxation.join(self._patterns.inequalities(numbers[None]))
+                joined += 1
+            if high > low * SPLIT**2:
+                self._ends = np.unique(np.append(self._ends, np.clip(share, low * SPLIT, high / SPLIT)))
+        return joined > 0
+
     def _certificate(self, found: Solution) -> SurveyCertificate:
-        """What is not between two ends has the multipliers of the first slice or of the last."""
-        used = [multipliers.any(axis=0) for multipliers in (found.differing, found.within, found.aligned)]
-        N, kappa, nu = (
-            multipliers[:, own]
-            for multipliers, own in zip((found.differing, found.within, found.aligned), used, strict=True)
-        )
-        relaxation = self.relaxation
+        """What is not between two ends has the multipliers of the first slice or of the last; or none above, where there are three types."""
+        every = [found.differing, found.within, found.aligned, found.three]
+        if found.three.any():
+            every = [np.vstack([own, np.zeros(own.shape[1])]) for own in every]
+        used = [multipliers.any(axis=0) for multipliers in every]
+        N, kappa, nu, xi = (multipliers[:, own] for multipliers, own in zip(every, used, strict=True))
+        relaxation, joined = self.relaxation, [self._three[k] for k in np.flatnonzero(used[3])]
         return _proven(
             SurveyCertificate(
                 self.survey,
@@ -119,9 +162,12 @@ class Search:
                 relaxation.within[used[1]],
                 relaxation.slopes[used[1]],
                 relaxation.aligned[used[2]],
-                np.concatenate([[0.0], self._ends[1:-1], [1.0]]),
+                self._fused if joined else self._fused[:0],
+                np.array(joined) if joined else np.zeros((0, 0)),
+                np.concatenate([[0.0], self._ends[1 : None if joined else -1], [1.0]]),
                 N,
                 kappa,
                 nu,
+                xi,
             )
         )
