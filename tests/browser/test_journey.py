@@ -110,7 +110,6 @@ def test_from_a_sample_to_an_exported_design_and_back(visitor, reader, tmp_path)
     visitor.go("Plan")
     expect(page.get_by_text("Optimized (column generation) needs").first).to_be_visible()
     page.get_by_role("tab", name="Recommendation").click()
-    visitor.button("recommend").click()
     expect(page.get_by_text("Take Optimized (column generation)").first).to_be_visible()
 
     visitor.go("Simulate")
