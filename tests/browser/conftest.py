@@ -104,6 +104,13 @@ def drawn(page):
     expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
 
 
+def beside(page):
+    """Another tab of the same browser, empty, in a window of its own: of several tabs in one window, one is not drawn any more now and then."""
+    with page.context.expect_page() as opened:
+        page.evaluate("() => { open('about:blank', '_blank', 'noopener,popup') }")
+    return opened.value
+
+
 def hand(page, place, file, arrived):
     """Hand a file to the one ``place`` there is for it, anew where it has not ``arrived``: one that a page drawn anew leaves takes what it
     was handed along."""

@@ -15,7 +15,7 @@ from playwright.sync_api import expect
 from pages.ui.data import choice as data_choice
 from pages.ui.session import exchange
 from pages.ui.session.state import Session
-from tests.browser.conftest import Visitor, hand, serve
+from tests.browser.conftest import Visitor, beside, hand, serve
 from tests.browser.raw import RawVisitor
 
 MEGABYTE = 10**6
@@ -98,15 +98,13 @@ def test_what_is_held_can_be_forgotten_at_once(lasting, browser):
     """By one who has an open tab with a table, another with a sample, and has closed a third with a table."""
     address, _, place = lasting
     visitor = Visitor(browser, f"{address}/?{upload_design()}")
-    pages = [visitor.page, visitor.context.new_page(), visitor.context.new_page()]
+    pages = [visitor.page, beside(visitor.page), beside(visitor.page)]
     pages[1].goto(f"{address}/?{upload_design()}")
     for page in pages[:2]:
-        page.bring_to_front()  # what nobody looks at is not drawn
         page.get_by_test_id("stTopNavLink").filter(has_text="Data").click()
         box = page.get_by_test_id("stMain").locator("input[type=file]")
         table = {"name": "a.csv", "mimeType": "text/csv", "buffer": b"age,place\n1,a\n2,b\n3,c\n2,c\n"}
         hand(page, box, table, page.get_by_test_id("stSidebar").get_by_text("4 users"))
-    pages[2].bring_to_front()
     pages[2].goto(address)
     pages[2].locator(".st-key-begin button").click()
     expect(pages[2].get_by_test_id("stSidebar")).to_contain_text("3,000 users")
@@ -114,13 +112,11 @@ def test_what_is_held_can_be_forgotten_at_once(lasting, browser):
     found = counts(place, lambda found: (found.get("tables"), found.get("tabs")) == (2, 2))
     assert (found["sessions"], found["tables"]) == (3, 2)
     page = pages[0]
-    page.bring_to_front()
     visitor.forget()
     page.reload()
     expect(page.get_by_test_id("stSidebar")).to_contain_text("Data: not chosen")
     found = counts(place, lambda found: not found["tables"] + found["bytes"])
     assert (found["tables"], found["bytes"]) == (0, 0)
-    pages[2].bring_to_front()
     pages[2].get_by_test_id("stTopNavLink").filter(has_text="Plan").click()
     expect(pages[2].get_by_text("has been forgotten").first).to_be_visible()
     expect(pages[2].get_by_test_id("stSidebar")).to_contain_text("Data: not chosen")

@@ -11,7 +11,7 @@ from playwright.sync_api import Error, expect
 
 from pages.ui.data import choice as data_choice
 from pages.ui.session.state import Session
-from tests.browser.conftest import Visitor, hand, serve, still
+from tests.browser.conftest import Visitor, beside, hand, serve, still
 from tests.browser.raw import RawVisitor
 
 PEOPLE = b"age,place\n" + b"".join(b"%d,town %d\n" % (i % 256, i % 4) for i in range(512))
@@ -117,7 +117,8 @@ def test_tabs_opened_at_the_same_moment_are_one_browser(browser, server):
         late, connection = len(sockets) == 1, socket.connect_to_server()
         connection.on_message(lambda told: waiting.append((socket, told)) if late else socket.send(told))
 
-    second, first = context.new_page(), context.new_page()
+    second = context.new_page()
+    first = beside(second)
     second.route_web_socket(re.compile("_stcore/stream"), answer_late)
     second.goto(server[0])
     while not waiting:
@@ -202,7 +203,7 @@ def test_a_refresh_brings_back_data_design_and_work_that_is_running(analyst, arr
 
 
 def test_every_live_tab_has_its_own_design_and_the_one_left_last_comes_back(analyst):
-    first, second = analyst.page, analyst.context.new_page()
+    first, second = analyst.page, beside(analyst.page)
     second.goto(analyst.address)
     expect(design(second)).to_contain_text("Data: not chosen")
     second.locator(".st-key-begin button").click()
