@@ -82,10 +82,9 @@ class Search:
         self._roots = roots / roots.sum()
         self._scale, self._constant = float(survey.n) * float(roots.sum()) ** 2, float(survey.n) * c.constant
         self._ends, self.settled = np.zeros(0), False
-        fused = fusing(self.traces) if len(self.traces.kinds) > 1 else None
-        self._patterns = None if fused is None else patterns(survey.shape, self.traces.kinds, fused)
+        self._fused = fusing(self.traces) if len(self.traces.kinds) > 1 else None
         self._separation: Separation | None = None
-        self._fused, self._three = np.array(fused or (), dtype=np.int64), list[np.ndarray]()
+        self._three = list[np.ndarray]()
         self._last: tuple[Solution, np.ndarray] | None = None
 
     def start(self) -> float:
@@ -122,10 +121,11 @@ class Search:
     def sharpen(self) -> bool:
         """Inequalities from three types at a time for the weights of the last round, at the sizes of sets that are most likely there, and slices that end
         there. Whether there are any."""
-        if self._patterns is None or self._last is None:
+        if self._fused is None or self._last is None:
             return False
         if self._separation is None:
-            self._separation = Separation(self._patterns)
+            self._separation = Separation(patterns(self.survey.shape, self.traces.kinds, self._fused))
+        known = self._separation.known
         found, ends = self._last
         chances, both = found.chances.reshape(-1, 2), np.column_stack([ends[:-1], ends[1:]])
         mass = chances.sum(axis=1)
@@ -135,9 +135,9 @@ class Search:
             share, (low, high) = float(chances[k] @ both[k] / mass[k]), both[k]
             numbers = self._separation.solve(found.weights, share, self.relaxation.held(share), self._check)
             if numbers is not None:
-                numbers = self._patterns.scaled(numbers, share)
+                numbers = known.scaled(numbers, share)
                 self._three.append(numbers)
-                self.relaxation.join(self._patterns.inequalities(numbers[None]))
+                self.relaxation.join(known.inequalities(numbers[None]))
                 joined += 1
             if high > low * SPLIT**2:
                 self._ends = np.unique(np.append(self._ends, np.clip(share, low * SPLIT, high / SPLIT)))
@@ -162,7 +162,7 @@ class Search:
                 relaxation.within[used[1]],
                 relaxation.slopes[used[1]],
                 relaxation.aligned[used[2]],
-                self._fused if joined else self._fused[:0],
+                np.array(self._fused if joined else (), dtype=np.int64),
                 np.array(joined) if joined else np.zeros((0, 0)),
                 np.concatenate([[0.0], self._ends[1 : None if joined else -1], [1.0]]),
                 N,

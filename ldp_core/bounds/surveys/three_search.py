@@ -32,7 +32,7 @@ class Separation:
     """For ``known`` patterns."""
 
     def __init__(self, known: Patterns):
-        self._known = known
+        self.known = known
         self._corners = [_corner(block.size) for block in known.blocks]
         forms = zip(known.blocks, self._corners, strict=True)
         self._squares = [_twice(i, j) @ block.form[i * block.size + j] for block, (i, j) in forms]
@@ -47,7 +47,7 @@ class Separation:
     def solve(self, weights: np.ndarray, share: float, rows: np.ndarray, check: Check) -> np.ndarray | None:
         """(width,) numbers of the inequality for ``weights`` (cells,) and sets of this ``share``, of which pairs obey ``rows`` (i, cells + 1) as in
         `ldp_core.bounds.surveys.relaxation.Relaxation.rows`; None where the solver fails."""
-        known, N = self._known, share * self._known.types
+        known, N = self.known, share * self.known.types
         # All moments are looked at as shares of s, and squares through vectors for which these are near 1.
         norms = [one.norms * np.sqrt(1 + share * one.norms**2 * one.plain) for one in known.blocks]
         lengths = N * self._class_sizes
