@@ -3,6 +3,7 @@
 import re
 import threading
 import time
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,7 +13,8 @@ from hypothesis import strategies as st
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime.app_session import AppSession, AppSessionState
 from streamlit.runtime.pages_manager import PagesManager
-from streamlit.testing.v1 import AppTest, app_test
+from streamlit.runtime.scriptrunner import RerunData
+from streamlit.testing.v1 import AppTest, app_test, local_script_runner
 from streamlit.util import calc_hash
 
 from ldp_core import library
@@ -280,6 +282,40 @@ def test_late_polls_do_not_reach_the_session(app):
         session.request_rerun(request)
     session._state = AppSessionState.SHUTDOWN_REQUESTED  # nothing to shut down
     assert [(data.page_script_hash, data.is_auto_rerun) for data in begun] == [("plan", True), ("simulate", False)]
+
+
+def test_a_poll_for_what_the_page_no_longer_shows_draws_nothing(monkeypatch):
+    """The page has ended early, and the poll came in before: there is no place any more for what it would draw."""
+    clicks.keep()
+
+    def page():
+        import streamlit as st
+
+        @st.fragment(run_every=1.0)
+        def follow():
+            st.session_state["drawn"] = st.session_state.get("drawn", 0) + 1
+
+        if st.session_state.get("works", True):
+            follow()
+        st.stop()
+
+    at = AppTest.from_function(page, default_timeout=3600).run()
+
+    def poll():
+        with monkeypatch.context() as polled:
+            polled.setattr(local_script_runner, "RerunData", partial(RerunData, fragment_id_queue=[fragment]))
+            at.run()
+        return at.session_state["drawn"]
+
+    (fragment,) = at._fragment_storage._fragments
+    assert poll() == 2
+    assert poll() == 3
+    at.session_state["works"] = False
+    at.run()
+    assert poll() == 3
+    at.session_state["works"] = True
+    at.run()
+    assert poll() == 5
 
 
 def test_results_keep_the_newest_within_their_limit(monkeypatch):
