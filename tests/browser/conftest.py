@@ -105,7 +105,7 @@ def drawn(page):
 
 
 def beside(page):
-    """Another tab of the same browser, empty, in a window of its own: of several tabs in one window, one is not drawn any more now and then."""
+    """Another tab of the same browser, empty, in a window of its own: there it is drawn without being brought to the front."""
     with page.context.expect_page() as opened:
         page.evaluate("() => { open('about:blank', '_blank', 'noopener,popup') }")
     return opened.value
