@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
+from ldp_core import library
 from ldp_core.data import tables
 from ldp_core.data.domain import CategoricalAttribute, Domain
 from ldp_core.data.tables import CategoricalRecipe, DateRecipe, Merge, NumericRecipe, build_domain
@@ -40,7 +41,7 @@ def test_guarantee_of_a_pure_mechanism():
     line = guarantee(FULL, PURE)
     assert "\n" not in line
     for part in [
-        "Pure local differential privacy with epsilon = 1 per report (hierarchical)",
+        "Pure local differential privacy with epsilon = 1 per report; mechanism: Hierarchical; ",
         'privacy unit: one person\'s value of "transport" per report; one report per person',
         "audited epsilon 0.99999, computed from the mechanism's actual probabilities (exact: all outputs and types)",
         "secure random source (never the simulation seed)",
@@ -48,6 +49,12 @@ def test_guarantee_of_a_pure_mechanism():
         "IP addresses and other metadata are outside",
     ]:
         assert part in line
+
+
+@pytest.mark.parametrize("name", library.names())
+def test_the_mechanism_is_named_as_on_the_pages(name):
+    line = guarantee(FULL.with_(mechanism={"name": name}), PURE)
+    assert f" per report; mechanism: {library.spec(name).title}; privacy unit" in line
 
 
 def test_guarantee_adds_up_reports_and_delta():

@@ -346,4 +346,4 @@ def test_the_guarantee_calls_it_by_its_name():
     c = Configuration(own=(one,), mechanism=MechanismRecipe(name=one.mechanism), domain=letters)
     made = library.create(one.mechanism, n=4, epsilon=1.0)
     assert isinstance(made, ExplicitMechanism)
-    assert "(strategy matrix Ours)" in designs.guarantee(c, made.audit())
+    assert "; strategy matrix: Ours; " in designs.guarantee(c, made.audit())
