@@ -7,7 +7,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from ldp_core import anova, library, mechanisms, workloads
+from ldp_core import anova, library, mechanisms, wording, workloads
 from ldp_core.mechanisms import Mechanism
 from ldp_core.mechanisms.surveys.combining import OwnEstimate
 from ldp_core.mechanisms.surveys.oracles import ORACLES
@@ -283,6 +283,12 @@ def test_each_table_from_its_own_reports_and_the_split_budget_need_more_people()
     survey = workloads.survey(ADULT, 2)
     assert times_the_bound(SampledSets(survey, 1.0, reconstruction="own"), survey) == pytest.approx(1.795, rel=1e-3)
     assert times_the_bound(SplitBudget(survey, 1.0), survey) == pytest.approx(11_532, rel=1e-3)
+
+
+def test_how_many_types_there_are_is_written_as_everywhere():
+    mechanism = mechanisms.create("split_budget", workload=workloads.survey([2] * 28, [(0, 1)]), epsilon=1.0)
+    assert f" {wording.magnitude(2**28)} types," in repr(mechanism)
+    assert f"the workload {wording.magnitude(2**29)}." in mechanism.supports(workloads.histogram(2**29))
 
 
 def test_surveys_of_any_size():

@@ -29,18 +29,15 @@ def as_survey(workload: Workload, sizes: tuple[int, ...]) -> Survey:
             )
         return workload
     if workload.n != math.prod(sizes):
-        raise ValueError(f"The mechanism has {short(math.prod(sizes))} types, the workload {short(workload.n)}.")
+        raise ValueError(
+            f"The mechanism has {magnitude(math.prod(sizes))} types, the workload {magnitude(workload.n)}."
+        )
     if workload.n > DENSE_TYPES:
         raise ValueError(
             f"Questions about all {len(sizes)} attributes at once are answered for at most {DENSE_TYPES:,} types; there are "
-            f"{short(workload.n)}. Ask about a few attributes at a time."
+            f"{magnitude(workload.n)}. Ask about a few attributes at a time."
         )
     return Survey(sizes, [Group(tuple(range(len(sizes))), workload)])
-
-
-def short(number: int) -> str:
-    """A whole number, however large, in few digits."""
-    return f"{number:,}" if number < 10**9 else magnitude(number)
 
 
 @dataclass(frozen=True, repr=False)

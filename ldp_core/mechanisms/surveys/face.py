@@ -13,9 +13,10 @@ import numpy as np
 from ldp_core import anova
 from ldp_core.anova import Set
 from ldp_core.mechanisms.base import Audit, Contributions, FromCovariance, Reports
-from ldp_core.mechanisms.surveys.estimates import SurveyEstimate, as_survey, short
+from ldp_core.mechanisms.surveys.estimates import SurveyEstimate, as_survey
 from ldp_core.mechanisms.surveys.largest import at_all_types, largest
 from ldp_core.people import MOST_CELLS, Counts, Tables, people_of
+from ldp_core.wording import magnitude
 from ldp_core.workloads import DENSE_TYPES, Group, Histogram, Survey, Workload, in_chunks
 from ldp_core.workloads.surveys import eigenvalues
 
@@ -62,7 +63,7 @@ class SurveyMechanism(FromCovariance):
 
     def __repr__(self) -> str:
         plain = [f"{key} {value}" for key, value in self.parameters.items() if isinstance(value, (str, int, float))]
-        facts = [f"{len(self.sizes)} attributes", f"{short(self.n)} types", f"epsilon {self.epsilon:g}", *plain]
+        facts = [f"{len(self.sizes)} attributes", f"{magnitude(self.n)} types", f"epsilon {self.epsilon:g}", *plain]
         return f"<{self.name} mechanism: {', '.join(facts)}>"
 
     def _identity(self) -> dict[str, Any]:
