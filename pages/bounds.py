@@ -88,6 +88,8 @@ layout.chart(
     table,
 )
 
+if elsewhere := panels.elsewhere(state, mechanism if exact is not None else None):
+    st.caption(elsewhere)
 if state.weighting:
     st.caption(state.weighting)
 

@@ -69,6 +69,23 @@ def test_the_survey_opens_with_bounds_and_says_that_nothing_is_fitted(ages):
     )
 
 
+def test_numbers_of_the_case_that_other_pages_tell_stand_beside_those_of_an_even_spread(app):
+    app.sample("commutes.csv")
+    choose(app, "hierarchical").go("bounds").finish()
+    session = app.session
+    mechanism, bound = session.mechanism("hierarchical"), max(session.bounds("worst_case").values())
+    worst, even = (session.users_needed(mechanism, case) for case in ("worst_case", "average"))
+    assert worst > 1.02 * even
+    assert f"needs {wording.users(even)} for" in app.words
+    assert "The sidebar and the Design page tell another case, the one the design is for (worst case)" in app.words
+    assert f"Hierarchical needs {wording.users(worst)}, and no unbiased" in app.words
+    assert f"fewer than {wording.at_least(bound)}." in app.words
+    choose(app, "optimized")
+    session.change(optimizer=session.configuration.optimizer.model_copy(update={"aim": "average"}))
+    app.at.run()
+    assert "tell another case" not in app.words
+
+
 @pytest.mark.parametrize(
     ("n", "epsilon", "users"), [(32, "1", "34 users"), (512, "0.5", "61 users"), (512, "4", "2 users")]
 )

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from ldp_core import bounds, charts, wording
+from ldp_core import bounds, charts, library, wording
 from ldp_core.bounds import few_users
 from ldp_core.bounds.statements import Setting
 from ldp_core.designs.certificate_file import Written
@@ -22,7 +22,7 @@ from pages.ui.session.figures import AT_ONCE_TYPES
 from pages.ui.session.state import Session, choose_mechanism
 from pages.ui.tasks import work
 from pages.ui.tasks.task import Task
-from pages.ui.words import people, plain
+from pages.ui.words import case_meaning, case_title, people, plain
 from pages.ui.workload.figures import DRAWN_VALUES
 
 UNASKED_TYPES = 512
@@ -33,6 +33,25 @@ ALGORITHMS = {
     "rejection": "Rejection sampling (4)",
     "histogram": "Projected Hadamard response (5)",
 }
+
+
+def elsewhere(state: Session, mechanism: Mechanism | None) -> str:
+    """What the sidebar and other pages say of the design, where they count the errors of other people than an even spread; with what a
+    ``mechanism`` needs, where its exact errors are known."""
+    case = state.aim(state.chosen)
+    if state.only_case or case == state.even_case or state.complete.working_types > PRICED_TYPES:
+        return ""
+    least, told = max(state.bounds(case).values()), []
+    if mechanism is not None:
+        told.append(f"{library.spec(state.chosen).title} needs {wording.users(state.users_needed(mechanism, case))}")
+    if least > 0 and (mechanism is None or mechanism.delta == 0):
+        told.append(
+            f"no unbiased mechanism with pure epsilon {state.configuration.epsilon} needs fewer than {wording.at_least(least)}"
+        )
+    numbers = f": for {wording.error(state.alpha**0.5)}, {case_meaning(case)}, {', and '.join(told)}" if told else ""
+    return (
+        f"The sidebar and the Design page tell another case, the one the design is for ({case_title(case)}){numbers}."
+    )
 
 
 def certificate(state: Session) -> None:
