@@ -249,7 +249,8 @@ def simulated_errors(
 ) -> pd.DataFrame:
     """mechanism, estimator, trials, observed, standard_error, predicted: error of a typical query as a share of all users;
     and total_observed, total_standard_error, total_predicted: squared errors summed over all queries, in squared users. Where
-    queries have weights, the mean and the sum have them too.
+    queries have weights, the mean and the sum have them too; and estimated_users: the people that answers add up to, on average over
+    trials.
 
     ``observed`` is the root of the mean squared error over queries and trials, each standard error the uncertainty left by
     the number of trials, ``predicted`` the exact expectation for unbiased estimates on this data, NaN for biased ones and where it
@@ -275,6 +276,7 @@ def simulated_errors(
                     "total_observed": total.mean(),
                     "total_standard_error": float(mean_error(total)),
                     "total_predicted": exact,
+                    "estimated_users": trials["estimated_users"].mean(),
                 }
             )
     return pd.DataFrame(rows)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ldp_core.collector.collection import Collection
-from ldp_core.estimators import Intervals, apply, intervals
+from ldp_core.estimators import Intervals, apply, intervals, people_told
 from ldp_core.estimators.sequences import any_time
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.mechanisms.noise.additive import AdditiveMechanism
@@ -35,7 +35,7 @@ def answers(
 
     Columns: query, name, answer, low, high (an interval that holds the true answer of those who reported with a probability of at
     least ``level``), method (how it was found), promised (the standard error of the unbiased answer that the design
-    promises for so many people, whoever they are).
+    promises for so many people, whoever they are), adds_up_to (the people that all answers together add up to, see `people_told`).
 
     Biased estimators have the interval of the unbiased estimate from the same reports, widened where the answer lies beyond.
 
@@ -70,6 +70,7 @@ def answers(
             "high": high / weights,
             "method": found.methods.astype(str),
             "promised": np.sqrt(collection.users * largest_variances(built, workload, chosen)) / weights,
+            "adds_up_to": people_told(estimate, workload),
         }
     )
 

@@ -65,6 +65,8 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
         print(f"Answers written to {terminal.plain(given.output)}.")
     else:
         _tell(answers)
+        if missed := estimators.missed_in_words(float(answers["adds_up_to"].iloc[0]), found.users, given.estimator):
+            print(terminal.plain(missed))
 
 
 def _read(one: Read) -> dict[str, Any]:

@@ -19,3 +19,7 @@ from ldp_core.estimators.registry import names as names
 from ldp_core.estimators.registry import spec as spec
 from ldp_core.estimators.sequences import ANY_TIME as ANY_TIME
 from ldp_core.estimators.sequences import any_time as any_time
+from ldp_core.estimators.totals import missed_in_words as missed_in_words
+from ldp_core.estimators.totals import misses as misses
+from ldp_core.estimators.totals import people_told as people_told
+from ldp_core.estimators.totals import remedy as remedy

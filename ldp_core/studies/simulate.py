@@ -44,7 +44,8 @@ class Trials:
     ``answers[name]`` (trials, q) are the answers by that estimator in each trial, in users and without their weights, to the q
     queries whose indices are ``queries``. ``frame`` is tidy, one row per trial and estimator, with
     ``total_squared_error`` in squared users summed over *all* queries with their weights, and
-    ``root_mean_squared_error`` of a typical query as a share of all users: the mean has the weights too.
+    ``root_mean_squared_error`` of a typical query as a share of all users: the mean has the weights too; ``estimated_users`` is how many
+    people the answers add up to (see `ldp_core.estimators.people_told`).
     ``views[view][name]`` (trials, k) is what that `View` makes of the answers by that estimator.
     """
 
@@ -134,9 +135,8 @@ def collect(
             kept[name].add(estimation.apply(name, reports, mechanism, workload, unbiased, **options[name]))
         budget.tell()
     found = {name: one.finish() for name, one in kept.items()}
-    frame = _frame(
-        mechanism.name, users, workload.squared_weights, {name: errors for name, (_, errors) in found.items()}
-    )
+    errors, told = {name: errors for name, (_, errors) in found.items()}, {name: kept[name].told for name in found}
+    frame = _frame(mechanism.name, users, workload.squared_weights, errors, told)
     answers = {name: parts[0] for name, (parts, _) in found.items()}
     seen = {view: {name: parts[i] for name, (parts, _) in found.items()} for i, view in enumerate(views, start=1)}
     return Trials(counts, queries, answers, frame, seen)
@@ -163,8 +163,10 @@ class _Kept:
         self.weights = [view.workload.query_weights(view.queries) for view in views]
         self.parts: list[list[np.ndarray]] = [[] for _ in views]
         self.errors: list[float] = []
+        self.told: list[float] = []
 
     def add(self, estimate: Estimate) -> None:
+        self.told.append(estimation.people_told(estimate, self.workload))
         if type(estimate).answers is not Estimate.answers:
             self._keep(lambda view: estimate.answers(view.workload, view.queries)[None])
             self.errors.append(estimate.squared_error(self.workload, self.counts))
@@ -194,7 +196,9 @@ class _Kept:
         return [np.concatenate(parts) for parts in self.parts], np.array(self.errors)
 
 
-def _frame(mechanism: str, users: int, squared_weights: float, errors: dict[str, np.ndarray]) -> pd.DataFrame:
+def _frame(
+    mechanism: str, users: int, squared_weights: float, errors: dict[str, np.ndarray], told: dict[str, list[float]]
+) -> pd.DataFrame:
     """The tidy frame: trials in order, and within each the estimators."""
     total = np.array(list(errors.values())).T.ravel()
     trials = len(total) // len(errors)
@@ -206,6 +210,7 @@ def _frame(mechanism: str, users: int, squared_weights: float, errors: dict[str,
             "users": users,
             "total_squared_error": total,
             "root_mean_squared_error": np.sqrt(total / squared_weights) / users,
+            "estimated_users": np.array(list(told.values())).T.ravel(),
         }
     )
 

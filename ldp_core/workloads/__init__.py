@@ -62,6 +62,8 @@ from ldp_core.workloads.pricing import price as price
 from ldp_core.workloads.pricing import work_out as work_out
 from ldp_core.workloads.shares import dominating as dominating
 from ldp_core.workloads.shares import group_shares as group_shares
+from ldp_core.workloads.spanned import spans as spans
+from ldp_core.workloads.spanned import tells_everybody as tells_everybody
 from ldp_core.workloads.surveys import Components as Components
 from ldp_core.workloads.surveys import Group as Group
 from ldp_core.workloads.surveys import Survey as Survey

@@ -205,6 +205,20 @@ def test_the_estimate_chosen_is_that_of_the_core(collect):
     assert "constrained" not in collect.at.selectbox(key="collect-estimator").options  # there are no facts
 
 
+def test_answers_that_add_up_to_more_than_the_reports_are_said_to(app):
+    app.declare(bins=40, high="40", users=2000).ask("histogram").go("design")
+    app.enter("selectbox", "mechanism", "subset_selection").go("collect")
+    app.enter("segmented_control", "collect-from", "simulated").press("count").finish()
+    assert "add up to" not in app.words.split("What forged reports can do")[0]
+    app.enter("selectbox", "collect-estimator", "wnnls")
+    about = subject(app)
+    told = collector.answers(held(app), about.mechanism, about.workload, "wnnls")["answer"].sum()
+    assert told > 2200
+    assert f"These answers add up to {wording.count(told)} people, and 2,000 took part" in app.words
+    app.enter("selectbox", "collect-estimator", "wnnls_total")
+    assert "These answers add up to" not in app.words
+
+
 def test_collections_are_merged_by_day_and_none_twice(collect, another):
     (monday, one), (tuesday, two) = reports(collect, 1), reports(collect, 2)
     count(collect, ("monday.csv", monday))

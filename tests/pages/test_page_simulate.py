@@ -7,7 +7,8 @@ from ldp_core.designs import Optimizer
 from ldp_core.estimators import ESTIMATORS, METHODS
 from ldp_core.mechanisms import create
 from ldp_core.studies.outcomes import RELEASES
-from ldp_core.workloads import prefix
+from ldp_core.studies.simulate import collect
+from ldp_core.workloads import histogram, prefix
 
 TABS = ["Errors", "By query", "Distribution", "Possible releases", "Intervals", "Predicted"]
 TAB_OF = {"groups": "By query", "quantiles": "Distribution", "releases": "Possible releases"}
@@ -65,6 +66,25 @@ def test_run_shows_every_view_of_the_same_collections(ready):
     assert "confidence intervals of the first collection hold the truth" in turn(ready, "Intervals").words
     assert f"by the method **normal**: {METHODS['normal']}" in ready.words
     assert "the error of a query is largest for" in turn(ready, "By query").words
+
+
+def test_estimates_that_add_up_to_other_people_are_named_with_how_many(app):
+    app.declare(bins=40, high="40", users=2000).ask("histogram").go("design")
+    app.enter("selectbox", "mechanism", "subset_selection").go("simulate")
+    app.enter("multiselect", "estimators", ["unbiased", "wnnls", "wnnls_total"]).press("run").finish()
+    (told,) = [caption.value for caption in app.at.caption if "add up to" in caption.value]
+    assert told.startswith(
+        "2,000 users took part, but some answers add up to another number (on average over 20 trials): "
+    )
+    run = collect(
+        create("subset_selection", n=40, epsilon=1.0), histogram(40), app.session.design().counts, 20, 0, ["wnnls"]
+    )
+    assert told.count("users") == 2
+    assert f"non-negative: {run.answers['wnnls'].sum(axis=1).mean():,.0f} users. " in told
+    turn(app, "Possible releases")
+    assert told in [caption.value for caption in app.at.caption]
+    app.enter("multiselect", "estimators", ["unbiased", "wnnls_total"]).press("run").finish()
+    assert "add up to" not in app.words
 
 
 def test_every_chart_and_table_can_be_downloaded(ready):

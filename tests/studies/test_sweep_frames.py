@@ -204,6 +204,7 @@ def hand_made_run(trials=3):
             "users": 10,
             "total_squared_error": errors,
             "root_mean_squared_error": np.sqrt(errors / 2) / 10,
+            "estimated_users": [10.0, 10.0, 13.0][:trials],
         }
     )
     return {"randomized_response": Trials(counts, np.arange(2), {"unbiased": estimates}, frame)}
@@ -227,6 +228,7 @@ def test_simulated_errors_by_hand():
     # Mean squared error of a share: (0.01 + 0.01 + 0.09) / 3.
     observed = math.sqrt(0.11 / 3)
     assert (row.trials, row.estimator) == (3, "unbiased")
+    assert row.estimated_users == pytest.approx(11)
     assert row.observed == pytest.approx(observed)
     spread = np.std([0.01, 0.01, 0.09], ddof=1) / math.sqrt(3)
     assert row.standard_error == pytest.approx(spread / (2 * observed))

@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
 from ldp_core import wording
-from ldp_core.workloads import AllRange, Histogram, OnAttributes, Prefix, Product, Survey, Union, WidthRange, Workload
+from ldp_core.workloads import (
+    AllRange,
+    Histogram,
+    OnAttributes,
+    Prefix,
+    Product,
+    Survey,
+    Union,
+    WidthRange,
+    Workload,
+    spans,
+)
 from ldp_core.workloads.axes import Axis
 from ldp_core.workloads.surveys import Group
 
 QUANTILES = tuple(k / 10 for k in range(1, 10))
 LEAST_VALUES = 3
 """A distribution over fewer values says no more than a share does."""
-SPANNED_TYPES = 512
-"""Up to so many types, whether rows follow from others is found out in a moment."""
 
 
 def positions(totals: np.ndarray, users: float, quantiles: Sequence[float] = QUANTILES) -> np.ndarray:
@@ -156,20 +165,8 @@ def _totals_follow(workload: Workload, sizes: tuple[int, ...], place: int) -> bo
     product of queries holds a product of rows where each factor holds its own."""
     if isinstance(workload, Product) and tuple(factor.n for factor in workload.factors) == sizes:
         return all(
-            _holds(factor, np.tri(factor.n) if i == place else np.ones((1, factor.n)))
+            spans(factor, np.tri(factor.n) if i == place else np.ones((1, factor.n)))
             for i, factor in enumerate(workload.factors)
         )
     totals = OnAttributes(sizes, (place,), Prefix(sizes[place]))
-    return _holds(workload, lambda: totals.rows(np.arange(sizes[place])))
-
-
-def _holds(workload: Workload, rows: np.ndarray | Callable[[], np.ndarray]) -> bool:
-    """Whether ``rows`` (k, n) lie in the row space of a workload; taken not to where that takes long to find out."""
-    if isinstance(workload, Histogram | Prefix | AllRange | WidthRange):
-        return True  # of full rank
-    if workload.n > SPANNED_TYPES:
-        return False
-    wanted = (rows() if callable(rows) else rows).T
-    gram = workload.gram_dense()
-    found = np.linalg.lstsq(gram, wanted, rcond=1e-10)[0]
-    return bool(np.abs(gram @ found - wanted).max() <= 1e-6)
+    return spans(workload, lambda: totals.rows(np.arange(sizes[place])))

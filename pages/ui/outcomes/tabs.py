@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from ldp_core import charts, wording
+from ldp_core import charts, estimators, wording
 from ldp_core.estimators import ESTIMATORS, METHODS
 from ldp_core.people import dense
 from ldp_core.studies.outcomes import LEVEL, RELEASES, Outcomes, scale_of
@@ -17,7 +17,7 @@ from pages.ui import layout, lazy, listing
 from pages.ui.controls import control
 from pages.ui.judging import counts_in_words, explain, show_answers
 from pages.ui.session.state import Complete, Session
-from pages.ui.words import plain
+from pages.ui.words import people, plain
 
 Pair = tuple[str, str]
 
@@ -31,6 +31,18 @@ def show(state: Session, found: Outcomes) -> None:
     titles = ["Errors", "By query", "Distribution", "Possible releases", "Intervals", "Predicted"]
     views = (_errors, _by_query, _distribution, _releases, _intervals, _predicted)
     lazy.panes(state, "outcome-tabs", titles, [partial(view, state, state.complete, found) for view in views])
+    if missed := _missed(state.complete, found):
+        st.caption(missed)
+
+
+def _missed(design: Complete, found: Outcomes) -> str:
+    """Which answers add up to more or fewer people than took part, with how many; empty where none do."""
+    rows = [row for row in found.errors.itertuples() if estimators.misses(row.estimated_users, design.users)]
+    if not rows:
+        return ""
+    each = "; ".join(f"{_name((row.mechanism, row.estimator))}: {people(round(row.estimated_users))}" for row in rows)
+    sentence = f"{people(design.users)} took part, but some answers add up to another number (on average over {_trials(found)}): {each}."
+    return f"{sentence} {estimators.remedy(*(row.estimator for row in rows))}".strip()
 
 
 def _pairs(table: pd.DataFrame) -> list[Pair]:
