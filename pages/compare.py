@@ -1,6 +1,7 @@
 """Mechanisms side by side: users needed, errors, and how far each is from what no mechanism can beat."""
 
 import math
+from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
@@ -8,6 +9,7 @@ import streamlit as st
 from ldp_core import charts, frames, library, mechanisms, verdicts, wording
 from ldp_core.bounds.general.enumerated import MOST_TYPES as EXACT_TYPES
 from ldp_core.designs.choices import PRICED_TYPES
+from ldp_core.workloads import Survey
 from pages.ui import beside, layout, lazy, listing, patterns
 from pages.ui.compared import compared_control, fit_button, use_control
 from pages.ui.comparing import league, listed, sweeps
@@ -211,18 +213,15 @@ def draw_query_errors() -> None:
 
 
 with results:
-    lazy.panes(
-        state,
-        "compare-tabs",
-        ["Users needed", "Patterns", "Error of each query", "Over epsilon", "Over domain size"],
-        [
-            users_needed,
-            partial(patterns.side_by_side, state, ready),
-            draw_query_errors,
-            partial(sweeps.tab, state, "epsilon"),
-            partial(sweeps.tab, state, "size"),
-        ],
-    )
+    tabs: dict[str, Callable[[], None]] = {
+        "Users needed": users_needed,
+        "Patterns": partial(patterns.side_by_side, state, ready),
+        "Error of each query": draw_query_errors,
+        "Over epsilon": partial(sweeps.tab, state, "epsilon"),
+    }
+    if not isinstance(design.workload, Survey):  # those are about columns of their own sizes only
+        tabs["Over domain size"] = partial(sweeps.tab, state, "size")
+    lazy.panes(state, "compare-tabs", list(tabs), list(tabs.values()))
 
 layout.heading("All figures")
 listed.figures(state, table, ready)

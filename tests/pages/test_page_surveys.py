@@ -120,8 +120,17 @@ def test_rivals_for_surveys_stand_side_by_side(lives):
     assert "Each person reports all 11 attributes asked about, each by randomized response" in words(lives)
     lives.open("compare-tabs", "Error of each query").finish()
     assert lives.charts[0]["layout"]["yaxis"]["type"] == "log"  # the split budget is a hundred times worse
-    lives.open("compare-tabs", "Over domain size")
-    assert "exist for their own types only" in words(lives)
+
+
+def test_surveys_are_not_compared_over_the_domain_size_whichever_tab_was_open(app):
+    app.sample("survey_ages.csv", "compare").open("compare-tabs", "Over domain size")
+    assert app.has("button", "sweep-size")
+    app.sample(LIVES, "compare")
+    assert [tab.label for tab in app.at.tabs] == ["Users needed", "Patterns", "Error of each query", "Over epsilon"]
+    assert not app.has("button", "sweep-size")
+    assert "No unbiased mechanism with pure epsilon" in words(app)  # of the first tab
+    app.sample("survey_ages.csv", "compare")
+    assert "Over domain size" in [tab.label for tab in app.at.tabs]
 
 
 def test_the_choice_of_rivals_follows_the_questions_until_somebody_chooses(lives):
