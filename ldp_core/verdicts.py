@@ -37,6 +37,8 @@ JUDGED_QUERIES = 10_000
 """Up to here every answer is judged, beyond as many as are shown elsewhere, evenly spread."""
 JUDGED_TYPES = 2048
 """Exact errors of single answers take n^3 operations."""
+NEGLIGIBLE = 0.05
+"""The part of the sum of all answers that those too small to matter may have."""
 _ROUNDING = 1e-9  # with exactly the users needed an answer must not turn rough by the last bit
 
 
@@ -154,7 +156,8 @@ class Suggestion:
         typical: the root mean square of the answers, each or what it lacks to everybody where that is less (None: all answers are
             nobody or everybody). Errors are typical in the same sense, so that users needed compare the two sums of squares, and
             hundreds of answers of next to nobody do not decide, as they would by a median.
-        smallest: nine in ten such answers are at least this large.
+        smallest: the least such answer but for `NEGLIGIBLE`: all that are smaller add up to at most that part of the sum of all. By their
+            number, hundreds of answers of next to nobody would decide here as well.
     """
 
     typical: float | None
@@ -180,10 +183,12 @@ def suggest(workload: Workload, counts: Counts) -> Suggestion:
     """
     answers = np.abs(unweighted_answers(workload, counts, shown_queries(workload))) / float(users_of(counts))
     shares = np.where(answers <= 1, np.minimum(answers, 1 - answers), answers)
-    shares = shares[shares > _ROUNDING]
+    shares = np.sort(shares[shares > _ROUNDING])
     if not len(shares):
         return Suggestion(None, None)
-    return Suggestion(float(np.sqrt(np.mean(shares**2))), float(np.quantile(shares, 0.1, method="lower")))
+    below = np.cumsum(shares) / np.sum(shares)
+    smallest = shares[np.searchsorted(below, NEGLIGIBLE + _ROUNDING, side="right")]
+    return Suggestion(float(np.sqrt(np.mean(shares**2))), float(smallest))
 
 
 def _rounded(difference: float) -> float:

@@ -64,8 +64,12 @@ def test_the_difference_offered_first_is_one_that_the_people_of_a_sample_can_sho
     domain = tables.build_domain(SampleData(file=entry["file"], recipes=entry["recipes"]).recipes, table)
     tally = tables.tally(table, domain)
     workload = WorkloadRecipe.default(domain).build(domain)
-    found = verdicts.suggest(workload, tally.counts).difference
+    suggested = verdicts.suggest(workload, tally.counts)
+    found = suggested.difference
     assert 0.01 <= found <= 0.1
+    assert (
+        found / 5 <= suggested.smallest_difference <= found
+    )  # finer, but nothing that a hundred times the people would be needed for
     if domain.size <= 64:
         limit = bounds.centred_svd(workload, 1.0)
         assert analysis.users_from_objective(limit, workload, verdicts.alpha_for(found)) <= tally.users

@@ -178,7 +178,8 @@ def target_control(state: Session) -> None:
             "much to everybody; half of it"
         )
         smallest = (
-            f"nine in ten answers are {wording.share(found.smallest)} of all users or more (or lack that much); this"
+            f"answers of fewer than {wording.share(found.smallest)} of all users (or that lack less to everybody) are together at most "
+            f"{wording.share(verdicts.NEGLIGIBLE)} of the sum of all answers; this share"
         )
         if c.difference is not None:
             exact = found.typical / 2 if c.difference == "typical" else found.smallest

@@ -65,6 +65,9 @@ def test_the_difference_is_asked_for_where_it_is_used(fifty, page):
     fifty.enter("pills", "difference-from", "smallest")
     assert fifty.configuration.difference == "smallest"
     assert fifty.at.text_input(key="difference").value == "0.5"
+    smallest = wording.share(suggested.smallest).replace("\N{NO-BREAK SPACE}", " ")
+    meaning = f"answers of fewer than {smallest} of all users (or that lack less to everybody) are together at most 5 % of the sum of all"
+    assert f"{meaning} answers; this share is taken, rounded to one digit. " in fifty.words
 
 
 def test_no_page_calls_fifty_shares_that_drown_enough(fifty):
@@ -208,4 +211,4 @@ def test_differences_too_small_to_be_asked_for_are_not_said_to_be_half_of_an_ans
     ]
     assert "half of it is less than can be asked for, so 0.02 percentage points are taken. " in app.words
     app.enter("pills", "difference-from", "smallest")
-    assert "this is less than can be asked for, so 0.02 percentage points are taken. " in app.words
+    assert "this share is less than can be asked for, so 0.02 percentage points are taken. " in app.words
