@@ -163,15 +163,15 @@ def _simulated():
     workload, names = workloads.prefix(N), ("hierarchical", "haar", "hierarchical(branching=8)")
     made = {name: mechanisms.create(name, n=N, epsilon=1.0) for name in names}
     scale = outcomes.Scale(np.arange(N, dtype=float), "years", workload)
-    found = outcomes.compare(made, workload, COUNTS, AGES, 9, 0, ESTIMATORS, scale)
+    found = outcomes.compare(made, workload, COUNTS, AGES, 9, 0, ESTIMATORS, [scale])
     sets = workloads.on_types("all_marginals", 32)
     people = np.random.default_rng(0).multinomial(20_000, np.full(32, 1 / 32))
     types = [f"type {i}" for i in range(32)]
     marginals = outcomes.compare(
         {name: mechanisms.create(name, n=32, epsilon=1.0) for name in ("hadamard", "fourier")},
-        sets, people, types, 6, 0, ("unbiased", "wnnls"), None,
+        sets, people, types, 6, 0, ("unbiased", "wnnls"),
     )  # fmt: skip
-    ranges = outcomes.compare({"haar": made["haar"]}, workloads.all_range(N), COUNTS, AGES, 9, 0, ("unbiased",), None)
+    ranges = outcomes.compare({"haar": made["haar"]}, workloads.all_range(N), COUNTS, AGES, 9, 0, ("unbiased",))
     predicted = found.queries[found.queries["predicted"].notna()]
     runs = {name: simulate.collect(one, workload, COUNTS, 5) for name, one in made.items()}
     answers = frames.simulated_answers(runs, workload, AGES)

@@ -26,8 +26,8 @@ def run(kind="prefix", n=16, trials=12, names=("hadamard", "subset_selection"), 
     counts = np.random.default_rng(0).multinomial(2000, np.arange(1, n + 1) / np.arange(1, n + 1).sum())
     labels = [f"<b>{i}</b> & more years" for i in range(n)]
     scale = outcomes.Scale(np.arange(n, dtype=float), "types", workloads.prefix(n))
-    scale = scale if kind in ("prefix", "all_range", "histogram") else None
-    return outcomes.compare(chosen, workload, counts, labels, trials, 0, estimators, scale)
+    scales = [scale] if kind in ("prefix", "all_range", "histogram") else []
+    return outcomes.compare(chosen, workload, counts, labels, trials, 0, estimators, scales)
 
 
 @pytest.fixture(scope="module")

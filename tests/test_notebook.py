@@ -118,9 +118,9 @@ def test_designs_and_certificates_tell_their_figures():
             "<Groups: 36 queries in 8 groups by types in the range>",
         ),
         (
-            ldp.studies.outcomes.scale_of(
+            ldp.studies.outcomes.scales_of(
                 PREFIX, [ldp.workloads.Axis("age", list("abcdefgh"), ordinary=8, ordered=True, edges=range(9))]
-            ),
+            )[0],
             "<Scale: 8 values of age, in age>",
         ),
         (

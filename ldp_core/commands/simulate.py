@@ -85,7 +85,7 @@ def _simulated(setting: Setting, mechanisms: dict[str, Mechanism], stop: threadi
     titles = (
         [part.summary for part in c.workload.parts] if c.workload is not None and len(c.workload.parts) > 1 else None
     )
-    scale = studies.outcomes.scale_of(setting.workload, axes_of(setting.domain))
+    scales = studies.outcomes.scales_of(setting.workload, axes_of(setting.domain))
     with terminal.Bar("simulating") as bar:
         return studies.outcomes.compare(
             mechanisms,
@@ -95,7 +95,7 @@ def _simulated(setting: Setting, mechanisms: dict[str, Mechanism], stop: threadi
             c.simulation.trials,
             c.simulation.seed,
             chosen,
-            scale,
+            scales,
             bar,
             stop,
             titles,

@@ -122,11 +122,11 @@ def test_the_trials_are_those_of_the_app(shell):
     found = shell.result("simulate", shell.file(HIERARCHICAL))
     state = session(HIERARCHICAL)
     design, settings = state.complete, HIERARCHICAL.simulation
-    scale = outcomes.scale_of(design.workload, axes_of(design.domain))
+    scales = outcomes.scales_of(design.workload, axes_of(design.domain))
     parts = [part.summary for part in HIERARCHICAL.workload.parts]
     how = {"trials": settings.trials, "seed": settings.seed, "estimators": settings.estimators}
     chosen = {state.chosen: state.mechanism(state.chosen)}
-    shown = outcomes.compare(chosen, design.workload, design.counts, design.labels, **how, scale=scale, parts=parts)
+    shown = outcomes.compare(chosen, design.workload, design.counts, design.labels, **how, scales=scales, parts=parts)
     assert [row["observed"] for row in found["errors"]] == shown.errors["observed"].tolist()
     assert [row["label"] for row in found["groups"]] == shown.groups["label"].tolist()
     assert found["errors"][1]["predicted"] is None  # biased: nothing is predicted

@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
-from ldp_core.designs import Optimizer
+from ldp_core.data.tables import CategoricalRecipe, NumericRecipe, build_domain
+from ldp_core.designs import Configuration, DeclaredData, MechanismRecipe, Optimizer, Population, WorkloadRecipe
 from ldp_core.estimators import ESTIMATORS, METHODS
 from ldp_core.mechanisms import create
 from ldp_core.studies.outcomes import RELEASES
 from ldp_core.studies.simulate import collect
-from ldp_core.workloads import histogram, prefix
+from ldp_core.workloads import KWayMarginalsPart, histogram, prefix
 
 TABS = ["Errors", "By query", "Distribution", "Possible releases", "Intervals", "Predicted"]
 TAB_OF = {"groups": "By query", "quantiles": "Distribution", "releases": "Possible releases"}
@@ -198,6 +199,33 @@ def test_marginals_are_shown_by_attributes_and_tell_the_distribution(app):
     )  # all marginals tell every count
     groups = shown(app, "groups")[0]
     assert len(groups["x"]) == 8  # sets of three yes-or-no attributes
+
+
+def test_the_column_of_the_distribution_is_chosen_and_missing_values_are_left_out_in_words(app):
+    ages = NumericRecipe(column="age", method="range", low=0.0, high=80.0, bins=4, integer=False)
+    hours = ages.model_copy(update={"column": "hours", "missing": "category"})
+    names = [CategoricalRecipe(column=f"q{i}", categories=("a", "b", "c", "d")) for i in range(6)]
+    recipes = [ages, hours, *names]
+    made = Configuration(
+        data=DeclaredData(recipes=recipes),
+        domain=build_domain(recipes),
+        population=Population(users=2000, origin="declared", shape="uniform"),
+        workload=WorkloadRecipe(parts=(KWayMarginalsPart(k=2),)),
+        mechanism=MechanismRecipe(name="sampled_sets"),
+    )
+    app.load(made.model_dump(mode="json")).go("simulate").press("run").finish()
+    assert len(shown(app, "distribution")[0]["x"]) == 4
+    choice = app.at.selectbox(key="distribution-column")
+    assert (choice.options, choice.value) == (["age", "hours"], "age")
+    assert "no place in the order" not in app.words
+    app.enter("selectbox", "distribution-column", "hours")
+    true = shown(app, "distribution")[-1]["y"]
+    assert (
+        "(missing) has no place in the order of hours: the 20 % of users with it are in no share here"
+        in app.words.replace("\\", "")
+    )
+    assert len(true) == 4
+    assert true[-1] == pytest.approx(80, abs=0.1)
 
 
 def test_questions_that_do_not_tell_the_running_totals_have_no_distribution(app):

@@ -11,7 +11,7 @@ from ldp_core.studies.outcomes.quantiles import QUANTILES as QUANTILES
 from ldp_core.studies.outcomes.quantiles import Scale as Scale
 from ldp_core.studies.outcomes.quantiles import positions as positions
 from ldp_core.studies.outcomes.quantiles import rank_errors as rank_errors
-from ldp_core.studies.outcomes.quantiles import scale_of as scale_of
+from ldp_core.studies.outcomes.quantiles import scales_of as scales_of
 from ldp_core.studies.outcomes.views import LEVEL as LEVEL
 from ldp_core.studies.outcomes.views import RELEASES as RELEASES
 from ldp_core.studies.outcomes.views import Outcomes as Outcomes

@@ -28,17 +28,19 @@ from ldp_core.workloads.surveys import Group
 QUANTILES = tuple(k / 10 for k in range(1, 10))
 LEAST_VALUES = 3
 """A distribution over fewer values says no more than a share does."""
+MOST_SCALES = 12
+"""Along at most so many columns of a survey there are quantiles, the first ones."""
 
 
-def positions(totals: np.ndarray, users: float, quantiles: Sequence[float] = QUANTILES) -> np.ndarray:
-    """(..., k) types (from 0) at which the running ``totals`` (..., n) of ``users`` people reach the given shares.
+def positions(totals: np.ndarray, users: float | np.ndarray, quantiles: Sequence[float] = QUANTILES) -> np.ndarray:
+    """(..., k) types (from 0) at which the running ``totals`` (..., n) of ``users`` people, a number or (..., 1), reach the given shares.
 
     By bisection, as in the paper: noise makes totals go up and down, and bisection meets one of the crossings without
     favouring the first.
     """
     n, wanted = totals.shape[-1], np.asarray(quantiles) * users
     wanted = wanted - 1e-9 * users  # a share reached exactly must not be missed by rounding
-    low = np.zeros((*totals.shape[:-1], len(wanted)), dtype=np.int64)
+    low = np.zeros((*totals.shape[:-1], len(quantiles)), dtype=np.int64)
     high = np.full_like(low, n - 1)
     while np.any(low < high):
         middle = (low + high) // 2
@@ -71,6 +73,7 @@ class Scale:
         totals: the workload of running totals along them.
         of: what they are values of.
         labels: their names (None: those of the types).
+        left_out: the names of what has no place in the order, such as "(missing)": nobody with it is in a total.
     """
 
     values: np.ndarray
@@ -78,37 +81,57 @@ class Scale:
     totals: Workload
     of: str = "type"
     labels: Sequence[str] | None = None
+    left_out: tuple[str, ...] = ()
+
+    def positions(self, totals: np.ndarray, users: float) -> np.ndarray:
+        """(..., k) where the running ``totals`` (..., n) of ``users`` people, but for those left out, reach the shares `QUANTILES`."""
+        return positions(totals, np.maximum(totals[..., -1:], 0.0) if self.left_out else users)
 
     def __repr__(self) -> str:
         return f"<Scale: {len(self.values):,} values of {wording.shortened(self.of, 40)}, in {wording.shortened(self.unit, 40)}>"
 
 
-def scale_of(workload: Workload, axes: Sequence[Axis]) -> Scale | None:
-    """The order along which ``workload`` has quantiles, given the attributes of its types; None where it has none.
+def scales_of(workload: Workload, axes: Sequence[Axis]) -> tuple[Scale, ...]:
+    """The orders along which ``workload`` has quantiles, given the attributes of its types: one or none, and for surveys one for every
+    column, at most `MOST_SCALES`.
 
     Running totals and ranges have the order that they go along, histograms that of their attribute; a union has that of
     the first part that has any. Other questions, such as running totals within groups, have the order of the first attribute whose
-    running totals of everybody follow from them: those in their row space. Surveys have that of the first attribute whose running
-    totals are asked for, or follow from a table. The value of a bin is its middle, that of any other type its number.
+    running totals of everybody follow from them: those in their row space. Surveys have those of the attributes whose running
+    totals are asked for, or follow from a table; values without a place in the order are left out of these. The value of a bin is its
+    middle, that of any other type its number.
     """
     if isinstance(workload, Survey):
-        return _order_of_a_table(workload, axes)
+        return _orders_of_tables(workload, axes)
+    found = _order(workload, axes)
+    return () if found is None else (found,)
+
+
+def _order(workload: Workload, axes: Sequence[Axis]) -> Scale | None:
+    """The order of questions that are no survey."""
     if isinstance(workload, Union):
-        found = next((found for part in workload.parts if (found := scale_of(part, axes)) is not None), None)
+        found = next((found for part in workload.parts if (found := _order(part, axes)) is not None), None)
     else:
         found = _own_order(workload, axes)
     return _order_that_follows(workload, axes) if found is None else found
 
 
-def _order_of_a_table(survey: Survey, axes: Sequence[Axis]) -> Scale | None:
-    """The order of one attribute of a survey, whose running totals come from a table of it or of more attributes."""
-    along = (Prefix, AllRange, WidthRange)
+def _orders_of_tables(survey: Survey, axes: Sequence[Axis]) -> tuple[Scale, ...]:
+    """The orders of attributes of a survey whose running totals come from a table of them or of more attributes; first those that are asked
+    for."""
+    along, found = (Prefix, AllRange, WidthRange), dict[int, Scale]()
     for group in sorted(survey.groups, key=lambda group: not isinstance(group.base, along)):
         sizes = tuple(survey.shape[i] for i in group.attributes)
         for place, i in enumerate(group.attributes):
-            if _tells(axes[i]) and _totals_follow(group.base, sizes, place):
-                return _scale(axes[i], Survey(survey.shape, [Group((i,), Prefix(axes[i].size))], axes))
-    return None
+            axis = axes[i]
+            if i in found or not axis.ordered or axis.ordinary < LEAST_VALUES:
+                continue
+            if len(found) < MOST_SCALES and _totals_follow(group.base, sizes, place, axis.ordinary):
+                totals: Workload = Prefix(axis.ordinary)
+                if axis.ordinary < axis.size:
+                    totals = OnAttributes((axis.size,), (0,), totals, used=(axis.ordinary,))
+                found[i] = _scale(axis, Survey(survey.shape, [Group((i,), totals)], axes))
+    return tuple(found.values())
 
 
 def _own_order(workload: Workload, axes: Sequence[Axis]) -> Scale | None:
@@ -131,11 +154,12 @@ def _own_order(workload: Workload, axes: Sequence[Axis]) -> Scale | None:
 
 
 def _scale(axis: Axis, totals: Workload) -> Scale:
-    """The values of an attribute all of whose types have a place in its order."""
+    """The values of an attribute that have a place in its order."""
+    left_out = tuple(axis.labels[i] for i in range(axis.ordinary, axis.size))
     if not len(axis.edges):
-        return Scale(np.arange(axis.size, dtype=float), "types", totals, axis.name, axis.labels)
+        return Scale(np.arange(axis.ordinary, dtype=float), "types", totals, axis.name, axis.labels, left_out)
     ends = np.asarray(axis.edges)
-    return Scale(ends[:-1] + np.diff(ends) / 2, axis.name, totals, axis.name, axis.labels)
+    return Scale(ends[:-1] + np.diff(ends) / 2, axis.name, totals, axis.name, axis.labels, left_out)
 
 
 def _order_that_follows(workload: Workload, axes: Sequence[Axis]) -> Scale | None:
@@ -149,7 +173,7 @@ def _order_that_follows(workload: Workload, axes: Sequence[Axis]) -> Scale | Non
     if len(shape) != len(axes) or math.prod(sizes) != base.n:
         return None
     for place, i in enumerate(kept):
-        if _tells(axes[i]) and _totals_follow(base, sizes, place):
+        if _tells(axes[i]) and _totals_follow(base, sizes, place, sizes[place]):
             return _scale(axes[i], OnAttributes(shape, (i,), Prefix(axes[i].size)))
     return None
 
@@ -160,13 +184,13 @@ def _tells(axis: Axis) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _totals_follow(workload: Workload, sizes: tuple[int, ...], place: int) -> bool:
-    """Whether the running totals of everybody along one attribute, of a table of ``sizes``, lie in the row space of a workload. A
-    product of queries holds a product of rows where each factor holds its own."""
+def _totals_follow(workload: Workload, sizes: tuple[int, ...], place: int, values: int) -> bool:
+    """Whether the running totals along the first ``values`` of one attribute, of a table of ``sizes``, lie in the row space of a workload.
+    A product of queries holds a product of rows where each factor holds its own."""
     if isinstance(workload, Product) and tuple(factor.n for factor in workload.factors) == sizes:
         return all(
-            spans(factor, np.tri(factor.n) if i == place else np.ones((1, factor.n)))
+            spans(factor, np.tri(values, factor.n) if i == place else np.ones((1, factor.n)))
             for i, factor in enumerate(workload.factors)
         )
-    totals = OnAttributes(sizes, (place,), Prefix(sizes[place]))
-    return spans(workload, lambda: totals.rows(np.arange(sizes[place])))
+    totals = OnAttributes(sizes, (place,), Prefix(values), used=(values,))
+    return spans(workload, lambda: totals.rows(np.arange(values)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,7 @@ from ldp_core.people import Counts, users_of
 from ldp_core.run import Budget, Callback, Cancel, Progress
 from ldp_core.studies import simulate
 from ldp_core.studies.outcomes.groups import Groups, counts_people, query_groups
-from ldp_core.studies.outcomes.quantiles import QUANTILES, Scale, positions, rank_errors
+from ldp_core.studies.outcomes.quantiles import QUANTILES, Scale, rank_errors
 from ldp_core.studies.simulate import unweighted_answers
 from ldp_core.workloads import Fact, Workload
 
@@ -25,7 +25,7 @@ RELEASES = 9
 """The published answers of this many collections, the first ones, are kept."""
 LEVEL = 0.95
 _MIDDLE = (0.05, 0.95)  # where nine collections in ten lie
-_CURVE_POINTS = 200
+_CURVE_POINTS, _LEAST_POINTS = 200, 32  # of all curves together, where that leaves each enough
 
 Columns = Mapping[str, np.ndarray | Sequence[str | float]]
 
@@ -42,9 +42,9 @@ class Outcomes:
         releases: release (from 1), query, label, true, released: what the first `RELEASES` collections would publish.
         intervals: query, label, true, answer, low, high, holds (the truth), method of the first collection, at `LEVEL`; empty
             where no estimator has any. Methods are those of `estimators.METHODS`, or "credible".
-        curves: type, label, true, first, low, high: the true cumulative shares, those of the first collection, and the
+        curves: attribute, type, label, true, first, low, high: along each scale the true cumulative shares, those of the first collection, and the
             bounds between which nine of ten collections lie; empty where types have no order.
-        quantiles: quantile, true_label, first_label, value_error, value_error_se, quantile_error, quantile_error_se: mean
+        quantiles: attribute, quantile, true_label, first_label, value_error, value_error_se, quantile_error, quantile_error_se: mean
             distances to the true quantile, in the unit of the scale and as shares; empty where ``curves`` is.
         trials: how many were run of each pair.
         people: whether all answers count people; otherwise some may be below 0 or above the number of users.
@@ -112,7 +112,7 @@ def compare(
     trials: int = 20,
     seed: int = 0,
     estimators: Sequence[str] = ("unbiased",),
-    scale: Scale | None = None,
+    scales: Sequence[Scale] = (),
     callback: Callback | None = None,
     cancel: Cancel | None = None,
     parts: Sequence[str] | None = None,
@@ -120,8 +120,8 @@ def compare(
 ) -> Outcomes:
     """Simulate every mechanism with every estimator that suits it, on the same users ``counts`` (n,).
 
-    ``labels`` name the types and ``parts`` the parts of a union; ``scale`` is the order along which they have quantiles, if any
-    (see `scale_of`); ``facts`` are for estimators that agree with some. ``callback`` (after each trial, with the mechanism's name as ``found``) and ``cancel`` as in `ldp_core.run`.
+    ``labels`` name the types and ``parts`` the parts of a union; ``scales`` are the orders along which they have quantiles
+    (see `scales_of`); ``facts`` are for estimators that agree with some. ``callback`` (after each trial, with the mechanism's name as ``found``) and ``cancel`` as in `ldp_core.run`.
     A cancelled run keeps what it has: at least one trial of the first mechanism.
     ValueError when no pair goes together, with the reasons, or for what `simulate.collect` refuses.
     """
@@ -141,9 +141,9 @@ def compare(
         def follow(progress: Progress, name: str = name) -> None:
             budget.tell(found=name)
 
-        views = _views(chosen[name], workload, counts, groups, scale)
+        views = _views(chosen[name], workload, counts, groups, scales)
         found = simulate.collect(chosen[name], workload, counts, trials, seed, suitable, follow, cancel, views, facts)
-        runs.append(_Run(name, chosen[name], found, workload, labels, groups, scale))
+        runs.append(_Run(name, chosen[name], found, workload, labels, groups, tuple(scales)))
 
     def frame(columns: Callable[[_Run, str], Columns | None]) -> pd.DataFrame:
         found = [
@@ -154,6 +154,10 @@ def compare(
         ]
         return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
 
+    def along(columns: Callable[..., Columns | None]) -> pd.DataFrame:
+        found = [frame(partial(columns, k=k)) for k in range(len(scales))]
+        return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
+
     return Outcomes(
         by=groups.by,
         errors=frames.simulated_errors({run.name: run.trials for run in runs}, chosen, workload),
@@ -161,8 +165,8 @@ def compare(
         groups=frame(_Run.of_groups),
         releases=frame(_Run.releases),
         intervals=frame(lambda run, estimator: run.intervals(estimator, seed, budget.cancelled)),
-        curves=frame(_Run.curves),
-        quantiles=frame(_Run.quantiles),
+        curves=along(_Run.curves),
+        quantiles=along(_Run.quantiles),
         trials=min(len(answers) for run in runs for answers in run.trials.answers.values()),
         people=counts_people(workload),
         skipped=skipped,
@@ -170,16 +174,21 @@ def compare(
 
 
 def _views(
-    mechanism: Mechanism, workload: Workload, counts: Counts, groups: Groups, scale: Scale | None
+    mechanism: Mechanism, workload: Workload, counts: Counts, groups: Groups, scales: Sequence[Scale]
 ) -> dict[str, simulate.View]:
     truth, users = unweighted_answers(workload, counts, groups.queries), float(users_of(counts))
     errors = lambda answers: groups.means(((answers - truth) / users) ** 2)  # noqa: E731
     views = {"groups": simulate.View(workload, groups.queries, errors)}
-    if scale is not None and mechanism.supports(scale.totals) is None:
-        views["quantiles"] = simulate.View(scale.totals, None, lambda answers: positions(answers, users))
-        points, _ = simulate.spread([len(scale.values)], _CURVE_POINTS)
-        views["curve"] = simulate.View(scale.totals, points, lambda answers: answers / users)
+    for k, scale in enumerate(scales):
+        if mechanism.supports(scale.totals) is None:
+            views[f"quantiles {k}"] = simulate.View(scale.totals, None, partial(scale.positions, users=users))
+            views[f"curve {k}"] = simulate.View(scale.totals, _points(scales, k), lambda answers: answers / users)
     return views
+
+
+def _points(scales: Sequence[Scale], k: int) -> np.ndarray:
+    """The values at which the curve along one of the ``scales`` is kept."""
+    return simulate.spread([len(scales[k].values)], max(_LEAST_POINTS, _CURVE_POINTS // len(scales)))[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +201,7 @@ class _Run:
     workload: Workload
     labels: Sequence[str]
     groups: Groups
-    scale: Scale | None
+    scales: tuple[Scale, ...]
 
     @cached_property
     def users(self) -> float:
@@ -280,33 +289,32 @@ class _Run:
             "method": found.methods,
         }
 
-    def curves(self, estimator: str) -> Columns | None:
-        if self.scale is None or "curve" not in self.trials.views:
+    def curves(self, estimator: str, k: int) -> Columns | None:
+        if f"curve {k}" not in self.trials.views:
             return None
-        shares, (points, _) = (
-            self.trials.views["curve"][estimator],
-            simulate.spread([len(self.scale.values)], _CURVE_POINTS),
-        )
+        scale, shares, points = self.scales[k], self.trials.views[f"curve {k}"][estimator], _points(self.scales, k)
         low, high = np.quantile(shares, _MIDDLE, axis=0)
-        named = self.scale.labels or self.labels
+        named = scale.labels or self.labels
         return {
+            "attribute": [scale.of] * len(points),
             "type": points,
             "label": [named[point] for point in points.tolist()],
-            "true": self.scale.totals.answers(self.trials.counts, points) / self.users,
+            "true": scale.totals.answers(self.trials.counts, points) / self.users,
             "first": shares[0],
             "low": low,
             "high": high,
         }
 
-    def quantiles(self, estimator: str) -> Columns | None:
-        if self.scale is None or "quantiles" not in self.trials.views:
+    def quantiles(self, estimator: str, k: int) -> Columns | None:
+        if f"quantiles {k}" not in self.trials.views:
             return None
-        places, named = self.trials.views["quantiles"][estimator], self.scale.labels or self.labels
-        totals = self.scale.totals.answers(self.trials.counts)
-        true = positions(totals, self.users)
-        distances = np.abs(self.scale.values[places] - self.scale.values[true])
+        scale, places = self.scales[k], self.trials.views[f"quantiles {k}"][estimator]
+        named, totals = scale.labels or self.labels, scale.totals.answers(self.trials.counts)
+        true = scale.positions(totals, self.users)
+        distances = np.abs(scale.values[places] - scale.values[true])
         shares = np.abs(rank_errors(places, np.diff(totals, prepend=0.0)))
         return {
+            "attribute": [scale.of] * len(QUANTILES),
             "quantile": QUANTILES,
             "true_label": [named[place] for place in true.tolist()],
             "first_label": [named[place] for place in places[0].tolist()],

@@ -11,7 +11,7 @@ import streamlit as st
 from ldp_core import charts, estimators, wording
 from ldp_core.estimators import ESTIMATORS, METHODS
 from ldp_core.people import dense
-from ldp_core.studies.outcomes import LEVEL, RELEASES, Outcomes, scale_of
+from ldp_core.studies.outcomes import LEVEL, RELEASES, Outcomes, scales_of
 from ldp_core.workloads import axes_of
 from pages.ui import layout, lazy, listing
 from pages.ui.controls import control
@@ -160,14 +160,26 @@ def _of(by: str, row: pd.Series) -> str:
 
 
 def _distribution(state: Session, design: Complete, found: Outcomes) -> None:
-    scale = scale_of(design.workload, axes_of(design.domain))
-    if not len(found.curves) or scale is None:
+    scales = {scale.of: scale for scale in scales_of(design.workload, axes_of(design.domain))}
+    if not len(found.curves):
         st.info(
             "A cumulative distribution needs questions along the order of an attribute, such as its running totals, ranges or "
             "histogram, and answers that give the running totals of everybody; these questions do not."
         )
         return
-    pair, curve = _chosen(state, found.curves, "pair-distribution")
+    columns = [name for name in scales if (found.curves["attribute"] == name).any()]
+    column = columns[0] if (remembered := state.view.get("simulated_column")) not in columns else remembered
+    if len(columns) > 1:
+        control(
+            st.selectbox,
+            "Column",
+            "distribution-column",
+            column,
+            lambda name: state.view.update(simulated_column=name),
+            options=columns,
+        )
+    scale = scales[column]
+    pair, curve = _chosen(state, found.curves[found.curves["attribute"] == column], "pair-distribution")
     spread = 100 * (curve["high"] - curve["low"]).max()
     layout.chart(
         lambda look: charts.distribution(curve, scale.of, look),
@@ -176,7 +188,13 @@ def _distribution(state: Session, design: Complete, found: Outcomes) -> None:
         "simulated-distribution",
         found.curves,
     )
-    table, unit = found.quantiles, scale.unit
+    if scale.left_out:
+        without, those = " and ".join(map(plain, scale.left_out)), wording.share(1 - curve["true"].iloc[-1])
+        st.caption(
+            f"{without} has no place in the order of {plain(scale.of)}: the {those} of users with it are in no share here, and quantiles are "
+            "those of all others."
+        )
+    table, unit = found.quantiles[found.quantiles["attribute"] == column], scale.unit
     median = _rows(table, pair).set_index("quantile").loc[0.5]
     where = f"the private median lies at **{plain(median['first_label'])}**"
     if median["first_label"] == median["true_label"]:
@@ -189,7 +207,7 @@ def _distribution(state: Session, design: Complete, found: Outcomes) -> None:
         f"{_name(pair)}: in the first collection {where}. Over {_trials(found)} it is off by {distance} on average, and in rank by "
         f"{wording.points(median['quantile_error'])}.",
         "simulated-quantiles",
-        table,
+        found.quantiles,
     )
 
 

@@ -384,8 +384,8 @@ def simulation(state: Session, names: Sequence[str]) -> Task[studies.outcomes.Ou
     titles = [part.summary for part in recipe.parts] if recipe is not None and len(recipe.parts) > 1 else None
 
     def work(job: Job) -> studies.outcomes.Outcomes:
-        w, scale = design.workload, studies.outcomes.scale_of(design.workload, axes_of(design.domain))
-        how = {**settings, "facts": about.facts, "scale": scale, "parts": titles, **job.followed}
+        w, scales = design.workload, studies.outcomes.scales_of(design.workload, axes_of(design.domain))
+        how = {**settings, "facts": about.facts, "scales": scales, "parts": titles, **job.followed}
         return studies.outcomes.compare(about.chosen, w, design.counts, design.labels, **how)
 
     key = "simulation:" + json.dumps([about.inputs, settings], sort_keys=True)

@@ -29,7 +29,7 @@ def found():
         40,
         3,
         ("unbiased", "wnnls", "mle"),
-        SCALE,
+        [SCALE],
     )
 
 
@@ -152,12 +152,12 @@ def test_the_posterior_has_credible_intervals_and_is_skipped_once_cancelled():
 
 def test_progress_and_cancelling():
     chosen, seen = made("subset_selection", "hadamard"), []
-    whole = outcomes.compare(chosen, workloads.prefix(8), COUNTS, LABELS, 3, scale=SCALE, callback=seen.append)
+    whole = outcomes.compare(chosen, workloads.prefix(8), COUNTS, LABELS, 3, scales=[SCALE], callback=seen.append)
     assert [step.found for step in seen] == [name for name in chosen for _ in range(3)]
     assert [(step.round, step.max_rounds) for step in seen] == [(k, 6) for k in range(1, 7)]
     seen.clear()
     cut = outcomes.compare(
-        chosen, workloads.prefix(8), COUNTS, LABELS, 3, scale=SCALE,
+        chosen, workloads.prefix(8), COUNTS, LABELS, 3, scales=[SCALE],
         callback=seen.append, cancel=lambda: len(seen) >= 2,
     )  # fmt: skip
     assert cut.trials == 2
@@ -167,7 +167,7 @@ def test_progress_and_cancelling():
 
 
 def test_one_trial_has_no_standard_errors():
-    run = outcomes.compare(made("hadamard"), workloads.prefix(8), COUNTS, LABELS, 1, scale=SCALE)
+    run = outcomes.compare(made("hadamard"), workloads.prefix(8), COUNTS, LABELS, 1, scales=[SCALE])
     for frame in (run.queries, run.groups):
         assert frame[frame["observed"] > 0]["standard_error"].isna().all()
     assert run.quantiles["value_error_se"].isna().all()
@@ -217,9 +217,9 @@ def test_a_thousand_trials_take_seconds():
     for kind in ("histogram", "prefix", "all_range", "all_marginals"):
         workload = workloads.on_types(kind, 256)
         chosen = {"hadamard": mechanisms.create("hadamard", 256, 1.0)}
-        scale, labels = outcomes.scale_of(workload, ()), [str(k) for k in range(256)]
+        scales, labels = outcomes.scales_of(workload, ()), [str(k) for k in range(256)]
         started = time.perf_counter()
-        outcomes.compare(chosen, workload, counts, labels, 1000, 0, ("unbiased", "wnnls"), scale)
+        outcomes.compare(chosen, workload, counts, labels, 1000, 0, ("unbiased", "wnnls"), scales)
         seconds = time.perf_counter() - started
         print(f"{kind}: {seconds:.2f} s")
         assert seconds < 5

@@ -9,6 +9,7 @@ from ldp_core import mechanisms, workloads
 from ldp_core.data.domain import CategoricalAttribute, NumericAttribute
 from ldp_core.people import people_of
 from ldp_core.studies import outcomes
+from ldp_core.studies.outcomes import quantiles
 from ldp_core.workloads.axes import axes_of
 from ldp_core.workloads.surveys import Group
 
@@ -71,30 +72,30 @@ def test_scales_of_totals_within_groups_and_of_whatever_else_tells_them():
         parts.RectanglesPart(attributes=("age", "size")): ages,
     }
     for part, totals in told.items():
-        scale = outcomes.scale_of(part.build(axes), axes)
+        (scale,) = outcomes.scales_of(part.build(axes), axes)
         assert scale.totals.answers(counts).tolist() == totals.tolist()
         assert list(scale.labels) == list(axes[1 if totals is ages else 2].labels)
     below = [parts.Predicate(expression=f"age {bound}") for bound in ("< 10", "< 30", "<= 40")]
     conditions = parts.PredicatesPart(predicates=below).build(axes)
-    assert outcomes.scale_of(conditions, axes).of == "age"
+    assert outcomes.scales_of(conditions, axes)[0].of == "age"
     without = parts.PredicatesPart(predicates=below[:2]).build(axes)  # does not tell how many there are
-    assert outcomes.scale_of(without, axes) is None
-    assert outcomes.scale_of(parts.HistogramPart(attribute="sex").build(axes), axes) is None
+    assert outcomes.scales_of(without, axes) == ()
+    assert outcomes.scales_of(parts.HistogramPart(attribute="sex").build(axes), axes) == ()
 
 
 def test_scales_come_from_bins_types_or_not_at_all():
     bins = axes_of([NumericAttribute(name="age", edges=(0, 10, 30, 40))])
     names = axes_of([CategoricalAttribute(name="colour", values=("red", "green", "blue"))])
     for make in (workloads.histogram, workloads.prefix, workloads.all_range):
-        scale = outcomes.scale_of(make(3), bins)
+        (scale,) = outcomes.scales_of(make(3), bins)
         assert (scale.values.tolist(), scale.unit) == ([5, 20, 35], "age")
-    assert outcomes.scale_of(workloads.histogram(3), names) is None
-    scale = outcomes.scale_of(workloads.prefix(3), names)
+    assert outcomes.scales_of(workloads.histogram(3), names) == ()
+    (scale,) = outcomes.scales_of(workloads.prefix(3), names)
     assert (scale.values.tolist(), scale.unit) == ([0, 1, 2], "types")
-    assert outcomes.scale_of(workloads.all_marginals(2), bins) is None
+    assert outcomes.scales_of(workloads.all_marginals(2), bins) == ()
     other = axes_of([NumericAttribute(name="age", edges=(0, 10, 30), outside="other")])
-    assert outcomes.scale_of(workloads.histogram(3), other) is None  # "(other)" has no place in the order
-    assert outcomes.scale_of(workloads.prefix(3), other).unit == "types"
+    assert outcomes.scales_of(workloads.histogram(3), other) == ()  # "(other)" has no place in the order
+    assert outcomes.scales_of(workloads.prefix(3), other)[0].unit == "types"
 
 
 def test_surveys_have_the_order_of_a_column_that_a_table_tells():
@@ -114,18 +115,54 @@ def test_surveys_have_the_order_of_a_column_that_a_table_tells():
         return workloads.Survey(shape, [Group(members, base) for members, base in asked], axes)
 
     pairs = ((0, 1), workloads.histogram(6)), ((1, 2), workloads.histogram(12))
-    for asked, name in (
-        (pairs, "age"),
-        ((*pairs, ((2,), workloads.prefix(4))), "hours"),
-        ((((0,), workloads.histogram(2)), ((2, 3), workloads.histogram(16))), "hours"),
+    for asked, names in (
+        (pairs, ["age", "hours"]),
+        ((*pairs, ((2,), workloads.prefix(4))), ["hours", "age"]),  # first what is asked for
+        ((((0,), workloads.histogram(2)), ((2, 3), workloads.histogram(16))), ["hours", "rooms"]),
+        ((((3,), workloads.histogram(4)),), ["rooms"]),
+        ((((0,), workloads.histogram(2)),), []),  # without an order
     ):
-        scale = outcomes.scale_of(survey(*asked), axes)
-        place = [axis.name for axis in axes].index(name)
-        assert (scale.of, scale.unit) == (name, name)
-        others = tuple(i for i in range(4) if i != place)
-        assert scale.totals.answers(people).tolist() == counts.sum(others).cumsum().tolist()
-    for members, size in (((0,), 2), ((3,), 4)):  # without an order, and with people who have no place in it
-        assert outcomes.scale_of(survey((members, workloads.histogram(size))), axes) is None
+        scales = outcomes.scales_of(survey(*asked), axes)
+        assert [scale.of for scale in scales] == [scale.unit for scale in scales] == names
+        for scale in scales:
+            place = [axis.name for axis in axes].index(scale.of)
+            others = tuple(i for i in range(4) if i != place)
+            assert scale.left_out == (("(missing)",) if scale.of == "rooms" else ())
+            assert len(scale.values) == axes[place].ordinary
+            totals = counts.sum(others).cumsum()[: axes[place].ordinary]
+            assert scale.totals.answers(people).tolist() == totals.tolist()
+
+
+def test_a_survey_has_the_orders_of_its_first_columns_and_no_endless_list():
+    axes = axes_of([NumericAttribute(name=f"x{i}", edges=(0, 1, 2, 3)) for i in range(20)])
+    found = outcomes.scales_of(workloads.survey([3] * 20, 2), axes)
+    assert [scale.of for scale in found] == [f"x{i}" for i in range(quantiles.MOST_SCALES)]
+
+
+@pytest.mark.parametrize("name", ["sampled_sets", "split_budget", "covering_sets"])
+def test_people_without_a_value_are_in_no_curve_and_quantiles_are_those_of_the_others(name):
+    asked = [
+        NumericAttribute(name="x", edges=(0, 1, 2, 3)),
+        NumericAttribute(name="y", edges=(0, 1, 2, 3, 4), missing="category"),
+    ]
+    axes = axes_of(asked)
+    workload = workloads.survey((3, 5), 2, axes=axes)
+    records = np.random.default_rng(0).choice(5, (4000, 2), p=[0.3, 0.3, 0.1, 0.0, 0.3]) % (3, 5)
+    people = people_of(records, (3, 5))
+    mechanism = mechanisms.create(name, workload=workload, epsilon=4.0)
+    found = outcomes.compare({name: mechanism}, workload, people, [], 3, 7, scales=outcomes.scales_of(workload, axes))
+    assert found.curves["attribute"].tolist() == ["x"] * 3 + ["y"] * 4
+    curve = found.curves[found.curves["attribute"] == "y"]
+    shares = np.bincount(records[:, 1], minlength=5) / 4000
+    assert curve["true"].to_numpy() == pytest.approx(shares.cumsum()[:4])
+    assert curve["label"].tolist() == list(axes[1].labels)[:4]
+    stream = np.random.SeedSequence(7).spawn(3)[0]
+    estimate = mechanism.estimate(mechanism.simulate(people, np.random.default_rng(stream)))
+    assert curve["first"].to_numpy() == pytest.approx(estimate.table((1,)).cumsum()[:4] / 4000)
+    rows = found.quantiles[found.quantiles["attribute"] == "y"].set_index("quantile")
+    held = shares.cumsum()[:4] / shares[:4].sum()
+    for quantile, label in rows["true_label"].items():
+        assert label == axes[1].labels[int(np.searchsorted(held, quantile - 1e-9))]
 
 
 def test_curves_of_surveys_are_those_of_the_tables_estimated():
@@ -134,8 +171,8 @@ def test_curves_of_surveys_are_those_of_the_tables_estimated():
     records = np.random.default_rng(0).integers(0, 4, (500, 3))
     people = people_of(records, (4, 4, 4))
     mechanism = mechanisms.create("sampled_sets", workload=workload, epsilon=2.0)
-    scale = outcomes.scale_of(workload, axes)
-    found = outcomes.compare({"sampled_sets": mechanism}, workload, people, [], 3, 7, scale=scale)
+    scales = outcomes.scales_of(workload, axes)[:1]
+    found = outcomes.compare({"sampled_sets": mechanism}, workload, people, [], 3, 7, scales=scales)
     stream = np.random.SeedSequence(7).spawn(3)[0]
     estimate = mechanism.estimate(mechanism.simulate(people, np.random.default_rng(stream)))
     assert found.curves["first"].to_numpy() == pytest.approx(estimate.table((0,)).cumsum() / 500)

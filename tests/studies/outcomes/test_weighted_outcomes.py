@@ -38,8 +38,8 @@ ANSWERS = ("queries", "groups", "releases", "intervals", "curves", "quantiles")
 
 def run(workload, estimators=("unbiased",), trials=12, **more):
     chosen = {name: mechanisms.create(name, 16, 1.0) for name in ("subset_selection", "hadamard")}
-    scale = outcomes.scale_of(workload, AXES)
-    return outcomes.compare(chosen, workload, COUNTS, LABELS, trials, 5, estimators, scale, **more)
+    scales = outcomes.scales_of(workload, AXES)
+    return outcomes.compare(chosen, workload, COUNTS, LABELS, trials, 5, estimators, scales, **more)
 
 
 @pytest.fixture(scope="module")
@@ -144,7 +144,7 @@ def test_queries_have_their_names_and_equal_names_stay_apart(found):
 
 def test_quantiles_are_those_of_the_attribute_the_questions_go_along(found):
     ages = COUNTS.reshape(4, 4).sum(axis=1)
-    assert outcomes.scale_of(WEIGHTED, AXES).values.tolist() == [10, 30, 50, 80]
+    assert outcomes.scales_of(WEIGHTED, AXES)[0].values.tolist() == [10, 30, 50, 80]
     curve = found.curves.query("mechanism == 'hadamard'")
     assert curve["label"].tolist() == list(AXES[0].labels)
     assert curve["true"].to_numpy() == pytest.approx(np.cumsum(ages) / N)
