@@ -372,7 +372,7 @@ def test_what_is_found_for_any_survey_can_be_verified(sizes, ways, epsilon):
 
 @cache
 def small_columns():
-    survey = workloads.survey((2, 2, 2, 3, 3, 3, 4, 4), 2)
+    survey = workloads.survey((2, 2, 3, 3, 4), 2)
     rounds = improved(survey, 3.0, closed_form(survey, 3.0), Budget(None, None, None))
     return max((one for one, limit in takewhile(lambda found: found[1] is not None, rounds)), key=lambda one: one.value)
 
@@ -381,7 +381,7 @@ def test_small_columns_are_bounded_by_what_fits_into_their_fibres():
     proof = small_columns()
     assert proof.verify()
     assert len(proof.aligned)
-    assert relative(proof.workload, 3.0, proof.value) > 0.07
+    assert relative(proof.workload, 3.0, proof.value) > 0.15
     without = replace(proof, aligned=proof.aligned[:0], aligned_multipliers=proof.aligned_multipliers[:, :0])
     assert without.proven() < proof.value * 0.95
 

@@ -43,7 +43,7 @@ def test_every_other_mechanism_opens_on_the_design_page(app, name):
             assert app.session.parameters_for(name).get(parameter, values[0]) == value
             # What cannot be had, or must not be deployed, is said in a sentence.
             assert app.errors or "privacy unit" in app.words
-            app.enter("selectbox", f"choice-{parameter}", values[0])
+        app.enter("selectbox", f"choice-{parameter}", values[0])
 
 
 def test_trees_over_two_attributes_are_for_two_ordered_ones(app):

@@ -89,13 +89,15 @@ def test_a_stop_on_request_is_no_warning_and_what_is_known_is_said(stopped):
     )
 
 
-def test_a_stopped_sweep_says_how_much_of_it_there_is(busy, ages):
-    ages.go("compare").open("compare-tabs", "Over epsilon").press("sweep-epsilon").press("cancel-epsilon")
+def test_a_stopped_sweep_says_how_much_of_it_there_is(busy, app):
+    app.declare(bins=8).ask("prefix").session.change(compared=("hadamard",))
+    app.go("compare").open("compare-tabs", "Over epsilon").press("sweep-epsilon").press("cancel-epsilon")
     busy.set()
-    ages.finish()
-    assert "You stopped this sweep before any point was worked out." in ages.words
-    ages.press("sweep-epsilon").finish()
-    assert "You stopped" not in ages.words
+    app.finish()
+    assert "You stopped this sweep before any point was worked out." in app.words
+    app.press("sweep-epsilon").finish()
+    assert "You stopped" not in app.words
+    assert not app.has("button", "sweep-epsilon")
 
 
 def test_what_was_stopped_begins_again_when_somebody_asks(stopped):
