@@ -31,19 +31,36 @@ def surveyed(workload: Workload, axes: Sequence[Axis]) -> Workload:
     the values of each attribute alike and none is about all attributes at once. ValueError where a table they ask about is too large.
     """
     n, shape = workload.n, tuple(axis.size for axis in axes)
-    telling = [i for i, size in enumerate(shape) if size > 1]
-    if n <= FITTED_TYPES or isinstance(workload, Survey) or len(telling) < 2:
+    if n <= FITTED_TYPES or isinstance(workload, Survey) or sum(size > 1 for size in shape) < 2:
         return workload
     if n <= MOST_CELLS:
-        all_binary = all(shape[i] == 2 for i in telling)
-        if all_binary and n <= BINARY_TYPES and workload.symmetry == "hamming" and _degree(workload) > TOGETHER:
-            return workload
-        try:
-            found = Survey(shape, _merged(groups(workload, shape, axes)), axes)
-        except ValueError:
-            return workload
-        few = all(len(set(group.attributes) & set(telling)) < len(telling) for group in found.groups)
-        return found if few and found.symmetric else workload
+        return _about_few(workload, shape, axes) or workload
+    return by_tables(workload, shape, axes)
+
+
+def surveyed_bits(workload: Workload) -> Survey | None:
+    """The same for attributes of two values that all questions treat alike, whatever they are called; None where it does not serve better."""
+    if workload.n <= FITTED_TYPES or isinstance(workload, Survey) or workload.symmetry != "hamming":
+        return None
+    return _about_few(workload, (2,) * (workload.n.bit_length() - 1))
+
+
+def _about_few(workload: Workload, shape: tuple[int, ...], axes: Sequence[Axis] | None = None) -> Survey | None:
+    """The `Survey`, where none of the questions is about all attributes at once; None where rows over all types serve better."""
+    telling = {i for i, size in enumerate(shape) if size > 1}
+    bits = workload.n <= BINARY_TYPES and all(shape[i] == 2 for i in telling) and workload.symmetry == "hamming"
+    if bits and _degree(workload) > TOGETHER:
+        return None
+    try:
+        found = by_tables(workload, shape, axes)
+    except ValueError:
+        return None
+    few = all(len(set(group.attributes) & telling) < len(telling) for group in found.groups)
+    return found if few and found.symmetric else None
+
+
+def by_tables(workload: Workload, shape: tuple[int, ...], axes: Sequence[Axis] | None = None) -> Survey:
+    """The same questions on the tables of the attributes that each is about. ValueError where these are too many or too large."""
     return Survey(shape, _merged(groups(workload, shape, axes)), axes)
 
 

@@ -132,11 +132,25 @@ class Survey(Workload):
         dims = np.array([anova.dimensions(self.shape, members) for members in sets])
         return Components(sets, dims, np.array([gram[members] for members in sets]), constant), alike
 
-    @property
+    @cached_property
     def symmetry_group(self) -> SymmetryGroup:
-        return SymmetryGroup(
-            "translation" if self.symmetric else "none", tuple((s, self.symmetric) for s in self.shape)
-        )
+        shifts = tuple((size, self.symmetric) for size in self.shape)
+        if not self.symmetric:
+            return SymmetryGroup("none", shifts)
+        return SymmetryGroup("hamming" if self._bits_alike() else "translation", shifts)
+
+    def _bits_alike(self) -> bool:
+        """Whether attributes of two values each can be swapped, of as many types as have a number each."""
+        bits = [i for i, size in enumerate(self.shape) if size > 1]
+        if any(self.shape[i] != 2 for i in bits) or len(bits) < 2 or self.n > MOST_CELLS:
+            return False
+        c = self.components
+        levels = np.array([len(members) for members in c.sets])
+        for level in set(levels.tolist()):
+            gram = c.gram[levels == level]
+            if len(gram) < math.comb(len(bits), level) or np.ptp(gram) > 1e-13 * gram.max():
+                return False
+        return True
 
     @cached_property
     def trace(self) -> float:

@@ -22,17 +22,19 @@ from ldp_core.workloads import (
     ParityPart,
     Predicate,
     PredicatesPart,
+    Prefix,
     PrefixPart,
     RangesPart,
     RectanglesPart,
     Survey,
+    Workload,
     from_spec,
     over_attributes,
     survey,
     tables_asked,
 )
 from ldp_core.workloads.pricing import price
-from ldp_core.workloads.surveyed import TOGETHER, groups
+from ldp_core.workloads.surveyed import TOGETHER, groups, surveyed_bits
 
 ADULT = (16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2)
 
@@ -205,6 +207,54 @@ def test_yes_or_no_columns_become_a_survey_where_few_are_asked_about_together(pa
         patterns = ldp.optimize.design(made, 3.0, time_limit=None, max_rounds=4).objective
         rows = ldp.optimize.design_orbits(whole, 3.0, time_limit=None, max_rounds=10).objective
         assert ldp.bounds.centred_svd(whole, 3.0) <= patterns < rows
+
+
+@pytest.mark.parametrize(
+    ("workload", "served"),
+    [
+        (ldp.workloads.k_way_marginals(12, 3), True),
+        (ldp.workloads.parity(13, 2), True),
+        (ldp.workloads.k_way_marginals(12, 6), False),
+        (ldp.workloads.all_marginals(12), False),
+        (ldp.workloads.k_way_marginals(11, 3), False),  # a strategy over all types can be written out
+        (ldp.workloads.prefix(4096), False),
+        (ldp.workloads.histogram(4096), False),
+        (ldp.workloads.survey([2] * 12, 3), False),
+    ],
+    ids=lambda given: repr(given) if isinstance(given, Workload) else "",
+)
+def test_questions_about_few_bits_are_a_survey_whatever_the_bits_are_called(workload, served):
+    found = surveyed_bits(workload)
+    assert (found is not None) == served
+    if found is not None:
+        assert found.n == workload.n
+        np.testing.assert_allclose(found.gram_column, workload.gram_column, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("survey", "kind"),
+    [
+        (ldp.workloads.survey([2] * 5, 2), "hamming"),
+        (ldp.workloads.survey([2, 1, 2, 2], 2), "hamming"),
+        (ldp.workloads.survey([2] * 3, [(0, 1), (1, 2), (0, 2)], [1.0, 1.0, 2.0]), "translation"),
+        (ldp.workloads.survey([2] * 4, [(0, 1), (2, 3)]), "translation"),
+        (ldp.workloads.survey([2, 2, 3], 2), "translation"),
+        (ldp.workloads.survey([2] * 40, 2), "translation"),  # types without numbers
+        (Survey((4, 2), [Group((0,), Prefix(4))]), "none"),
+    ],
+    ids=lambda given: given if isinstance(given, str) else "x".join(map(str, given.shape)),
+)
+def test_bits_can_be_swapped_where_all_of_them_are_asked_about_alike(survey, kind):
+    assert survey.symmetry == kind
+    if kind == "hamming":
+        G = survey.gram_dense()
+        scheme = survey.symmetry_group.scheme
+        assert scheme.off(G[:, 0]) <= 1e-12 * G.max()
+        values = np.sort(np.linalg.eigvalsh(G))
+        gamma, _ = scheme.spectrum(survey.gram_column)
+        np.testing.assert_allclose(
+            values, np.sort(np.repeat(gamma, scheme.multiplicities.astype(int))), atol=1e-9 * G.max()
+        )
 
 
 def test_answers_come_from_records_as_from_counts():
