@@ -443,6 +443,20 @@ def test_never_below_the_bound_by_types(sizes, ways, epsilon):
     )
 
 
+@pytest.mark.parametrize(("columns", "epsilon", "gain"), [(8, 0.5, 1.03), (10, 0.5, 1.02), (8, 0.7, 1.02)])
+def test_that_bits_come_in_whole_numbers_counts_at_small_epsilon(columns, epsilon, gain):
+    """The bound by pairs of types, which is none of columns, is among those tried, and not above what a strategy over all types reaches."""
+    survey = workloads.survey([2] * columns, 2)
+    found = bounds.certificate(survey, epsilon, time_limit=None)
+    assert isinstance(found, bounds.SymmetricCertificate)
+    assert found.verify()
+    closed = closed_form(survey, epsilon)
+    assert found.value > gain * closed.value
+    assert not replace(found, value=found.value * (1 + 1e-6)).verify()
+    best = optimize.design(survey, epsilon=epsilon, time_limit=None, max_rounds=10)
+    assert found.value <= best.objective
+
+
 # --- time, progress, and cancelling ---------------------------------------------------------------------------------
 
 

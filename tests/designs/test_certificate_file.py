@@ -64,6 +64,7 @@ KINDS = {
         workloads.survey([4, 3, 2, 2], 2), 4.0, Budget(None, None, None, None), lambda *_: None
     ),
     "yes or no": lambda: next(iter(bounds.surveys.binary.best(YES_NO, 1.0))),
+    "yes or no by pairs": lambda: symmetric_certificate(YES_NO, 0.5),
     "yes or no by triples": lambda: next(bounds.triples.surveys.best(workloads.survey([2] * 7, 2), 3.0)),
     "three values by triples": lambda: next(bounds.triples.surveys.best(workloads.survey([3] * 4, 2), 4.0)),
     "yes or no by triples, five groups": lambda: next(filter(wide, bounds.triples.surveys.best(YES_NO, 2.0))),

@@ -85,6 +85,7 @@ from ldp_core.privacy import check_epsilon
 from ldp_core.run import Budget, Callback, Cancel, Check, Interrupted, unchecked
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import DENSE_TYPES, Survey, Workload
+from ldp_core.workloads.surveyed import surveyed_bits
 
 # Up to this many types the closed form takes a fifth of a second, and is always there.
 AT_ONCE_TYPES = 512
@@ -229,8 +230,9 @@ def certificate(
     as of totals and ranges. ``prior`` (n,) bounds ``tr(M_p^-1 G)``
     instead, as in `ldp_core.optimize.design`. Symmetric workloads (exchangeable, hamming; uniform prior) take milliseconds at
     any size, seconds where cuts are found for low degrees, and their certificate is a `SymmetricCertificate` (for low degrees of
-    at most twelve bits often a `TripleCertificate`, or a `LowDegreeCertificate`). Surveys of any size
-    are bounded by sets of attributes, see `ldp_core.bounds.surveys`: the closed form at once, all of it in seconds.
+    at most eleven bits often a `TripleCertificate`, or a `LowDegreeCertificate`). Surveys of any size
+    are bounded by sets of attributes, see `ldp_core.bounds.surveys`: the closed form at once, all of it in seconds. Questions about few of
+    twelve bits or more at once are bounded as the `Survey` that they are.
     ``callback`` (after each stage, with ``bound`` and ``relaxation``) and ``cancel`` as in `ldp_core.run`. Raises ValueError past
     `ldp_core.workloads.DENSE_TYPES` types: use `centred_svd`.
 
@@ -241,8 +243,9 @@ def certificate(
     True
     """
     budget = Budget(time_limit, None, cancel, callback)
-    if isinstance(workload, Survey) and prior is None:
-        return _of_survey(workload, epsilon, budget)
+    survey = workload if isinstance(workload, Survey) else surveyed_bits(workload)
+    if survey is not None and prior is None:
+        return _of_survey(survey, epsilon, budget)
     symmetric = _of_classes(workload, epsilon, budget) if prior is None else None
     return symmetric or general_certificate(workload, epsilon, check_prior(prior, workload.n), budget)
 

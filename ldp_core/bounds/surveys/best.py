@@ -12,20 +12,24 @@ from ldp_core.bounds.surveys.certificate import SurveyCertificate
 from ldp_core.bounds.surveys.grouped import GroupedCertificate, grouped, split
 from ldp_core.bounds.surveys.search import closed_form, improved
 from ldp_core.bounds.surveys.singles import SinglesCertificate
+from ldp_core.bounds.symmetric.certificate import SymmetricCertificate, symmetric_certificate
 from ldp_core.bounds.triples import surveys as triples
 from ldp_core.bounds.triples.surveys import TripleSurveyCertificate
-from ldp_core.privacy import check_epsilon
+from ldp_core.privacy import check_epsilon, odds
 from ldp_core.run import Budget, Interrupted
 from ldp_core.workloads import Survey, Workload
 
 Prove = Callable[[Workload, float, Budget], Proof]
 """How to bound the questions on one table, within a budget."""
 OfSets = SurveyCertificate | TripleSurveyCertificate | BinaryCertificate | SinglesCertificate
+OfColumns = OfSets | SymmetricCertificate
 # The bound for single attributes comes before the inequalities on sets where its first weights gain so much on the closed form.
 PROMISING = 1.05
+# Most rounds of the bound by pairs of types: a fifth of a second each, and the first few gain nearly all.
+PAIR_ROUNDS = 6
 
 
-def survey_certificate(survey: Survey, epsilon: float, budget: Budget, prove: Prove) -> OfSets | GroupedCertificate:
+def survey_certificate(survey: Survey, epsilon: float, budget: Budget, prove: Prove) -> OfColumns | GroupedCertificate:
     """The bound for any `Survey`, the closed form at once; ``prove`` is for questions that follow an order or single out values."""
     epsilon = check_epsilon(epsilon)
     if survey.symmetric:
@@ -52,9 +56,9 @@ def survey_certificate(survey: Survey, epsilon: float, budget: Budget, prove: Pr
     return best
 
 
-def _alike(survey: Survey, epsilon: float, budget: Budget) -> OfSets:
+def _alike(survey: Survey, epsilon: float, budget: Budget) -> OfColumns:
     closed = closed_form(survey, epsilon)
-    found: OfSets = closed
+    found: OfColumns = closed
     budget.tell(bound=closed.value)
     candidates = _candidates(survey, epsilon, closed, budget)
     with suppress(Interrupted):
@@ -70,12 +74,18 @@ def _alike(survey: Survey, epsilon: float, budget: Budget) -> OfSets:
 
 def _candidates(
     survey: Survey, epsilon: float, closed: SurveyCertificate, budget: Budget
-) -> Iterator[tuple[OfSets, float | None]]:
+) -> Iterator[tuple[OfColumns, float | None]]:
     """Certificates of every kind, the most promising kind first; with what none of this kind can exceed where that is known. Those by triples take
-    long where there are more than two values, and come last there."""
+    long where there are more than two values, and come last there. Those by pairs come first for attributes of two values where the share 1/(E + 1)
+    that sets would best have is a cell or more of the largest table asked about: that it can be no whole number of cells is then what matters."""
     if not survey.components.sets:
         return
     best, bits = closed.value, max(survey.shape) == 2
+    coarse = bits and 2 ** max(map(len, survey.components.sets)) >= odds(epsilon) + 1
+    by_pairs = _by_pairs(survey, epsilon, budget)
+    for pairs in by_pairs if coarse else ():
+        best = max(best, pairs.value)
+        yield pairs, None
     if bits and triples.fits(survey):
         yield from ((found, None) for found in triples.best(survey, epsilon, best, budget.check))
     for found, limit in _by_columns(survey, epsilon, closed, budget):
@@ -83,6 +93,13 @@ def _candidates(
         yield found, limit
     if not bits and triples.fits(survey) and triples.promising(survey, epsilon):
         yield from ((found, None) for found in triples.best(survey, epsilon, best, budget.check))
+    yield from ((pairs, None) for pairs in by_pairs)
+
+
+def _by_pairs(survey: Survey, epsilon: float, budget: Budget) -> Iterator[SymmetricCertificate]:
+    found = symmetric_certificate(survey, epsilon, lambda: budget.stopped() is not None, PAIR_ROUNDS)
+    if found is not None:
+        yield found
 
 
 def _by_columns(

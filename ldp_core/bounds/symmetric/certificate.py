@@ -109,16 +109,17 @@ class SymmetricCertificate(AlikeProof):
 
 
 def symmetric_certificate(
-    workload: Workload, epsilon: float, stop: Callable[[], bool] = lambda: False
+    workload: Workload, epsilon: float, stop: Callable[[], bool] = lambda: False, rounds: int = MOST_ROUNDS
 ) -> SymmetricCertificate | None:
-    """The relaxation's bound for a workload with a scheme, with whole-number cuts until ``stop()``; None for other workloads."""
+    """The relaxation's bound for a workload with a scheme, with whole-number cuts in at most so many ``rounds`` and until ``stop()``; None for
+    other workloads."""
     scheme, epsilon = workload.symmetry_group.scheme, check_epsilon(epsilon)
     if scheme is None:
         return None
     gamma, _ = scheme.spectrum(workload.gram_column)
     relaxation = ClassRelaxation(scheme, gamma, np.expm1(epsilon))
     best, reached = None, []
-    for _ in range(MOST_ROUNDS):
+    for _ in range(rounds):
         relaxation.solve()
         certificate = _extracted(workload, epsilon, relaxation)
         if best is None or certificate.value > best.value:

@@ -92,7 +92,7 @@ class Point:
     @property
     def effort(self) -> int:
         """Rough rank of the cost: 0 a closed form, 1 a certificate, 2 a fit."""
-        by_search = self.name == "certificate" and self.workload.symmetry not in ("exchangeable", "hamming")
+        by_search = self.name == "certificate" and self.workload.symmetry != "exchangeable"
         return 2 if self.fitted else int(by_search)
 
     @property
