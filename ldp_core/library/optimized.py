@@ -26,6 +26,7 @@ from ldp_core.optimize.surveys.design import design_survey, too_many
 from ldp_core.optimize.symmetric.translations import MOST_TYPES as MOST_ORBIT_TYPES
 from ldp_core.run import Callback, Cancel, Progress
 from ldp_core.workloads import Survey, Workload
+from ldp_core.workloads.surveyed import surveyed_bits
 
 TARGETS = ("average", "worst_case")
 """Whose variance `build_certified` makes least."""
@@ -137,12 +138,14 @@ def build_certified(
     those over binary attributes an `ldp_core.mechanisms.orbits.OrbitMechanism`, without a prior. Running totals and ranges get an
     `ldp_core.mechanisms.rings.RingMechanism` up to 4,096 types, without a prior; types hardly differ there, and ``target`` is not looked at.
 
-    Surveys that treat the values of every attribute alike get `ScrambledPatterns`, at any number of types. All types have the same
+    Surveys that treat the values of every attribute alike get `ScrambledPatterns`, at any number of types, and so do questions about few of
+    twelve or more binary attributes at once. All types have the same
     variance then, whatever the ``target`` and the ``prior``. Other surveys with more than 2048 types get the best on average of what
     `ldp_core.library.survey_groups` knows; types hardly differ there, and ``target`` and ``prior`` are not looked at.
     """
-    if isinstance(workload, Survey) and workload.symmetric:
-        return _for_survey(workload, epsilon, (time_limit, max_rounds, seed, callback, cancel))
+    survey = workload if isinstance(workload, Survey) else surveyed_bits(workload)
+    if survey is not None and survey.symmetric:
+        return _for_survey(survey, epsilon, (time_limit, max_rounds, seed, callback, cancel))
     if isinstance(workload, Survey) and workload.n > MOST_TYPES:
         return survey_groups.build(workload, epsilon, time_limit, max_rounds, seed, callback, cancel)
     if workload.n > MOST_TYPES and prior is None and workload.symmetry == "exchangeable":

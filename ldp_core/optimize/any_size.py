@@ -1,4 +1,4 @@
-"""One name for the best mechanism of any workload: a strategy over all types, or patterns over few attributes for surveys."""
+"""One name for the best mechanism of any workload: a strategy over all types, base rows whose images are one, or patterns over few attributes."""
 
 from __future__ import annotations
 
@@ -6,9 +6,15 @@ import numpy as np
 
 from ldp_core.optimize import certified
 from ldp_core.optimize.gradient.method import Optimized
+from ldp_core.optimize.sizes import MOST_TYPES, along_an_order
 from ldp_core.optimize.surveys.design import SurveyDesign, design_survey
+from ldp_core.optimize.symmetric.rings import RingDesign, design_ring
+from ldp_core.optimize.symmetric.translations import OrbitDesign, design_orbits
 from ldp_core.run import Callback, Cancel
 from ldp_core.workloads import Survey, Workload
+from ldp_core.workloads.surveyed import surveyed_bits
+
+AnyDesign = Optimized | SurveyDesign | OrbitDesign | RingDesign
 
 
 def design(
@@ -20,15 +26,24 @@ def design(
     callback: Callback | None = None,
     cancel: Cancel | None = None,
     prior: np.ndarray | None = None,
-) -> Optimized | SurveyDesign:
+) -> AnyDesign:
     """The mechanism of least L: for a `Survey` its patterns (`ldp_core.optimize.surveys.design`; whose error counts makes no difference, and
-    ``prior`` is not used), else a strategy, see `ldp_core.optimize.certified.design` for the parameters.
+    ``prior`` is not used), else a strategy, see `ldp_core.optimize.certified.design` for the parameters. Past 2,048 types no strategy is
+    written out: questions about few attributes of two values at once are a `Survey`, those about more get base rows that are flipped, running
+    totals and ranges base rows that are turned, both on average over all types alike.
 
     >>> survey = ldp.workloads.survey([16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2], ways=2)
     >>> best = ldp.optimize.design(survey, epsilon=1.0, time_limit=None, max_rounds=2)
     >>> 0 <= best.objective / ldp.bounds.centred_svd(survey, epsilon=1.0) - 1 < 0.01
     True
     """
-    if isinstance(workload, Survey):
-        return design_survey(workload, epsilon, time_limit, max_rounds, seed, callback, cancel)
-    return certified.design(workload, epsilon, time_limit, max_rounds, seed, callback, cancel, prior)
+    limits = (time_limit, max_rounds, seed, callback, cancel)
+    survey = workload if isinstance(workload, Survey) else surveyed_bits(workload)
+    if survey is not None:
+        return design_survey(survey, epsilon, *limits)
+    if workload.n > MOST_TYPES and prior is None:
+        if workload.symmetry == "hamming":
+            return design_orbits(workload, epsilon, *limits)
+        if along_an_order(workload):
+            return design_ring(workload, epsilon, *limits)
+    return certified.design(workload, epsilon, *limits, prior=prior)

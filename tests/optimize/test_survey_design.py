@@ -14,6 +14,7 @@ from ldp_core.optimize.surveys import mixture, search
 from ldp_core.optimize.surveys.design import MOST_SETS, SurveyDesign, design_survey, too_many
 from ldp_core.optimize.surveys.shapes import Asked, Shape
 from ldp_core.privacy import odds
+from ldp_core.run import Budget
 
 ADULT = (16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2)
 
@@ -153,6 +154,54 @@ def test_a_design_is_better_than_a_strategy_fitted_to_all_types_of_three_columns
     proof = bounds.certificate(dense(survey), epsilon, time_limit=None)
     assert proof.value * (1 - 1e-9) <= found.objective < best.objective
     assert found.objective < 1.01 * proof.value
+
+
+@pytest.mark.parametrize(
+    ("columns", "ways", "epsilon", "gap"),
+    [
+        (12, 3, 1.0, 0.002),
+        pytest.param(13, 2, 1.0, 0.002, marks=pytest.mark.slow),
+        pytest.param(16, 3, 1.0, 0.005, marks=pytest.mark.slow),
+        (16, 3, 2.0, 0.005),
+    ],
+)
+def test_few_of_many_bits_are_asked_about_as_well_without_saying_that_it_is_a_survey(columns, ways, epsilon, gap):
+    """Design, mechanism, exact error, proof and reports of one and the same workload over 2^12 to 2^16 types."""
+    workload = workloads.k_way_marginals(columns, ways)
+    found = ldp.optimize.design(workload, epsilon, time_limit=None, max_rounds=8)
+    limits = {"time_limit": None, "max_rounds": 8}
+    mechanism = ldp.mechanisms.create("optimized", workload.n, epsilon, workload=workload, **limits)
+    assert ldp.analysis.objective(mechanism, workload) == pytest.approx(found.objective, rel=1e-9)
+    by_pairs = next(
+        bounds.surveys.best._by_pairs(workloads.surveyed.surveyed_bits(workload), epsilon, Budget(None, None))
+    )
+    assert by_pairs.verify()
+    assert 0 <= found.objective / by_pairs.value - 1 < gap
+    people = np.random.default_rng(0).integers(workload.n, size=4000)
+    estimate = mechanism.estimate(mechanism.aggregate(mechanism.privatize(people, np.random.default_rng(1))))
+    counts = np.bincount(people, minlength=workload.n)
+    error = np.square(estimate.answers(workload) - workload.answers(counts)).sum()
+    assert error / (4000 * ldp.analysis.average_variance(mechanism, workload)) == pytest.approx(1, abs=0.25)
+
+
+@pytest.mark.parametrize(
+    ("workload", "kind"),
+    [
+        (workloads.all_marginals(12), ldp.optimize.OrbitDesign),
+        pytest.param(workloads.prefix(2049), ldp.optimize.RingDesign, marks=pytest.mark.slow),
+    ],
+    ids=["flipped", "turned"],
+)
+def test_past_written_strategies_a_design_is_of_rows_that_are_flipped_or_turned(workload, kind):
+    found = ldp.optimize.design(workload, 1.0, time_limit=None, max_rounds=1)
+    assert type(found) is kind
+    assert 0 <= found.objective / bounds.centred_svd(workload, 1.0) - 1 < 1
+
+
+def test_other_workloads_of_as_many_types_say_why_there_is_no_design():
+    for workload, said in ((workloads.prefix(4097), "at most 4,096"), (workloads.histogram(4096), "at most 2,048")):
+        with pytest.raises(ValueError, match=said):
+            ldp.optimize.design(workload, 1.0)
 
 
 def test_the_shares_are_the_best_for_their_patterns():
