@@ -248,6 +248,17 @@ def smallest_type(sizes: Sequence[int]) -> np.dtype:
     return np.dtype(np.min_scalar_type(max(sizes) - 1))
 
 
+def records_of(people: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
+    """Value indices (N, d) of attributes of these sizes for people given by them, or by their types (N,), the last attribute running fastest;
+    or a ValueError."""
+    given, n = np.asarray(people), math.prod(sizes)
+    if given.ndim != 1 or not np.issubdtype(given.dtype, np.integer) or n > np.iinfo(np.int64).max:
+        return check_records(given, sizes)
+    if given.size and not 0 <= given.min() <= given.max() < n:
+        raise ValueError(f"Types run from 0 to {n - 1:,}; some people lie outside.")
+    return np.stack(np.unravel_index(given, tuple(sizes)), axis=1).astype(smallest_type(sizes))
+
+
 def check_records(records: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
     """Value indices (N, d) of attributes of these sizes, or a ValueError."""
     found = np.asarray(records)

@@ -138,7 +138,7 @@ def test_large_domains_need_no_matrix():
 
 
 def test_the_registered_mechanism_is_structured_past_written_strategies():
-    orbits = mechanisms.create("optimized", 4096, 1.0, workload=workloads.k_way_marginals(12, 1), max_rounds=2)
+    orbits = mechanisms.create("optimized", 4096, 1.0, workload=workloads.all_marginals(12), max_rounds=2)
     assert isinstance(orbits, OrbitMechanism)
     subsets = mechanisms.create("optimized", 5000, 1.0, workload=workloads.histogram(5000))
     assert subsets.name == "subset_selection"

@@ -83,7 +83,8 @@ class SurveyMechanism(FromCovariance):
     def bits_per_report(self) -> float: ...
     @abstractmethod
     def privatize(self, records: np.ndarray, rng: np.random.Generator, /) -> np.ndarray:
-        """One report for each of the people with value indices ``records`` (users, d). For simulation only."""
+        """One report for each of the people with value indices ``records`` (users, d), or types (users,) where these have numbers. For
+        simulation only."""
 
     @abstractmethod
     def aggregate(self, raw: np.ndarray) -> Reports: ...

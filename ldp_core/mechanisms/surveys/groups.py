@@ -34,7 +34,7 @@ from ldp_core.mechanisms.surveys.face import SurveyMechanism, from_agreement
 from ldp_core.mechanisms.surveys.largest import at_most
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns, batches
 from ldp_core.mechanisms.surveys.shares import given_shares
-from ldp_core.people import Counts, Tables, check_records, people_of
+from ldp_core.people import Counts, Tables, people_of, records_of
 from ldp_core.workloads import Group, Histogram, Survey, Workload
 from ldp_core.workloads.restricted import cells_of, divided, part_of, restricted_gram
 
@@ -274,7 +274,7 @@ class SplitSurvey(SurveyMechanism):
     def privatize(self, records: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, 1 + width) the number of the design and the report in it, filled up with -1, of people with value indices ``records``
         (users, d). For simulation only: a client needs a secure random source."""
-        records = check_records(records, self.sizes)
+        records = records_of(records, self.sizes)
         raw = np.full((len(records), 1 + self.width), -1, dtype=np.int64)
         for k, users in enumerate(self._drawn(len(records), rng)):
             sent = self.designs[k].privatize(self._types(k, records[users]), rng).reshape(len(users), self._widths[k])

@@ -32,7 +32,7 @@ from ldp_core.mechanisms.surveys.face import OnTable, SurveyMechanism, from_agre
 from ldp_core.mechanisms.surveys.oracles import ORACLES, Oracle, kept_numbers, numbers_sent
 from ldp_core.mechanisms.surveys.sets import Holding, maximal_sets, only_survey
 from ldp_core.mechanisms.surveys.shares import given_shares, shares_of_all, shares_of_own, varying_trace
-from ldp_core.people import Counted, Counts, People, check_records, people_of
+from ldp_core.people import Counted, Counts, People, people_of, records_of
 from ldp_core.wording import meant
 from ldp_core.workloads import Group, Survey, Workload, marginal
 
@@ -215,7 +215,7 @@ class SampledSets(SurveyMechanism):
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, 1 + width) for records ``values`` (users, d): the number of the set each has drawn, and the report on it, filled up
         with -1. For simulation only: a client needs a secure random source."""
-        records = check_records(values, self.sizes)
+        records = records_of(values, self.sizes)
         drawn = self._draw(len(records), rng)
         raw = np.full((len(records), 1 + self.width), -1, dtype=np.int64)
         raw[:, 0] = drawn

@@ -32,7 +32,7 @@ from ldp_core.mechanisms.surveys.estimates import ComponentEstimate
 from ldp_core.mechanisms.surveys.face import SurveyMechanism, from_agreement
 from ldp_core.mechanisms.surveys.moments import Moments
 from ldp_core.mechanisms.surveys.pattern import Pattern
-from ldp_core.people import Counts, People, check_records, people_of, smallest_type
+from ldp_core.people import Counts, People, people_of, records_of, smallest_type
 from ldp_core.privacy import in_steps, log_ratio, odds, probability_within
 
 LEAST_ENERGY = 1e-12
@@ -147,8 +147,8 @@ class ScrambledPatterns(SurveyMechanism):
 
     def privatize(self, records: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, 1 + width) the pattern's number, then where the values of each of its attributes go, one attribute after the other;
-        -1 fills up. ``records`` (users, d) are value indices. For simulation only: a client needs a secure random source."""
-        records = check_records(records, self.sizes)
+        -1 fills up. ``records`` (users, d) are value indices, or types (users,). For simulation only: a client needs a secure random source."""
+        records = records_of(records, self.sizes)
         largest = max(len(self.patterns), *self.sizes)
         raw = np.full((len(records), 1 + self.width), -1, dtype=np.result_type(np.int16, np.min_scalar_type(-largest)))
         for number, users in self._assigned(len(records), rng):

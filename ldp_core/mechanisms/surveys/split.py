@@ -25,7 +25,7 @@ from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.surveys.estimates import ComponentEstimate
 from ldp_core.mechanisms.surveys.face import OnTable, SurveyMechanism, from_agreement
 from ldp_core.mechanisms.surveys.sets import maximal_sets, only_survey
-from ldp_core.people import Counted, Counts, People, check_records, people_of
+from ldp_core.people import Counted, Counts, People, check_records, people_of, records_of
 from ldp_core.privacy import MIN_EPSILON, check_epsilon, log_ratio
 from ldp_core.wording import significant
 from ldp_core.workloads import Survey, Workload
@@ -77,7 +77,7 @@ class SplitBudget(SurveyMechanism):
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, d) reported values of ``attributes`` for records ``values``, which have all. For simulation only: a client needs a
         secure random source."""
-        records = check_records(values, self.sizes)
+        records = records_of(values, self.sizes)
         raw = np.empty((len(records), len(self.attributes)), dtype=np.int64)
         for column, (i, response) in enumerate(self.responses.items()):
             raw[:, column] = response.privatize(records[:, i], rng)
