@@ -209,9 +209,10 @@ with results:
             members.append(
                 f"**strategies.npz**: the probabilities of the {own}, plain numbers only, checked as the patterns are."
             )
-    elif isinstance(mechanism, mechanisms.RingMechanism):
+    elif isinstance(mechanism, mechanisms.Translated):
+        moved = "rotated on a ring" if isinstance(mechanism, mechanisms.RingMechanism) else "flipped"
         members.append(
-            f"**rows.json**: the {len(mechanism.high):,} rows on a ring and how often each is sent, plain JSON that any language reads; "
+            f"**rows.json**: the {len(mechanism.high):,} rows that are {moved} and how often each is sent, plain JSON that any language reads; "
             "its SHA-256 is in outcome.json, and loading checks both it and epsilon. A changed file can carry a changed checksum, so loaded "
             "rows are called loaded, not computed."
         )

@@ -1,6 +1,6 @@
 """A design as one zip file: configuration.json, outcome.json and, for optimised mechanisms, strategy.npz (or patterns.json for
-surveys, see `patterns_file`, with strategies.npz where some of their tables have strategies of their own; rows.json for base rows on a
-ring, see `rows_file`). A kit
+surveys, see `patterns_file`, with strategies.npz where some of their tables have strategies of their own; rows.json for base rows that
+are moved, see `rows_file`). A kit
 (`ldp_core.kit.package`) has more files in it, which draw and count reports; a proof of what no mechanism can beat may be in either
 (`certificate_file`).
 
@@ -30,15 +30,15 @@ from ldp_core.designs import certificate_file, patterns_file, rows_file, strict_
 from ldp_core.designs.certificate_file import ARRAYS, DOCUMENT, Written
 from ldp_core.designs.configuration import Configuration, digest_when_written, load_configuration
 from ldp_core.designs.privacy_note import observed_parts
+from ldp_core.designs.rows_file import MovedRows
 from ldp_core.designs.zips import zipped
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
-from ldp_core.mechanisms.rings import RingMechanism
 from ldp_core.mechanisms.surveys.groups import SplitSurvey
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.version import __version__
 from ldp_core.wording import rounded_up
 
-M = TypeVar("M", RingMechanism, ScrambledPatterns | SplitSurvey)
+M = TypeVar("M", MovedRows, ScrambledPatterns | SplitSurvey)
 
 CONFIGURATION, OUTCOME, STRATEGY, PATTERNS = "configuration.json", "outcome.json", "strategy.npz", "patterns.json"
 STRATEGIES, ROWS = "strategies.npz", "rows.json"
@@ -76,9 +76,9 @@ class BundleError(ValueError):
 @dataclasses.dataclass(frozen=True, eq=False)
 class Bundle:
     """An imported design. `outcome` is what the file says, for display only; `strategy` (m, n) has been verified, and so
-    has the `prior` (n,) its estimates are made for (None: types count alike); `patterns` likewise, for surveys and on a ring. `device` is the
-    device.json of a kit, of which no more is known than that its digest is the one recorded; `certificate` are files of a proof, of
-    which nothing is known until `certificate_file.read` has checked them for a workload.
+    has the `prior` (n,) its estimates are made for (None: types count alike); `patterns` likewise, for surveys and rows that are moved. `device` is
+    the device.json of a kit, of which no more is known than that its digest is the one recorded; `certificate` are files of a proof, of which
+    nothing is known until `certificate_file.read` has checked them for a workload.
 
     `warnings` are sentences about what is missing or does not belong together.
     """
@@ -88,7 +88,7 @@ class Bundle:
     strategy: np.ndarray | None
     warnings: list[str]
     prior: np.ndarray | None = None
-    patterns: ScrambledPatterns | SplitSurvey | RingMechanism | None = None
+    patterns: ScrambledPatterns | SplitSurvey | MovedRows | None = None
     device: bytes | None = None
     certificate: Written | None = None
 
@@ -98,7 +98,7 @@ def export(
     outcome: dict[str, Any],
     strategy: np.ndarray | None = None,
     prior: np.ndarray | None = None,
-    patterns: ScrambledPatterns | SplitSurvey | RingMechanism | None = None,
+    patterns: ScrambledPatterns | SplitSurvey | MovedRows | None = None,
     kit: Mapping[str, bytes] | None = None,
     certificate: Written | None = None,
 ) -> bytes:
@@ -133,7 +133,7 @@ def export(
         sha256 = hashlib.sha256(content).hexdigest()
         record["strategy"] = {"file": STRATEGY, "sha256": sha256, "shape": list(strategy.shape), "dtype": "float64"}
         members[STRATEGY] = content
-    if isinstance(patterns, RingMechanism):
+    if isinstance(patterns, MovedRows):
         _keeps_epsilon(patterns, configuration)
         content = rows_file.write(patterns)
         sha256 = hashlib.sha256(content).hexdigest()
@@ -181,7 +181,7 @@ def load(content: bytes) -> Bundle:
     configuration = load_configuration(members[CONFIGURATION])
     outcome = _read_outcome(members[OUTCOME]) if OUTCOME in members else None
     strategy = prior = None
-    patterns: ScrambledPatterns | SplitSurvey | RingMechanism | None = None
+    patterns: ScrambledPatterns | SplitSurvey | MovedRows | None = None
     if DEVICE in members:
         _check_device(members[DEVICE], outcome or {})
     if PATTERNS in members:
@@ -271,7 +271,7 @@ def _verified_patterns(
     return mechanism
 
 
-def _verified_rows(content: bytes, configuration: Configuration) -> RingMechanism:
+def _verified_rows(content: bytes, configuration: Configuration) -> MovedRows:
     """The mechanism of a file of rows, if it fits the domain and keeps epsilon by its own probabilities."""
     domain = _domain_of("rows", configuration)
     mechanism = _at_its_epsilon("rows", configuration, lambda name: rows_file.read(content, name))
@@ -303,7 +303,7 @@ def _at_its_epsilon(what: str, configuration: Configuration, read: Callable[[str
 
 
 def _keeps_epsilon(
-    mechanism: ExplicitMechanism | ScrambledPatterns | SplitSurvey | RingMechanism, configuration: Configuration
+    mechanism: ExplicitMechanism | ScrambledPatterns | SplitSurvey | MovedRows, configuration: Configuration
 ) -> None:
     audited = mechanism.audit().epsilon
     if not audited <= configuration.epsilon_value:

@@ -1,32 +1,40 @@
-"""The base rows of a mechanism on a ring as a JSON file that any language reads, and back, trusting nothing in it.
+"""The base rows of a mechanism whose outputs are all ways to move them, as a JSON file that any language reads, and back, trusting nothing in it.
 
-{"epsilon": 1.0, "types": 4096, "places": 5400,
+{"epsilon": 1.0, "moved": "rotated", "types": 4096, "places": 5400,
  "rows": [{"cells": "0f3c...", "share": 0.0418}, ...]}            a bit for every place, packed, most significant bit first
+
+Rows are "rotated" on a ring of places, of which the types are the first, or "flipped": moved by the bits of a number, a place for every type.
 """
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
 
 from ldp_core.designs import strict_json
 from ldp_core.designs.untrusted import Part, usable
-from ldp_core.mechanisms.rings import RingMechanism
+from ldp_core.mechanisms import OrbitMechanism, RingMechanism
 from ldp_core.workloads import DENSE_TYPES
 
 MOST_ROWS, MOST_PLACES = 256, 4 * DENSE_TYPES
 """Base rows, and places of a ring, that are read: what estimates take grows with both."""
+MOST_CELLS = 2**24
+"""Places of all rows together that are read."""
+_DIGITS = 2**16 // 4  # hexadecimal, of a row for as many types as rows are flipped for
 
-LOADED = (
-    "Each report names one of a few rows of bits on a ring and how far it is rotated, and is likelier where the person's place has a 1. The rows "
-    "were loaded from a file, not computed here."
-)
+MovedRows = OrbitMechanism | RingMechanism
+LOADED = {
+    "rotated": "Each report names one of a few rows of bits on a ring and how far it is rotated, and is likelier where the person's place has a 1. "
+    "The rows were loaded from a file, not computed here.",
+    "flipped": "Each report names one of a few rows of bits, one for each type, and which answers are flipped to find the person's place in it, and is "
+    "likelier where that place has a 1. The rows were loaded from a file, not computed here.",
+}
 
 
 class _Row(Part):
-    cells: Annotated[str, Field(max_length=MOST_PLACES)]
+    cells: Annotated[str, Field(max_length=_DIGITS)]
     share: Annotated[float, Field(gt=0, le=1)]
 
     def unpacked(self, places: int) -> np.ndarray:
@@ -43,28 +51,43 @@ class _Row(Part):
 
 class _File(Part):
     epsilon: float
-    types: Annotated[int, Field(ge=2, le=DENSE_TYPES)]
-    places: Annotated[int, Field(ge=2, le=MOST_PLACES)]
-    rows: Annotated[list[_Row], Field(min_length=1, max_length=MOST_ROWS)]
+    moved: Literal["rotated", "flipped"] = "rotated"  # files of earlier versions do not say
+    types: Annotated[int, Field(ge=2)]
+    places: Annotated[int, Field(ge=2, le=4 * _DIGITS)]
+    rows: Annotated[list[_Row], Field(min_length=1)]
+
+    def check(self) -> None:
+        """ValueError for more than is read, before any of it is unpacked."""
+        if len(self.rows) * self.places > MOST_CELLS:
+            raise ValueError(f"there are more than {MOST_CELLS:,} places in all rows")
+        if self.moved == "rotated" and (len(self.rows) > MOST_ROWS or self.places > MOST_PLACES):
+            raise ValueError(f"there are more than {MOST_ROWS:,} rows or {MOST_PLACES:,} places of a ring")
+        if self.moved == "flipped" and self.types != self.places:
+            raise ValueError(
+                f"rows that are flipped have a place for every type, and these {self.places:,} for {self.types:,}"
+            )
 
 
-def write(mechanism: RingMechanism) -> bytes:
+def write(mechanism: MovedRows) -> bytes:
     """The file of a mechanism."""
     rows = [
         {"cells": np.packbits(row).tobytes().hex(), "share": share}
         for row, share in zip(mechanism.high, mechanism.shares.tolist(), strict=True)
     ]
+    moved = "rotated" if isinstance(mechanism, RingMechanism) else "flipped"
     places = mechanism.high.shape[1]
-    return (
-        strict_json.write({"epsilon": mechanism.epsilon, "types": mechanism.n, "places": places, "rows": rows}) + b"\n"
-    )
+    document = {"epsilon": mechanism.epsilon, "moved": moved, "types": mechanism.n, "places": places, "rows": rows}
+    return strict_json.write(document) + b"\n"
 
 
-def read(content: bytes, name: str) -> RingMechanism:
+def read(content: bytes, name: str) -> MovedRows:
     """The mechanism of a file, called ``name``; ValueError, one sentence, for anything that is none."""
     document = strict_json.read(content, "The file of rows")
     with usable("The file of rows"):
         file = _File.model_validate(document)
+        file.check()
         high = np.array([row.unpacked(file.places) for row in file.rows])
         shares = np.array([row.share for row in file.rows])
-        return RingMechanism(name, high, shares, file.types, file.epsilon, {}, LOADED)
+        if file.moved == "flipped":
+            return OrbitMechanism(name, high, shares, file.epsilon, {}, LOADED[file.moved])
+        return RingMechanism(name, high, shares, file.types, file.epsilon, {}, LOADED[file.moved])

@@ -18,7 +18,7 @@ from ldp_core.designs.realised import Realised
 from ldp_core.kit import devices, readme, vectors
 from ldp_core.kit.client import Device
 from ldp_core.kit.report import report
-from ldp_core.mechanisms import ExplicitMechanism, Mechanism, RingMechanism, ScrambledPatterns, SplitSurvey
+from ldp_core.mechanisms import ExplicitMechanism, Mechanism, ScrambledPatterns, SplitSurvey, Translated
 from ldp_core.people import Counts
 from ldp_core.workloads import Workload
 
@@ -80,7 +80,7 @@ def design(
     if library.spec(configuration.mechanism.name).fitted:
         if isinstance(mechanism, ExplicitMechanism):
             fitted = {"strategy": mechanism.strategy, "prior": mechanism.prior}
-        elif isinstance(mechanism, RingMechanism) or (
+        elif isinstance(mechanism, Translated) or (
             isinstance(mechanism, ScrambledPatterns | SplitSurvey) and not patterns_file.too_large(mechanism)
         ):
             fitted = {"patterns": mechanism}

@@ -66,9 +66,6 @@ class RingMechanism(Translated):
     def _told_apart(self, row: int) -> tuple[int, int]:
         return 0, 1  # somewhere on the ring a high place comes before a low one
 
-    def _identity(self) -> dict[str, Any]:
-        return {}  # the rows say it all, however they were found
-
     def _content(self) -> bytes:
         return f"{self.n} of {self._places} places".encode() + super()._content()
 

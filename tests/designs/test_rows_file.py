@@ -1,4 +1,4 @@
-"""Base rows on a ring as files: they come back the same, and nothing else is taken for them."""
+"""Base rows that are moved as files: they come back the same, and nothing else is taken for them."""
 
 import json
 
@@ -10,7 +10,7 @@ from ldp_core.data.domain import Domain
 from ldp_core.data.population import declare_range
 from ldp_core.designs import Configuration, bundle, rows_file
 from ldp_core.kit import package
-from ldp_core.mechanisms import RingMechanism
+from ldp_core.mechanisms import OrbitMechanism, RingMechanism
 
 TYPES, PLACES = 6, 9
 
@@ -21,16 +21,20 @@ def mechanism(epsilon=1.0):
     return RingMechanism("optimized", high, np.array([0.1, 0.7, 0.2]), TYPES, epsilon, {"seed": 3})
 
 
+def flipped(epsilon=1.0):
+    high = np.random.default_rng(0).random((3, 8)) < 0.4
+    high[:, 0], high[:, 1], high[0] = True, False, np.arange(8) == 0
+    return OrbitMechanism("optimized", high, np.array([0.1, 0.7, 0.2]), epsilon, {"seed": 3})
+
+
 def configuration(types=TYPES, **changes):
     return Configuration(domain=Domain(attributes=(declare_range("x", 0.0, types, types),))).with_(**changes)
 
 
-def exported(**changes):
-    return package.design(configuration(), {}, mechanism(**changes))
-
-
-def test_a_mechanism_comes_back_the_same():
-    written, found = mechanism(), rows_file.read(rows_file.write(mechanism()), "optimized")
+@pytest.mark.parametrize("written", [mechanism(), flipped()], ids=["rotated", "flipped"])
+def test_a_mechanism_comes_back_the_same(written):
+    found = rows_file.read(rows_file.write(written), "optimized")
+    assert type(found) is type(written)
     assert found.digest == written.digest
     assert rows_file.write(found) == rows_file.write(written)
     assert (found.high == written.high).all()
@@ -45,9 +49,17 @@ def test_shares_are_not_changed_by_being_given_again(count):
     assert rows_file.read(rows_file.write(once), "optimized").shares.tolist() == once.shares.tolist()
 
 
+def test_a_file_that_does_not_say_how_rows_are_moved_is_of_rotated_ones():
+    earlier = json.loads(rows_file.write(mechanism()))
+    del earlier["moved"]
+    assert rows_file.read(json.dumps(earlier).encode(), "optimized").digest == mechanism().digest
+
+
 @pytest.mark.parametrize(
     ("path", "value"),
     [
+        (("moved",), "flipped"),
+        (("moved",), "shuffled"),
         (("types",), 10),
         (("types",), 1),
         (("places",), 20),
@@ -73,11 +85,26 @@ def test_an_altered_file_is_refused_in_a_sentence(path, value):
         rows_file.read(json.dumps(altered).encode(), "optimized")
 
 
-def test_a_design_on_a_ring_is_exported_and_loaded():
-    content = exported()
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"types": 4}, "a place for every type"),
+        ({"places": 2**16, "rows": [{"cells": "a0", "share": 1 / 257}] * 257}, "more than 16,777,216 places"),
+        ({"places": 9, "types": 9, "rows": [{"cells": "a000", "share": 1.0}]}, "a power of two of types"),
+    ],
+)
+def test_rows_that_are_flipped_have_a_place_for_every_type(change, said):
+    altered = json.loads(rows_file.write(flipped())) | change
+    with pytest.raises(ValueError, match=said):
+        rows_file.read(json.dumps(altered).encode(), "optimized")
+
+
+@pytest.mark.parametrize("made", [mechanism(), flipped()], ids=["rotated", "flipped"])
+def test_a_design_of_moved_rows_is_exported_and_loaded(made):
+    content = package.design(configuration(made.n), {}, made)
     found = designs.load(content)
     assert found.warnings == []
-    assert found.patterns.digest == mechanism().digest
+    assert found.patterns.digest == made.digest
     assert "loaded from a file" in found.patterns.explain()
     assert len(content) < 20_000
 

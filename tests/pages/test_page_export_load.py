@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from ldp_core import designs, library, mechanisms
 from ldp_core.designs.configuration import Optimizer
+from ldp_core.optimize import sizes
 from pages.ui.session import exchange
 from pages.ui.tasks.jobs import jobs
 
@@ -130,6 +131,22 @@ def test_a_swapped_strategy_never_passes_for_a_result_of_the_app(fitted, another
     again.go("design").press("optimise").finish()
     assert NOT_OURS not in again.go("design").words
     assert figures(again) == figures(fitted)
+
+
+def test_rows_that_are_flipped_come_back_and_nothing_is_fitted_again(app, another, monkeypatch):
+    """All marginals of four yes-or-no attributes, where strategies are written out for 8 types."""
+    monkeypatch.setattr(sizes, "MOST_TYPES", 8)
+    monkeypatch.setattr("ldp_core.library.optimized.MOST_TYPES", 8)
+    app.declare(bins=16).ask("all_marginals").session.change(optimizer=Optimizer(max_rounds=2))
+    app.go("design").enter("selectbox", "mechanism", "optimized").press("optimise").finish()
+    made = app.session.fitted("optimized").mechanism
+    assert isinstance(made, mechanisms.OrbitMechanism)
+    assert "rows that are flipped" in app.go("export").words
+    assert "No strategy file" not in app.words
+    other = another().load(exported(app))
+    assert NOT_OURS in other.go("design").words
+    assert other.session.fitted("optimized").mechanism.digest == made.digest
+    assert figures(other) == figures(app)
 
 
 def test_the_strategy_that_was_computed_in_this_session_stays_its_own(fitted):

@@ -187,8 +187,9 @@ def test_totals_past_the_limit_of_written_strategies_are_designed_on_a_ring(app,
     while jobs().active(app.session.id):
         time.sleep(0.01)
     app.at.run()
-    assert isinstance(app.session.fitted("optimized").mechanism, RingMechanism)
+    made = app.session.fitted("optimized").mechanism
+    assert isinstance(made, RingMechanism)
     assert "Fitted to this design" in app.words
     app.go("export")
-    assert "rows.json" in app.words
+    assert "rows that are rotated on a ring" in app.words
     assert not app.errors
