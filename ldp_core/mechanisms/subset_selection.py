@@ -16,6 +16,9 @@ from ldp_core.privacy import check_epsilon, odds, probability_within
 from ldp_core.wording import significant
 
 _HYPERGEOMETRIC_USERS = 10**9 - 1  # limit of NumPy's multivariate hypergeometric sampler
+_WALKED = (
+    2**28
+)  # n times size past which fewer users than types are gone through one by one: the walk would take minutes, or hours
 
 
 class SubsetSelection(ExchangeableMechanism):
@@ -95,8 +98,11 @@ class SubsetSelection(ExchangeableMechanism):
         return Reports(self.digest, raw.shape[0], np.bincount(check_values(raw.ravel(), self.n), minlength=self.n))
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
-        """Exact bit sums in O(n size) draws, for any number of users: see `_subset_bit_sums`. For simulation only."""
+        """Exact bit sums in O(n size) draws, for any number of users: see `_subset_bit_sums`; in O(users size) where that is less, and n
+        is large. For simulation only."""
         counts = check_counts(counts, self.n)
+        if self.n * self.size > _WALKED and counts.sum() < self.n:
+            return Reports(self.digest, int(counts.sum()), _sums_of_everybody(counts, self.size, self.p, rng))
         sums = np.zeros(self.n, dtype=np.int64)
         left = counts.copy()
         while left.any():
@@ -133,6 +139,17 @@ def best_subset_size(n: int, epsilon: float) -> int:
         return (p * (1 - p) + (n - 1) * q * (1 - q)) / (p - q) ** 2
 
     return min(sorted(candidates), key=variance)
+
+
+def _sums_of_everybody(counts: np.ndarray, size: int, p: float, rng: np.random.Generator) -> np.ndarray:
+    """(n,) how many users' random sets contain each type, one user after the other. For simulation only."""
+    own = np.repeat(np.arange(counts.size), counts)
+    own_in = rng.random(own.size) < p
+    sums = np.bincount(own[own_in], minlength=counts.size)
+    for value, places in zip(own.tolist(), (size - own_in).tolist(), strict=True):
+        others = rng.choice(counts.size - 1, places, replace=False, shuffle=False)
+        sums[others + (others >= value)] += 1
+    return sums
 
 
 def _subset_bit_sums(counts: np.ndarray, size: int, p: float, rng: np.random.Generator) -> np.ndarray:

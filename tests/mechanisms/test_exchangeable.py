@@ -178,14 +178,33 @@ def test_simulated_bit_sums_have_the_exact_distribution(counts, k):
         lambda: mechanism.simulate(np.array(counts), rng),
         lambda: mechanism.aggregate(mechanism.privatize(values, rng)),
     ):
-        seen = Counter(tuple(draw().data.tolist()) for _ in range(draws))
-        assert set(seen) <= set(exact)
-        common = [o for o in exact if exact[o] * draws >= 5]
-        observed = [seen[o] for o in common] + [draws - sum(seen[o] for o in common)]
-        expected = [draws * exact[o] for o in common] + [draws * (1 - sum(exact[o] for o in common))]
-        if expected[-1] < 1:  # (nearly) no rare outcomes left to pool
-            observed, expected = observed[:-1], np.array(expected[:-1]) * sum(observed[:-1]) / sum(expected[:-1])
-        assert stats.chisquare(observed, expected).pvalue > 1e-4
+        check_bit_sums(Counter(tuple(draw().data.tolist()) for _ in range(draws)), exact)
+
+
+def check_bit_sums(seen, exact):
+    """The bit sums ``seen`` come as often as their ``exact`` chances say."""
+    assert set(seen) <= set(exact)
+    draws = sum(seen.values())
+    common = [o for o in exact if exact[o] * draws >= 5]
+    observed = [seen[o] for o in common] + [draws - sum(seen[o] for o in common)]
+    expected = [draws * exact[o] for o in common] + [draws * (1 - sum(exact[o] for o in common))]
+    if expected[-1] < 1:  # (nearly) no rare outcomes left to pool
+        observed, expected = observed[:-1], np.array(expected[:-1]) * sum(observed[:-1]) / sum(expected[:-1])
+    assert stats.chisquare(observed, expected).pvalue > 1e-4
+
+
+def test_few_users_of_many_types_are_gone_through_one_by_one(monkeypatch):
+    """The walk through a million types would take hours; users one by one have the same distribution."""
+    mechanism, people = SubsetSelection(10**6, 1.0), np.zeros(10**6, dtype=np.int64)
+    people[[0, 7, 999_999]] = 1
+    reports = mechanism.simulate(people, np.random.default_rng(0))
+    assert reports.data.sum() == 3 * mechanism.size
+    assert 0 <= reports.data.min() <= reports.data.max() <= 3
+    monkeypatch.setattr(subset_selection, "_WALKED", 0)
+    counts, rng = np.array([0, 2, 0, 1]), np.random.default_rng(6)
+    small = SubsetSelection(4, 1.2, 2)
+    seen = Counter(tuple(small.simulate(counts, rng).data.tolist()) for _ in range(4000))
+    check_bit_sums(seen, exact_bit_sums(counts, 2, small.p))
 
 
 @pytest.mark.parametrize("k", [1, 3, 6])
