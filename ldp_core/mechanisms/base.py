@@ -363,7 +363,7 @@ def check_counts(counts: Counts, n: int) -> np.ndarray:
     """Users per type as an int64 array, or a ValueError."""
     counts = dense(counts)
     if counts.shape != (n,):
-        raise ValueError(f"Counts must have one entry for each of the {n} types; got shape {counts.shape}.")
+        raise ValueError(f"Counts must have one entry for each of the {n:,} types; got shape {counts.shape}.")
     whole = np.rint(counts).astype(np.int64) if np.all(np.isfinite(counts)) else None
     if whole is None or np.any(whole != counts) or whole.min() < 0:
         raise ValueError("Counts must be non-negative whole numbers of users.")

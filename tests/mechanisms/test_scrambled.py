@@ -6,6 +6,7 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
+from ldp_core import mechanisms
 from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.people import Counted, Records
@@ -380,3 +381,22 @@ def test_bad_input_is_refused(mechanism):
     other = ScrambledPatterns("optimized", SIZES, 1.0, PATTERNS, SHARES)
     with pytest.raises(ValueError, match="another mechanism"):
         mechanism.estimate(other.aggregate(good))
+
+
+@pytest.mark.parametrize("attributes", [(0, 0), (3,), (-1,)])
+def test_tables_of_other_attributes_are_refused(mechanism, attributes):
+    estimate = mechanism.estimate(mechanism.simulate(COUNTS, np.random.default_rng(0)))
+    with pytest.raises(ValueError, match="different attributes, from 0 to 2"):
+        estimate.table(attributes)
+
+
+def test_a_column_of_a_million_values_works_and_reports_that_are_too_many_are_refused():
+    asked = survey([10**6, 2, 3], 1)
+    mechanism = mechanisms.create("optimized", workload=asked, epsilon=1.0, max_rounds=1)
+    records = np.random.default_rng(0).integers(0, asked.shape, size=(2000, 3))
+    estimate = mechanism.estimate(mechanism.aggregate(mechanism.privatize(records[:4], np.random.default_rng(1))))
+    assert estimate.table([0]).sum() == pytest.approx(4)
+    reports = mechanism.simulate(Records(records[:20], asked.shape), np.random.default_rng(2))
+    assert mechanism.estimate(reports).table([0]).sum() == pytest.approx(20)
+    with pytest.raises(ValueError, match=r"2,000 reports of 1,000,001 numbers each .* at most 1,073 people at a time"):
+        mechanism.privatize(records, np.random.default_rng(3))

@@ -67,6 +67,8 @@ class SurveyEstimate(Estimate):
         """(cells,) estimated users by the values of the attributes at these places, in row-major order of the places as given.
         ValueError for a table that is too large, or that this estimate does not hold."""
         places = tuple(map(int, attributes))
+        if len(set(places)) < len(places) or not set(places) <= set(range(len(self.sizes))):
+            raise ValueError(f"A table is of different attributes, from 0 to {len(self.sizes) - 1}; got {places}.")
         check_cells(self.sizes, places)
         members = tuple(sorted(places))
         table = self._table(members).reshape([self.sizes[i] for i in members])
