@@ -85,7 +85,8 @@ class Counted(People):
         self.counts = np.asarray(counts)
         if self.counts.shape != (math.prod(self.sizes),):
             raise ValueError(
-                f"Counts must have one entry for each of the {math.prod(self.sizes):,} types; got shape {self.counts.shape}."
+                f"Counts must have one entry for each of the {magnitude(math.prod(self.sizes))} types; got shape {self.counts.shape}. Records "
+                "have a row per person and a column for each attribute."
             )
 
     @property
@@ -164,7 +165,7 @@ class Records(People):
         check_cells(self.sizes, attributes)
         cells = np.zeros(len(self.codes), dtype=np.int64)
         for i in attributes:
-            cells = cells * self.sizes[i] + self.codes[:, i]
+            cells = cells * self.sizes[i] + self.codes[:, i].astype(np.int64)
         most = math.prod(self.sizes[i] for i in attributes)
         if self.weights is None:
             return np.bincount(cells, minlength=most)
@@ -265,7 +266,7 @@ def check_records(records: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
     if found.ndim != 2 or found.shape[1] != len(sizes) or not np.issubdtype(found.dtype, np.integer):
         raise ValueError(
             f"Records must be whole-number value indices, a row per person and a column for each of the {len(sizes)} "
-            f"attributes; got shape {found.shape}."
+            f"attributes; got shape {found.shape} of {found.dtype}."
         )
     if found.size:
         low, high = found.min(axis=0), found.max(axis=0)
@@ -282,8 +283,9 @@ def check_cells(sizes: Sequence[int], attributes: Sequence[int], names: Sequence
         return
     named = [f"attribute {i + 1}" if names is None else names[i] for i in attributes]
     largest = max(range(len(named)), key=lambda k: sizes[attributes[k]])
+    factors = f"{' x '.join(f'{sizes[i]:,}' for i in attributes)} = " if len(named) > 1 else ""
     raise ValueError(
-        f"The table of {' x '.join(named)} has {' x '.join(f'{sizes[i]:,}' for i in attributes)} = {cells:,} cells, more than the "
+        f"The table of {' x '.join(named)} has {factors}{cells:,} cells, more than the "
         f"{MOST_CELLS:,} that are counted: use fewer or coarser values for {named[largest]}, or leave it out."
     )
 

@@ -99,6 +99,8 @@ def test_too_large_tables_are_refused_with_what_to_coarsen():
     people = Records(np.zeros((3, 2), dtype=int), (2048, 1024))
     with pytest.raises(ValueError, match="attribute 1 x attribute 2 has 2,048 x 1,024 = 2,097,152 cells"):
         people.table([0, 1])
+    with pytest.raises(ValueError, match="attribute 1 has 2,097,152 cells"):
+        check_cells((2**21, 2), [0])
     with pytest.raises(ValueError, match="coarser values for city"):
         check_cells((2048, 1024), [1, 0], ["city", "job"])
 
@@ -107,7 +109,8 @@ def test_too_large_tables_are_refused_with_what_to_coarsen():
     ("codes", "said"),
     [
         (np.zeros((3, 3), dtype=int), "a column for each of the 2"),
-        (np.zeros((3, 2)), "whole-number"),
+        (np.zeros((3, 2)), r"whole-number .* got shape \(3, 2\) of float64"),
+        (np.zeros(5, dtype=int), r"each of the 4 types; got shape \(5,\)\. Records have a row per person"),
         (np.array([[0, 2]]), "attribute 2 run from 0 to 1"),
         (np.array([[-1, 0]]), "attribute 1 run from 0 to 1"),
     ],
@@ -115,3 +118,9 @@ def test_too_large_tables_are_refused_with_what_to_coarsen():
 def test_records_outside_their_attributes_are_refused(codes, said):
     with pytest.raises(ValueError, match=said):
         people_of(codes, (2, 2))
+
+
+@pytest.mark.parametrize("kind", ["uint8", "int16", "uint64"])
+def test_records_of_every_kind_of_whole_numbers_are_counted_alike(kind):
+    codes = np.array([[0, 2], [1, 1], [1, 1]])
+    assert Records(codes.astype(kind), (2, 3)).table([0, 1]).tolist() == [0, 0, 1, 0, 2, 0]
