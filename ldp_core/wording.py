@@ -84,7 +84,7 @@ def magnitude(value: float) -> str:
     "1.45 × 10⁹"."""
     if value < WRITTEN_OUT:
         return count(value)
-    return _with_power(f"{float(value):.2e}")
+    return _with_power(f"{Decimal(int(value)):.2e}")  # also past the largest float
 
 
 def _with_power(text: str) -> str:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -22,8 +23,9 @@ from typing import Any
 import numpy as np
 
 from ldp_core import anova
+from ldp_core.anova import Set
 from ldp_core.people import MOST_CELLS, MOST_COMBINATIONS, Counted, Tables, check_cells
-from ldp_core.wording import magnitude
+from ldp_core.wording import magnitude, shortened
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import MATRIX_ENTRIES, Workload
 from ldp_core.workloads.ordered import Histogram
@@ -62,13 +64,7 @@ class Survey(Workload):
     meaning = "Questions about a few attributes at a time, however many there are in all."
 
     def __init__(self, shape: Sequence[int], groups: Sequence[Group], axes: Sequence[Axis] | None = None):
-        self.shape = tuple(map(int, shape))
-        if not 1 <= len(self.shape) <= MOST_ATTRIBUTES:
-            raise ValueError(f"A survey has 1 to {MOST_ATTRIBUTES} attributes; got {len(self.shape)}.")
-        if min(self.shape) < 1 or math.prod(self.shape) > MOST_COMBINATIONS:
-            raise ValueError(
-                f"Attributes need at least one value each, and at most {magnitude(MOST_COMBINATIONS)} combinations in all; got sizes {list(shape)}."
-            )
+        self.shape = _checked_sizes(shape)
         super().__init__(math.prod(self.shape), axes)
         if not 1 <= len(groups) <= MOST_GROUPS:
             raise ValueError(f"A survey asks about 1 to {MOST_GROUPS:,} sets of attributes; got {len(groups):,}.")
@@ -398,6 +394,34 @@ def averages(base: Workload, sizes: Sequence[int]) -> dict[anova.Set, float]:
     }
 
 
+def _checked_sizes(sizes: Iterable[int]) -> tuple[int, ...]:
+    """The sizes of a survey's attributes, or a ValueError that says which number is too large."""
+    shape = _whole(sizes, "The sizes of attributes must be a list of whole numbers")
+    if not 1 <= len(shape) <= MOST_ATTRIBUTES:
+        raise ValueError(f"A survey has 1 to {MOST_ATTRIBUTES} attributes; got {len(shape):,}.")
+    if min(shape) < 1:
+        raise ValueError(
+            f"Each attribute needs at least one value; attribute {shape.index(min(shape)) + 1} has {min(shape)}."
+        )
+    if math.prod(shape) > MOST_COMBINATIONS:
+        raise ValueError(
+            f"The {len(shape)} attributes have {magnitude(math.prod(shape))} combinations of values, more than {magnitude(MOST_COMBINATIONS)}: "
+            f"use fewer or coarser values, attribute {shape.index(max(shape)) + 1} with {max(shape):,} first."
+        )
+    return shape
+
+
+def _whole(values: Any, what: str) -> tuple[int, ...]:
+    """``values``, all of them whole numbers, or a ValueError that begins with ``what`` they must be: no part of a number is dropped."""
+    found = None
+    with suppress(TypeError, ValueError, OverflowError):
+        given = tuple(values)
+        found = tuple(map(int, given))
+    if found is None or found != given:
+        raise ValueError(f"{what}; got {shortened(repr(values))}.")
+    return found
+
+
 def marginal(
     shape: Sequence[int], attributes: Iterable[int], weight: float = 1.0, axes: Sequence[Axis] | None = None
 ) -> Group:
@@ -416,8 +440,9 @@ def survey(
     weights: Sequence[float] | None = None,
     axes: Sequence[Axis] | None = None,
 ) -> Survey:
-    """Marginals over attributes of these ``sizes``: of every ``ways`` attributes, or of the given sets of attribute places, with
-    a weight for each set. ValueError for sets that are empty or named twice, and tables that are too large.
+    """Marginals over attributes of these ``sizes``: of every ``ways`` attributes, or of the given sets of attribute places (from 0), with
+    a weight for each set, in the order of `itertools.combinations`; 0 leaves a set out. ValueError for sets that are empty or named
+    twice, and tables that are too large.
 
     >>> survey = ldp.workloads.survey([16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2], ways=2)
     >>> survey
@@ -425,31 +450,68 @@ def survey(
     >>> f"{survey.n:,}"
     '1,451,520,000'
     """
-    shape = tuple(int(size) for size in sizes)
-    if isinstance(ways, (int, np.integer)):
-        if isinstance(ways, bool) or not 1 <= ways <= len(shape):
-            raise ValueError(f"ways must be a whole number from 1 to the {len(shape)} attributes; got {ways!r}.")
-        if math.comb(len(shape), ways) > MOST_GROUPS:
-            raise ValueError(
-                f"Every {ways} of {len(shape)} attributes are {math.comb(len(shape), ways):,} sets; at most {MOST_GROUPS:,} are "
-                "asked about. Choose the sets that matter."
-            )
-        everything = combinations(range(len(shape)), int(ways))
-        sets = [members for members in everything if any(shape[i] > 1 for i in members)]  # one value: nothing to count
-        if not sets:
-            raise ValueError("Every attribute has one value only, so there is nothing to ask: add an attribute.")
-    else:
-        sets = [tuple(sorted(map(int, members))) for members in ways]
-        if any(not members for members in sets) or len(set(sets)) < len(sets):
-            raise ValueError("Each set of attributes must have a member, and be there once.")
-        if constant := [members for members in sets if all(0 <= i < len(shape) and shape[i] == 1 for i in members)]:
-            raise ValueError(
-                f"Attributes {list(constant[0])} have one value only, so there is nothing to count: leave them out."
-            )
-        if any(len(set(members)) < len(members) or members[0] < 0 or members[-1] >= len(shape) for members in sets):
-            raise ValueError(f"The sets must name different attributes, from 0 to {len(shape) - 1}.")
-    scales = [1.0] * len(sets) if weights is None else [float(weight) for weight in weights]
-    if len(scales) != len(sets):
-        raise ValueError(f"There are {len(sets):,} sets of attributes and {len(scales):,} weights; give each set one.")
+    shape = _checked_sizes(sizes)
+    sets = _every(len(shape), ways) if isinstance(ways, (int, np.integer)) else _named(shape, ways)
+    scales = [1.0] * len(sets) if weights is None else _scales(weights, len(sets))
+    # Where every so many are asked about, one value leaves nothing to count.
+    kept = [
+        (members, scale)
+        for members, scale in zip(sets, scales, strict=True)
+        if scale != 0 and any(shape[i] > 1 for i in members)
+    ]
+    if not any(shape[i] > 1 for members in sets for i in members):
+        raise ValueError("Every attribute has one value only, so there is nothing to ask: add an attribute.")
+    if not kept:
+        raise ValueError(
+            "All weights are 0, so nothing is asked: give one set of attributes a positive weight at least."
+        )
     given = None if axes is None else axes_of(axes)
-    return Survey(shape, [marginal(shape, s, w, given) for s, w in zip(sets, scales, strict=True) if w != 0], given)
+    return Survey(shape, [marginal(shape, members, scale, given) for members, scale in kept], given)
+
+
+def _every(attributes: int, ways: int) -> list[Set]:
+    if isinstance(ways, bool) or not 1 <= ways <= attributes:
+        raise ValueError(f"ways must be a whole number from 1 to the {attributes} attributes; got {ways!r}.")
+    if math.comb(attributes, ways) > MOST_GROUPS:
+        raise ValueError(
+            f"Every {ways} of {attributes} attributes are {math.comb(attributes, ways):,} sets; at most {MOST_GROUPS:,} are "
+            "asked about. Choose the sets that matter."
+        )
+    return list(combinations(range(attributes), int(ways)))
+
+
+def _named(shape: tuple[int, ...], ways: Any) -> list[Set]:
+    listed = None
+    with suppress(TypeError):
+        listed = list(ways)
+    if not listed or isinstance(ways, str):
+        raise ValueError(
+            f"ways must be a whole number, or a list of sets of attributes such as [(0, 1), (2,)]; got {shortened(repr(ways))}."
+        )
+    last = len(shape) - 1
+    sets = [
+        tuple(sorted(_whole(one, f"Each set must list its attributes, whole numbers from 0 to {last}")))
+        for one in listed
+    ]
+    if any(not members for members in sets) or len(set(sets)) < len(sets):
+        raise ValueError("Each set of attributes must have a member, and be there once.")
+    if any(len(set(members)) < len(members) or members[0] < 0 or members[-1] > last for members in sets):
+        raise ValueError(f"The sets must name different attributes, from 0 to {last}.")
+    if constant := [members for members in sets if all(shape[i] == 1 for i in members)]:
+        raise ValueError(
+            f"Attributes {list(constant[0])} have one value only, so there is nothing to count: leave them out."
+        )
+    return sets
+
+
+def _scales(weights: Any, sets: int) -> list[float]:
+    found = None
+    with suppress(TypeError, ValueError):
+        found = [float(weight) for weight in weights]
+    if found is None:
+        raise ValueError(
+            f"weights must be a list of numbers, one for each set of attributes; got {shortened(repr(weights))}."
+        )
+    if len(found) != sets:
+        raise ValueError(f"There are {sets:,} sets of attributes and {len(found):,} weights; give each set one.")
+    return found

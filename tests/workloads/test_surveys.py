@@ -310,3 +310,43 @@ def test_what_follows_from_all_groups_is_added_up_once():
     table = frames.convergence([(float(k), 1000.0 - k) for k in range(50)], found, 0.01)
     assert len(asked) == 3
     assert table["users_needed"].iloc[-1] == pytest.approx((951 - found.n * 3) / (found.n * 9 * 0.01), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "ways", "weights", "said"),
+    [
+        ([3.5, 2], 1, None, "sizes of attributes must be a list of whole numbers"),
+        ("323", 1, None, "sizes of attributes must be a list of whole numbers; got '323'"),
+        (5, 1, None, "sizes of attributes must be a list of whole numbers; got 5"),
+        ([3, -1], 1, None, "at least one value; attribute 2 has -1"),
+        ([4] * 201, 1, None, "1 to 200 attributes; got 201"),
+        ([10**5] * 200, 1, None, "200 attributes have 1 × 10¹⁰⁰⁰ combinations .* attribute 1 with 100,000 first"),
+        ([3, 4, 5], 2.0, None, "ways must be a whole number, or a list of sets"),
+        ([3, 4, 5], None, None, "ways must be a whole number, or a list of sets"),
+        ([3, 4, 5], [], None, "ways must be a whole number, or a list of sets"),
+        ([3, 4, 5], "2", None, "ways must be a whole number, or a list of sets"),
+        ([3, 4, 5], [0, 1], None, "Each set must list its attributes, whole numbers from 0 to 2; got 0"),
+        ([3, 4, 5], [(0.5, 1)], None, "Each set must list its attributes, whole numbers from 0 to 2"),
+        ([3, 4, 5], [(0, 1), (1, 0)], None, "be there once"),
+        ([3, 4, 5], [(0, 3)], None, "different attributes, from 0 to 2"),
+        ([3, 4, 5], 2, 2.0, "weights must be a list of numbers"),
+        ([3, 4, 5], 2, {(0, 1): 2.0}, "weights must be a list of numbers"),
+        ([3, 4, 5], 2, [1, 1], "3 sets of attributes and 2 weights"),
+        ([3, 4, 5], 2, [0, 0, 0], "All weights are 0"),
+        ([1, 1], 1, None, "one value only"),
+    ],
+)
+def test_what_is_no_survey_is_refused_in_a_sentence(sizes, ways, weights, said):
+    with pytest.raises(
+        ValueError, match=said.replace("× 10", "×\N{NO-BREAK SPACE}10").replace(" ×", "\N{NO-BREAK SPACE}×")
+    ):
+        survey(sizes, ways, weights)
+
+
+def test_every_set_has_its_weight_also_where_an_attribute_has_one_value():
+    made = survey([3, 1, 5], 1, [1.0, 2.0, 3.0])
+    assert [(group.attributes, group.weight) for group in made.groups] == [((0,), 1.0), ((2,), 3.0)]
+    some = survey(np.array([3, 4, 5]), np.int64(2), np.array([0.0, 1.0, 2.0]))
+    assert [(group.attributes, group.weight) for group in some.groups] == [((0, 2), 1.0), ((1, 2), 2.0)]
+    sets = survey((3, 4, 5), [{2, 0}, (1,)])
+    assert [group.attributes for group in sets.groups] == [(0, 2), (1,)]
