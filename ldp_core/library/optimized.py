@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from ldp_core.bounds import average_variance, equivalent_objective
-from ldp_core.library import survey_groups
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
 from ldp_core.mechanisms.orbits import OrbitMechanism
 from ldp_core.mechanisms.rings import RingMechanism
 from ldp_core.mechanisms.subset_selection import SubsetSelection
-from ldp_core.mechanisms.surveys.groups import SplitSurvey
+from ldp_core.mechanisms.surveys.groups import Own, SplitSurvey
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.mechanisms.trees import hierarchical
 from ldp_core.mechanisms.trees.levels import Tree
@@ -22,7 +21,8 @@ from ldp_core.optimize import design_orbits, design_ring, projected_gradient, wo
 from ldp_core.optimize.certified import design
 from ldp_core.optimize.objective import evaluate
 from ldp_core.optimize.sizes import MOST_RING_TYPES, MOST_TYPES, along_an_order, ring_too_large, too_large
-from ldp_core.optimize.surveys.design import design_survey, too_many
+from ldp_core.optimize.surveys.design import SurveyDesign, design_survey, too_many
+from ldp_core.optimize.surveys.split import SplitDesign, design_split
 from ldp_core.optimize.symmetric.translations import MOST_TYPES as MOST_ORBIT_TYPES
 from ldp_core.run import Callback, Cancel, Progress
 from ldp_core.workloads import Survey, Workload
@@ -141,13 +141,13 @@ def build_certified(
     Surveys that treat the values of every attribute alike get `ScrambledPatterns`, at any number of types, and so do questions about few of
     twelve or more binary attributes at once. All types have the same
     variance then, whatever the ``target`` and the ``prior``. Other surveys with more than 2048 types get the best on average of what
-    `ldp_core.library.survey_groups` knows; types hardly differ there, and ``target`` and ``prior`` are not looked at.
+    `ldp_core.optimize.surveys.split` knows; types hardly differ there, and ``target`` and ``prior`` are not looked at.
     """
     survey = workload if isinstance(workload, Survey) else surveyed_bits(workload)
     if survey is not None and survey.symmetric:
-        return _for_survey(survey, epsilon, (time_limit, max_rounds, seed, callback, cancel))
+        return of_survey(design_survey(survey, epsilon, time_limit, max_rounds, seed, callback, cancel))
     if isinstance(workload, Survey) and workload.n > MOST_TYPES:
-        return survey_groups.build(workload, epsilon, time_limit, max_rounds, seed, callback, cancel)
+        return of_survey(design_split(workload, epsilon, time_limit, max_rounds, seed, callback, cancel))
     if workload.n > MOST_TYPES and prior is None and workload.symmetry == "exchangeable":
         return SubsetSelection(workload.n, epsilon)
     if prior is not None and callback is not None:
@@ -175,10 +175,17 @@ def build_certified(
     return from_strategy("optimized", result.strategy, epsilon, parameters, result.prior, workload=workload)
 
 
-def _for_survey(survey: Survey, epsilon: float, limits: tuple[Any, ...]) -> ScrambledPatterns:
-    found = design_survey(survey, epsilon, *limits)
-    parameters = {"workload": survey.spec, "seed": found.seed, "rounds": found.rounds}
-    return ScrambledPatterns("optimized", survey.shape, epsilon, found.patterns, found.shares, parameters)
+def of_survey(found: SurveyDesign | SplitDesign) -> ScrambledPatterns | SplitSurvey:
+    """The mechanism that a survey's design describes."""
+    sizes, epsilon = found.survey.shape, found.epsilon
+    parameters = {"workload": found.survey.spec, "seed": found.seed, "rounds": found.rounds}
+    if isinstance(found, SurveyDesign):
+        return ScrambledPatterns("optimized", sizes, epsilon, found.patterns, found.shares, parameters)
+    own = [Own(members, ExplicitMechanism("optimized", strategy, epsilon)) for members, strategy in found.own]
+    rest = None
+    if found.rest is not None:
+        rest = ScrambledPatterns("optimized", sizes, epsilon, found.rest.patterns, found.rest.shares)
+    return SplitSurvey("optimized", sizes, epsilon, own, rest, found.shares, parameters)
 
 
 def _comparable(callback: Callback, workload: Workload, prior: np.ndarray) -> Callback:

@@ -8,13 +8,14 @@ from ldp_core.optimize import certified
 from ldp_core.optimize.gradient.method import Optimized
 from ldp_core.optimize.sizes import MOST_TYPES, along_an_order
 from ldp_core.optimize.surveys.design import SurveyDesign, design_survey
+from ldp_core.optimize.surveys.split import SplitDesign, design_split
 from ldp_core.optimize.symmetric.rings import RingDesign, design_ring
 from ldp_core.optimize.symmetric.translations import OrbitDesign, design_orbits
 from ldp_core.run import Callback, Cancel
 from ldp_core.workloads import Survey, Workload
 from ldp_core.workloads.surveyed import surveyed_bits
 
-AnyDesign = Optimized | SurveyDesign | OrbitDesign | RingDesign
+AnyDesign = Optimized | SurveyDesign | SplitDesign | OrbitDesign | RingDesign
 
 
 def design(
@@ -28,8 +29,9 @@ def design(
     prior: np.ndarray | None = None,
 ) -> AnyDesign:
     """The mechanism of least L: for a `Survey` its patterns (`ldp_core.optimize.surveys.design`; whose error counts makes no difference, and
-    ``prior`` is not used), else a strategy, see `ldp_core.optimize.certified.design` for the parameters. Past 2,048 types no strategy is
-    written out: questions about few attributes of two values at once are a `Survey`, those about more get base rows that are flipped, running
+    ``prior`` is not used), past 2,048 types beside strategies on tables where questions follow an order or single out values
+    (`ldp_core.optimize.surveys.split`), else a strategy, see `ldp_core.optimize.certified.design` for the parameters. Past 2,048 types no strategy
+    over all of them is written out: questions about few attributes of two values at once are a `Survey`, those about more get base rows that are flipped, running
     totals and ranges base rows that are turned, both on average over all types alike.
 
     >>> survey = ldp.workloads.survey([16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2], ways=2)
@@ -39,8 +41,10 @@ def design(
     """
     limits = (time_limit, max_rounds, seed, callback, cancel)
     survey = workload if isinstance(workload, Survey) else surveyed_bits(workload)
-    if survey is not None:
+    if survey is not None and survey.symmetric:
         return design_survey(survey, epsilon, *limits)
+    if survey is not None and survey.n > MOST_TYPES:
+        return design_split(survey, epsilon, *limits)
     if workload.n > MOST_TYPES and prior is None:
         if workload.symmetry == "hamming":
             return design_orbits(workload, epsilon, *limits)

@@ -9,7 +9,7 @@ from clock import Clock
 
 from ldp_core import analysis, anova, mechanisms, workloads
 from ldp_core.bounds import centred_svd, survey_blocks
-from ldp_core.library import survey_groups
+from ldp_core.library.optimized import of_survey
 from ldp_core.mechanisms import Mechanism
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.surveys import face, largest
@@ -17,6 +17,8 @@ from ldp_core.mechanisms.surveys.groups import Own, SplitSurvey
 from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.optimize import design
+from ldp_core.optimize.surveys import split as splitting
+from ldp_core.optimize.surveys.split import design_split
 from ldp_core.optimize.symmetric.orbits import Shifts, first_orbits
 from ldp_core.people import Counted, Records
 from ldp_core.privacy import fitted_odds
@@ -281,7 +283,7 @@ FIT = {"time_limit": None, "seed": 0}
 )
 def test_what_is_built_has_the_objective_of_all_its_reports(asked):
     told = []
-    found = survey_groups.build(asked, EPSILON, max_rounds=20, callback=told.append, **FIT)
+    found = of_survey(design_split(asked, EPSILON, max_rounds=20, callback=told.append, **FIT))
     assert isinstance(found, SplitSurvey)
     raw, Q = written_out(found)
     variances = Q.T @ added(found, raw, asked) ** 2 - matrix(asked).T ** 2
@@ -292,18 +294,37 @@ def test_what_is_built_has_the_objective_of_all_its_reports(asked):
     assert centred_svd(asked, EPSILON) <= objective
 
 
+@pytest.mark.parametrize(
+    ("asked", "kind"),
+    [
+        (Survey((2, 3, 8), [Group((2,), Prefix(8)), Group((0, 1), Histogram(6))]), "Optimized"),
+        (Survey((16, 9, 16), [Group((0,), Prefix(16), 9.0), Group((1, 2), Histogram(144))]), "SplitDesign"),
+        (Survey((16, 9, 16), [Group((0,), Histogram(16), 9.0), Group((1, 2), Histogram(144))]), "SurveyDesign"),
+    ],
+    ids=["few types", "an order", "alike"],
+)
+def test_the_design_of_the_core_is_that_of_the_mechanism(asked, kind):
+    """Patterns alone, which treat the values of a column alike, needed 15 times as many users for a single condition."""
+    found = design(asked, EPSILON, max_rounds=5, **FIT)
+    assert type(found).__name__ == kind
+    assert repr(found).startswith(f"<{kind}: ")
+    made = mechanisms.create("optimized", workload=asked, epsilon=EPSILON, max_rounds=5, **FIT)
+    assert found.objective == pytest.approx(analysis.objective(made, asked), rel=1e-6)
+    assert found.history[-1][2] >= found.objective * (1 - 1e-9)
+
+
 @pytest.mark.parametrize("others", [(), (Group((2,), Prefix(4)), Group((0, 1), Prefix(6)))], ids=["alone", "beside"])
 def test_conditions_on_large_tables_are_fitted_to_the_types_they_tell_apart(others, monkeypatch):
     young, pair = [((2,), [1.0, 1.0, 0.0, 0.0])], [((0,), [1.0, 0.0]), ((1,), [0.0, 1.0, 1.0])]
     conditions = workloads.Predicates(SIZES, [young, pair, pair + young])
     asked = Survey(SIZES, [Group((0, 1, 2), conditions, 9.0), Group((0, 1), Histogram(6), 0.5), *others])
-    sets = survey_groups.own_sets(asked)
+    sets = splitting.own_sets(asked)
     assert sets == ((0, 1, 2),)
-    gram = survey_groups._asked_of(asked, sets, 0)
+    gram = splitting._asked_of(asked, sets, 0)
     about = (asked, sets, 0, gram, EPSILON, None, 0, None)
-    assert survey_groups._merged(*about) is None  # few enough for a search over all types
-    monkeypatch.setattr(survey_groups, "FEW_TYPES", 20)
-    found = survey_groups._merged(*about)
+    assert splitting._merged(*about) is None  # few enough for a search over all types
+    monkeypatch.setattr(splitting, "FEW_TYPES", 20)
+    found = splitting._merged(*about)
     if others:  # running totals tell all types apart
         assert found is None
         return
@@ -363,8 +384,8 @@ def test_attributes_that_functions_do_not_depend_on_tie_nothing_together(monkeyp
 def test_too_many_tables_are_left_to_patterns():
     sizes = (3,) * 26
     asked = Survey(sizes, [Group((j,), Prefix(3)) for j in range(26)])
-    assert survey_groups.own_sets(asked) == ()
-    assert isinstance(survey_groups.build(asked, 1.0, max_rounds=0, **FIT), ScrambledPatterns)
+    assert splitting.own_sets(asked) == ()
+    assert isinstance(of_survey(design_split(asked, 1.0, max_rounds=0, **FIT)), ScrambledPatterns)
 
 
 @pytest.mark.parametrize("which", OWN)
@@ -411,7 +432,7 @@ BILLION = Survey(
 @pytest.mark.parametrize("asked", [MIXED, BILLION], ids=["few", "billion"])
 def test_cancelling_ends_all_fits_at_once(asked, asks):
     cancel = Asked(asks)
-    found = survey_groups.build(asked, EPSILON, max_rounds=1, cancel=cancel, **FIT)
+    found = of_survey(design_split(asked, EPSILON, max_rounds=1, cancel=cancel, **FIT))
     assert cancel.after <= 6  # the fit under way looks at it a few times more, and no other begins
     assert found.supports(asked) is None
     if cancel.after:
@@ -429,8 +450,8 @@ def alike_on_a_table(weight):
 def test_a_time_limit_holds_for_large_tables(limit, monkeypatch):
     monkeypatch.setattr("ldp_core.run.time", clock := Clock())
     asked = alike_on_a_table(9.0)
-    found = survey_groups.build(asked, EPSILON, limit)
-    assert clock.now <= limit + max(LEAST_GRACE, GRACE * limit) + 12
+    found = of_survey(design_split(asked, EPSILON, limit))
+    assert clock.now <= limit + max(LEAST_GRACE, GRACE * limit) + 13
     assert found.supports(asked) is None
     assert isinstance(found, SplitSurvey) or limit < 30
 
@@ -438,7 +459,7 @@ def test_a_time_limit_holds_for_large_tables(limit, monkeypatch):
 @pytest.mark.parametrize("asks", [1, 20, 40, 60, 80, 120])
 def test_large_tables_are_left_at_once_when_somebody_cancels(asks):
     cancel = Asked(asks)
-    found = survey_groups.build(alike_on_a_table(9.0), EPSILON, None, 1, 0, None, cancel)
+    found = of_survey(design_split(alike_on_a_table(9.0), EPSILON, None, 1, 0, None, cancel))
     assert cancel.after <= 6
     assert isinstance(found, SplitSurvey if cancel.left > 0 else ScrambledPatterns)
 
@@ -453,8 +474,8 @@ def test_large_tables_have_merged_types_before_any_search_over_all_types(monkeyp
         return design(workload, *about, **more)
 
     monkeypatch.setattr("ldp_core.run.time", clock)
-    monkeypatch.setattr(survey_groups, "design", slow)
-    found = survey_groups.build(alike_on_a_table(9.0), EPSILON, 1_200)
+    monkeypatch.setattr(splitting, "design", slow)
+    found = of_survey(design_split(alike_on_a_table(9.0), EPSILON, 1_200))
     assert searched == [3]
     assert found.own[0].mechanism.n == 576
 

@@ -1,24 +1,21 @@
-"""The best mechanism for surveys whose questions follow an order or single out values: scrambled patterns, or a split of people."""
+"""The best design for surveys whose questions follow an order or single out values: patterns for all questions, or a split of people."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ldp_core.anova import Set
-from ldp_core.mechanisms.explicit import ExplicitMechanism
-from ldp_core.mechanisms.surveys.groups import Own, SplitSurvey
-from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.optimize.certified import design
 from ldp_core.optimize.columns.merged import Mixed, merged_types, mixed
-from ldp_core.optimize.gradient.method import Optimized
+from ldp_core.optimize.gradient.method import Optimized, Told
 from ldp_core.optimize.sizes import MOST_TYPES
-from ldp_core.optimize.surveys.design import design_survey
+from ldp_core.optimize.surveys.design import SurveyDesign, design_survey
 from ldp_core.optimize.symmetric.orbits import FEW_TYPES
-from ldp_core.run import Budget, Callback, Cancel, Interrupted, Progress
+from ldp_core.run import Budget, Callback, Cancel, Interrupted, Progress, Stopped
 from ldp_core.workloads import Custom, Group, Survey
 from ldp_core.workloads.base import root_of
 from ldp_core.workloads.restricted import divided, ordered_groups, ordered_sets, part_of, restricted_gram, several
@@ -31,7 +28,29 @@ MERGED_ROUNDS = 30
 _ALL = 1e-8  # of the weight of the questions, for all that can be asked of a table: so that reports tell all of it
 
 
-def build(
+@dataclass(frozen=True)
+class SplitDesign(Told):
+    """People take part in one of the designs ``own``, pairs of a set of attributes and a strategy (m, cells) on its table, or, last, in the patterns
+    ``rest``, with probabilities in proportion to ``shares`` (K,), for `ldp_core.mechanisms.surveys.groups.SplitSurvey`, whose objective L,
+    on average over the types, is ``objective``. ``rounds`` and ``stopped`` are those of the patterns for all questions, which come first."""
+
+    own: tuple[tuple[Set, np.ndarray], ...]
+    rest: SurveyDesign | None
+    shares: np.ndarray
+    objective: float
+    history: tuple[tuple[int, float, float], ...]
+    rounds: int
+    seconds: float
+    epsilon: float
+    seed: int
+    stopped: Stopped
+    survey: Survey = field(repr=False)
+
+    def __repr__(self) -> str:
+        return f"<SplitDesign: {len(self.own)} strategies on tables of their own, {'no ' if self.rest is None else ''}patterns beside them, {self.told}>"
+
+
+def design_split(
     survey: Survey,
     epsilon: float,
     time_limit: float | None = 10.0,
@@ -39,8 +58,8 @@ def build(
     seed: int = 0,
     callback: Callback | None = None,
     cancel: Cancel | None = None,
-) -> SplitSurvey | ScrambledPatterns:
-    """The better, on average over the types, of `ScrambledPatterns` for all questions and of `SplitSurvey`: strategies for the tables where
+) -> SurveyDesign | SplitDesign:
+    """The better, on average over the types, of patterns for all questions and of a split of people: strategies for the tables where
     questions follow an order or single out values, patterns for the rest. Parameters as in `ldp_core.optimize.design`; every fit gets the
     same part of the time that is left, and all of ``max_rounds``. The patterns for all questions come first, and are what is returned where
     the time is over before the others are there. ``callback`` gets the objectives of the patterns for all questions, and then that of
@@ -58,11 +77,10 @@ def build(
 
     seconds = None if time_limit is None else time_limit / fits
     whole = design_survey(_Seen(survey, survey.components), epsilon, seconds, max_rounds, seed, pass_on, cancel)
-    parameters = {"workload": survey.spec, "seed": seed, "rounds": whole.rounds}
-    patterns = ScrambledPatterns("optimized", survey.shape, epsilon, whole.patterns, whole.shares, parameters)
+    patterns = replace(whole, survey=survey)
     if not sets:
         return patterns
-    own: list[Own] = []
+    own: list[tuple[Set, np.ndarray]] = []
     costs: list[float] = []
     rest = None
     try:
@@ -71,21 +89,23 @@ def build(
             share = _share(budget, fits - 1 - k)
             best = _fitted(survey, sets, k, epsilon, (share, max_rounds, seed, cancel), budget)
             costs.append(best.objective / len(best.strategy.T))
-            own.append(Own(members, ExplicitMechanism("optimized", best.strategy, epsilon)))
+            own.append((members, best.strategy))
         if budget.cancelled():
             return patterns
         if left.sets:
-            found = design_survey(_Seen(survey, left), epsilon, _share(budget, 1), max_rounds, seed, None, cancel)
-            rest = ScrambledPatterns("optimized", survey.shape, epsilon, found.patterns, found.shares)
-            costs.append(found.objective / float(survey.n) - left.constant)
+            rest = design_survey(_Seen(survey, left), epsilon, _share(budget, 1), max_rounds, seed, None, cancel)
+            costs.append(rest.objective / float(survey.n) - left.constant)
     except Interrupted:
         return patterns
     objective = float(survey.n) * (survey.components.constant + math.fsum(map(math.sqrt, costs)) ** 2)
     if objective >= whole.objective:
         return patterns
+    seconds = budget.seconds
     if callback is not None and told:
-        callback(replace(told[-1], objective=objective, seconds=budget.seconds, best=None))
-    return SplitSurvey("optimized", survey.shape, epsilon, own, rest, np.sqrt(costs), parameters)
+        callback(replace(told[-1], objective=objective, seconds=seconds, best=None))
+    history = (*whole.history, (whole.rounds, seconds, objective))
+    about = (history, whole.rounds, seconds, whole.epsilon, seed, whole.stopped, survey)
+    return SplitDesign(tuple(own), rest, np.sqrt(costs), objective, *about)
 
 
 def _share(budget: Budget, fits: int) -> float | None:
