@@ -202,3 +202,9 @@ def test_no_name_of_a_package_hides_a_module_of_it():
                 if not isinstance(getattr(package, name, package), types.ModuleType)
             ]
     assert not hidden
+
+
+def test_every_study_is_reached_by_its_name():
+    assert sorted(ldp_core.studies.__all__) == sorted(
+        one.name for one in pkgutil.iter_modules(ldp_core.studies.__path__)
+    )

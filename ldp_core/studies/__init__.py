@@ -1,13 +1,13 @@
 """What a design would do: trials, questions one by one, views of whole collections, sweeps over epsilon and
-types, plans, the two sides of epsilon, and what the papers' theorems say of it."""
+types, plans, the two sides of epsilon, synthetic people, and what the papers' theorems say of it."""
 
 from typing import TYPE_CHECKING
 
 from ldp_core import parts
 
-__all__ = ["asking", "outcomes", "planning", "sides", "simulate", "sweep", "theorems"]
+__all__ = ["asking", "outcomes", "planning", "sides", "simulate", "sweep", "synthetic", "theorems"]
 
 if TYPE_CHECKING:
-    from ldp_core.studies import asking, outcomes, planning, sides, simulate, sweep, theorems
+    from ldp_core.studies import asking, outcomes, planning, sides, simulate, sweep, synthetic, theorems
 else:
     __getattr__ = parts.of(__name__, __all__)

@@ -211,4 +211,7 @@ def from_spec(spec: dict[str, Any]) -> Workload:
 def _group(recipe: Any) -> Group:
     if not isinstance(recipe, dict) or set(recipe) != {"attributes", "weight", "base"}:
         raise ValueError("A group of a survey has attributes, a weight and a base workload, and nothing else.")
-    return Group(tuple(recipe["attributes"]), from_spec(recipe["base"]), float(recipe["weight"]))
+    places, weight = recipe["attributes"], recipe["weight"]
+    if not isinstance(places, (list, tuple)) or isinstance(weight, bool) or not isinstance(weight, (int, float)):
+        raise ValueError("The attributes of a group must be a list of places, and its weight a number.")
+    return Group(tuple(places), from_spec(recipe["base"]), float(weight))

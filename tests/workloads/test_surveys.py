@@ -350,3 +350,12 @@ def test_every_set_has_its_weight_also_where_an_attribute_has_one_value():
     assert [(group.attributes, group.weight) for group in some.groups] == [((0, 2), 1.0), ((1, 2), 2.0)]
     sets = survey((3, 4, 5), [{2, 0}, (1,)])
     assert [group.attributes for group in sets.groups] == [(0, 2), (1,)]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("attributes", 0), ("attributes", "01"), ("weight", "x"), ("weight", None)]
+)
+def test_a_recipe_whose_groups_are_none_is_refused_in_a_sentence(name, value):
+    group = {"attributes": [0], "weight": 1.0, "base": {"kind": "histogram", "n": 3}} | {name: value}
+    with pytest.raises(ValueError, match="must be a list of places, and its weight a number"):
+        ldp.workloads.from_spec({"kind": "survey", "shape": [3, 4], "groups": [group]})
