@@ -155,6 +155,10 @@ def users_certified(certificate: bounds.AnyCertificate, alpha: float) -> float:
     return analysis.users_for(certificate.variance, certificate.workload.squared_weights, alpha)
 
 
+BOUND_TITLES = {"svd": "SVD bound", "centred_svd": "centred SVD bound", "certificate": "certificate"}
+"""What bounds on users are called in sentences."""
+
+
 def strongest(limits: Mapping[str, float]) -> str:
     """Name of the bound to speak of: the largest, or the certificate where that is within 0.1 % of it."""
     best = max(limits, key=limits.__getitem__)

@@ -9,7 +9,6 @@ import plotly.graph_objects as go
 from ldp_core import wording
 from ldp_core.charts.theme import (
     BOUND_LINES,
-    BOUND_TITLES,
     IMPOSSIBLE,
     LIGHT,
     MODE_BAR,
@@ -28,6 +27,7 @@ from ldp_core.charts.theme import (
     title,
     wrapped,
 )
+from ldp_core.frames import BOUND_TITLES
 
 LOG_FROM = 30
 """Errors further apart than this are drawn on a log axis."""

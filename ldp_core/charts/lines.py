@@ -8,7 +8,6 @@ import plotly.graph_objects as go
 
 from ldp_core.charts.theme import (
     BOUND_LINES,
-    BOUND_TITLES,
     IMPOSSIBLE,
     LIGHT,
     Theme,
@@ -22,6 +21,7 @@ from ldp_core.charts.theme import (
     title,
     wrapped,
 )
+from ldp_core.frames import BOUND_TITLES
 
 FEW = 5
 """Up to this many lines are named beside their ends, more in a legend."""

@@ -12,13 +12,13 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from ldp_core import library, wording
+from ldp_core.frames import BOUND_TITLES
 
 UNKNOWN_STYLE = ("#7F7F7F", "x")
 FILLS = ("", "-open", "-dot", "-open-dot")
 """What tells markers of one shape apart."""
 DOTLESS = ("square-cross", "circle-cross", "diamond-cross", "bowtie", "hourglass")
 """Shapes that cannot have a dot."""
-BOUND_TITLES = {"svd": "SVD bound", "centred_svd": "centred SVD bound", "certificate": "certificate"}
 # Dash and width, weakest bound first.
 BOUND_LINES = {"svd": ("dash", 1.5), "centred_svd": ("dashdot", 1.5), "certificate": ("solid", 2.5)}
 OPTIMUM, OPTIMUM_DASH = "exact optimum", "longdash"

@@ -71,7 +71,7 @@ def _tell(setting: Setting, table: pd.DataFrame, case: str, limits: dict[str, fl
     if analysis.only_case(setting.people, setting.workload):  # the other cases are no others
         columns = {name: one for name, one in columns.items() if not name.endswith(("_average", "_on_data"))}
     terminal.write_table(shown, columns)
-    least, name = wording.at_least(max(limits.values())), frames.strongest(limits).replace("_", " ")
+    least, name = wording.at_least(max(limits.values())), frames.BOUND_TITLES[frames.strongest(limits)]
     print(f"\nNo unbiased mechanism with pure epsilon can need fewer than {least}, {working.WHOSE[case]} ({name}).")
     print(
         f"Users needed are for a standard error of {wording.error(setting.alpha**0.5)} in a typical answer, {working.WHOSE[case]}; "

@@ -102,7 +102,7 @@ def _tell(found: Realised, costs: dict[str, Any]) -> None:
     print(terminal.plain(f"{library.spec(found.chosen).title}, epsilon {c.epsilon}, for {asked}"), end="\n\n")
     facts = {
         "Users needed": "not worked out" if costs["users_needed"] is None else wording.whole(costs["users_needed"]),
-        "Proved minimum": f"{wording.at_least(max(limits.values()))} ({frames.strongest(limits).replace('_', ' ')})",
+        "Proved minimum": f"{wording.at_least(max(limits.values()))} ({frames.BOUND_TITLES[frames.strongest(limits)]})",
         "Gap, at most": "unknown" if costs["gap"] is None else working.gap(costs["gap"]),
         "Counted for": working.WHOSE[case],
         "Target": f"{wording.error(found.alpha**0.5)} standard error of a typical answer",

@@ -82,6 +82,13 @@ def test_what_a_design_costs_can_be_read(shell):
         assert words in shell.out
 
 
+@pytest.mark.parametrize("command", ["design", "compare"])
+def test_bounds_have_the_names_that_pages_give_them(shell, monkeypatch, command):
+    monkeypatch.setattr("ldp_core.frames.strongest", lambda limits: "centred_svd")
+    assert shell.run(command, shell.file(HIERARCHICAL)) == 0
+    assert "(centred SVD bound)" in shell.out
+
+
 # --- compare ------------------------------------------------------------------------------------------------------------
 
 

@@ -70,7 +70,9 @@ def said(domain, numbers):
 @pytest.mark.parametrize("kind", [own_matrix, split_of_people])
 def test_reports_drawn_by_the_client_of_a_kit_are_answered_by_who_opens_it(kind, tmp_path):
     found = kind()
-    for name, content in members(kit_of(found)).items():
+    parts = members(kit_of(found))
+    assert all(f"`{name}`" in parts["README.md"].decode() for name in parts if name != "README.md")
+    for name, content in parts.items():
         (tmp_path / name).write_bytes(content)
     audited = subprocess.run(
         [sys.executable, "-I", "audit.py", "device.json"], cwd=tmp_path, capture_output=True, text=True, check=True

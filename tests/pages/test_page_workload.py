@@ -195,7 +195,8 @@ def test_a_weight_that_is_no_weight_is_refused_in_a_sentence(health):
     for text in ("nan", "inf", "-inf", "0", "-1", "1e9", "", "two", "1,5"):
         health.enter("text_input", "group-0-weight", text)
         assert len(health.errors) == 1, text
-        assert "number from 1e-06 to 1,000,000" in health.errors[0]
+        assert "number from 0.000001 to 1,000,000" in health.errors[0]
+        assert "To leave a group out, remove it." in health.errors[0]
         assert health.configuration == before
         assert health.at.text_input(key="group-0-weight").value == text
     health.enter("text_input", "group-0-weight", "0.5")

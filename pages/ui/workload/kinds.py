@@ -188,8 +188,8 @@ def read_weight(text: str) -> float:
         weight = math.nan
     if not LEAST_WEIGHT <= weight <= 1 / LEAST_WEIGHT:
         raise ValueError(
-            f"Please give the weight as a number from {LEAST_WEIGHT:g} to {1 / LEAST_WEIGHT:,.0f}, such as 1 or 0.5; "
-            f"{text.strip()[:30]!r} is not one."
+            f"Please give the weight as a number from {wording.significant(LEAST_WEIGHT)} to {1 / LEAST_WEIGHT:,.0f}, such as 1 or 0.5; "
+            f"{text.strip()[:30]!r} is not one. To leave a group out, remove it."
         )
     return weight
 
