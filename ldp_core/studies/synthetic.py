@@ -48,6 +48,13 @@ def make(
     estimate = mechanism.estimate(reports)
     sets = [group.attributes for group in survey.groups]
     known = evidence(mechanism, estimate, people.users)
+    for i, size in enumerate(survey.shape):
+        if size > 1 and (i,) not in known:
+            name = f"attribute {i + 1}" if survey.axes is None else survey.axes[i].name
+            raise ValueError(
+                f"The reports say nothing about {name} by itself, and a joint model is of all columns: ask how many have each of its "
+                "values, or leave it out of the data."
+            )
     model = joint.fit_evidence(survey.shape, known, people.users, measured=sets, callback=callback, cancel=cancel)
 
     def share(squares: float) -> float:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ldp_core import anova
-from ldp_core.mechanisms import ExplicitMechanism, Pattern, ScrambledPatterns, SplitSurvey
+from ldp_core.mechanisms import ExplicitMechanism, Pattern, ScrambledPatterns, SplitSurvey, create
 from ldp_core.mechanisms.surveys.groups import Own
 from ldp_core.optimize import design
 from ldp_core.people import Records
@@ -90,3 +90,18 @@ def test_the_model_answers_like_the_people_and_rows_are_marked(mechanism, people
 def test_a_column_of_the_same_name_does_not_hide_the_mark():
     rows = synthetic.labelled(np.array([[0], [1]]), [Axis(synthetic.NOTE, ("a", "b"), 2)])
     assert list(rows.columns) == [synthetic.NOTE, f"{synthetic.NOTE}_"]
+
+
+def test_a_column_of_one_value_is_in_the_model_and_one_that_nobody_asks_about_is_named():
+    rng = np.random.default_rng(3)
+    asked = survey((3, 1, 4), 2)
+    made = create("optimized", workload=asked, epsilon=3.0, max_rounds=1)
+    found = synthetic.make(made, asked, rng.integers(0, asked.shape, size=(3000, 3)))
+    people = found.model.people(50, rng)
+    assert people.shape == (50, 3)
+    assert (people[:, 1] == 0).all()
+    axes = [Axis(name, ("a", "b", "c"), 3, True) for name in ("work", "sex", "age")]
+    some = survey((3, 3, 3), [(0, 1)], axes=axes)
+    made = create("optimized", workload=some, epsilon=3.0, max_rounds=1)
+    with pytest.raises(ValueError, match="The reports say nothing about age by itself"):
+        synthetic.make(made, some, rng.integers(0, some.shape, size=(300, 3)))

@@ -94,6 +94,8 @@ def fit_evidence(
     tables were asked for, by default all of ``known``."""
     sizes = tuple(map(int, sizes))
     budget = Budget(time_limit, max_rounds, cancel, callback, least_rounds=1)
+    # An attribute of a single value has no component of its own, and nothing about it is unknown.
+    known = {(i,): Evidence(np.zeros(1), 1.0) for i, size in enumerate(sizes) if size == 1} | dict(known)
     _check(sizes, known, users, most_cells)
     followed = trees.chosen(sizes, known, most_cells)
     found, stopped = _estimate(sizes, followed, known, users, budget)
