@@ -47,7 +47,7 @@ import numpy as np
 
 FORMAT, ARRAYS = "ldp-certificate/1", "certificate.npz"
 NAMED = ("histogram", "prefix", "all_range")
-MOST_TYPES, MOST_BYTES = 4096, 2**28
+MOST_TYPES, MOST_COLUMNS, MOST_BYTES = 4096, 20, 2**28
 U, UP, MOST, TINY = 2.0**-53, 1 + 1e-6, 1e100, 1e-200
 HEADER = re.compile(
     rb"\x93NUMPY\x01\x00..\{'descr': '<f8', 'fortran_order': False, 'shape': \((\d{1,9},|\d{1,9}(?:, \d{1,9})+)\), \} *\n",
@@ -60,17 +60,23 @@ Arrays = Mapping[str, np.ndarray]
 def verified(text: str | bytes, packed: bytes) -> str:
     """What is proved, in a sentence. ValueError, one sentence, where certificate.json (``text``) and certificate.npz prove nothing."""
     try:
-        document = json.loads(text)
-        if document["format"] != FORMAT or hashlib.sha256(packed).hexdigest() != document["sha256"]:
-            raise ValueError(f"The format is not {FORMAT}, or {ARRAYS} is not the one that the certificate names.")
-        data, value = arrays(packed), document["value"]
-        proved = proven(document, data)
-        if not (isinstance(value, float) and 0 <= value <= proved):
-            raise ValueError(f"The numbers prove {proved:.17g}, and the certificate claims {value}.")
-        if document["meaning"] != meaning(document, data):
-            raise ValueError("The certificate says in words what its numbers do not.")
+        with np.errstate(all="ignore"):  # what overflows proves nothing
+            return checked(text, packed)
     except DAMAGED as error:
         raise ValueError(f"The files are damaged: {type(error).__name__} ({error}).") from None
+
+
+def checked(text: str | bytes, packed: bytes) -> str:
+    """The same, for files that are not damaged."""
+    document = parsed(text)
+    if document["format"] != FORMAT or hashlib.sha256(packed).hexdigest() != document["sha256"]:
+        raise ValueError(f"The format is not {FORMAT}, or {ARRAYS} is not the one that the certificate names.")
+    data, value = arrays(packed), document["value"]
+    proved = proven(document, data)
+    if not (isinstance(value, float) and 0 <= value <= proved):
+        raise ValueError(f"The numbers prove {proved:.17g}, and the certificate claims {value}.")
+    if document["meaning"] != meaning(document, data):
+        raise ValueError("The certificate says in words what its numbers do not.")
     return str(document["meaning"])
 
 
@@ -91,7 +97,17 @@ def proven(document: Mapping[str, Any], data: Arrays) -> float:
     """A lower bound on tr(M^-1 G) that the numbers prove; ValueError where they are none of a proof."""
     if any(not np.all(np.abs(array) < MOST) for array in data.values()):  # nor nan
         raise ValueError("The numbers must be finite.")
-    return KINDS[document["kind"]](document, data, spread(document["epsilon"]))
+    return by_kind(document, data, spread(document["epsilon"]))
+
+
+def by_kind(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
+    """The bound from the numbers of a kind, which must be what the questions are of; all but the general one count people evenly."""
+    kind, asked = document["kind"], document["workload"]["gram"]
+    if type(document["types"]) is not int:
+        raise ValueError("The number of types must be whole.")
+    if kind != "general" and (asked != kind or document.get("prior", "even") != "even"):
+        raise ValueError("The numbers are about other questions, or other people, than the certificate says.")
+    return KINDS[kind](document, data, D)
 
 
 def spread(text: str) -> Fraction:
@@ -143,6 +159,8 @@ def general(document: Mapping[str, Any], data: Arrays, spread: Fraction) -> floa
     form[1:, 1:] += np.diag(gamma) - N - kappa.sum()
     size[1:, 1:] += np.diag(np.abs(gamma)) + N + kappa.sum()
     form[1:, 0], size[1:, 0] = form[0, 1:], size[0, 1:]
+    if not norm(size) < MOST:  # nor nan, which max below would pass over
+        raise ValueError("The numbers prove nothing.")
     off_z = UP * (2 * n + len(k) + 16) * U * norm(size) + TINY
     lacking = max(0.0, off_z - least_eigenvalue(form))
 
@@ -159,7 +177,7 @@ def general(document: Mapping[str, Any], data: Arrays, spread: Fraction) -> floa
 def gram(document: Mapping[str, Any], data: Arrays) -> np.ndarray:
     """(n, n) G: of counts of each type, of running totals, of all intervals; or as it is in the file."""
     n, kind = document["types"], document["workload"]["gram"]
-    if type(n) is not int or not 2 <= n <= MOST_TYPES:
+    if not 2 <= n <= MOST_TYPES:
         raise ValueError(f"There must be 2 to {MOST_TYPES} types.")
     low, high = (of.outer(np.arange(n, dtype=float), np.arange(n, dtype=float)) for of in (np.minimum, np.maximum))
     if kind in NAMED:
@@ -196,15 +214,17 @@ def bordered(F: np.ndarray) -> np.ndarray:
 
 def square(entries: np.ndarray, n: int) -> np.ndarray:
     """The symmetric matrix of which ``entries`` are the lower triangle, row by row."""
+    if entries.shape != (n * (n + 1) // 2,):
+        raise ValueError("The arrays do not belong together.")
     full = np.zeros((n, n))
-    full[np.tril_indices(n)] = entries if entries.shape == (n * (n + 1) // 2,) else entries[:0, 0, 0]
+    full[np.tril_indices(n)] = entries
     return full + np.tril(full, -1).T
 
 
 def people(document: Mapping[str, Any], data: Arrays) -> np.ndarray:
     """(n,) p."""
     p = data["prior"] if document["prior"] != "even" else np.full(document["types"], 1 / document["types"])
-    if not (p.min() >= 0 and abs(p.sum() - 1) <= 1e-9):
+    if not (p.shape == (document["types"],) and p.min() >= 0 and abs(p.sum() - 1) <= 1e-9):
         raise ValueError("People are spread by shares that are not negative and sum to 1.")
     return p
 
@@ -234,7 +254,7 @@ def terms(document: Mapping[str, Any], data: Arrays, D: Fraction) -> tuple[Any, 
     """n, how many characters each class has, eigenvalues of G, C and C G C by class, and what N and the cuts take off: eigenvalues,
     the coefficient of 1'y and the constant."""
     n, d = document["types"], document["workload"]["bits"]
-    if type(n) is not int or type(d) is not int or not 2 <= n <= 2**24 or (d and n != 2**d):
+    if type(d) is not int or not (2 <= n <= 2**24 and 0 <= d <= 24) or (d and n != 2**d):
         raise ValueError("There must be 2 to 2^24 types.")
     K = krawtchouk(d) if d else [[1, n - 1], [1, -1]]
     pair, C, N, kappa, k = (exactly(data[name]) for name in ("gram", "inverse", "pairs", "cut_multipliers", "floors"))
@@ -309,15 +329,16 @@ def by_set(workload: Mapping[str, Any]) -> dict[tuple[int, ...], float]:
     if any(type(size) is not int or size < 1 for size in sizes):
         raise ValueError("Columns have one value or more.")
     for group in workload["groups"]:
-        columns, weight = tuple(group["columns"]), float(group["weight"])
-        among = [*subsets(columns[:24])]
-        values = group.get("eigenvalues", [1.0] * len(among))
-        if (
-            columns != tuple(sorted({*columns} & {*range(len(sizes))}))
-            or not 0 < weight < MOST
-            or len(values) != len(among)
-        ):
+        columns, weight, values = tuple(group["columns"]), group["weight"], group.get("eigenvalues")
+        if columns != tuple(sorted({*columns} & {*range(len(sizes))})) or not 0 < weight < MOST:
             raise ValueError("A group names columns in order, with a weight.")
+        varying = tuple(i for i in columns if values is not None or sizes[i] > 1)  # sets with others count for nothing
+        among = [*subsets(varying)] if len(varying) <= MOST_COLUMNS else []
+        values = [1.0] * len(among) if values is None else values
+        if not among or len(values) != len(among):
+            raise ValueError(
+                f"A group names at most {MOST_COLUMNS} columns, with an eigenvalue for each set of them or none."
+            )
         for members, value in zip(among, values, strict=True):
             if not 0 <= value < MOST:
                 raise ValueError("Eigenvalues are not negative.")
@@ -339,7 +360,7 @@ def parts(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
         if not 0 < part["weight"] < MOST:
             raise ValueError("Weights are positive.")
         share = part["weight"] ** 2 * (document["types"] / part["types"])
-        total += share * KINDS[part["kind"]](part, own_data, D)
+        total += share * by_kind(part, own_data, D)
     return total * (1 - (len(document["parts"]) + 16) * U)
 
 
@@ -360,13 +381,30 @@ def own(document: Mapping[str, Any], data: Arrays) -> float:
     if kind == "tables":
         sizes = document["workload"]["sizes"]
         return math.fsum(math.prod(sizes[i] - 1 for i in A) * g for A, g in by_set(document["workload"]).items())
-    return float(data["gram"][0] if kind == "classes" else people(document, data) @ gram(document, data).diagonal())
+    if kind == "classes":
+        return float(data["gram"][0])
+    p = people(document, data)
+    return float(p @ gram(document, data).diagonal()) / math.fsum(p)
 
 
 KINDS = {"general": general, "classes": classes, "tables": tables, "parts": parts}
 
 
 # --- files --------------------------------------------------------------------------------------------------------
+
+
+def parsed(text: str | bytes) -> Any:
+    """The document. ValueError where it is not JSON, or names something twice: readers would disagree on which of them counts."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len(found := dict(pairs)) < len(pairs):
+            raise ValueError("a name is there twice")
+        return found
+
+    try:
+        return json.loads(text, object_pairs_hook=once)
+    except ValueError as error:
+        raise ValueError(f"certificate.json cannot be read: {error}.") from None
 
 
 def arrays(packed: bytes) -> dict[str, np.ndarray]:
@@ -377,7 +415,10 @@ def arrays(packed: bytes) -> dict[str, np.ndarray]:
         if sum(entry.file_size for entry in entries) > MOST_BYTES or any(entry.compress_type for entry in entries):
             raise ValueError(f"{ARRAYS} is too large, or compressed.")
         for entry in entries:
-            content = archive.read(entry)
+            try:
+                content = archive.read(entry)
+            except ValueError as error:
+                raise zipfile.BadZipFile(str(error)) from None
             header = HEADER.match(content)
             shape = tuple(map(int, header[1].rstrip(b",").split(b","))) if header else (0,)
             if not header or len(content) - header.end() != 8 * math.prod(shape) or entry.filename in found:

@@ -89,7 +89,7 @@ def epsilon(kind):
 
 def refusal(files, kind, workload=None, asked=None):
     """Why the files are not taken for a proof of a kind; the script must not take them either."""
-    with pytest.raises(ValueError, match=r"cannot be used|JSON|too large") as caught:
+    with pytest.raises(ValueError, match=r"cannot be used|JSON|too large|twice") as caught:
         certificate_file.read(files, workload or proof(kind).workload, asked or epsilon(kind))
     assert "\n" not in str(caught.value)
     return str(caught.value)
@@ -250,6 +250,120 @@ def test_another_prior_is_refused():
     forged = sealed(written(kind), prior="even")
     disproved(forged)
     refusal(forged, kind)
+
+
+def test_numbers_too_large_to_add_up_prove_nothing():
+    """Each is in range, and their products are not: what came of that was not a number, which a comparison passed over."""
+    found = bounds.certificate(workloads.prefix(N), 20.0, None)
+    files = certificate_file.write(found, "20")
+    arrays = {**verify.arrays(files.arrays), "sizes": np.array([9e99]), "size_multipliers": np.array([9e99])}
+    arrays["inverse"] = 1e3 * arrays["inverse"]
+    forged = sealed(files, arrays, value=1e3 * found.value)
+    assert "prove nothing" in disproved(forged)
+    with pytest.raises(ValueError, match="do not prove"):
+        certificate_file.read(forged, found.workload, "20")
+
+
+@pytest.mark.parametrize("kind", ["all alike", "bits", "tables", "parts"])
+def test_only_a_proof_by_types_is_about_people_of_another_spread(kind):
+    arrays = verify.arrays(written(kind).arrays)
+    one = np.eye(proof(kind).workload.n)[0]
+    forged = sealed(written(kind), {**arrays, "prior": one}, prior="array")
+    assert "as the certificate says over" in json.loads(forged.document)["meaning"]
+    assert "other people" in disproved(forged)
+    refusal(forged, kind)
+
+
+@pytest.mark.parametrize("kind", ["all alike", "tables", "parts"])
+def test_questions_are_said_to_be_those_that_the_numbers_are_about(kind):
+    for asked in ("prefix", "general", None):
+        workload = {**json.loads(written(kind).document)["workload"], "gram": asked}
+        forged = sealed(written(kind), workload=workload)
+        assert "other questions" in disproved(forged)
+        refusal(forged, kind)
+
+
+def test_shares_that_add_up_to_a_little_less_do_not_lower_what_answers_take_off():
+    document = {"kind": "general", "types": N, "workload": {"gram": "prefix"}, "prior": "array"}
+    exact = verify.own(document, {"prior": PRIOR})
+    for short in (1 - 9e-10, 1 + 9e-10):
+        assert verify.own(document, {"prior": PRIOR * short}) == pytest.approx(exact, rel=1e-14)
+
+
+def test_a_name_that_is_there_twice_is_refused():
+    """Readers disagree on which of them counts."""
+    files = written("running totals")
+    twice = Written(files.document.replace(b'"value"', b'"value": 1e9, "value"', 1), files.arrays)
+    assert "twice" in disproved(twice)
+    refusal(twice, "running totals")
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes"),
+    [
+        ("bits", {"workload": {"gram": "classes", "bits": 2**53 + 1}}),
+        (
+            "tables",
+            {"workload": {"gram": "tables", "sizes": [2] * 40, "groups": [{"columns": [*range(40)], "weight": 1.0}]}},
+        ),
+    ],
+)
+def test_a_short_document_does_not_fill_the_memory(kind, changes):
+    """Both numbers would be raised to a power of, or gone through by, more than any memory holds."""
+    forged = Written(json.dumps({**json.loads(written(kind).document), **changes}).encode(), written(kind).arrays)
+    assert "types" in (said := disproved(forged)) or "columns" in said
+    refusal(forged, kind)
+
+
+def test_columns_of_one_value_count_for_nothing():
+    sizes = [3, *[1] * 30, 2]
+    groups = [{"columns": [*range(32)], "weight": 1.0}]
+    found = verify.by_set({"sizes": sizes, "groups": groups})
+    assert found == verify.by_set({"sizes": sizes, "groups": [{"columns": [0, 31], "weight": 1.0}]})
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes"),
+    [
+        ("running totals", {"types": 6.0}),
+        ("running totals", {"value": 0}),
+        ("running totals", {"value": -1.0}),
+        ("running totals", {"value": True}),
+        (
+            "questions of one's own",
+            {
+                "workload": {
+                    "gram": "array",
+                    "roundings": float(proof("questions of one's own").workload.gram_roundings),
+                }
+            },
+        ),
+        ("tables", {"types": 60.0}),
+        ("all alike", {"workload": {"gram": "classes", "bits": False}}),
+    ],
+)
+def test_numbers_of_another_kind_are_refused_by_both(kind, changes):
+    forged = sealed(written(kind), **changes)
+    disproved(forged)
+    refusal(forged, kind)
+
+
+@pytest.mark.parametrize("text", [b"", b"{", b"\xff\xfe{", b"9" * 5000, b'{"a": 1} 2'])
+def test_the_script_says_in_a_sentence_what_it_cannot_read(text):
+    said = disproved(Written(text, written("tables").arrays))
+    assert said.startswith("certificate.json cannot be read: ")
+    assert said.endswith(".")
+
+
+@pytest.mark.parametrize("name", ["inverse", "pairs", "multipliers", "diagonal", "prior"])
+@pytest.mark.parametrize("shape", [(0,), (1, 1, -1), (1, 1, 1, -1), (1, -1), (-1, 1)])
+def test_arrays_of_another_shape_do_not_belong_together(name, shape):
+    arrays = verify.arrays(written("a given prior").arrays)
+    forged = sealed(
+        written("a given prior"), {**arrays, name: np.zeros(0) if shape == (0,) else arrays[name].reshape(shape)}
+    )
+    assert "belong together" in (said := disproved(forged)) or "People are spread" in said
+    refusal(forged, "a given prior")
 
 
 @pytest.mark.parametrize(
