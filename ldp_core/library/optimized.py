@@ -17,8 +17,9 @@ from ldp_core.mechanisms.surveys.groups import Own, SplitSurvey
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.mechanisms.trees import hierarchical
 from ldp_core.mechanisms.trees.levels import Tree
-from ldp_core.optimize import design_orbits, design_ring, projected_gradient, worst_case_design
+from ldp_core.optimize import any_size, design_orbits, design_ring, projected_gradient, worst_case_design
 from ldp_core.optimize.certified import design
+from ldp_core.optimize.gradient.method import Optimized
 from ldp_core.optimize.objective import evaluate
 from ldp_core.optimize.sizes import MOST_RING_TYPES, MOST_TYPES, along_an_order, ring_too_large, too_large
 from ldp_core.optimize.surveys.design import SurveyDesign, design_survey, too_many
@@ -140,7 +141,7 @@ def build_certified(
 
     Surveys that treat the values of every attribute alike get `ScrambledPatterns`, at any number of types, and so do questions about few of
     twelve or more binary attributes at once. All types have the same
-    variance then, whatever the ``target`` and the ``prior``. Other surveys with more than 2048 types get the best on average of what
+    variance then, whatever the ``target`` and the ``prior``. Other surveys get what `ldp_core.optimize.design` finds; those with more than 2048 types get the best on average of what
     `ldp_core.optimize.surveys.split` knows; types hardly differ there, and ``target`` and ``prior`` are not looked at.
     """
     survey = workload if isinstance(workload, Survey) else surveyed_bits(workload)
@@ -163,7 +164,13 @@ def build_certified(
         parameters = {"workload": workload.spec, "seed": seed, "rounds": found.rounds}
         explanation = _EXPLANATION.format(outputs=found.high.size, aim="")
         return RingMechanism("optimized", found.high, found.shares, workload.n, epsilon, parameters, explanation)
-    if target == "average":
+    if target == "average" and isinstance(workload, Survey):
+        best = any_size.design(workload, epsilon, *limits, prior=prior)
+        if isinstance(best, SurveyDesign | SplitDesign):
+            return of_survey(best)
+        assert isinstance(best, Optimized)
+        result = best
+    elif target == "average":
         result = design(workload, epsilon, *limits, prior=prior)
     elif prior is None:
         result = worst_case_design(workload, epsilon, *limits)

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ldp_core.optimize import certified
 from ldp_core.optimize.gradient.method import Optimized
 from ldp_core.optimize.sizes import MOST_TYPES, along_an_order
-from ldp_core.optimize.surveys.design import SurveyDesign, design_survey
+from ldp_core.optimize.surveys.design import SurveyDesign, design_survey, too_many
 from ldp_core.optimize.surveys.split import SplitDesign, design_split
 from ldp_core.optimize.symmetric.rings import RingDesign, design_ring
 from ldp_core.optimize.symmetric.translations import OrbitDesign, design_orbits
-from ldp_core.run import Callback, Cancel
+from ldp_core.run import Budget, Callback, Cancel, Progress
 from ldp_core.workloads import Survey, Workload
 from ldp_core.workloads.surveyed import surveyed_bits
 
 AnyDesign = Optimized | SurveyDesign | SplitDesign | OrbitDesign | RingDesign
+TABLES_TIME = 1 / 2
+"""The most of the time that goes to patterns and strategies on tables where one over all types is fitted as well."""
 
 
 def design(
@@ -30,7 +34,8 @@ def design(
 ) -> AnyDesign:
     """The mechanism of least L: for a `Survey` its patterns (`ldp_core.optimize.surveys.design`; whose error counts makes no difference, and
     ``prior`` is not used), past 2,048 types beside strategies on tables where questions follow an order or single out values
-    (`ldp_core.optimize.surveys.split`), else a strategy, see `ldp_core.optimize.certified.design` for the parameters. Past 2,048 types no strategy
+    (`ldp_core.optimize.surveys.split`), up to there, without a ``prior``, the better of these and of a strategy over all types; else a strategy, see
+    `ldp_core.optimize.certified.design` for the parameters. Past 2,048 types no strategy
     over all of them is written out: questions about few attributes of two values at once are a `Survey`, those about more get base rows that are flipped, running
     totals and ranges base rows that are turned, both on average over all types alike.
 
@@ -45,9 +50,34 @@ def design(
         return design_survey(survey, epsilon, *limits)
     if survey is not None and survey.n > MOST_TYPES:
         return design_split(survey, epsilon, *limits)
+    if survey is not None and prior is None and too_many(survey) is None:
+        return _better(survey, epsilon, *limits)
     if workload.n > MOST_TYPES and prior is None:
         if workload.symmetry == "hamming":
             return design_orbits(workload, epsilon, *limits)
         if along_an_order(workload):
             return design_ring(workload, epsilon, *limits)
     return certified.design(workload, epsilon, *limits, prior=prior)
+
+
+def _better(
+    survey: Survey,
+    epsilon: float,
+    time_limit: float | None,
+    max_rounds: int | None,
+    seed: int,
+    callback: Callback | None,
+    cancel: Cancel | None,
+) -> Optimized | SurveyDesign | SplitDesign:
+    """A strategy over all types, which is best for few of them, or patterns and strategies on tables, where the search for that takes longer."""
+    budget = Budget(time_limit, max_rounds, cancel)
+    seconds = None if time_limit is None else time_limit * TABLES_TIME
+    tables = design_split(survey, epsilon, seconds, max_rounds, seed, None, cancel)
+
+    def pass_on(progress: Progress) -> None:
+        if callback is not None:
+            objective = tables.objective if progress.objective is None else min(progress.objective, tables.objective)
+            callback(replace(progress, objective=objective))
+
+    strategy = certified.design(survey, epsilon, budget.left(), max_rounds, seed, pass_on, cancel)
+    return strategy if strategy.objective <= tables.objective else tables
