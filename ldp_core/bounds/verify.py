@@ -49,6 +49,16 @@ FORMAT, ARRAYS = "ldp-certificate/1", "certificate.npz"
 NAMED = ("histogram", "prefix", "all_range")
 MOST_TYPES, MOST_COLUMNS, MOST_BYTES = 4096, 20, 2**28
 U, UP, MOST, TINY = 2.0**-53, 1 + 1e-6, 1e100, 1e-200
+ASKED = {
+    "histogram": "how many have each type",
+    "prefix": "running totals in the order of the types",
+    "all_range": "how many lie between any two types",
+    "array": f"those with the Gram matrix in {ARRAYS}",
+    "classes": f"those with the Gram matrix in {ARRAYS}, which treat all types alike",
+    "tables": "the tables of columns that are named under workload",
+    "parts": "those that are named under parts",
+}
+UNIT = "The questions: {asked}. The variance is in squared people, summed over all answers; from N people answers have N times as much."
 HEADER = re.compile(
     rb"\x93NUMPY\x01\x00..\{'descr': '<f8', 'fortran_order': False, 'shape': \((\d{1,9},|\d{1,9}(?:, \d{1,9})+)\), \} *\n",
     re.DOTALL,
@@ -435,7 +445,9 @@ def below(x: Fraction) -> float:
 if __name__ == "__main__":
     place = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).with_name("certificate.json"))
     try:
-        print("The proof holds.", verified(place.read_bytes(), place.with_name(ARRAYS).read_bytes()))
+        text = place.read_bytes()
+        print("The proof holds.", verified(text, place.with_name(ARRAYS).read_bytes()))
+        print(UNIT.format(asked=ASKED[parsed(text)["workload"]["gram"]]))
     except (ValueError, OSError, MemoryError) as problem:
         print("The proof does not hold.", problem)
         sys.exit(1)

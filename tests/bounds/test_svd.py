@@ -121,6 +121,13 @@ def test_bad_priors_are_refused(prior):
         bounds.centred_svd(workloads.prefix(3), 1.0, np.array(prior))
 
 
+@pytest.mark.parametrize("prior", ["even", ["a", "b", "c"], [[0.5], [0.5, 0.0]], [0.5 + 1j, 0.5, 0.0], {}, 1.0])
+def test_what_is_no_list_of_numbers_is_no_prior(prior):
+    """An imaginary part is not left out in silence."""
+    with pytest.raises(ValueError, match="one non-negative probability for each of the 3 types"):
+        bounds.centred_svd(workloads.prefix(3), 1.0, prior)
+
+
 @pytest.mark.parametrize("bound", [bounds.svd, bounds.centred_svd])
 @pytest.mark.parametrize("epsilon", [0, -1, float("nan"), 1000, "one"])
 def test_bad_epsilon_is_refused(bound, epsilon):

@@ -44,12 +44,17 @@ def test_the_script_says_what_is_proved_and_ends_with_1_where_nothing_is(tmp_pat
     assert held.stdout.startswith(
         "The proof holds. With epsilon = 1, no mechanism with unbiased answers has a total variance below "
     )
+    assert "The questions: running totals in the order of the types. The variance is in squared people" in held.stdout
     document = json.loads(written.document)
     (tmp_path / "certificate.json").write_text(json.dumps({**document, "value": document["value"] * 1.01}))
     refused = subprocess.run([*run, tmp_path / "certificate.json"], capture_output=True, text=True)
     assert refused.returncode == 1
     assert refused.stdout.startswith("The proof does not hold. The numbers prove ")
     assert subprocess.run([*run, tmp_path / "nowhere.json"], capture_output=True).returncode == 1
+
+
+def test_it_can_say_of_all_questions_which_they_are():
+    assert set(verify.ASKED) == {*verify.NAMED, "array", *verify.KINDS} - {"general"}
 
 
 @pytest.mark.parametrize("text", ["0.001", "0.3333333333333333333333", "1", "1.0", "7.25", "20"])
