@@ -14,7 +14,7 @@ from pages.ui.bounds import setting as page
 from pages.ui.bounds.setting import GROUPS
 from pages.ui.tasks import work
 from pages.ui.tasks.later import Later
-from pages.ui.words import people
+from pages.ui.words import people, plain
 
 state = layout.open_page(
     "Bounds",
@@ -89,7 +89,7 @@ layout.chart(
 )
 
 if elsewhere := panels.elsewhere(state, mechanism if exact is not None else None):
-    st.caption(elsewhere)
+    st.caption(plain(elsewhere))
 if state.weighting:
     st.caption(state.weighting)
 

@@ -1,7 +1,6 @@
 """Mechanisms side by side: users needed, errors, and how far each is from what no mechanism can beat."""
 
 import math
-from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
@@ -213,15 +212,12 @@ def draw_query_errors() -> None:
 
 
 with results:
-    tabs: dict[str, Callable[[], None]] = {
-        "Users needed": users_needed,
-        "Patterns": partial(patterns.side_by_side, state, ready),
-        "Error of each query": draw_query_errors,
-        "Over epsilon": partial(sweeps.tab, state, "epsilon"),
-    }
+    titles, views = ["Users needed", "Patterns", "Error of each query", "Over epsilon"], [users_needed]
+    views += [partial(patterns.side_by_side, state, ready), draw_query_errors, partial(sweeps.tab, state, "epsilon")]
     if not isinstance(design.workload, Survey):  # those are about columns of their own sizes only
-        tabs["Over domain size"] = partial(sweeps.tab, state, "size")
-    lazy.panes(state, "compare-tabs", list(tabs), list(tabs.values()))
+        titles.append("Over domain size")
+        views.append(partial(sweeps.tab, state, "size"))
+    lazy.panes(state, "compare-tabs", titles, views)
 
 layout.heading("All figures")
 listed.figures(state, table, ready)

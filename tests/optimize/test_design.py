@@ -227,7 +227,7 @@ def test_converges_on_its_own():
         ({"time_limit": float("nan")}, "time_limit"),
         ({"prior": np.full(3, 1 / 3)}, "each of the 4 types"),
         ({"prior": np.array([0.5, 0.6, -0.1, 0.0])}, "non-negative"),
-        ({"workload": workloads.prefix(4096)}, "too large"),
+        ({"workload": workloads.prefix(4097)}, "at most 4,096"),
     ],
 )
 def test_bad_input_is_refused_in_words(changes, words):

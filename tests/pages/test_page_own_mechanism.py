@@ -185,7 +185,7 @@ def test_it_can_be_the_mechanism_of_the_design_and_goes_out_as_a_kit(ours):
     assert outcome["audit"]["epsilon"] <= 1
     assert "brought along, not computed here" in outcome["mechanism"]["explanation"]
     ours.go("export")
-    assert "strategy matrix our table" in ours.words
+    assert "strategy matrix: our table" in ours.words, ours.words
 
 
 def test_it_is_listed_with_every_mechanism_while_it_is_in_the_design(ours):

@@ -172,7 +172,7 @@ def _said(subject: Subject, table: pd.DataFrame, users: int, estimator: str) -> 
     if not estimators.spec(estimator).unbiased:
         words += " This estimate is biased: its intervals are those of the unbiased one, as far as they reach, and hold the estimate too."
     if missed := estimators.missed_in_words(float(table["adds_up_to"].iloc[0]), users, estimator):
-        words += f" {missed}"
+        words += f" {plain(missed)}"
     planned = subject.configuration.population.users
     if planned and abs(users / planned - 1) > PLANNED_FOR:
         words += f" The design was planned for {people(planned)}."

@@ -42,7 +42,7 @@ def _missed(design: Complete, found: Outcomes) -> str:
         return ""
     each = "; ".join(f"{_name((row.mechanism, row.estimator))}: {people(round(row.estimated_users))}" for row in rows)
     sentence = f"{people(design.users)} took part, but some answers add up to another number (on average over {_trials(found)}): {each}."
-    return f"{sentence} {estimators.remedy(*(row.estimator for row in rows))}".strip()
+    return f"{sentence} {plain(estimators.remedy(*(row.estimator for row in rows)))}".strip()
 
 
 def _pairs(table: pd.DataFrame) -> list[Pair]:
@@ -189,7 +189,7 @@ def _distribution(state: Session, design: Complete, found: Outcomes) -> None:
         found.curves,
     )
     if scale.left_out:
-        without, those = " and ".join(map(plain, scale.left_out)), wording.share(1 - curve["true"].iloc[-1])
+        without, those = " and ".join(plain(one) for one in scale.left_out), wording.share(1 - curve["true"].iloc[-1])
         st.caption(
             f"{without} has no place in the order of {plain(scale.of)}: the {those} of users with it are in no share here, and quantiles are "
             "those of all others."
