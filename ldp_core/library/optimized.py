@@ -18,7 +18,6 @@ from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.mechanisms.trees import hierarchical
 from ldp_core.mechanisms.trees.levels import Tree
 from ldp_core.optimize import any_size, design_orbits, design_ring, projected_gradient, worst_case_design
-from ldp_core.optimize.certified import design
 from ldp_core.optimize.gradient.method import Optimized
 from ldp_core.optimize.objective import evaluate
 from ldp_core.optimize.sizes import MOST_RING_TYPES, MOST_TYPES, along_an_order, ring_too_large, too_large
@@ -164,14 +163,12 @@ def build_certified(
         parameters = {"workload": workload.spec, "seed": seed, "rounds": found.rounds}
         explanation = _EXPLANATION.format(outputs=found.high.size, aim="")
         return RingMechanism("optimized", found.high, found.shares, workload.n, epsilon, parameters, explanation)
-    if target == "average" and isinstance(workload, Survey):
+    if target == "average":
         best = any_size.design(workload, epsilon, *limits, prior=prior)
         if isinstance(best, SurveyDesign | SplitDesign):
             return of_survey(best)
         assert isinstance(best, Optimized)
         result = best
-    elif target == "average":
-        result = design(workload, epsilon, *limits, prior=prior)
     elif prior is None:
         result = worst_case_design(workload, epsilon, *limits)
     else:

@@ -36,6 +36,7 @@ def design(
     callback: Callback | None = None,
     cancel: Cancel | None = None,
     prior: np.ndarray | None = None,
+    first: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> Optimized:
     """Strategy (m, n) of least ``L = tr(M^-1 G)`` under epsilon-LDP, within one per cent or so of the best there is.
 
@@ -45,7 +46,7 @@ def design(
 
     ``epsilon`` in nats, ``time_limit`` in seconds, ``prior`` (n,) the expected shares of the types: the objective is then
     ``tr(M_p^-1 G)``, ``M_p = sum_y q_y q_y' / (n q_y'p)``, the average over the prior (and on a scale of its own: see
-    `ldp_core.bounds.average_variance`). ``callback`` and ``cancel`` as in `ldp_core.run`. The best strategy seen is
+    `ldp_core.bounds.average_variance`). ``first`` are rows (k, n) of booleans to start from, and their weights (k,). ``callback`` and ``cancel`` as in `ldp_core.run`. The best strategy seen is
     returned, its columns summing to 1 within 1e-12 and its rows within e^epsilon as stored. Deterministic in (seed,
     max_rounds): time and cancelling only stop the search.
 
@@ -62,7 +63,7 @@ def design(
     check_types(workload)
     reference = workload.n * check_prior(prior, workload.n)
     with blas_threads(workload.n):
-        search = _search(workload, epsilon, reference, np.random.default_rng(seed), prior is None, budget.check)
+        search = _search(workload, epsilon, reference, np.random.default_rng(seed), prior is None, budget.check, first)
         run = drive(search, budget, WINDOW)
     strategy, objective = run.found
     strategy = precise(strategy)
@@ -83,7 +84,10 @@ def _search(
     rng: np.random.Generator,
     uniform: bool,
     check: Check,
+    first: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> Search:
+    if first is not None:
+        return RowSearch(workload, epsilon, reference, rng, check, first)
     scheme = workload.symmetry_group.scheme
     if not uniform or scheme is None:
         kind = FoldedSearch if uniform and folds(workload) else RowSearch

@@ -62,7 +62,8 @@ def strategy_of(high: np.ndarray, weights: np.ndarray, ratio: float) -> np.ndarr
 
 
 class RowSearch:
-    """Column generation for ``workload``, from thresholded Gaussian fields; ``reference`` is r = n p (n,)."""
+    """Column generation for ``workload``, from rows ``first`` (k, n) and their weights (k,) where these are given, or thresholded Gaussian fields;
+    ``reference`` is r = n p (n,)."""
 
     finished = False
     _updates = UPDATES
@@ -74,7 +75,9 @@ class RowSearch:
         reference: np.ndarray,
         rng: np.random.Generator,
         check: Check = unchecked,
+        first: tuple[np.ndarray, np.ndarray] | None = None,
     ):
+        self._given = first
         self._workload, self._ratio, self._reference = workload, fitted_odds(epsilon), reference
         self._rng, self._check = rng, check
         self._size = sizes.rows(workload.n)
@@ -101,11 +104,18 @@ class RowSearch:
         self._take_root()
         self._check()
         # Randomized response makes sure that all types are told apart, also where few draws are high anywhere.
-        drawn = self._drawn(self._size - n)
-        high = np.vstack([np.eye(n, dtype=bool), drawn])
-        self._hold(high, np.ones(len(high)))
-        masses = self._masses()
-        self._weights = n / len(masses) / masses  # outputs equally likely; the first update balances the columns
+        anchors = np.eye(n, dtype=bool)
+        if self._given is not None:
+            drawn, weights = self._given
+            self._hold(
+                np.vstack([anchors, drawn]), np.concatenate([np.full(n, LEAST_WEIGHT * weights.mean()), weights])
+            )
+            self._given = None
+        else:
+            high = np.vstack([anchors, self._drawn(self._size - n)])
+            self._hold(high, np.ones(len(high)))
+            masses = self._masses()
+            self._weights = n / len(masses) / masses  # outputs equally likely; the first update balances the columns
         self._power = MONOTONE
         first = self._updated(None)
         self._weights, self._multipliers, self._hessian = first.weights, first.multipliers, first.hessian

@@ -1,0 +1,100 @@
+"""Rows over all types to start from, out of designs for the tables that questions over several attributes are about.
+
+A report of such a design is a set of cells of one table, scrambled or as fitted; over all types it is a two-valued row like any other. Of all ways
+to scramble a pattern some are drawn: the values of every attribute are renamed at random, and each renaming is then moved along every attribute
+in all ways, which leaves next to nothing of the second moments to chance.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ldp_core.mechanisms.surveys.pattern import Pattern
+from ldp_core.optimize import sizes
+from ldp_core.optimize.surveys.design import SurveyDesign
+from ldp_core.optimize.surveys.split import SplitDesign
+from ldp_core.privacy import odds
+from ldp_core.workloads import Survey, Workload
+from ldp_core.workloads.composite import Union
+from ldp_core.workloads.restricted import cells_of
+from ldp_core.workloads.surveyed import by_tables
+
+FEWEST_TYPES = 128
+"""Up to this many types a search that begins with nothing gets to the best strategy within seconds."""
+ROWS_PER_TYPE = 15
+
+
+def about_tables(workload: Workload) -> Survey | None:
+    """The same questions as a `Survey` of tables; None where the workload knows of no attributes, asks about all of them at once, or treats types
+    alike, and for few types."""
+    shape = _shape(workload)
+    telling = {i for i, size in enumerate(shape) if size > 1}
+    if (
+        isinstance(workload, Survey)
+        or workload.n <= FEWEST_TYPES
+        or len(telling) < 2
+        or workload.symmetry_group.scheme is not None
+    ):
+        return None
+    try:
+        found = by_tables(workload, shape)
+    except ValueError:  # too many tables
+        return None
+    return found if all(not telling <= set(group.attributes) for group in found.groups) else None
+
+
+def _shape(workload: Workload) -> tuple[int, ...]:
+    if isinstance(workload, Union):
+        return max(map(_shape, workload.parts), key=len)
+    shape: tuple[int, ...] = getattr(workload, "shape", ())
+    return shape if math.prod(shape) == workload.n else ()
+
+
+def rows(found: SurveyDesign | SplitDesign, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Boolean rows (k, n) of types for which a report is likelier, and weights (k,) in proportion to the least probabilities of the reports."""
+    shape, ratio, rng = found.survey.shape, odds(found.epsilon), np.random.default_rng(seed)
+    budget = min(ROWS_PER_TYPE * found.survey.n, sizes.rows(found.survey.n) - found.survey.n)
+    if isinstance(found, SurveyDesign):
+        return _images(found, 1.0, shape, ratio, budget, rng)
+    shares, parts = found.shares / found.shares.sum(), []
+    for (members, strategy), share in zip(found.own, shares, strict=False):
+        least = strategy.min(axis=1)
+        high = strategy > least[:, None] * (1 + ratio) / 2
+        telling = high.any(axis=1) & ~high.all(axis=1)
+        parts.append((high[telling][:, _lifted(shape, members)], share * least[telling]))
+    if found.rest is not None:
+        parts.append(_images(found.rest, float(shares[-1]), shape, ratio, max(1, round(shares[-1] * budget)), rng))
+    return np.vstack([high for high, _ in parts]), np.concatenate([weights for _, weights in parts])
+
+
+def _lifted(shape: tuple[int, ...], members: tuple[int, ...]) -> np.ndarray:
+    """(n,) the cell of the table of ``members`` that each type is in."""
+    return cells_of(shape, tuple(range(len(shape))), members)
+
+
+def _images(
+    found: SurveyDesign, share: float, shape: tuple[int, ...], ratio: float, budget: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """About ``budget`` scrambled patterns as `rows`, which together are sent with probability ``share``."""
+    n, high, weights = math.prod(shape), [], []
+    for pattern, probability in zip(found.patterns, found.shares, strict=True):
+        drawn = _scrambled(pattern, max(1, round(probability * budget)), rng)
+        high.append(drawn[:, _lifted(shape, pattern.attributes)])
+        mass = n * (1 + (ratio - 1) * pattern.share)
+        weights.append(np.full(len(drawn), share * probability * n / (len(drawn) * mass)))
+    return np.vstack(high), np.concatenate(weights)
+
+
+def _scrambled(pattern: Pattern, many: int, rng: np.random.Generator) -> np.ndarray:
+    """(k, cells) images of a pattern under renamings of values: all that are moved along the attributes of as many random ones as come near
+    ``many``, or some of them where these are more."""
+    sizes = pattern.cells.shape
+    moves = np.stack(np.unravel_index(np.arange(pattern.cells.size), sizes), axis=1)
+    found = []
+    for _ in range(max(1, round(many / len(moves)))):
+        renamed = pattern.cells[np.ix_(*(rng.permutation(size) for size in sizes))]
+        some = moves if many >= len(moves) else moves[rng.choice(len(moves), many, replace=False)]
+        found += [np.roll(renamed, tuple(move), axis=tuple(range(len(sizes)))).ravel() for move in some]
+    return np.array(found)

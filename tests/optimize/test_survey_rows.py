@@ -1,0 +1,77 @@
+"""Strategies over all types that begin with designs for the tables that questions are about."""
+
+import math
+
+import numpy as np
+import pytest
+
+import ldp_core as ldp
+from ldp_core import bounds, workloads
+from ldp_core.optimize.surveys import design_split, design_survey
+from ldp_core.optimize.surveys.rows import about_tables, rows
+from ldp_core.workloads import Survey
+from ldp_core.workloads.on_attributes import OnAttributes
+
+SHAPE = (7, 5, 6)
+
+
+def on(places, base):
+    return OnAttributes(SHAPE, places, base)
+
+
+def pairs():
+    return workloads.union([on((0, 1), workloads.histogram(35)), on((0, 2), workloads.histogram(42))])
+
+
+def mixed():
+    return workloads.union([on((0,), workloads.prefix(7)), on((1, 2), workloads.histogram(30))], weights=[2, 1])
+
+
+@pytest.mark.parametrize("workload", [pairs(), mixed()], ids=["pairs", "mixed"])
+def test_the_tables_ask_what_the_workload_asks(workload):
+    tables = about_tables(workload)
+    assert tables.shape == SHAPE
+    np.testing.assert_allclose(tables.gram_dense(), workload.gram_dense(), atol=1e-9)
+
+
+def test_tables_are_for_many_types_of_several_attributes_none_of_the_questions_is_about_all_of():
+    assert about_tables(workloads.prefix(210)) is None
+    assert about_tables(workloads.k_way_marginals(8, 2)) is None  # by symmetry, at once
+    assert about_tables(workloads.union([pairs(), workloads.histogram(210)])) is None
+    assert about_tables(OnAttributes((5, 5, 5), (0, 1), workloads.histogram(25))) is None
+    assert about_tables(workloads.survey(SHAPE, 2)) is None
+
+
+@pytest.mark.parametrize("workload", [pairs(), mixed()], ids=["pairs", "mixed"])
+def test_rows_are_those_of_the_tables(workload):
+    tables = about_tables(workload)
+    found = (design_survey if tables.symmetric else design_split)(tables, 1.0, time_limit=None, max_rounds=3)
+    high, weights = rows(found, seed=0)
+    assert high.any(axis=1).all()
+    assert not high.all(axis=1).any()
+    patterns = found if tables.symmetric else found.rest
+    about = {one.attributes for one in patterns.patterns} | {members for members, _ in getattr(found, "own", ())}
+    for row in high.reshape(-1, *SHAPE):
+        varying = {axis for axis in range(3) if np.ptp(row.astype(int), axis=axis).any()}
+        assert any(varying <= set(members) for members in about)
+    # Together they are a strategy: every type's probabilities sum to one, but for rounding and rows that tell nothing.
+    sums = weights @ np.where(high, math.e, 1.0)
+    assert sums == pytest.approx(np.ones(len(sums)), abs=0.02)
+
+
+@pytest.mark.parametrize("workload", [pairs(), mixed()], ids=["pairs", "mixed"])
+@pytest.mark.parametrize("prior", [None, np.arange(1.0, 211) / 22155], ids=["even", "rising"])
+def test_a_strategy_begins_near_the_best(workload, prior):
+    """Before any further round: a search that begins with nothing is 37 to 67 % off here."""
+    found = ldp.optimize.design(workload, 1.0, time_limit=None, max_rounds=1, prior=prior)
+    assert found.strategy.shape[1] == 210
+    least = bounds.centred_svd(workload, 1.0, prior=prior)
+    assert -1e-9 < found.objective / least - 1 < (0.05 if prior is None else 0.25)
+
+
+def test_the_mechanism_is_that_strategy():
+    mechanism = ldp.mechanisms.create("optimized", workload=pairs(), epsilon=1.0, time_limit=None, max_rounds=1)
+    assert mechanism.audit().epsilon <= 1.0
+    cost = 210 * ldp.analysis.average_variance(mechanism, pairs()) + pairs().trace
+    assert cost < 1.05 * bounds.centred_svd(pairs(), 1.0)
+    assert not isinstance(pairs(), Survey)
