@@ -10,7 +10,7 @@ from ldp_core.optimize import certified
 from ldp_core.optimize.gradient.method import Optimized
 from ldp_core.optimize.sizes import MOST_TYPES, along_an_order
 from ldp_core.optimize.surveys.design import SurveyDesign, design_survey, too_many
-from ldp_core.optimize.surveys.rows import about_tables, rows
+from ldp_core.optimize.surveys.rows import first_rows
 from ldp_core.optimize.surveys.split import SplitDesign, design_split
 from ldp_core.optimize.symmetric.rings import RingDesign, design_ring
 from ldp_core.optimize.symmetric.translations import OrbitDesign, design_orbits
@@ -19,8 +19,8 @@ from ldp_core.workloads import Survey, Workload
 from ldp_core.workloads.surveyed import surveyed_bits
 
 AnyDesign = Optimized | SurveyDesign | SplitDesign | OrbitDesign | RingDesign
-TABLES_TIME, START_TIME = 1 / 2, 1 / 4
-"""The most of the time that goes to patterns and strategies on tables where one over all types is fitted as well, or begins with their rows."""
+TABLES_TIME = 1 / 2
+"""The most of the time that goes to patterns and strategies on tables where one over all types is fitted as well."""
 
 
 def design(
@@ -35,7 +35,8 @@ def design(
 ) -> AnyDesign:
     """The mechanism of least L: for a `Survey` its patterns (`ldp_core.optimize.surveys.design`; whose error counts makes no difference, and
     ``prior`` is not used), past 2,048 types beside strategies on tables where questions follow an order or single out values
-    (`ldp_core.optimize.surveys.split`), up to there, without a ``prior``, the better of these and of a strategy over all types; else a strategy, see
+    (`ldp_core.optimize.surveys.split`), up to there, without a ``prior``, the better of these and of a strategy over all types; else a strategy, which
+    begins with the best for their tables where questions are about tables of several attributes (`ldp_core.optimize.surveys.rows`); see
     `ldp_core.optimize.certified.design` for the parameters. Past 2,048 types no strategy
     over all of them is written out: questions about few attributes of two values at once are a `Survey`, those about more get base rows that are flipped, running
     totals and ranges base rows that are turned, both on average over all types alike.
@@ -58,31 +59,9 @@ def design(
             return design_orbits(workload, epsilon, *limits)
         if along_an_order(workload):
             return design_ring(workload, epsilon, *limits)
-    if workload.n <= MOST_TYPES and (tables := about_tables(workload)) is not None:
-        return _from_tables(workload, tables, epsilon, *limits, prior=prior)
-    return certified.design(workload, epsilon, *limits, prior=prior)
-
-
-def _from_tables(
-    workload: Workload,
-    tables: Survey,
-    epsilon: float,
-    time_limit: float | None,
-    max_rounds: int | None,
-    seed: int,
-    callback: Callback | None,
-    cancel: Cancel | None,
-    prior: np.ndarray | None,
-) -> Optimized:
-    """A strategy over all types that begins with what is best for the tables that the questions are about."""
     budget = Budget(time_limit, max_rounds, cancel)
-    seconds = None if time_limit is None else time_limit * START_TIME
-    found = (design_survey if tables.symmetric else design_split)(
-        tables, epsilon, seconds, max_rounds, seed, None, cancel
-    )
-    return certified.design(
-        workload, epsilon, budget.left(), max_rounds, seed, callback, cancel, prior, rows(found, seed)
-    )
+    first = first_rows(workload, epsilon, budget, seed)
+    return certified.design(workload, epsilon, budget.left(), max_rounds, seed, callback, cancel, prior, first)
 
 
 def _better(

@@ -69,6 +69,12 @@ def test_a_strategy_begins_near_the_best(workload, prior):
     assert -1e-9 < found.objective / least - 1 < (0.05 if prior is None else 0.25)
 
 
+@pytest.mark.parametrize("workload", [pairs(), mixed()], ids=["pairs", "mixed"])
+def test_the_worst_case_begins_there_too(workload):
+    found = ldp.optimize.worst_case_design(workload, 1.0, time_limit=None, max_rounds=1)
+    assert -1e-9 < found.objective / bounds.centred_svd(workload, 1.0) - 1 < 0.06
+
+
 def test_the_mechanism_is_that_strategy():
     mechanism = ldp.mechanisms.create("optimized", workload=pairs(), epsilon=1.0, time_limit=None, max_rounds=1)
     assert mechanism.audit().epsilon <= 1.0

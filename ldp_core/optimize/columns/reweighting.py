@@ -31,6 +31,7 @@ from ldp_core.optimize.certified import check_types, design, row_search
 from ldp_core.optimize.columns.generation import Mixture, RowSearch
 from ldp_core.optimize.columns.weights import MONOTONE, Singular, squared_lengths
 from ldp_core.optimize.gradient.method import Optimized
+from ldp_core.optimize.surveys.rows import Rows, first_rows
 from ldp_core.optimize.symmetric.orbits import Orbits, variances_of_types
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Budget, Callback, Cancel, Check, drive, unchecked
@@ -84,14 +85,15 @@ def worst_case_design(
     the scale of L, which `ldp_core.analysis.users_from_objective` turns into users needed in the worst case. Time limit,
     rounds, cancelling, seeds and errors are as in `design`.
     """
-    if workload.symmetry_group.all_alike:
-        even = design(workload, epsilon, time_limit, max_rounds, seed, callback, cancel)
-        return WorstCaseOptimized(**vars(even), workload=workload)
     budget = Budget(time_limit, max_rounds, cancel, callback)
     epsilon = check_epsilon(epsilon)
     check_types(workload)
+    first = first_rows(workload, epsilon, budget, seed)
+    if workload.symmetry_group.all_alike:
+        even = design(workload, epsilon, budget.left(), max_rounds, seed, callback, cancel, first=first)
+        return WorstCaseOptimized(**vars(even), workload=workload)
     with blas_threads(workload.n):
-        search = WorstCaseSearch(workload, epsilon, np.random.default_rng(seed), budget.check)
+        search = WorstCaseSearch(workload, epsilon, np.random.default_rng(seed), budget.check, first)
         run = drive(search, budget, PATIENCE)
     strategy, objective = run.found
     return WorstCaseOptimized(
@@ -133,10 +135,17 @@ class WorstCaseSearch(RowSearch):
 
     best: Saddle
 
-    def __init__(self, workload: Workload, epsilon: float, rng: np.random.Generator, check: Check = unchecked):
+    def __init__(
+        self,
+        workload: Workload,
+        epsilon: float,
+        rng: np.random.Generator,
+        check: Check = unchecked,
+        first: Rows | None = None,
+    ):
         self._epsilon = epsilon
         self._aim(np.full(workload.n, 1 / workload.n))
-        super().__init__(workload, epsilon, np.ones(workload.n), rng, check)
+        super().__init__(workload, epsilon, np.ones(workload.n), rng, check, first)
         many = workload.n >= MANY_TYPES and len(workload.gram_root) == workload.n
         self._average = row_search(workload, epsilon, rng, check) if many else None
         self._averages: list[float] = []

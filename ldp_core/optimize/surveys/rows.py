@@ -13,9 +13,10 @@ import numpy as np
 
 from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.optimize import sizes
-from ldp_core.optimize.surveys.design import SurveyDesign
-from ldp_core.optimize.surveys.split import SplitDesign
+from ldp_core.optimize.surveys.design import SurveyDesign, design_survey
+from ldp_core.optimize.surveys.split import SplitDesign, design_split
 from ldp_core.privacy import odds
+from ldp_core.run import Budget
 from ldp_core.workloads import Survey, Workload
 from ldp_core.workloads.composite import Union
 from ldp_core.workloads.restricted import cells_of
@@ -24,6 +25,22 @@ from ldp_core.workloads.surveyed import by_tables
 FEWEST_TYPES = 128
 """Up to this many types a search that begins with nothing gets to the best strategy within seconds."""
 ROWS_PER_TYPE = 15
+TIME, MOST_SECONDS = 1 / 4, 8.0
+"""The most of the time that goes to the tables, and in seconds where time is limited: nothing is shown until they are there."""
+
+Rows = tuple[np.ndarray, np.ndarray]
+"""Boolean rows (k, n), true for the types for which a report is likelier, and weights (k,) in proportion to the least probabilities of reports."""
+
+
+def first_rows(workload: Workload, epsilon: float, budget: Budget, seed: int) -> Rows | None:
+    """`rows` of a design for the tables that the questions are `about_tables` of, found in a part of the time of ``budget``; None where there are
+    no such tables."""
+    if workload.n > sizes.MOST_TYPES or (tables := about_tables(workload)) is None:
+        return None
+    left = budget.left()
+    seconds = None if left is None else min(left * TIME, MOST_SECONDS)
+    design = design_survey if tables.symmetric else design_split
+    return rows(design(tables, epsilon, seconds, budget.max_rounds, seed, None, budget.cancelled), seed)
 
 
 def about_tables(workload: Workload) -> Survey | None:
@@ -52,8 +69,8 @@ def _shape(workload: Workload) -> tuple[int, ...]:
     return shape if math.prod(shape) == workload.n else ()
 
 
-def rows(found: SurveyDesign | SplitDesign, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Boolean rows (k, n) of types for which a report is likelier, and weights (k,) in proportion to the least probabilities of the reports."""
+def rows(found: SurveyDesign | SplitDesign, seed: int) -> Rows:
+    """The rows of a design for tables, as many as strategies for as many types are made of."""
     shape, ratio, rng = found.survey.shape, odds(found.epsilon), np.random.default_rng(seed)
     budget = min(ROWS_PER_TYPE * found.survey.n, sizes.rows(found.survey.n) - found.survey.n)
     if isinstance(found, SurveyDesign):
@@ -76,7 +93,7 @@ def _lifted(shape: tuple[int, ...], members: tuple[int, ...]) -> np.ndarray:
 
 def _images(
     found: SurveyDesign, share: float, shape: tuple[int, ...], ratio: float, budget: int, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
+) -> Rows:
     """About ``budget`` scrambled patterns as `rows`, which together are sent with probability ``share``."""
     n, high, weights = math.prod(shape), [], []
     for pattern, probability in zip(found.patterns, found.shares, strict=True):
