@@ -1,21 +1,31 @@
-"""The nuclear norm of a survey whose questions follow an order, or single out values, in blocks.
+"""A survey whose questions follow an order, or single out values, in blocks: its nuclear norm, and what a proof of it starts from.
 
 Let O be the attributes along which some group of questions does not treat all values alike, and Z the others. For every set A of
 attributes in Z, G maps functions that are a product of a function in component A (`ldp_core.anova`) and one of the attributes in O to such
 functions, by the same matrix H_A for the whole component: its singular values come dim_A times. H_A couples only those attributes of O
-that a group asks about together, along with A; all else has g_A as it does for any survey. Source: this project.
+that a group asks about together, along with A; all else has g_A as it does for any survey. Functions of attributes that nothing couples
+meet in the constant, which is there once: H_A is then one matrix for all of them, but for the empty A, where the constant goes.
+Source: this project.
+
+**The rounding** of H (the model: `ldp_core.bounds.proof`). A group's Gram matrix has entries off by ``g u s_i s_j``, s the roots of its
+diagonal. Its means over N_o combinations of the other attributes are off by ``(g + 2 N_o + 2) u`` times the root of the product of the
+means of the diagonal, so by that times their sum T in the Frobenius norm. Differences from means along the attributes in A, of m
+combinations, add ``4 m u T`` at most, and the sums over m cells ``m u T``; those of errors are sqrt(m) times larger at most. Helmert's
+coordinates of N cells are partial sums: off by ``(2 N + 8) u`` times the length, on either side.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import linalg
 
 from ldp_core import anova
 from ldp_core.anova import Set
+from ldp_core.bounds.proof import ABOVE, U
 from ldp_core.workloads import Group, Histogram, Survey, Workload
 from ldp_core.workloads.restricted import cells_of, ordered_groups, several
 
@@ -23,9 +33,40 @@ MOST_CELLS = 2048
 """Largest block."""
 
 
+@dataclass(frozen=True, eq=False)
+class Block:
+    """G / n on products of a function of length 1 in one component, of dimension ``dim``, and functions in a space of m dimensions, the same for
+    all of the component: ``gram`` (m, m), off by a matrix of Frobenius norm ``rounding`` at most."""
+
+    dim: float
+    gram: np.ndarray
+    rounding: float
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """G / n without constants: numbers ``alone`` (k,) of components of dimensions ``dims`` (k,), and blocks of the other components."""
+
+    dims: np.ndarray
+    alone: np.ndarray
+    blocks: Iterator[Block]
+
+
 def nuclear_at_least(survey: Survey) -> float:
-    """``|W P|_* / n`` for the uniform prior (see `ldp_core.bounds.centred_svd`), or a number below it: groups whose blocks would have more
-    than `MOST_CELLS` cells are left out, which makes no singular value larger."""
+    """``|W P|_* / n`` for the uniform prior (see `ldp_core.bounds.centred_svd`), or a number below it: groups and functions whose blocks would
+    have more than `MOST_CELLS` cells are left out, which makes no singular value larger."""
+    parts = parts_of(survey)
+    norms = [block.dim * _nuclear(linalg.eigvalsh(block.gram)) for block in parts.blocks]
+    return math.fsum([*norms, *parts.dims * np.sqrt(parts.alone)])
+
+
+def _nuclear(values: np.ndarray) -> float:
+    # The root of what rounding makes of an eigenvalue of 0 would raise the bound.
+    return float(np.sqrt(values[values > values.max(initial=0.0) * len(values) * np.finfo(float).eps]).sum())
+
+
+def parts_of(survey: Survey) -> Parts:
+    """The survey taken apart; what would take larger blocks than `MOST_CELLS` is left out."""
     ordered = ordered_groups(survey)
     unlike = {i for members in _unlike(survey, ordered) for i in members}
     parts = [_two(survey, group, unlike) for group in ordered]
@@ -33,7 +74,7 @@ def nuclear_at_least(survey: Survey) -> float:
     outside = {id(g) for g, (inside, _) in zip(ordered, parts, strict=True) if not _held(inside, clusters)}
     kept = [group for group in survey.groups if id(group) not in outside]
     if not kept:
-        return 0.0
+        return Parts(np.zeros(0), np.zeros(0), iter(()))
     blocks: dict[Set, list[Set]] = {}
     for inside, rest in (part for g, part in zip(ordered, parts, strict=True) if id(g) not in outside):
         for members in anova.subsets(rest):
@@ -42,9 +83,9 @@ def nuclear_at_least(survey: Survey) -> float:
             met = [one for one in found if set(one) <= set(cluster)]
             blocks[members] = [one for one in found if one not in met] + [tuple(sorted(set(inside).union(*met)))]
     known = Survey(survey.shape, kept).components
-    norms = [
-        dims * math.sqrt(value)
-        for members, dims, value in zip(known.sets, known.dims, known.gram, strict=True)
+    alone = [
+        number
+        for number, members in enumerate(known.sets)
         if not _held(_within(members, unlike), blocks.get(tuple(i for i in members if i not in unlike), []))
     ]
     asking: dict[Set, list[Group]] = {members: [] for members in blocks}
@@ -52,8 +93,10 @@ def nuclear_at_least(survey: Survey) -> float:
         for members in anova.subsets(_two(survey, group, unlike)[1]):
             if members in asking:
                 asking[members].append(group)
-    norms += [_norm(survey, members, block, asking[members]) for members in blocks for block in blocks[members]]
-    return math.fsum(norms)
+    found_blocks = (
+        block for members, tables in blocks.items() for block in _blocks(survey, members, tables, asking[members])
+    )
+    return Parts(known.dims[alone], known.gram[alone], found_blocks)
 
 
 def _within(members: Iterable[int], some: set[int]) -> Set:
@@ -85,7 +128,7 @@ def _unlike(survey: Survey, groups: Sequence[Group]) -> list[Set]:
 
 def _changing(base: Workload, sizes: Sequence[int]) -> Set:
     gram = base.gram_dense().reshape(*sizes, *sizes)
-    rounding = 1e-9 * float(np.abs(gram).max())
+    rounding = 4 * (base.gram_roundings + 1) * U * float(np.abs(gram).max())
     found = []
     for axis, size in enumerate(sizes):
         pairs = np.moveaxis(gram, (axis, len(sizes) + axis), (0, 1)).reshape(size, size, -1)
@@ -107,36 +150,68 @@ def _clusters(survey: Survey, sets: Sequence[Set]) -> list[Set]:
     return found
 
 
-def _norm(survey: Survey, members: Set, block: Set, groups: Sequence[Group]) -> float:
-    """The part of the nuclear norm in the component ``members`` times functions of the attributes in ``block``, without the constant."""
+def _blocks(survey: Survey, members: Set, tables: Sequence[Set], groups: Sequence[Group]) -> Iterator[Block]:
+    """The component ``members`` times functions of the attributes in any of the ``tables``: one block for each without the constant, and for
+    none of ``members`` nothing but these; else one for all, as far as `MOST_CELLS` go."""
+    dim = anova.dimensions(survey.shape, members)
+    if len(tables) == 1 and members:
+        yield Block(dim, *_table(survey, members, tables[0], groups))
+        return
+    found = (_centred(*_table(survey, members, table, groups)) for table in tables)
+    if not members:
+        yield from (Block(dim, gram[1:, 1:], rounding) for gram, rounding in found)
+        return
+    joined, total = np.zeros((1, 1)), 0.0
+    for gram, rounding in found:
+        m = len(joined)
+        if m + len(gram) - 1 > MOST_CELLS:
+            continue
+        joined = np.pad(joined, (0, len(gram) - 1))
+        own = np.r_[0, m : len(joined)]
+        joined[np.ix_(own, own)] = gram
+        total += rounding
+    yield Block(dim, joined, total)
+
+
+def _centred(gram: np.ndarray, rounding: float) -> tuple[np.ndarray, float]:
+    """A matrix over cells in coordinates whose first one is that along the constant."""
+    found = anova.coordinates(anova.coordinates(gram).T)
+    return found, rounding + ABOVE * 2 * (2 * len(gram) + 8) * U * float(linalg.norm(gram))
+
+
+def _table(survey: Survey, members: Set, block: Set, groups: Sequence[Group]) -> tuple[np.ndarray, float]:
+    """(cells, cells) G / n on the component ``members`` times functions of the attributes in ``block``, and the Frobenius norm of its rounding."""
     sizes = [survey.shape[i] for i in block]
-    gram = np.zeros((math.prod(sizes),) * 2)
+    cells, unit = math.prod(sizes), math.prod(survey.shape[i] for i in members)
+    gram, rounding = np.zeros((cells, cells)), 0.0
     by_common: dict[Set, np.ndarray] = {}
     for group in groups:
         common = _within(group.attributes, set(block))
-        part = group.weight**2 * _seen(survey, group, members, common)
+        part, size, steps = _seen(survey, group, members, common)
+        part = group.weight**2 * part
         by_common[common] = by_common[common] + part if common in by_common else part
+        rounding += group.weight**2 * size * (steps + len(groups) + 8) * (cells / len(part))
     for common, part in by_common.items():
         place = cells_of(sizes, block, common)
         gram += part[np.ix_(place, place)]
-    if not members:
-        gram = gram - gram.mean(axis=0)
-        gram = gram - gram.mean(axis=1, keepdims=True)
-    values = linalg.eigvalsh(gram) / (len(gram) * math.prod(survey.shape[i] for i in members))
-    return anova.dimensions(survey.shape, members) * float(np.sqrt(np.maximum(values, 0)).sum())
+    return gram / (cells * unit), ABOVE * U * rounding / (cells * unit)
 
 
-def _seen(survey: Survey, group: Group, members: Set, common: Set) -> np.ndarray:
-    """(cells, cells) what a group asks of functions of ``common``, times a function of length 1 in the component ``members``."""
-    cells = math.prod(survey.shape[i] for i in common)
+def _seen(survey: Survey, group: Group, members: Set, common: Set) -> tuple[np.ndarray, float, float]:
+    """(cells, cells) what a group asks of functions of ``common``, times a function of length 1 in the component ``members``; a bound on its
+    Frobenius norm, and how many units of rounding times that it may be off by."""
+    unit, cells = (math.prod(survey.shape[i] for i in some) for some in (members, common))
+    others = group.base.n // (unit * cells)
     if isinstance(group.base, Histogram):
-        return np.eye(cells) * (cells * math.prod(survey.shape[i] for i in members) / group.base.n)
-    rows = group.base.gram_root.reshape(-1, *[survey.shape[i] for i in group.attributes])
-    kept = [*members, *common]
-    others = tuple(1 + axis for axis, i in enumerate(group.attributes) if i not in kept)
-    rows = rows.mean(axis=others) if others else rows
-    left = [i for i in group.attributes if i in kept]
-    for i in members:
-        rows = rows - rows.mean(axis=1 + left.index(i), keepdims=True)
-    rows = np.moveaxis(rows, [1 + left.index(i) for i in common], range(-len(common), 0)).reshape(-1, cells)
-    return rows.T @ rows / anova.dimensions(survey.shape, members)
+        return np.eye(cells) / others, math.sqrt(cells) / others, 2.0
+    kept, attributes = (*members, *common), group.attributes
+    order = [attributes.index(i) for i in (*kept, *(i for i in attributes if i not in kept))]
+    sizes = [survey.shape[i] for i in attributes]
+    gram = group.base.gram_dense().reshape(*sizes, *sizes).transpose([*order, *(len(sizes) + axis for axis in order)])
+    seen = gram.reshape(unit * cells, others, unit * cells, others).mean(axis=3).mean(axis=1)
+    seen = seen.reshape(*(survey.shape[i] for i in members), cells, unit, cells)
+    for axis in range(len(members)):  # on one side: a projection is its own square
+        seen = seen - seen.mean(axis=axis, keepdims=True)
+    found = np.einsum("acad->cd", seen.reshape(unit, cells, unit, cells)) / anova.dimensions(survey.shape, members)
+    size = group.base.trace / others * math.sqrt(unit) / anova.dimensions(survey.shape, members)
+    return found, size, group.base.gram_roundings + 4 * others + 8 * unit + 16.0
