@@ -10,6 +10,7 @@ from ldp_core.bounds.scales import average_variance, equivalent_objective, worst
 from ldp_core.bounds.singular_values import centred_svd, least_favourable_prior, svd, worst_case_variance
 from ldp_core.bounds.statements import STATEMENTS, Statement
 from ldp_core.bounds.surveys.binary import BinaryCertificate
+from ldp_core.bounds.surveys.blocks import BlocksCertificate
 from ldp_core.bounds.surveys.certificate import SurveyCertificate
 from ldp_core.bounds.surveys.grouped import GroupedCertificate
 from ldp_core.bounds.surveys.singles import SinglesCertificate
@@ -22,6 +23,7 @@ __all__ = [
     "STATEMENTS",
     "AnyCertificate",
     "BinaryCertificate",
+    "BlocksCertificate",
     "Certificate",
     "GroupedCertificate",
     "LowDegreeCertificate",

@@ -1,9 +1,9 @@
 """Certificates as files that others can check: certificate.json and certificate.npz, with the script verify.py that needs NumPy alone.
 
 The files say what is proved (questions by their Gram matrix, epsilon as the exact decimal number, whom the average is over, the bound)
-and hold the numbers that prove it: see `ldp_core.bounds.verify`. Bounds for surveys by inequalities between sets of columns are longer
-than a script of a few pages can check: the files then hold the closed form for it, say so, and hold the stronger proof for this
-program besides. Whatever is read is nobody's word: `read` hands out certificates only once they have verified for the design at hand.
+and hold the numbers that prove it: see `ldp_core.bounds.verify`. Bounds for surveys by inequalities between sets of columns, or by questions of
+different kinds taken together, are longer than a script of a few pages can check: the files then hold the closed form for it, or the bounds
+of the parts, say so, and hold the stronger proof for this program besides. Whatever is read is nobody's word: `read` hands out certificates only once they have verified for the design at hand.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import numpy as np
 from ldp_core.bounds import (
     AnyCertificate,
     BinaryCertificate,
+    BlocksCertificate,
     Certificate,
     GroupedCertificate,
     LowDegreeCertificate,
@@ -52,6 +53,10 @@ STRONGER = (
     "The program that wrote this file proves a larger bound by inequalities for columns, or sets of them, which take more than a short script to "
     "check. Its numbers are in the file as well, and the program checks them when it loads the file."
 )
+TOGETHER = (
+    "The program that wrote this file proves a larger bound by taking questions of all kinds together, where this adds up what is proved of the "
+    "parts; that takes more than a short script to check. The questions alone prove it, and the program checks it when it loads the file."
+)
 Arrays = dict[str, np.ndarray]
 Document = dict[str, Any]
 
@@ -77,6 +82,8 @@ def too_large(found: AnyCertificate) -> str | None:
     """Why a certificate is not written to a file, None where it is."""
     if isinstance(found, Certificate) and found.workload.n > MOST_TYPES:
         return f"Certificates are written for at most {MOST_TYPES:,} types; there are {found.workload.n:,}."
+    if isinstance(found, BlocksCertificate):
+        return too_large(found.plain)
     if isinstance(found, GroupedCertificate):
         if any(part is None for part in found.others):
             return "For one of the groups of questions nothing is proved, so there is no proof to hold."
@@ -157,7 +164,10 @@ def _told(document: Document, arrays: Mapping[str, np.ndarray], value: float, st
     """The document with what it claims."""
     told: Document = {"format": verify.FORMAT, **document, "value": value}
     if _by_inequalities(document):
-        told["stronger"] = {"value": stronger, "meaning": STRONGER}
+        told["stronger"] = {
+            "value": stronger,
+            "meaning": TOGETHER if "blocks" in document.get("proof", ()) else STRONGER,
+        }
     return {**told, "meaning": verify.meaning(told, arrays)}
 
 
@@ -193,6 +203,9 @@ def _described(found: AnyCertificate, epsilon: str) -> tuple[Document, Arrays]:
     about: Document = {"epsilon": epsilon, "types": int(found.workload.n)}
     if isinstance(found, GroupedCertificate):
         return _parts(found, about)
+    if isinstance(found, BlocksCertificate):
+        document, arrays = _parts(found.plain, about)
+        return {**document, "proof": {"blocks": True}}, arrays
     if isinstance(found, OfSets):
         return _tables(found, about)
     if isinstance(found, LowDegreeCertificate):
@@ -267,11 +280,17 @@ def _triples_read(data: Mapping[str, np.ndarray]) -> Duals:
 def _mended(found: AnyCertificate, epsilon: str) -> AnyCertificate:
     """The certificate with the least gamma, and then the least mu, that pass in exact fractions, where it is checked in these."""
     if isinstance(found, GroupedCertificate):
-        known = {id(part): _mended(_whole(part), epsilon) for part in found.others}
-        return replace(found, others=tuple(known[id(part)] for part in found.others))
+        return _mended_parts(found, epsilon)
+    if isinstance(found, BlocksCertificate):
+        return replace(found, plain=_mended_parts(found.plain, epsilon))
     if isinstance(found, LowDegreeCertificate | TripleCertificate):
         return replace(found, plain=_mended_classes(found.plain, epsilon))
     return _mended_classes(found, epsilon) if isinstance(found, SymmetricCertificate) else found
+
+
+def _mended_parts(found: GroupedCertificate, epsilon: str) -> GroupedCertificate:
+    known = {id(part): _mended(_whole(part), epsilon) for part in found.others}
+    return replace(found, others=tuple(known[id(part)] for part in found.others))
 
 
 def _mended_classes(found: SymmetricCertificate, epsilon: str) -> SymmetricCertificate:
@@ -406,7 +425,7 @@ def _tables_read(document: Document, data: Mapping[str, np.ndarray], survey: Sur
 
 def _parts_read(
     document: Document, data: Mapping[str, np.ndarray], survey: Survey, epsilon: float
-) -> GroupedCertificate:
+) -> GroupedCertificate | BlocksCertificate:
     same, others = split(survey)
     bases = [*([] if same is None else [same]), *(group.base for group in others)]
     known, found = dict[int, AnyCertificate](), list[AnyCertificate]()
@@ -419,4 +438,5 @@ def _parts_read(
             raise ValueError("it is about other questions than those of the design")
         found.append(known[number])
     alike, rest = (None, found) if same is None else (found[0], found[1:])
-    return GroupedCertificate(survey, epsilon, 0.0, alike, tuple(rest))
+    plain = GroupedCertificate(survey, epsilon, 0.0, alike, tuple(rest))
+    return BlocksCertificate(survey, epsilon, 0.0, plain) if "proof" in document else plain

@@ -1,10 +1,20 @@
 """Surveys with questions that follow an order or single out values, in blocks: against the whole matrix."""
 
+import math
+from dataclasses import replace
+from functools import cache
+
 import numpy as np
 import pytest
+from scipy import linalg
 
-from ldp_core import bounds, workloads
+from ldp_core import bounds, optimize, workloads
 from ldp_core.bounds import survey_blocks
+from ldp_core.bounds.proof import MARGIN
+from ldp_core.bounds.survey_blocks import Block
+from ldp_core.bounds.surveys import blocks
+from ldp_core.bounds.surveys.best import survey_certificate
+from ldp_core.run import Budget
 from ldp_core.workloads import AllRange, Custom, Group, Histogram, Predicates, Prefix, Product, Survey
 
 
@@ -36,6 +46,20 @@ SURVEYS = {
 EVERY = pytest.mark.parametrize("survey", SURVEYS.values(), ids=SURVEYS)
 
 
+ADULT = (16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2)
+PAIRS = workloads.survey(ADULT, 2, weights=[0.5] * 55).groups
+LARGE = {
+    "totals": Survey(ADULT, [*PAIRS, *(Group((i,), Prefix(size)) for i, size in enumerate(ADULT))]),
+    "ranges": Survey(ADULT, [*PAIRS, *(Group((i,), AllRange(ADULT[i])) for i in (0, 2, 4))]),
+    "rectangles": Survey(ADULT, [*PAIRS, Group((0, 2), Product([AllRange(16), AllRange(16)]))]),
+    "conditions": Survey(
+        ADULT,
+        [*PAIRS, Group((5, 6), Predicates((6, 5), [[((0,), [1, 0, 0, 1, 0, 0]), ((1,), [0, 1, 0, 0, 0])]], ["both"]))],
+    ),
+    "ranges by values": Survey(ADULT, [*PAIRS, *(Group((i, 8), by_value(AllRange(ADULT[i]), 10)) for i in (0, 2, 4))]),
+}
+
+
 def eigenvalues(survey):
     """Of the Gram matrix off the constants, from its definition."""
     W = survey.rows(np.arange(survey.num_queries))
@@ -65,3 +89,121 @@ def test_the_bound_in_blocks_is_never_above_that_of_the_whole_matrix(survey, mos
     assert found <= whole * (1 + 1e-9)
     if most == 2048:
         assert found >= whole * (1 - 1e-7)
+
+
+@EVERY
+def test_blocks_are_off_by_no_more_than_they_say(survey, monkeypatch):
+    """Against their definition, in longer numbers than those of 64 bits."""
+    seen, table = [], survey_blocks._table
+    monkeypatch.setattr(
+        survey_blocks, "_table", lambda *args: seen.append((args[1], args[2], table(*args))) or table(*args)
+    )
+    list(survey_blocks.parts_of(survey).blocks)
+    G = np.zeros((survey.n, survey.n), dtype=np.longdouble)
+    for group in survey.groups:
+        sizes = [size if i in group.attributes else 1 for i, size in enumerate(survey.shape)]
+        cells = np.broadcast_to(np.arange(group.base.n).reshape(sizes), survey.shape).ravel()
+        G += np.longdouble(group.weight) ** 2 * group.base.gram_dense()[np.ix_(cells, cells)]
+    assert seen
+    for members, block, (gram, rounding) in seen:
+        E = np.ones((1, 1), dtype=np.longdouble)
+        for i, size in enumerate(survey.shape):
+            eye, ones = np.eye(size, dtype=np.longdouble), np.ones((1, size), dtype=np.longdouble)
+            own = eye - ones / size if i in members else eye if i in block else ones / np.sqrt(np.longdouble(size))
+            E = np.kron(E, own)
+        shape = [survey.shape[i] for i in sorted((*members, *block))]
+        places = sorted((*members, *block))
+        order = [places.index(i) for i in (*members, *block)]
+        H = (E @ G @ E.T).reshape(*shape, *shape).transpose([*order, *(len(shape) + k for k in order)])
+        unit = math.prod(survey.shape[i] for i in members)
+        H = np.einsum("acad->cd", H.reshape(unit, len(gram), unit, len(gram)))
+        H = H / (math.prod(survey.shape[i] - 1 for i in members) * np.longdouble(survey.n))
+        assert np.sqrt(((gram - H) ** 2).sum()) <= rounding <= 1e-11 * np.linalg.norm(gram)
+
+
+# --- the proof --------------------------------------------------------------------------------------------------------
+
+
+def certificate(survey, epsilon=1.0):
+    """At once: without bounds of the parts."""
+    return survey_certificate(survey, epsilon, Budget(0.0), lambda *_: None)
+
+
+@cache
+def proved(name):
+    return certificate(LARGE[name])
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_the_certificate_is_the_closed_form_at_once(name):
+    proof, told = proved(name), []
+    assert isinstance(proof, bounds.BlocksCertificate)
+    assert proof.verify()
+    closed = bounds.centred_svd(LARGE[name], 1.0)
+    assert closed * (1 - 2e-8) <= proof.value <= closed
+    assert proof.plain.value < proof.value
+    again = bounds.certificate(LARGE[name], 1.0, 0.0, callback=lambda progress: told.append(progress.bound))
+    assert told[0] == proof.value
+    assert again.value >= proof.value
+
+
+@EVERY
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
+def test_the_certificate_is_that_of_the_whole_matrix(survey, epsilon):
+    found, spread = certificate(survey, epsilon), math.sinh(epsilon / 2) ** 2
+    assert found.verify()
+    whole = survey.n * survey.components.constant + np.sqrt(eigenvalues(survey)).sum() ** 2 / spread
+    if isinstance(found, bounds.BlocksCertificate) and found.value > survey.trace:
+        assert found.value <= whole * (1 + 1e-7)  # roots of what rounding makes of eigenvalues of 0
+    assert found.value >= bounds.centred_svd(survey, epsilon) * (1 - 2e-8)
+    assert found.value >= survey.trace * (1 - 2e-8)
+
+
+@EVERY
+def test_no_mechanism_beats_the_certificate(survey):
+    for epsilon in (0.5, 2.0):
+        design = optimize.design(survey, epsilon, time_limit=None, max_rounds=20, seed=0)
+        assert certificate(survey, epsilon).value <= design.objective
+
+
+def test_forged_claims_are_refused():
+    proof, other = proved("ranges"), LARGE["ranges"]
+    assert not replace(proof, value=proof.value * (1 + 3 * MARGIN)).verify()
+    assert not replace(proof, epsilon=1.0001).verify()
+    assert not replace(proof, value=math.nan).verify()
+    *groups, last = other.groups
+    assert not replace(proof, workload=Survey(ADULT, [*groups, Group((4,), last.base, 0.99)])).verify()
+    assert not replace(proof, workload=Survey(ADULT, groups)).verify()
+    assert not replace(proof, workload=workloads.prefix(16)).verify()
+
+
+@pytest.mark.parametrize("n", [2, 16, 300])
+def test_eigenvalues_are_bounded_tightly_from_below(n):
+    """Running totals: 1 / (2 sin((2 k - 1) pi / (4 n + 2))) are the roots."""
+    exact = (1 / (2 * np.sin((2 * np.arange(1, n + 1) - 1) * math.pi / (4 * n + 2)))).sum()
+    G = Prefix(n).gram_dense()
+    found = blocks.roots_at_least(Block(1.0, G, 0.0))
+    assert exact * (1 - 1e-9) <= found <= exact
+    off = 1e-3 * np.eye(n)  # of norm 1e-3 sqrt(n)
+    below = blocks.roots_at_least(Block(1.0, G + off, 1e-3 * math.sqrt(n)))
+    assert below <= exact
+
+
+@pytest.mark.parametrize("wrong", ["scaled", "larger", "turned", "other"])
+def test_a_wrong_routine_weakens_the_bound_and_proves_nothing_untrue(wrong, monkeypatch):
+    G, rng, right = AllRange(12).gram_dense(), np.random.default_rng(0), linalg.eigh
+    exact = np.sqrt(np.linalg.eigvalsh(G)).sum()
+
+    def eigh(H, **_):
+        values, V = right(H)
+        turned = linalg.qr(np.eye(len(H)) + 1e-3 * rng.standard_normal(H.shape))[0]
+        return {
+            "scaled": (values, V * 1.01),
+            "larger": (values * 1.01, V),
+            "turned": (values, V @ turned),
+            "other": (values, rng.standard_normal(V.shape)),
+        }[wrong]
+
+    assert blocks.roots_at_least(Block(1.0, G, 0.0)) > exact * (1 - 1e-9)
+    monkeypatch.setattr(blocks.linalg, "eigh", eigh)
+    assert not blocks.roots_at_least(Block(1.0, G, 0.0)) > exact * (1 - 1e-6)

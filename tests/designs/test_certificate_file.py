@@ -17,6 +17,7 @@ from ldp_core import bounds, workloads
 from ldp_core.bounds import verify
 from ldp_core.bounds.general.certificate import closed_form
 from ldp_core.bounds.surveys.best import survey_certificate
+from ldp_core.bounds.surveys.blocks import blocks_certificate
 from ldp_core.bounds.surveys.grouped import grouped
 from ldp_core.bounds.surveys.search import closed_form as closed_form_of_survey
 from ldp_core.bounds.surveys.singles import Search
@@ -70,6 +71,7 @@ KINDS = {
     "yes or no by triples, five groups": lambda: next(filter(wide, bounds.triples.surveys.best(YES_NO, 2.0))),
     "one at a time": lambda: next(Search(workloads.survey([3, 2, 4, 2], 1), 2.0).starts()),
     "parts": parts,
+    "together": lambda: blocks_certificate(MIXED, 1.0, parts()),
 }
 
 
@@ -140,8 +142,10 @@ def test_what_a_script_cannot_check_is_said_in_the_file():
         "three values by triples",
         "yes or no by triples, five groups",
         "one at a time",
+        "together",
     }
     assert "take more than a short script to check" in json.loads(written("yes or no").document)["stronger"]["meaning"]
+    assert "questions of all kinds together" in json.loads(written("together").document)["stronger"]["meaning"]
 
 
 def test_the_number_in_words_is_the_variance_rounded_down():

@@ -71,6 +71,7 @@ from ldp_core.bounds.proof import (
 from ldp_core.bounds.scales import average_variance
 from ldp_core.bounds.surveys.best import survey_certificate
 from ldp_core.bounds.surveys.binary import BinaryCertificate
+from ldp_core.bounds.surveys.blocks import BlocksCertificate
 from ldp_core.bounds.surveys.certificate import SurveyCertificate
 from ldp_core.bounds.surveys.grouped import GroupedCertificate
 from ldp_core.bounds.surveys.singles import SinglesCertificate
@@ -210,6 +211,7 @@ AnyCertificate = (
     | BinaryCertificate
     | SinglesCertificate
     | GroupedCertificate
+    | BlocksCertificate
 )
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 
 from ldp_core.bounds.proof import Proof
 from ldp_core.bounds.surveys import binary, singles
 from ldp_core.bounds.surveys.binary import BinaryCertificate
+from ldp_core.bounds.surveys.blocks import BlocksCertificate, blocks_certificate
 from ldp_core.bounds.surveys.certificate import SurveyCertificate
 from ldp_core.bounds.surveys.grouped import GroupedCertificate, grouped, split
 from ldp_core.bounds.surveys.search import closed_form, improved
@@ -29,7 +31,9 @@ PROMISING = 1.05
 PAIR_ROUNDS = 6
 
 
-def survey_certificate(survey: Survey, epsilon: float, budget: Budget, prove: Prove) -> OfColumns | GroupedCertificate:
+def survey_certificate(
+    survey: Survey, epsilon: float, budget: Budget, prove: Prove
+) -> OfColumns | GroupedCertificate | BlocksCertificate:
     """The bound for any `Survey`, the closed form at once; ``prove`` is for questions that follow an order or single out values."""
     epsilon = check_epsilon(epsilon)
     if survey.symmetric:
@@ -38,6 +42,10 @@ def survey_certificate(survey: Survey, epsilon: float, budget: Budget, prove: Pr
     alike = None if same is None else closed_form(same, epsilon)
     known: dict[str, Proof | None] = {}
     best = grouped(survey, epsilon, alike, [None] * len(others))
+    together: BlocksCertificate | None = None
+    with suppress(Interrupted, ValueError):  # a table is too large
+        together = blocks_certificate(survey, epsilon, best, budget.check)
+    budget.tell(bound=_better(together, best).value)
     for group in others:
         if group.base.digest in known:
             continue
@@ -46,14 +54,18 @@ def survey_certificate(survey: Survey, epsilon: float, budget: Budget, prove: Pr
         with suppress(ValueError):  # the table is too large: nothing is proved about it
             known[group.base.digest] = prove(group.base, epsilon, Budget(share, None, budget.cancelled))
         best = grouped(survey, epsilon, alike, [known.get(other.base.digest) for other in others])
-        budget.tell(bound=best.value)
+        budget.tell(bound=_better(together, best).value)
         if budget.stopped() is not None:
-            return best
+            return _better(together, best)
     if same is not None:
         found = _alike(same, epsilon, Budget(budget.left(), None, budget.cancelled))
         best = grouped(survey, epsilon, found, list(best.others))
-        budget.tell(bound=best.value)
-    return best
+        budget.tell(bound=_better(together, best).value)
+    return _better(together, best)
+
+
+def _better(together: BlocksCertificate | None, parts: GroupedCertificate) -> GroupedCertificate | BlocksCertificate:
+    return parts if together is None or together.value <= parts.value else replace(together, plain=parts)
 
 
 def _alike(survey: Survey, epsilon: float, budget: Budget) -> OfColumns:
