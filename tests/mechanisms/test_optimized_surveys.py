@@ -113,4 +113,5 @@ def test_what_cannot_be_fitted_is_refused_in_a_sentence():
     small = Survey((2, 3, 4), [Group((2,), Prefix(4))])
     assert entry.unsuitable(24, 1.0, small) is None
     found = ldp.mechanisms.create("optimized", workload=small, epsilon=1.0, max_rounds=10, **FIT)
-    assert found.strategy.shape[1] == 24
+    assert found.n == 24
+    assert found.supports(small) is None

@@ -24,7 +24,8 @@ from ldp_core.workloads.surveyed import by_tables
 
 FEWEST_TYPES = 128
 """Up to this many types a search that begins with nothing gets to the best strategy within seconds."""
-ROWS_PER_TYPE = 15
+ROWS_PER_TYPE, MOST_ENTRIES = 15, 2**24
+"""How many rows there are at first for each type, and at most of entries in all: their weights are known after a few seconds then."""
 TIME, MOST_SECONDS = 1 / 4, 8.0
 """The most of the time that goes to the tables, and in seconds where time is limited: nothing is shown until they are there."""
 
@@ -72,7 +73,7 @@ def _shape(workload: Workload) -> tuple[int, ...]:
 def rows(found: SurveyDesign | SplitDesign, seed: int) -> Rows:
     """The rows of a design for tables, as many as strategies for as many types are made of."""
     shape, ratio, rng = found.survey.shape, odds(found.epsilon), np.random.default_rng(seed)
-    budget = min(ROWS_PER_TYPE * found.survey.n, sizes.rows(found.survey.n) - found.survey.n)
+    budget = min(ROWS_PER_TYPE * found.survey.n, MOST_ENTRIES // found.survey.n)
     if isinstance(found, SurveyDesign):
         return _images(found, 1.0, shape, ratio, budget, rng)
     shares, parts = found.shares / found.shares.sum(), []
