@@ -161,7 +161,7 @@ def test_an_upload_stands_in_a_file_only_where_that_is_said(server, request):
     assert ("a temporary file on the server's disk" in said) is bool(found)
 
 
-@pytest.mark.parametrize("visits", [3, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("visits", [2, pytest.param(20, marks=pytest.mark.slow)])
 def test_sessions_that_have_left_are_gone(brief, visits):
     address, _, place = brief
     visitors = [at_uploader(address) for _ in range(visits)]

@@ -164,7 +164,7 @@ def test_a_design_is_better_than_a_strategy_fitted_to_all_types_of_three_columns
         (12, 3, 1.0, 0.002),
         pytest.param(13, 2, 1.0, 0.002, marks=pytest.mark.slow),
         pytest.param(16, 3, 1.0, 0.005, marks=pytest.mark.slow),
-        (16, 3, 2.0, 0.005),
+        pytest.param(16, 3, 2.0, 0.005, marks=pytest.mark.slow),
     ],
 )
 def test_few_of_many_bits_are_asked_about_as_well_without_saying_that_it_is_a_survey(columns, ways, epsilon, gap):
