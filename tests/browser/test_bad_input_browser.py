@@ -5,6 +5,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.conftest import hand
+
 ENTRIES = {"0": "too small", "abc": "is not a number", "1,5": "write 1.5 with a point"}
 """More of them: pages/test_page_design.py."""
 FILE = re.compile("(photo|empty|header|book)[.]")
@@ -57,7 +59,8 @@ def test_files_that_are_no_tables_are_answered_and_change_nothing(visitor):
     ):
         # The box of the last file, with its name, is still there while the next one is drawn.
         empty = visitor.page.get_by_test_id("stMain").get_by_test_id("stFileUploader").filter(has_not_text=FILE)
-        empty.locator("input[type=file]").set_input_files({"name": name, "mimeType": "text/csv", "buffer": content})
+        file = {"name": name, "mimeType": "text/csv", "buffer": content}
+        hand(visitor.page, empty.locator("input[type=file]"), file, alerts(visitor).filter(has_text=said))
         expect(alerts(visitor)).to_contain_text(said)
         expect(alerts(visitor)).to_contain_text("What you had set up is unchanged.")
         expect(visitor.page.get_by_text("3,000 users, 25 types").first).to_be_visible()
@@ -75,10 +78,9 @@ def test_markup_in_categories_is_shown_as_typed(visitor):
     page = visitor.page
     to_uploads(visitor)
     rows = b"<b>group</b>\n<b>x</b>\n:smile:\n$y$\n=1+1\n<b>x</b>\n"
-    page.locator("[data-testid=stMain] input[type=file]").set_input_files(
-        {"name": "markup.csv", "mimeType": "text/csv", "buffer": rows}
-    )
-    expect(page.get_by_text("The most common value of <b>group</b> is <b>x</b>").first).to_be_visible()
+    file = {"name": "markup.csv", "mimeType": "text/csv", "buffer": rows}
+    said = page.get_by_text("The most common value of <b>group</b> is <b>x</b>")
+    hand(page, page.locator("[data-testid=stMain] input[type=file]"), file, said)
     ticks = page.locator(".st-key-chart-histogram .xtick text")
     expect(ticks.filter(has_text="<b>x</b>")).to_have_count(1)
     title = page.locator(".st-key-chart-histogram .xtitle")

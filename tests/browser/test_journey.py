@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from ldp_core import wording
-from tests.browser.conftest import Visitor
+from tests.browser.conftest import Visitor, hand
 
 NEEDED = "Users needed"
 
@@ -143,7 +143,8 @@ def test_from_a_sample_to_an_exported_design_and_back(visitor, reader, tmp_path)
     reports = tmp_path / download.value.suggested_filename
     download.value.save_as(reports)
     page.get_by_role("radio", name="Upload").click()
-    page.locator("[data-testid=stMain] [data-testid=stFileUploader] input").set_input_files(reports)
+    box = page.locator("[data-testid=stMain] [data-testid=stFileUploader] input")
+    hand(page, box, reports, page.locator(".st-key-count button:enabled").filter(has_text="Count these reports"))
     visitor.button("count").click()
     expect(visitor.metric("Reports counted")).to_have_text("3,000")
     expect(page.locator(".st-key-chart-collected .js-plotly-plot")).to_be_visible()

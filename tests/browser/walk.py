@@ -13,7 +13,7 @@ from ldp_core.workloads import PrefixPart
 from pages.ui.words import JOINER
 from tests import hostile
 from tests.browser.axe import ASKED, COLOURS, LIT, ask, faults, tint, turn
-from tests.browser.conftest import PATIENCE
+from tests.browser.conftest import PATIENCE, hand
 
 FIRST, SECOND, THIRD = hostile.COLUMNS
 NAMES = [*hostile.COLUMNS, *(name for values in hostile.CATEGORIES for name in values)]
@@ -247,10 +247,8 @@ class Walk:
         visitor, page = self.visitor, self.page
         visitor.go("Data")
         page.locator(".st-key-data-source").get_by_text("Upload", exact=True).click()
-        page.locator("[data-testid=stMain] input[type=file]").set_input_files(
-            {"name": hostile.FILE, "mimeType": "text/csv", "buffer": hostile.rows()}
-        )
-        expect(page.get_by_text("400 users, 4 types").first).to_be_visible()
+        file = {"name": hostile.FILE, "mimeType": "text/csv", "buffer": hostile.rows()}
+        hand(page, page.locator("[data-testid=stMain] input[type=file]"), file, page.get_by_text("400 users, 4 types"))
         for name, types in ((SECOND, 12), (THIRD, 24)):
             page.locator(".st-key-data-columns").get_by_role("combobox").click()
             page.keyboard.type(name)
