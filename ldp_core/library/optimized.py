@@ -17,13 +17,14 @@ from ldp_core.mechanisms.surveys.groups import Own, SplitSurvey
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.mechanisms.trees import hierarchical
 from ldp_core.mechanisms.trees.levels import Tree
-from ldp_core.optimize import any_size, design_orbits, design_ring, projected_gradient, worst_case_design
-from ldp_core.optimize.gradient.method import Optimized
+from ldp_core.optimize import any_size, projected_gradient, sizes, worst_case_design
 from ldp_core.optimize.objective import evaluate
-from ldp_core.optimize.sizes import MOST_RING_TYPES, MOST_TYPES, along_an_order, ring_too_large, too_large
-from ldp_core.optimize.surveys.design import SurveyDesign, design_survey, too_many
-from ldp_core.optimize.surveys.split import SplitDesign, design_split
+from ldp_core.optimize.sizes import along_an_order, ring_too_large, too_large
+from ldp_core.optimize.surveys.design import SurveyDesign, too_many
+from ldp_core.optimize.surveys.split import SplitDesign
+from ldp_core.optimize.symmetric.rings import RingDesign
 from ldp_core.optimize.symmetric.translations import MOST_TYPES as MOST_ORBIT_TYPES
+from ldp_core.optimize.symmetric.translations import OrbitDesign
 from ldp_core.run import Callback, Cancel, Progress
 from ldp_core.workloads import Survey, Workload
 from ldp_core.workloads.surveyed import surveyed_bits
@@ -140,43 +141,34 @@ def build_certified(
 
     Surveys that treat the values of every attribute alike get `ScrambledPatterns`, at any number of types, and so do questions about few of
     twelve or more binary attributes at once. All types have the same
-    variance then, whatever the ``target`` and the ``prior``. Other surveys get what `ldp_core.optimize.design` finds; those with more than 2048 types get the best on average of what
-    `ldp_core.optimize.surveys.split` knows; types hardly differ there, and ``target`` and ``prior`` are not looked at.
+    variance then, whatever the ``target`` and the ``prior``. Other surveys get what `ldp_core.optimize.design` finds; those with more than
+    2048 types get the best on average of what `ldp_core.optimize.surveys.split` knows; types hardly differ there, and ``target`` and ``prior`` are not looked at.
     """
     survey = workload if isinstance(workload, Survey) else surveyed_bits(workload)
-    if survey is not None and survey.symmetric:
-        return of_survey(design_survey(survey, epsilon, time_limit, max_rounds, seed, callback, cancel))
-    if isinstance(workload, Survey) and workload.n > MOST_TYPES:
-        return of_survey(design_split(workload, epsilon, time_limit, max_rounds, seed, callback, cancel))
-    if workload.n > MOST_TYPES and prior is None and workload.symmetry == "exchangeable":
+    anyway = survey is not None and (survey.symmetric or survey.n > sizes.MOST_TYPES)
+    if target != "average" and prior is not None and not anyway:
+        raise ValueError("The worst case is the same for every prior: leave the prior out, or choose the average.")
+    many = workload.n > sizes.MOST_TYPES
+    if many and not anyway and prior is None and workload.symmetry == "exchangeable":
         return SubsetSelection(workload.n, epsilon)
-    if prior is not None and callback is not None:
+    if prior is not None and callback is not None and not anyway:
         callback = _comparable(callback, workload, prior)
     limits = (time_limit, max_rounds, seed, callback, cancel)
-    if workload.n > MOST_TYPES and prior is None and workload.symmetry == "hamming":
-        found = design_orbits(workload, epsilon, *limits)
-        parameters = {"workload": workload.spec, "seed": seed, "rounds": found.rounds}
-        explanation = _EXPLANATION.format(outputs=len(found.high) * workload.n, aim="")
-        return OrbitMechanism("optimized", found.high, found.shares, epsilon, parameters, explanation)
-    if MOST_TYPES < workload.n <= MOST_RING_TYPES and prior is None and along_an_order(workload):
-        found = design_ring(workload, epsilon, *limits)
-        parameters = {"workload": workload.spec, "seed": seed, "rounds": found.rounds}
-        explanation = _EXPLANATION.format(outputs=found.high.size, aim="")
-        return RingMechanism("optimized", found.high, found.shares, workload.n, epsilon, parameters, explanation)
-    if target == "average":
-        best = any_size.design(workload, epsilon, *limits, prior=prior)
-        if isinstance(best, SurveyDesign | SplitDesign):
-            return of_survey(best)
-        assert isinstance(best, Optimized)
-        result = best
-    elif prior is None:
-        result = worst_case_design(workload, epsilon, *limits)
+    if target == "average" or many or anyway:
+        found = any_size.design(workload, epsilon, *limits, prior=prior)
     else:
-        raise ValueError("The worst case is the same for every prior: leave the prior out, or choose the average.")
-    parameters = {"workload": workload.spec, "seed": seed, "rounds": result.rounds}
+        found = worst_case_design(workload, epsilon, *limits)
+    if isinstance(found, SurveyDesign | SplitDesign):
+        return of_survey(found)
+    parameters = {"workload": workload.spec, "seed": seed, "rounds": found.rounds}
+    if isinstance(found, OrbitDesign):  # a RingDesign is one
+        explanation = _EXPLANATION.format(outputs=found.high.size, aim="")
+        if isinstance(found, RingDesign):
+            return RingMechanism("optimized", found.high, found.shares, workload.n, epsilon, parameters, explanation)
+        return OrbitMechanism("optimized", found.high, found.shares, epsilon, parameters, explanation)
     if target != "average":
         parameters["target"] = target
-    return from_strategy("optimized", result.strategy, epsilon, parameters, result.prior, workload=workload)
+    return from_strategy("optimized", found.strategy, epsilon, parameters, found.prior, workload=workload)
 
 
 def of_survey(found: SurveyDesign | SplitDesign) -> ScrambledPatterns | SplitSurvey:
@@ -220,6 +212,6 @@ def domain_rule(n: int, epsilon: float, workload: Workload | None) -> str | None
 
 def _unsuitable_survey(survey: Survey) -> str | None:
     try:
-        return None if not survey.symmetric and survey.n <= MOST_TYPES else too_many(survey)
+        return None if not survey.symmetric and survey.n <= sizes.MOST_TYPES else too_many(survey)
     except ValueError as error:  # questions about a table that is too large for its Gram matrix
         return str(error)

@@ -16,9 +16,8 @@ from ldp_core.privacy import check_epsilon, odds, probability_within
 from ldp_core.wording import significant
 
 _HYPERGEOMETRIC_USERS = 10**9 - 1  # limit of NumPy's multivariate hypergeometric sampler
-_WALKED = (
-    2**28
-)  # n times size past which fewer users than types are gone through one by one: the walk would take minutes, or hours
+# n times size past which fewer users than types are gone through one by one: the walk would take minutes, or hours.
+_WALKED = 2**28
 
 
 class SubsetSelection(ExchangeableMechanism):

@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ldp_core.optimize import certified
+from ldp_core.optimize import certified, sizes
 from ldp_core.optimize.gradient.method import Optimized
-from ldp_core.optimize.sizes import MOST_TYPES, along_an_order
 from ldp_core.optimize.surveys.design import SurveyDesign, design_survey, too_many
 from ldp_core.optimize.surveys.rows import first_rows
 from ldp_core.optimize.surveys.split import SplitDesign, design_split
@@ -37,9 +36,9 @@ def design(
     ``prior`` is not used), past 2,048 types beside strategies on tables where questions follow an order or single out values
     (`ldp_core.optimize.surveys.split`), up to there, without a ``prior``, the better of these and of a strategy over all types; else a strategy, which
     begins with the best for their tables where questions are about tables of several attributes (`ldp_core.optimize.surveys.rows`); see
-    `ldp_core.optimize.certified.design` for the parameters. Past 2,048 types no strategy
-    over all of them is written out: questions about few attributes of two values at once are a `Survey`, those about more get base rows that are flipped, running
-    totals and ranges base rows that are turned, both on average over all types alike.
+    `ldp_core.optimize.certified.design` for the parameters. Past 2,048 types no strategy over all of them is written out: questions about few
+    attributes of two values at once are a `Survey`, those about more get base rows that are flipped, running totals and ranges base rows that
+    are turned, both on average over all types alike.
 
     >>> survey = ldp.workloads.survey([16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2], ways=2)
     >>> best = ldp.optimize.design(survey, epsilon=1.0, time_limit=None, max_rounds=2)
@@ -50,14 +49,14 @@ def design(
     survey = workload if isinstance(workload, Survey) else surveyed_bits(workload)
     if survey is not None and survey.symmetric:
         return design_survey(survey, epsilon, *limits)
-    if survey is not None and survey.n > MOST_TYPES:
+    if survey is not None and survey.n > sizes.MOST_TYPES:
         return design_split(survey, epsilon, *limits)
     if survey is not None and prior is None and too_many(survey) is None:
         return _better(survey, epsilon, *limits)
-    if workload.n > MOST_TYPES and prior is None:
+    if workload.n > sizes.MOST_TYPES and prior is None:
         if workload.symmetry == "hamming":
             return design_orbits(workload, epsilon, *limits)
-        if along_an_order(workload):
+        if sizes.along_an_order(workload):
             return design_ring(workload, epsilon, *limits)
     budget = Budget(time_limit, max_rounds, cancel)
     first = first_rows(workload, epsilon, budget, seed)

@@ -73,7 +73,6 @@ def test_other_questions_and_more_types_are_refused():
 
 
 def test_past_the_limit_of_written_strategies_totals_get_a_ring(monkeypatch):
-    monkeypatch.setattr(library.optimized, "MOST_TYPES", 16)
     monkeypatch.setattr(sizes, "MOST_TYPES", 16)
     workload = workloads.prefix(24)
     mechanism = mechanisms.create("optimized", epsilon=1.0, workload=workload, target="worst_case")

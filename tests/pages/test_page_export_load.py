@@ -136,7 +136,6 @@ def test_a_swapped_strategy_never_passes_for_a_result_of_the_app(fitted, another
 def test_rows_that_are_flipped_come_back_and_nothing_is_fitted_again(app, another, monkeypatch):
     """All marginals of four yes-or-no attributes, where strategies are written out for 8 types."""
     monkeypatch.setattr(sizes, "MOST_TYPES", 8)
-    monkeypatch.setattr("ldp_core.library.optimized.MOST_TYPES", 8)
     app.declare(bins=16).ask("all_marginals").session.change(optimizer=Optimizer(max_rounds=2))
     app.go("design").enter("selectbox", "mechanism", "optimized").press("optimise").finish()
     made = app.session.fitted("optimized").mechanism

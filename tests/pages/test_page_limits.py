@@ -179,7 +179,6 @@ def test_a_prior_on_many_types_is_refused_before_the_fit(app, monkeypatch):
 def test_totals_past_the_limit_of_written_strategies_are_designed_on_a_ring(app, monkeypatch):
     """25 types where strategies are written out for 16: the page designs, audits and exports one all the same."""
     monkeypatch.setattr(sizes, "MOST_TYPES", 16)
-    monkeypatch.setattr("ldp_core.library.optimized.MOST_TYPES", 16)
     app.sample(page="design")
     chosen(app)
     assert not app.errors

@@ -71,7 +71,7 @@ def _shape(workload: Workload) -> tuple[int, ...]:
 
 
 def rows(found: SurveyDesign | SplitDesign, seed: int) -> Rows:
-    """The rows of a design for tables, as many as strategies for as many types are made of."""
+    """The rows of a design for tables: all of its strategies, and as many scrambled patterns as `ROWS_PER_TYPE` and `MOST_ENTRIES` allow."""
     shape, ratio, rng = found.survey.shape, odds(found.epsilon), np.random.default_rng(seed)
     budget = min(ROWS_PER_TYPE * found.survey.n, MOST_ENTRIES // found.survey.n)
     if isinstance(found, SurveyDesign):
