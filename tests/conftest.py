@@ -16,8 +16,8 @@ settings.register_profile("repeatable", derandomize=True, max_examples=50, **PAT
 settings.register_profile("search", max_examples=100, **PATIENT)
 settings.load_profile("repeatable")
 
-LONG = 5.5
-"""A test in a browser takes as long as so many others: a file of few comes before those with five tests."""
+SPREAD = 0.7
+"""Among so much of the other files those in a browser are spread."""
 
 
 def pytest_configure(config):
@@ -29,12 +29,17 @@ def pytest_configure(config):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(items):
-    """Files with many tests are begun first, then those in a browser, though they have few, so that of two processes that share the
-    files neither is left alone with a long one at the end: one that has two tests left is given a further file."""
+    """Files with many tests are begun first, so that of two processes that share the files neither is left alone with a long one at the
+    end. Those in a browser lie evenly among them: server and browser wait for each other, and while one process looks on the other computes."""
     leave_repetitions(items)
     yield  # what was not asked for is left out
     tests = Counter(item.path for item in items)
-    items.sort(key=lambda item: (-max(tests[item.path], LONG * (item.path.parent.name == "browser")), item.path))
+    files = sorted(tests, key=lambda path: (-tests[path], path))
+    browser = [path for path in files if path.parent.name == "browser"]
+    places = {path: place for place, path in enumerate(path for path in files if path not in browser)}
+    step = SPREAD * len(places) / max(1, len(browser))
+    places |= {path: step * place - 0.5 for place, path in enumerate(browser)}
+    items.sort(key=lambda item: (places[item.path], item.path))
 
 
 def leave_repetitions(items):
