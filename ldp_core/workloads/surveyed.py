@@ -15,6 +15,7 @@ from ldp_core.workloads.composite import Custom, Union
 from ldp_core.workloads.marginals import AllMarginals, KWayMarginals, Parity
 from ldp_core.workloads.on_attributes import OnAttributes
 from ldp_core.workloads.predicates import Predicates
+from ldp_core.workloads.restricted import ordered_groups
 from ldp_core.workloads.surveys import MOST_GROUPS, Group, Survey, marginal
 
 FITTED_TYPES = 2048
@@ -27,9 +28,9 @@ hold few, took 9 to 70 % more people for every three to five of 12 or 16 attribu
 
 
 def surveyed(workload: Workload, axes: Sequence[Axis]) -> Workload:
-    """The same questions as a `Survey` where that serves better: past `MOST_CELLS` types always, past `FITTED_TYPES` where they treat
-    the values of each attribute alike and none is about all attributes at once. ValueError where a table they ask about is too large.
-    """
+    """The same questions as a `Survey` where that serves better: past `MOST_CELLS` types always, past `FITTED_TYPES` where none is about all
+    attributes at once, and those that do not treat the values of each attribute alike are about so few types that a strategy can be fitted to
+    these. ValueError where a table they ask about is too large."""
     n, shape = workload.n, tuple(axis.size for axis in axes)
     if n <= FITTED_TYPES or isinstance(workload, Survey) or sum(size > 1 for size in shape) < 2:
         return workload
@@ -46,7 +47,7 @@ def surveyed_bits(workload: Workload) -> Survey | None:
 
 
 def _about_few(workload: Workload, shape: tuple[int, ...], axes: Sequence[Axis] | None = None) -> Survey | None:
-    """The `Survey`, where none of the questions is about all attributes at once; None where rows over all types serve better."""
+    """The `Survey`, where it serves better (see `surveyed`); None where something for all types does."""
     telling = {i for i, size in enumerate(shape) if size > 1}
     bits = workload.n <= BINARY_TYPES and all(shape[i] == 2 for i in telling) and workload.symmetry == "hamming"
     if bits and _degree(workload) > TOGETHER:
@@ -56,7 +57,9 @@ def _about_few(workload: Workload, shape: tuple[int, ...], axes: Sequence[Axis] 
     except ValueError:
         return None
     few = all(len(set(group.attributes) & telling) < len(telling) for group in found.groups)
-    return found if few and found.symmetric else None
+    # Running totals, ranges and conditions on larger tables get no strategy of their own: closed-form mechanisms for all types do better.
+    fitted = few and all(group.base.n <= FITTED_TYPES for group in ordered_groups(found))
+    return found if fitted else None
 
 
 def by_tables(workload: Workload, shape: tuple[int, ...], axes: Sequence[Axis] | None = None) -> Survey:

@@ -325,6 +325,19 @@ def test_running_totals_among_the_questions(app):
     assert not app.errors
 
 
+def test_running_totals_beside_pairs_are_optimised_for_a_few_thousand_types_as_well(app):
+    load(app, [40, 9, 6, 2], parts=(KWayMarginalsPart(k=2), PrefixPart(attribute="number 0")), mechanism="optimized")
+    state = app.session
+    state.change(optimizer=state.configuration.optimizer.model_copy(update={"max_rounds": 2}))
+    app.go("design")
+    assert "(cannot run here)" not in words(app)
+    app.press("optimise").finish()
+    assert float(metric(app, "Users needed").replace(",", "")) > 0
+    for page in PAGES[4:]:
+        app.go(page)
+        assert not app.errors
+
+
 def test_people_split_among_designs_are_drawn_and_come_back(app, another, monkeypatch):
     parts = (KWayMarginalsPart(k=2), PrefixPart(attribute="number 0", weight=5.0))
     load(app, [40, 2, 3, 4, 5, 6, 7, 8, 9], parts=parts, mechanism="optimized")

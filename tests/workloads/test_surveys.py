@@ -210,6 +210,24 @@ def test_yes_or_no_columns_become_a_survey_where_few_are_asked_about_together(pa
 
 
 @pytest.mark.parametrize(
+    ("part", "served"),
+    [
+        (PrefixPart(attribute="a"), True),
+        (PrefixPart(attribute="a", by=("b",)), True),
+        (PrefixPart(attribute="a", by=("b", "c")), False),  # 2,160 combinations: no strategy for them is written out
+        (PrefixPart(attribute="a", by=("d", "b", "c")), False),  # about all columns
+    ],
+)
+def test_totals_beside_pairs_become_a_survey_where_strategies_fit_their_tables(part, served):
+    """From 2,049 types on, not only past those that can be counted one by one."""
+    made = over_attributes([KWayMarginalsPart(k=2), part], axes_of((16, 9, 15, 2)))
+    assert isinstance(made, Survey) == served
+    if served:
+        found = ldp.optimize.design(made, 1.0, time_limit=None, max_rounds=6)
+        assert 1 <= found.objective / ldp.bounds.certificate(made, 1.0, time_limit=None).value < 1.04
+
+
+@pytest.mark.parametrize(
     ("workload", "served"),
     [
         (ldp.workloads.k_way_marginals(12, 3), True),
