@@ -7,14 +7,16 @@ import threading
 import time
 import uuid
 from pathlib import Path
+from typing import get_type_hints
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest, app_test, local_script_runner
 
-from ldp_core import bounds
+from ldp_core import bounds, charts
 from ldp_core.data.domain import Domain, NumericAttribute
 from ldp_core.data.tables import NumericRecipe
 from ldp_core.designs import Configuration, Population, WorkloadRecipe, choices
@@ -25,6 +27,7 @@ from pages.ui.data import ahead, choice
 from pages.ui.session import browser
 from pages.ui.session.state import Session
 from pages.ui.tasks.jobs import WORKERS, Jobs, jobs
+from tests.pages.drawn import drawn_once
 from tests.pages.proofs import found_once
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -36,6 +39,11 @@ for module in (APP.parent / "pages" / "ui").rglob("*.py"):
 WANTED = threading.Event()
 """Whether the test has begun to wait for what goes on in the background."""
 PROOFS = {name: found_once(getattr(bounds, name)) for name in ("certificate", "worst_case")}
+CHARTS = {
+    name: drawn_once(draw)
+    for name, draw in vars(charts).items()
+    if callable(draw) and get_type_hints(draw).get("return") is go.Figure and name != "readable"
+}
 
 
 class NavigationAsServed(PagesManager):
@@ -249,6 +257,8 @@ def _served(monkeypatch):
         monkeypatch.setattr(module, "ScriptCache", lambda: COMPILED)
     for name, search in PROOFS.items():
         monkeypatch.setattr(bounds, name, search)
+    for name, draw in CHARTS.items():
+        monkeypatch.setattr(charts, name, draw)
     # Every AppTest searches all installed packages for components, a quarter of a second; the app uses none.
     monkeypatch.setattr("streamlit.components.v2.manifest_scanner.scan_component_manifests", list, raising=False)
 
