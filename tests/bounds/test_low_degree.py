@@ -65,7 +65,7 @@ def test_energies_of_five_bits_by_sets_of_few_records():
     [
         ("parity", 6, 2, 3.0),
         pytest.param("parity", 7, 2, 4.0, marks=pytest.mark.slow),
-        ("marginals", 6, 2, 3.0),
+        pytest.param("marginals", 6, 2, 3.0, marks=pytest.mark.slow),
         pytest.param("marginals", 8, 3, 4.0, marks=pytest.mark.slow),
     ],
 )
@@ -97,7 +97,7 @@ def test_no_row_breaks_the_condition_of_the_proof(kind, bits, degree, epsilon):
         ("parity", 6, 2, 3.0, 1.07, 0.002),
         pytest.param("parity", 7, 2, 4.0, 1.04, 0.033, marks=pytest.mark.slow),
         pytest.param("marginals", 7, 2, 3.0, 1.05, 0.022, marks=pytest.mark.slow),
-        ("marginals", 6, 2, 3.0, 1.03, 0.011),
+        pytest.param("marginals", 6, 2, 3.0, 1.03, 0.011, marks=pytest.mark.slow),
         pytest.param("marginals", 8, 3, 4.0, 1.01, 0.011, marks=pytest.mark.slow),
     ],
 )

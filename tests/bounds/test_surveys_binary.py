@@ -160,10 +160,16 @@ def test_the_numbers_for_six_bits_are_the_largest_of_all_sets():
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "most"), [(1.0, 0.0001), pytest.param(2.0, 0.005, marks=pytest.mark.slow), (3.0, 0.01)]
+    ("columns", "epsilon", "most"),
+    [
+        (6, 1.0, 0.0001),
+        pytest.param(6, 2.0, 0.005, marks=pytest.mark.slow),
+        pytest.param(6, 3.0, 0.01, marks=pytest.mark.slow),
+        (5, 3.0, 0.0001),
+    ],
 )
-def test_pairs_of_six_columns(epsilon, most):
-    survey = workloads.survey((2,) * 6, 2)
+def test_pairs_of_columns(columns, epsilon, most):
+    survey = workloads.survey((2,) * columns, 2)
     proof = bounds.certificate(survey, epsilon, time_limit=None)
     assert isinstance(proof, bounds.BinaryCertificate)
     assert proof.verify()

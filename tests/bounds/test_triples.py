@@ -220,7 +220,7 @@ def proof(kind, bits, degree, epsilon):
     ("kind", "bits", "degree", "epsilon", "gain", "gap"),
     [
         ("parity", 6, 3, 3.0, 1.01, 0.002),
-        ("marginals", 6, 2, 3.0, 1.03, 0.002),
+        pytest.param("marginals", 6, 2, 3.0, 1.03, 0.002, marks=pytest.mark.slow),
         pytest.param("parity", 7, 2, 3.0, 1.1, 0.02, marks=pytest.mark.slow),
         pytest.param("marginals", 8, 3, 4.0, 1.01, 0.01, marks=pytest.mark.slow),
     ],

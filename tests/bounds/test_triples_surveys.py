@@ -189,7 +189,7 @@ def test_a_certificate_about_more_values_ends_in_time():
     [
         pytest.param(FIVE, id="chosen"),
         pytest.param(SIX, id="six", marks=pytest.mark.slow),
-        pytest.param(workloads.survey([2, 2, 1, 2, 2, 2], 2), id="one value"),
+        pytest.param(workloads.survey([2, 2, 1, 2, 2, 2], 2), id="one value", marks=pytest.mark.slow),
         pytest.param(CHOSEN, id="eight", marks=pytest.mark.slow),
         pytest.param(workloads.survey([2, 2, 1, 2, 2, 2, 2], 2), id="six and one value", marks=pytest.mark.slow),
     ],

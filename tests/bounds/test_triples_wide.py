@@ -47,7 +47,9 @@ def test_sums_of_means_are_those_of_sets(b, c):
     assert wide.of_sets(first, second) @ by_moment[places] == pytest.approx(value(T, by_moment, (b, b, b, b, c)))
 
 
-@pytest.mark.parametrize(("b", "c"), [(1, 1), (1, 2), (2, 1)])
+@pytest.mark.parametrize(
+    ("b", "c"), [(1, 2), *(pytest.param(*sizes, marks=pytest.mark.slow) for sizes in ((1, 1), (2, 1)))]
+)
 def test_the_smallest_value_is_that_of_the_worst_set(b, c):
     """Changing one record after the other from many sets never ends lower, and mostly as low."""
     rng, known = np.random.default_rng(b + 2 * c), moments(4 * b + c)
@@ -139,6 +141,7 @@ def test_sets_of_halves_alike_are_sets_of_five_bits():
     assert (found @ form).min() >= wide.smallest(form)
 
 
+@pytest.mark.slow
 def test_windows_with_all_bits_in_groups_are_looked_through():
     bits, epsilon, size = 10, 3.0, 64
     relaxation, weights = Relaxation(bits, epsilon), np.append([2 / 3, 0.7, 1.0], np.zeros(bits - 3))

@@ -184,7 +184,10 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    "case",
+    ["totals", "ranges", *(pytest.param(case, marks=pytest.mark.slow) for case in [*CASES][1:4:2]), [*CASES][-1]],
+)
 def test_blocks_gain_on_the_closed_form_and_others_can_check_it(case):
     of, epsilon, prior, gain = CASES[case]
     workload, prior = of(300), np.full(300, 1 / 300) if prior is None else prior

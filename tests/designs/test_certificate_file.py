@@ -62,7 +62,7 @@ KINDS = {
     "triples": lambda: next(improved(symmetric_certificate(workloads.parity(6, 3), 3.0))),
     "tables": lambda: closed_form_of_survey(workloads.survey([3, 4, 5], 2), 1.0),
     "sets of columns": lambda: survey_certificate(
-        workloads.survey([4, 3, 2, 2], 2), 4.0, Budget(None, None, None, None), lambda *_: None
+        workloads.survey([4, 3, 2], 2), 4.0, Budget(None, None, None, None), lambda *_: None
     ),
     "yes or no": lambda: next(iter(bounds.surveys.binary.best(YES_NO, 1.0))),
     "yes or no by pairs": lambda: symmetric_certificate(YES_NO, 0.5),
