@@ -81,6 +81,7 @@ def test_columns_that_make_no_types(ages, content, said):
         assert "3,000" in ages.go(page).words
 
 
+@pytest.mark.slow
 def test_a_million_distinct_values(ages):
     before = ages.configuration
     ages.upload("many.csv", b"id\n" + b"\n".join(b"u%d" % i for i in range(1_000_000)))

@@ -9,6 +9,7 @@ import pytest
 from ldp_core import analysis, bounds, library, mechanisms, wording, workloads
 from ldp_core.designs import Population
 from ldp_core.designs.configuration import Optimizer
+from pages.ui.data import choice
 from pages.ui.design import choices
 
 # The figures on the Design page, read back.
@@ -224,17 +225,14 @@ def test_a_failed_optimisation_says_why(small, monkeypatch):
 
 
 EXTREMES = set(itertools.product(("histogram", "prefix", "all_range"), (2, 16), ("0.1", "5", "20")))
-# Every pair of a kind, a size and an epsilon.
+# Every pair of a size and an epsilon with some kind, and each kind with both sizes.
 PAIRS = {
     ("histogram", 2, "20"),
     ("histogram", 16, "0.1"),
-    ("histogram", 16, "5"),
     ("prefix", 2, "0.1"),
-    ("prefix", 16, "20"),
-    ("prefix", 2, "5"),
-    ("all_range", 2, "0.1"),
+    ("prefix", 16, "5"),
+    ("all_range", 2, "5"),
     ("all_range", 16, "20"),
-    ("all_range", 16, "5"),
 }
 
 
@@ -268,9 +266,9 @@ def test_many_reports_are_not_drawn_but_said(ages):
 def test_a_design_by_symmetry_has_no_rows_to_draw_while_it_is_fitted(app, monkeypatch):
     monkeypatch.setattr("pages.ui.tasks.work.PICTURE_EVERY", 0.0)
     app.go("data").enter("segmented_control", "data-source", "declared")
-    for _ in range(12):
-        app.press("declare-add")
-    app.go("design").press("optimise").finish()
+    for _ in range(11):
+        choice.declare_another(app.session)
+    app.press("declare-add").go("design").press("optimise").finish()
     assert not app.errors
     assert app.session.fitted("optimized") is not None
     for page in ("design", "compare", "export"):

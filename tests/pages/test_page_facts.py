@@ -68,9 +68,17 @@ def test_the_example_fits_the_domain(asked):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("smokes = yes", "Fact 1, smokes = yes: write a condition, a colon and how many people fulfil it"),
+        pytest.param(
+            "smokes = yes",
+            "Fact 1, smokes = yes: write a condition, a colon and how many people fulfil it",
+            marks=pytest.mark.slow,
+        ),
         ("smokes = perhaps : 3", "Fact 1, smokes = perhaps : 3: at character 10"),
-        (f"{WOMEN}\nsmokes = yes : many", "Fact 2, smokes = yes : many: after the colon stands a number of people"),
+        pytest.param(
+            f"{WOMEN}\nsmokes = yes : many",
+            "Fact 2, smokes = yes : many: after the colon stands a number of people",
+            marks=pytest.mark.slow,
+        ),
         ("smokes = yes : 6,001", "The fact smokes = yes : 6,001 cannot be true of 6,000 people; correct its total."),
         (f"{WOMEN}\nsmokes = no : 4,999", "The fact smokes = no : 4,999 contradicts those before it, for 6,000 people"),
         ("<b>x</b> = [y](z) : 1", "<b>x</b>"),

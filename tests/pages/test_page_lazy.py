@@ -78,8 +78,8 @@ def test_nothing_is_worked_out_twice_on_return(ages, counted):
     first = dict(counted)
     assert {"reports", "query_errors", "users_bounds", "patterns", "summarise", "create"} <= set(first)
     for page in pages:
-        ages.go(page).finish()
+        ages.go(page)
     for tab in TABS:
-        ages.go("compare").open("compare-tabs", tab).finish()
+        ages.go("compare").open("compare-tabs", tab)
     ages.go("design").unfold("groups").finish()
     assert counted == first

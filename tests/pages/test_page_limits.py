@@ -79,7 +79,7 @@ def test_pictures_do_not_push_out_what_they_show(fitted, monkeypatch):
     assert "This mechanism needs" in fitted.words
 
 
-@pytest.mark.parametrize("lost", [("fitted:",), ("certificate:",), ("",)])
+@pytest.mark.parametrize("lost", [("fitted:",), pytest.param(("certificate:",), marks=pytest.mark.slow), ("",)])
 def test_every_page_survives_what_is_missing(fitted, lost):
     for page in PAGES:
         results = fitted.session.results

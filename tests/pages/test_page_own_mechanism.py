@@ -32,7 +32,8 @@ def unfold(app):
 
 def bring(app, matrix, file="our_table.npy", name=""):
     """Upload a matrix, or the bytes of a file, on the Compare page."""
-    app.unfold("own-matrices")
+    if not any(u.key.startswith("own-") for u in app.at.file_uploader):
+        app.unfold("own-matrices")
     if name:
         unfold(app).enter("text_input", "own-name", name)
     (box,) = [u for u in app.at.file_uploader if u.key.startswith("own-")]

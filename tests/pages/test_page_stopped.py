@@ -176,7 +176,12 @@ def test_proofs_that_somebody_asked_for_as_well_are_not_given_up(ages, busy):
 
 
 @pytest.mark.parametrize(
-    ("page", "key"), [("compare", "cancel-proof"), ("bounds", "cancel-proof"), ("workload", "stop-proof")]
+    ("page", "key"),
+    [
+        ("compare", "cancel-proof"),
+        pytest.param("bounds", "cancel-proof", marks=pytest.mark.slow),
+        ("workload", "stop-proof"),
+    ],
 )
 def test_a_proof_stopped_by_hand_stays_stopped_on_every_page(ages, busy, page, key):
     ages.go(page)

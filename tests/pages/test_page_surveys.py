@@ -68,7 +68,7 @@ def small(app):
 
 @pytest.mark.parametrize("mechanism", ["sampled_sets", "covering_sets", "split_budget", "haar", "optimized"])
 def test_every_page_opens_for_a_survey(app, mechanism):
-    columns = 20 if mechanism in ("sampled_sets", "covering_sets", "optimized") else 12
+    columns = 20 if mechanism in ("sampled_sets", "optimized") else 12
     load(app, [2 + i % 19 for i in range(columns)], mechanism=mechanism)
     for page in PAGES:
         app.go(page)

@@ -54,6 +54,7 @@ def test_a_joint_model_is_fitted_and_people_are_drawn(survey):
     assert rows.isin([f"answer {j}" for j in range(9)] + ["yes"]).all().all()
 
 
+@pytest.mark.slow
 def test_a_split_of_people_has_a_joint_model_too(app):
     designed(app, PrefixPart(attribute="number", weight=9.0), sizes=(9, *[8] * 6)).go("simulate")
     assert isinstance(app.session.mechanism("optimized"), SplitSurvey)
