@@ -119,6 +119,7 @@ def refusal(read, content) -> str:
 # --- identity -----------------------------------------------------------------------------------------------------
 
 
+@settings(max_examples=25)
 @given(configurations)
 def test_a_configuration_survives_its_file(configuration):
     loaded = load_configuration(configuration.to_json())
@@ -127,6 +128,7 @@ def test_a_configuration_survives_its_file(configuration):
     assert loaded.to_json() == configuration.to_json()
 
 
+@settings(max_examples=25)
 @given(configurations)
 def test_the_digest_ignores_the_order_of_keys(configuration):
     shuffled = json.dumps(reverse_keys(document(configuration)))
