@@ -63,7 +63,7 @@ def test_covariance_standard_errors_and_profile_agree(name, maker, n, epsilon, d
 
 
 def test_standard_errors_equal_the_spread_of_simulated_answers():
-    counts, trials = np.array([900, 0, 400, 50, 10, 140]), 4000
+    counts, trials = np.array([900, 0, 400, 50, 10, 140]), 1500
     for name, maker in [("hierarchical", workloads.all_range), ("subset_selection", workloads.prefix)]:
         mechanism, workload = mechanisms.create(name, 6, 1.0), maker(6)
         rng = np.random.default_rng(7)

@@ -51,7 +51,7 @@ KINDS = ("histogram", "prefix", "all_range", "all_marginals", "parity")
 
 @pytest.mark.parametrize(
     ("of_one", "look"),
-    [((kind, n), look) for kind in KINDS for n, look in ((2, charts.LIGHT), (2, charts.DARK), (512, charts.LIGHT))],
+    [((KINDS[0], 2), charts.DARK), *(((kind, n), charts.LIGHT) for kind in KINDS for n in (2, 512))],
     indirect=["of_one"],
     ids=str,
 )

@@ -96,7 +96,7 @@ def test_credible_intervals_cover_populations_drawn_from_the_prior():
     for trial in range(trials):
         truth = rng.multinomial(300, rng.dirichlet(np.full(4, 0.5)))
         reports = mechanism.simulate(truth, rng)
-        found = estimators.apply("posterior", reports, mechanism, workload, draws=300, burn_in=50, seed=trial)
+        found = estimators.apply("posterior", reports, mechanism, workload, draws=150, burn_in=30, seed=trial)
         low, high = found.intervals(workload, 0.9)[:3].T
         answers = workload.answers(truth)[:3]
         covered += (low <= answers) & (answers <= high)

@@ -175,7 +175,7 @@ def test_intervals_hold_the_truth(mechanism, records, users, method):
             Group((2, 3), Histogram(4)),
         ],
     )
-    people, trials, rng = Records(records[:users], SIZES), 150, np.random.default_rng(5)
+    people, trials, rng = Records(records[:users], SIZES), 80, np.random.default_rng(5)
     truth, holds = asked.answers(people), []
     for _ in range(trials):
         estimate = mechanism.estimate(mechanism.simulate(people, rng))

@@ -120,6 +120,7 @@ def test_bad_rows_are_refused_in_words(high, shares, words):
         OrbitMechanism("bad", high, np.array(shares), 1.0)
 
 
+@pytest.mark.slow
 def test_large_domains_need_no_matrix():
     workload = workloads.k_way_marginals(13, 1)
     found = design_orbits(workload, 1.0, time_limit=None, max_rounds=1)

@@ -102,7 +102,7 @@ def test_is_within_half_a_per_cent_of_the_certified_bound(workload, epsilon):
     ids=repr,
 )
 def test_symmetric_workloads_are_solved_by_orbits(workload, epsilon):
-    result = design(workload, epsilon, time_limit=None, max_rounds=60)
+    result = design(workload, epsilon, time_limit=None, max_rounds=30)
     assert_valid(result.strategy, epsilon)
     assert result.objective == pytest.approx(plain_objective(result.strategy, workload), rel=1e-9)
     certified = bounds.certificate(workload, epsilon).value

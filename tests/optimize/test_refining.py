@@ -103,7 +103,8 @@ def test_questions_about_everybody_alone_leave_nothing_to_refine():
     assert found.shares.sum() == pytest.approx(1)
 
 
-@pytest.mark.parametrize("epsilon", [2.0, pytest.param(3.0, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("epsilon", [2.0, 3.0])
 def test_all_marginals_of_twelve_attributes_are_within_a_fifth_of_a_per_cent(epsilon):
     """Images of rows drawn at random end 1.3 % above the bound."""
     workload = workloads.all_marginals(12)

@@ -16,10 +16,10 @@ def made(workload, epsilon, found):
     ("workload", "epsilon", "gap"),
     [
         (workloads.all_range(512), 0.3, 0.001),
-        (workloads.all_range(512), 1.0, 0.001),
-        (workloads.all_range(512), 3.0, 0.04),
+        pytest.param(workloads.all_range(512), 1.0, 0.001, marks=pytest.mark.slow),
+        pytest.param(workloads.all_range(512), 3.0, 0.04, marks=pytest.mark.slow),
         (workloads.width_range(256, 20), 1.0, 0.01),
-        (workloads.prefix(512), 1.0, 0.065),
+        pytest.param(workloads.prefix(512), 1.0, 0.065, marks=pytest.mark.slow),
         (workloads.prefix(512), 3.0, 0.19),
     ],
     ids=repr,

@@ -96,7 +96,7 @@ def test_the_objective_is_that_of_the_energies_of_its_patterns(sizes, ways, epsi
     ("sizes", "ways", "epsilon", "gap"),
     [
         (ADULT, 2, 1.0, 5e-4),
-        (ADULT, 2, 2.0, 3.5e-3),
+        pytest.param(ADULT, 2, 2.0, 3.5e-3, marks=pytest.mark.slow),
         pytest.param(ADULT, 2, 4.0, 0.14, marks=pytest.mark.slow),
         (ADULT, 1, 1.0, 0.025),
         ((5,) * 12, 2, 1.0, 1e-3),
@@ -115,8 +115,8 @@ def test_designs_come_near_to_the_closed_form_in_a_few_rounds(sizes, ways, epsil
     assert len(found.patterns) <= len(survey.components.sets)
 
 
-def test_all_pairs_of_two_hundred_columns_are_designed():
-    sizes = tuple(np.random.default_rng(3).integers(2, 12, 200).tolist())
+def test_all_pairs_of_a_hundred_columns_are_designed():
+    sizes = tuple(np.random.default_rng(3).integers(2, 12, 100).tolist())
     survey = workloads.survey(sizes, ways=2)
     found = design_survey(survey, 1.0, time_limit=None, max_rounds=0)
     assert found.objective / bounds.centred_svd(survey, 1.0) - 1 < 0.015
@@ -192,7 +192,7 @@ def along_an_order(*shape):
     return Survey(shape, [Group((0,), workloads.prefix(shape[0])), marginal(shape, (0, 1), 0.5), *ranges])
 
 
-@pytest.mark.parametrize(("shape", "rounds", "patterns"), [((8, 4), 20, False), ((6, 6, 6), 1, True)])
+@pytest.mark.parametrize(("shape", "rounds", "patterns"), [((8, 4), 20, False), ((6, 6, 5), 1, True)])
 def test_small_surveys_along_an_order_get_the_better_of_a_strategy_and_patterns(shape, rounds, patterns):
     """Patterns alone need 20 % more people on 32 types; on 216 a short search over all of these is worse. The mechanism is the same."""
     survey = along_an_order(*shape)

@@ -161,7 +161,9 @@ def test_stored_points_of_figure_2_on_few_types(family):
     agree(found, kept(f"mckenna-figure-2-{family.key}"), ACROSS_MACHINES)
 
 
-@pytest.mark.parametrize("family", FAMILIES[:2], ids=lambda family: family.key)
+@pytest.mark.parametrize(
+    "family", [FAMILIES[0], pytest.param(FAMILIES[1], marks=pytest.mark.slow)], ids=lambda family: family.key
+)
 def test_stored_points_of_figure_1_without_fits(family):
     names = ("hadamard", "randomized_response", "subset_selection")
     found = mckenna_fits._over_epsilon(family, names, ())

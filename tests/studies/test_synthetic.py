@@ -39,7 +39,7 @@ def split(mechanism):
 
 def test_a_split_of_people_has_a_model_with_the_mean_noise_of_each_component(split):
     everybody = Records(np.array(list(np.ndindex(SIZES)) * 300), SIZES)  # evenly spread, as the mean over the types is
-    squares, trials = {}, 150
+    squares, trials = {}, 60
     for seed in range(trials):
         found = split.estimate(split.simulate(everybody, np.random.default_rng(seed)))
         for members, part in found.components.items():
@@ -58,7 +58,7 @@ def test_the_model_of_a_split_of_people_answers_like_the_people(split, people):
 
 
 def test_the_noise_of_the_evidence_is_that_of_simulated_collections(mechanism, people):
-    squares, trials = {}, 120
+    squares, trials = {}, 60
     for seed in range(trials):
         found = mechanism.estimate(mechanism.simulate(people, np.random.default_rng(seed)))
         for members, part in found.components.items():
