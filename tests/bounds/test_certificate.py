@@ -4,6 +4,7 @@ import itertools
 import math
 import threading
 from dataclasses import replace
+from functools import cache
 
 import cvxpy as cp
 import numpy as np
@@ -57,7 +58,7 @@ kinds = st.sampled_from(list(WORKLOADS))
 
 @pytest.mark.parametrize("epsilon", [0.25, 1.0, 2.0, 4.0])
 @pytest.mark.parametrize("kind", WORKLOADS)
-@pytest.mark.parametrize("n", [2, 5, 9])
+@pytest.mark.parametrize("n", [2, 5, 7])
 def test_the_proof_holds_for_all_rows(kind, n, epsilon):
     certificate = general(WORKLOADS[kind](n), epsilon)
     assert certificate.verify()
@@ -147,6 +148,7 @@ def test_the_closed_form_proves_the_centred_svd_bound(kind, with_prior, epsilon)
 ARRAYS = ["inverse", "multipliers", "diagonal", "pairs", "size_multipliers"]
 
 
+@cache
 def honest():
     workload = workloads.prefix(8)
     best = design(workload, 2.0, time_limit=None, max_rounds=120).objective
@@ -192,7 +194,7 @@ def test_changing_any_field_breaks_the_proof(change):
 @given(st.sampled_from(ARRAYS), st.floats(-8, 1), st.integers(0, 2**32 - 1))
 def test_nothing_false_is_ever_proven(field, size, seed):
     # Whatever the arrays hold, what they prove is true: at most what the best strategy attains.
-    certificate, best = SHARED
+    certificate, best = honest()
     array = getattr(certificate, field)
     noise = 10**size * np.abs(array).max() * np.random.default_rng(seed).standard_normal(array.shape)
     if field in ("inverse", "pairs"):
@@ -224,9 +226,6 @@ def test_arrays_made_up_prove_no_more_than_brute_force(kind, n, epsilon, seed):
         rng.random(2) / (1 + D**2),
     )
     assert certificate.proven() <= bound_by_brute_force(certificate) * (1 + 1e-9)
-
-
-SHARED = honest()
 
 
 # --- symmetric workloads --------------------------------------------------------------------------------------------
@@ -325,7 +324,7 @@ def test_tampering_with_a_symmetric_certificate(field, factor):
     st.integers(0, 2**32 - 1),
 )
 def test_symmetric_certificates_prove_nothing_false(field, size, seed):
-    certificate, best = SHARED_SYMMETRIC
+    certificate, best = honest_symmetric()
     held = np.asarray(getattr(certificate, field), dtype=float)
     changed = held + 10**size * np.abs(held).max() * np.random.default_rng(seed).standard_normal(held.shape)
     if field == "epsilon":  # a larger epsilon allows more: what is proven for it holds for the smaller one
@@ -335,10 +334,10 @@ def test_symmetric_certificates_prove_nothing_false(field, size, seed):
     assert replace(certificate, **{field: changed}).proven() <= best * (1 + 1e-9)
 
 
-SHARED_SYMMETRIC = (
-    symmetric_certificate(workloads.histogram(8), 2.0),
-    analysis.objective(mechanisms.create("subset_selection", 8, 2.0), workloads.histogram(8)),
-)
+@cache
+def honest_symmetric():
+    best = analysis.objective(mechanisms.create("subset_selection", 8, 2.0), workloads.histogram(8))
+    return symmetric_certificate(workloads.histogram(8), 2.0), best
 
 
 def test_other_workloads_have_no_scheme():

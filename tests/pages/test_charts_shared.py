@@ -4,7 +4,7 @@ import pandas as pd
 
 from ldp_core import charts
 from ldp_core.charts.compare import users_needed
-from tests.pages.drawn import drawn_once
+from tests.pages.drawn import drawn_once, readable_once
 
 TABLE = pd.DataFrame({"name": ["hadamard", "hierarchical"], "users_needed": [3e4, 2e4]})
 
@@ -30,5 +30,13 @@ def test_other_numbers_are_drawn():
 def test_pages_have_all_charts_from_there(app):
     app.go("start")
     pictures = {name for name in vars(charts) if hasattr(getattr(charts, name), "__wrapped__")}
-    assert {"users_needed", "answers", "closing_gap", "patterns", "beliefs"} <= pictures
-    assert "readable" not in pictures
+    assert {"users_needed", "answers", "closing_gap", "patterns", "beliefs", "readable"} <= pictures
+
+
+def test_a_figure_is_made_readable_once_for_every_look():
+    asked = []
+    mend = readable_once(lambda figure, look: asked.append(look) or figure)
+    figures = [users_needed(TABLE, {}, 10_000), users_needed(TABLE, {}, 10_000)]
+    for figure, look in [(0, charts.LIGHT), (0, charts.LIGHT), (0, charts.DARK), (1, charts.LIGHT)]:
+        assert mend(figures[figure], look) is figures[figure]
+    assert asked == [charts.LIGHT, charts.DARK, charts.LIGHT]
