@@ -28,7 +28,7 @@ TABLE = {"hierarchical_2d"}
 NEEDED = {"randomized_response", "subset_selection", "hadamard", "hierarchical", "optimized_gradient"}
 
 
-def make(name, n=N, epsilon=1.0, maker=workloads.prefix, rounds=40, **parameters):
+def make(name, n=N, epsilon=1.0, maker=workloads.prefix, rounds=10, **parameters):
     """The mechanism, its fit (where it has one) cut short: the contract holds after any number of rounds."""
     if library.spec(name).needs_workload:
         quick = {"max_rounds": rounds} if "max_rounds" in library.spec(name).parameters else {}
