@@ -34,7 +34,7 @@ PAGES = (
 """The titles of all pages, in their order."""
 PATIENCE = 600_000  # milliseconds for what is waited for to be on the page; only what never comes takes this long
 UNANSWERED = (
-    60_000  # milliseconds after which a file that was handed over has been lost; none is lost by waiting longer
+    20_000  # milliseconds after which a file that was handed over is handed anew; one that was only late comes twice
 )
 SIZE = {"width": 1280, "height": 800}  # a small laptop
 STILL = """document.addEventListener('DOMContentLoaded', () => {
@@ -48,9 +48,16 @@ expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="session")
-def address(tmp_path_factory):
-    with serve(tmp_path_factory.mktemp("server") / "log.txt") as (url, _):
-        yield url
+def server(tmp_path_factory):
+    """A server where Streamlit itself takes nobody back: its address, and what it says."""
+    log = tmp_path_factory.mktemp("server") / "log.txt"
+    with serve(log, ["--server.disconnectedSessionTTL", "0"]) as (url, _):
+        yield url, log
+
+
+@pytest.fixture(scope="session")
+def address(server):
+    return server[0]
 
 
 @contextmanager
@@ -184,6 +191,7 @@ class Visitor:
 
     def load(self, file, said):
         """Load a design in the sidebar; ``said`` is what the page has to say of it."""
+        self.drawn()  # what opens while a page is drawn closes with it
         self.page.get_by_role("button", name="Load a design").click()
         place = self.page.get_by_test_id("stPopoverBody").locator("input[type=file]")
         hand(self.page, place, file, self.page.get_by_test_id("stMain").get_by_text(said))

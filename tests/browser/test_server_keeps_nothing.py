@@ -6,7 +6,6 @@ import os
 import sys
 import threading
 import time
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -24,27 +23,15 @@ INSTALLED, COMPILED = tuple(map(os.path.realpath, (sys.prefix, sys.base_prefix))
 PATIENCE = 1200  # seconds until what is bound to happen has happened
 
 
-@contextmanager
-def counted(folder, **more):
-    """A server that says what it holds; ``more`` is what else is set in its environment."""
-    counting = {"PYTHONPATH": str(Path(__file__).parent / "counting"), "COUNTS": str(folder / "counts.json"), **more}
+@pytest.fixture(scope="module")
+def counted(tmp_path_factory):
+    """A server that says what it holds, and holds for an hour what was left: its address, its process, and where it says so."""
+    folder = tmp_path_factory.mktemp("counted")
+    place = folder / "counts.json"
+    counting = {"PYTHONPATH": str(Path(__file__).parent / "counting"), "COUNTS": str(place), "LDP_HELD_SECONDS": "3600"}
     options = ["--server.disconnectedSessionTTL", "1"]
     with serve(folder / "log.txt", options, {**os.environ, **counting}) as (address, process):
-        yield address, process, folder / "counts.json"
-
-
-@pytest.fixture(scope="module")
-def brief(tmp_path_factory):
-    """A server that holds for a second what was left."""
-    with counted(tmp_path_factory.mktemp("brief"), LDP_HELD_SECONDS="1") as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def lasting(tmp_path_factory):
-    """A server that holds for an hour what was left, and whose parser spools."""
-    with counted(tmp_path_factory.mktemp("lasting"), LDP_HELD_SECONDS="3600", STUBBORN="1") as server:
-        yield server
+        yield address, process, place
 
 
 def upload_design():
@@ -54,8 +41,8 @@ def upload_design():
     return "design=" + exchange.address(state, "http://here/", everything=True).split("design=")[1]
 
 
-def at_uploader(address):
-    visitor = RawVisitor(address, upload_design())
+def at_uploader(address, cookies=""):
+    visitor = RawVisitor(address, upload_design(), cookies)
     visitor.go("data")
     return visitor
 
@@ -80,12 +67,13 @@ def rows(megabytes):
         yield line * (MEGABYTE // len(line))
 
 
-def counts(place, wanted):
-    """What the server holds, once that is ``wanted`` of it."""
+def counts(place, wanted, **settings):
+    """What the server holds, once it has taken the ``settings`` and that is ``wanted`` of it."""
     deadline, asked = time.monotonic() + PATIENCE, place.with_suffix(".asked")
     while True:
         place.unlink(missing_ok=True)
-        asked.touch()
+        asked.with_suffix(".new-asked").write_text(json.dumps(settings))
+        asked.with_suffix(".new-asked").replace(asked)
         while not place.exists():
             time.sleep(0.05)
         found = json.loads(place.read_text())
@@ -94,41 +82,41 @@ def counts(place, wanted):
         time.sleep(0.5)
 
 
-def test_what_is_held_can_be_forgotten_at_once(lasting, browser):
+def test_what_is_held_can_be_forgotten_at_once(counted, browser):
     """By one who has an open tab with a table, another with a sample, and has closed a third with a table."""
-    address, _, place = lasting
+    address, _, place = counted
     visitor = Visitor(browser, f"{address}/?{upload_design()}")
-    pages = [visitor.page, beside(visitor.page), beside(visitor.page)]
-    pages[1].goto(f"{address}/?{upload_design()}")
-    for page in pages[:2]:
-        page.get_by_test_id("stTopNavLink").filter(has_text="Data").click()
-        box = page.get_by_test_id("stMain").locator("input[type=file]")
-        table = {"name": "a.csv", "mimeType": "text/csv", "buffer": b"age,place\n1,a\n2,b\n3,c\n2,c\n"}
-        hand(page, box, table, page.get_by_test_id("stSidebar").get_by_text("4 users"))
-    pages[2].goto(address)
-    pages[2].locator(".st-key-begin button").click()
-    expect(pages[2].get_by_test_id("stSidebar")).to_contain_text("3,000 users")
-    pages[1].close()
+    page, other = visitor.page, beside(visitor.page)
+    visitor.go("Data")
+    box = page.get_by_test_id("stMain").locator("input[type=file]")
+    table = {"name": "a.csv", "mimeType": "text/csv", "buffer": b"age,place\n1,a\n2,b\n3,c\n2,c\n"}
+    hand(page, box, table, page.get_by_test_id("stSidebar").get_by_text("4 users"))
+    third = at_uploader(address, "; ".join(f"{one['name']}={one['value']}" for one in visitor.context.cookies()))
+    third.upload("CSV", "a.csv", [table["buffer"]])
+    other.goto(address)
+    other.locator(".st-key-begin button").click()
+    expect(other.get_by_test_id("stSidebar")).to_contain_text("3,000 users")
+    third.leave()
     found = counts(place, lambda found: (found.get("tables"), found.get("tabs")) == (2, 2))
     assert (found["sessions"], found["tables"]) == (3, 2)
-    page = pages[0]
     visitor.forget()
     page.reload()
     expect(page.get_by_test_id("stSidebar")).to_contain_text("Data: not chosen")
     found = counts(place, lambda found: not found["tables"] + found["bytes"])
     assert (found["tables"], found["bytes"]) == (0, 0)
-    pages[2].get_by_test_id("stTopNavLink").filter(has_text="Plan").click()
-    expect(pages[2].get_by_text("has been forgotten").first).to_be_visible()
-    expect(pages[2].get_by_test_id("stSidebar")).to_contain_text("Data: not chosen")
+    other.get_by_test_id("stTopNavLink").filter(has_text="Plan").click()
+    expect(other.get_by_text("has been forgotten").first).to_be_visible()
+    expect(other.get_by_test_id("stSidebar")).to_contain_text("Data: not chosen")
     found = counts(place, lambda found: not found["frames"] + found["designs"])
     assert (found["frames"], found["designs"], found["tabs"]) == (0, 0, 2)
     visitor.context.close()
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files are read from /proc")
-@pytest.mark.parametrize("server", ["brief", "lasting"], ids=["as it is", "a parser that spools"])
-def test_an_upload_stands_in_a_file_only_where_that_is_said(server, request):
-    address, process, _ = request.getfixturevalue(server)
+@pytest.mark.parametrize("spools", ["no", "yes"], ids=["as it is", "a parser that spools"])
+def test_an_upload_stands_in_a_file_only_where_that_is_said(counted, spools):
+    address, process, place = counted
+    counts(place, bool, SPOOLS=spools)
     visitor = at_uploader(address)
     before, seen = files_on_disk(process), {}
 
@@ -162,8 +150,10 @@ def test_an_upload_stands_in_a_file_only_where_that_is_said(server, request):
 
 
 @pytest.mark.parametrize("visits", [2, pytest.param(20, marks=pytest.mark.slow)])
-def test_sessions_that_have_left_are_gone(brief, visits):
-    address, _, place = brief
+def test_sessions_that_have_left_are_gone(counted, visits):
+    address, _, place = counted
+    before = counts(place, lambda found: not any(found.values()), LDP_HELD_SECONDS="1")  # what other tests have left
+    assert not any(before.values())
     visitors = [at_uploader(address) for _ in range(visits)]
     for i, visitor in enumerate(visitors):
         visitor.upload(

@@ -4,60 +4,33 @@ import json
 import re
 import secrets
 import time
-from contextlib import contextmanager
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Error, expect
 
 from pages.ui.data import choice as data_choice
 from pages.ui.session.state import Session
-from tests.browser.conftest import Visitor, beside, hand, serve, still
+from tests.browser.conftest import Visitor, beside, hand, still
 from tests.browser.raw import RawVisitor
 
 PEOPLE = b"age,place\n" + b"".join(b"%d,town %d\n" % (i % 256, i % 4) for i in range(512))
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    """A server where Streamlit itself takes nobody back."""
-    log = tmp_path_factory.mktemp("server") / "log.txt"
-    with serve(log, ["--server.disconnectedSessionTTL", "0"]) as (url, _):
-        yield url, log
-
-
-@contextmanager
-def arriving(browser):
-    """Makes people with a browser of their own. (A page in a folder is looked for there first: no problem of ours.)"""
-    visitors = []
-
-    def one(address):
-        visitors.append(Visitor(browser, address))
-        return visitors[-1]
-
-    yield one
-    for visitor in visitors:
-        visitor.context.close()
-        assert not visitor.elsewhere
-        assert not [said for said in visitor.problems if "404" not in said and "ERR_INTERNET" not in said]
-
-
-@pytest.fixture
-def arrive(browser):
-    with arriving(browser) as one:
-        yield one
-
-
-@pytest.fixture(scope="module")
-def analyst(browser, server):
+def analyst(browser, address):
     """Somebody who has uploaded a table, and to whom one thing after the other happens."""
-    with arriving(browser) as one:
-        visitor = one(server[0])
-        visitor.go("Data")
-        visitor.page.get_by_text("Upload", exact=True).click()
-        box = visitor.page.get_by_test_id("stMain").locator("input[type=file]")
-        table = {"name": "people.csv", "mimeType": "text/csv", "buffer": PEOPLE}
-        hand(visitor.page, box, table, design(visitor.page).get_by_text("Data: age"))
-        yield visitor
+    visitor = Visitor(browser, address)
+    visitor.go("Data")
+    visitor.page.get_by_text("Upload", exact=True).click()
+    box = visitor.page.get_by_test_id("stMain").locator("input[type=file]")
+    table = {"name": "people.csv", "mimeType": "text/csv", "buffer": PEOPLE}
+    hand(visitor.page, box, table, design(visitor.page).get_by_text("Data: age"))
+    yield visitor
+    visitor.context.close()
+    # A page in a folder is looked for there first: no problem of ours.
+    visitor.problems = [said for said in visitor.problems if "404" not in said and "ERR_INTERNET" not in said]
+    visitor.check()
 
 
 def design(page):
@@ -74,7 +47,7 @@ def long_search():
     return {"name": "configuration.json", "mimeType": "application/json", "buffer": state.configuration.to_json()}
 
 
-def test_a_lost_connection_loses_nothing(arrive, server):
+def test_a_lost_connection_loses_nothing(analyst):
     sockets, down = [], []
 
     def connect(socket):
@@ -84,31 +57,29 @@ def test_a_lost_connection_loses_nothing(arrive, server):
             socket.connect_to_server()
             sockets.append(socket)
 
-    visitor = arrive(server[0])
-    page = visitor.page
+    page = analyst.page
+    before = design(page).inner_text()
     page.route_web_socket(re.compile("_stcore/stream"), connect)
     page.reload()
-    expect(page.locator("h1")).to_be_visible()
-    visitor.button("begin").click()
-    expect(page.locator("h1")).to_have_text("Design")
-    before = design(page).inner_text()
+    expect(analyst.button("save")).to_be_enabled()
+    expect(design(page)).to_have_text(before, use_inner_text=True)
     down.append(True)
     sockets[-1].close()
-    expect(visitor.button("save")).to_be_disabled()
+    expect(analyst.button("save")).to_be_disabled()
     down.clear()
-    expect(visitor.button("save")).to_be_enabled()
-    visitor.go("Plan")
+    expect(analyst.button("save")).to_be_enabled()
+    analyst.go("Plan")
     expect(design(page)).to_have_text(before, use_inner_text=True)
-    visitor.context.set_offline(True)
+    analyst.context.set_offline(True)
     with pytest.raises(Error):
         page.reload()
-    visitor.context.set_offline(False)
+    analyst.context.set_offline(False)
     page.reload()
     expect(page.locator("h1")).to_have_text("Plan")
     expect(design(page)).to_have_text(before, use_inner_text=True)
 
 
-def test_tabs_opened_at_the_same_moment_are_one_browser(browser, server):
+def test_tabs_opened_at_the_same_moment_are_one_browser(browser, address):
     """The second arrives before the first has its cookie, and is answered after that."""
     context, waiting, sockets = still(browser), [], []
 
@@ -120,11 +91,11 @@ def test_tabs_opened_at_the_same_moment_are_one_browser(browser, server):
     second = context.new_page()
     first = beside(second)
     second.route_web_socket(re.compile("_stcore/stream"), answer_late)
-    second.goto(server[0])
+    second.goto(address)
     while not waiting:
         second.wait_for_timeout(50)
     assert not [cookie for cookie in context.cookies() if cookie["name"].startswith("ldp")]
-    first.goto(server[0])
+    first.goto(address)
     first.locator(".st-key-begin button").click()
     expect(design(first)).to_contain_text("3,000 users")
     (given,) = [cookie["value"] for cookie in context.cookies() if cookie["name"].startswith("ldp")]
@@ -175,7 +146,7 @@ def test_nobody_else_gets_a_session(analyst, server):
     beside.leave()
 
 
-def test_a_refresh_brings_back_data_design_and_work_that_is_running(analyst, arrive):
+def test_a_refresh_brings_back_data_design_and_work_that_is_running(analyst):
     page = analyst.page
     analyst.load(long_search(), "The design was loaded")
     analyst.go("Design")
@@ -196,8 +167,10 @@ def test_a_refresh_brings_back_data_design_and_work_that_is_running(analyst, arr
     expect(design(page)).to_contain_text("needed for")
     analyst.go("Data")
     expect(page.get_by_test_id("stMain").get_by_text("512").first).to_be_visible()
-    stranger = arrive(page.url)
-    expect(design(stranger.page)).to_contain_text("Data: not chosen")
+    stranger = RawVisitor(analyst.address)
+    stranger.go(urlsplit(page.url).path.strip("/"))
+    assert any("not chosen" in line for line in stranger.lines)
+    stranger.leave()
     analyst.button("undo").click()
     expect(design(page)).to_contain_text("Epsilon: 1")
 
@@ -211,7 +184,7 @@ def test_every_live_tab_has_its_own_design_and_the_one_left_last_comes_back(anal
     expect(design(second)).to_contain_text("3,000 users")
     first.close()
     second.close()
-    for told in ("3,000 users", "512 users", "Upload, pick a sample"):
+    for told in ("3,000 users", "512 users"):
         page = analyst.context.new_page()
         page.goto(analyst.address)
         expect(design(page)).to_contain_text(told)

@@ -3,6 +3,7 @@ at all objects there are, which a tuple that another thread is just making does 
 
 Counts are of objects that exist, whatever holds them; unreachable circles are collected first. The sample tables that all
 sessions share are not counted. Of sessions, those count that are more than an empty shell: Streamlit holds shells for long.
+Who asks may set its environment anew, and choose its parser of forms.
 """
 
 import gc
@@ -54,7 +55,12 @@ def _count():
         promises.EVERY = 0.3
         if not asked.exists():
             continue
+        settings = json.loads(asked.read_text())
         asked.unlink()
+        os.environ.update(settings)
+        if "SPOOLS" in settings:
+            _choose_parser(spools=settings["SPOOLS"] == "yes")
+            promises.uploads_stay_in_memory.cache_clear()
         from pandas import DataFrame
         from streamlit.runtime import get_instance
 
@@ -63,8 +69,8 @@ def _count():
         place.with_suffix(".new").replace(place)
 
 
-def _refuse_limits():
-    """As a later version of Starlette may: its parser has a limit of its own, whatever is set."""
+def _choose_parser(spools):
+    """Starlette's own, or as it may be in a later version: with a limit of its own, whatever is set."""
     import starlette.requests
     from starlette.formparsers import MultiPartParser
 
@@ -73,9 +79,7 @@ def _refuse_limits():
             super().__init__(*arguments, **options)
             self.spool_max_size = 2**20
 
-    starlette.requests.MultiPartParser = Stubborn
+    starlette.requests.MultiPartParser = Stubborn if spools else MultiPartParser
 
 
-if "STUBBORN" in os.environ:
-    _refuse_limits()
 threading.Thread(target=_count, daemon=True).start()
