@@ -1,5 +1,6 @@
-"""One walk over all pages, each looked at in light and dark, with one optimised design whose names are long, and try everything that a
-page would read as more than text, and whose numbers have many digits. What every check needs is noted on the way."""
+"""A walk over all pages, in light and dark, with one optimised design whose names are long, and try everything that a page would read as
+more than text, and whose numbers have many digits. What every check needs is noted on the way. A whole walk looks at every page in light
+and in dark, at every width and behind every tab; a short one at each page in light or in dark and at two of the widths."""
 
 from contextlib import suppress
 
@@ -17,7 +18,7 @@ from tests.browser.conftest import PATIENCE, hand
 
 FIRST, SECOND, THIRD = hostile.COLUMNS
 NAMES = [*hostile.COLUMNS, *(name for values in hostile.CATEGORIES for name in values)]
-SIZES = [(1280, 800), (1024, 768), (390, 844)]
+LAPTOP, TABLET, PHONE = SIZES = (1280, 800), (1024, 768), (390, 844)
 LEADS_ON = {
     "Data": "Workload",
     "Workload": "Design",
@@ -34,7 +35,13 @@ LEADS_ON = {
 }
 """What the button at the head of a page leads to, in the order of the walk."""
 PRIMARY = {"Plan": "recommend", "Simulate": "run", "Export": "download"}
+ON_A_LAPTOP = ("Design", *PRIMARY)
+"""Pages that a short walk looks at in the width of a laptop; at the others, of a tablet."""
+DAWN = "Plan"
+"""The first page that a short walk sees in the light."""
 WITH_TABS = ("Workload", "Design", "Compare", "Simulate")
+LOOKED_BEHIND = ("Design", "Compare")
+"""Of these, those whose tabs a short walk opens."""
 EXPLAINED = ("Workload", "Design", "Simulate")
 """Pages with formulas among what is folded away."""
 MAIN = "[data-testid=stMain]"
@@ -144,30 +151,26 @@ def end(part):
 class Walk:
     """What was seen where, by place: a page, or what was done on it."""
 
-    def __init__(self, visitor, folder):
-        self.visitor, self.page, self.folder = visitor, visitor.page, folder
+    def __init__(self, visitor, folder, whole):
+        self.visitor, self.page, self.folder, self.whole = visitor, visitor.page, folder, whole
         self.cut, self.faint, self.words, self.missing, self.links, self.markup = {}, {}, {}, {}, {}, {}
         self.wrong, self.leads, self.ends = {}, {}, {}
         self.scheme = "dark"
-        resize(visitor, SIZES[0])
+        resize(visitor, LAPTOP)
         turn(visitor, self.scheme)
         self._upload()
         self._ask_conditions()
         self._load(design())
-        visitor.go("Start")  # which takes away what loading had to say
-        visitor.go("Design")
-        visitor.drawn()
-        self.ends["Design"] = end(visitor.button("optimise"))
-        visitor.optimise()
-        expect(visitor.metric("Audited epsilon")).to_be_visible()
-        visitor.drawn()
-        self.ends["what it costs"] = end(self.page.locator(".st-key-metrics-design"))
         before = None
         for title in ("Start", *LEADS_ON):
+            if title == DAWN and not whole:
+                self.scheme = "light"
+                turn(visitor, self.scheme)
             self._turn_to(title, before)
             self._visit(title)
             before = title
-        self._search()
+        if whole:
+            self._search()
         turn(visitor, "light")
 
     def _load(self, configuration):
@@ -188,20 +191,21 @@ class Walk:
         self.markup[place] = self.page.evaluate(MARKUP)
 
     def _look(self, place):
-        """Note what is wrong with the page, what is too faint once it has turned, and what is cut at each width. The next page is drawn
-        as this one has turned."""
+        """Note what is wrong with the page, on a whole walk what is too faint once it has turned, and what is cut at each width. After
+        that the next page is drawn as this one has turned."""
         self.page.wait_for_function(LIT, arg=self.scheme)
         self.wrong[place] = faults(self.page)
-        self.scheme = "light" if self.scheme == "dark" else "dark"
-        tint(self.visitor, self.scheme)
-        self.faint[place] = faults(self.page, COLOURS)
-        for size in SIZES:
+        if self.whole:
+            self.scheme = "light" if self.scheme == "dark" else "dark"
+            tint(self.visitor, self.scheme)
+            self.faint[place] = faults(self.page, COLOURS)
+        for size in SIZES if self.whole else (LAPTOP if place in ON_A_LAPTOP else TABLET, PHONE):
             resize(self.visitor, size)
             self.page.wait_for_function(FOLLOWED)
             self.cut[place, size] = self.page.evaluate(CUT)
             if place == "Design":
                 assert len(self.visitor.metric("Users needed").inner_text()) >= len("1,000,000,000")
-        resize(self.visitor, SIZES[0])
+        resize(self.visitor, LAPTOP)
 
     def _turn_to(self, title, before):
         """Press the button that leads on where it leads here."""
@@ -217,23 +221,33 @@ class Walk:
             self.leads[title] = self.visitor.button("next").inner_text()
         if title in PRIMARY:
             self.ends[title] = end(self.visitor.button(PRIMARY[title]))
+        if title == "Design":
+            self._optimise()
         if title in ASKED:
             ask(self.visitor, title, f"{hostile.quoted(THIRD)} = {hostile.quoted(hostile.CATEGORIES[2][0])}")
         if title == "Export":
             self.page.locator("summary").filter(has_text="configuration.json").click()
         self._read(title, *SAID_ON.get(title, ()))
         self._look(title)
-        if title in WITH_TABS:
+        if title in (WITH_TABS if self.whole else LOOKED_BEHIND):
             self._look_behind(title)
 
+    def _optimise(self):
+        self.ends["Design"] = end(self.visitor.button("optimise"))
+        self.visitor.optimise()
+        expect(self.visitor.metric("Audited epsilon")).to_be_visible()
+        self.visitor.drawn()
+        self.ends["what it costs"] = end(self.page.locator(".st-key-metrics-design"))
+
     def _look_behind(self, title):
-        """Every tab of the page but the open one, and then all that is folded away."""
+        """Every tab of the page but the open one, and then all that is folded away, which a short walk has axe-core look at once."""
         for tab in self.page.get_by_test_id("stMain").get_by_role("tab").all()[1:]:
             tab.click()
             expect(tab).to_have_attribute("aria-selected", "true")
             place = (title, tab.inner_text())
             self._read(place, *SAID_ON.get(place, ()))
-            self.wrong[place] = faults(self.page, context=MAIN)  # the rest has not changed
+            if self.whole:
+                self.wrong[place] = faults(self.page, context=MAIN)  # the rest has not changed
         folded = self.page.locator("[data-testid=stMain] details:not([open]) > summary:visible")
         while folded.count():
             folded.first.click()
