@@ -1,9 +1,14 @@
-"""What somebody types while the page is drawn anew by work in the background: it stands, and it is what counts."""
+"""Long work in a real browser: what somebody types while it draws the page anew stands, and is what counts; its line in the tray reads
+whole, it outlives a change of the design, and is stopped as an earlier design's."""
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.test_tray_browser import design
+from ldp_core.data.domain import Domain
+from ldp_core.data.tables import declare_range
+from ldp_core.designs import Configuration, Population, WorkloadRecipe
+from ldp_core.designs.configuration import Optimizer
+from ldp_core.workloads import PrefixPart
 
 LATE = """(milliseconds) => {
     const listen = WebSocket.prototype.addEventListener;
@@ -13,6 +18,18 @@ LATE = """(milliseconds) => {
     };
 }"""
 """Whatever the server says arrives late, in its order."""
+CUT = "all => all.filter(one => one.scrollWidth > one.clientWidth && one.clientWidth > 0).map(one => one.outerHTML)"
+
+
+def design(**optimizer):
+    """Running totals along 256 bins, whose search takes many seconds, as a file."""
+    made = Configuration(
+        domain=Domain(attributes=(declare_range("x", 0, 256, 256),)),
+        workload=WorkloadRecipe(parts=(PrefixPart(attribute="x"),)),
+        population=Population(users=10_000, origin="declared", shape="uniform"),
+        optimizer=Optimizer(**optimizer),
+    )
+    return {"name": "configuration.json", "mimeType": "application/json", "buffer": made.to_json()}
 
 
 def epsilon(visitor):
@@ -20,7 +37,7 @@ def epsilon(visitor):
     return visitor.page.get_by_test_id("stSidebar").get_by_text("Epsilon: ").first
 
 
-def test_what_is_typed_while_the_page_is_drawn_anew_stands_and_counts(guest):
+def test_what_is_typed_while_work_ends_stands_and_counts_and_its_line_reads_whole(guest):
     guest.load(design(time_limit=2.0), "The design was loaded.")
     guest.go("Design")
     guest.drawn()
@@ -35,6 +52,10 @@ def test_what_is_typed_while_the_page_is_drawn_anew_stands_and_counts(guest):
         guest.page.keyboard.type("25"[len(typed) % 2], delay=300)
         typed += "25"[len(typed) % 2]
         expect(entry).to_have_value(typed)
+    line = guest.page.locator("[class*=st-key-tray] a").filter(has_text="Fitting Optimized (column generation)")
+    expect(line).to_contain_text("done, see Design")
+    expect(line).to_be_visible()
+    assert not line.locator("css=:scope, :scope *").evaluate_all(CUT)
     assert place.evaluate("entry => entry === document.activeElement")
     entry.press("Enter")
     expect(epsilon(guest)).to_have_text(f"Epsilon: {typed}")
@@ -70,3 +91,19 @@ def stands(visitor, value):
         visitor.page.wait_for_timeout(5000)
     expect(epsilon(visitor)).to_have_text(f"Epsilon: {value}")
     expect(visitor.entry("epsilon-text")).to_have_value(value)
+
+
+@pytest.mark.slow  # what the page does is tested in pages/test_page_tray.py
+def test_work_for_a_design_that_was_left_is_stopped_in_the_tray(visit):
+    visitor = visit()
+    visitor.load(design(), "The design was loaded.")
+    visitor.go("Design")
+    visitor.button("optimise").click()
+    tray = visitor.page.locator(".st-key-tray")
+    expect(tray.get_by_text("Fitting Optimized (column generation)").first).to_be_visible()
+    expect(tray.get_by_text("left").first).to_be_visible()
+    visitor.enter("epsilon-text", "2")
+    expect(tray.get_by_text("for epsilon 1:").first).to_be_visible()
+    tray.get_by_role("button", name="for earlier designs").click()
+    expect(tray.get_by_role("button", name="for earlier designs")).to_have_count(0)
+    expect(tray.get_by_text("stopping").first.or_(visitor.button("optimise")).first).to_be_visible()
