@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import math
 import os
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
 import streamlit as st
@@ -39,11 +40,8 @@ def uploads_stay_in_memory() -> bool:
         from starlette.formparsers import MultiPartParser
 
         MultiPartParser.spool_max_size = st.config.get_option("server.maxUploadSize") * 2**20 + _FRAMING_BYTES
-        loop = asyncio.new_event_loop()
-        try:
-            return loop.run_until_complete(_stays_in_memory())
-        finally:
-            loop.close()
+        with ThreadPoolExecutor(1) as apart:  # whoever asks may be in a loop that runs already
+            return apart.submit(lambda: asyncio.run(_stays_in_memory())).result()
     except Exception:  # another version of a library that is not ours: whatever it says, nothing is promised
         return False
 

@@ -1,8 +1,10 @@
 """What sessions and jobs hold on to, and when they let go."""
 
+import asyncio
 import gc
 import threading
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -151,6 +153,14 @@ def test_the_largest_upload_stays_in_memory(untried):
     assert promises.uploads_stay_in_memory()
     assert MultiPartParser.spool_max_size >= 200 * 2**20
     assert "not written to disk" in promises.rows_in_memory()
+
+
+def test_it_is_tried_inside_a_loop_that_runs_as_well(untried):
+    async def ask():
+        return promises.uploads_stay_in_memory()
+
+    with ThreadPoolExecutor(1) as apart:  # the tests' own thread may be in a loop of the browser's
+        assert apart.submit(lambda: asyncio.run(ask())).result()
 
 
 def test_a_parser_without_the_limit_is_noticed_and_said(untried, monkeypatch):
