@@ -79,6 +79,7 @@ def test_a_lost_connection_loses_nothing(analyst):
     expect(design(page)).to_have_text(before, use_inner_text=True)
 
 
+@pytest.mark.slow
 def test_tabs_opened_at_the_same_moment_are_one_browser(browser, address):
     """The second arrives before the first has its cookie, and is answered after that."""
     context, waiting, sockets = still(browser), [], []

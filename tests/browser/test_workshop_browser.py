@@ -122,6 +122,7 @@ def test_a_real_table_is_set_up_in_three_ways(visitor):
     expect(page.get_by_text("are left out because country is missing").first).to_be_visible()
 
 
+@pytest.mark.slow
 def test_categories_are_merged_in_the_table(visitor):
     page = visitor.page
     choose(visitor, "column_4")
