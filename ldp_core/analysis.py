@@ -77,7 +77,7 @@ def only_case(people: People, workload: Workload) -> str:
     if isinstance(workload, Survey):
         return (
             "The worst case counts here: questions that follow an order or single out values have errors that differ from one combination of "
-            "values to another, and there are too many to name them all."
+            "values to another, and for surveys they are not worked out one by one."
         )
     return (
         "The worst case counts here: the errors of so many combinations of values are not known one by one, and so no average "
