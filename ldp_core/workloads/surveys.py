@@ -34,6 +34,9 @@ from ldp_core.workloads.symmetry import SymmetryGroup
 MOST_GROUPS = 25_000
 """Most groups of queries: all pairs of 200 attributes are 19,900."""
 MOST_ATTRIBUTES = 200
+SPECTRUM_TYPES = 2048
+"""Most types for singular values of questions that do not treat the values of each attribute alike: they take a matrix over all types,
+and past these seconds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -292,6 +295,11 @@ class Survey(Workload):
     def singular_values(self) -> np.ndarray:
         self._check_dense()
         if not self.symmetric:
+            if self.n > SPECTRUM_TYPES:
+                raise ValueError(
+                    f"The singular values of questions that follow an order or single out values are worked out for at most "
+                    f"{SPECTRUM_TYPES:,} types; there are {self.n:,}. The centred SVD bound needs none of them."
+                )
             return super().singular_values()
         c = self.components
         values = np.repeat(np.sqrt(self.n * c.gram), c.dims.astype(np.int64))

@@ -225,6 +225,8 @@ def test_totals_beside_pairs_become_a_survey_where_strategies_fit_their_tables(p
     if served:
         found = ldp.optimize.design(made, 1.0, time_limit=None, max_rounds=6)
         assert 1 <= found.objective / ldp.bounds.certificate(made, 1.0, time_limit=None).value < 1.04
+        with pytest.raises(ValueError, match="worked out for at most 2,048 types; there are 4,320"):
+            made.singular_values()  # nothing that a page waits for takes a matrix over all types
 
 
 @pytest.mark.parametrize(
