@@ -73,7 +73,7 @@ def test_page_without_workload_links_to_workloads(ages, page):
     assert [link.proto.label for link in ages.at.main.get("page_link")] == ["Choose a workload"]
 
 
-@pytest.mark.parametrize("file", FILES)
+@pytest.mark.parametrize("file", [*FILES[:3], *(pytest.param(file, marks=pytest.mark.slow) for file in FILES[3:])])
 def test_each_sample_carries_through_every_page(app, file):
     app.sample(file)
     users = f"{app.session.design().users:,} users"

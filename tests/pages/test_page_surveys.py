@@ -66,7 +66,15 @@ def small(app):
     return load(app, [2, 3, 4] * 4)
 
 
-@pytest.mark.parametrize("mechanism", ["sampled_sets", "covering_sets", "split_budget", "haar", "optimized"])
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        "sampled_sets",
+        "split_budget",
+        "optimized",
+        *(pytest.param(m, marks=pytest.mark.slow) for m in ("covering_sets", "haar")),
+    ],
+)
 def test_every_page_opens_for_a_survey(app, mechanism):
     columns = 20 if mechanism in ("sampled_sets", "optimized") else 12
     load(app, [2 + i % 19 for i in range(columns)], mechanism=mechanism)
