@@ -74,7 +74,10 @@ def faults(page, options=OPTIONS, context=None):
     for rule in axe.run(page, context, options).response["violations"]:
         own = STREAMLITS_OWN.get(rule["id"])
         for node in rule["nodes"] if rule["impact"] != "minor" else []:
-            if not own or not page.locator(node["target"][0]).first.evaluate("(one, own) => one.matches(own)", own):
+            # What opens over a page may have closed since: nothing is waited for.
+            if not own or not page.locator(node["target"][0]).evaluate_all(
+                "(all, own) => all.every(one => one.matches(own))", own
+            ):
                 found.append((rule["id"], node["html"][:200], node["failureSummary"]))
     return found + page.locator(NAMELESS).evaluate_all("all => all.map(one => 'no name: ' + one.className)")
 
