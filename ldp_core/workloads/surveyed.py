@@ -57,7 +57,7 @@ def _about_few(workload: Workload, shape: tuple[int, ...], axes: Sequence[Axis] 
     except ValueError:
         return None
     few = all(len(set(group.attributes) & telling) < len(telling) for group in found.groups)
-    # Running totals, ranges and conditions on larger tables get no strategy of their own: closed-form mechanisms for all types do better.
+    # On larger tables running totals, ranges and conditions would get no strategy of their own.
     fitted = few and all(group.base.n <= FITTED_TYPES for group in ordered_groups(found))
     return found if fitted else None
 

@@ -58,7 +58,7 @@ kinds = st.sampled_from(list(WORKLOADS))
 
 @pytest.mark.parametrize("epsilon", [0.25, 1.0, 2.0, 4.0])
 @pytest.mark.parametrize("kind", WORKLOADS)
-@pytest.mark.parametrize("n", [2, 5, 7])
+@pytest.mark.parametrize("n", [2, 5, 7, pytest.param(9, marks=pytest.mark.slow)])
 def test_the_proof_holds_for_all_rows(kind, n, epsilon):
     certificate = general(WORKLOADS[kind](n), epsilon)
     assert certificate.verify()

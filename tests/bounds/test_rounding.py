@@ -199,7 +199,7 @@ def test_nor_for_symmetric_workloads(kind, epsilon, height, total, seed):
 def test_nothing_is_proven_by_a_matrix_that_rounding_swallows():
     # C = H (c I - v v') with W v all but 0: the true C G C is c^2 H^2 G, the computed one rounding of size u H^2.
     rng, tried = np.random.default_rng(0), 0
-    for _ in range(800):
+    for _ in range(1500):
         n = int(rng.integers(2, 4))
         w = rng.random(n).round(2) + 0.01
         v = rng.standard_normal(n)
@@ -212,7 +212,7 @@ def test_nothing_is_proven_by_a_matrix_that_rounding_swallows():
         forged = replace(base, inverse=(C + C.T) / 2, multipliers=mu, diagonal=np.zeros(n))
         tried += forged.proven() > 0
         assert max(forged.proven(), by_rows(forged).proven()) <= attained_by_one_query(w, n)
-    assert tried > 20
+    assert tried > 40
 
 
 def attained_by_one_query(w, n):

@@ -115,8 +115,9 @@ def test_designs_come_near_to_the_closed_form_in_a_few_rounds(sizes, ways, epsil
     assert len(found.patterns) <= len(survey.components.sets)
 
 
-def test_all_pairs_of_a_hundred_columns_are_designed():
-    sizes = tuple(np.random.default_rng(3).integers(2, 12, 100).tolist())
+@pytest.mark.parametrize("columns", [100, pytest.param(200, marks=pytest.mark.slow)])
+def test_all_pairs_of_very_many_columns_are_designed(columns):
+    sizes = tuple(np.random.default_rng(3).integers(2, 12, columns).tolist())
     survey = workloads.survey(sizes, ways=2)
     found = design_survey(survey, 1.0, time_limit=None, max_rounds=0)
     assert found.objective / bounds.centred_svd(survey, 1.0) - 1 < 0.015
