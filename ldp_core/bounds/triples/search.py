@@ -125,6 +125,8 @@ class Search:
             # Intervals that have been split say too much.
             self._columns.keep(lambda one: one.sizes[0] == one.sizes[1] or one.sizes in self._leaves)
             self._add(solved)
+            if self._through:
+                self._hope = 1.0
             gap = self._columns.limit / best - 1
             stale = stale + 1 if best < last * (1 + _CLOSE) else 0
             settled = self._through and tolerance == _TIGHT and ((gap < _CLOSE and not self._added) or stale == _STALE)
@@ -133,7 +135,7 @@ class Search:
             self._wide = self._wide or settled or number + 1 == _PLAIN + _NARROW
 
     def _hopeless(self, beyond: float) -> bool:
-        return self._columns.limit * (1.0 if self._through else self._hope) < beyond
+        return self._columns.limit * self._hope < beyond
 
     def _scout(self, tolerance: float, beyond: float) -> None:
         """Better weights by single sizes near the worst one, as long as these are worse by more than ``tolerance`` than was known."""
