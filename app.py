@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
 from threadpoolctl import threadpool_limits
 
-from pages.ui import clicks, dusk, keyboard, layout, phones, sidebar
+from pages.ui import arrived, clicks, dusk, keyboard, layout, phones, sidebar
 from pages.ui.data import ahead
 from pages.ui.session import browser, departed, exchange
 from pages.ui.session.state import session
@@ -52,6 +52,7 @@ if exchange.LINK in st.query_params:
     if opened:
         st.switch_page("pages/design.py")
 ahead.settle(session())
+arrived.begin()
 layout.style()
 browser.remember(session())
 phones.close_sidebar_after_choice()
@@ -62,5 +63,7 @@ try:
     page.run()
 except StopException:
     follow()
+    arrived.end()
     raise
 follow()
+arrived.end()

@@ -11,6 +11,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ldp_core import verdicts, wording
 from ldp_core.analysis import WORST_CASE
+from pages.ui import arrived
 from pages.ui.session.state import Session, session
 from pages.ui.words import case_meaning, case_title, plain
 
@@ -27,6 +28,7 @@ def control(
     invalid = state.invalid.get(key)
     # The typed state is the only truth: without a refused entry, the widget always shows it (after undo or load as well).
     st.session_state[key] = shown = invalid[0] if invalid else value
+    arrived.note(key, shown)
 
     def changed() -> None:
         if key not in st.session_state:  # everything has been forgotten since it was drawn
@@ -36,7 +38,7 @@ def control(
             entry == shown
         ):  # a control that has just left the page is reported once more if somebody chooses on meanwhile
             return
-        if _polled():
+        if _polled() or arrived.is_outdated(key, entry):
             st.session_state[key] = shown
             return
         if not _offered(

@@ -128,6 +128,7 @@ def style() -> None:
         [data-testid="stSidebar"] .stPageLink p { white-space: normal; line-height: 1.5; }
         .st-key-current-design [data-testid="stCaptionContainer"] { padding-left: 2.1rem; margin-bottom: -0.5rem; }
         .st-key-current-design [data-testid="stCaptionContainer"] p { padding-top: 0.3rem; }
+        .st-key-page-shown { display: none; }
         .st-key-head > :first-child { flex: 1 1 0; min-width: 0; }
         .st-key-head h1 { padding: 0; }
         [class*="st-key-controls-"] { flex-flow: row wrap; align-items: end; gap: 0.6rem 1rem; }
@@ -151,7 +152,8 @@ def style() -> None:
             box-shadow: 1px 0 light-dark(#DDDDDD, #3A3936); }
         @media (max-width: 40rem) {
             .st-key-head { flex-wrap: wrap; }
-            .st-key-head > :first-child { flex-basis: 100%; }
+            .st-key-page-shown { display: none; }
+        .st-key-head > :first-child { flex-basis: 100%; }
             .stMainBlockContainer { padding: 4rem 1.25rem 3rem; }
         }
         @media (min-width: 40rem) {

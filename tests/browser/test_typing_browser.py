@@ -83,6 +83,26 @@ def test_what_is_typed_or_undone_counts_over_a_slow_connection(visit):
     visitor.problems = [said for said in visitor.problems if "404" not in said]
 
 
+@pytest.mark.slow  # pages/test_page_pressed_meanwhile.py has the same without a browser
+def test_two_choices_count_over_a_slow_connection(visit):
+    """The slider has not followed what was typed when something else is chosen."""
+    visitor = visit()
+    visitor.page.add_init_script(f"({LATE})(2000)")
+    visitor.load(design(), "The design was loaded.")
+    visitor.go("Design")
+    visitor.enter("epsilon-text", "2")
+    stands(visitor, "2")
+    entry, reports = visitor.entry("epsilon-text"), visitor.entry("reports")
+    entry.fill("0.5")
+    entry.press("Enter")
+    visitor.page.wait_for_timeout(500)  # it is being drawn
+    reports.fill("3")
+    reports.press("Enter")
+    expect(visitor.page.get_by_text("3 reports of 0.5 each").first).to_be_visible()
+    stands(visitor, "0.5")
+    expect(reports).to_have_value("3")
+
+
 def stands(visitor, value):
     """Epsilon is this, and stays it while clocks strike."""
     for _ in range(2):

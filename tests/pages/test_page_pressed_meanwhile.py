@@ -9,6 +9,7 @@ import pytest
 from streamlit.runtime.scriptrunner import RerunData
 from streamlit.testing.v1 import local_script_runner
 
+from pages.ui import arrived
 from pages.ui.data import choice as data_choice
 from pages.ui.workload import choice as workload_choice
 
@@ -113,3 +114,28 @@ def test_what_the_clock_of_a_fragment_tells_is_no_choice(app, monkeypatch):
     app.at._tree = shown
     app.at.run()
     assert app.check().configuration.epsilon == "3"
+
+
+def test_what_other_controls_still_show_is_no_choice(app):
+    """Epsilon is typed twice, and something else is chosen on a page whose slider has not followed yet."""
+    app.sample(page="design")
+    before = app.at.text_input(key=arrived.NUMBER).value
+    for typed in ("2", "3"):
+        app.at.text_input(key=arrived.NUMBER).set_value(before)
+        app.enter("text_input", "epsilon-text", typed)
+    for shown in (1.0, 2.0):  # by the page that had arrived, and by one that was on its way
+        app.at.text_input(key=arrived.NUMBER).set_value(before)
+        app.at.slider(key="epsilon-slider").set_value(shown)
+        app.enter("number_input", "reports", int(shown) + 1)
+        assert (app.configuration.epsilon, app.configuration.reports_per_user) == ("3", int(shown) + 1)
+        assert app.at.slider(key="epsilon-slider").value == 3.0
+    app.enter("slider", "epsilon-slider", 1.0)  # everything has arrived
+    assert app.configuration.epsilon == "1"
+
+
+@pytest.mark.parametrize("told", ["", "-1", "1e9", "\u0661", "9" * 20])
+def test_a_number_of_no_page_is_passed_over(app, told):
+    app.sample(page="design").enter("text_input", "epsilon-text", "2")
+    app.at.text_input(key=arrived.NUMBER).set_value(told)
+    app.enter("slider", "epsilon-slider", 1.0)
+    assert app.configuration.epsilon == "1"
