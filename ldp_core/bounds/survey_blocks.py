@@ -7,11 +7,16 @@ that a group asks about together, along with A; all else has g_A as it does for 
 meet in the constant, which is there once: H_A is then one matrix for all of them, but for the empty A, where the constant goes.
 Source: this project.
 
+Where O falls into tables that are too large, and few queries are asked, the products of these with one another, less those of their means, are one
+matrix with the same eigenvalues but for zeros, however many types there are: conditions about many attributes, each about a few.
+
 **The rounding** of H (the model: `ldp_core.bounds.proof`). A group's Gram matrix has entries off by ``g u s_i s_j``, s the roots of its
 diagonal. Its means over N_o combinations of the other attributes are off by ``(g + 2 N_o + 2) u`` times the root of the product of the
 means of the diagonal, so by that times their sum T in the Frobenius norm. Differences from means along the attributes in A, of m
 combinations, add ``4 m u T`` at most, and the sums over m cells ``m u T``; those of errors are sqrt(m) times larger at most. Helmert's
-coordinates of N cells are partial sums: off by ``(2 N + 8) u`` times the length, on either side.
+coordinates of N cells are partial sums: off by ``(2 N + 8) u`` times the length, on either side. A query less its mean over the N cells of its table,
+and that by means a function of some of its attributes, is off by ``(2 N + 4) u s``, s the root of its mean square; so the product of two of them is off by
+``(2 N + 2 N' + c + 12) u s s'``, c the cells of the table that they share.
 """
 
 from __future__ import annotations
@@ -31,6 +36,8 @@ from ldp_core.workloads.restricted import cells_of, ordered_groups, several
 
 MOST_CELLS = 2048
 """Largest block."""
+MOST_QUERIES, MOST_TABLES, MOST_ENTRIES = 2048, 256, 2**22
+"""Most queries whose products with one another are one block, most groups that they are in, and most entries of all on the tables of these."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +60,8 @@ class Parts:
 
 
 def nuclear_at_least(survey: Survey) -> float:
-    """``|W P|_* / n`` for the uniform prior (see `ldp_core.bounds.centred_svd`), or a number below it: groups and functions whose blocks would
-    have more than `MOST_CELLS` cells are left out, which makes no singular value larger."""
+    """``|W P|_* / sqrt(n)`` for the uniform prior (see `ldp_core.bounds.centred_svd`), or a number below it: groups and functions whose blocks would
+    have more than `MOST_CELLS` cells are left out where there are many queries, which makes no singular value larger."""
     parts = parts_of(survey)
     norms = [block.dim * _nuclear(linalg.eigvalsh(block.gram)) for block in parts.blocks]
     return math.fsum([*norms, *parts.dims * np.sqrt(parts.alone)])
@@ -66,12 +73,14 @@ def _nuclear(values: np.ndarray) -> float:
 
 
 def parts_of(survey: Survey) -> Parts:
-    """The survey taken apart; what would take larger blocks than `MOST_CELLS` is left out."""
+    """The survey taken apart; what would take larger blocks than `MOST_CELLS` is left out, unless the queries are few."""
     ordered = ordered_groups(survey)
     unlike = {i for members in _unlike(survey, ordered) for i in members}
     parts = [_two(survey, group, unlike) for group in ordered]
     clusters = _clusters(survey, sorted({inside for inside, _ in parts}))
     outside = {id(g) for g, (inside, _) in zip(ordered, parts, strict=True) if not _held(inside, clusters)}
+    if outside and _few(survey):
+        return Parts(np.zeros(0), np.zeros(0), iter([_by_queries(survey)]))
     kept = [group for group in survey.groups if id(group) not in outside]
     if not kept:
         return Parts(np.zeros(0), np.zeros(0), iter(()))
@@ -97,6 +106,39 @@ def parts_of(survey: Survey) -> Parts:
         block for members, tables in blocks.items() for block in _blocks(survey, members, tables, asking[members])
     )
     return Parts(known.dims[alone], known.gram[alone], found_blocks)
+
+
+def _few(survey: Survey) -> bool:
+    entries = sum(group.base.num_queries * group.base.n for group in survey.groups)
+    return survey.num_queries <= MOST_QUERIES and len(survey.groups) <= MOST_TABLES and entries <= MOST_ENTRIES
+
+
+def _by_queries(survey: Survey) -> Block:
+    """W P W' / n, over all queries instead of types."""
+    ends = np.cumsum([0, *(group.base.num_queries for group in survey.groups)])
+    found, largest, sizes = np.zeros((ends[-1], ends[-1])), 0, 0.0
+    centred = []
+    for group in survey.groups:
+        rows = group.weight * group.base.rows(np.arange(group.base.num_queries))
+        largest = max(largest, 4 * group.base.n + 2 * group.base.gram_roundings)
+        sizes += float(np.einsum("qc,qc->", rows, rows)) / group.base.n
+        rows = rows - rows.mean(axis=1, keepdims=True)
+        centred.append(rows.reshape(-1, *(survey.shape[i] for i in group.attributes)))
+    for k, group in enumerate(survey.groups):
+        for j, other in enumerate(survey.groups[: k + 1]):
+            common = set(group.attributes) & set(other.attributes)
+            if any(survey.shape[i] > 1 for i in common):  # else they have nothing to do with each other
+                first, second = _seen_by(centred[k], group, common), _seen_by(centred[j], other, common)
+                found[ends[k] : ends[k + 1], ends[j] : ends[j + 1]] = first @ second.T / first.shape[1]
+    found = np.tril(found) + np.tril(found, -1).T
+    # Of the table that two queries share, the cells are no more than those of either.
+    return Block(1.0, found, ABOVE * (1.25 * largest + 32) * U * sizes)
+
+
+def _seen_by(rows: np.ndarray, group: Group, common: set[int]) -> np.ndarray:
+    """(q, cells) the means of ``rows`` (q, n_1, .., n_k) of a group over all attributes that are not ``common``."""
+    outside = tuple(1 + axis for axis, i in enumerate(group.attributes) if i not in common)
+    return rows.mean(axis=outside).reshape(len(rows), -1)
 
 
 def _within(members: Iterable[int], some: set[int]) -> Set:

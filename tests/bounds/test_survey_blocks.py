@@ -92,6 +92,57 @@ def test_the_bound_in_blocks_is_never_above_that_of_the_whole_matrix(survey, mos
 
 
 @EVERY
+def test_the_products_of_few_queries_have_the_same_eigenvalues_and_are_as_exact_as_they_say(survey):
+    block = survey_blocks._by_queries(survey)
+    W = survey.rows(np.arange(survey.num_queries)).astype(np.longdouble)
+    W = W - W.mean(axis=1, keepdims=True)
+    exact = W @ W.T / survey.n
+    off = float(np.sqrt(((block.gram - exact) ** 2).sum()))
+    assert off <= block.rounding < 1e-10 * float(np.trace(exact))
+    whole, found = eigenvalues(survey), np.linalg.eigvalsh(block.gram) * survey.n
+    few = min(len(whole), len(found))
+    np.testing.assert_allclose(np.sort(found)[-few:], whole[-few:], atol=1e-9 * whole[-1])
+
+
+def conditions_in_a_row(shape):
+    """Each about two neighbouring columns, with which all tables hang together."""
+    pairs = [(i, i + 1) for i in range(len(shape) - 1)]
+    half = [[int(value < size / 2) for value in range(size)] for size in shape]
+    return Survey(
+        shape,
+        [
+            Group((i, j), Predicates((shape[i], shape[j]), [[((0,), half[i]), ((1,), half[j])]]), 1.0 + i)
+            for i, j in pairs
+        ],
+    )
+
+
+def test_conditions_that_hang_together_are_bounded_as_by_the_whole_matrix(monkeypatch):
+    survey = conditions_in_a_row((4, 3, 5, 2, 6))
+    whole = bounds.centred_svd(Custom(survey.rows(np.arange(survey.num_queries))), 1.0)
+    monkeypatch.setattr(survey_blocks, "MOST_CELLS", 64)
+    assert bounds.centred_svd(survey, 1.0) == pytest.approx(whole, rel=1e-9)
+    proof = blocks.blocks_certificate(survey, 1.0, None)
+    assert proof.verify()
+    assert whole * (1 - 1e-6) < proof.value <= whole
+    together = survey_blocks.nuclear_at_least(survey)
+    for limit in ("MOST_QUERIES", "MOST_TABLES", "MOST_ENTRIES"):
+        with monkeypatch.context() as lower:
+            lower.setattr(survey_blocks, limit, 1)
+            assert survey_blocks.nuclear_at_least(survey) < 0.9 * together
+
+
+def test_conditions_about_all_of_eleven_columns_are_bounded_at_once():
+    """Conditions that share a column have a correlation of a third: the sum of singular values is a little less than that of the lengths."""
+    survey = conditions_in_a_row(ADULT)
+    proof = blocks.blocks_certificate(survey, 1.0, None)
+    lengths = sum((1.0 + i) * np.sqrt(group.base.rows([0]).var()) for i, group in enumerate(survey.groups))
+    spread = (proof.value / survey.n - survey.components.constant) * math.sinh(0.5) ** 2
+    assert 0.85 * lengths**2 < spread < lengths**2
+    assert proof.verify()
+
+
+@EVERY
 def test_blocks_are_off_by_no_more_than_they_say(survey, monkeypatch):
     """Against their definition, in longer numbers than those of 64 bits."""
     seen, table = [], survey_blocks._table
