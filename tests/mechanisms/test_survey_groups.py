@@ -25,6 +25,7 @@ from ldp_core.privacy import fitted_odds
 from ldp_core.run import GRACE, LEAST_GRACE
 from ldp_core.studies import planning, sweep
 from ldp_core.workloads import Custom, Group, Histogram, Prefix, Survey, survey
+from ldp_core.workloads.base import root_of
 
 SIZES, EPSILON = (2, 3, 4), 1.2
 TYPES = np.array(list(product(*map(range, SIZES))))
@@ -322,7 +323,9 @@ def test_conditions_on_large_tables_are_fitted_to_the_types_they_tell_apart(othe
     assert sets == ((0, 1, 2),)
     gram = splitting._asked_of(asked, sets, 0)
     about = (asked, sets, 0, gram, EPSILON, None, 0, None)
-    assert splitting._merged(*about) is None  # few enough for a search over all types
+    with monkeypatch.context() as fewer:
+        fewer.setattr(splitting, "FEW_TOLD_APART", 3)
+        assert splitting._merged(*about) is None  # few enough for a search over all types
     monkeypatch.setattr(splitting, "FEW_TYPES", 20)
     found = splitting._merged(*about)
     if others:  # running totals tell all types apart
@@ -338,6 +341,20 @@ def test_conditions_on_large_tables_are_fitted_to_the_types_they_tell_apart(othe
     alike = [(u, v) for u in range(24) for v in range(24) if u < v and (answers[u] == answers[v]).all()]
     same = np.all([np.isclose(Q[:, u], Q[:, v], rtol=1e-12, atol=0.0) for u, v in alike], axis=0)
     assert Q[same].sum(axis=0) == pytest.approx(np.full(24, found.part), abs=1e-9)
+
+
+def test_conditions_that_meet_a_table_in_part_are_asked_of_it_as_well(monkeypatch):
+    """What the second is about the column that both share is answered by the table of the first."""
+    shape = (8, 4, 9)
+    first = workloads.Predicates((8, 4), [[((0,), np.arange(8) < 4), ((1,), np.arange(4) < 2)]])
+    second = workloads.Predicates((4, 9), [[((0,), np.arange(4) % 2 == 0), ((1,), np.arange(9) < 6)]])
+    asked = Survey(shape, [Group((0, 1), first), Group((1, 2), second, 3.0)])
+    sets = splitting.own_sets(asked)
+    gram = splitting._asked_of(asked, sets, 0)
+    monkeypatch.setattr(splitting, "FEW_TYPES", 20)  # as on large tables
+    found = splitting._merged(asked, sets, 0, gram, 1.0, None, 0, None)
+    assert sets == ((0, 1), (1, 2))
+    assert found.objective < 1.4 * centred_svd(Custom(root_of(gram)), 1.0)
 
 
 @pytest.mark.parametrize("weight", [pytest.param(1.0, marks=pytest.mark.slow), 10.0])

@@ -23,6 +23,8 @@ from ldp_core.workloads.surveys import Components
 
 MOST_OWN = 24
 """Most strategies of their own: each takes time to fit, and people to report on it."""
+FEW_TOLD_APART = 64
+"""Of tables that a search over all types does well with, those whose questions tell so few types apart are merged first: that takes no time."""
 MERGED_ROUNDS = 30
 """Most rounds for the few types that are left when others are merged."""
 _ALL = 1e-8  # of the weight of the questions, for all that can be asked of a table: so that reports tell all of it
@@ -175,13 +177,10 @@ def _merged(
     """A strategy for table ``k`` by merging the types that its questions in an order, or of single values, treat alike (`mixed`). None for
     tables that a search over all types does better with, and where too many types are left."""
     members, cells = sets[k], len(gram)
-    if cells <= FEW_TYPES:
-        return None
-    inside = [group for group in ordered_groups(survey) if set(several(survey, group.attributes)) <= set(members)]
-    rows = np.concatenate([_rows_of(survey, group, sets, k) for group in inside])
-    merged = merged_types(np.round(rows / np.abs(rows).max(initial=1e-300), 9) + 0.0)
+    met = [group for group in ordered_groups(survey) if set(several(survey, group.attributes)) & set(members)]
+    rows, merged = _told_apart(survey, met, sets, k)
     _, first, sizes = np.unique(merged, return_index=True, return_counts=True)
-    if len(first) > min(FEW_TYPES, cells // 2):
+    if len(first) > min(FEW_TOLD_APART if cells <= FEW_TYPES else FEW_TYPES, cells // 2):
         return None
     asked = rows[:, first].T @ rows[:, first]
     asked += np.eye(len(first)) * (_ALL * np.trace(asked) / len(first))
@@ -191,12 +190,20 @@ def _merged(
     return mixed(gram, [survey.shape[i] for i in members], epsilon, merged, best)
 
 
+def _told_apart(survey: Survey, groups: Sequence[Group], sets: Sequence[Set], k: int) -> tuple[np.ndarray, np.ndarray]:
+    """(q, cells) the parts of the questions of ``groups`` that table ``k`` answers, and (cells,) which of the types that they tell apart each cell is."""
+    rows = np.concatenate([_rows_of(survey, group, sets, k) for group in groups])
+    return rows, merged_types(np.round(rows / np.abs(rows).max(initial=1e-300), 9) + 0.0)
+
+
 def _rows_of(survey: Survey, group: Group, sets: Sequence[Set], k: int) -> np.ndarray:
     """(q, cells) the part of the questions of a ``group`` that table ``k`` answers, for the cells of this."""
     members = sets[k]
     sizes = [survey.shape[i] for i in members]
-    inside = [survey.shape[i] if i in group.attributes else 1 for i in members]
-    spread = np.broadcast_to(group.base.gram_root.reshape(-1, *inside), (len(group.base.gram_root), *sizes))
+    outside = tuple(1 + axis for axis, i in enumerate(group.attributes) if i not in members)
+    rows = group.base.gram_root.reshape(-1, *(survey.shape[i] for i in group.attributes)).mean(axis=outside)
+    spread = rows.reshape(len(rows), *(survey.shape[i] if i in group.attributes else 1 for i in members))
+    spread = np.broadcast_to(spread, (len(rows), *sizes))
     return group.weight * np.broadcast_to(divided(spread, members, sets)[k], spread.shape).reshape(len(spread), -1)
 
 
