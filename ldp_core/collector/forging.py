@@ -87,7 +87,7 @@ def tampering(
         spread = np.sqrt(largest_variances(mechanism, workload, chosen)) / workload.query_weights(chosen)
         return Tampering(chosen, infinite, infinite, spread)
     reach, honest, variances = [np.zeros(0)], [np.zeros(0)], [np.zeros(0)]
-    for some in in_chunks(chosen, workload.working_types):
+    for some in in_chunks(chosen, mechanism.worked_over(workload)):
         if cancelled():
             raise Interrupted("The search for what forged reports can do was cancelled.")
         adds = mechanism.query_contributions(workload, some)

@@ -159,6 +159,9 @@ class Mechanism(Protocol):
     def variance_profile(self, workload: Workload, check: Check = unchecked) -> np.ndarray: ...
     def query_variances(self, workload: Workload, counts: Counts, queries: np.ndarray | None = None) -> np.ndarray: ...
     def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions: ...
+    def worked_over(self, workload: Workload) -> int:
+        """How many numbers the errors of each query go through: all types, whatever is asked, but for mechanisms made for surveys."""
+
     def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray: ...
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """One report per user. For simulation only: NumPy's generators are not secure."""
@@ -325,6 +328,10 @@ class FromCovariance(ABC):
     def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions:
         """What a report adds to the answers of a few ``queries`` (q,): see `Contributions`."""
         return self.contributions(workload.rows(queries))
+
+    def worked_over(self, workload: Workload) -> int:
+        """How many numbers the errors of each query go through: all types, whatever is asked."""
+        return workload.n
 
     def contributions(self, rows: np.ndarray) -> Contributions:
         """What a report adds to ``rows`` (q, n) times the estimated counts."""

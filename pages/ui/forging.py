@@ -28,7 +28,7 @@ def show(state: Session, mechanism: Mechanism, workload: Workload, labels: Seque
         found = later.value(
             ("tampering", mechanism.digest, workload.digest),
             "finding what forged reports can do",
-            len(chosen) * workload.working_types <= QUICK_ENTRIES,
+            len(chosen) * mechanism.worked_over(workload) <= QUICK_ENTRIES,
             lambda cancel: collecting.forged(mechanism, workload, cancel),
         )
     except ValueError as error:

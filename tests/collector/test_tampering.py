@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from ldp_core import collector, mechanisms, workloads
+from ldp_core.collector import answering
+from ldp_core.estimators import sequences
 from ldp_core.mechanisms import ExplicitMechanism
 from ldp_core.people import people_of
 
@@ -100,3 +102,20 @@ def test_weights_of_queries_do_not_count():
     )
     assert np.allclose(weighted.reach[:4], plain.reach)
     assert np.allclose(weighted.deviation[:4], plain.deviation)
+
+
+def test_no_more_rows_are_written_out_than_fit_though_a_survey_asks_about_small_tables(monkeypatch):
+    """A survey of 20 yes-or-no questions has 760 queries of 4 cells: written out over a million types, they take six gigabytes."""
+    survey, most = workloads.survey([2] * 10), 2**13
+    mechanism = mechanisms.create("oue", n=survey.n, epsilon=1.0, workload=survey)
+    estimate = mechanism.estimate(mechanism.simulate(np.full(survey.n, 2), np.random.default_rng(0)))
+    monkeypatch.setattr("ldp_core.workloads.base._ROW_ENTRIES", most)
+    asked, contributions = [], mechanism.query_contributions
+    monkeypatch.setattr(
+        mechanism, "query_contributions", lambda w, some: asked.append(len(some)) or contributions(w, some)
+    )
+    collector.tampering(mechanism, survey)
+    answering.largest_variances(mechanism, survey, np.arange(survey.num_queries))
+    sequences.any_time(mechanism, survey, estimate)
+    assert max(asked) <= most // survey.n
+    assert sum(asked) >= 3 * survey.num_queries

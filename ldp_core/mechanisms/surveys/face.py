@@ -244,6 +244,10 @@ class SurveyMechanism(FromCovariance):
         parts = [seen.variances(group.base.rows(some)) @ table for some in in_chunks(chosen, group.base.n)]
         return np.concatenate(parts or [np.zeros(0)])
 
+    def worked_over(self, workload: Workload) -> int:
+        """How many numbers the errors of each query go through: the cells of the largest table that is asked about."""
+        return workload.working_types
+
     def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions:
         """What a report adds to the answers of a few ``queries`` (q,). The types are the cells of the table that a query is about; those of
         smaller tables are followed by copies of their last."""

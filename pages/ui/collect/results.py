@@ -135,7 +135,7 @@ def answers(state: Session, subject: Subject, found: Collection) -> None:
         table = later.value(
             key,
             "working out the answers",
-            workload.working_types <= QUICK_TYPES and not estimators.spec(estimator).from_reports,
+            subject.mechanism.worked_over(workload) <= QUICK_TYPES and not estimators.spec(estimator).from_reports,
             lambda cancel: compute(queries=chosen),
         )
     except ValueError as error:

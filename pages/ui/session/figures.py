@@ -98,7 +98,10 @@ class Figures(Built):
     def price_takes_seconds(self, mechanism: mechanisms.Mechanism) -> bool:
         """Whether the exact errors of a mechanism can be had, but are not known yet and take more than a second."""
         design = self.complete
-        if library.spec(mechanism.name).closed_form or not AT_ONCE_TYPES < design.domain.size <= PRICED_TYPES:
+        closed = library.spec(mechanism.name).closed_form and not isinstance(mechanism, mechanisms.ExplicitMechanism)
+        if closed or not AT_ONCE_TYPES < mechanism.worked_over(design.workload) <= workloads.DENSE_TYPES:
+            return False
+        if choices.too_dear(mechanism.name, design.workload, design.epsilon):
             return False
         return self.results.get(digest(_profile_key(mechanism, design.workload))) is None
 

@@ -50,4 +50,4 @@ def proof_written(state: Session, mechanism: mechanisms.Mechanism, later: Later)
 def quick(state: Session, mechanism: mechanisms.Mechanism) -> bool:
     """Whether the kit is packed in a moment."""
     entries = mechanism.strategy.size if isinstance(mechanism, mechanisms.ExplicitMechanism) else 0
-    return entries <= QUICK_ENTRIES and state.complete.working_types <= QUICK_TYPES
+    return entries <= QUICK_ENTRIES and mechanism.worked_over(state.complete.workload) <= QUICK_TYPES

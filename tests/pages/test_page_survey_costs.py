@@ -1,0 +1,60 @@
+"""Mechanisms that go through all types of a survey: what they cost is worked out beside the page, however small the tables are."""
+
+import pytest
+
+from ldp_core import workloads
+from ldp_core.data.domain import Domain, NumericAttribute
+from ldp_core.designs import Configuration, Population, WorkloadRecipe, choices
+from ldp_core.workloads import KWayMarginalsPart, PrefixPart, surveyed
+from pages.ui import forging, judging
+from pages.ui.session import figures
+from pages.ui.session.state import choose_mechanism
+from pages.ui.tasks import kit
+
+
+@pytest.fixture
+def survey(app, busy, monkeypatch):
+    """64 types in tables of 16, where pages do 16 at once, and nobody works in the background yet."""
+    monkeypatch.setattr(surveyed, "FITTED_TYPES", 16)
+    for module, name in ((figures, "AT_ONCE_TYPES"), (judging, "AT_ONCE_TYPES"), (kit, "QUICK_TYPES")):
+        monkeypatch.setattr(module, name, 16)
+    for module in (figures, choices):
+        monkeypatch.setattr(module, "PRICED_TYPES", 32)
+    monkeypatch.setattr(forging, "QUICK_ENTRIES", 16 * 60)
+    attributes = [NumericAttribute(name=name, edges=tuple(range(5)), origin="declared") for name in "xyz"]
+    asked = WorkloadRecipe(parts=(KWayMarginalsPart(k=2), PrefixPart(attribute="x")))
+    people = Population(users=10_000, origin="declared", shape="uniform")
+    made = Configuration(domain=Domain(attributes=attributes), workload=asked, population=people)
+    app.load(made.model_dump(mode="json"))
+    assert isinstance(app.workload, workloads.Survey)
+    assert (app.workload.n, app.workload.working_types, app.workload.num_queries) == (64, 16, 52)
+    return app
+
+
+@pytest.mark.parametrize("name", ["haar", "hierarchical", "hrr"])
+def test_costs_over_all_types_are_left_to_the_background(survey, busy, name):
+    survey.session.change(mechanism=choose_mechanism(name))
+    survey.go("export")
+    assert "What this mechanism costs is being worked out." in survey.words
+    busy.set()
+    survey.finish()
+    assert "Expect a standard error of" in survey.words
+
+
+def test_errors_and_forged_reports_over_all_types_are_left_to_the_background(survey, busy):
+    survey.session.change(mechanism=choose_mechanism("oue"))  # its costs are in closed form
+    survey.go("export")
+    assert "how many of the answers are usable is being worked out" in survey.words
+    assert "How far a forged report moves answers is being worked out." in survey.words
+    assert survey.has("button", "packing")
+    busy.set()
+    survey.finish()
+    assert "One forged report can move the answer" in survey.words
+    assert not survey.has("button", "packing")
+
+
+def test_a_mechanism_made_for_surveys_has_them_at_once(survey):
+    survey.session.change(mechanism=choose_mechanism("sampled_sets"))
+    survey.go("export")
+    assert "being worked out" not in survey.words
+    assert not survey.has("button", "packing")
