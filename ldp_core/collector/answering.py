@@ -35,7 +35,8 @@ def answers(
 
     Columns: query, name, answer, low, high (an interval that holds the true answer of those who reported with a probability of at
     least ``level``), method (how it was found), promised (the standard error of the unbiased answer that the design
-    promises for so many people, whoever they are), adds_up_to (the people that all answers together add up to, see `people_told`).
+    promises for so many people, whoever they are), adds_up_to (the people that all answers together add up to, see `people_told`),
+    unbiased (the unbiased answer from the same reports).
 
     Biased estimators have the interval of the unbiased estimate from the same reports, widened where the answer lies beyond.
 
@@ -71,6 +72,7 @@ def answers(
             "method": found.methods.astype(str),
             "promised": np.sqrt(collection.users * largest_variances(built, workload, chosen)) / weights,
             "adds_up_to": people_told(estimate, workload),
+            "unbiased": based_on.answers(workload, chosen) / weights,
         }
     )
 

@@ -67,6 +67,8 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
         _tell(answers)
         if missed := estimators.missed_in_words(float(answers["adds_up_to"].iloc[0]), found.users, given.estimator):
             print(terminal.plain(missed))
+        if contradicted := estimators.contradicted_in_words(answers, given.estimator):
+            print(terminal.plain(contradicted))
 
 
 def _read(one: Read) -> dict[str, Any]:

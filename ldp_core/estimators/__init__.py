@@ -9,6 +9,9 @@ from ldp_core.estimators.confidence import INTERVAL_PART as INTERVAL_PART
 from ldp_core.estimators.confidence import METHODS as METHODS
 from ldp_core.estimators.confidence import Intervals as Intervals
 from ldp_core.estimators.confidence import intervals as intervals
+from ldp_core.estimators.contradicted import WORSE as WORSE
+from ldp_core.estimators.contradicted import contradicted_in_words as contradicted_in_words
+from ldp_core.estimators.contradicted import why as why
 from ldp_core.estimators.mle import LikelihoodEstimate as LikelihoodEstimate
 from ldp_core.estimators.posterior import PosteriorEstimate as PosteriorEstimate
 from ldp_core.estimators.registry import ESTIMATORS as ESTIMATORS

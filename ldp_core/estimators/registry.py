@@ -234,7 +234,8 @@ ESTIMATORS = {
             "norm_sub",
             "Non-negative, known total (Norm-Sub)",
             "Norm-Sub",
-            "the closest counts that are never negative and sum to the number of people; biased, rare types tend to 0",
+            "the closest counts that are never negative and sum to the number of people; biased, rare types tend to 0; made for counts, so that "
+            "questions which the reports tell far better than the counts behind them can come out wrong by many times their error",
             unbiased=False,
             improve=_norm_sub,
             rule=_needs_counts,

@@ -42,7 +42,7 @@ def too_large(survey: Survey) -> str | None:
     if not survey.symmetric:
         return (
             "Tables are fitted to each other where the questions treat the values of each column alike; some of these follow an order or "
-            "single out values. Choose Norm-Sub, or unbiased."
+            "single out values. Choose unbiased."
         )
     cells = sum(math.prod(survey.shape[i] for i in members) for members in maximal(survey))
     if cells <= MOST_CELLS:

@@ -7,7 +7,7 @@ from ldp_core import collector, estimators, mechanisms, workloads
 from ldp_core.people import people_of
 
 DESIGN = "0123456789abcdef"
-COLUMNS = ["query", "name", "answer", "low", "high", "method", "promised", "adds_up_to"]
+COLUMNS = ["query", "name", "answer", "low", "high", "method", "promised", "adds_up_to", "unbiased"]
 
 
 def collected(mechanism, people, seed=0):

@@ -9,7 +9,8 @@ from ldp_core.estimators import ESTIMATORS, METHODS
 from ldp_core.mechanisms import create
 from ldp_core.studies.outcomes import RELEASES
 from ldp_core.studies.simulate import collect
-from ldp_core.workloads import KWayMarginalsPart, histogram, prefix
+from ldp_core.workloads import KWayMarginalsPart, PredicatesPart, histogram, prefix
+from tests.pages.conftest import plain
 
 TABS = ["Errors", "By query", "Distribution", "Possible releases", "Intervals", "Predicted"]
 TAB_OF = {"groups": "By query", "quantiles": "Distribution", "releases": "Possible releases"}
@@ -273,3 +274,21 @@ def test_cancelling_keeps_the_trials_done(app):
 def test_what_needs_facts_is_not_offered_where_none_is_stated(ready):
     (box,) = [box for box in ready.at.multiselect if box.key == "estimators"]
     assert box.options == [entry.title for entry in ESTIMATORS.values() if entry.name != "constrained"]
+
+
+def test_an_estimate_that_errs_many_times_as_much_as_the_unbiased_one_is_told_with_the_reason(app):
+    """The best mechanism for one condition tells next to nothing of the counts that Norm-Sub starts from."""
+    app.declare(bins=8, high="8", users=20_000)
+    asked = PredicatesPart(predicates=({"expression": "x < 4"},))
+    app.session.change(workload=WorkloadRecipe(parts=(asked,)))
+    app.go("design").press("optimise").finish()
+    simulation = app.configuration.simulation.model_copy(update={"trials": 4})
+    app.session.change(simulation=simulation.model_copy(update={"estimators": ("unbiased", "wnnls", "norm_sub")}))
+    app.go("simulate").press("run").finish()
+    (said,) = [plain(one.value) for one in app.at.warning if "err many times as much" in one.value]
+    assert "Optimized (column generation), Norm-Sub: " in said
+    assert "times as much. Norm-Sub takes the counts of all types for about equally well known" in said
+    assert "non-negative" not in said
+    app.session.change(simulation=simulation.model_copy(update={"estimators": ("unbiased", "wnnls")}))
+    app.go("simulate").press("run").finish()
+    assert "err many times as much" not in app.words

@@ -173,6 +173,8 @@ def _said(subject: Subject, table: pd.DataFrame, users: int, estimator: str) -> 
         words += " This estimate is biased: its intervals are those of the unbiased one, as far as they reach, and hold the estimate too."
     if missed := estimators.missed_in_words(float(table["adds_up_to"].iloc[0]), users, estimator):
         words += f" {plain(missed)}"
+    if contradicted := estimators.contradicted_in_words(table, estimator):
+        words += f" **{plain(contradicted)}**"
     planned = subject.configuration.population.users
     if planned and abs(users / planned - 1) > PLANNED_FOR:
         words += f" The design was planned for {people(planned)}."

@@ -33,6 +33,8 @@ def show(state: Session, found: Outcomes) -> None:
     lazy.panes(state, "outcome-tabs", titles, [partial(view, state, state.complete, found) for view in views])
     if missed := _missed(state.complete, found):
         st.caption(missed)
+    if worse := _worse(found):
+        st.warning(worse)
 
 
 def _missed(design: Complete, found: Outcomes) -> str:
@@ -43,6 +45,21 @@ def _missed(design: Complete, found: Outcomes) -> str:
     each = "; ".join(f"{_name((row.mechanism, row.estimator))}: {people(round(row.estimated_users))}" for row in rows)
     sentence = f"{people(design.users)} took part, but some answers add up to another number (on average over {_trials(found)}): {each}."
     return f"{sentence} {plain(estimators.remedy(*(row.estimator for row in rows)))}".strip()
+
+
+def _worse(found: Outcomes) -> str:
+    """Which estimates err many times as much as the unbiased one from the same reports, and why; empty where none does."""
+    errors = found.errors
+    unbiased = errors[errors["estimator"] == "unbiased"].set_index("mechanism")["observed"]
+    errors = errors.assign(times=errors["observed"] / errors["mechanism"].map(unbiased))
+    rows = list(errors[(errors["times"] > estimators.WORSE) & np.isfinite(errors["times"])].itertuples())
+    if not rows:
+        return ""
+    each = "; ".join(
+        f"{_name((row.mechanism, row.estimator))}: {wording.significant(row.times, 2)} times as much" for row in rows
+    )
+    reasons = dict.fromkeys(estimators.why(row.estimator) for row in rows)
+    return f"Some estimates err many times as much as the unbiased one from the same reports: {each}. {plain(' '.join(reasons))}"
 
 
 def _pairs(table: pd.DataFrame) -> list[Pair]:
