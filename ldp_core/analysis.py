@@ -7,13 +7,15 @@ contribution of one user; N users of the worst type contribute N times the worst
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass, field
+from numbers import Real
 
 import numpy as np
 
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.mechanisms.surveys.face import SurveyMechanism
-from ldp_core.people import Counted, Counts, People, dense, users_of
+from ldp_core.people import Counted, Counts, People, Records, dense, users_of
 from ldp_core.workloads import Survey, Workload
 
 DEFAULT_ALPHA = 0.01
@@ -119,9 +121,22 @@ def variance_on_data(mechanism: Mechanism, workload: Workload, counts: Counts) -
     >>> round(ldp.analysis.variance_on_data(mechanism, ldp.workloads.prefix(4), [100, 0, 0, 0]), 1)
     687.9
     """
+    counts = _checked(mechanism, counts)
     if isinstance(mechanism, SurveyMechanism):
         return mechanism.variance_on(workload, counts)
     return _on_data(mechanism.variance_profile(workload), counts)
+
+
+def _checked(mechanism: Mechanism, counts: Counts) -> Counts:
+    """``counts`` where they are people, or a number from 0 up for each type, else a ValueError. Mechanisms for surveys see to it themselves."""
+    if isinstance(mechanism, SurveyMechanism) or isinstance(counts, Counted | Records):
+        return counts
+    found = None
+    with suppress(TypeError, ValueError):
+        found = np.asarray(counts, dtype=float)
+    if found is None or found.shape != (mechanism.n,) or not np.all(np.isfinite(found) & (found >= 0)):
+        raise ValueError(f"Counts must be numbers of users from 0 up, one for each of the {mechanism.n:,} types.")
+    return counts
 
 
 def _on_data(profile: np.ndarray, counts: Counts) -> float:
@@ -144,8 +159,8 @@ def users_for(variance_per_user: float, num_queries: float, alpha: float = DEFAU
     Where queries have weights, the mean has them too: ``num_queries`` is then the sum of their squares,
     `Workload.squared_weights`.
     """
-    if not 0 < alpha <= 1:
-        raise ValueError(f"The target error alpha must be above 0 and at most 1; got {alpha}.")
+    if not (isinstance(alpha, Real) and 0 < alpha <= 1):
+        raise ValueError(f"The target error alpha must be above 0 and at most 1; got {alpha!r}.")
     return variance_per_user / (num_queries * alpha)
 
 
@@ -179,7 +194,9 @@ def standard_errors(mechanism: Mechanism, workload: Workload, counts: Counts) ->
     >>> ldp.analysis.standard_errors(mechanism, ldp.workloads.prefix(4), [100, 200, 300, 400]).round(1)
     array([41.4, 50.2, 45.4,  0. ])
     """
-    variances = mechanism.query_variances(workload, counts)
+    if reason := mechanism.supports(workload):
+        raise ValueError(reason)
+    variances = mechanism.query_variances(workload, _checked(mechanism, counts))
     return np.sqrt(np.maximum(variances, 0))  # rounding can leave -1e-12 where a variance is 0
 
 
@@ -211,6 +228,7 @@ def summarise(
 ) -> Summary:
     """Everything the Compare page says about ``mechanism``, for the population ``counts``, (n,) or `People`. ``profile`` (n,) is its
     variance profile for the workload where that is known already."""
+    counts = _checked(mechanism, counts)
     profile = mechanism.variance_profile(workload) if profile is None else profile
     users = float(users_of(counts))
     worst_case = float(profile.max())

@@ -11,6 +11,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -81,6 +82,22 @@ class Progress:
 Callback = Callable[[Progress], None]
 
 
+def generator(seed: int) -> np.random.Generator:
+    """What ``seed`` makes repeatable. ValueError for anything but a whole number that is not negative."""
+    return np.random.default_rng(check_seed(seed))
+
+
+def check_seed(seed: int) -> int:
+    """``seed`` where it is a whole number and not negative, else a ValueError."""
+    if not (_is_number(seed) and isinstance(seed, Integral) and seed >= 0):
+        raise ValueError(f"seed must be a non-negative whole number, but is {seed!r}.")
+    return int(seed)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
 class Budget:
     """What a piece of work may take; its clock starts here. ``rounds`` have been done and told to ``callback``.
 
@@ -96,15 +113,15 @@ class Budget:
         callback: Callback | None = None,
         least_rounds: int = 0,
     ):
-        if time_limit is not None and not time_limit >= 0:
+        if time_limit is not None and not (isinstance(time_limit, Real) and time_limit >= 0):
             raise ValueError(
-                f"time_limit must be a number of seconds from 0 up, but is {time_limit}: None means no limit."
+                f"time_limit must be a number of seconds from 0 up, but is {time_limit!r}: None means no limit."
             )
         if max_rounds is not None:
-            whole = not isinstance(max_rounds, bool) and float(max_rounds).is_integer()
+            whole = _is_number(max_rounds) and float(max_rounds).is_integer()
             if not whole or max_rounds < least_rounds:
                 raise ValueError(
-                    f"max_rounds must be a whole number of at least {least_rounds}, but is {max_rounds}: leave it out for "
+                    f"max_rounds must be a whole number of at least {least_rounds}, but is {max_rounds!r}: leave it out for "
                     "the default."
                 )
         self.rounds, self.max_rounds = 0, None if max_rounds is None else int(max_rounds)

@@ -17,7 +17,7 @@ from ldp_core.optimize.sizes import too_large
 from ldp_core.optimize.symmetric import orbits
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
-from ldp_core.run import Budget, Callback, Cancel, Check, Search, drive
+from ldp_core.run import Budget, Callback, Cancel, Check, Search, drive, generator
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload
 
@@ -63,7 +63,7 @@ def design(
     check_types(workload)
     reference = workload.n * check_prior(prior, workload.n)
     with blas_threads(workload.n):
-        search = _search(workload, epsilon, reference, np.random.default_rng(seed), prior is None, budget.check, first)
+        search = _search(workload, epsilon, reference, generator(seed), prior is None, budget.check, first)
         run = drive(search, budget, WINDOW)
     strategy, objective = run.found
     strategy = precise(strategy)

@@ -19,7 +19,7 @@ from scipy.optimize import OptimizeResult, minimize
 
 from ldp_core.mechanisms.noise.vectors import centred, centred_inverse, diameter, squared_distances
 from ldp_core.optimize.sizes import vectors_too_large
-from ldp_core.run import Budget, Callback, Cancel, Check, Interrupted, Stopped, unchecked
+from ldp_core.run import Budget, Callback, Cancel, Check, Interrupted, Stopped, generator, unchecked
 from ldp_core.workloads import MATRIX_ENTRIES, Workload
 
 DEFAULT_ROUNDS = 500
@@ -174,7 +174,7 @@ def optimal_l1(
     scored = [(4 * float(np.square(R).sum()), np.eye(n) / 2)]
     budget.tell(0, error=scored[0][0], bound=0.0)
     stopped: Stopped = "converged"
-    for start in (_spectral_start(R, int(p)), np.random.default_rng(seed).random((int(p), n))):
+    for start in (_spectral_start(R, int(p)), generator(seed).random((int(p), n))):
         if stopped == "converged":
             fitted, fit_error, stopped = _fit_p_identity(start, workload.gram_dense(), budget)
             try:

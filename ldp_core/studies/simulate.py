@@ -16,7 +16,7 @@ import pandas as pd
 from ldp_core import estimators as estimation
 from ldp_core.mechanisms.base import Estimate, Mechanism, check_counts
 from ldp_core.people import Counts, People, dense, people_of, users_of
-from ldp_core.run import Budget, Callback, Cancel
+from ldp_core.run import Budget, Callback, Cancel, check_seed
 from ldp_core.workloads import Fact, Survey, Union, Workload
 
 SHOWN_QUERIES = 400
@@ -126,7 +126,7 @@ def collect(
     wanted = [View(workload, queries, lambda answers: answers), *views.values()]
     kept = {name: _Kept(workload, counts, wanted) for name in estimators}
     budget = Budget(None, int(trials), cancel, callback, least_rounds=1)
-    for stream in np.random.SeedSequence(seed).spawn(trials):
+    for stream in np.random.SeedSequence(check_seed(seed)).spawn(trials):
         if budget.stopped() is not None:
             break
         reports = mechanism.simulate(counts, np.random.default_rng(stream))

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from conftest import App
 
 from ldp_core import analysis, library, mechanisms, wording, workloads
 from ldp_core.designs.configuration import Optimizer
@@ -16,6 +15,7 @@ from pages.ui import listing
 from pages.ui.session.state import choose_mechanism
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job, jobs
+from tests.pages.conftest import App
 
 CLOSED = ["randomized_response", "subset_selection", "hadamard", "hierarchical"]
 TITLES = {library.spec(name).title: name for name in mechanisms.names()}

@@ -3,11 +3,11 @@
 import re
 
 import pytest
-from conftest import App
 
 from ldp_core import frames, library, wording
 from ldp_core.designs.configuration import Optimizer
 from pages.ui.session import exchange
+from tests.pages.conftest import App
 
 PAGES = ("workload", "design", "compare", "plan", "bounds", "simulate", "export")
 TITLE = library.spec("optimized").title

@@ -34,7 +34,7 @@ from ldp_core.optimize.gradient.method import Optimized
 from ldp_core.optimize.surveys.rows import Rows, first_rows
 from ldp_core.optimize.symmetric.orbits import Orbits, variances_of_types
 from ldp_core.privacy import check_epsilon
-from ldp_core.run import Budget, Callback, Cancel, Check, drive, unchecked
+from ldp_core.run import Budget, Callback, Cancel, Check, drive, generator, unchecked
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload
 
@@ -93,7 +93,7 @@ def worst_case_design(
         even = design(workload, epsilon, budget.left(), max_rounds, seed, callback, cancel, first=first)
         return WorstCaseOptimized(**vars(even), workload=workload)
     with blas_threads(workload.n):
-        search = WorstCaseSearch(workload, epsilon, np.random.default_rng(seed), budget.check, first)
+        search = WorstCaseSearch(workload, epsilon, generator(seed), budget.check, first)
         run = drive(search, budget, PATIENCE)
     strategy, objective = run.found
     return WorstCaseOptimized(

@@ -13,7 +13,7 @@ from ldp_core.optimize.gradient.descent import Descent, Point, random_start, sta
 from ldp_core.optimize.sizes import too_large
 from ldp_core.optimize.symmetric.orbits import Shifts, first_orbits
 from ldp_core.privacy import check_epsilon, fitted_odds, odds
-from ldp_core.run import Budget, Callback, Cancel, Check, Stopped, drive
+from ldp_core.run import Budget, Callback, Cancel, Check, Stopped, drive, generator
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload
 
@@ -95,7 +95,7 @@ def projected_gradient(
     budget = Budget(time_limit, DEFAULT_ROUNDS if max_rounds is None else max_rounds, cancel, callback)
     if reason := too_large(workload.n):
         raise ValueError(reason)
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     root, held = workload.gram_root, math.log(fitted_odds(epsilon))
     if initial is not None and rows is not None:
         raise ValueError("initial fixes the number of rows: give rows or initial, not both.")

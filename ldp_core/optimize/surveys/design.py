@@ -10,7 +10,7 @@ from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.optimize.gradient.method import Told
 from ldp_core.optimize.surveys.search import SurveySearch
 from ldp_core.privacy import check_epsilon
-from ldp_core.run import Budget, Callback, Cancel, Stopped, drive
+from ldp_core.run import Budget, Callback, Cancel, Stopped, drive, generator
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Survey
 
@@ -73,7 +73,7 @@ def design_survey(
     if reason := too_many(survey):
         raise ValueError(reason)
     with blas_threads(1):
-        run = drive(SurveySearch(survey, epsilon, np.random.default_rng(seed), budget.check), budget, WINDOW)
+        run = drive(SurveySearch(survey, epsilon, generator(seed), budget.check), budget, WINDOW)
     (patterns, shares), objective = run.found
     return SurveyDesign(
         tuple(patterns),

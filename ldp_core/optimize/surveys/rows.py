@@ -16,7 +16,7 @@ from ldp_core.optimize import sizes
 from ldp_core.optimize.surveys.design import SurveyDesign, design_survey
 from ldp_core.optimize.surveys.split import SplitDesign, design_split
 from ldp_core.privacy import odds
-from ldp_core.run import Budget
+from ldp_core.run import Budget, generator
 from ldp_core.workloads import Survey, Workload
 from ldp_core.workloads.composite import Union
 from ldp_core.workloads.restricted import cells_of
@@ -72,7 +72,7 @@ def _shape(workload: Workload) -> tuple[int, ...]:
 
 def rows(found: SurveyDesign | SplitDesign, seed: int) -> Rows:
     """The rows of a design for tables: all of its strategies, and as many scrambled patterns as `ROWS_PER_TYPE` and `MOST_ENTRIES` allow."""
-    shape, ratio, rng = found.survey.shape, odds(found.epsilon), np.random.default_rng(seed)
+    shape, ratio, rng = found.survey.shape, odds(found.epsilon), generator(seed)
     budget = min(ROWS_PER_TYPE * found.survey.n, MOST_ENTRIES // found.survey.n)
     if isinstance(found, SurveyDesign):
         return _images(found, 1.0, shape, ratio, budget, rng)

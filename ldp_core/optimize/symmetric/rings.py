@@ -12,13 +12,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from ldp_core.optimize.sizes import along_an_order, ring_too_large
 from ldp_core.optimize.symmetric.ring_rows import RingSearch
 from ldp_core.optimize.symmetric.translations import OrbitDesign
 from ldp_core.privacy import check_epsilon, odds
-from ldp_core.run import Budget, Callback, Cancel, drive
+from ldp_core.run import Budget, Callback, Cancel, drive, generator
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload
 
@@ -60,7 +58,7 @@ def design_ring(
     if reason := ring_too_large(workload.n):
         raise ValueError(reason)
     with blas_threads(workload.n):
-        search = RingSearch(workload, odds(epsilon), np.random.default_rng(seed), budget.check)
+        search = RingSearch(workload, odds(epsilon), generator(seed), budget.check)
         run = drive(search, budget)
     rows, objective = run.found
     return RingDesign(

@@ -11,7 +11,7 @@ from ldp_core.optimize.gradient.method import Told
 from ldp_core.optimize.symmetric.levels import LevelMixture, LevelSearch, images
 from ldp_core.optimize.symmetric.refining import Refining
 from ldp_core.privacy import check_epsilon, odds
-from ldp_core.run import Best, Budget, Callback, Cancel, Check, Stopped, drive
+from ldp_core.run import Best, Budget, Callback, Cancel, Check, Stopped, drive, generator
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload, walsh_hadamard
 
@@ -71,7 +71,7 @@ def design_orbits(
             f"{MOST_TYPES:,} types; this is {workload.title} on {workload.n:,}."
         )
     with blas_threads(workload.n):
-        search = _Designing(workload, epsilon, np.random.default_rng(seed), budget.check)
+        search = _Designing(workload, epsilon, generator(seed), budget.check)
         run = drive(search, budget, WINDOW)
     (high, shares), objective = run.found
     kept = shares > NEGLIGIBLE
