@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import threading
+from collections.abc import Sequence
 from typing import Any
 
 from ldp_core import analysis, frames, wording
@@ -52,7 +53,7 @@ def _of_design(given: argparse.Namespace, stop: threading.Event) -> dict[str, An
     setting = ready(bundle.configuration, files.table(given.data, bundle.configuration), stop)
     working.told(setting)
     mechanism = working.built(setting, setting.chosen, stop, bundle)
-    found = _audited(mechanism, mechanism.audit()) | {"claimed_epsilon": setting.epsilon}
+    found = _audited(mechanism, mechanism.audit(), setting.labels) | {"claimed_epsilon": setting.epsilon}
     if reason := choices.too_dear(mechanism.name, setting.workload, setting.epsilon):
         return found | {"missing": reason}
     return found | _judged(setting, mechanism, setting.aim(mechanism.name), stop)
@@ -65,7 +66,7 @@ def _of_matrix(given: argparse.Namespace, content: bytes, stop: threading.Event)
     working.told(setting)
     mechanism = _own(strategy_files.read_strategy(content, setting.workload.n, setting.labels), setting.epsilon)
     audit = mechanism.audit()
-    found = _audited(mechanism, audit) | {"claimed_epsilon": setting.epsilon}
+    found = _audited(mechanism, audit, setting.labels) | {"claimed_epsilon": setting.epsilon}
     if not audit.epsilon <= setting.epsilon:
         if not MIN_EPSILON <= audit.epsilon <= MAX_EPSILON:
             return found | {"missing": f"Costs are worked out for epsilon from {MIN_EPSILON:g} to {MAX_EPSILON:g}."}
@@ -80,8 +81,10 @@ def _own(strategy: Any, epsilon: float) -> Mechanism:
     return ExplicitMechanism("own", strategy, epsilon)
 
 
-def _audited(mechanism: Mechanism, audit: Audit) -> dict[str, Any]:
-    return {
+def _audited(mechanism: Mechanism, audit: Audit, labels: Sequence[str] | None = None) -> dict[str, Any]:
+    """With the names of the types that are told apart best, where these have ``labels``."""
+    named = {} if labels is None else {"worst_pair_named": [labels[one] for one in audit.worst_pair]}
+    return named | {
         "mechanism": mechanism.name,
         "types": mechanism.n,
         "audited_epsilon": audit.epsilon,
@@ -119,7 +122,9 @@ def _tell(found: dict[str, Any]) -> None:
         if math.isfinite(epsilon)
         else "none: a report can tell two types apart for certain",
         "How": found["method"],
-        "Told apart best": "types {} and {}, counted from 0".format(*found["worst_pair"]),
+        "Told apart best": " and ".join(found["worst_pair_named"])
+        if "worst_pair_named" in found
+        else "types {} and {}, counted from 0".format(*found["worst_pair"]),
     }
     if found["audited_delta"]:
         facts["Delta"] = wording.significant(found["audited_delta"])

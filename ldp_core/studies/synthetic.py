@@ -43,18 +43,13 @@ def make(
     cancel: Cancel | None = None,
 ) -> Synthetic:
     """Simulate one collection from people, and fit a joint model to its estimates. ValueError where that cannot be done."""
+    if reason := unsuitable(mechanism, survey):
+        raise ValueError(reason)
     people = people_of(counts, survey.shape)
     reports = mechanism.simulate(people, np.random.default_rng(seed))
     estimate = mechanism.estimate(reports)
     sets = [group.attributes for group in survey.groups]
     known = evidence(mechanism, estimate, people.users)
-    for i, size in enumerate(survey.shape):
-        if size > 1 and (i,) not in known:
-            name = f"attribute {i + 1}" if survey.axes is None else survey.axes[i].name
-            raise ValueError(
-                f"The reports say nothing about {name} by itself, and a joint model is of all columns: ask how many have each of its "
-                "values, or leave it out of the data."
-            )
     model = joint.fit_evidence(survey.shape, known, people.users, measured=sets, callback=callback, cancel=cancel)
 
     def share(squares: float) -> float:
@@ -71,6 +66,18 @@ def make(
         share(survey.squared_distance(model, people)),
         beyond,
     )
+
+
+def unsuitable(mechanism: ScrambledPatterns | SplitSurvey, survey: Survey) -> str | None:
+    """Why there can be no joint model of what a mechanism collects, in a sentence; None where there can."""
+    for i, size in enumerate(survey.shape):
+        if size > 1 and (i,) not in mechanism.inflation:
+            name = f"attribute {i + 1}" if survey.axes is None else survey.axes[i].name
+            return (
+                f"The reports say nothing about {name} by itself, and a joint model is of all columns: ask how many have each of its "
+                "values, or leave it out of the data."
+            )
+    return joint.too_large(survey.shape)
 
 
 def evidence(

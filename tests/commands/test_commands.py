@@ -165,6 +165,10 @@ def test_a_design_is_audited_as_in_the_app(shell):
     assert found["audited_epsilon"] == mechanism.audit().epsilon
     assert found["answers_the_questions"]
     assert found["gap"] == state.gap(mechanism)
+    labels = [state.design().labels[one] for one in mechanism.audit().worst_pair]
+    assert found["worst_pair_named"] == labels
+    assert shell.run("audit", shell.file(HIERARCHICAL)) == 0
+    assert f"Told apart best         {labels[0]} and {labels[1]}" in shell.out
 
 
 def test_a_matrix_of_ones_own_is_judged_like_a_mechanism_of_the_app(shell):

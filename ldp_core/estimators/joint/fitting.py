@@ -113,22 +113,29 @@ def fit_evidence(
 def _check(sizes: Sequence[int], known: Mapping[Set, Evidence], users: int, most_cells: int) -> None:
     if not users >= 1:
         raise ValueError(f"A joint model needs one user or more, not {users}.")
-    if len(sizes) > MOST_ATTRIBUTES:
-        raise ValueError(
-            f"A joint model of {len(sizes)} attributes would take minutes to prepare: at most {MOST_ATTRIBUTES} are modelled at "
-            "once. Leave out those that matter least."
-        )
+    if reason := too_large(sizes, most_cells):
+        raise ValueError(reason)
     missing = [i for i in range(len(sizes)) if (i,) not in known]
     if missing:
         raise ValueError(
             f"Attribute {missing[0]} is in none of the measured tables, so nothing is known about it: leave it out of the model, "
             "or measure it."
         )
+
+
+def too_large(sizes: Sequence[int], most_cells: int = MOST_CELLS) -> str | None:
+    """Why there is no joint model of attributes of these ``sizes``, in a sentence; None where there is."""
+    if len(sizes) > MOST_ATTRIBUTES:
+        return (
+            f"A joint model of {len(sizes)} attributes would take minutes to prepare: at most {MOST_ATTRIBUTES} are modelled at "
+            "once. Leave out those that matter least."
+        )
     if sum(sizes) > most_cells:
-        raise ValueError(
+        return (
             f"The attributes have {sum(sizes):,} values in all, more than the {most_cells:,} cells that a joint model may have: use "
             "coarser values, or fewer attributes."
         )
+    return None
 
 
 def _largest(sets: Mapping[Set, Evidence] | Sequence[Set]) -> tuple[Set, ...]:

@@ -38,6 +38,9 @@ def show(state: Session) -> None:
             else ""
         )
     )
+    if reason := synthetic.unsuitable(mechanism, design.workload):
+        st.info(plain(reason))
+        return
     task = joint_model(state, mechanism, design.workload)
     if (running := task.running) is not None:
         layout.live(running, _fitting)
