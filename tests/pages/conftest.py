@@ -328,9 +328,9 @@ def health(app):
     return app.sample("health_survey.csv", "workload")
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def another():
-    """Makes further sessions."""
+    """Makes further sessions: `App`. Who imports it has another one, for which nobody waits, or none where other folders come first."""
     return App
 
 

@@ -15,7 +15,6 @@ from pages.ui import listing
 from pages.ui.session.state import choose_mechanism
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job, jobs
-from tests.pages.conftest import App
 
 CLOSED = ["randomized_response", "subset_selection", "hadamard", "hierarchical"]
 TITLES = {library.spec(name).title: name for name in mechanisms.names()}
@@ -271,9 +270,9 @@ def test_a_cancelled_sweep_keeps_its_points_and_can_start_again(app, request, wh
     assert app.has("button", "sweep-epsilon")
 
 
-def test_costs_that_take_seconds_join_the_comparison_once_they_are_known(ages, monkeypatch):
+def test_costs_that_take_seconds_join_the_comparison_once_they_are_known(ages, monkeypatch, another):
     at_once = figures(ages.go("compare"))
-    other = App()
+    other = another()
     monkeypatch.setattr("pages.ui.session.figures.AT_ONCE_TYPES", 16)
     other.sample(page="compare").finish()
     pd.testing.assert_frame_equal(figures(other), at_once)

@@ -7,15 +7,14 @@ import pytest
 from ldp_core import frames, library, wording
 from ldp_core.designs.configuration import Optimizer
 from pages.ui.session import exchange
-from tests.pages.conftest import App
 
 PAGES = ("workload", "design", "compare", "plan", "bounds", "simulate", "export")
 TITLE = library.spec("optimized").title
 
 
 @pytest.fixture(scope="module")
-def designed():
-    app = App()
+def designed(another):
+    app = another()
     app.go("guide").declare(bins=8, users="50,000").ask("prefix")
     app.session.change(optimizer=Optimizer(max_rounds=2), difference=None, target_alpha=0.0001)
     app.go("compare").enter("multiselect", "compared", ["subset_selection", "optimized"])
@@ -78,9 +77,9 @@ def test_every_page_says_the_same(designed):
     assert told == {"design", "compare", "plan"}
 
 
-def test_so_does_every_page_after_loading(designed):
+def test_so_does_every_page_after_loading(designed, another):
     before = expected(designed)
-    app = App()
+    app = another()
     app.load(exchange.export(designed.session)).finish()
     strange, told = walk(app)
     assert not strange
