@@ -32,7 +32,7 @@ from ldp_core import anova
 from ldp_core.anova import Set
 from ldp_core.bounds.proof import ABOVE, U
 from ldp_core.workloads import Group, Histogram, Survey, Workload
-from ldp_core.workloads.restricted import cells_of, ordered_groups, several
+from ldp_core.workloads.restricted import cells_of, means_on, ordered_groups, several
 
 MOST_CELLS = 2048
 """Largest block."""
@@ -122,23 +122,16 @@ def _by_queries(survey: Survey) -> Block:
         rows = group.weight * group.base.rows(np.arange(group.base.num_queries))
         largest = max(largest, 4 * group.base.n + 2 * group.base.gram_roundings)
         sizes += float(np.einsum("qc,qc->", rows, rows)) / group.base.n
-        rows = rows - rows.mean(axis=1, keepdims=True)
-        centred.append(rows.reshape(-1, *(survey.shape[i] for i in group.attributes)))
+        centred.append(rows - rows.mean(axis=1, keepdims=True))
     for k, group in enumerate(survey.groups):
         for j, other in enumerate(survey.groups[: k + 1]):
             common = set(group.attributes) & set(other.attributes)
             if any(survey.shape[i] > 1 for i in common):  # else they have nothing to do with each other
-                first, second = _seen_by(centred[k], group, common), _seen_by(centred[j], other, common)
+                first, second = means_on(centred[k], survey, group, common), means_on(centred[j], survey, other, common)
                 found[ends[k] : ends[k + 1], ends[j] : ends[j + 1]] = first @ second.T / first.shape[1]
     found = np.tril(found) + np.tril(found, -1).T
     # Of the table that two queries share, the cells are no more than those of either.
     return Block(1.0, found, ABOVE * (1.25 * largest + 32) * U * sizes)
-
-
-def _seen_by(rows: np.ndarray, group: Group, common: set[int]) -> np.ndarray:
-    """(q, cells) the means of ``rows`` (q, n_1, .., n_k) of a group over all attributes that are not ``common``."""
-    outside = tuple(1 + axis for axis, i in enumerate(group.attributes) if i not in common)
-    return rows.mean(axis=outside).reshape(len(rows), -1)
 
 
 def _within(members: Iterable[int], some: set[int]) -> Set:

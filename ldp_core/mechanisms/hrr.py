@@ -134,7 +134,7 @@ class HadamardRandomizedResponse(ExchangeableMechanism):
     @property
     def bits_per_report(self) -> float:
         """Whole bits that number the coefficient and its sign."""
-        return float(math.ceil(math.log2(2 * (self.order - 1))))
+        return float(math.ceil(math.log2(self._outputs())))
 
     @cached_property
     def _gain(self) -> float:
@@ -151,8 +151,8 @@ class HadamardRandomizedResponse(ExchangeableMechanism):
         return privatize_signs(check_values(values, self.n), self.coefficients, self.epsilon, rng)
 
     def aggregate(self, raw: np.ndarray) -> Reports:
-        raw = check_values(raw, 2 * (self.order - 1))
-        return Reports(self.digest, raw.size, np.bincount(raw, minlength=2 * (self.order - 1)))
+        raw = check_values(raw, self._outputs())
+        return Reports(self.digest, raw.size, np.bincount(raw, minlength=self._outputs()))
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Exact: see `simulate_signs`. For simulation only."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 import numpy as np
 
@@ -76,14 +76,18 @@ def restricted_gram(survey: Survey, members: Set, groups: Iterable[Group] | None
 
 
 def _folded(survey: Survey, group: Group, common: Set) -> np.ndarray:
-    sizes = [survey.shape[i] for i in group.attributes]
-    cells = math.prod(survey.shape[i] for i in common)
     if isinstance(group.base, Histogram):
+        cells = math.prod(survey.shape[i] for i in common)
         return np.eye(cells) * (cells / group.base.n)
-    outside = tuple(1 + axis for axis, i in enumerate(group.attributes) if i not in common)
-    rows = group.base.gram_root.reshape(-1, *sizes)
-    rows = (rows.mean(axis=outside) if outside else rows).reshape(-1, cells)
+    rows = means_on(group.base.gram_root, survey, group, common)
     return rows.T @ rows
+
+
+def means_on(rows: np.ndarray, survey: Survey, group: Group, kept: Container[int]) -> np.ndarray:
+    """(q, cells) the means of functions ``rows`` (q, n) on the table of a ``group`` over its attributes that are not ``kept``."""
+    outside = tuple(1 + axis for axis, i in enumerate(group.attributes) if i not in kept)
+    shaped = rows.reshape(-1, *(survey.shape[i] for i in group.attributes))
+    return np.asarray(shaped.mean(axis=outside) if outside else shaped).reshape(len(shaped), -1)
 
 
 def cells_of(sizes: Sequence[int], members: Set, common: Set) -> np.ndarray:

@@ -152,8 +152,7 @@ def style() -> None:
             box-shadow: 1px 0 light-dark(#DDDDDD, #3A3936); }
         @media (max-width: 40rem) {
             .st-key-head { flex-wrap: wrap; }
-            .st-key-page-shown { display: none; }
-        .st-key-head > :first-child { flex-basis: 100%; }
+            .st-key-head > :first-child { flex-basis: 100%; }
             .stMainBlockContainer { padding: 4rem 1.25rem 3rem; }
         }
         @media (min-width: 40rem) {

@@ -18,7 +18,16 @@ from ldp_core.optimize.symmetric.orbits import FEW_TYPES
 from ldp_core.run import Budget, Callback, Cancel, Interrupted, Progress, Stopped
 from ldp_core.workloads import Custom, Group, Survey
 from ldp_core.workloads.base import root_of
-from ldp_core.workloads.restricted import divided, ordered_groups, ordered_sets, part_of, restricted_gram, several
+from ldp_core.workloads.restricted import (
+    cells_of,
+    divided,
+    means_on,
+    ordered_groups,
+    ordered_sets,
+    part_of,
+    restricted_gram,
+    several,
+)
 from ldp_core.workloads.surveys import Components
 
 MOST_OWN = 24
@@ -178,7 +187,8 @@ def _merged(
     tables that a search over all types does better with, and where too many types are left."""
     members, cells = sets[k], len(gram)
     met = [group for group in ordered_groups(survey) if set(several(survey, group.attributes)) & set(members)]
-    rows, merged = _told_apart(survey, met, sets, k)
+    rows = np.concatenate([_rows_of(survey, group, sets, k) for group in met])
+    merged = merged_types(np.round(rows / np.abs(rows).max(initial=1e-300), 9) + 0.0)
     _, first, sizes = np.unique(merged, return_index=True, return_counts=True)
     if len(first) > min(FEW_TOLD_APART if cells <= FEW_TYPES else FEW_TYPES, cells // 2):
         return None
@@ -190,21 +200,14 @@ def _merged(
     return mixed(gram, [survey.shape[i] for i in members], epsilon, merged, best)
 
 
-def _told_apart(survey: Survey, groups: Sequence[Group], sets: Sequence[Set], k: int) -> tuple[np.ndarray, np.ndarray]:
-    """(q, cells) the parts of the questions of ``groups`` that table ``k`` answers, and (cells,) which of the types that they tell apart each cell is."""
-    rows = np.concatenate([_rows_of(survey, group, sets, k) for group in groups])
-    return rows, merged_types(np.round(rows / np.abs(rows).max(initial=1e-300), 9) + 0.0)
-
-
 def _rows_of(survey: Survey, group: Group, sets: Sequence[Set], k: int) -> np.ndarray:
     """(q, cells) the part of the questions of a ``group`` that table ``k`` answers, for the cells of this."""
     members = sets[k]
     sizes = [survey.shape[i] for i in members]
-    outside = tuple(1 + axis for axis, i in enumerate(group.attributes) if i not in members)
-    rows = group.base.gram_root.reshape(-1, *(survey.shape[i] for i in group.attributes)).mean(axis=outside)
-    spread = rows.reshape(len(rows), *(survey.shape[i] if i in group.attributes else 1 for i in members))
-    spread = np.broadcast_to(spread, (len(rows), *sizes))
-    return group.weight * np.broadcast_to(divided(spread, members, sets)[k], spread.shape).reshape(len(spread), -1)
+    common = tuple(i for i in group.attributes if i in members)
+    rows = means_on(group.base.gram_root, survey, group, common)[:, cells_of(sizes, members, common)]
+    parts = divided(rows.reshape(-1, *sizes), members, sets)
+    return group.weight * np.broadcast_to(parts[k], (len(rows), *sizes)).reshape(len(rows), -1)
 
 
 class _Seen(Survey):
