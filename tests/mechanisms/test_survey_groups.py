@@ -5,7 +5,6 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
-from clock import Clock
 
 from ldp_core import analysis, anova, mechanisms, workloads
 from ldp_core.bounds import centred_svd, survey_blocks
@@ -22,8 +21,7 @@ from ldp_core.optimize.surveys.split import design_split
 from ldp_core.optimize.symmetric.orbits import Shifts, first_orbits
 from ldp_core.people import Counted, Records
 from ldp_core.privacy import fitted_odds
-from ldp_core.run import GRACE, LEAST_GRACE
-from ldp_core.studies import planning, sweep
+from ldp_core.studies import sweep
 from ldp_core.workloads import Custom, Group, Histogram, Prefix, Survey, survey
 from ldp_core.workloads.base import root_of
 
@@ -425,83 +423,3 @@ def test_averages_are_no_worst_cases_where_only_the_worst_type_is_known(which, m
     with pytest.raises(ValueError, match="not known one by one"):
         analysis.average_case(24).variance(found.variance_profile(asked))
     assert analysis.WORST_CASE.variance(found.variance_profile(asked)) == pytest.approx(every.max())
-
-
-class Asked:
-    """Says yes from the ``last`` time on that it is asked, and counts how often it is asked after that."""
-
-    def __init__(self, last):
-        self.left, self.after = last, 0
-
-    def __call__(self):
-        self.left -= 1
-        self.after += self.left < 0
-        return self.left <= 0
-
-
-BILLION = Survey(
-    ADULT,
-    [*survey(ADULT, 2).groups, Group((0,), Prefix(16), 9.0), Group((2, 4), Prefix(240)), Group((5, 6), Prefix(30))],
-)
-
-
-@pytest.mark.parametrize("asks", [1, 2, 10, 40, 160])
-@pytest.mark.parametrize("asked", [MIXED, BILLION], ids=["few", "billion"])
-def test_cancelling_ends_all_fits_at_once(asked, asks):
-    cancel = Asked(asks)
-    found = of_survey(design_split(asked, EPSILON, max_rounds=1, cancel=cancel, **FIT))
-    assert cancel.after <= 6  # the fit under way looks at it a few times more, and no other begins
-    assert found.supports(asked) is None
-    if cancel.after:
-        assert isinstance(found, ScrambledPatterns)
-
-
-def alike_on_a_table(weight):
-    """Conditions on a table of 576 cells that tell few of them apart, beside single columns."""
-    half = np.repeat([1.0, 0.0], 12)
-    conditions = workloads.Predicates((24, 24), [[((0,), half), ((1,), 1 - half)], [((1,), half)]])
-    return Survey((24, 24, 3), [*survey((24, 24, 3), 1).groups, Group((0, 1), conditions, weight)])
-
-
-@pytest.mark.parametrize("limit", [0, 3, 10, 30, 100])
-def test_a_time_limit_holds_for_large_tables(limit, monkeypatch):
-    monkeypatch.setattr("ldp_core.run.time", clock := Clock())
-    asked = alike_on_a_table(9.0)
-    found = of_survey(design_split(asked, EPSILON, limit))
-    assert clock.now <= limit + max(LEAST_GRACE, GRACE * limit) + 13
-    assert found.supports(asked) is None
-    assert isinstance(found, SplitSurvey) or limit < 30
-
-
-@pytest.mark.parametrize("asks", [1, 20, 40, 60, 80, 120])
-def test_large_tables_are_left_at_once_when_somebody_cancels(asks):
-    cancel = Asked(asks)
-    found = of_survey(design_split(alike_on_a_table(9.0), EPSILON, None, 1, 0, None, cancel))
-    assert cancel.after <= 6
-    assert isinstance(found, SplitSurvey if cancel.left > 0 else ScrambledPatterns)
-
-
-def test_large_tables_have_merged_types_before_any_search_over_all_types(monkeypatch):
-    """Once the merged types have used up the time, no search over all types is begun."""
-    searched, clock = [], Clock()
-
-    def slow(workload, *about, **more):
-        searched.append(workload.n)
-        clock.now += 1_000
-        return design(workload, *about, **more)
-
-    monkeypatch.setattr("ldp_core.run.time", clock)
-    monkeypatch.setattr(splitting, "design", slow)
-    found = of_survey(design_split(alike_on_a_table(9.0), EPSILON, 1_200))
-    assert searched == [3]
-    assert found.own[0].mechanism.n == 576
-
-
-@pytest.mark.parametrize("asks", [1, 5, 50])
-@pytest.mark.parametrize("given", ["epsilon", "users"])
-def test_a_plan_that_is_cancelled_begins_no_further_fit(given, asks):
-    cancel = Asked(asks)
-    about = {"standard_error": 0.01, given: {"epsilon": 1.0, "users": 1e6}[given]}
-    found = planning.plan(BILLION, ["optimized"], parameters={"optimized": {"max_rounds": 1}}, cancel=cancel, **about)
-    assert cancel.after <= 10
-    assert "optimized" not in found["name"].tolist()
